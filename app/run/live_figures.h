@@ -1,0 +1,54 @@
+// What the worker processes said, made ready for showing: plain values, one snapshot per pull (10 a second).
+//
+// Everything here comes from the workers' stats answers; the broker is never asked. Unknown figures are NaN or empty optionals, never 0.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace n2nq::app {
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+struct Percentiles {  // in µs
+  std::uint64_t count = 0;
+  double mean_us = unknown, mean_lowest_95_us = unknown;
+  std::uint64_t left_out = 0;  // samples that mean_lowest_95_us leaves out
+  double p50_us = unknown, p90_us = unknown, p95_us = unknown, p99_us = unknown, p99_9_us = unknown, max_us = unknown;
+};
+
+struct SenderRow {
+  int number = 0;
+  std::int64_t attempted = 0;
+  double rate_per_s = unknown;   // over the last second
+  double delay_mean_ms = unknown;
+};
+
+struct ReceiverRow {
+  int number = 0;
+  std::int64_t received = 0;
+  double rate_per_s = unknown;
+  double latency_mean_us = unknown, latency_p99_us = unknown;
+};
+
+struct LiveFigures {
+  double t_s = 0;  // since the common start; negative before it
+  std::int64_t attempted = 0, accepted = 0, received = 0, skipped = 0;
+  std::int64_t planned = -1;   // messages; -1: until stopped
+  std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
+  double sent_per_s = unknown, sent_bytes_per_s = unknown;        // messages, over the last second
+  double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
+  double sent_copies_per_s = unknown;                             // sent_per_s × copies
+  Percentiles latency, latency_from_plan, delay, lag;             // whole run so far
+  Percentiles latency_now;                                        // since the previous snapshot: a point on the chart
+  struct Stages {                                                 // means over the run so far, per delivery; they add up to latency from plan
+    double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;
+  } stages;
+  std::vector<SenderRow> senders;      // only the rows that were asked for with RunControl::set_visible_rows
+  std::vector<ReceiverRow> receivers;
+  std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, expired = 0, negative = 0, log_lines_dropped = 0;
+};
+
+}  // namespace n2nq::app

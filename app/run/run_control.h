@@ -1,0 +1,90 @@
+// One run's life: which processes there are, in which state each is, and what comes next.
+//
+// The only state machine of a run. It talks to processes through a Launcher (app/host/launcher.h), so that it can be tested with a
+// pretend one and needs no change for SSH. Lives on one thread (the GUI's or the command line's); never blocks it.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <memory>
+
+#include "app/run/live_figures.h"
+#include "app/settings/settings.h"
+
+namespace n2nq::app {
+
+class LauncherFactory;
+
+enum class Role { broker, senders, receivers };
+enum class ProcessState { not_started, starting, waiting, running, ending, ended, died };
+enum class RunState { idle, preparing, running, ending, finished };
+enum class Verdict { clean, stopped, degraded, broken };
+
+struct ProcessStatus {
+  ProcessState state = ProcessState::not_started;
+  QString waiting_for;     // with waiting: "N2NQ", "38 of 50 receivers connected", …
+  QString error;           // with died: what happened, in a sentence
+  QStringList last_lines;  // with died: the last lines of its stderr
+};
+
+struct RunOutcome {
+  Verdict verdict = Verdict::broken;
+  QStringList reasons;  // sentences; empty for clean
+  QString folder;       // absolute path of the run folder
+};
+
+class RunControl : public QObject {
+  Q_OBJECT
+ public:
+  struct Options {
+    QString runs_folder;          // the parent of run folders (the user's data directory by default)
+    QString exact_folder;         // --out: use exactly this folder instead (must not exist or be empty)
+    bool connect_deadline = false;  // headless: give up after limits.connect_deadline_s
+  };
+  RunControl(Options options, std::unique_ptr<LauncherFactory> launchers, QObject* parent = nullptr);
+  ~RunControl() override;
+
+  /// Settings for processes that are started from now on. Ignored keys: none; while any process runs only a new start of an ended role reads them.
+  void set_settings(const Settings& settings);
+  const Settings& settings() const;
+
+  void start_all();
+  void start(Role role);
+  /// Senders: they end early, the run drains and finishes (verdict stopped). Receivers or broker while traffic runs: the whole run stops in order.
+  /// Before traffic: just this process ends.
+  void stop(Role role);
+  /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once.
+  void stop_all();
+
+  RunState state() const;
+  ProcessStatus process(Role role) const;
+  bool can_start(Role role) const;
+  bool can_stop(Role role) const;
+  /// Absolute path of a service's log file; empty before the run folder exists.
+  QString log_path(Role role, int number) const;
+  QString broker_log_path() const;
+  QString folder() const;
+  /// 0…1, and seconds left; negative when unknown (until stopped).
+  double progress() const;
+  double seconds_left() const;
+
+  /// Only these services' rows are pulled (keeps 1,000 services cheap). Empty range: first > last.
+  void set_visible_rows(Role role, int first, int last);
+  const LiveFigures& figures() const;
+  /// Valid once state() is finished.
+  const RunOutcome& outcome() const;
+
+ signals:
+  void process_changed(n2nq::app::Role role);
+  void state_changed();
+  void figures_changed();                 // 10 times a second while it runs, and once at the end
+  void message(const QString& text);      // a remark or an error for the page, not a dialog
+  void finished();
+
+ private:
+  struct Private;
+  std::unique_ptr<Private> d;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,130 @@
+// The settings of one run, as a value, and every rule about them.
+//
+// Window, settings file and command line all go through the same table of keys (design: each rule one place). A key is the dotted path
+// used in files and with --set, e.g. "senders.delay_ms". Nothing here knows a file format, a widget or a process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace n2nq::app {
+
+enum class QueueMode { broadcaster, load_balancer };
+enum class RemoveRule { when_all_have_it, after_time };
+enum class Dispatch { random, round_robin, next_free };
+enum class StartPhase { spread, in_phase };
+enum class StartWhen { all_connected, senders_connected };
+enum class LogMode { all, sampled, off };
+
+/// Exact positive fraction; 0/1 stands for "as fast as the socket takes".
+struct Interval {
+  std::int64_t num_ns = 500'000'000;
+  std::int64_t den = 1;
+  bool operator==(const Interval&) const = default;
+};
+
+struct Settings {
+  std::string title;        // what a person calls it; presets carry one
+  std::string description;  // one or two sentences
+
+  struct Broker {
+    std::string host = "local";
+    int port = 0;  // 0: the broker binds a free one
+    bool operator==(const Broker&) const = default;
+  } broker;
+
+  struct Queue {
+    QueueMode mode = QueueMode::broadcaster;
+    RemoveRule remove = RemoveRule::when_all_have_it;
+    double retention_s = 5;
+    Dispatch dispatch = Dispatch::random;
+    bool operator==(const Queue&) const = default;
+  } queue;
+
+  struct Senders {
+    std::string host = "local";
+    int amount = 50;
+    std::optional<std::int64_t> messages = 50;  // each; at most one of messages and duration_s; neither: until stopped
+    std::optional<double> duration_s;
+    std::int64_t size_min_bytes = 50;  // payload letters; equal to size_max_bytes: fixed
+    std::int64_t size_max_bytes = 50;
+    std::optional<double> delay_ms = 500;  // exactly one of delay_ms and rate_per_s (per sender)
+    std::optional<double> rate_per_s;
+    StartPhase start = StartPhase::spread;
+    bool operator==(const Senders&) const = default;
+  } senders;
+
+  struct Receivers {
+    std::string host = "local";
+    int amount = 50;
+    bool operator==(const Receivers&) const = default;
+  } receivers;
+
+  struct Limits {
+    std::int64_t memory_mib = 256;
+    std::int64_t pending_mib = 64;
+    double write_deadline_s = 10;
+    std::int64_t message_max_bytes = 1 << 20;
+    double handshake_deadline_s = 2;
+    double heartbeat_s = 10;
+    int sessions_max = 4096;
+    double drain_s = 5;
+    double reconnect_deadline_s = 10;
+    double connect_deadline_s = 10;  // headless only; the window waits for ever
+    bool operator==(const Limits&) const = default;
+  } limits;
+
+  StartWhen start_when = StartWhen::all_connected;
+  LogMode log = LogMode::all;
+  int log_sample_every = 100;
+  std::int64_t messages_tsv_max_mib = 256;
+  std::uint64_t seed = 1;
+
+  bool operator==(const Settings&) const = default;
+
+  /// Period between two sends of one sender, exact (delay_ms and rate_per_s are taken to the nanosecond resp. as decimal fraction).
+  Interval interval() const;
+  /// Messages the plan asks of all senders together; empty when the run goes on until stopped.
+  std::optional<std::int64_t> planned_messages() const;
+  /// Deliveries of one message: receivers.amount for the broadcaster, 1 for the load balancer.
+  int copies() const;
+  /// Planned time from common start to the last send; empty when unknown (until stopped, or as fast as it goes by count).
+  std::optional<double> planned_duration_s() const;
+};
+
+/// What a key is and which values it takes; the source of tooltips, docs and error texts.
+struct KeyInfo {
+  std::string_view key;      // "senders.delay_ms"
+  std::string_view label;    // "Delay", as the window writes it
+  std::string_view unit;     // "ms", "B", "s", "/s", ""
+  std::string_view meaning;  // one sentence for tooltip and docs
+  double min = 0, max = 0;   // inclusive; both 0 where the key is not a number
+  std::vector<std::string_view> words;  // the accepted words, where the key takes words
+};
+
+/// All keys in the order of a settings file.
+const std::vector<KeyInfo>& keys();
+const KeyInfo* find_key(std::string_view key);
+/// The known key nearest to a mistyped one (edit distance), for "did you mean".
+std::string_view nearest_key(std::string_view key);
+
+struct SettingsError {
+  std::string key;
+  std::string message;  // says what is wrong and what would be right
+};
+
+/// Sets one key from text, as --set and the window do ("[20, 100]" for a range, "none" clears an optional). Empty result: done.
+/// Setting one of a pair that excludes each other (messages/duration_s, delay_ms/rate_per_s) clears the other one.
+std::optional<SettingsError> set_value(Settings& settings, std::string_view key, std::string_view text);
+/// The text form of a key's present value; set_value() takes it back unchanged. Empty for an optional that is not set.
+std::string value_text(const Settings& settings, std::string_view key);
+/// Rules between keys (pending below memory, size within message_max_bytes, …). Empty: can be run.
+std::vector<SettingsError> validate(const Settings& settings);
+/// Things that are allowed but should be known before the start ("after-time caps the rate at budget / retention: …").
+std::vector<std::string> remarks(const Settings& settings);
+
+}  // namespace n2nq::app
