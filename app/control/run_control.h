@@ -9,7 +9,7 @@
 #include <QStringList>
 #include <memory>
 
-#include "app/run/live_figures.h"
+#include "app/control/live_figures.h"
 #include "app/settings/settings.h"
 
 namespace n2nq::app {

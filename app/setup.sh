@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What app/run and tests/run have in common: install what is missing, configure, build. Sourced, not run.
+# Everything is said on stderr, so that the stdout of what runs afterwards stays its own.
+
+project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Each with what it is needed for.
+packages_build=(
+  g++ cmake ninja-build ccache  # compiler and build
+  libc6-dev nlohmann-json3-dev  # broker and workers
+)
+packages_bench=(
+  qt6-base-dev qt6-charts-dev libqt6opengl6-dev  # the window; qt6-charts-dev needs the OpenGL headers but does not ask for them
+  libyaml-cpp-dev                                # settings files
+  fonts-dejavu-core                              # a machine without any font shows boxes
+)
+packages_test=(
+  libgtest-dev  # unit tests
+  python3       # the scripts that check the arithmetic from outside
+  xvfb xauth    # a display where there is none
+  procps iproute2
+)
+
+say() { printf '%s\n' "$*" >&2; }
+fail() { say "$@"; exit 1; }
+
+# need_packages NAME...: installs those that are missing; says which before it does.
+need_packages() {
+  local missing=() name installed
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    [ "${N2NQ_SKIP_INSTALL:-}" = 1 ] && return
+    say "This script installs with apt, which is not here. Needed, under Debian 12's names:"
+    say "  $*"
+    fail "Install what corresponds to them, then call again with N2NQ_SKIP_INSTALL=1."
+  fi
+  installed=" $(dpkg-query -W -f='${db:Status-Abbrev}${Package} ' "$@" 2>/dev/null | sed 's/ii  *//g') "
+  for name in "$@"; do
+    case "$installed" in *" $name "*) ;; *) missing+=("$name") ;; esac
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || fail "Missing packages: ${missing[*]}" "Neither root nor sudo: install them, then call again."
+    as_root=(sudo)
+  fi
+  say "Installing with apt: ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0)
+  "${apt[@]}" update >&2 || fail "apt-get update failed (see above): is there a network?"
+  "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 || fail "apt-get install failed (see above)."
+}
+
+# build PRESET [CMAKE ARGUMENT...]: configures once (again when the arguments change), builds what changed. Quiet when there is nothing to do.
+build() {
+  local preset=$1 folder="$project_root/build/$1" stamp output
+  shift
+  stamp="$preset $*"
+  cd "$project_root" || exit 1
+  if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$folder/.configured-with" 2>/dev/null)" != "$stamp" ]; then
+    say "Configuring $preset"
+    output=$(cmake --preset "$preset" "$@" 2>&1) || { say "$output"; fail "cmake failed (see above)."; }
+    printf '%s\n' "$stamp" >"$folder/.configured-with"
+  fi
+  if [ -t 2 ] || [ ! -d "$folder/bin" ]; then
+    say "Building $preset (the first time takes some minutes)"
+  fi
+  ninja -C "$folder" --quiet >&2 || fail "The build failed (see above)."
+}
