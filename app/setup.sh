@@ -50,19 +50,19 @@ need_packages() {
   "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 || fail "apt-get install failed (see above)."
 }
 
-# build PRESET [CMAKE ARGUMENT...]: configures once (again when the arguments change), builds what changed. Quiet when there is nothing to do.
-build() {
-  local preset=$1 folder="$project_root/build/$1" stamp output
+# configure PRESET [CMAKE ARGUMENT...]: only when there is nothing configured yet, or it was configured with other arguments.
+configure() {
+  local preset=$1 folder="$project_root/build/$1" output
+  if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/configured-with" 2>/dev/null)" = "$*" ]; then return; fi
+  say "Configuring $preset"
   shift
-  stamp="$preset $*"
-  cd "$project_root" || exit 1
-  if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$folder/.configured-with" 2>/dev/null)" != "$stamp" ]; then
-    say "Configuring $preset"
-    output=$(cmake --preset "$preset" "$@" 2>&1) || { say "$output"; fail "cmake failed (see above)."; }
-    printf '%s\n' "$stamp" >"$folder/.configured-with"
-  fi
-  if [ -t 2 ] || [ ! -d "$folder/bin" ]; then
-    say "Building $preset (the first time takes some minutes)"
-  fi
-  ninja -C "$folder" --quiet >&2 || fail "The build failed (see above)."
+  output=$(cd "$project_root" && cmake --preset "$preset" "$@" 2>&1) || fail "$output" "cmake failed (see above)."
+  printf '%s\n' "$preset${*:+ $*}" >"$folder/configured-with"
+}
+
+# build PRESET [TARGET]: what changed. Says nothing when there is nothing to do.
+build() {
+  local folder="$project_root/build/$1"
+  [ -e "$folder/bin" ] || say "Building $1: the first time takes some minutes"
+  ninja -C "$folder" --quiet "${2:-all}" >&2 || fail "The build failed (see above)."
 }
