@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One TCP connection that speaks frames, with an explicit state.
+//
+//   connecting ---> open ---> closed          (start_connect)
+//                   open ---> closed          (accepted)
+//
+// Reading: whole frames are handed to the handler as they complete, with the clock read right after the read() that completed them.
+// Writing: the caller offers pieces and keeps what the kernel did not take; on_writable() says when to offer again.
+// Belongs to the loop's thread. Must not be destroyed inside a call to its handler: close() it, destroy it later.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <string>
+
+#include "broker/net/event_loop.h"
+#include "broker/net/fd.h"
+#include "broker/net/tcp.h"
+#include "broker/wire/frame.h"
+
+namespace n2nq::net {
+
+class Connection : private Watcher {
+ public:
+  enum class State { connecting, open, closed };
+
+  class Handler {
+   public:
+    virtual ~Handler() = default;
+    /// connecting -> open. Not called for accepted connections, which begin open.
+    virtual void on_connected() {}
+    /// A complete frame; `read_ns` is the clock right after the read() that completed it. The body is valid during the call.
+    virtual void on_frame(const wire::Frame& frame, int64_t read_ns) = 0;
+    /// The stream is no valid frame stream any more (`error` says why). No frame follows; the handler answers and closes.
+    virtual void on_malformed(const std::string& error) = 0;
+    /// A write() came up short before, and the kernel has room again.
+    virtual void on_writable() {}
+    /// open or connecting -> closed by the other end or by a failure; not called after close(). Empty reason: an orderly end of stream.
+    virtual void on_closed(const std::string& reason) = 0;
+  };
+
+  /// An accepted socket; begins open and reading.
+  Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler);
+  /// Starts to connect. Throws std::system_error when the attempt fails at once.
+  Connection(EventLoop& loop, const SocketAddress& peer, uint32_t frame_bytes_max, Handler& handler);
+  ~Connection() override;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  State state() const { return state_; }
+  bool is_open() const { return state_ == State::open; }
+  /// Own address and port; the peer's. As they were when the connection opened.
+  const SocketAddress& local() const { return local_; }
+  const SocketAddress& peer() const { return peer_; }
+
+  void set_frame_bytes_max(uint32_t frame_bytes_max) { reader_.set_frame_bytes_max(frame_bytes_max); }
+
+  /// Offers the pieces to the kernel and returns how many bytes it took, in order, from the front. Fewer than offered: on_writable()
+  /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call.
+  size_t write(const iovec* pieces, int count);
+  /// The same for one piece.
+  size_t write(wire::ByteView bytes);
+  /// True between a short write and on_writable().
+  bool waits_for_room() const { return wants_write_; }
+
+  /// Stops and resumes reading; frames that are already in the buffer wait too.
+  void pause_reading();
+  void resume_reading();
+  bool reading() const { return reading_; }
+
+  /// Ends the sending side (FIN) and keeps reading.
+  void shut_down_write();
+  /// Closes at once. No call to the handler follows.
+  void close();
+
+ private:
+  void on_events(uint32_t events) override;
+  void finish_connect();
+  void read_frames();
+  void hand_out_frames(int64_t read_ns);
+  void set_interest();
+  void fail(const std::string& reason);
+
+  EventLoop& loop_;
+  Handler& handler_;
+  Fd fd_;
+  State state_;
+  SocketAddress local_;
+  SocketAddress peer_;
+  wire::FrameReader reader_;
+  bool reading_ = true;
+  bool wants_write_ = false;
+  bool malformed_told_ = false;
+  bool write_failed_ = false;
+  int write_error_ = 0;
+  uint32_t interest_ = 0;
+  int64_t last_read_ns_ = 0;
+  Timer later_;  // hands out what waited in the buffer while reading was paused, and tells failures of write()
+};
+
+/// Bytes that wait for the kernel, for control frames and for small clients: append, flush, flush again from on_writable().
+class OutBuffer {
+ public:
+  /// Append frames here (wire::…::encode).
+  wire::Bytes& bytes() { return bytes_; }
+  /// Offers what waits; true when nothing is left.
+  bool flush(Connection& connection);
+  size_t bytes_waiting() const { return bytes_.size() - written_; }
+  bool empty() const { return bytes_waiting() == 0; }
+  void clear();
+
+ private:
+  wire::Bytes bytes_;
+  size_t written_ = 0;
+};
+
+}  // namespace n2nq::net

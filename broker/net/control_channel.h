@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The control protocol's pipe: newline-delimited JSON over two descriptors (stdin and stdout), read and written by a thread of its own,
+// so that neither a silent bench nor a slow one can hold the data thread.
+//
+// The thread also keeps the lease, and turns SIGTERM into a `stop` and a `bye` as if the bench had sent them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "broker/net/event_loop.h"
+#include "broker/net/fd.h"
+
+namespace n2nq::net {
+
+/// To be called first in main(), before any thread is started: SIGTERM is taken by the control channel, SIGINT and SIGPIPE are ignored.
+void prepare_signals();
+
+class ControlChannel {
+ public:
+  struct Options {
+    int in_fd = 0;
+    int out_fd = 1;
+    int64_t lease_ns = 15'000'000'000;
+    size_t line_bytes_max = 64 * 1024 * 1024;
+    size_t unsent_bytes_max = 256 * 1024 * 1024;  // lines the bench has not read; beyond it the lease counts as lost
+  };
+  struct Handlers {
+    /// On the loop's thread: every object that handle_here did not take.
+    std::function<void(const nlohmann::json& object)> on_object;
+    /// On the control thread, before on_object; true: taken. May be empty.
+    std::function<bool(const nlohmann::json& object)> handle_here;
+    /// On the control thread, once: nothing was read for lease_ns, stdin ended, or stdout is gone. The process is to flush its files and
+    /// leave with exit code 3.
+    std::function<void(const std::string& reason)> on_lease_lost;
+  };
+
+  /// Starts the thread. `loop` must outlive the channel.
+  ControlChannel(EventLoop& loop, Options options, Handlers handlers);
+  /// Writes what waits (for at most 5 s) and joins the thread.
+  ~ControlChannel();
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+
+  /// Any thread; never blocks. One line: `object` must not contain what does not fit in JSON (invalid UTF-8 is replaced).
+  void write_line(const nlohmann::json& object);
+  /// {"type":"error",…}; `key` is left out when it is empty.
+  void write_error(const std::string& code, const std::string& message, const std::string& key = {});
+  /// Any thread but the control thread: waits until everything is written, or `deadline_ns` (now_ns() time) is over; true when it is.
+  bool flush(int64_t deadline_ns);
+
+ private:
+  void run();
+  bool read_input();
+  void take_line(std::string_view line);
+  void deliver(nlohmann::json object);
+  void write_output();
+  void lose_lease(const std::string& reason);
+  void wake();
+  bool output_waits();
+
+  EventLoop& loop_;
+  const Options options_;
+  const Handlers handlers_;
+  Fd wake_fd_;
+  Fd signal_fd_;
+  std::string line_;
+  bool line_too_long_ = false;
+  bool input_ended_ = false;
+  bool lease_lost_ = false;
+  bool output_failed_ = false;
+  int64_t last_read_ns_ = 0;
+
+  std::mutex mutex_;
+  std::deque<std::string> output_;  // guarded by mutex_
+  size_t output_written_ = 0;       // of the first line; guarded by mutex_
+  size_t output_bytes_ = 0;         // guarded by mutex_
+  bool ending_ = false;             // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace n2nq::net

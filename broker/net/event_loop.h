@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One epoll loop for one thread: descriptors, timers, and work posted by other threads.
+//
+// Every wake-up runs in this order: ready descriptors, due timers, posted work, then after_wake_up. Level-triggered.
+// All functions belong to the loop's thread (the one that calls run()) except post() and stop().
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "broker/net/fd.h"
+
+struct epoll_event;
+
+namespace n2nq::net {
+
+class EventLoop;
+
+/// Something that waits for a descriptor.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  /// EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP as epoll says. May unwatch anything, itself included.
+  virtual void on_events(uint32_t events) = 0;
+};
+
+/// A timer on CLOCK_MONOTONIC. Arming allocates nothing once the loop's heap has grown to the number of timers.
+/// Disarmed when it is destroyed. Belongs to the loop's thread, and must not outlive the loop.
+class Timer {
+ public:
+  Timer(EventLoop& loop, std::function<void()> on_due) : loop_(loop), on_due_(std::move(on_due)) {}
+  ~Timer() { disarm(); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  /// Calls on_due once, at `at_ns` (now_ns() time) or as soon after it as possible; an instant in the past is due at the next look at the
+  /// timers. Arming again moves it.
+  void arm(int64_t at_ns);
+  void disarm();
+  bool armed() const { return heap_index_ != not_armed; }
+  int64_t at_ns() const { return at_ns_; }
+
+ private:
+  friend class EventLoop;
+  static constexpr size_t not_armed = static_cast<size_t>(-1);
+
+  EventLoop& loop_;
+  std::function<void()> on_due_;
+  int64_t at_ns_ = 0;
+  size_t heap_index_ = not_armed;
+};
+
+class EventLoop {
+ public:
+  /// Throws std::system_error when the kernel gives no descriptors.
+  EventLoop();
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  /// `events` as for epoll; the watcher must stay alive until unwatch(). Throws std::system_error.
+  void watch(int fd, uint32_t events, Watcher& watcher);
+  void change(int fd, uint32_t events, Watcher& watcher);
+  /// Also drops events of this wake-up that were not handed out yet. To be called before the descriptor is closed.
+  void unwatch(int fd, Watcher& watcher);
+
+  /// Called at the end of each wake-up, before the loop sleeps again: the place to write what the wake-up has made.
+  void set_after_wake_up(std::function<void()> after_wake_up) { after_wake_up_ = std::move(after_wake_up); }
+  /// Makes the loop look again without sleeping (for work that was left for fairness).
+  void wake_again() { wake_again_ = true; }
+
+  /// Until stop().
+  void run();
+  /// Any thread. run() returns after the wake-up under way; a stop before run() makes run() return at once.
+  void stop();
+  /// Any thread: `work` runs on the loop's thread, in the order of posting. At most as many as callers post: they bound it.
+  void post(std::function<void()> work);
+  /// Inside run(): the time this wake-up began.
+  int64_t woke_ns() const { return woke_ns_; }
+
+ private:
+  friend class Timer;
+  void wait_and_run_once();
+  void run_due_timers();
+  void run_posted();
+  void set_timerfd();
+  void heap_up(size_t index);
+  void heap_down(size_t index);
+  void heap_place(size_t index, Timer* timer);
+  void heap_remove(size_t index);
+
+  Fd epoll_;
+  Fd timerfd_;
+  Fd eventfd_;
+  int64_t timerfd_set_ns_ = 0;  // 0: not set
+  int64_t woke_ns_ = 0;
+  bool wake_again_ = false;
+  std::atomic<bool> stop_{false};
+  std::function<void()> after_wake_up_;
+  std::vector<Timer*> heap_;  // binary heap, soonest first
+
+  std::unique_ptr<epoll_event[]> ready_;
+  int ready_count_ = 0;
+  int ready_next_ = 0;
+
+  std::mutex mutex_;
+  std::vector<std::function<void()>> posted_;  // guarded by mutex_
+  std::vector<std::function<void()>> running_;
+};
+
+}  // namespace n2nq::net

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TCP without blocking: addresses, sockets, and one read or write with its outcome named.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "broker/net/fd.h"
+
+namespace n2nq::net {
+
+/// A numeric IPv4 or IPv6 address with a port.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t bytes = 0;
+
+  /// None when `address` is no numeric address: names are resolved by the bench.
+  static std::optional<SocketAddress> parse(const std::string& address, uint16_t port);
+  std::string address() const;  // "127.0.0.1", "::1"
+  uint16_t port() const;
+  std::string text() const;  // "127.0.0.1:4000", "[::1]:4000"
+};
+
+SocketAddress local_address(int fd);
+SocketAddress peer_address(int fd);
+
+/// Listening, non-blocking, SO_REUSEADDR. Throws std::runtime_error that names address, port and reason.
+Fd listen_on(const SocketAddress& address);
+/// A non-blocking socket with TCP_NODELAY that is connecting; wait for EPOLLOUT, then ask connect_error(). Throws std::system_error when
+/// the attempt fails at once.
+Fd start_connect(const SocketAddress& address);
+/// 0 when connected, else errno of the failed attempt.
+int connect_error(int fd);
+/// TCP_NODELAY on; non-blocking.
+void prepare_stream(int fd);
+
+enum class IoStatus {
+  done,    // bytes moved (perhaps fewer than asked)
+  again,   // nothing moved: try when epoll says so
+  closed,  // read: the other end is done
+  failed,  // `error` says why
+};
+struct IoResult {
+  IoStatus status = IoStatus::again;
+  size_t bytes = 0;
+  int error = 0;
+};
+
+IoResult read_some(int fd, std::span<uint8_t> room);
+/// At most IOV_MAX pieces are looked at. Never raises SIGPIPE.
+IoResult write_some(int fd, const iovec* pieces, int count);
+
+}  // namespace n2nq::net

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Frames: bytes to frames and back. No sockets, no roles: which frame may come when is the session's question.
+//
+//  0        4     5     6        8
+//  +--------+-----+-----+--------+----------------------+
+//  | body   |type | 0   | 0      | body (body bytes)    |
+//  | u32    | u8  | u8  | u16    |                      |
+//  +--------+-----+-----+--------+----------------------+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "broker/wire/bytes.h"
+
+namespace n2nq::wire {
+
+constexpr size_t frame_header_bytes = 8;
+/// What a client may send before WELCOME tells it more.
+constexpr uint32_t frame_bytes_max_before_welcome = 64;
+/// What a client has to accept before WELCOME: WELCOME itself, or ERROR with its text.
+constexpr uint32_t frame_bytes_max_from_broker_before_welcome = 2048;
+
+enum class FrameType : uint8_t {
+  hello = 1,
+  welcome = 2,
+  publish = 3,
+  deliver = 4,
+  confirm = 5,
+  rules = 6,
+  credit = 7,
+  accepted = 8,
+  skipped = 9,
+  probe = 10,
+  probe_reply = 11,
+  end = 12,
+  error = 13,
+  heartbeat = 14,
+};
+
+/// "HELLO", "PUBLISH", …; "?" for a type that does not exist.
+const char* name_of(FrameType type);
+
+/// A complete frame as it lies in a reader's buffer.
+struct Frame {
+  FrameType type;
+  ByteView body;  // valid until the reader's next room() or reset()
+};
+
+/// What is wrong with a frame header, in a sentence; empty when nothing is. Checks the type, the reserved fields, the limit and the
+/// lengths the type allows, so that a wrong length is refused before a byte of the body is kept.
+std::string check_frame_header(const uint8_t* header, uint32_t frame_bytes_max);
+
+/// Writes the 8 bytes at `at`.
+void write_frame_header(uint8_t* at, FrameType type, uint32_t body_bytes);
+
+/// Appends a header whose body length is filled in by end_frame(); returns where the header starts.
+size_t begin_frame(Bytes& out, FrameType type);
+void end_frame(Bytes& out, size_t begun_at);
+
+/// Turns the bytes of one connection into frames; may be fed one byte at a time.
+///
+///   reader.room() -> read() into it -> reader.commit(n) -> reader.next() until it gives none
+///
+/// Memory: at most twice the bytes that came for the frame under way, and never more than the larger of read_bytes_max and
+/// frame_bytes_max + 8. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
+class FrameReader {
+ public:
+  /// Most bytes asked of one read(), as long as no longer frame is under way.
+  static constexpr size_t read_bytes_max = 256 * 1024;
+
+  explicit FrameReader(uint32_t frame_bytes_max = frame_bytes_max_before_welcome);
+
+  /// From now on; frames that are in the buffer already are checked against the new limit too.
+  void set_frame_bytes_max(uint32_t frame_bytes_max);
+
+  /// Where the next bytes go: never empty. Invalidates bodies of frames given before.
+  std::span<uint8_t> room();
+  /// `bytes` of room() are filled. Throws std::logic_error when that is more than there was.
+  void commit(size_t bytes);
+  /// The next complete frame; none when more bytes are needed or the stream is broken (then error() says why, for good).
+  std::optional<Frame> next();
+
+  bool failed() const { return !error_.empty(); }
+  const std::string& error() const { return error_; }
+  /// Bytes of a frame that is not complete yet (after next() gave none).
+  size_t bytes_waiting() const { return received_ - parsed_; }
+  /// Forgets everything, for a new connection.
+  void reset();
+
+ private:
+  void check_invariants() const;
+
+  // 0 <= parsed_ <= received_ <= buffer_.size() <= size_max(); a broken stream gives no frames any more.
+  Bytes buffer_;
+  size_t parsed_ = 0;
+  size_t received_ = 0;
+  uint32_t frame_bytes_max_;
+  bool last_read_filled_room_ = false;
+  std::string error_;
+
+  size_t size_max() const;
+};
+
+}  // namespace n2nq::wire
