@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the real n2nq-bench for the end-to-end tests. N2NQ_BIN names the folder of the programs."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(os.environ.get("N2NQ_BIN", pathlib.Path(__file__).parents[2] / "build/release/bin"))
+DEADLINE_S = 120  # for anything a test waits for
+
+
+class BenchCase(unittest.TestCase):
+    """A test with a folder of its own, removed afterwards unless N2NQ_KEEP is set."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="n2nq-test-"))
+        self.processes = []
+
+    def tearDown(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        if not os.environ.get("N2NQ_KEEP"):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self, *arguments, out="run"):
+        """n2nq-bench run ARGUMENTS --out FOLDER/out, in the background."""
+        process = subprocess.Popen(
+            [BIN / "n2nq-bench", "run", *map(str, arguments), "--out", self.folder / out],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.processes.append(process)
+        return process
+
+    def run_bench(self, *arguments, out="run", expect_exit=0):
+        process = self.start(*arguments, out=out)
+        output, _ = process.communicate(timeout=DEADLINE_S * 3)
+        self.assertEqual(process.returncode, expect_exit, output)
+        self.output = output
+        return self.folder / out
+
+    def wait_for(self, what, condition):
+        """Polls until the condition gives something true, and returns that."""
+        deadline = time.monotonic() + DEADLINE_S
+        while time.monotonic() < deadline:
+            result = condition()
+            if result:
+                return result
+            time.sleep(0.02)
+        self.fail(f"waited {DEADLINE_S} s for {what}")
+
+    def wait_until_traffic(self, out="run", lines=1):
+        """Until some receiver's log has lines in it: the run is really under way."""
+        def some_line():
+            for log in (self.folder / out / "receivers").glob("R*.log"):
+                if sum(1 for line in log.read_text().splitlines() if line[:1].isdigit()) >= lines:
+                    return True
+        self.wait_for("traffic", some_line)
+
+
+def children(pid):
+    """Process ids of the programs a bench has started, by their name."""
+    found = {}
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            match = re.match(r"(\d+) \((.*)\) (\S) (\d+)", stat.read_text())
+        except OSError:
+            continue
+        if match and int(match[4]) == pid and match[3] != "Z":
+            found[match[2]] = int(match[1])
+    return found
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def stop_for(pid, seconds):
+    """SIGSTOP, SIGCONT; returns how long it really was stopped."""
+    os.kill(pid, signal.SIGSTOP)
+    begun = time.monotonic()
+    time.sleep(seconds)
+    os.kill(pid, signal.SIGCONT)
+    return time.monotonic() - begun

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""However the bench ends, no process stays behind."""
+import json
+import os
+import signal
+import unittest
+
+from bench import BenchCase, alive, children
+
+PROGRAMS = {"n2nq-broker", "n2nq-senders", "n2nq-receivers"}
+
+
+class Orphans(BenchCase):
+    def started(self):
+        process = self.start("quick", "--set", "senders.duration_s=60")
+        self.wait_until_traffic()
+        found = children(process.pid)
+        self.assertEqual(set(found), PROGRAMS)
+        return process, found
+
+    def check_gone(self, found):
+        self.wait_for("all processes to be gone", lambda: not any(alive(pid) for pid in found.values()))
+
+    def test_killed_bench(self):
+        process, found = self.started()
+        process.kill()
+        process.wait()
+        self.check_gone(found)
+        # What was written so far can be read: settings, and logs whose lines are whole.
+        self.assertIn("format: 1", (self.folder / "run" / "settings.yaml").read_text())
+        log = (self.folder / "run" / "receivers" / "R001.log").read_text()
+        self.assertTrue(log.startswith("#"))
+
+    def test_ctrl_c_keeps_what_was_measured(self):
+        process, found = self.started()
+        os.kill(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, output)
+        self.check_gone(found)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual(summary["verdict"], "stopped", summary["reasons"])
+        self.assertGreater(summary["ledger"]["total"]["delivered"], 0)
+
+    def test_killed_broker_breaks_the_run_and_is_named(self):
+        process, found = self.started()
+        os.kill(found["n2nq-broker"], signal.SIGKILL)
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, output)
+        self.check_gone(found)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual(summary["verdict"], "broken")
+        self.assertTrue(any("N2NQ" in reason for reason in summary["reasons"]), summary["reasons"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The thesis' baseline in both queue modes: exact counts, a balanced ledger, and figures that a script can work out again."""
+import unittest
+
+from bench import BenchCase
+from run_folder import RunFolder
+from verify_run import verify
+
+
+class ThesisBaseline(BenchCase):
+    def check(self, folder, delivered_each):
+        run = RunFolder(folder)
+        self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
+        total = run.summary["ledger"]["total"]
+        self.assertEqual(total["attempted"], 2500)
+        self.assertEqual(total["accepted"], 2500)
+        self.assertEqual(total["delivered"], total["expected"])
+        for name in ("refused", "lost_before_queue", "expired", "unrequested", "parked", "cut_off", "still_queued", "lost", "unexplained",
+                     "duplicated", "out_of_order", "unexpected"):
+            self.assertEqual(total[name], 0, name)
+        self.assertEqual(len(run.senders), 50)
+        self.assertEqual(len(run.receivers), 50)
+        for log in run.senders.values():
+            self.assertEqual(log.numbers("index"), list(range(50)), log.path.name)
+        for log in run.receivers.values():
+            self.assertTrue(log.rows, f"{log.path.name} is empty")
+            if delivered_each:
+                self.assertEqual(len(log.rows), delivered_each, log.path.name)
+        result = verify(folder)
+        self.assertGreater(result.compared, 1000)
+        self.assertEqual(result.differences, [])
+        return run
+
+    def test_broadcaster(self):
+        folder = self.run_bench("thesis-baseline")
+        run = self.check(folder, delivered_each=2500)
+        self.assertEqual(run.summary["ledger"]["total"]["delivered"], 125000)
+        for row in run.summary["ledger"]["receivers"]:
+            self.assertEqual(row["delivered"], 2500, row)
+
+    def test_load_balancer(self):
+        folder = self.run_bench("thesis-baseline", "--set", "queue.mode=load-balancer")
+        run = self.check(folder, delivered_each=None)
+        self.assertEqual(run.summary["ledger"]["total"]["delivered"], 2500)
+
+    def test_a_changed_log_is_found(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=5")
+        log = folder / "receivers" / "R003.log"
+        lines = log.read_text().splitlines(keepends=True)
+        data = [i for i, line in enumerate(lines) if line[:1].isdigit()]
+        del lines[data[2]]
+        log.write_text("".join(lines))
+        self.assertTrue(verify(folder).differences)
+
+
+if __name__ == "__main__":
+    unittest.main()

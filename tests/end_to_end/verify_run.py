@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Recomputes a run folder from its service logs and says where summary.json differs. Exit 0: agrees, 1: differs.
+
+    verify_run.py FOLDER
+
+Shares no code with the programs: counts, sets and percentiles are worked out here from the raw stamps in the logs. Needs `log: all`.
+"""
+import sys
+
+from run_folder import RunFolder, figures
+
+RELATIVE = 0.001  # what the histograms promise for totals
+RELATIVE_SERVICE = 0.01  # and per service
+ROUNDING = 0.0011  # summary figures carry three decimals
+
+
+class Check:
+    def __init__(self):
+        self.differences = []
+        self.compared = 0
+
+    def equal(self, what, mine, theirs):
+        self.compared += 1
+        if mine != theirs:
+            self.differences.append(f"{what}: logs say {mine}, summary says {theirs}")
+
+    def near(self, what, mine, theirs, relative):
+        self.compared += 1
+        if theirs is None or abs(mine - theirs) > abs(mine) * relative + ROUNDING:
+            self.differences.append(f"{what}: logs say {mine}, summary says {theirs}")
+
+    def figures(self, what, samples, theirs, unit_ns, relative):
+        mine = figures(samples)
+        self.equal(f"{what}.count", mine["count"], theirs["count"])
+        for name in mine:
+            if name != "count":
+                exact = name in ("mean", "max")
+                self.near(f"{what}.{name}", mine[name] / unit_ns, theirs[name], 1e-9 if exact else relative)
+
+
+def latencies(log):
+    return [r - s for r, s in zip(log.numbers("received_ns"), log.numbers("sent_ns"))]
+
+
+def latencies_from_plan(log):
+    return [r - i for r, i in zip(log.numbers("received_ns"), log.numbers("intended_ns"))]
+
+
+def lags(log):
+    return [s - i for s, i in zip(log.numbers("sent_ns"), log.numbers("intended_ns"))]
+
+
+def delays(log):
+    sent = log.numbers("sent_ns")
+    return [b - a for a, b in zip(sent, sent[1:])]
+
+
+def key_set(log, sender_column=True, number=0):
+    senders = log.numbers("sender") if sender_column else [number] * len(log.rows)
+    return set(zip(senders, log.numbers("index")))
+
+
+def check_figures(check, run):
+    summary, services = run.summary, run.summary["services"]
+    planned = not run.as_fast_as_it_goes
+    for name, unit_ns, logs, samples, of_plan in [
+        ("latency_us", 1e3, run.receivers, latencies, False),
+        ("latency_from_plan_us", 1e3, run.receivers, latencies_from_plan, True),
+        ("delay_ms", 1e6, run.senders, delays, False),
+        ("lag_us", 1e3, run.senders, lags, True),
+    ]:
+        if of_plan and not planned:
+            check.equal(f"{name}.count", 0, summary[name]["count"])
+            continue
+        everything = []
+        rows = services["receivers" if logs is run.receivers else "senders"]
+        by_number = {row["number"]: row for row in rows}
+        check.equal(f"services with {name}", sorted(logs), sorted(by_number))
+        for number, log in logs.items():
+            mine = samples(log)
+            everything += mine
+            check.figures(f"services {log.path.stem} {name}", mine, by_number[number][name], unit_ns, RELATIVE_SERVICE)
+        check.figures(name, everything, summary[name], unit_ns, RELATIVE)
+    stages = summary["stages"]
+    if planned and summary["latency_us"]["count"]:
+        added = sum(stages[s]["mean"] for s in ("lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"))
+        check.near("sum of the stages' means", added, summary["latency_from_plan_us"]["mean"], 1e-6)
+
+
+def check_ledger(check, run):
+    total = run.summary["ledger"]["total"]
+    sent = set()
+    for number, log in run.senders.items():
+        mine = key_set(log, sender_column=False, number=number)
+        check.equal(f"messages of {log.path.stem} logged twice", len(log.rows) - len(mine), 0)
+        sent |= mine
+    check.equal("attempted", len(sent), total["attempted"])
+
+    delivered_rows = sum(len(log.rows) for log in run.receivers.values())
+    check.equal("delivered + duplicated", delivered_rows, total["delivered"] + total["duplicated"])
+    copies = {number: key_set(log) for number, log in run.receivers.items()}
+    unexpected = sum(len(got - sent) for got in copies.values())
+    check.equal("unexpected", unexpected, total["unexpected"])
+    if run.broadcaster:
+        check.equal("delivered", sum(len(got) for got in copies.values()), total["delivered"])
+        missing = sum(len(sent - got) for got in copies.values())
+    else:
+        union = set().union(*copies.values()) if copies else set()
+        check.equal("delivered", len(union), total["delivered"])
+        missing = len(sent - union)
+    explained = sum(total[k] for k in ("expired", "unrequested", "parked", "cut_off", "still_queued", "lost"))
+    not_accepted = (total["attempted"] - total["accepted"]) * (len(copies) if run.broadcaster else 1)
+    check.equal("copies that no receiver logged", missing, explained + not_accepted)
+    check.equal("unexplained", 0, total["unexplained"])
+
+
+def check_master_file(check, run):
+    if run.summary.get("messages_tsv", {}).get("cut"):
+        return
+    lines = [l for l in (run.folder / "messages.tsv").read_text().splitlines() if not l.startswith("#")]
+    columns = lines[0].split("\t")
+    rows = [dict(zip(columns, line.split("\t"))) for line in lines[1:]]
+    check.equal("lines of messages.tsv", len(rows), sum(len(log.rows) for log in run.receivers.values()))
+    received = [int(row["received_ns"]) for row in rows]
+    check.equal("messages.tsv ordered by receive time", sorted(received) == received, True)
+
+
+def verify(folder):
+    run = RunFolder(folder)
+    check = Check()
+    check_figures(check, run)
+    check_ledger(check, run)
+    check_master_file(check, run)
+    return check
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: verify_run.py FOLDER")
+    result = verify(sys.argv[1])
+    for difference in result.differences:
+        print(difference)
+    print(f"{result.compared} figures compared, {len(result.differences)} differ")
+    sys.exit(1 if result.differences else 0)
