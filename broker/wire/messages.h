@@ -31,7 +31,7 @@ enum class RefuseReason : uint32_t { too_large = 1, ending = 2 };
 
 enum class ErrorCode : uint16_t {
   not_n2nq = 1,
-  version = 2,
+  other_version = 2,
   token = 3,
   number = 4,
   frame = 5,

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/wire/frame.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "broker/wire/messages.h"
+#include "broker/wire/record.h"
+
+namespace n2nq::wire {
+
+namespace {
+
+constexpr size_t buffer_bytes_first = 16 * 1024;
+
+/// A body is fixed_bytes + n × entry_bytes long, with n >= entries_min; entry_bytes 0: fixed length, 1: any number of bytes more.
+struct BodyShape {
+  const char* name;
+  uint32_t fixed_bytes;
+  uint32_t entry_bytes;
+  uint32_t entries_min;
+};
+
+const BodyShape* shape_of(uint8_t type) {
+  static constexpr BodyShape shapes[] = {
+      {"HELLO", Hello::body_bytes, 0, 0},
+      {"WELCOME", Welcome::body_bytes, 0, 0},
+      {"PUBLISH", 0, 1, record_header_bytes},
+      {"DELIVER", deliver_prefix_bytes, 1, record_header_bytes},
+      {"CONFIRM", 0, ConfirmRange::entry_bytes, 1},
+      {"RULES", 8, Rule::entry_bytes, 0},
+      {"CREDIT", 8, 0, 0},
+      {"ACCEPTED", 8, 24, 0},
+      {"SKIPPED", 0, SkippedRange::entry_bytes, 1},
+      {"PROBE", 8, 0, 0},
+      {"PROBE_REPLY", 24, 0, 0},
+      {"END", 8, EndTotals::body_bytes - 8, 0},  // 8, or 56 to a receiver
+      {"ERROR", 8, 1, 0},
+      {"HEARTBEAT", 0, 0, 0},
+  };
+  if (type < 1 || type > std::size(shapes)) return nullptr;
+  return &shapes[type - 1];
+}
+
+std::string shape_text(const BodyShape& shape) {
+  const std::string fixed = std::to_string(shape.fixed_bytes);
+  if (shape.entry_bytes == 0) return fixed + " bytes";
+  if (shape.entry_bytes == 1) return "at least " + std::to_string(shape.fixed_bytes + shape.entries_min) + " bytes";
+  return fixed + " bytes and " + std::to_string(shape.entries_min) + " or more times " + std::to_string(shape.entry_bytes);
+}
+
+bool fits(const BodyShape& shape, uint32_t body_bytes) {
+  if (body_bytes < shape.fixed_bytes) return false;
+  const uint32_t entries_bytes = body_bytes - shape.fixed_bytes;
+  if (shape.entry_bytes == 0) return entries_bytes == 0;
+  return entries_bytes % shape.entry_bytes == 0 && entries_bytes / shape.entry_bytes >= shape.entries_min;
+}
+
+}  // namespace
+
+const char* name_of(FrameType type) {
+  const BodyShape* shape = shape_of(static_cast<uint8_t>(type));
+  return shape ? shape->name : "?";
+}
+
+std::string check_frame_header(const uint8_t* header, uint32_t frame_bytes_max) {
+  const auto body_bytes = load<uint32_t>(header);
+  const uint8_t type = header[4];
+  const BodyShape* shape = shape_of(type);
+  if (!shape) return "frame type " + std::to_string(type) + " does not exist (1 to 14 do)";
+  if (header[5] != 0 || load<uint16_t>(header + 6) != 0) return std::string(shape->name) + ": bytes 5 to 7 of the header must be 0";
+  if (body_bytes > frame_bytes_max) {
+    return std::string(shape->name) + ": a body of " + std::to_string(body_bytes) + " bytes is over the limit of " +
+           std::to_string(frame_bytes_max);
+  }
+  if (!fits(*shape, body_bytes)) {
+    return std::string(shape->name) + ": a body of " + std::to_string(body_bytes) + " bytes is impossible, it has " + shape_text(*shape);
+  }
+  return {};
+}
+
+void write_frame_header(uint8_t* at, FrameType type, uint32_t body_bytes) {
+  store(at, body_bytes);
+  store(at + 4, static_cast<uint32_t>(type));
+}
+
+size_t begin_frame(Bytes& out, FrameType type) {
+  const size_t begun_at = out.size();
+  out.resize(begun_at + frame_header_bytes);
+  write_frame_header(out.data() + begun_at, type, 0);
+  return begun_at;
+}
+
+void end_frame(Bytes& out, size_t begun_at) {
+  store(out.data() + begun_at, static_cast<uint32_t>(out.size() - begun_at - frame_header_bytes));
+}
+
+FrameReader::FrameReader(uint32_t frame_bytes_max) : frame_bytes_max_(frame_bytes_max) {}
+
+void FrameReader::set_frame_bytes_max(uint32_t frame_bytes_max) {
+  frame_bytes_max_ = frame_bytes_max;
+}
+
+size_t FrameReader::size_max() const {
+  return std::max<size_t>(read_bytes_max, size_t{frame_bytes_max_} + frame_header_bytes);
+}
+
+std::span<uint8_t> FrameReader::room() {
+  if (parsed_ > 0) {
+    std::copy(buffer_.begin() + static_cast<ptrdiff_t>(parsed_), buffer_.begin() + static_cast<ptrdiff_t>(received_), buffer_.begin());
+    received_ -= parsed_;
+    parsed_ = 0;
+  }
+  // Grows by doubling behind the bytes that really came, so that a length alone reserves nothing.
+  const bool grows_for_frame = received_ == buffer_.size();
+  const bool grows_for_speed = last_read_filled_room_ && buffer_.size() < read_bytes_max;
+  if (grows_for_frame || grows_for_speed) {
+    const size_t wanted = std::clamp(buffer_.size() * 2, buffer_bytes_first, size_max());
+    buffer_.resize(std::max(wanted, received_ + 1));
+  }
+  last_read_filled_room_ = false;
+  return {buffer_.data() + received_, buffer_.size() - received_};
+}
+
+void FrameReader::commit(size_t bytes) {
+  if (bytes > buffer_.size() - received_) throw std::logic_error("FrameReader: more bytes committed than there was room for");
+  received_ += bytes;
+  last_read_filled_room_ = received_ == buffer_.size();
+  check_invariants();
+}
+
+std::optional<Frame> FrameReader::next() {
+  if (failed() || received_ - parsed_ < frame_header_bytes) return std::nullopt;
+  const uint8_t* header = buffer_.data() + parsed_;
+  error_ = check_frame_header(header, frame_bytes_max_);
+  if (failed()) return std::nullopt;
+  const size_t body_bytes = load<uint32_t>(header);
+  if (received_ - parsed_ - frame_header_bytes < body_bytes) return std::nullopt;
+  parsed_ += frame_header_bytes + body_bytes;
+  check_invariants();
+  return Frame{static_cast<FrameType>(header[4]), {header + frame_header_bytes, body_bytes}};
+}
+
+void FrameReader::reset() {
+  parsed_ = 0;
+  received_ = 0;
+  last_read_filled_room_ = false;
+  error_.clear();
+}
+
+void FrameReader::check_invariants() const {
+  if (parsed_ > received_ || received_ > buffer_.size()) throw std::logic_error("FrameReader: counters out of order");
+}
+
+}  // namespace n2nq::wire
