@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the worker processes said, made ready for showing: plain values, one snapshot per pull (10 a second).
 //
 // Everything here comes from the workers' stats answers; the broker is never asked. Unknown figures are NaN or empty optionals, never 0.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One run's life: which processes there are, in which state each is, and what comes next.
 //
 // The only state machine of a run. It talks to processes through a Launcher (app/host/launcher.h), so that it can be tested with a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The settings of one run, as a value, and every rule about them.
 //
 // Window, settings file and command line all go through the same table of keys (design: each rule one place). A key is the dotted path

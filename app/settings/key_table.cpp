@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/settings/key_table.h"
+
+#include <algorithm>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::size_t title_bytes_max = 100;
+constexpr std::size_t description_bytes_max = 1000;
+constexpr double second_min = 0.001;  // the control protocol counts these in whole milliseconds
+constexpr int millisecond_decimals = 3;
+constexpr int fraction_decimals = 6;  // delay_ms to the nanosecond; rate_per_s as a decimal fraction that fits an exact interval
+constexpr std::string_view cleared = "none";
+constexpr std::int64_t payload_bytes_max = 16 << 20;
+
+template <class Field>
+Key integer(KeyInfo info, Field field) {
+  using Value = std::remove_cvref_t<decltype(field(std::declval<Settings&>()))>;
+  const auto min = static_cast<std::int64_t>(info.min), max = static_cast<std::int64_t>(info.max);
+  return {std::move(info), KeyKind::number,
+          [=](Settings& settings, std::string_view text) -> Problem {
+            std::int64_t value = 0;
+            if (auto problem = parse_integer(text, min, max, value)) return problem;
+            field(settings) = static_cast<Value>(value);
+            return {};
+          },
+          [=](const Settings& settings) { return std::to_string(field(settings)); }};
+}
+
+template <class Field>
+Key decimal(KeyInfo info, int decimals, Field field) {
+  const double min = info.min, max = info.max;
+  return {std::move(info), KeyKind::number,
+          [=](Settings& settings, std::string_view text) { return parse_decimal(text, min, max, decimals, field(settings)); },
+          [=](const Settings& settings) { return decimal_text(field(settings)); }};
+}
+
+/// One of a pair that excludes each other: giving it a value clears `other`.
+template <class Field, class Other>
+Key optional_decimal(KeyInfo info, int decimals, Field field, Other other) {
+  const double min = info.min, max = info.max;
+  return {std::move(info), KeyKind::number,
+          [=](Settings& settings, std::string_view text) -> Problem {
+            if (text.empty() || text == cleared) return field(settings).reset(), std::nullopt;
+            double value = 0;
+            if (auto problem = parse_decimal(text, min, max, decimals, value)) return problem;
+            field(settings) = value;
+            other(settings).reset();
+            return {};
+          },
+          [=](const Settings& settings) { return field(settings) ? decimal_text(*field(settings)) : std::string(); }};
+}
+
+template <class Field>
+Key words(KeyInfo info, Field field) {
+  using Value = std::remove_cvref_t<decltype(field(std::declval<Settings&>()))>;
+  const auto accepted = info.words;
+  return {std::move(info), KeyKind::word,
+          [=](Settings& settings, std::string_view text) -> Problem {
+            std::size_t position = 0;
+            if (auto problem = parse_word(text, accepted, position)) return problem;
+            field(settings) = static_cast<Value>(position);
+            return {};
+          },
+          [=](const Settings& settings) { return std::string(accepted.at(static_cast<std::size_t>(field(settings)))); }};
+}
+
+template <class Field>
+Key line(KeyInfo info, std::size_t bytes_max, Field field) {
+  return {std::move(info), KeyKind::text,
+          [=](Settings& settings, std::string_view text) { return parse_line(text, bytes_max, field(settings)); },
+          [=](const Settings& settings) { return field(settings); }};
+}
+
+template <class Field>
+Key host(std::string_view key, std::string_view who, Field field) {
+  return {{key, "Source", "", who, 0, 0, {"local"}},
+          KeyKind::word,
+          [=](Settings& settings, std::string_view text) -> Problem {
+            if (text != "local") return "must be local, not " + in_quotes(text) + ": other hosts are not offered yet";
+            field(settings) = text;
+            return {};
+          },
+          [=](const Settings& settings) { return field(settings); }};
+}
+
+/// A feature whose key is known but which this version does not offer: only "false" is taken, and nothing is stored.
+Key not_offered(KeyInfo info) {
+  info.words = {"false"};
+  return {std::move(info), KeyKind::flag,
+          [](Settings&, std::string_view text) -> Problem {
+            if (text == "false") return {};
+            return "must be false, not " + in_quotes(text) + ": this version does not offer it yet";
+          },
+          [](const Settings&) { return std::string("false"); }};
+}
+
+Problem set_size(Settings& settings, std::string_view text) {
+  std::int64_t min = 0, max = 0;
+  if (text.starts_with('[') && text.ends_with(']')) {
+    const std::string_view inner = text.substr(1, text.size() - 2);
+    const auto comma = inner.find(',');
+    if (comma == std::string_view::npos) return "must be one size or a range such as [20, 100], not " + in_quotes(text);
+    if (auto problem = parse_integer(trimmed(inner.substr(0, comma)), 1, payload_bytes_max, min)) return problem;
+    if (auto problem = parse_integer(trimmed(inner.substr(comma + 1)), 1, payload_bytes_max, max)) return problem;
+    if (min > max) return "must be a range that rises, such as [20, 100], not " + in_quotes(text);
+  } else {
+    if (parse_integer(text, 1, payload_bytes_max, min)) {
+      return "must be a whole number from 1 to " + std::to_string(payload_bytes_max) + " or a range such as [20, 100], not " +
+             in_quotes(text);
+    }
+    max = min;
+  }
+  settings.senders.size_min_bytes = min;
+  settings.senders.size_max_bytes = max;
+  return {};
+}
+
+std::string size_text(const Settings& settings) {
+  const auto& senders = settings.senders;
+  if (senders.size_min_bytes == senders.size_max_bytes) return std::to_string(senders.size_min_bytes);
+  return "[" + std::to_string(senders.size_min_bytes) + ", " + std::to_string(senders.size_max_bytes) + "]";
+}
+
+Problem set_messages(Settings& settings, std::string_view text) {
+  if (text.empty() || text == cleared) return settings.senders.messages.reset(), std::nullopt;
+  std::int64_t value = 0;
+  if (auto problem = parse_integer(text, 1, 1'000'000'000, value)) return problem;
+  settings.senders.messages = value;
+  settings.senders.duration_s.reset();
+  return {};
+}
+
+// A generic lambda serves reading (const Settings&) and writing (Settings&) alike.
+#define N2NQ_FIELD(path) \
+  [](auto& s) -> auto& { \
+    return s.path;       \
+  }
+
+void add_queue_keys(std::vector<Key>& table) {
+  table.push_back(words({"queue.mode",
+                         "Queue mode",
+                         "",
+                         "Broadcaster: every receiver gets every message. Load balancer: each message goes to exactly one receiver.",
+                         0,
+                         0,
+                         {"broadcaster", "load-balancer"}},
+                        N2NQ_FIELD(queue.mode)));
+  table.push_back(words({"queue.remove",
+                         "Remove message",
+                         "",
+                         "Broadcaster: a message leaves the queue when every expected receiver has it, or only after the retention.",
+                         0,
+                         0,
+                         {"when-all-have-it", "after-time"}},
+                        N2NQ_FIELD(queue.remove)));
+  table.push_back(decimal({"queue.retention_s",
+                           "Retention",
+                           "s",
+                           "Longest time a message stays in the queue; what a receiver did not get by then is counted as expired.",
+                           second_min,
+                           86'400,
+                           {}},
+                          millisecond_decimals, N2NQ_FIELD(queue.retention_s)));
+  table.push_back(words({"queue.dispatch",
+                         "Dispatch",
+                         "",
+                         "Load balancer: which receiver gets the next message.",
+                         0,
+                         0,
+                         {"random", "round-robin", "next-free"}},
+                        N2NQ_FIELD(queue.dispatch)));
+  table.push_back(not_offered({"queue.responses", "Receiver responses", "", "Each delivery is confirmed by its receiver.", 0, 0, {}}));
+  table.push_back(not_offered({"queue.requests", "Receiver requests", "", "Receivers get only what they ask for.", 0, 0, {}}));
+}
+
+void add_service_keys(std::vector<Key>& table) {
+  const auto duration = N2NQ_FIELD(senders.duration_s);
+  const auto messages = N2NQ_FIELD(senders.messages);
+  const auto delay = N2NQ_FIELD(senders.delay_ms);
+  const auto rate = N2NQ_FIELD(senders.rate_per_s);
+  table.push_back(host("senders.host", "The host that runs the senders.", N2NQ_FIELD(senders.host)));
+  table.push_back(integer({"senders.amount", "Sender amount", "", "How many sending services connect to the queue.", 1, 2000, {}},
+                          N2NQ_FIELD(senders.amount)));
+  table.push_back({{"senders.messages",
+                    "Messages each",
+                    "",
+                    "How many messages each sender sends; none: see duration_s, or until stopped.",
+                    1,
+                    1e9,
+                    {}},
+                   KeyKind::number,
+                   set_messages,
+                   [](const Settings& s) { return s.senders.messages ? std::to_string(*s.senders.messages) : std::string(); }});
+  table.push_back(optional_decimal(
+      {"senders.duration_s", "Duration", "s", "How long each sender sends; takes the place of messages.", second_min, 604'800, {}},
+      millisecond_decimals, duration, messages));
+  table.push_back({{"senders.size_bytes",
+                    "Message size",
+                    "B",
+                    "Payload letters of a message: one size, or a range such as [20, 100] from which each size is drawn.",
+                    1,
+                    static_cast<double>(payload_bytes_max),
+                    {}},
+                   KeyKind::range,
+                   set_size,
+                   size_text});
+  table.push_back(optional_decimal({"senders.delay_ms",
+                                    "Delay",
+                                    "ms",
+                                    "Time between two messages of one sender; 0: as fast as the socket takes them.",
+                                    0,
+                                    3'600'000,
+                                    {}},
+                                   fraction_decimals, delay, rate));
+  table.push_back(optional_decimal(
+      {"senders.rate_per_s", "Rate", "/s", "Messages per second of one sender; takes the place of delay_ms.", 0.001, 1'000'000, {}},
+      fraction_decimals, rate, delay));
+  table.push_back(
+      words({"senders.start",
+             "Start",
+             "",
+             "Spread: the senders' first messages are spread evenly over one delay. In phase: all senders send at the same instants.",
+             0,
+             0,
+             {"spread", "in-phase"}},
+            N2NQ_FIELD(senders.start)));
+  table.push_back(host("receivers.host", "The host that runs the receivers.", N2NQ_FIELD(receivers.host)));
+  table.push_back(integer({"receivers.amount", "Receiver amount", "", "How many receiving services connect to the queue.", 1, 2000, {}},
+                          N2NQ_FIELD(receivers.amount)));
+}
+
+void add_limit_keys(std::vector<Key>& table) {
+  table.push_back(integer({"limits.memory_mib",
+                           "Memory budget",
+                           "MiB",
+                           "Memory for queued messages; when it is used up the broker stops reading from senders.",
+                           1,
+                           65'536,
+                           {}},
+                          N2NQ_FIELD(limits.memory_mib)));
+  table.push_back(integer({"limits.pending_mib", "Pending limit", "MiB", "Backlog at which a slow receiver is cut off.", 1, 65'536, {}},
+                          N2NQ_FIELD(limits.pending_mib)));
+  table.push_back(decimal(
+      {"limits.write_deadline_s", "Write deadline", "s", "Time after which a receiver that takes nothing is cut off.", 0.01, 3600, {}},
+      millisecond_decimals, N2NQ_FIELD(limits.write_deadline_s)));
+  table.push_back(integer({"limits.message_max_bytes",
+                           "Largest message",
+                           "B",
+                           "Largest payload the broker accepts.",
+                           1,
+                           static_cast<double>(payload_bytes_max),
+                           {}},
+                          N2NQ_FIELD(limits.message_max_bytes)));
+  table.push_back(decimal({"limits.handshake_deadline_s",
+                           "Handshake deadline",
+                           "s",
+                           "Time in which a new connection must have introduced itself.",
+                           0.1,
+                           60,
+                           {}},
+                          millisecond_decimals, N2NQ_FIELD(limits.handshake_deadline_s)));
+  table.push_back(
+      decimal({"limits.heartbeat_s", "Heartbeat", "s", "Silence after which a connection counts as gone; 0: never.", 0, 3600, {}},
+              millisecond_decimals, N2NQ_FIELD(limits.heartbeat_s)));
+  table.push_back(integer({"limits.sessions_max", "Most sessions", "", "Most connections the broker takes at once.", 4, 65'536, {}},
+                          N2NQ_FIELD(limits.sessions_max)));
+  table.push_back(
+      decimal({"limits.drain_s", "Drain", "s", "Longest time the broker goes on forwarding after the last sender has ended.", 0, 60, {}},
+              millisecond_decimals, N2NQ_FIELD(limits.drain_s)));
+  table.push_back(decimal(
+      {"limits.reconnect_deadline_s", "Reconnect deadline", "s", "Time after which a sender that is gone counts as ended.", 0.1, 3600, {}},
+      millisecond_decimals, N2NQ_FIELD(limits.reconnect_deadline_s)));
+  table.push_back(decimal({"limits.connect_deadline_s",
+                           "Connect deadline",
+                           "s",
+                           "Without a window: time in which all services must be connected.",
+                           0.1,
+                           3600,
+                           {}},
+                          millisecond_decimals, N2NQ_FIELD(limits.connect_deadline_s)));
+}
+
+std::vector<Key> make_table() {
+  std::vector<Key> table;
+  table.push_back(line({"title", "Title", "", "What a person calls these settings.", 0, 0, {}}, title_bytes_max, N2NQ_FIELD(title)));
+  table.push_back(line({"description", "Description", "", "What they are for, in a sentence or two.", 0, 0, {}}, description_bytes_max,
+                       N2NQ_FIELD(description)));
+  table.push_back(host("broker.host", "The host that runs N2NQ.", N2NQ_FIELD(broker.host)));
+  table.push_back(
+      integer({"broker.port", "Port", "", "TCP port of N2NQ; 0: a free one is taken.", 0, 65'535, {}}, N2NQ_FIELD(broker.port)));
+  add_queue_keys(table);
+  add_service_keys(table);
+  add_limit_keys(table);
+  table.push_back(words({"start_when",
+                         "Start when",
+                         "",
+                         "Traffic starts when all services are connected, or already when the senders are (to study late joiners).",
+                         0,
+                         0,
+                         {"all-connected", "senders-connected"}},
+                        N2NQ_FIELD(start_when)));
+  table.push_back(
+      words({"log", "Log", "", "Service logs: every message, a sample, or none.", 0, 0, {"all", "sampled", "off"}}, N2NQ_FIELD(log)));
+  table.push_back(
+      integer({"log_sample_every", "Sample every", "", "With log: sampled, one message in so many is written.", 1, 1'000'000, {}},
+              N2NQ_FIELD(log_sample_every)));
+  table.push_back(integer({"messages_tsv_max_mib",
+                           "Master file limit",
+                           "MiB",
+                           "Largest messages.tsv, the file with all receivers' lines; 0: none is written.",
+                           0,
+                           1'048'576,
+                           {}},
+                          N2NQ_FIELD(messages_tsv_max_mib)));
+  table.push_back({{"seed", "Seed", "", "Start of all random choices, so that a run can be repeated.", 0, 18'446'744'073'709'551'615.0, {}},
+                   KeyKind::number,
+                   [](Settings& s, std::string_view text) { return parse_unsigned(text, s.seed); },
+                   [](const Settings& s) { return std::to_string(s.seed); }});
+  return table;
+}
+
+#undef N2NQ_FIELD
+
+}  // namespace
+
+const std::vector<Key>& key_table() {
+  static const std::vector<Key> table = make_table();
+  return table;
+}
+
+const Key* find_table_key(std::string_view key) {
+  const auto& table = key_table();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const Key& candidate) { return candidate.info.key == key; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/settings/presets.h"
+
+#include <QDir>
+#include <QFile>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <algorithm>
+
+#include "app/settings/text_value.h"
+
+// A static library's resources are only linked when somebody asks for them.
+static void link_built_in_presets() {
+  Q_INIT_RESOURCE(presets);
+}
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::size_t name_chars_max = 60;
+const char* const built_in_folder = ":/presets";
+const char* const suffix = ".yaml";
+
+bool is_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
+/// In the order in which a person should meet them.
+const std::vector<std::string_view>& built_in_names() {
+  static const std::vector<std::string_view> names = {"quick", "thesis-baseline", "many-services"};
+  return names;
+}
+
+bool is_built_in(std::string_view name) {
+  return std::find(built_in_names().begin(), built_in_names().end(), name) != built_in_names().end();
+}
+
+std::optional<std::string> name_problem(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  if (name.empty() || name.size() > name_chars_max || name.front() == '.' || !std::all_of(name.begin(), name.end(), allowed)) {
+    return "A preset's name has 1 to " + std::to_string(name_chars_max) +
+           " of the characters A–Z a–z 0–9 . _ - and does not begin with a point, unlike " + in_quotes(name);
+  }
+  if (is_built_in(name)) return in_quotes(name) + " comes with the program and stays as it is: choose another name";
+  return {};
+}
+
+ReadSettings read_resource(const std::string& name) {
+  QFile file(QString("%1/%2%3").arg(built_in_folder, QString::fromStdString(name), suffix));
+  if (!file.open(QIODevice::ReadOnly)) return {{}, {{name, 0, "", "is missing from the program"}}, {}};
+  return read_settings_text(file.readAll().toStdString(), name + suffix);
+}
+
+Preset described(const std::string& name, const ReadSettings& read, bool built_in) {
+  if (!read.settings) return {name, name, read.errors.front().text(), built_in};
+  return {name, read.settings->title.empty() ? name : read.settings->title, read.settings->description, built_in};
+}
+
+}  // namespace
+
+Presets::Presets(QString folder) : folder_(std::move(folder)) {
+  link_built_in_presets();
+}
+
+QString Presets::default_folder() {
+  return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + "/n2nq/presets";
+}
+
+QString Presets::path_of(const std::string& name) const {
+  return folder_ + '/' + QString::fromStdString(name) + suffix;
+}
+
+std::vector<Preset> Presets::list() const {
+  std::vector<Preset> out;
+  for (const auto name : built_in_names()) out.push_back(described(std::string(name), read_resource(std::string(name)), true));
+  for (const QFileInfo& info : QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files | QDir::Readable, QDir::Name)) {
+    const std::string name = info.completeBaseName().toStdString();
+    if (!name_problem(name)) out.push_back(described(name, read_settings_file(info.filePath().toStdString()), false));
+  }
+  return out;
+}
+
+ReadSettings Presets::load(const std::string& name_or_path) const {
+  if (is_path(name_or_path)) return read_settings_file(name_or_path);
+  if (is_built_in(name_or_path)) return read_resource(name_or_path);
+  if (!name_problem(name_or_path) && QFile::exists(path_of(name_or_path))) return read_settings_file(path_of(name_or_path).toStdString());
+
+  std::vector<std::string> names;
+  for (const Preset& preset : list()) names.push_back(preset.name);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return {{},
+          {{name_or_path, 0, "",
+            "is not a preset (nearest: " + std::string(nearest_word(name_or_path, views)) + "); there are " + one_of(views) +
+                ", and files are named with .yaml or a slash"}},
+          {}};
+}
+
+std::optional<std::string> Presets::save(const std::string& name, const Settings& settings) const {
+  if (auto problem = name_problem(name)) return problem;
+  if (!QDir().mkpath(folder_)) return "Cannot make the folder " + folder_.toStdString();
+  QSaveFile file(path_of(name));
+  const QByteArray text = QByteArray::fromStdString(settings_yaml_short(settings));
+  if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit()) {
+    return "Cannot write " + path_of(name).toStdString() + ": " + file.errorString().toStdString();
+  }
+  return {};
+}
+
+std::optional<std::string> Presets::remove(const std::string& name) const {
+  if (auto problem = name_problem(name)) return problem;
+  QFile file(path_of(name));
+  if (!file.remove()) return "Cannot remove " + path_of(name).toStdString() + ": " + file.errorString().toStdString();
+  return {};
+}
+
+}  // namespace n2nq::app

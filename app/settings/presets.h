@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Named settings: those that come with the program, and those a person saved.
+//
+// Built-in ones are part of the executable; saved ones are YAML files in one folder, written beside and renamed.
+#pragma once
+
+#include <QString>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/settings/settings_file.h"
+
+namespace n2nq::app {
+
+struct Preset {
+  std::string name;  // as typed: "thesis-baseline"
+  std::string title;
+  std::string description;
+  bool built_in = true;
+};
+
+class Presets {
+ public:
+  /// `folder`: where saved presets are; it need not exist.
+  explicit Presets(QString folder = default_folder());
+  static QString default_folder();
+
+  /// Built-in ones first, then saved ones by name. A saved file that cannot be read is listed with its error as description.
+  std::vector<Preset> list() const;
+  /// A preset's name, or the path of a settings file (ends in .yaml or .yml, or holds a slash).
+  ReadSettings load(const std::string& name_or_path) const;
+  /// Writes what differs from the defaults. An existing saved preset is replaced. Empty result: done.
+  std::optional<std::string> save(const std::string& name, const Settings& settings) const;
+  /// Only saved ones can be removed. Empty result: done.
+  std::optional<std::string> remove(const std::string& name) const;
+
+ private:
+  QString path_of(const std::string& name) const;
+  QString folder_;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/settings/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/settings/key_table.h"
+#include "app/settings/text_value.h"
+
+namespace n2nq::app {
+
+namespace {
+
+__extension__ using Wide = __int128;
+constexpr std::int64_t ns_per_s = 1'000'000'000;
+constexpr std::int64_t bytes_per_mib = 1 << 20;
+constexpr std::int64_t queued_overhead_bytes = 48 + 80;  // a record's header, and roughly what the broker keeps beside it
+constexpr std::int64_t log_line_bytes = 110;             // about one line of a service log
+constexpr int probe_sessions = 2;                        // each worker group keeps one clock probe connected
+
+double mean_size_bytes(const Settings& s) {
+  return static_cast<double>(s.senders.size_min_bytes + s.senders.size_max_bytes) / 2;
+}
+
+/// Messages per second of all senders together; empty where they go as fast as the socket takes.
+std::optional<double> planned_rate_per_s(const Settings& s) {
+  const Interval interval = s.interval();
+  if (interval.num_ns == 0) return {};
+  return static_cast<double>(s.senders.amount) * static_cast<double>(ns_per_s) * static_cast<double>(interval.den) /
+         static_cast<double>(interval.num_ns);
+}
+
+/// The value set again through the table: whoever filled the struct by hand is held to the same rules.
+void check_each_key(const Settings& settings, std::vector<SettingsError>& errors) {
+  Settings copy = settings;
+  for (const Key& key : key_table()) {
+    if (auto problem = key.set(copy, key.text(settings))) errors.push_back({std::string(key.info.key), *problem});
+  }
+}
+
+std::string rounded_text(double value) {
+  return decimal_text(std::floor(value));
+}
+
+}  // namespace
+
+Interval Settings::interval() const {
+  if (senders.rate_per_s) {
+    constexpr std::int64_t micro = 1'000'000;  // rates carry at most six decimal places
+    const std::int64_t rate_micro = std::llround(*senders.rate_per_s * static_cast<double>(micro));
+    const std::int64_t num = ns_per_s * micro;
+    if (rate_micro <= 0) return {0, 1};
+    const std::int64_t common = std::gcd(num, rate_micro);
+    return {num / common, rate_micro / common};
+  }
+  return {std::llround(senders.delay_ms.value_or(0) * 1e6), 1};
+}
+
+std::optional<std::int64_t> Settings::planned_messages() const {
+  if (senders.messages) return *senders.messages * senders.amount;
+  const Interval period = interval();
+  if (!senders.duration_s || period.num_ns == 0) return {};
+  // Message i of a sender is due at i × period behind its own first one, and is sent if that lies within the duration.
+  const auto duration_ns = static_cast<Wide>(std::llround(*senders.duration_s * 1e9));
+  const Wide each = (duration_ns * period.den + period.num_ns - 1) / period.num_ns;
+  return static_cast<std::int64_t>(each) * senders.amount;
+}
+
+int Settings::copies() const {
+  return queue.mode == QueueMode::broadcaster ? receivers.amount : 1;
+}
+
+std::optional<double> Settings::planned_duration_s() const {
+  if (senders.duration_s) return senders.duration_s;
+  const Interval period = interval();
+  if (!senders.messages || period.num_ns == 0) return {};
+  const double period_s = static_cast<double>(period.num_ns) / static_cast<double>(period.den) / 1e9;
+  // Spread over one period, the last sender starts (amount − 1) / amount of a period behind the first.
+  const double phase = senders.start == StartPhase::spread ? static_cast<double>(senders.amount - 1) / senders.amount : 0;
+  return (static_cast<double>(*senders.messages - 1) + phase) * period_s;
+}
+
+const std::vector<KeyInfo>& keys() {
+  static const std::vector<KeyInfo> infos = [] {
+    std::vector<KeyInfo> out;
+    for (const Key& key : key_table()) out.push_back(key.info);
+    return out;
+  }();
+  return infos;
+}
+
+const KeyInfo* find_key(std::string_view key) {
+  const Key* found = find_table_key(key);
+  return found ? &found->info : nullptr;
+}
+
+std::string_view nearest_key(std::string_view key) {
+  // "amount" is as near to "senders.amount" as a slip of one letter: people leave the section out.
+  const auto distance = [&](std::string_view candidate) {
+    const std::size_t whole = edit_distance(candidate, key);
+    const auto dot = candidate.rfind('.');
+    return dot == std::string_view::npos ? whole : std::min(whole, edit_distance(candidate.substr(dot + 1), key) + 1);
+  };
+  const auto& all = keys();
+  return std::min_element(all.begin(), all.end(), [&](const KeyInfo& a, const KeyInfo& b) { return distance(a.key) < distance(b.key); })
+      ->key;
+}
+
+std::optional<SettingsError> set_value(Settings& settings, std::string_view key, std::string_view text) {
+  const Key* found = find_table_key(key);
+  if (!found) {
+    return SettingsError{std::string(key), "is not a setting; the nearest one is " + std::string(nearest_key(key))};
+  }
+  if (auto problem = found->set(settings, trimmed(text))) return SettingsError{std::string(key), *problem};
+  return {};
+}
+
+std::string value_text(const Settings& settings, std::string_view key) {
+  const Key* found = find_table_key(key);
+  return found ? found->text(settings) : std::string();
+}
+
+std::vector<SettingsError> validate(const Settings& s) {
+  std::vector<SettingsError> errors;
+  check_each_key(s, errors);
+  if (s.senders.messages && s.senders.duration_s) {
+    errors.push_back({"senders.duration_s", "excludes senders.messages: give one of them, or none of both to go on until stopped"});
+  }
+  if (s.senders.delay_ms && s.senders.rate_per_s) {
+    errors.push_back({"senders.rate_per_s", "excludes senders.delay_ms: give one of them"});
+  }
+  if (!s.senders.delay_ms && !s.senders.rate_per_s) {
+    errors.push_back({"senders.delay_ms", "is missing: give delay_ms or rate_per_s"});
+  }
+  if (s.senders.size_min_bytes > s.senders.size_max_bytes) {
+    errors.push_back({"senders.size_bytes", "must be a range that rises, such as [20, 100]"});
+  }
+  if (s.senders.size_max_bytes > s.limits.message_max_bytes) {
+    errors.push_back({"senders.size_bytes", "must be at most limits.message_max_bytes (" + std::to_string(s.limits.message_max_bytes) +
+                                                "), not " + std::to_string(s.senders.size_max_bytes)});
+  }
+  if (s.limits.pending_mib > s.limits.memory_mib) {
+    errors.push_back({"limits.pending_mib", "must be at most limits.memory_mib (" + std::to_string(s.limits.memory_mib) + "), not " +
+                                                std::to_string(s.limits.pending_mib)});
+  }
+  if (s.limits.message_max_bytes > s.limits.pending_mib * bytes_per_mib) {
+    errors.push_back({"limits.message_max_bytes", "must be at most limits.pending_mib (" +
+                                                      std::to_string(s.limits.pending_mib * bytes_per_mib) +
+                                                      " B), so that one message alone cuts nobody off"});
+  }
+  const int sessions = s.senders.amount + s.receivers.amount + probe_sessions;
+  if (sessions > s.limits.sessions_max) {
+    errors.push_back({"limits.sessions_max", "must be at least " + std::to_string(sessions) + " for " + std::to_string(s.senders.amount) +
+                                                 " senders, " + std::to_string(s.receivers.amount) + " receivers and 2 clock probes, not " +
+                                                 std::to_string(s.limits.sessions_max)});
+  }
+  return errors;
+}
+
+std::vector<std::string> remarks(const Settings& s) {
+  std::vector<std::string> out;
+  const auto planned_rate = planned_rate_per_s(s);
+  if (s.queue.mode == QueueMode::broadcaster && s.queue.remove == RemoveRule::after_time) {
+    const double held_bytes = mean_size_bytes(s) + static_cast<double>(queued_overhead_bytes);
+    const double cap = static_cast<double>(s.limits.memory_mib * bytes_per_mib) / held_bytes / s.queue.retention_s;
+    std::string text = "after-time keeps every message for " + decimal_text(s.queue.retention_s) + " s: at most about " +
+                       rounded_text(cap) + " messages/s fit in " + std::to_string(s.limits.memory_mib) + " MiB";
+    if (planned_rate && *planned_rate > cap) {
+      text += "; the plan asks for " + rounded_text(*planned_rate) + "/s, so the broker will hold the senders back";
+    }
+    out.push_back(text + ".");
+  }
+  if (!s.senders.messages && !s.senders.duration_s) out.push_back("The run goes on until it is stopped.");
+  if (!planned_rate) out.push_back("With delay 0 there is no plan: lag and latency from plan are absent.");
+  if (s.limits.heartbeat_s > 0 && s.limits.heartbeat_s < 5) {
+    out.push_back("A heartbeat under 5 s may take a busy connection for gone.");
+  }
+  const auto messages = s.planned_messages();
+  if (messages && s.log == LogMode::all && s.messages_tsv_max_mib > 0) {
+    const double mib = static_cast<double>(*messages) * s.copies() * log_line_bytes / static_cast<double>(bytes_per_mib);
+    if (mib > static_cast<double>(s.messages_tsv_max_mib)) {
+      out.push_back("messages.tsv will be cut at " + std::to_string(s.messages_tsv_max_mib) + " MiB (all lines: about " +
+                    rounded_text(mib) + " MiB).");
+    }
+  }
+  if (s.senders.amount > 0 && s.start_when == StartWhen::senders_connected && s.queue.mode == QueueMode::broadcaster) {
+    out.push_back("Receivers that connect later get only what the queue still holds.");
+  }
+  return out;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/settings/presets.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <algorithm>
+
+namespace n2nq::app {
+namespace {
+
+struct PresetsTest : testing::Test {
+  QTemporaryDir folder;
+  Presets presets{folder.filePath("presets")};
+
+  bool listed(const std::string& name) const {
+    const auto all = presets.list();
+    return std::any_of(all.begin(), all.end(), [&](const Preset& preset) { return preset.name == name; });
+  }
+};
+
+TEST_F(PresetsTest, built_in_ones_can_all_be_run) {
+  const auto all = presets.list();
+  ASSERT_EQ(all.size(), 3u);
+  for (const Preset& preset : all) {
+    EXPECT_TRUE(preset.built_in);
+    const auto read = presets.load(preset.name);
+    ASSERT_TRUE(read.settings) << preset.description;
+    EXPECT_TRUE(validate(*read.settings).empty()) << preset.name;
+    EXPECT_FALSE(preset.title.empty());
+    EXPECT_FALSE(preset.description.empty());
+  }
+}
+
+TEST_F(PresetsTest, built_in_ones_are_what_their_names_say) {
+  const auto quick = *presets.load("quick").settings;
+  EXPECT_EQ(quick.senders.amount, 10);
+  EXPECT_EQ(quick.receivers.amount, 10);
+  EXPECT_NEAR(*quick.planned_duration_s(), 5, 0.5);
+  const auto thesis = *presets.load("thesis-baseline").settings;
+  EXPECT_EQ(thesis.planned_messages(), 2500);
+  EXPECT_EQ(thesis.copies(), 50);
+  EXPECT_EQ(thesis.queue.remove, RemoveRule::after_time);
+  EXPECT_EQ(thesis.queue.retention_s, 5);
+  EXPECT_EQ(thesis.interval(), (Interval{500'000'000, 1}));
+  EXPECT_EQ(thesis.senders.size_max_bytes, 50);
+  const auto many = *presets.load("many-services").settings;
+  EXPECT_EQ(many.senders.amount, 200);
+  EXPECT_EQ(many.receivers.amount, 200);
+}
+
+TEST_F(PresetsTest, the_thesis_preset_is_not_held_back_by_the_memory_budget) {
+  for (const auto& remark : remarks(*presets.load("thesis-baseline").settings))
+    EXPECT_EQ(remark.find("hold the senders back"), std::string::npos);
+}
+
+TEST_F(PresetsTest, a_saved_one_is_listed_loaded_and_removed) {
+  Settings settings;
+  settings.title = "Mine";
+  settings.senders.amount = 3;
+  ASSERT_FALSE(presets.save("mine", settings));
+  EXPECT_TRUE(listed("mine"));
+  EXPECT_EQ(presets.load("mine").settings, settings);
+  settings.senders.amount = 4;
+  ASSERT_FALSE(presets.save("mine", settings)) << "saving again replaces it";
+  EXPECT_EQ(presets.load("mine").settings, settings);
+  ASSERT_FALSE(presets.remove("mine"));
+  EXPECT_FALSE(listed("mine"));
+  EXPECT_TRUE(presets.remove("mine"));
+}
+
+TEST_F(PresetsTest, bad_names_are_refused) {
+  for (const char* name : {"", ".hidden", "a/b", "../up", "white space", "quick"}) EXPECT_TRUE(presets.save(name, {})) << name;
+  EXPECT_TRUE(presets.remove("thesis-baseline"));
+}
+
+TEST_F(PresetsTest, an_unknown_name_is_answered_with_the_nearest) {
+  const auto read = presets.load("quik");
+  ASSERT_EQ(read.errors.size(), 1u);
+  EXPECT_EQ(read.errors[0].text(),
+            "quik: is not a preset (nearest: quick); there are quick, thesis-baseline or many-services, and files are named with .yaml or "
+            "a slash");
+}
+
+TEST_F(PresetsTest, a_path_is_read_as_a_file) {
+  QFile file(folder.filePath("some.yaml"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("format: 1\nseed: 77\n");
+  file.close();
+  EXPECT_EQ(presets.load(file.fileName().toStdString()).settings->seed, 77u);
+}
+
+TEST_F(PresetsTest, a_saved_file_that_cannot_be_read_is_listed_with_its_error) {
+  ASSERT_FALSE(presets.save("broken", {}));
+  QFile file(folder.filePath("presets/broken.yaml"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("format: 1\nsed: 77\n");
+  file.close();
+  EXPECT_NE(presets.list().back().description.find("broken.yaml:2: sed is not a setting"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace n2nq::app
