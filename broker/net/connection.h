@@ -79,6 +79,7 @@ class Connection : private Watcher {
   void finish_connect();
   void read_frames();
   void hand_out_frames(int64_t read_ns);
+  void on_later();
   void set_interest();
   void fail(const std::string& reason);
 

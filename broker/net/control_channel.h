@@ -5,6 +5,7 @@
 // The thread also keeps the lease, and turns SIGTERM into a `stop` and a `bye` as if the bench had sent them.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "broker/net/event_loop.h"
@@ -57,10 +59,14 @@ class ControlChannel {
 
  private:
   void run();
-  bool read_input();
+  bool must_end(int64_t now);
+  void take_signal();
+  void read_input();
+  void append_to_line(std::string_view part);
   void take_line(std::string_view line);
   void deliver(nlohmann::json object);
   void write_output();
+  void check_output();
   void lose_lease(const std::string& reason);
   void wake();
   bool output_waits();
@@ -74,10 +80,12 @@ class ControlChannel {
   bool line_too_long_ = false;
   bool input_ended_ = false;
   bool lease_lost_ = false;
-  bool output_failed_ = false;
   int64_t last_read_ns_ = 0;
+  int64_t end_by_ns_ = 0;  // 0: not ending
 
   std::mutex mutex_;
+  std::condition_variable written_out_;
+  bool output_failed_ = false;      // guarded by mutex_
   std::deque<std::string> output_;  // guarded by mutex_
   size_t output_written_ = 0;       // of the first line; guarded by mutex_
   size_t output_bytes_ = 0;         // guarded by mutex_

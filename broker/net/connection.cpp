@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/net/connection.h"
+
+#include <sys/epoll.h>
+
+#include <cstring>
+
+#include "broker/net/clock.h"
+
+namespace n2nq::net {
+
+namespace {
+
+/// Reads per wake-up before the others get their turn.
+constexpr int reads_per_wake_up_max = 4;
+
+}  // namespace
+
+Connection::Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler)
+    : loop_(loop),
+      handler_(handler),
+      fd_(std::move(accepted)),
+      state_(State::open),
+      local_(local_address(fd_.get())),
+      peer_(peer_address(fd_.get())),
+      reader_(frame_bytes_max),
+      interest_(EPOLLIN),
+      later_(loop, [this] { on_later(); }) {
+  loop_.watch(fd_.get(), interest_, *this);
+}
+
+Connection::Connection(EventLoop& loop, const SocketAddress& peer, uint32_t frame_bytes_max, Handler& handler)
+    : loop_(loop),
+      handler_(handler),
+      fd_(start_connect(peer)),
+      state_(State::connecting),
+      peer_(peer),
+      reader_(frame_bytes_max),
+      interest_(EPOLLOUT),
+      later_(loop, [this] { on_later(); }) {
+  loop_.watch(fd_.get(), interest_, *this);
+}
+
+Connection::~Connection() {
+  close();
+}
+
+size_t Connection::write(const iovec* pieces, int count) {
+  if (state_ != State::open || write_failed_) return 0;
+  size_t offered = 0;
+  for (int i = 0; i < count; ++i) offered += pieces[i].iov_len;
+  const IoResult result = write_some(fd_.get(), pieces, count);
+  if (result.status == IoStatus::failed) {
+    write_failed_ = true;
+    write_error_ = result.error;
+    later_.arm(0);
+    return 0;
+  }
+  if (result.bytes < offered && !wants_write_) {
+    wants_write_ = true;
+    set_interest();
+  }
+  return result.bytes;
+}
+
+size_t Connection::write(wire::ByteView bytes) {
+  const iovec piece{const_cast<uint8_t*>(bytes.data()), bytes.size()};  // writev reads it only
+  return write(&piece, 1);
+}
+
+void Connection::pause_reading() {
+  reading_ = false;
+  set_interest();
+}
+
+void Connection::resume_reading() {
+  if (reading_) return;
+  reading_ = true;
+  set_interest();
+  if (reader_.bytes_waiting() > 0) later_.arm(0);
+}
+
+void Connection::shut_down_write() {
+  if (state_ == State::open) ::shutdown(fd_.get(), SHUT_WR);
+}
+
+void Connection::close() {
+  if (state_ == State::closed) return;
+  state_ = State::closed;
+  later_.disarm();
+  loop_.unwatch(fd_.get(), *this);
+  fd_.reset();
+}
+
+void Connection::on_events(uint32_t events) {
+  if (state_ == State::connecting) {
+    finish_connect();
+    return;
+  }
+  if (state_ == State::open && (events & EPOLLOUT)) {
+    wants_write_ = false;
+    set_interest();
+    handler_.on_writable();
+  }
+  if (state_ != State::open) return;
+  if (reading_ && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+    read_frames();
+  } else if (events & (EPOLLHUP | EPOLLERR)) {
+    // Nobody reads, so nobody else would notice, and epoll would report it for ever.
+    const int error = connect_error(fd_.get());
+    fail(error == 0 ? "connection reset" : std::strerror(error));
+  }
+}
+
+void Connection::finish_connect() {
+  const int error = connect_error(fd_.get());
+  if (error != 0) {
+    fail(std::strerror(error));
+    return;
+  }
+  state_ = State::open;
+  local_ = local_address(fd_.get());
+  set_interest();
+  handler_.on_connected();
+}
+
+void Connection::read_frames() {
+  for (int reads = 0; reads < reads_per_wake_up_max; ++reads) {
+    const std::span<uint8_t> room = reader_.room();
+    const IoResult result = read_some(fd_.get(), room);
+    if (result.status == IoStatus::again) return;
+    if (result.status == IoStatus::closed) {
+      fail(reader_.bytes_waiting() > 0 ? "connection closed in the middle of a frame" : "");
+      return;
+    }
+    if (result.status == IoStatus::failed) {
+      fail(std::strerror(result.error));
+      return;
+    }
+    last_read_ns_ = now_ns();
+    reader_.commit(result.bytes);
+    hand_out_frames(last_read_ns_);
+    // A read that did not fill the room has emptied the socket: asking again would cost a call to learn it.
+    if (state_ != State::open || !reading_ || result.bytes < room.size()) return;
+  }
+}
+
+void Connection::hand_out_frames(int64_t read_ns) {
+  while (state_ == State::open && reading_) {
+    const auto frame = reader_.next();
+    if (!frame) break;
+    handler_.on_frame(*frame, read_ns);
+  }
+  if (state_ == State::open && reader_.failed() && !malformed_told_) {
+    malformed_told_ = true;
+    handler_.on_malformed(reader_.error());
+  }
+}
+
+void Connection::on_later() {
+  if (write_failed_) {
+    fail(std::strerror(write_error_));
+    return;
+  }
+  if (reading_) hand_out_frames(last_read_ns_);
+}
+
+void Connection::set_interest() {
+  if (state_ != State::open) return;
+  const uint32_t interest = (reading_ ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
+  if (interest == interest_) return;
+  interest_ = interest;
+  loop_.change(fd_.get(), interest_, *this);
+}
+
+void Connection::fail(const std::string& reason) {
+  close();
+  handler_.on_closed(reason);
+}
+
+bool OutBuffer::flush(Connection& connection) {
+  if (empty()) return true;
+  written_ += connection.write(wire::ByteView(bytes_).subspan(written_));
+  if (empty()) clear();
+  return empty();
+}
+
+void OutBuffer::clear() {
+  bytes_.clear();
+  written_ = 0;
+}
+
+}  // namespace n2nq::net

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/net/event_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "broker/net/clock.h"
+
+namespace n2nq::net {
+
+namespace {
+
+constexpr int events_per_wake_up_max = 512;
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+void drain_counter(int fd) {
+  uint64_t count = 0;
+  // A failure means that there is nothing to drain (EAGAIN), which is what is wanted.
+  [[maybe_unused]] const ssize_t bytes = ::read(fd, &count, sizeof count);
+}
+
+}  // namespace
+
+void Timer::arm(int64_t at_ns) {
+  if (armed() && at_ns == at_ns_) return;
+  disarm();
+  at_ns_ = at_ns;
+  loop_.heap_.push_back(this);
+  loop_.heap_place(loop_.heap_.size() - 1, this);
+  loop_.heap_up(heap_index_);
+}
+
+void Timer::disarm() {
+  if (armed()) loop_.heap_remove(heap_index_);
+}
+
+EventLoop::EventLoop()
+    : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+      timerfd_(checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
+      eventfd_(checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")),
+      ready_(std::make_unique<epoll_event[]>(events_per_wake_up_max)) {
+  // The loop's own two descriptors carry no watcher: their address tells them apart.
+  for (Fd* own : {&timerfd_, &eventfd_}) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = own;
+    checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, own->get(), &event), "epoll_ctl");
+  }
+}
+
+EventLoop::~EventLoop() {
+  for (Timer* timer : heap_) timer->heap_index_ = Timer::not_armed;
+}
+
+void EventLoop::watch(int fd, uint32_t events, Watcher& watcher) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &watcher;
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event), "epoll_ctl add");
+}
+
+void EventLoop::change(int fd, uint32_t events, Watcher& watcher) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &watcher;
+  checked(epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event), "epoll_ctl change");
+}
+
+void EventLoop::unwatch(int fd, Watcher& watcher) {
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+  for (int i = ready_next_; i < ready_count_; ++i) {
+    if (ready_[i].data.ptr == &watcher) ready_[i].data.ptr = nullptr;
+  }
+}
+
+void EventLoop::run() {
+  while (!stop_) wait_and_run_once();
+  stop_ = false;
+}
+
+void EventLoop::stop() {
+  stop_ = true;
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t bytes = ::write(eventfd_.get(), &one, sizeof one);
+}
+
+void EventLoop::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(work));
+    if (posted_.size() > 1) return;  // the loop is woken already and has not looked yet
+  }
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t bytes = ::write(eventfd_.get(), &one, sizeof one);
+}
+
+void EventLoop::wait_and_run_once() {
+  set_timerfd();
+  const int timeout_ms = std::exchange(wake_again_, false) ? 0 : -1;
+  ready_count_ = epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms);
+  if (ready_count_ < 0) {
+    ready_count_ = 0;
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_wait");
+  }
+  woke_ns_ = now_ns();
+  bool posted = false;
+  for (ready_next_ = 0; ready_next_ < ready_count_;) {
+    const epoll_event& event = ready_[ready_next_++];
+    if (event.data.ptr == nullptr) continue;  // unwatched during this wake-up
+    if (event.data.ptr == &timerfd_) {
+      drain_counter(timerfd_.get());
+      timerfd_set_ns_ = 0;
+    } else if (event.data.ptr == &eventfd_) {
+      drain_counter(eventfd_.get());
+      posted = true;
+    } else {
+      static_cast<Watcher*>(event.data.ptr)->on_events(event.events);
+    }
+  }
+  ready_count_ = 0;
+  run_due_timers();
+  if (posted) run_posted();
+  if (after_wake_up_) after_wake_up_();
+}
+
+void EventLoop::run_due_timers() {
+  if (heap_.empty()) return;
+  // One look at the clock: a timer that is armed anew inside its callback for an instant already past waits for the next wake-up, so that
+  // descriptors get their turn.
+  const int64_t now = now_ns();
+  size_t left = heap_.size();
+  while (left-- > 0 && !heap_.empty() && heap_.front()->at_ns_ <= now) {
+    Timer* timer = heap_.front();
+    timer->disarm();
+    timer->on_due_();
+  }
+}
+
+void EventLoop::run_posted() {
+  {
+    const std::lock_guard lock(mutex_);
+    running_.swap(posted_);
+  }
+  for (auto& work : running_) work();
+  running_.clear();
+}
+
+void EventLoop::set_timerfd() {
+  const int64_t wanted_ns = heap_.empty() ? 0 : std::max<int64_t>(heap_.front()->at_ns_, 1);
+  // A timerfd that rings too early costs one empty wake-up; setting it anew for each change would cost a system call each time.
+  if (wanted_ns == 0 || (timerfd_set_ns_ != 0 && timerfd_set_ns_ <= wanted_ns)) return;
+  itimerspec spec{};
+  spec.it_value.tv_sec = wanted_ns / ns_per_s;
+  spec.it_value.tv_nsec = wanted_ns % ns_per_s;
+  checked(timerfd_settime(timerfd_.get(), TFD_TIMER_ABSTIME, &spec, nullptr), "timerfd_settime");
+  timerfd_set_ns_ = wanted_ns;
+}
+
+void EventLoop::heap_place(size_t index, Timer* timer) {
+  heap_[index] = timer;
+  timer->heap_index_ = index;
+}
+
+void EventLoop::heap_up(size_t index) {
+  Timer* timer = heap_[index];
+  while (index > 0 && heap_[(index - 1) / 2]->at_ns_ > timer->at_ns_) {
+    heap_place(index, heap_[(index - 1) / 2]);
+    index = (index - 1) / 2;
+  }
+  heap_place(index, timer);
+}
+
+void EventLoop::heap_down(size_t index) {
+  Timer* timer = heap_[index];
+  while (2 * index + 1 < heap_.size()) {
+    size_t child = 2 * index + 1;
+    if (child + 1 < heap_.size() && heap_[child + 1]->at_ns_ < heap_[child]->at_ns_) ++child;
+    if (heap_[child]->at_ns_ >= timer->at_ns_) break;
+    heap_place(index, heap_[child]);
+    index = child;
+  }
+  heap_place(index, timer);
+}
+
+void EventLoop::heap_remove(size_t index) {
+  heap_[index]->heap_index_ = Timer::not_armed;
+  Timer* last = heap_.back();
+  heap_.pop_back();
+  if (index == heap_.size()) return;
+  heap_place(index, last);
+  heap_up(index);
+  heap_down(last->heap_index_);
+}
+
+}  // namespace n2nq::net

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/net/host_facts.h"
+
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "broker/net/clock.h"
+#include "broker/wire/messages.h"
+
+namespace n2nq::net {
+
+namespace {
+
+constexpr const char* unknown = "unknown";
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  return std::getline(file, line) && !line.empty() ? line : unknown;
+}
+
+std::string time_namespace() {
+  char target[64] = "";
+  const ssize_t bytes = readlink("/proc/self/ns/time", target, sizeof target - 1);
+  const std::string text(target, bytes > 0 ? static_cast<size_t>(bytes) : 0);  // "time:[4026531834]"; older kernels have none
+  const size_t from = text.find('[');
+  const size_t to = text.find(']');
+  return from == std::string::npos || to == std::string::npos ? unknown : text.substr(from + 1, to - from - 1);
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return unknown;
+}
+
+nlohmann::json load_1min() {
+  double loads[1];
+  if (getloadavg(loads, 1) != 1) return unknown;
+  return loads[0];
+}
+
+nlohmann::json timer_slack() {
+  const int slack_ns = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+  if (slack_ns < 0) return unknown;
+  return slack_ns;
+}
+
+nlohmann::json cores() {
+  const unsigned count = std::thread::hardware_concurrency();
+  if (count == 0) return unknown;
+  return count;
+}
+
+}  // namespace
+
+nlohmann::json host_facts() {
+  utsname names{};
+  const bool named = uname(&names) == 0;
+  return {{"name", named ? names.nodename : unknown},
+          {"boot_id", first_line("/proc/sys/kernel/random/boot_id")},
+          {"time_namespace", time_namespace()},
+          {"kernel", named ? names.release : unknown},
+          {"cpu", cpu_model()},
+          {"cores", cores()},
+          {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+          {"load_1min", load_1min()},
+          {"timer_slack_ns", timer_slack()},
+          {"clocksource", first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")}};
+}
+
+bool set_timer_slack_ns(uint64_t slack_ns) {
+  return prctl(PR_SET_TIMERSLACK, slack_ns, 0, 0, 0) == 0;
+}
+
+nlohmann::json make_hello(const std::string& role) {
+  return {{"type", "hello"},         {"control", 1},    {"wire", wire::version}, {"role", role},
+          {"version", N2NQ_VERSION}, {"pid", getpid()}, {"now_ns", now_ns()},    {"host", host_facts()}};
+}
+
+}  // namespace n2nq::net
