@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/measure/accounts.h"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace n2nq::measure {
+
+namespace {
+
+using nlohmann::json;
+
+template <typename T>
+T value_or(const json& object, const char* key, T fallback) {
+  const auto it = object.find(key);
+  return it == object.end() || it->is_null() ? fallback : it->get<T>();
+}
+
+wire::IndexSet index_set_from(const json& text, const char* key) {
+  auto set = wire::IndexSet::parse(text.get<std::string>());
+  if (!set)
+    throw std::invalid_argument(std::string(key) + ": \"" + text.get<std::string>() + "\" is no set of indexes such as \"0-49,51\"");
+  return std::move(*set);
+}
+
+SenderSets sets_at(const json& object, const char* key) {
+  const auto it = object.find(key);
+  return it == object.end() ? SenderSets{} : sender_sets_from(*it);
+}
+
+SkippedCounts skipped_counts_from(const json& object) {
+  SkippedCounts counts;
+  counts.expired = value_or<std::uint64_t>(object, "expired", 0);
+  counts.unrequested = value_or<std::uint64_t>(object, "unrequested", 0);
+  counts.parked = value_or<std::uint64_t>(object, "parked", 0);
+  counts.cut_off = value_or<std::uint64_t>(object, "cut_off", 0);
+  counts.still_queued = value_or<std::uint64_t>(object, "still_queued", 0);
+  return counts;
+}
+
+/// The receivers' form has the plain words as keys, the broker's appends "_sets".
+SkippedSets skipped_sets_from(const json& object, const std::string& suffix) {
+  SkippedSets sets;
+  sets.expired = sets_at(object, ("expired" + suffix).c_str());
+  sets.unrequested = sets_at(object, ("unrequested" + suffix).c_str());
+  sets.parked = sets_at(object, ("parked" + suffix).c_str());
+  sets.cut_off = sets_at(object, ("cut_off" + suffix).c_str());
+  sets.still_queued = sets_at(object, ("still_queued" + suffix).c_str());
+  return sets;
+}
+
+ReceivedCounts received_counts_from(const json& object) {
+  ReceivedCounts counts;
+  object.at("received").get_to(counts.received);
+  object.at("duplicated").get_to(counts.duplicated);
+  counts.duplicated_unflagged = value_or<std::uint64_t>(object, "duplicated_unflagged", 0);
+  object.at("redelivered").get_to(counts.redelivered);
+  object.at("out_of_order").get_to(counts.out_of_order);
+  object.at("unexpected").get_to(counts.unexpected);
+  object.at("negative").get_to(counts.negative);
+  object.at("bad_checksum").get_to(counts.bad_checksum);
+  return counts;
+}
+
+std::vector<std::string> faults_from(const json& object) {
+  return value_or<std::vector<std::string>>(object, "faults", {});
+}
+
+}  // namespace
+
+ReceivedCounts& ReceivedCounts::operator+=(const ReceivedCounts& other) {
+  received += other.received;
+  duplicated += other.duplicated;
+  duplicated_unflagged += other.duplicated_unflagged;
+  redelivered += other.redelivered;
+  out_of_order += other.out_of_order;
+  unexpected += other.unexpected;
+  negative += other.negative;
+  bad_checksum += other.bad_checksum;
+  return *this;
+}
+
+json sender_sets_json(const SenderSets& sets) {
+  json result = json::array();
+  for (const SenderRun& run : sets) result.push_back({run.first, run.last, run.set.text()});
+  return result;
+}
+
+SenderSets sender_sets_from(const json& array) {
+  SenderSets sets;
+  for (const json& entry : array) {
+    SenderRun run{entry.at(0).get<std::uint32_t>(), entry.at(1).get<std::uint32_t>(), index_set_from(entry.at(2), "sets")};
+    if (run.first > run.last) throw std::invalid_argument("sets: first sender " + std::to_string(run.first) + " is above the last");
+    sets.push_back(std::move(run));
+  }
+  return sets;
+}
+
+json skipped_sets_json(const SkippedSets& sets) {
+  json result = json::object();
+  const auto put = [&](const char* key, const SenderSets& part) {
+    if (!part.empty()) result[key] = sender_sets_json(part);
+  };
+  put("expired", sets.expired);
+  put("unrequested", sets.unrequested);
+  put("parked", sets.parked);
+  put("cut_off", sets.cut_off);
+  put("still_queued", sets.still_queued);
+  return result;
+}
+
+void to_json(json& object, const ReceivedCounts& counts) {
+  object = {
+      {"received", counts.received},       {"duplicated", counts.duplicated},     {"duplicated_unflagged", counts.duplicated_unflagged},
+      {"redelivered", counts.redelivered}, {"out_of_order", counts.out_of_order}, {"unexpected", counts.unexpected},
+      {"negative", counts.negative},       {"bad_checksum", counts.bad_checksum}};
+}
+
+SendersAccount senders_account_from(const json& bye) {
+  SendersAccount account;
+  for (const json& service : bye.at("services")) {
+    SenderAccount sender;
+    service.at("number").get_to(sender.number);
+    service.at("attempted").get_to(sender.attempted);
+    service.at("accepted").get_to(sender.accepted);
+    service.at("refused").get_to(sender.refused);
+    service.at("lost_before_queue").get_to(sender.lost_before_queue);
+    sender.accepted_set = index_set_from(service.at("accepted_set"), "accepted_set");
+    account.services.push_back(std::move(sender));
+  }
+  if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null()) account.last_lag_ns = it->get<std::int64_t>();
+  account.started_ns = value_or<std::int64_t>(bye, "started_ns", 0);
+  account.ended_ns = value_or<std::int64_t>(bye, "ended_ns", 0);
+  account.faults = faults_from(bye);
+  return account;
+}
+
+ReceiversAccount receivers_account_from(const json& bye) {
+  ReceiversAccount account;
+  for (const json& service : bye.at("services")) {
+    ReceiverAccount receiver;
+    service.at("number").get_to(receiver.number);
+    receiver.counts = received_counts_from(service);
+    receiver.delivered_sets = sets_at(service, "delivered_sets");
+    receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", json::object()), "");
+    receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
+    account.services.push_back(std::move(receiver));
+  }
+  account.delivered_sets = sets_at(bye, "delivered_sets");
+  if (bye.contains("figures") && bye["figures"].contains("latency")) {
+    account.latency_samples = bye["figures"]["latency"].get<Figures>().count;
+  }
+  account.faults = faults_from(bye);
+  return account;
+}
+
+BrokerAccount broker_account_from(const json& bye) {
+  BrokerAccount account;
+  for (const json& entry : bye.at("senders")) {
+    account.senders.push_back({entry.at("number").get<std::uint32_t>(), entry.at("accepted").get<std::uint64_t>()});
+  }
+  for (const json& entry : bye.at("receivers")) {
+    BrokerAccount::Receiver receiver;
+    entry.at("number").get_to(receiver.number);
+    entry.at("handed_over").get_to(receiver.handed_over);
+    receiver.skipped = skipped_counts_from(entry);
+    receiver.sets = skipped_sets_from(entry, "_sets");
+    receiver.cut_off_reason = value_or<std::string>(entry, "cut_off_reason", "");
+    account.receivers.push_back(std::move(receiver));
+  }
+  if (const auto it = bye.find("total"); it != bye.end()) {
+    account.total = skipped_counts_from(*it);
+    account.total_sets = skipped_sets_from(*it, "_sets");
+  }
+  account.faults = faults_from(bye);
+  return account;
+}
+
+}  // namespace n2nq::measure

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/measure/figures.h"
+
+#include <nlohmann/json.hpp>
+
+namespace n2nq::measure {
+
+Figures figures_of(const Histogram& histogram) {
+  Figures figures;
+  figures.count = histogram.count();
+  if (histogram.empty()) return figures;
+  figures.mean_ns = histogram.mean_ns();
+  figures.mean_lowest_95_ns = histogram.mean_lowest_95_ns();
+  figures.left_out = histogram.left_out_of_lowest_95();
+  figures.min_ns = histogram.min_ns();
+  figures.p50_ns = histogram.percentile(50, 100);
+  figures.p90_ns = histogram.percentile(90, 100);
+  figures.p95_ns = histogram.percentile(95, 100);
+  figures.p99_ns = histogram.percentile(99, 100);
+  figures.p99_9_ns = histogram.percentile(999, 1000);
+  figures.max_ns = histogram.max_ns();
+  return figures;
+}
+
+void to_json(nlohmann::json& json, const Figures& figures) {
+  json = {{"count", figures.count}};
+  const auto put = [&](const char* key, auto value) { json[key] = figures.count == 0 ? nlohmann::json(nullptr) : nlohmann::json(value); };
+  put("mean_ns", figures.mean_ns);
+  put("mean_lowest_95_ns", figures.mean_lowest_95_ns);
+  put("left_out", figures.left_out);
+  put("min_ns", figures.min_ns);
+  put("p50_ns", figures.p50_ns);
+  put("p90_ns", figures.p90_ns);
+  put("p95_ns", figures.p95_ns);
+  put("p99_ns", figures.p99_ns);
+  put("p99_9_ns", figures.p99_9_ns);
+  put("max_ns", figures.max_ns);
+}
+
+void from_json(const nlohmann::json& json, Figures& figures) {
+  figures = Figures{};
+  json.at("count").get_to(figures.count);
+  if (figures.count == 0) return;
+  json.at("mean_ns").get_to(figures.mean_ns);
+  json.at("mean_lowest_95_ns").get_to(figures.mean_lowest_95_ns);
+  json.at("left_out").get_to(figures.left_out);
+  json.at("min_ns").get_to(figures.min_ns);
+  json.at("p50_ns").get_to(figures.p50_ns);
+  json.at("p90_ns").get_to(figures.p90_ns);
+  json.at("p95_ns").get_to(figures.p95_ns);
+  json.at("p99_ns").get_to(figures.p99_ns);
+  json.at("p99_9_ns").get_to(figures.p99_9_ns);
+  json.at("max_ns").get_to(figures.max_ns);
+}
+
+}  // namespace n2nq::measure

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/measure/ledger.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "workers/measure/log_line.h"
+
+namespace n2nq::measure {
+
+namespace {
+
+using wire::IndexSet;
+
+/// The plan counts as kept while the last message is not later than this part of the run, or this long (a busy machine, not a slow queue).
+constexpr std::int64_t plan_late_parts = 1000;
+constexpr std::int64_t plan_late_ns_allowed = 250'000'000;
+
+const IndexSet empty_set;
+
+/// What is known about one sender's messages.
+struct SenderKnowledge {
+  bool has_account = false;
+  SenderLedger ledger;
+  IndexSet accepted;  // everything that is known to have been accepted
+  IndexSet possible;  // everything that can have been sent
+};
+
+/// Per sender number (from 1) the set of a SenderSets; those that are not named share the empty one.
+std::vector<const IndexSet*> by_sender(const SenderSets& sets, std::uint32_t senders_total) {
+  std::vector<const IndexSet*> result(senders_total + 1, &empty_set);
+  for (const SenderRun& run : sets) {
+    for (std::uint32_t sender = std::max(run.first, 1u); sender <= std::min(run.last, senders_total); ++sender) result[sender] = &run.set;
+  }
+  return result;
+}
+
+std::string plural(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+class Maker {
+ public:
+  explicit Maker(const LedgerInput& input) : in_(input), senders_(input.senders_total + 1) {}
+
+  Ledger make() {
+    learn_accepted();
+    close_senders();
+    if (in_.mode == wire::QueueMode::broadcaster) {
+      close_broadcast();
+    } else {
+      close_balanced();
+    }
+    out_.planned = in_.planned_messages;
+    const std::uint64_t copies = in_.mode == wire::QueueMode::broadcaster ? in_.receivers_total : 1;
+    out_.expected = in_.planned_messages.value_or(out_.attempted) * copies;
+    find();
+    return std::move(out_);
+  }
+
+ private:
+  void learn_accepted() {
+    for (std::uint32_t number = 1; number <= in_.senders_total; ++number) senders_[number].ledger.number = number;
+    for (const SendersAccount& group : in_.senders) {
+      for (const SenderAccount& account : group.services) {
+        if (account.number == 0 || account.number > in_.senders_total) continue;
+        SenderKnowledge& sender = senders_[account.number];
+        sender.has_account = true;
+        sender.ledger.attempted = account.attempted;
+        sender.ledger.refused = account.refused;
+        sender.accepted = account.accepted_set;
+        if (account.attempted > 0) sender.possible.add_range(0, account.attempted - 1);
+      }
+    }
+    if (in_.broker) {
+      for (const BrokerAccount::Sender& told : in_.broker->senders) {
+        if (told.number == 0 || told.number > in_.senders_total || told.accepted == 0) continue;
+        SenderKnowledge& sender = senders_[told.number];
+        // Accepted ones are the first ones as long as none was refused; with refusals the sender's own set says which they are.
+        if (sender.ledger.refused == 0 && told.accepted > sender.accepted.count()) sender.accepted.add_range(0, told.accepted - 1);
+      }
+    }
+    for (const ReceiversAccount& group : in_.receivers) {
+      learn_from(group.delivered_sets);
+      for (const ReceiverAccount& account : group.services) learn_from(account.delivered_sets);
+    }
+  }
+
+  /// A message that anybody got was accepted. Of a sender without account, whatever was got can have been sent.
+  void learn_from(const SenderSets& delivered) {
+    for (const SenderRun& run : delivered) {
+      for (std::uint32_t number = std::max(run.first, 1u); number <= std::min(run.last, in_.senders_total); ++number) {
+        SenderKnowledge& sender = senders_[number];
+        if (sender.accepted == run.set) continue;  // nearly always
+        sender.accepted += sender.has_account ? run.set - (run.set - sender.possible) : run.set;
+      }
+    }
+  }
+
+  void close_senders() {
+    for (std::uint32_t number = 1; number <= in_.senders_total; ++number) {
+      SenderKnowledge& sender = senders_[number];
+      SenderLedger& line = sender.ledger;
+      line.accepted = sender.accepted.count();
+      if (!sender.has_account) line.attempted = line.accepted;
+      const std::uint64_t not_accepted = sender.has_account ? (sender.possible - sender.accepted).count() : 0;
+      line.lost_before_queue = not_accepted > line.refused ? not_accepted - line.refused : 0;
+      line.unexplained =
+          static_cast<std::int64_t>(line.attempted) - static_cast<std::int64_t>(line.accepted + line.refused + line.lost_before_queue);
+      out_.attempted += line.attempted;
+      out_.accepted += line.accepted;
+      out_.refused += line.refused;
+      out_.lost_before_queue += line.lost_before_queue;
+      out_.balanced = out_.balanced && line.unexplained == 0;
+      out_.senders.push_back(line);
+    }
+  }
+
+  /// Adds up one set of copies: what was accepted against what was delivered and what was skipped.
+  void add_copies(CopyLedger& line, const SenderSets& delivered, const std::vector<const SkippedSets*>& skipped) {
+    const auto got = by_sender(delivered, in_.senders_total);
+    std::vector<std::vector<const IndexSet*>> reasons;
+    for (const SkippedSets* sets : skipped) {
+      for (const SenderSets* part : {&sets->expired, &sets->unrequested, &sets->parked, &sets->cut_off, &sets->still_queued}) {
+        if (!part->empty()) reasons.push_back(by_sender(*part, in_.senders_total));
+      }
+    }
+    for (std::uint32_t number = 1; number <= in_.senders_total; ++number) {
+      const IndexSet& accepted = senders_[number].accepted;
+      line.accepted += accepted.count();
+      if (*got[number] == accepted) {
+        line.delivered += accepted.count();
+        continue;
+      }
+      const IndexSet missing = accepted - *got[number];
+      line.delivered += accepted.count() - missing.count();
+      line.tags.unexpected += (*got[number] - accepted).count();
+      IndexSet lost = missing;
+      for (const auto& sets : reasons) lost -= *sets[number];
+      line.lost += lost.count();
+    }
+  }
+
+  static std::uint64_t count_of(const SenderSets& sets) {
+    std::uint64_t count = 0;
+    for (const SenderRun& run : sets) count += run.set.count() * (run.last - run.first + 1);
+    return count;
+  }
+
+  /// Counts by reason as the receivers were told, for when the broker gives no account.
+  static SkippedCounts counts_of(const SkippedSets& told) {
+    return {count_of(told.expired), count_of(told.unrequested), count_of(told.parked), count_of(told.cut_off), count_of(told.still_queued)};
+  }
+
+  void finish_copies(CopyLedger& line) {
+    const SkippedCounts& skipped = line.skipped;
+    line.unexplained = static_cast<std::int64_t>(line.accepted) -
+                       static_cast<std::int64_t>(line.delivered + skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off +
+                                                 skipped.still_queued + line.lost);
+    out_.balanced = out_.balanced && line.unexplained == 0;
+  }
+
+  const BrokerAccount::Receiver* broker_says_of(std::uint32_t number) const {
+    if (!in_.broker) return nullptr;
+    const auto it = std::ranges::find(in_.broker->receivers, number, &BrokerAccount::Receiver::number);
+    return it == in_.broker->receivers.end() ? nullptr : &*it;
+  }
+
+  std::vector<const ReceiverAccount*> accounts_by_receiver() const {
+    std::vector<const ReceiverAccount*> accounts(in_.receivers_total + 1, nullptr);
+    for (const ReceiversAccount& group : in_.receivers) {
+      for (const ReceiverAccount& account : group.services) {
+        if (account.number >= 1 && account.number <= in_.receivers_total) accounts[account.number] = &account;
+      }
+    }
+    return accounts;
+  }
+
+  void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
+    if (account != nullptr) line.copies.tags += account->counts;
+    if (told == nullptr) return;
+    line.handed_over = told->handed_over;
+    const ReceivedCounts none;
+    const ReceivedCounts& counts = account != nullptr ? account->counts : none;
+    line.not_received =
+        static_cast<std::int64_t>(told->handed_over) - static_cast<std::int64_t>(counts.received + counts.unexpected + counts.bad_checksum);
+  }
+
+  void close_broadcast() {
+    const auto accounts = accounts_by_receiver();
+    for (std::uint32_t number = 1; number <= in_.receivers_total; ++number) {
+      const ReceiverAccount* account = accounts[number];
+      const BrokerAccount::Receiver* told = broker_says_of(number);
+      ReceiverLedger line;
+      line.number = number;
+      take_tags(line, account, told);
+      std::vector<const SkippedSets*> skipped;
+      if (account != nullptr) skipped.push_back(&account->skipped_sets);
+      if (told != nullptr) skipped.push_back(&told->sets);
+      add_copies(line.copies, account != nullptr ? account->delivered_sets : SenderSets{}, skipped);
+      if (told != nullptr) {
+        line.copies.skipped = told->skipped;
+      } else if (account != nullptr) {
+        line.copies.skipped = counts_of(account->skipped_sets);
+      }
+      finish_copies(line.copies);
+      add_to_total(line.copies);
+      out_.receivers.push_back(std::move(line));
+    }
+  }
+
+  void close_balanced() {
+    const auto accounts = accounts_by_receiver();
+    std::vector<const SkippedSets*> skipped;
+    SkippedCounts told_to_receivers;
+    for (std::uint32_t number = 1; number <= in_.receivers_total; ++number) {
+      ReceiverLedger line;
+      line.number = number;
+      take_tags(line, accounts[number], broker_says_of(number));
+      line.copies.delivered = line.copies.tags.received - line.copies.tags.duplicated;
+      out_.total.tags += line.copies.tags;
+      if (accounts[number] != nullptr) {
+        skipped.push_back(&accounts[number]->skipped_sets);
+        add(told_to_receivers, counts_of(accounts[number]->skipped_sets));
+      }
+      out_.receivers.push_back(std::move(line));
+    }
+    if (in_.broker) skipped.push_back(&in_.broker->total_sets);
+    add_copies(out_.total, delivered_by_all_groups(), skipped);
+    out_.total.skipped = in_.broker ? in_.broker->total : told_to_receivers;
+    finish_copies(out_.total);
+  }
+
+  /// The union of the groups' sets. What two groups both received is a duplicate that neither of them could see.
+  SenderSets delivered_by_all_groups() {
+    SenderSets all;
+    if (in_.receivers.size() == 1) return in_.receivers.front().delivered_sets;
+    for (std::uint32_t number = 1; number <= in_.senders_total; ++number) all.push_back({number, number, {}});
+    for (const ReceiversAccount& group : in_.receivers) {
+      for (const SenderRun& run : group.delivered_sets) {
+        for (std::uint32_t number = std::max(run.first, 1u); number <= std::min(run.last, in_.senders_total); ++number) {
+          const std::uint64_t before = all[number - 1].set.count();
+          all[number - 1].set += run.set;
+          out_.total.tags.duplicated += before + run.set.count() - all[number - 1].set.count();
+        }
+      }
+    }
+    return all;
+  }
+
+  static void add(SkippedCounts& sum, const SkippedCounts& more) {
+    sum.expired += more.expired;
+    sum.unrequested += more.unrequested;
+    sum.parked += more.parked;
+    sum.cut_off += more.cut_off;
+    sum.still_queued += more.still_queued;
+  }
+
+  void add_to_total(const CopyLedger& line) {
+    CopyLedger& total = out_.total;
+    total.accepted += line.accepted;
+    total.delivered += line.delivered;
+    total.lost += line.lost;
+    add(total.skipped, line.skipped);
+    total.unexplained += line.unexplained;
+    total.tags += line.tags;
+  }
+
+  void breaks(std::string reason) { out_.findings.push_back({true, std::move(reason)}); }
+  void degrades(std::string reason) { out_.findings.push_back({false, std::move(reason)}); }
+
+  void find() {
+    find_what_breaks();
+    find_what_degrades();
+    find_unkept_plan();
+    for (const SendersAccount& group : in_.senders) {
+      for (const std::string& fault : group.faults) degrades(fault);
+    }
+    for (const ReceiversAccount& group : in_.receivers) {
+      for (const std::string& fault : group.faults) degrades(fault);
+    }
+    if (in_.broker) {
+      for (const std::string& fault : in_.broker->faults) degrades(fault);
+    }
+    std::ranges::stable_partition(out_.findings, [](const Finding& finding) { return finding.breaks; });
+  }
+
+  void find_what_breaks() {
+    const CopyLedger& total = out_.total;
+    if (total.lost > 0)
+      breaks(plural(total.lost, "copy", "copies") + " lost: accepted by N2NQ, neither delivered nor skipped" + where_lost());
+    if (out_.lost_before_queue > 0) breaks(plural(out_.lost_before_queue, "message", "messages") + " lost before the queue");
+    if (total.tags.unexpected > 0) breaks(plural(total.tags.unexpected, "delivery", "deliveries") + " that no sender of this run made");
+    if (total.tags.bad_checksum > 0) breaks(plural(total.tags.bad_checksum, "delivery", "deliveries") + " with a wrong checksum");
+    for (const SenderLedger& line : out_.senders) {
+      if (line.unexplained != 0) breaks(service_name('S', line.number) + ": " + std::to_string(line.unexplained) + " messages unexplained");
+    }
+    for (const ReceiverLedger& line : out_.receivers) {
+      const std::string name = service_name('R', line.number);
+      if (line.copies.unexplained != 0) breaks(name + ": " + std::to_string(line.copies.unexplained) + " copies unexplained");
+      if (line.not_received < 0) breaks(name + ": got " + std::to_string(-line.not_received) + " more than were handed over");
+    }
+    if (in_.mode == wire::QueueMode::load_balancer && total.unexplained != 0) {
+      breaks(std::to_string(total.unexplained) + " messages unexplained");
+    }
+    for (const ReceiversAccount& group : in_.receivers) {
+      std::uint64_t received = 0;
+      for (const ReceiverAccount& account : group.services) received += account.counts.received;
+      if (group.latency_samples && *group.latency_samples != received) {
+        breaks(std::to_string(*group.latency_samples) + " latency samples for " + plural(received, "delivery", "deliveries"));
+      }
+    }
+  }
+
+  std::string where_lost() const {
+    std::string names;
+    std::size_t more = 0;
+    for (const ReceiverLedger& line : out_.receivers) {
+      if (line.copies.lost == 0) continue;
+      if (names.size() > 40) {
+        ++more;
+        continue;
+      }
+      names += (names.empty() ? " (" : ", ") + service_name('R', line.number) + ": " + std::to_string(line.copies.lost);
+    }
+    if (names.empty()) return "";
+    return names + (more > 0 ? ", and " + std::to_string(more) + " more receivers)" : ")");
+  }
+
+  void find_what_degrades() {
+    const CopyLedger& total = out_.total;
+    const auto copies = [](std::uint64_t count) { return plural(count, "copy", "copies"); };
+    if (total.skipped.expired > 0) degrades(copies(total.skipped.expired) + " expired: their retention ended first");
+    if (total.skipped.parked > 0) degrades(copies(total.skipped.parked) + " parked after too many attempts");
+    if (total.skipped.cut_off > 0) degrades(copies(total.skipped.cut_off) + " cut off with a receiver that was too slow or gone");
+    if (total.skipped.still_queued > 0 && !in_.stopped_by_user) degrades(copies(total.skipped.still_queued) + " still queued at the end");
+    if (out_.refused > 0) degrades(plural(out_.refused, "message", "messages") + " refused by N2NQ");
+    if (total.tags.duplicated_unflagged > 0)
+      degrades(plural(total.tags.duplicated_unflagged, "duplicate", "duplicates") + " that N2NQ did not announce");
+    if (total.tags.out_of_order > 0) degrades(plural(total.tags.out_of_order, "delivery", "deliveries") + " out of order");
+    if (total.tags.negative > 0) degrades(plural(total.tags.negative, "latency", "latencies") + " below zero");
+  }
+
+  void find_unkept_plan() {
+    if (in_.stopped_by_user) return;
+    if (in_.planned_messages && out_.attempted < *in_.planned_messages) {
+      degrades("plan not kept: " + std::to_string(out_.attempted) + " of " + std::to_string(*in_.planned_messages) + " messages sent");
+    }
+    for (const SendersAccount& group : in_.senders) {
+      const std::int64_t allowed_ns = std::max((group.ended_ns - group.started_ns) / plan_late_parts, plan_late_ns_allowed);
+      if (group.last_lag_ns && *group.last_lag_ns > allowed_ns) {
+        degrades("plan not kept: the last message left " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late");
+      }
+    }
+  }
+
+  const LedgerInput& in_;
+  std::vector<SenderKnowledge> senders_;  // by number; [0] is not used
+  Ledger out_;
+};
+
+void put_copies(nlohmann::json& json, const CopyLedger& line) {
+  json["delivered"] = line.delivered;
+  json["expired"] = line.skipped.expired;
+  json["unrequested"] = line.skipped.unrequested;
+  json["parked"] = line.skipped.parked;
+  json["cut_off"] = line.skipped.cut_off;
+  json["still_queued"] = line.skipped.still_queued;
+  json["lost"] = line.lost;
+  json["unexplained"] = line.unexplained;
+}
+
+void put_tags(nlohmann::json& json, const ReceivedCounts& tags) {
+  nlohmann::json counts = tags;
+  json.update(counts);
+}
+
+}  // namespace
+
+Ledger make_ledger(const LedgerInput& input) {
+  return Maker(input).make();
+}
+
+void to_json(nlohmann::json& json, const Ledger& ledger) {
+  nlohmann::json total = {{"attempted", ledger.attempted},
+                          {"accepted", ledger.accepted},
+                          {"refused", ledger.refused},
+                          {"lost_before_queue", ledger.lost_before_queue},
+                          {"accepted_copies", ledger.total.accepted}};
+  put_copies(total, ledger.total);
+  put_tags(total, ledger.total.tags);
+  nlohmann::json senders = nlohmann::json::array();
+  for (const SenderLedger& line : ledger.senders) {
+    senders.push_back({{"number", line.number},
+                       {"attempted", line.attempted},
+                       {"accepted", line.accepted},
+                       {"refused", line.refused},
+                       {"lost_before_queue", line.lost_before_queue},
+                       {"unexplained", line.unexplained}});
+  }
+  nlohmann::json receivers = nlohmann::json::array();
+  for (const ReceiverLedger& line : ledger.receivers) {
+    nlohmann::json entry = {{"number", line.number}, {"accepted", line.copies.accepted}};
+    put_copies(entry, line.copies);
+    put_tags(entry, line.copies.tags);
+    entry["handed_over"] = line.handed_over ? nlohmann::json(*line.handed_over) : nlohmann::json(nullptr);
+    entry["not_received"] = line.not_received;
+    receivers.push_back(std::move(entry));
+  }
+  json = {{"expected", ledger.expected},   {"planned", ledger.planned ? nlohmann::json(*ledger.planned) : nlohmann::json(nullptr)},
+          {"balanced", ledger.balanced},   {"total", std::move(total)},
+          {"senders", std::move(senders)}, {"receivers", std::move(receivers)}};
+}
+
+}  // namespace n2nq::measure

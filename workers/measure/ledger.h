@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The ledger of a run: every message and every copy of it is accounted for, exactly, or the run says that it is not.
+//
+//   per sender                               attempted = accepted + refused + lost before the queue
+//   broadcaster per receiver, load balancer in total
+//                                            accepted = delivered + expired + unrequested + parked + cut off + still queued + lost
+//   per receiver, where the broker told      handed over = delivered + duplicated + not received there
+//
+// Lost is found by comparing sets of (sender, index): accepted, and neither delivered nor named as skipped. It is never what is left over;
+// what is left over is `unexplained` (either sign) and breaks the run. A pure function of the accounts.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/wire/messages.h"
+#include "workers/measure/accounts.h"
+
+namespace n2nq::measure {
+
+struct LedgerInput {
+  wire::QueueMode mode = wire::QueueMode::broadcaster;
+  std::uint32_t senders_total = 0;  // numbers run from 1 to the total
+  std::uint32_t receivers_total = 0;
+  std::optional<std::uint64_t> planned_messages;  // of all senders together; none: until stopped, or as many as a duration lets through
+  bool stopped_by_user = false;                   // then it is no fault that the plan was not finished
+  std::vector<SendersAccount> senders;            // one per group; a group that gave no account is missing
+  std::vector<ReceiversAccount> receivers;
+  std::optional<BrokerAccount> broker;
+};
+
+struct SenderLedger {
+  std::uint32_t number = 0;
+  std::uint64_t attempted = 0, accepted = 0, refused = 0, lost_before_queue = 0;
+  std::int64_t unexplained = 0;
+};
+
+/// Copies: of one receiver, or of the whole run.
+struct CopyLedger {
+  std::uint64_t accepted = 0;
+  std::uint64_t delivered = 0, lost = 0;
+  SkippedCounts skipped;
+  std::int64_t unexplained = 0;
+  ReceivedCounts tags;  // beside the sum; `unexpected` includes deliveries of messages that no sender ever offered
+};
+
+struct ReceiverLedger {
+  std::uint32_t number = 0;
+  CopyLedger copies;                         // load balancer: delivered and tags only, the rest stands in the total
+  std::optional<std::uint64_t> handed_over;  // none when the broker gave no account
+  std::int64_t not_received = 0;             // handed over, but not received there: taken back, or lost
+};
+
+/// A reason for the verdict, as a sentence.
+struct Finding {
+  bool breaks = false;  // else it degrades
+  std::string reason;
+};
+
+struct Ledger {
+  std::uint64_t expected = 0;  // copies: planned (else attempted) messages times receivers (broadcaster) or once (load balancer)
+  std::optional<std::uint64_t> planned;
+  std::uint64_t attempted = 0, accepted = 0, refused = 0, lost_before_queue = 0;  // messages
+  CopyLedger total;                                                               // copies
+  std::vector<SenderLedger> senders;
+  std::vector<ReceiverLedger> receivers;
+  std::vector<Finding> findings;  // those that break first
+  bool balanced = true;           // nothing unexplained
+};
+
+/// What the accounts add up to. When accounts disagree the larger knowledge wins: a message that the broker counts as accepted, or that any
+/// receiver got, was accepted, even if its sender was not told.
+Ledger make_ledger(const LedgerInput& input);
+
+/// For summary.json: every count by its name in design terms, per sender and per receiver too.
+void to_json(nlohmann::json& json, const Ledger& ledger);
+
+}  // namespace n2nq::measure

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/measure/log_line.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace n2nq::measure {
+
+namespace {
+
+constexpr std::string_view flag_words[] = {"warm-up",      "redelivered", "newly-matched", "duplicate",
+                                           "out-of-order", "unexpected",  "negative",      "bad-checksum"};
+
+class LineWriter {
+ public:
+  explicit LineWriter(char* out) : start_(out), at_(out) {}
+
+  template <typename Int>
+  LineWriter& number(Int value) {
+    at_ = std::to_chars(at_, at_ + 24, value).ptr;
+    return *this;
+  }
+  LineWriter& tab() {
+    *at_++ = '\t';
+    return *this;
+  }
+  /// Microseconds with three decimals: exact to the nanosecond.
+  LineWriter& micros(std::int64_t ns) {
+    if (ns < 0) *at_++ = '-';
+    const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+    number(magnitude / 1000);
+    const auto rest = static_cast<unsigned>(magnitude % 1000);
+    *at_++ = '.';
+    *at_++ = static_cast<char>('0' + rest / 100);
+    *at_++ = static_cast<char>('0' + rest / 10 % 10);
+    *at_++ = static_cast<char>('0' + rest % 10);
+    return *this;
+  }
+  LineWriter& micros(std::optional<std::int64_t> ns) {
+    if (ns) return micros(*ns);
+    *at_++ = '-';
+    return *this;
+  }
+  LineWriter& flags(std::uint16_t flags) {
+    bool any = false;
+    for (unsigned bit = 0; bit < std::size(flag_words); ++bit) {
+      if ((flags >> bit & 1) == 0) continue;
+      if (any) *at_++ = ',';
+      any = true;
+      std::memcpy(at_, flag_words[bit].data(), flag_words[bit].size());
+      at_ += flag_words[bit].size();
+    }
+    if (!any) *at_++ = '-';
+    return *this;
+  }
+  std::size_t end_of_line() {
+    *at_++ = '\n';
+    return static_cast<std::size_t>(at_ - start_);
+  }
+
+ private:
+  char* start_;
+  char* at_;
+};
+
+class LineReader {
+ public:
+  explicit LineReader(std::string_view line) : rest_(line) {}
+
+  template <typename Int>
+  void number(const char* column, Int& value) {
+    const std::string_view text = field(column);
+    if (failed()) return;
+    const auto [end, result] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (result != std::errc{} || end != text.data() + text.size()) fail(column, text, "a whole number");
+  }
+  void micros(const char* column, std::int64_t& ns) {
+    const std::string_view text = field(column);
+    if (!failed()) ns = parse_micros(column, text);
+  }
+  void micros(const char* column, std::optional<std::int64_t>& ns) {
+    const std::string_view text = field(column);
+    if (!failed() && text != "-") ns = parse_micros(column, text);
+  }
+  void flags(std::uint16_t& flags) {
+    std::string_view text = field("flags");
+    if (failed() || text == "-") return;
+    while (!text.empty()) {
+      const std::string_view word = text.substr(0, text.find(','));
+      text.remove_prefix(std::min(text.size(), word.size() + 1));
+      unsigned bit = 0;
+      while (bit < std::size(flag_words) && flag_words[bit] != word) ++bit;
+      if (bit == std::size(flag_words)) return fail("flags", word, "a known word or \"-\"");
+      flags = static_cast<std::uint16_t>(flags | 1u << bit);
+    }
+  }
+  void end_of_line() {
+    if (!failed() && !ended_) error_ = "more columns than expected";
+  }
+
+  bool failed() const { return !error_.empty(); }
+  const std::string& error() const { return error_; }
+
+ private:
+  std::string_view field(const char* column) {
+    if (failed()) return {};
+    if (ended_) {
+      error_ = std::string("column ") + column + " is missing";
+      return {};
+    }
+    const std::size_t tab = rest_.find('\t');
+    const std::string_view text = rest_.substr(0, tab);
+    if (tab == std::string_view::npos) {
+      ended_ = true;
+    } else {
+      rest_.remove_prefix(tab + 1);
+    }
+    return text;
+  }
+  std::int64_t parse_micros(const char* column, std::string_view text) {
+    std::string_view digits = text;
+    const bool negative = digits.starts_with('-');
+    if (negative) digits.remove_prefix(1);
+    std::uint64_t whole = 0;
+    const char* end = digits.data() + digits.size();
+    const auto [dot, result] = std::from_chars(digits.data(), end, whole);
+    unsigned rest = 0;
+    const bool fits = result == std::errc{} && end - dot == 4 && *dot == '.' && std::from_chars(dot + 1, end, rest).ptr == end;
+    if (!fits || whole > 9'223'372'036'854'775) {
+      fail(column, text, "microseconds with three decimals");
+      return 0;
+    }
+    const std::uint64_t magnitude = whole * 1000 + rest;
+    return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
+  }
+  void fail(const char* column, std::string_view text, const char* wanted) {
+    error_ = std::string("column ") + column + " is \"" + std::string(text) + "\", expected " + wanted;
+  }
+
+  std::string_view rest_;
+  bool ended_ = false;
+  std::string error_;
+};
+
+template <typename Line>
+std::optional<Line> finish(LineReader& reader, const Line& line, std::string* error) {
+  reader.end_of_line();
+  if (!reader.failed()) return line;
+  if (error != nullptr) *error = reader.error();
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::size_t format_line(char* out, const SentLine& line) {
+  LineWriter writer(out);
+  writer.number(line.index).tab().number(line.size).tab().number(line.intended_ns).tab().number(line.sent_ns).tab();
+  writer.micros(line.lag_ns).tab().micros(line.delay_ns).tab().number(line.attempt).tab().flags(line.flags);
+  return writer.end_of_line();
+}
+
+std::size_t format_line(char* out, const ReceivedLine& line) {
+  LineWriter writer(out);
+  writer.number(line.index).tab().number(line.sender).tab().number(line.size).tab().number(line.intended_ns).tab();
+  writer.number(line.sent_ns).tab().number(line.received_ns).tab().micros(line.latency_ns).tab();
+  writer.number(line.attempt).tab().flags(line.flags);
+  return writer.end_of_line();
+}
+
+std::optional<SentLine> parse_sent_line(std::string_view text, std::string* error) {
+  LineReader reader(text);
+  SentLine line;
+  reader.number("index", line.index);
+  reader.number("size", line.size);
+  reader.number("intended_ns", line.intended_ns);
+  reader.number("sent_ns", line.sent_ns);
+  reader.micros("lag_us", line.lag_ns);
+  reader.micros("delay_us", line.delay_ns);
+  reader.number("attempt", line.attempt);
+  reader.flags(line.flags);
+  return finish(reader, line, error);
+}
+
+std::optional<ReceivedLine> parse_received_line(std::string_view text, std::string* error) {
+  LineReader reader(text);
+  ReceivedLine line;
+  reader.number("index", line.index);
+  reader.number("sender", line.sender);
+  reader.number("size", line.size);
+  reader.number("intended_ns", line.intended_ns);
+  reader.number("sent_ns", line.sent_ns);
+  reader.number("received_ns", line.received_ns);
+  reader.micros("latency_us", line.latency_ns);
+  reader.number("attempt", line.attempt);
+  reader.flags(line.flags);
+  return finish(reader, line, error);
+}
+
+std::string service_name(char letter, std::uint32_t number) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 3) digits.insert(0, 3 - digits.size(), '0');
+  return letter + digits;
+}
+
+}  // namespace n2nq::measure

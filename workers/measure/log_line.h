@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One line of a service's log: a message that was sent, or one that was received. Tab-separated, in the order of the columns below.
+//
+// Raw stamps are written as they were (CLOCK_MONOTONIC nanoseconds of the host named in the log's head); a figure that does not exist is
+// "-". Formatting allocates nothing; both directions know no file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace n2nq::measure {
+
+/// What a line says beside its numbers: words joined by commas, "-" for none.
+enum LineFlag : std::uint16_t {
+  line_warm_up = 1 << 0,        // "warm-up": extra traffic before message 0
+  line_redelivered = 1 << 1,    // "redelivered": said so by the broker
+  line_newly_matched = 1 << 2,  // "newly-matched": said so by the broker
+  line_duplicate = 1 << 3,      // "duplicate": this receiver (load balancer: this group) had it already
+  line_out_of_order = 1 << 4,   // "out-of-order": an inversion the broker did not announce
+  line_unexpected = 1 << 5,     // "unexpected": from a sender that is not part of the run
+  line_negative = 1 << 6,       // "negative": latency below zero
+  line_bad_checksum = 1 << 7,   // "bad-checksum"
+};
+
+struct SentLine {
+  std::uint64_t index = 0;
+  std::uint32_t size = 0;  // payload letters
+  std::int64_t intended_ns = 0;
+  std::int64_t sent_ns = 0;
+  std::optional<std::int64_t> lag_ns;    // sent - intended; none without a plan (as fast as it goes)
+  std::optional<std::int64_t> delay_ns;  // gap to this sender's send before; none for the first
+  std::uint16_t attempt = 1;             // 2 and more: offered again after a reconnect, with the stamp it had
+  std::uint16_t flags = 0;
+  bool operator==(const SentLine&) const = default;
+};
+
+struct ReceivedLine {
+  std::uint64_t index = 0;
+  std::uint32_t sender = 0;
+  std::uint32_t size = 0;
+  std::int64_t intended_ns = 0;
+  std::int64_t sent_ns = 0;
+  std::int64_t received_ns = 0;
+  std::int64_t latency_ns = 0;  // corrected for the offset of the clocks
+  std::uint16_t attempt = 1;    // 1 the first delivery
+  std::uint16_t flags = 0;
+  bool operator==(const ReceivedLine&) const = default;
+};
+
+inline constexpr std::string_view sent_columns = "index\tsize\tintended_ns\tsent_ns\tlag_us\tdelay_us\tattempt\tflags";
+inline constexpr std::string_view received_columns = "index\tsender\tsize\tintended_ns\tsent_ns\treceived_ns\tlatency_us\tattempt\tflags";
+
+/// More than any line takes, its newline included.
+inline constexpr std::size_t line_bytes_max = 320;
+
+/// Writes the line with its newline at `out`, which has room for line_bytes_max; returns the bytes written.
+std::size_t format_line(char* out, const SentLine& line);
+std::size_t format_line(char* out, const ReceivedLine& line);
+
+/// A line without its newline. None when it is no such line (then `error`, if given, says what is wrong). Head and foot lines (they start
+/// with "#") are no such lines.
+std::optional<SentLine> parse_sent_line(std::string_view line, std::string* error = nullptr);
+std::optional<ReceivedLine> parse_received_line(std::string_view line, std::string* error = nullptr);
+
+/// "S001", "R017": at least three digits.
+std::string service_name(char letter, std::uint32_t number);
+
+}  // namespace n2nq::measure
