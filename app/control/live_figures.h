@@ -23,7 +23,7 @@ struct Percentiles {  // in µs
 struct SenderRow {
   int number = 0;
   std::int64_t attempted = 0;
-  double rate_per_s = unknown;   // over the last second
+  double rate_per_s = unknown;  // over the last second
   double delay_mean_ms = unknown;
 };
 
@@ -39,15 +39,15 @@ struct LiveFigures {
   std::int64_t attempted = 0, accepted = 0, received = 0, skipped = 0;
   std::int64_t planned = -1;   // messages; -1: until stopped
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
-  double sent_per_s = unknown, sent_bytes_per_s = unknown;        // messages, over the last second
+  double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages, over the last second
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
-  double sent_copies_per_s = unknown;                             // sent_per_s × copies
-  Percentiles latency, latency_from_plan, delay, lag;             // whole run so far
-  Percentiles latency_now;                                        // since the previous snapshot: a point on the chart
-  struct Stages {                                                 // means over the run so far, per delivery; they add up to latency from plan
+  double sent_copies_per_s = unknown;                               // sent_per_s × copies
+  Percentiles latency, latency_from_plan, delay, lag;               // whole run so far
+  Percentiles latency_now;                                          // since the previous snapshot: a point on the chart
+  struct Stages {  // means over the run so far, per delivery; they add up to latency from plan
     double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;
   } stages;
-  std::vector<SenderRow> senders;      // only the rows that were asked for with RunControl::set_visible_rows
+  std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, expired = 0, negative = 0, log_lines_dropped = 0;
 };

@@ -10,6 +10,7 @@
 #include <QStringList>
 #include <memory>
 
+#include "app/control/deadlines.h"
 #include "app/control/live_figures.h"
 #include "app/settings/settings.h"
 
@@ -39,24 +40,29 @@ class RunControl : public QObject {
   Q_OBJECT
  public:
   struct Options {
-    QString runs_folder;          // the parent of run folders (the user's data directory by default)
-    QString exact_folder;         // --out: use exactly this folder instead (must not exist or be empty)
+    QString runs_folder;            // the parent of run folders (the user's data directory by default)
+    QString exact_folder;           // --out: use exactly this folder instead (must not exist or be empty)
     bool connect_deadline = false;  // headless: give up after limits.connect_deadline_s
+    RunDeadlines deadlines = {};
   };
   RunControl(Options options, std::unique_ptr<LauncherFactory> launchers, QObject* parent = nullptr);
   ~RunControl() override;
 
-  /// Settings for processes that are started from now on. Ignored keys: none; while any process runs only a new start of an ended role reads them.
+  /// Settings for processes that are started from now on; a running process keeps what it was started with. A key that a process of
+  /// this run was started with keeps its value until the run is over (lock_reason says so).
   void set_settings(const Settings& settings);
   const Settings& settings() const;
 
   void start_all();
   void start(Role role);
-  /// Senders: they end early, the run drains and finishes (verdict stopped). Receivers or broker while traffic runs: the whole run stops in order.
-  /// Before traffic: just this process ends.
+  /// Senders: they end early, the run drains and finishes (verdict stopped). Receivers or broker while traffic runs: the whole run stops in
+  /// order. Before traffic: just this process ends.
   void stop(Role role);
   /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once.
   void stop_all();
+
+  /// Why this key cannot change now, e.g. "N2NQ runs with it"; empty when it can.
+  QString lock_reason(std::string_view key) const;
 
   RunState state() const;
   ProcessStatus process(Role role) const;
@@ -72,6 +78,7 @@ class RunControl : public QObject {
 
   /// Only these services' rows are pulled (keeps 1,000 services cheap). Empty range: first > last.
   void set_visible_rows(Role role, int first, int last);
+  /// While it runs, of the last pull; once it is finished, the final figures with the rows of all services.
   const LiveFigures& figures() const;
   /// Valid once state() is finished.
   const RunOutcome& outcome() const;
@@ -79,8 +86,8 @@ class RunControl : public QObject {
  signals:
   void process_changed(n2nq::app::Role role);
   void state_changed();
-  void figures_changed();                 // 10 times a second while it runs, and once at the end
-  void message(const QString& text);      // a remark or an error for the page, not a dialog
+  void figures_changed();             // 10 times a second while it runs, and once at the end
+  void message(const QString& text);  // a remark or an error for the page, not a dialog
   void finished();
 
  private:

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/configure.h"
+
+#include <cmath>
+
+#include "app/control/control_message.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t bytes_per_mib = 1 << 20;
+const char* const system_name = "n2nq";
+/// Memory, not disk: where the workers stage what their log writers have not formatted yet.
+const char* const staging_folder = "/dev/shm";
+
+std::int64_t milliseconds(double seconds) {
+  return std::llround(seconds * 1000);
+}
+
+Json common(const char* role, const LaunchFacts& facts) {
+  return {{"type", "configure"}, {"control", control_version}, {"run", facts.run}, {"role", role}, {"token", facts.token}};
+}
+
+/// The settings a reader of a single log wants to see at its head.
+Json log_header(const Settings& settings) {
+  Json out = Json::object();
+  for (const std::string_view key : {"title", "queue.mode", "queue.remove", "queue.retention_s", "queue.dispatch", "senders.amount",
+                                     "senders.messages", "senders.duration_s", "senders.size_bytes", "senders.delay_ms",
+                                     "senders.rate_per_s", "senders.start", "receivers.amount", "seed"}) {
+    const std::string text = value_text(settings, key);
+    if (!text.empty()) out[std::string(key)] = text;
+  }
+  return out;
+}
+
+Json log(const Settings& settings, const LaunchFacts& facts) {
+  return {{"mode", value_text(settings, "log")},
+          {"sample_every", settings.log_sample_every},
+          {"folder", facts.folder},
+          {"header", log_header(settings)}};
+}
+
+Json services(int amount) {
+  return {{"first", 1}, {"last", amount}, {"total", amount}};
+}
+
+template <class Value>
+Json value_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
+Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
+  Json out = common("broker", facts);
+  const auto& limits = settings.limits;
+  out["listen"] = {{"address", facts.address}, {"port", facts.port > 0 ? facts.port : settings.broker.port}};
+  out["queue"] = {{"mode", value_text(settings, "queue.mode")},
+                  {"remove", value_text(settings, "queue.remove")},
+                  {"retention_ms", milliseconds(settings.queue.retention_s)},
+                  {"dispatch", value_text(settings, "queue.dispatch")},
+                  {"responses", false},
+                  {"requests", false}};
+  out["expect"] = {{"senders", settings.senders.amount}, {"receivers", settings.receivers.amount}};
+  out["limits"] = {{"memory_bytes", limits.memory_mib * bytes_per_mib},
+                   {"pending_bytes", limits.pending_mib * bytes_per_mib},
+                   {"write_deadline_ms", milliseconds(limits.write_deadline_s)},
+                   {"message_bytes_max", limits.message_max_bytes},
+                   {"handshake_deadline_ms", milliseconds(limits.handshake_deadline_s)},
+                   {"heartbeat_ms", milliseconds(limits.heartbeat_s)},
+                   {"sessions_max", limits.sessions_max},
+                   {"reconnect_deadline_ms", milliseconds(limits.reconnect_deadline_s)},
+                   {"drain_ms", milliseconds(limits.drain_s)}};
+  out["seed"] = settings.seed;
+  out["log_file"] = facts.folder + "/broker.log";
+  return out;
+}
+
+Json configure_senders(const Settings& settings, const LaunchFacts& facts) {
+  Json out = common("senders", facts);
+  const auto& senders = settings.senders;
+  const Interval interval = settings.interval();
+  out["system"] = system_name;
+  out["services"] = services(senders.amount);
+  out["load"] = {{"messages", value_or_null(senders.messages)},
+                 {"duration_ms", senders.duration_s ? Json(milliseconds(*senders.duration_s)) : Json()},
+                 {"size_bytes", {senders.size_min_bytes, senders.size_max_bytes}},
+                 {"interval_ns", {{"num", interval.num_ns}, {"den", interval.den}}},
+                 {"start", value_text(settings, "senders.start")}};
+  out["seed"] = settings.seed;
+  out["log"] = log(settings, facts);
+  out["staging_folder"] = staging_folder;
+  return out;
+}
+
+Json configure_receivers(const Settings& settings, const LaunchFacts& facts) {
+  Json out = common("receivers", facts);
+  out["system"] = system_name;
+  out["services"] = services(settings.receivers.amount);
+  out["senders_total"] = settings.senders.amount;
+  out["queue_mode"] = value_text(settings, "queue.mode");
+  out["log"] = log(settings, facts);
+  out["staging_folder"] = staging_folder;
+  return out;
+}
+
+Json connect_message(const std::string& address, int port) {
+  return {{"type", "connect"}, {"address", address}, {"port", port}};
+}
+
+Json start_message(std::int64_t at_broker_ns) {
+  return {{"type", "start"}, {"at_broker_ns", at_broker_ns}};
+}
+
+Json stats_message(std::uint64_t id, int first, int last) {
+  Json ranges = Json::array();
+  if (first <= last) ranges.push_back({first, last});
+  return {{"type", "stats"}, {"id", id}, {"services", ranges}};
+}
+
+}  // namespace n2nq::app

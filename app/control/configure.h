@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Settings to the control protocol's first words: what each process is told (docs/control-protocol.md, "bench → process").
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "app/settings/settings.h"
+
+namespace n2nq::app {
+
+/// What a process has to know beside the settings.
+struct LaunchFacts {
+  std::string run;      // the run's name
+  std::string token;    // 64 hex digits; every connection of the run carries it
+  std::string address;  // the broker's listen address
+  int port = 0;         // a restarted broker's; 0: as the settings say
+  std::string folder;   // on the process's host: the run folder's part for this process
+};
+
+nlohmann::json configure_broker(const Settings& settings, const LaunchFacts& facts);
+nlohmann::json configure_senders(const Settings& settings, const LaunchFacts& facts);
+nlohmann::json configure_receivers(const Settings& settings, const LaunchFacts& facts);
+
+nlohmann::json connect_message(const std::string& address, int port);
+nlohmann::json start_message(std::int64_t at_broker_ns);
+/// Rows only for the services first … last; none when first > last.
+nlohmann::json stats_message(std::uint64_t id, int first, int last);
+
+}  // namespace n2nq::app

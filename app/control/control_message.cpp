@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/control_message.h"
+
+#include <stdexcept>
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// A figure that may be absent or null.
+double figure(const Json& object, const char* key, double per_unit = 1) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? unknown : found->get<double>() / per_unit;
+}
+
+std::string text_or_empty(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? std::string() : found->get<std::string>();
+}
+
+std::optional<std::int64_t> number_or_none(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return {};
+  return found->get<std::int64_t>();
+}
+
+measure::Histogram interval(const Json& stats, const char* key) {
+  const Json& intervals = stats.at("interval");
+  const auto found = intervals.find(key);
+  return found == intervals.end() || found->is_null() ? measure::Histogram() : measure::Histogram::from_json(*found);
+}
+
+LogCounts log_counts(const Json& stats) {
+  const Json& log = stats.at("log");
+  return {log.at("lines"), log.at("dropped"), text_or_empty(log, "error")};
+}
+
+HelloMessage hello(const Json& object) {
+  HelloMessage out;
+  out.control = object.at("control");
+  out.wire = object.at("wire");
+  out.role = object.at("role");
+  out.version = object.at("version");
+  out.now_ns = object.at("now_ns");
+  out.host = object.at("host");
+  out.address = text_or_empty(object, "address");
+  out.port = static_cast<int>(number_or_none(object, "port").value_or(0));
+  return out;
+}
+
+StateMessage state(const Json& object) {
+  StateMessage out;
+  out.state = object.at("state");
+  out.waiting_for = text_or_empty(object, "for");
+  out.message = text_or_empty(object, "message");
+  out.broker_now_ns = number_or_none(object, "broker_now_ns");
+  out.started_late_ns = number_or_none(object, "started_late_ns");
+  out.floor = object.value("floor", Json());
+  return out;
+}
+
+SendersStats senders_stats(const Json& object) {
+  SendersStats out;
+  out.attempted = object.at("attempted");
+  out.accepted = object.at("accepted");
+  out.refused = object.at("refused");
+  out.rate_per_s = figure(object, "rate_per_s");
+  out.bytes_per_s = figure(object, "bytes_per_s");
+  out.delay = interval(object, "delay");
+  out.lag = interval(object, "lag");
+  out.log = log_counts(object);
+  for (const Json& row : object.at("services")) {
+    out.rows.push_back({row.at("number"), row.at("attempted"), figure(row, "rate_per_s"), figure(row, "delay_mean_ns", 1e6)});
+  }
+  return out;
+}
+
+ReceiversStats receivers_stats(const Json& object) {
+  ReceiversStats out;
+  out.received = object.at("received");
+  out.duplicated = object.at("duplicated");
+  out.out_of_order = object.at("out_of_order");
+  out.unexpected = object.at("unexpected");
+  out.negative = object.at("negative");
+  const Json& skipped = object.at("skipped");
+  out.expired = skipped.at("expired");
+  for (const Json& count : skipped) out.skipped += count.get<std::int64_t>();
+  out.rate_per_s = figure(object, "rate_per_s");
+  out.bytes_per_s = figure(object, "bytes_per_s");
+  out.latency = interval(object, "latency");
+  out.latency_from_plan = interval(object, "latency_from_plan");
+  out.lag = interval(object, "lag");
+  out.to_broker = interval(object, "to_broker");
+  out.in_queue = interval(object, "in_queue");
+  out.to_receiver = interval(object, "to_receiver");
+  out.log = log_counts(object);
+  for (const Json& row : object.at("services")) {
+    out.rows.push_back({row.at("number"), row.at("received"), figure(row, "rate_per_s"), figure(row, "latency_mean_ns", 1e3),
+                        figure(row, "latency_p99_ns", 1e3)});
+  }
+  return out;
+}
+
+}  // namespace
+
+ControlMessage decode_message(Json object) {
+  const std::string type = object.at("type");
+  if (type == "hello") return hello(object);
+  if (type == "state") return state(object);
+  if (type == "stats") {
+    if (object.contains("received")) return receivers_stats(object);
+    return senders_stats(object);
+  }
+  if (type == "bye") return ByeMessage{std::make_shared<const Json>(std::move(object))};
+  if (type == "error") return ErrorMessage{text_or_empty(object, "code"), object.at("message"), text_or_empty(object, "key")};
+  throw std::invalid_argument("unknown type \"" + type + "\"");
+}
+
+}  // namespace n2nq::app

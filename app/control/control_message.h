@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a process says on its stdout (docs/control-protocol.md, "process → bench"), as typed values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "app/control/live_figures.h"
+#include "workers/measure/histogram.h"
+
+namespace n2nq::app {
+
+inline constexpr int control_version = 1;
+
+struct HelloMessage {
+  int control = 0;
+  int wire = 0;
+  std::string role;
+  std::string version;
+  std::int64_t now_ns = 0;
+  nlohmann::json host;  // facts, as they were said
+  std::string address;  // the broker only
+  int port = 0;
+};
+
+struct StateMessage {
+  std::string state;        // "waiting", "connected", "running", "ending", "ended", "failed"
+  std::string waiting_for;  // with waiting
+  std::string message;      // with failed
+  std::optional<std::int64_t> broker_now_ns;
+  std::optional<std::int64_t> started_late_ns;
+  nlohmann::json floor;  // with connected; null otherwise
+};
+
+struct LogCounts {
+  std::uint64_t lines = 0;
+  std::uint64_t dropped = 0;
+  std::string error;  // empty: none
+};
+
+struct SendersStats {
+  std::int64_t attempted = 0, accepted = 0, refused = 0;
+  double rate_per_s = unknown, bytes_per_s = unknown;
+  measure::Histogram delay, lag;  // since the answer before
+  LogCounts log;
+  std::vector<SenderRow> rows;
+};
+
+struct ReceiversStats {
+  std::int64_t received = 0, duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0;
+  std::int64_t expired = 0, skipped = 0;  // skipped: all reasons together
+  double rate_per_s = unknown, bytes_per_s = unknown;
+  measure::Histogram latency, latency_from_plan, lag, to_broker, in_queue, to_receiver;  // since the answer before
+  LogCounts log;
+  std::vector<ReceiverRow> rows;
+};
+
+struct ByeMessage {
+  std::shared_ptr<const nlohmann::json> object;  // may be tens of MiB: read by whoever works out the result
+};
+
+struct ErrorMessage {
+  std::string code, message, key;
+};
+
+using ControlMessage = std::variant<HelloMessage, StateMessage, SendersStats, ReceiversStats, ByeMessage, ErrorMessage>;
+
+/// Throws std::exception (nlohmann's or std::invalid_argument) with what is wrong: an unknown type, a key that is missing or has another
+/// type.
+ControlMessage decode_message(nlohmann::json object);
+
+}  // namespace n2nq::app

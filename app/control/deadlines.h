@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every time a run waits for, in ms. A run stopped by a person is over drain + stop_margin + term_to_kill after the stop: 10 s by default.
+#pragma once
+
+namespace n2nq::app {
+
+struct ProcessDeadlines {
+  int hello = 5'000;         // from launch to hello
+  int lease = 5'000;         // between two empty lines
+  int answer = 30'000;       // from a question to its answer
+  int term_to_kill = 2'000;  // the last two steps of the ladder
+};
+
+struct RunDeadlines {
+  ProcessDeadlines process;
+  int start_lead = 200;      // from the word to the common start
+  int senders_stop = 1'500;  // from stop to the senders' end
+  int stop_margin = 3'000;   // beyond limits.drain_s: from a person's stop to SIGTERM
+  int drain_margin = 5'000;  // beyond limits.drain_s: from the senders' end to the end of broker and receivers
+  int bye = 20'000;          // from bye to the process's end, logs written
+  int single_stop = 3'000;   // before traffic: from one process's stop to SIGTERM
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/message_reader.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString excerpt(const QByteArray& line) {
+  constexpr qsizetype chars_max = 120;
+  const QString text = QString::fromUtf8(line.left(chars_max));
+  return line.size() > chars_max ? text + "…" : text;
+}
+
+}  // namespace
+
+void MessageReader::feed(const QByteArray& bytes) {
+  if (refused_) return;
+  qsizetype from = 0;
+  for (qsizetype newline = bytes.indexOf('\n'); newline >= 0; newline = bytes.indexOf('\n', from)) {
+    open_line_ += QByteArray::fromRawData(bytes.constData() + from, newline - from);
+    from = newline + 1;
+    QByteArray line;
+    line.swap(open_line_);
+    take_line(line);
+    if (refused_) return;
+  }
+  open_line_ += bytes.mid(from);
+  if (open_line_.size() > line_bytes_max) refuse(QString("a line of more than %1 MiB").arg(line_bytes_max >> 20));
+}
+
+void MessageReader::end() {
+  // A last line without its newline was cut off in the middle: it is no message.
+  open_line_.clear();
+  emit drained();
+}
+
+void MessageReader::take_line(const QByteArray& line) {
+  if (line.trimmed().isEmpty()) return;
+  nlohmann::json object = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    noise_bytes_ += line.size();
+    if (in_protocol_) return refuse("\"" + excerpt(line) + "\"");
+    if (noise_bytes_ > noise_bytes_max) return refuse(QString("more than %1 MiB before its hello").arg(noise_bytes_max >> 20));
+    return;
+  }
+  in_protocol_ = true;
+  try {
+    emit message(std::make_shared<const ControlMessage>(decode_message(std::move(object))));
+  } catch (const std::exception& error) {
+    refuse(QString("\"%1\" (%2)").arg(excerpt(line), QString::fromUtf8(error.what())));
+  }
+}
+
+void MessageReader::refuse(const QString& what) {
+  refused_ = true;
+  open_line_.clear();
+  emit nonsense(what);
+}
+
+}  // namespace n2nq::app

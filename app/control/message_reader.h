@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Bytes of a process's stdout to control messages, on a thread of its own: a line may be tens of MiB, and no event loop may stand still for
+// it.
+//
+// Lines before the first JSON object are the noise of a login shell and are skipped. After it, whatever is not a message is nonsense, said
+// once; nothing is read after that.
+#pragma once
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+
+#include "app/control/control_message.h"
+
+namespace n2nq::app {
+
+using SharedMessage = std::shared_ptr<const ControlMessage>;
+
+class MessageReader : public QObject {
+  Q_OBJECT
+ public:
+  static constexpr qsizetype line_bytes_max = 64 << 20;
+  static constexpr qsizetype noise_bytes_max = 4 << 20;
+
+ public slots:
+  void feed(const QByteArray& bytes);
+  /// The stream has ended: answered with drained behind all messages.
+  void end();
+
+ signals:
+  void message(const n2nq::app::SharedMessage& message);
+  void nonsense(const QString& what);
+  void drained();
+
+ private:
+  void take_line(const QByteArray& line);
+  void refuse(const QString& what);
+
+  QByteArray open_line_;
+  qsizetype noise_bytes_ = 0;
+  bool in_protocol_ = false;
+  bool refused_ = false;
+};
+
+}  // namespace n2nq::app

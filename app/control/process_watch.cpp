@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/process_watch.h"
+
+#include <string.h>
+
+#include <QThread>
+
+namespace n2nq::app {
+
+namespace {
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+}  // namespace
+
+ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines)
+    : name_(std::move(name)), launcher_(std::move(launcher)), deadlines_(deadlines) {
+  auto reader = std::make_unique<MessageReader>();
+  reader->moveToThread(&reader_thread);
+  reader_ = reader.release();
+  connect(&reader_thread, &QThread::finished, reader_, &QObject::deleteLater);
+  connect(launcher_.get(), &Launcher::output, reader_, &MessageReader::feed);
+  connect(reader_, &MessageReader::message, this, &ProcessWatch::on_message);
+  connect(reader_, &MessageReader::nonsense, this,
+          [this](const QString& what) { give_up("said something that is no control message: " + what); });
+  connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
+  connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
+  connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });
+
+  hello_timer_.setSingleShot(true);
+  answer_timer_.setSingleShot(true);
+  kill_timer_.setSingleShot(true);
+  connect(&hello_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer within %1 s").arg(deadlines_.hello / 1000.0)); });
+  connect(&answer_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer for %1 s").arg(deadlines_.answer / 1000.0)); });
+  connect(&lease_timer_, &QTimer::timeout, this, [this] { launcher_->write("\n"); });
+  connect(&kill_timer_, &QTimer::timeout, this, &ProcessWatch::kill);
+}
+
+ProcessWatch::~ProcessWatch() {
+  launcher_->disconnect();
+  reader_->disconnect();
+  reader_->deleteLater();
+}
+
+void ProcessWatch::start(const QString& program, const nlohmann::json& configure) {
+  phase_ = Phase::launching;
+  connect(launcher_.get(), &Launcher::file_put, this, [this, program] {
+    if (cancelled_) return finish(QString());
+    launcher_->start(program);
+  });
+  connect(launcher_.get(), &Launcher::started, this, [this, configure] {
+    phase_ = Phase::running;
+    if (cancelled_) launcher_->kill();
+    send(configure);
+    hello_timer_.start(deadlines_.hello);
+    lease_timer_.start(deadlines_.lease);
+  });
+  launcher_->put_file(program);
+}
+
+void ProcessWatch::send(const nlohmann::json& object) {
+  if (phase_ != Phase::running) return;
+  launcher_->write(QByteArray::fromStdString(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + '\n');
+}
+
+bool ProcessWatch::ask_stats(const nlohmann::json& question) {
+  if (answer_timer_.isActive()) return false;
+  send(question);
+  answer_timer_.start(deadlines_.answer);
+  return true;
+}
+
+void ProcessWatch::terminate() {
+  if (!alive()) return;
+  cancelled_ = true;
+  launcher_->terminate();
+  if (!kill_timer_.isActive()) kill_timer_.start(deadlines_.term_to_kill);
+}
+
+void ProcessWatch::kill() {
+  if (!alive()) return;
+  cancelled_ = true;
+  launcher_->kill();
+}
+
+void ProcessWatch::on_message(const SharedMessage& message) {
+  if (phase_ == Phase::gone) return;
+  std::visit(Overloaded{
+                 [this](const HelloMessage& hello) { on_hello(hello); },
+                 [this](const StateMessage& state) { emit said_state(state); },
+                 [this](const SendersStats& stats) { answer_timer_.stop(), emit said_senders_stats(stats); },
+                 [this](const ReceiversStats& stats) { answer_timer_.stop(), emit said_receivers_stats(stats); },
+                 [this](const ByeMessage& bye) {
+                   answer_timer_.stop();
+                   bye_ = bye.object;
+                   emit said_bye();
+                 },
+                 [this](const ErrorMessage& error) {
+                   last_error_ = QString::fromStdString(error.key.empty() ? error.message : error.key + ": " + error.message);
+                   emit said_error(error);
+                 },
+             },
+             *message);
+}
+
+void ProcessWatch::on_hello(const HelloMessage& hello) {
+  if (hello.control != control_version) {
+    return give_up(QString("speaks control protocol %1, this bench speaks %2").arg(hello.control).arg(control_version));
+  }
+  hello_timer_.stop();
+  hello_ = hello;
+  since_hello_.start();
+  emit said_hello();
+}
+
+void ProcessWatch::on_exit(const ProcessExit& how) {
+  exit_ = how;
+  last_lines_ = how.last_lines;
+  // What it said before its end may still be on its way through the reader.
+  QMetaObject::invokeMethod(reader_, &MessageReader::end);
+}
+
+void ProcessWatch::on_drained() {
+  const bool in_order = bye_ && exit_->signal == 0 && exit_->code == 0 && given_up_.isEmpty();
+  finish(in_order ? QString() : exit_sentence());
+}
+
+void ProcessWatch::give_up(const QString& why) {
+  if (!alive() || !given_up_.isEmpty()) return;
+  given_up_ = why;
+  hello_timer_.stop();
+  answer_timer_.stop();
+  kill();
+}
+
+void ProcessWatch::finish(const QString& trouble) {
+  if (phase_ == Phase::gone) return;
+  phase_ = Phase::gone;
+  for (QTimer* timer : {&hello_timer_, &lease_timer_, &answer_timer_, &kill_timer_}) timer->stop();
+  emit gone(trouble);
+}
+
+QString ProcessWatch::exit_sentence() const {
+  if (!given_up_.isEmpty()) return QString("%1 died: %2").arg(name_, given_up_);
+  const QString cause = exit_->signal != 0 ? QString("signal %1 (%2)").arg(exit_->signal).arg(::strsignal(exit_->signal))
+                                           : QString("exit code %1").arg(exit_->code);
+  return QString("%1 died: %2%3").arg(name_, cause, last_error_.isEmpty() ? QString() : ": " + last_error_);
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One supervised process, from launch to end: its messages, its lease, its deadlines, and the ladder that ends it.
+//
+//   start() ── file there ── launched ── configure written ── hello ── messages … ── bye ── exit 0
+//
+// Whatever else happens ends in gone() as well, exactly once, with a sentence. A process that does not answer, or answers nonsense, is
+// killed. Lives on its owner's thread and never blocks it; lines are parsed on the given thread.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <memory>
+#include <optional>
+
+#include "app/control/control_message.h"
+#include "app/control/deadlines.h"
+#include "app/control/message_reader.h"
+#include "app/host/launcher.h"
+
+class QThread;
+
+namespace n2nq::app {
+
+class ProcessWatch : public QObject {
+  Q_OBJECT
+ public:
+  /// `name` stands in sentences ("N2NQ", "Senders"). `reader_thread` must outlive the watch.
+  ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines);
+  /// Kills what still runs.
+  ~ProcessWatch() override;
+
+  void start(const QString& program, const nlohmann::json& configure);
+  /// Without effect before the launch and after the end.
+  void send(const nlohmann::json& object);
+  /// Asks for stats, unless the question before is not answered yet; false then.
+  bool ask_stats(const nlohmann::json& question);
+  /// SIGTERM, and SIGKILL when that does not help.
+  void terminate();
+  void kill();
+  bool alive() const { return phase_ == Phase::launching || phase_ == Phase::running; }
+  bool answered() const { return hello_.has_value(); }
+  const HelloMessage& hello() const { return *hello_; }
+  /// Nanoseconds since its hello was read.
+  std::int64_t ns_since_hello() const { return since_hello_.nsecsElapsed(); }
+  const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
+  const QStringList& last_lines() const { return last_lines_; }
+  Launcher& launcher() { return *launcher_; }
+
+ signals:
+  void said_hello();
+  void said_state(const n2nq::app::StateMessage& state);
+  void said_senders_stats(const n2nq::app::SendersStats& stats);
+  void said_receivers_stats(const n2nq::app::ReceiversStats& stats);
+  void said_error(const n2nq::app::ErrorMessage& error);
+  void said_bye();
+  /// No process any more. `trouble` is empty when it ended as asked; otherwise what happened, e.g. "N2NQ died: signal 9 (Killed)".
+  void gone(const QString& trouble);
+
+ private:
+  enum class Phase { not_started, launching, running, gone };
+
+  void on_message(const SharedMessage& message);
+  void on_hello(const HelloMessage& hello);
+  void on_exit(const ProcessExit& how);
+  void on_drained();
+  void give_up(const QString& why);
+  void finish(const QString& trouble);
+  QString exit_sentence() const;
+
+  QString name_;
+  std::unique_ptr<Launcher> launcher_;
+  MessageReader* reader_;  // lives on the reader thread, which deletes it
+  ProcessDeadlines deadlines_;
+  Phase phase_ = Phase::not_started;
+  QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_;
+  std::optional<HelloMessage> hello_;
+  QElapsedTimer since_hello_;
+  std::shared_ptr<const nlohmann::json> bye_;
+  std::optional<ProcessExit> exit_;
+  QString given_up_;    // why it was killed by this watch
+  QString last_error_;  // the last error it said
+  QStringList last_lines_;
+  bool cancelled_ = false;  // to be ended although it may not run yet
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/result.h"
+
+#include "app/control/hgrm.h"
+#include "app/control/live_accumulator.h"
+#include "app/control/summary.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using PlainJson = nlohmann::json;
+
+constexpr std::int64_t bytes_per_mib = 1 << 20;
+
+/// The histogram of a bye's `totals`; empty when it is not there or cannot be read (the ledger's troubles tell of that bye).
+measure::Histogram total_of(const std::shared_ptr<const PlainJson>& bye, const char* name) {
+  if (!bye) return measure::Histogram();
+  try {
+    return measure::Histogram::from_json(bye->at("totals").at(name));
+  } catch (const std::exception&) {
+    return measure::Histogram();
+  }
+}
+
+/// Reads one account; what does not fit is a sentence, not a crash.
+template <class Read>
+auto account_of(const RunRecord& record, Role role, Read read, QStringList& troubles) -> std::optional<decltype(read(PlainJson()))> {
+  const auto& bye = record.of(role).bye;
+  if (!bye) return {};
+  try {
+    return read(*bye);
+  } catch (const std::exception& error) {
+    troubles += QString("%1: the final figures cannot be read: %2").arg(role_name(role), QString::fromUtf8(error.what()));
+    return {};
+  }
+}
+
+/// "log incomplete": lines that were not written, or a disk that would not take them.
+void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
+  for (const Role role : {Role::senders, Role::receivers}) {
+    const auto& bye = record.of(role).bye;
+    if (!bye || !bye->contains("log") || !bye->at("log").is_object()) continue;
+    const PlainJson& log = bye->at("log");
+    const auto dropped = log.value("dropped", std::uint64_t{0});
+    const std::string error = log.value("error", std::string());
+    if (dropped == 0 && error.empty()) continue;
+    QString reason = QString("log incomplete: %1 lines of the %2' logs were not written").arg(dropped).arg(role_key(role));
+    if (!error.empty()) reason += QString(" (%1)").arg(QString::fromStdString(error));
+    reasons += reason;
+  }
+}
+
+void set_final_senders(LiveFigures& figures, const PlainJson& bye) {
+  figures.attempted = bye.value("attempted", std::int64_t{0});
+  figures.accepted = bye.value("accepted", std::int64_t{0});
+  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
+    SenderRow row{service.value("number", 0), service.value("attempted", std::int64_t{0})};
+    const PlainJson mean = service.value("/figures/delay/mean_ns"_json_pointer, PlainJson());
+    if (mean.is_number()) row.delay_mean_ms = mean.get<double>() / 1e6;
+    figures.senders.push_back(row);
+  }
+}
+
+void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
+  figures.received = bye.value("received", std::int64_t{0});
+  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
+    ReceiverRow row{service.value("number", 0), service.value("received", std::int64_t{0})};
+    const PlainJson mean = service.value("/figures/latency/mean_ns"_json_pointer, PlainJson());
+    const PlainJson p99 = service.value("/figures/latency/p99_ns"_json_pointer, PlainJson());
+    if (mean.is_number()) row.latency_mean_us = mean.get<double>() / 1e3;
+    if (p99.is_number()) row.latency_p99_us = p99.get<double>() / 1e3;
+    figures.receivers.push_back(row);
+  }
+}
+
+double mean_us(const measure::Histogram& histogram) {
+  return histogram.empty() ? unknown : histogram.mean_ns() / 1e3;
+}
+
+LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger) {
+  const auto& senders = record.of(Role::senders).bye;
+  const auto& receivers = record.of(Role::receivers).bye;
+  LiveFigures out;
+  out.planned = record.settings.planned_messages().value_or(-1);
+  if (senders) set_final_senders(out, *senders);
+  if (receivers) set_final_receivers(out, *receivers);
+  out.delay = percentiles_us(total_of(senders, "delay"));
+  out.lag = percentiles_us(total_of(senders, "lag"));
+  out.latency = percentiles_us(total_of(receivers, "latency"));
+  out.latency_from_plan = percentiles_us(total_of(receivers, "latency_from_plan"));
+  out.stages = {mean_us(total_of(receivers, "lag")), mean_us(total_of(receivers, "to_broker")), mean_us(total_of(receivers, "in_queue")),
+                mean_us(total_of(receivers, "to_receiver"))};
+  const measure::CopyLedger& total = ledger.total;
+  out.expired = static_cast<std::int64_t>(total.skipped.expired);
+  out.skipped = static_cast<std::int64_t>(total.skipped.expired + total.skipped.unrequested + total.skipped.parked + total.skipped.cut_off);
+  out.duplicated = static_cast<std::int64_t>(total.tags.duplicated);
+  out.out_of_order = static_cast<std::int64_t>(total.tags.out_of_order);
+  out.unexpected = static_cast<std::int64_t>(total.tags.unexpected);
+  out.negative = static_cast<std::int64_t>(total.tags.negative);
+  for (const auto& bye : {senders, receivers}) {
+    if (bye) out.log_lines_dropped += bye->value("/log/dropped"_json_pointer, std::int64_t{0});
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* role_key(Role role) {
+  switch (role) {
+    case Role::broker:
+      return "broker";
+    case Role::senders:
+      return "senders";
+    case Role::receivers:
+      break;
+  }
+  return "receivers";
+}
+
+QString role_name(Role role) {
+  switch (role) {
+    case Role::broker:
+      return "N2NQ";
+    case Role::senders:
+      return "Senders";
+    case Role::receivers:
+      break;
+  }
+  return "Receivers";
+}
+
+const char* verdict_word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::clean:
+      return "clean";
+    case Verdict::stopped:
+      return "stopped";
+    case Verdict::degraded:
+      return "degraded";
+    case Verdict::broken:
+      break;
+  }
+  return "broken";
+}
+
+measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
+  const Settings& settings = record.settings;
+  measure::LedgerInput input;
+  input.mode = settings.queue.mode == QueueMode::broadcaster ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+  input.senders_total = static_cast<std::uint32_t>(settings.senders.amount);
+  input.receivers_total = static_cast<std::uint32_t>(settings.receivers.amount);
+  // A duration lets through as many as fall into it; only a number of messages is a promise that can be broken by one.
+  if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
+  input.stopped_by_user = record.stopped_by_user || !record.traffic_started;
+  if (auto account = account_of(record, Role::senders, measure::senders_account_from, troubles))
+    input.senders.push_back(std::move(*account));
+  if (auto account = account_of(record, Role::receivers, measure::receivers_account_from, troubles))
+    input.receivers.push_back(std::move(*account));
+  input.broker = account_of(record, Role::broker, measure::broker_account_from, troubles);
+  return measure::make_ledger(input);
+}
+
+RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const QStringList& troubles) {
+  RunOutcome outcome;
+  if (record.folder) outcome.folder = record.folder->path();
+  outcome.reasons = record.troubles + troubles;
+  bool broken = !outcome.reasons.isEmpty();
+  bool degraded = false;
+  for (const measure::Finding& finding : ledger.findings) {
+    outcome.reasons += QString::fromStdString(finding.reason);
+    (finding.breaks ? broken : degraded) = true;
+  }
+  if (record.traffic_started && !record.of(Role::receivers).bye) {
+    outcome.reasons += "Receivers gave no final account: what they had received counts as lost";
+  }
+  const auto before = outcome.reasons.size();
+  find_incomplete_logs(record, outcome.reasons);
+  degraded = degraded || outcome.reasons.size() > before;
+  if (broken) {
+    outcome.verdict = Verdict::broken;
+  } else if (degraded) {
+    outcome.verdict = Verdict::degraded;
+  } else {
+    outcome.verdict = record.stopped_by_user ? Verdict::stopped : Verdict::clean;
+  }
+  if (record.stopped_by_user) {
+    outcome.reasons.prepend(record.killed_by_user    ? "killed by the user: what was not told by then is missing"
+                            : record.traffic_started ? "stopped by the user"
+                                                     : "stopped by the user before traffic started");
+  }
+  return outcome;
+}
+
+namespace {
+
+/// A file of the result that could not be written.
+void degrade(RunOutcome& outcome, const QString& error) {
+  if (error.isEmpty()) return;
+  outcome.reasons += error;
+  if (outcome.verdict != Verdict::broken) outcome.verdict = Verdict::degraded;
+}
+
+RunResult finish_readable_run(const RunRecord& record, const std::atomic<bool>& cancelled) {
+  QStringList troubles;
+  const measure::Ledger ledger = ledger_of(record, troubles);
+  RunResult result{judge(record, ledger, troubles), final_figures(record, ledger)};
+  const RunFolder& folder = *record.folder;
+
+  MasterFile master;
+  if (record.settings.messages_tsv_max_mib > 0) {
+    const auto bytes_max = static_cast<std::uint64_t>(record.settings.messages_tsv_max_mib * bytes_per_mib);
+    master = write_master_file(folder.part(Role::receivers), folder.file("messages.tsv"), bytes_max, cancelled);
+    degrade(result.outcome, master.error);
+  }
+  if (cancelled) return result;
+  const QString hgrm_error = write_whole(folder.file("latency.hgrm"), hgrm_text(total_of(record.of(Role::receivers).bye, "latency")));
+  degrade(result.outcome, hgrm_error);
+
+  const std::string text =
+      summary_json(record, ledger, result.outcome, master).dump(1, ' ', false, PlainJson::error_handler_t::replace) + "\n";
+  const QString error = write_whole(folder.file("summary.json"), QByteArray::fromStdString(text));
+  if (!error.isEmpty()) {
+    result.outcome.reasons += error;
+    result.outcome.verdict = Verdict::broken;  // a result that cannot be kept is none
+  }
+  return result;
+}
+
+}  // namespace
+
+RunResult finish_run(const RunRecord& record, const std::atomic<bool>& cancelled) {
+  try {
+    return finish_readable_run(record, cancelled);
+  } catch (const std::exception& error) {
+    // A final object that is JSON but not what the protocol says: the run is kept without any of them.
+    RunRecord bare = record;
+    for (ProcessRecord& process : bare.processes) process.bye.reset();
+    bare.troubles += QString("the final figures cannot be read: %1").arg(QString::fromUtf8(error.what()));
+    return finish_readable_run(bare, cancelled);
+  }
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is known about a run when all its processes are gone, as plain values: the input of the result, handed from the run's thread to
+// the one that works it out.
+#pragma once
+
+#include <QDateTime>
+#include <QString>
+#include <QStringList>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/control/control_message.h"
+#include "app/control/run_control.h"
+#include "app/control/run_folder.h"
+#include "app/settings/settings.h"
+
+namespace n2nq::app {
+
+inline constexpr std::array<Role, 3> all_roles = {Role::broker, Role::senders, Role::receivers};
+inline constexpr std::size_t index_of(Role role) {
+  return static_cast<std::size_t>(role);
+}
+/// As it stands in protocols and files: "broker".
+const char* role_key(Role role);
+/// As a sentence begins with it: "N2NQ", "Senders".
+QString role_name(Role role);
+
+struct ProcessRecord {
+  std::optional<HelloMessage> hello;
+  nlohmann::json floor;                       // null: unknown
+  std::int64_t started_late_ns = 0;           // behind the common start
+  std::shared_ptr<const nlohmann::json> bye;  // null: it never came
+  QString trouble;                            // empty: it ended as asked
+  QStringList last_lines;                     // of stderr, with trouble
+};
+
+struct RunRecord {
+  Settings settings;
+  std::optional<RunFolder> folder;
+  QDateTime started, ended;  // wall clock
+  bool traffic_started = false;
+  bool stopped_by_user = false;
+  bool killed_by_user = false;
+  QStringList troubles;  // sentences about what ended the run otherwise than planned
+  std::array<ProcessRecord, 3> processes;
+
+  const ProcessRecord& of(Role role) const { return processes[index_of(role)]; }
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/summary.h"
+
+#include <cmath>
+
+#include "app/control/live_accumulator.h"
+#include "app/settings/settings_json.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using PlainJson = nlohmann::json;
+
+constexpr double ns_per_us = 1e3;
+constexpr double ns_per_ms = 1e6;
+constexpr double ns_per_s = 1e9;
+
+/// A figure of the control protocol, where it stands in the summary, and in which unit.
+struct Figure {
+  const char* control_name;
+  const char* summary_name;
+  double unit_ns;
+};
+constexpr Figure sender_figures[] = {{"delay", "delay_ms", ns_per_ms}, {"lag", "lag_us", ns_per_us}};
+constexpr Figure receiver_figures[] = {{"latency", "latency_us", ns_per_us}, {"latency_from_plan", "latency_from_plan_us", ns_per_us}};
+constexpr Figure stage_figures[] = {{"lag", "lag_us", ns_per_us},
+                                    {"to_broker", "to_broker_us", ns_per_us},
+                                    {"in_queue", "in_queue_us", ns_per_us},
+                                    {"to_receiver", "to_receiver_us", ns_per_us}};
+
+double rounded(double value, double step) {
+  return std::round(value / step) * step;
+}
+
+/// Looked up in a "figures" object; all null where the process said nothing.
+Json figure_at(const PlainJson& figures, const Figure& figure) {
+  const auto found = figures.is_object() ? figures.find(figure.control_name) : figures.end();
+  const bool said = figures.is_object() && found != figures.end() && found->is_object();
+  return figures_json(said ? found->get<measure::Figures>() : measure::Figures(), figure.unit_ns);
+}
+
+template <std::size_t Count>
+void put_figures(Json& out, const PlainJson& figures, const Figure (&which)[Count]) {
+  for (const Figure& figure : which) out[figure.summary_name] = figure_at(figures, figure);
+}
+
+const PlainJson& bye_of(const RunRecord& record, Role role) {
+  static const PlainJson none = PlainJson::object();
+  return record.of(role).bye ? *record.of(role).bye : none;
+}
+
+Json copied(const PlainJson& object, std::initializer_list<const char*> keys) {
+  Json out = Json::object();
+  for (const char* key : keys) {
+    if (const auto found = object.find(key); found != object.end()) out[key] = *found;
+  }
+  return out;
+}
+
+Json sender_services(const PlainJson& bye) {
+  Json out = Json::array();
+  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
+    Json row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes"});
+    put_figures(row, service.value("figures", PlainJson()), sender_figures);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+Json receiver_services(const PlainJson& bye) {
+  Json out = Json::array();
+  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
+    Json row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
+                                "bad_checksum", "bytes", "handed_over", "ended_by_broker"});
+    const PlainJson figures = service.value("figures", PlainJson());
+    put_figures(row, figures, receiver_figures);
+    put_figures(row["stages"], figures, stage_figures);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+bool share_a_clock(const std::optional<HelloMessage>& a, const std::optional<HelloMessage>& b) {
+  if (!a || !b || !a->host.is_object() || !b->host.is_object()) return false;
+  for (const char* key : {"boot_id", "time_namespace"}) {
+    const PlainJson mine = a->host.value(key, PlainJson()), theirs = b->host.value(key, PlainJson());
+    if (!mine.is_string() || mine != theirs || mine == "unknown") return false;
+  }
+  return true;
+}
+
+/// Offset to another clock and its bound: zero where it is the same clock, otherwise not known yet.
+Json offset_json(const std::optional<HelloMessage>& a, const std::optional<HelloMessage>& b) {
+  if (share_a_clock(a, b)) return {{"offset_us", 0}, {"bound_us", 0}, {"clock", "shared"}};
+  return {{"offset_us", "unknown"}, {"bound_us", "unknown"}, {"clock", "unknown"}};
+}
+
+Json environment_json(const RunRecord& record) {
+  Json versions = {{"bench", N2NQ_VERSION}};
+  Json hosts, floors, late;
+  for (const Role role : all_roles) {
+    const ProcessRecord& process = record.of(role);
+    versions[role_key(role)] = process.hello ? Json(process.hello->version) : Json("unknown");
+    hosts[role_key(role)] = process.hello ? Json(process.hello->host) : Json("unknown");
+    if (role == Role::broker) continue;
+    floors[role_key(role)] = process.floor.is_object() ? Json(process.floor) : Json("unknown");
+    late[role_key(role)] = process.started_late_ns;
+  }
+  const auto hello = [&](Role role) { return record.of(role).hello; };
+  return {{"versions", versions},
+          {"hosts", hosts},
+          {"floor", floors},
+          {"started_late_ns", late},
+          {"offsets",
+           {{"senders_to_broker", offset_json(hello(Role::senders), hello(Role::broker))},
+            {"receivers_to_broker", offset_json(hello(Role::receivers), hello(Role::broker))},
+            {"senders_to_receivers", offset_json(hello(Role::senders), hello(Role::receivers))}}}};
+}
+
+/// Seconds from the common start to the last send; empty when the senders did not say.
+std::optional<double> sending_s(const PlainJson& senders_bye) {
+  const auto from = senders_bye.find("started_ns"), to = senders_bye.find("ended_ns");
+  if (from == senders_bye.end() || to == senders_bye.end() || !from->is_number() || !to->is_number()) return {};
+  const double seconds = (to->get<double>() - from->get<double>()) / ns_per_s;
+  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+}
+
+Json per_second(const PlainJson& bye, const char* key, std::optional<double> seconds) {
+  const auto count = bye.find(key);
+  if (!seconds || count == bye.end() || !count->is_number()) return nullptr;
+  return rounded(count->get<double>() / *seconds, 0.001);
+}
+
+Json rates_json(const RunRecord& record) {
+  const PlainJson& senders = bye_of(record, Role::senders);
+  const PlainJson& receivers = bye_of(record, Role::receivers);
+  const auto seconds = sending_s(senders);
+  return {{"over_s", seconds ? Json(rounded(*seconds, 1e-6)) : Json()},
+          {"sent_per_s", per_second(senders, "attempted", seconds)},
+          {"sent_bytes_per_s", per_second(senders, "bytes", seconds)},
+          {"received_per_s", per_second(receivers, "received", seconds)},
+          {"received_bytes_per_s", per_second(receivers, "bytes", seconds)}};
+}
+
+/// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
+Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
+  const Settings& settings = record.settings;
+  const Interval interval = settings.interval();
+  const auto planned = settings.planned_messages();
+  const PlainJson& bye = bye_of(record, Role::senders);
+  const PlainJson last_lag = bye.value("last_lag_ns", PlainJson());
+  Json out;
+  out["offered_messages"] = planned ? Json(*planned) : Json();
+  out["attempted_messages"] = ledger.attempted;
+  out["offered_per_s"] = interval.num_ns == 0 ? Json()
+                                              : Json(rounded(static_cast<double>(settings.senders.amount) * ns_per_s *
+                                                                 static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
+                                                             1e-6));
+  out["achieved_per_s"] = per_second(bye, "attempted", sending_s(bye));
+  out["last_message_late_ms"] = last_lag.is_number() ? Json(last_lag.get<double>() / ns_per_ms) : Json();
+  out["kept"] = nullptr;
+  if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {
+    bool kept = true;
+    for (const measure::Finding& finding : ledger.findings) kept = kept && !finding.reason.starts_with("plan not kept");
+    out["kept"] = kept;
+  }
+  return out;
+}
+
+Json log_json(const PlainJson& bye) {
+  const auto log = bye.find("log");
+  return log == bye.end() ? Json() : Json(*log);
+}
+
+Json broker_json(const PlainJson& bye) {
+  return copied(bye,
+                {"messages_accepted", "messages_refused", "deliveries", "memory_bytes_max", "held_back_ns", "sessions_refused", "faults"});
+}
+
+Json processes_json(const RunRecord& record) {
+  Json out;
+  for (const Role role : all_roles) {
+    const ProcessRecord& process = record.of(role);
+    Json entry = {{"ended_in_order", process.bye != nullptr && process.trouble.isEmpty()}};
+    if (!process.trouble.isEmpty()) {
+      entry["trouble"] = process.trouble.toStdString();
+      entry["last_lines"] = Json::array();
+      for (const QString& line : process.last_lines) entry["last_lines"].push_back(line.toStdString());
+    }
+    out[role_key(role)] = std::move(entry);
+  }
+  return out;
+}
+
+Json master_json(const MasterFile& master, const Settings& settings) {
+  Json out = {{"lines", master.lines},
+              {"bytes", master.bytes},
+              {"cut", master.cut},
+              {"limit_mib", settings.messages_tsv_max_mib},
+              {"unreadable_lines", master.unreadable}};
+  if (!master.error.isEmpty()) out["error"] = master.error.toStdString();
+  return out;
+}
+
+}  // namespace
+
+Json figures_json(const measure::Figures& figures, double unit_ns) {
+  Json out = {{"count", figures.count}};
+  const bool known = figures.count > 0;
+  const auto exact = [&](std::int64_t ns) { return known ? Json(static_cast<double>(ns) / unit_ns) : Json(); };
+  const auto mean = [&](double ns) { return known ? Json(rounded(ns, 0.001) / unit_ns) : Json(); };
+  out["mean"] = mean(figures.mean_ns);
+  out["mean_lowest_95"] = mean(figures.mean_lowest_95_ns);
+  out["left_out"] = known ? Json(figures.left_out) : Json();
+  out["min"] = exact(figures.min_ns);
+  out["p50"] = exact(figures.p50_ns);
+  out["p90"] = exact(figures.p90_ns);
+  out["p95"] = exact(figures.p95_ns);
+  out["p99"] = exact(figures.p99_ns);
+  out["p99_9"] = exact(figures.p99_9_ns);
+  out["max"] = exact(figures.max_ns);
+  return out;
+}
+
+Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome, const MasterFile& master) {
+  const PlainJson& senders = bye_of(record, Role::senders);
+  const PlainJson& receivers = bye_of(record, Role::receivers);
+  Json out;
+  out["format"] = summary_format;
+  out["run"] = record.folder->name().toStdString();
+  out["verdict"] = verdict_word(outcome.verdict);
+  out["reasons"] = Json::array();
+  for (const QString& reason : outcome.reasons) out["reasons"].push_back(reason.toStdString());
+  out["started"] = record.started.toOffsetFromUtc(record.started.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
+  out["ended"] = record.ended.toOffsetFromUtc(record.ended.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
+  out["settings"] = settings_json(record.settings);
+  out["environment"] = environment_json(record);
+  out["ledger"] = PlainJson(ledger);
+  const PlainJson receiver_totals = receivers.value("figures", PlainJson());
+  put_figures(out, receiver_totals, receiver_figures);
+  put_figures(out, senders.value("figures", PlainJson()), sender_figures);
+  put_figures(out["stages"], receiver_totals, stage_figures);
+  out["rates"] = rates_json(record);
+  out["plan"] = plan_json(record, ledger);
+  out["logs"] = {{"mode", value_text(record.settings, "log")}, {"senders", log_json(senders)}, {"receivers", log_json(receivers)}};
+  out["messages_tsv"] = master_json(master, record.settings);
+  out["broker"] = broker_json(bye_of(record, Role::broker));
+  out["processes"] = processes_json(record);
+  out["services"] = {{"senders", sender_services(senders)}, {"receivers", receiver_services(receivers)}};
+  return out;
+}
+
+}  // namespace n2nq::app

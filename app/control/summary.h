@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// summary.json: everything a run came to, with units in the names and null for what is not known.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "app/control/master_file.h"
+#include "app/control/result.h"
+#include "workers/measure/figures.h"
+
+namespace n2nq::app {
+
+inline constexpr int summary_format = 1;
+
+nlohmann::ordered_json summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome,
+                                    const MasterFile& master);
+
+/// One figures object in the unit that `unit_ns` nanoseconds make: percentiles to the nanosecond, means to a thousandth of it.
+nlohmann::ordered_json figures_json(const measure::Figures& figures, double unit_ns);
+
+}  // namespace n2nq::app

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How one process is brought to a host, started there, spoken with and ended. Everything is asynchronous: calls return at once, signals
+// answer.
+//
+// One Launcher is one process. The order is put_file, start, write …, and then gone, exactly once, whatever happened; only a start that
+// never succeeded says failed in its place. Nothing here knows what the process says: bytes in, bytes out.
+#pragma once
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <memory>
+
+namespace n2nq::app {
+
+/// How a process ended, as the host's kernel tells it.
+struct ProcessExit {
+  int code = 0;
+  int signal = 0;          // 0: it ended by itself, with `code`
+  QStringList last_lines;  // of its stderr, at most stderr_lines_max
+};
+
+inline constexpr int stderr_lines_max = 20;
+inline constexpr int stderr_line_chars_max = 1000;
+
+class Launcher : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+
+  /// Numeric address at which the other hosts of a run reach this one.
+  virtual QString data_address() const = 0;
+  /// Where, on that host, the process writes the files that belong into `local_folder`.
+  virtual QString folder_there(const QString& local_folder) const = 0;
+
+  /// Makes the program runnable on the host. Answered by file_put or failed.
+  virtual void put_file(const QString& program) = 0;
+  /// Answered by started or failed.
+  virtual void start(const QString& program) = 0;
+  /// To the process's stdin; buffered, in order. Without effect once the process is gone.
+  virtual void write(const QByteArray& bytes) = 0;
+  /// SIGTERM and SIGKILL. Without effect once the process is gone.
+  virtual void terminate() = 0;
+  virtual void kill() = 0;
+  /// Brings what the process wrote for `local_folder` there. Answered by brought_back.
+  virtual void bring_back(const QString& local_folder) = 0;
+
+ signals:
+  void file_put();
+  void started();
+  void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
+  void gone(const n2nq::app::ProcessExit& how);
+  void failed(const QString& why);          // a sentence that names program and host
+  void brought_back(const QString& error);  // empty: all there
+};
+
+/// Gives a launcher per process, by the host's name in the settings.
+class LauncherFactory {
+ public:
+  virtual ~LauncherFactory() = default;
+  virtual std::unique_ptr<Launcher> launcher(const QString& host) = 0;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/local_launcher.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QTimer>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int killed_wait_ms = 2000;
+
+/// Runs in the child between fork and exec: only what is safe there.
+void leave_with_parent(pid_t parent) {
+  // Ctrl+C in a terminal is for the bench, which then stops its processes in order.
+  ::setpgid(0, 0);
+  // Beside the end of stdin. TERM lets the process flush its files and tidy its staging; the lease ends one that does not listen.
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(3);  // the bench died before the line above
+  ::signal(SIGINT, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+}  // namespace
+
+LocalLauncher::LocalLauncher(QString folder) : folder_(std::move(folder)) {
+  const pid_t bench = ::getpid();
+  process_.setChildProcessModifier([bench] { leave_with_parent(bench); });
+  connect(&process_, &QProcess::started, this, &Launcher::started);
+  connect(&process_, &QProcess::readyReadStandardOutput, this, [this] { emit output(process_.readAllStandardOutput()); });
+  connect(&process_, &QProcess::readyReadStandardError, this, [this] { stderr_tail_.add(process_.readAllStandardError()); });
+  connect(&process_, &QProcess::errorOccurred, this, &LocalLauncher::on_error);
+  connect(&process_, &QProcess::finished, this, &LocalLauncher::on_finished);
+}
+
+LocalLauncher::~LocalLauncher() {
+  process_.disconnect(this);
+  if (process_.state() == QProcess::NotRunning) return;
+  process_.kill();
+  process_.waitForFinished(killed_wait_ms);
+}
+
+QString LocalLauncher::data_address() const {
+  return "127.0.0.1";
+}
+
+QString LocalLauncher::folder_there(const QString& local_folder) const {
+  return local_folder;
+}
+
+void LocalLauncher::put_file(const QString& program) {
+  // Nothing to copy; whether it is there is found out now, so that the answer names the place.
+  const QFileInfo file(folder_ + '/' + program);
+  QTimer::singleShot(0, this, [this, file] {
+    if (file.isFile() && file.isExecutable()) {
+      emit file_put();
+    } else {
+      emit failed(QString("%1 is not there or cannot be run: build it, or put it beside n2nq-bench").arg(file.filePath()));
+    }
+  });
+}
+
+void LocalLauncher::start(const QString& program) {
+  process_.start(folder_ + '/' + program, QStringList{});
+}
+
+void LocalLauncher::write(const QByteArray& bytes) {
+  if (process_.state() != QProcess::NotRunning) process_.write(bytes);
+}
+
+void LocalLauncher::terminate() {
+  process_.terminate();
+}
+
+void LocalLauncher::kill() {
+  process_.kill();
+}
+
+void LocalLauncher::bring_back(const QString&) {
+  // folder_there() is the folder itself.
+  QTimer::singleShot(0, this, [this] { emit brought_back(QString()); });
+}
+
+void LocalLauncher::on_error(QProcess::ProcessError error) {
+  // Crashes are told by finished(); a failed write by the process's end.
+  if (error == QProcess::FailedToStart) emit failed(QString("%1 cannot be started: %2").arg(process_.program(), process_.errorString()));
+}
+
+void LocalLauncher::on_finished(int code, QProcess::ExitStatus status) {
+  const QByteArray rest = process_.readAllStandardOutput();
+  if (!rest.isEmpty()) emit output(rest);
+  stderr_tail_.add(process_.readAllStandardError());
+  // For a process that a signal ended, QProcess gives the signal's number as the code.
+  if (status == QProcess::CrashExit) {
+    emit gone({0, code, stderr_tail_.lines()});
+  } else {
+    emit gone({code, 0, stderr_tail_.lines()});
+  }
+}
+
+LocalLauncherFactory::LocalLauncherFactory(QString folder)
+    : folder_(folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(folder)) {}
+
+std::unique_ptr<Launcher> LocalLauncherFactory::launcher(const QString&) {
+  return std::make_unique<LocalLauncher>(folder_);
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A process on this machine: a child of the bench, in a process group of its own, which does not outlive the bench.
+#pragma once
+
+#include <QProcess>
+
+#include "app/host/launcher.h"
+#include "app/host/line_tail.h"
+
+namespace n2nq::app {
+
+class LocalLauncher : public Launcher {
+  Q_OBJECT
+ public:
+  /// `folder`: where the programs are.
+  explicit LocalLauncher(QString folder);
+  /// Kills what still runs.
+  ~LocalLauncher() override;
+
+  QString data_address() const override;
+  QString folder_there(const QString& local_folder) const override;
+  void put_file(const QString& program) override;
+  void start(const QString& program) override;
+  void write(const QByteArray& bytes) override;
+  void terminate() override;
+  void kill() override;
+  void bring_back(const QString& local_folder) override;
+
+ private:
+  void on_error(QProcess::ProcessError error);
+  void on_finished(int code, QProcess::ExitStatus status);
+
+  QString folder_;
+  LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
+  QProcess process_;
+};
+
+class LocalLauncherFactory : public LauncherFactory {
+ public:
+  /// The programs stand beside the running executable, unless a folder is given.
+  explicit LocalLauncherFactory(QString folder = {});
+  std::unique_ptr<Launcher> launcher(const QString& host) override;
+
+ private:
+  QString folder_;
+};
+
+}  // namespace n2nq::app
