@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments.h"
+
+#include <optional>
+
+#include "app/settings/text_value.h"
+
+namespace n2nq::app {
+
+namespace {
+
+/// Walks the words behind "run".
+class RunParser {
+ public:
+  explicit RunParser(const std::vector<std::string>& words) : words_(words) { arguments_.command = Command::run; }
+
+  std::variant<Arguments, std::string> parse() {
+    while (at_ < words_.size() && !problem_) take(words_[at_++]);
+    if (problem_) return *problem_;
+    if (arguments_.what.empty() && arguments_.command == Command::run) {
+      return "run needs a preset or a settings file, such as: n2nq-bench run quick";
+    }
+    return arguments_;
+  }
+
+ private:
+  void take(const std::string& word) {
+    if (word == "--help" || word == "-h") {
+      arguments_.command = Command::help;
+    } else if (word == "--strict") {
+      arguments_.strict = true;
+    } else if (word == "--json") {
+      arguments_.json = true;
+    } else if (const auto value = value_of("--out", word)) {
+      arguments_.out = *value;
+    } else if (const auto assignment = value_of("--set", word)) {
+      take_assignment(*assignment);
+    } else if (problem_) {
+      return;
+    } else if (word.starts_with('-')) {
+      problem_ = word + " is not an option of run (nearest: " +
+                 std::string(nearest_word(word, {"--set", "--out", "--strict", "--json", "--help"})) + ")";
+    } else if (!arguments_.what.empty()) {
+      problem_ = "run takes one preset or settings file; there are two: " + arguments_.what + " and " + word;
+    } else {
+      arguments_.what = word;
+    }
+  }
+
+  /// "--out DIR" and "--out=DIR".
+  std::optional<std::string> value_of(const std::string& option, const std::string& word) {
+    if (word.starts_with(option + "=")) return word.substr(option.size() + 1);
+    if (word != option) return {};
+    if (at_ == words_.size()) {
+      problem_ = option + (option == "--set" ? " needs a setting, such as: --set senders.amount=20"
+                                             : " needs a folder, such as: --out results/first");
+      return {};
+    }
+    return words_[at_++];
+  }
+
+  void take_assignment(const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos) {
+      problem_ = "--set " + text + ": must be key=value, such as senders.amount=20";
+    } else {
+      arguments_.settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+
+  const std::vector<std::string>& words_;
+  std::size_t at_ = 1;
+  Arguments arguments_;
+  std::optional<std::string> problem_;
+};
+
+std::variant<Arguments, std::string> alone(Command command, const std::vector<std::string>& words) {
+  if (words.size() > 1) return words[0] + " takes nothing behind it, not " + in_quotes(words[1]);
+  Arguments arguments;
+  arguments.command = command;
+  return arguments;
+}
+
+}  // namespace
+
+std::variant<Arguments, std::string> parse_arguments(const std::vector<std::string>& words) {
+  // Qt's own options (-platform, -style, …) are for the window.
+  if (words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h")) return Arguments{};
+  if (words[0] == "run") return RunParser(words).parse();
+  if (words[0] == "presets") return alone(Command::presets, words);
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
+  if (words[0] == "--version") return alone(Command::version, words);
+  return in_quotes(words[0]) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "presets", "--help", "--version"})) +
+         "); n2nq-bench --help lists them";
+}
+
+std::string help_text() {
+  return R"(n2nq-bench                  opens the window
+n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--strict] [--json]
+                            runs once without a window
+n2nq-bench presets          lists the presets
+n2nq-bench --help, --version
+
+run
+  PRESET                    a name from n2nq-bench presets, such as quick
+  FILE.yaml                 a settings file; it says only what differs from the defaults
+  --set KEY=VALUE           changes one setting, such as --set senders.amount=20 or
+                            --set senders.size_bytes="[20, 100]"; may be given again
+  --out DIR                 the run's folder; it must not exist yet or be empty
+                            (otherwise a new one below ~/.local/share/n2nq/runs)
+  --strict                  a degraded run ends with exit code 1
+  --json                    prints summary.json on stdout and nothing else there
+
+Exit code: 0 clean, stopped or degraded; 1 broken (with --strict also degraded); 2 bad input;
+130 interrupted (Ctrl+C stops in order and keeps what was measured, a second one kills at once).
+)";
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What was typed, as a value. No file is read and nothing is printed here.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace n2nq::app {
+
+enum class Command { window, run, presets, help, version };
+
+struct Arguments {
+  Command command = Command::window;
+  std::string what;                                           // run: a preset's name or a settings file
+  std::vector<std::pair<std::string, std::string>> settings;  // run: --set, in order
+  std::string out;                                            // run: --out; empty: the user's data directory
+  bool strict = false;
+  bool json = false;
+};
+
+/// The arguments behind the program's name; the text says what is wrong and what would be right.
+std::variant<Arguments, std::string> parse_arguments(const std::vector<std::string>& words);
+
+/// The page that --help prints.
+std::string help_text();
+
+}  // namespace n2nq::app

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Ctrl+C, SIGTERM and a closed terminal as signals of the event loop.
+#pragma once
+
+#include <QObject>
+#include <QSocketNotifier>
+
+namespace n2nq::app {
+
+class Interrupts : public QObject {
+  Q_OBJECT
+ public:
+  /// Before any other thread is started: threads inherit what is blocked here.
+  Interrupts();
+  ~Interrupts() override;
+
+ signals:
+  void interrupted();
+
+ private:
+  int fd_;
+  QSocketNotifier notifier_;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/result_table.h"
+
+#include <QStringList>
+#include <cmath>
+
+#include "app/cli/terminal.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int name_width = 18;
+constexpr int unit_width = 3;
+constexpr int cell_width = 10;
+
+struct Row {
+  const char* key;
+  const char* name;
+  const char* unit;
+};
+constexpr Row figure_rows[] = {{"latency_us", "latency", "µs"},
+                               {"latency_from_plan_us", "latency from plan", "µs"},
+                               {"delay_ms", "delay", "ms"},
+                               {"lag_us", "lag", "µs"}};
+constexpr Row stage_rows[] = {
+    {"lag_us", "lag", ""}, {"to_broker_us", "to N2NQ", ""}, {"in_queue_us", "in queue", ""}, {"to_receiver_us", "to receiver", ""}};
+constexpr const char* columns[] = {"mean", "mean_lowest_95", "p50", "p90", "p95", "p99", "p99_9", "max"};
+constexpr const char* column_names[] = {"mean", "lowest 95%", "p50", "p90", "p95", "p99", "p99.9", "max"};
+
+double number_of(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::nan("");
+}
+
+QString heading(const char* name) {
+  return left_aligned(QString::fromUtf8(name), name_width + unit_width);
+}
+
+QString figures_block(const Json& summary) {
+  QString out = heading("") + right_aligned("count", cell_width);
+  for (const char* name : column_names) out += right_aligned(name, cell_width + 1);
+  out += '\n';
+  for (const Row& row : figure_rows) {
+    const Json& figures = summary.at(row.key);
+    out += left_aligned(row.name, name_width) + left_aligned(QString::fromUtf8(row.unit), unit_width);
+    out += right_aligned(grouped(figures.at("count").get<std::int64_t>()), cell_width);
+    for (const char* column : columns) out += right_aligned(figure_text(number_of(figures.at(column))), cell_width + 1);
+    out += '\n';
+  }
+  const Json& left_out = summary.at("latency_us").at("left_out");
+  if (left_out.is_number() && left_out > 0)
+    out += heading("") + QString("lowest 95% leaves out %1 latencies\n").arg(grouped(left_out.get<std::int64_t>()));
+  return out;
+}
+
+QString stages_line(const Json& summary) {
+  QStringList parts;
+  for (const Row& row : stage_rows) {
+    const double mean = number_of(summary.at("stages").at(row.key).at("mean"));
+    if (!std::isnan(mean)) parts += QString("%1 %2").arg(row.name, figure_text(mean));
+  }
+  return parts.isEmpty() ? QString() : heading("stages, means") + parts.join(" + ") + QString::fromUtf8(" µs\n");
+}
+
+QString rate_line(const Json& rates, const char* name, const char* key, const char* bytes_key) {
+  const double rate = number_of(rates.at(key)), bytes = number_of(rates.at(bytes_key));
+  return heading(name) + figure_text(rate) + " /s, " + figure_text(bytes / 1000) + " kB/s\n";
+}
+
+QString ledger_block(const Json& summary) {
+  const Json& ledger = summary.at("ledger");
+  const Json& total = ledger.at("total");
+  const auto count = [&](const char* key) { return total.at(key).get<std::int64_t>(); };
+  const Json& planned = ledger.at("planned");
+  QString out = heading("messages") + "sent " + grouped(count("attempted"));
+  if (planned.is_number()) out += " of " + grouped(planned.get<std::int64_t>());
+  out += ", accepted " + grouped(count("accepted")) + '\n';
+  out += heading("deliveries") + grouped(count("delivered")) + " of " + grouped(ledger.at("expected").get<std::int64_t>()) + " expected";
+  // What did not happen is left out; the summary has every count.
+  constexpr std::pair<const char*, const char*> others[] = {{"refused", "refused"},
+                                                            {"lost_before_queue", "lost before the queue"},
+                                                            {"expired", "expired"},
+                                                            {"unrequested", "unrequested"},
+                                                            {"parked", "parked"},
+                                                            {"cut_off", "cut off"},
+                                                            {"still_queued", "still queued"},
+                                                            {"lost", "lost"},
+                                                            {"unexplained", "unexplained"},
+                                                            {"redelivered", "redelivered"},
+                                                            {"duplicated", "duplicated"},
+                                                            {"out_of_order", "out of order"},
+                                                            {"unexpected", "unexpected"},
+                                                            {"negative", "negative latencies"},
+                                                            {"bad_checksum", "with a wrong checksum"}};
+  QString rest;
+  for (const auto& [key, name] : others) {
+    if (count(key) != 0) rest += QString(", %1 %2").arg(grouped(count(key)), name);
+  }
+  if (rest.isEmpty() && ledger.at("expected") == total.at("delivered")) rest = ", nothing lost, late or twice";
+  return out + rest + '\n';
+}
+
+}  // namespace
+
+QString grouped(std::int64_t number) {
+  QString digits = QString::number(number);
+  const int sign = number < 0 ? 1 : 0;
+  for (qsizetype at = digits.size() - 3; at > sign; at -= 3) digits.insert(at, ' ');
+  return digits;
+}
+
+QString figure_text(double value) {
+  if (std::isnan(value)) return QString::fromUtf8("–");
+  const double size = std::abs(value);
+  if (size >= 1000) return grouped(std::llround(value));
+  return QString::number(value, 'f', size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+}
+
+QString result_table(const Json& summary, const QString& folder) {
+  QString out = "\n" + figures_block(summary) + stages_line(summary);
+  out += rate_line(summary.at("rates"), "sent", "sent_per_s", "sent_bytes_per_s");
+  out += rate_line(summary.at("rates"), "received", "received_per_s", "received_bytes_per_s");
+  out += ledger_block(summary);
+  out += heading("verdict") + QString::fromStdString(summary.at("verdict").get<std::string>()) + '\n';
+  for (const Json& reason : summary.at("reasons")) out += heading("") + "- " + QString::fromStdString(reason.get<std::string>()) + '\n';
+  return out + heading("folder") + folder + '\n';
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run's summary as a page of text for a person at a terminal.
+#pragma once
+
+#include <QString>
+#include <nlohmann/json.hpp>
+
+namespace n2nq::app {
+
+/// `summary`: the content of summary.json. Throws nlohmann::json::exception when it is something else.
+QString result_table(const nlohmann::json& summary, const QString& folder);
+
+/// Thousands apart by a space: "125 000".
+QString grouped(std::int64_t number);
+/// Three significant digits at least, no exponent: "0.512", "94.8", "1 402"; "–" for what is not known.
+QString figure_text(double value);
+
+}  // namespace n2nq::app

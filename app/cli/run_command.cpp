@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/run_command.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/result_table.h"
+#include "app/control/result.h"
+#include "app/host/local_launcher.h"
+#include "app/settings/presets.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+}  // namespace
+
+std::optional<Settings> settings_of(const Arguments& arguments, QStringList& errors) {
+  const ReadSettings read = Presets().load(arguments.what);
+  for (const FileError& error : read.errors) errors += text_of(error.text());
+  if (!read.settings) return {};
+  Settings settings = *read.settings;
+  for (const auto& [key, value] : arguments.settings) {
+    if (const auto error = set_value(settings, key, value)) {
+      errors += text_of("--set " + key + "=" + value + ": " + error->key + " " + error->message);
+    }
+  }
+  if (!errors.isEmpty()) return {};
+  for (const FileError& error : validate_read(settings, read, arguments.what)) errors += text_of(error.text());
+  return errors.isEmpty() ? std::optional(settings) : std::nullopt;
+}
+
+RunCommand::RunCommand(Arguments arguments, Terminal& terminal) : arguments_(std::move(arguments)), terminal_(terminal) {}
+
+int RunCommand::execute() {
+  QStringList errors;
+  const auto settings = settings_of(arguments_, errors);
+  if (!settings) {
+    for (const QString& error : errors) terminal_.say("n2nq-bench: " + error);
+    return exit_bad_input;
+  }
+  Interrupts interrupts;
+  RunControl::Options options;
+  options.connect_deadline = true;
+  if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
+  control_ = std::make_unique<RunControl>(options, std::make_unique<LocalLauncherFactory>());
+  connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
+  connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
+  const auto show_progress = [this] { terminal_.progress(progress_text()); };
+  connect(control_.get(), &RunControl::figures_changed, this, show_progress);
+  connect(
+      control_.get(), &RunControl::finished, this, [] { QCoreApplication::quit(); }, Qt::QueuedConnection);
+
+  control_->set_settings(*settings);
+  control_->start_all();
+  if (control_->state() == RunState::idle) return exit_bad_input;  // said why already
+  QCoreApplication::exec();
+  const int code = report();
+  control_.reset();
+  return code;
+}
+
+void RunCommand::interrupt() {
+  terminal_.say(interrupted_ ? "n2nq-bench: killing at once" : "n2nq-bench: stopping in order; once more kills at once");
+  interrupted_ = true;
+  control_->stop_all();
+}
+
+QString RunCommand::progress_text() const {
+  const LiveFigures& figures = control_->figures();
+  QString text = text_of(arguments_.what);
+  const double progress = control_->progress(), left = control_->seconds_left();
+  if (control_->state() == RunState::ending) {
+    text += "  ending";
+  } else if (progress >= 0) {
+    text += QString("  %1 %, %2 s left").arg(progress * 100, 0, 'f', 0).arg(std::max(0.0, left), 0, 'f', 0);
+  }
+  text += QString("  sent %1").arg(grouped(figures.attempted));
+  if (figures.planned >= 0) text += QString(" of %1").arg(grouped(figures.planned));
+  text +=
+      QString(" (%1 /s)  received %2 (%3 /s)  in flight %4")
+          .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s), grouped(figures.in_flight));
+  return text +
+         QString::fromUtf8("  latency p50 %1 µs, p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
+}
+
+int RunCommand::report() {
+  const RunOutcome& outcome = control_->outcome();
+  QFile file(outcome.folder + "/summary.json");
+  nlohmann::json summary;
+  if (file.open(QIODevice::ReadOnly)) summary = nlohmann::json::parse(file.readAll().toStdString(), nullptr, /*allow_exceptions=*/false);
+  if (!summary.is_object()) {
+    // The disk took no summary: what is known is said all the same.
+    summary = {{"verdict", verdict_word(outcome.verdict)}, {"reasons", nlohmann::json::array()}};
+    for (const QString& reason : outcome.reasons) summary["reasons"].push_back(reason.toStdString());
+  }
+  if (arguments_.json) {
+    summary["folder"] = outcome.folder.toStdString();
+    terminal_.print(text_of(summary.dump(1)) + '\n');
+  } else if (summary.contains("ledger")) {
+    terminal_.print(result_table(summary, outcome.folder));
+  } else {
+    terminal_.print(QString("verdict %1: %2\n").arg(verdict_word(outcome.verdict), outcome.reasons.join("; ")));
+  }
+  if (interrupted_) return exit_interrupted;
+  const bool bad = outcome.verdict == Verdict::broken || (arguments_.strict && outcome.verdict == Verdict::degraded);
+  return bad ? exit_bad_verdict : exit_good;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/terminal.h"
+
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int line_every_ms = 5'000;
+constexpr int columns_default = 80;
+
+int terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : columns_default;
+}
+
+void write_to(FILE* stream, const QString& text) {
+  const QByteArray bytes = text.toUtf8();
+  ::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), stream);
+  ::fflush(stream);
+}
+
+}  // namespace
+
+Terminal::Terminal() : overwrites_(::isatty(STDERR_FILENO) == 1) {}
+
+void Terminal::progress(const QString& text) {
+  if (overwrites_) {
+    // One column is left free: a full last column would begin a new line.
+    write_to(stderr, "\r\033[K" + text.left(terminal_columns() - 1));
+    line_open_ = true;
+  } else if (!since_line_.isValid() || since_line_.elapsed() >= line_every_ms) {
+    since_line_.start();
+    write_to(stderr, text + '\n');
+  }
+}
+
+void Terminal::say(const QString& text) {
+  clear_line();
+  write_to(stderr, text + '\n');
+}
+
+void Terminal::print(const QString& text) {
+  clear_line();
+  write_to(stdout, text);
+}
+
+void Terminal::clear_line() {
+  if (line_open_) write_to(stderr, "\r\033[K");
+  line_open_ = false;
+}
+
+QString right_aligned(const QString& text, int width) {
+  return text.rightJustified(width);
+}
+
+QString left_aligned(const QString& text, int width) {
+  return text.leftJustified(width);
+}
+
+}  // namespace n2nq::app
