@@ -80,6 +80,15 @@ ReceivedCounts& ReceivedCounts::operator+=(const ReceivedCounts& other) {
   return *this;
 }
 
+SkippedCounts& SkippedCounts::operator+=(const SkippedCounts& other) {
+  expired += other.expired;
+  unrequested += other.unrequested;
+  parked += other.parked;
+  cut_off += other.cut_off;
+  still_queued += other.still_queued;
+  return *this;
+}
+
 json sender_sets_json(const SenderSets& sets) {
   json result = json::array();
   for (const SenderRun& run : sets) result.push_back({run.first, run.last, run.set.text()});

@@ -34,6 +34,7 @@ struct SkippedSets {
 };
 struct SkippedCounts {
   std::uint64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0, still_queued = 0;
+  SkippedCounts& operator+=(const SkippedCounts& other);
   bool operator==(const SkippedCounts&) const = default;
 };
 

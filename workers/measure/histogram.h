@@ -176,6 +176,20 @@ class LiveHistogram {
                       : static_cast<double>(sum_ns_.load(std::memory_order_relaxed)) / static_cast<double>(count);
   }
 
+  /// As Histogram::percentile(), looking at the counters twice; 0 while empty.
+  std::int64_t percentile(std::uint64_t numerator, std::uint64_t denominator) const {
+    std::uint64_t count = 0;
+    visit_counts([&](int, Counter n) { count += n; });
+    const std::uint64_t rank = std::max<std::uint64_t>((count * numerator + denominator - 1) / denominator, 1);
+    std::int64_t value = 0;
+    std::uint64_t seen = 0;
+    visit_counts([&](int bucket, Counter n) {
+      if (seen < rank) value = std::clamp(layout.middle_of(bucket), min_ns(), max_ns());
+      seen += n;
+    });
+    return value;
+  }
+
   /// Exact once a sample was seen; otherwise the limits of std::int64_t, reversed.
   std::int64_t min_ns() const { return min_ns_.load(std::memory_order_relaxed); }
   std::int64_t max_ns() const { return max_ns_.load(std::memory_order_relaxed); }

@@ -221,7 +221,7 @@ class Maker {
       out_.total.tags += line.copies.tags;
       if (accounts[number] != nullptr) {
         skipped.push_back(&accounts[number]->skipped_sets);
-        add(told_to_receivers, counts_of(accounts[number]->skipped_sets));
+        told_to_receivers += counts_of(accounts[number]->skipped_sets);
       }
       out_.receivers.push_back(std::move(line));
     }
@@ -248,20 +248,12 @@ class Maker {
     return all;
   }
 
-  static void add(SkippedCounts& sum, const SkippedCounts& more) {
-    sum.expired += more.expired;
-    sum.unrequested += more.unrequested;
-    sum.parked += more.parked;
-    sum.cut_off += more.cut_off;
-    sum.still_queued += more.still_queued;
-  }
-
   void add_to_total(const CopyLedger& line) {
     CopyLedger& total = out_.total;
     total.accepted += line.accepted;
     total.delivered += line.delivered;
     total.lost += line.lost;
-    add(total.skipped, line.skipped);
+    total.skipped += line.skipped;
     total.unexplained += line.unexplained;
     total.tags += line.tags;
   }

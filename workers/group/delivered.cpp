@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/delivered.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace n2nq::worker {
+
+namespace {
+
+/// Adds the set of one sender behind those before it, or to the run of the sender before when it is the same.
+void append(measure::SenderSets& sets, std::uint32_t sender, wire::IndexSet set) {
+  if (set.empty()) return;
+  if (!sets.empty() && sets.back().last + 1 == sender && sets.back().set == set) {
+    sets.back().last = sender;
+  } else {
+    sets.push_back({sender, sender, std::move(set)});
+  }
+}
+
+}  // namespace
+
+DeliveredSets::Finding DeliveredSets::add(std::uint32_t sender, std::uint64_t index, bool flagged) {
+  Run& run = runs_[sender - 1];
+  if (run.from == Run::has_gaps) return add_gapped(gapped_[run.to], index, flagged);
+  if (index == run.to && run.from != run.to) [[likely]] {
+    ++run.to;
+    return {};
+  }
+  if (run.from == run.to) {
+    run = {index, index + 1};
+    return {};
+  }
+  if (index >= run.from && index < run.to) return {.duplicate = true, .inverted = false};
+  Gapped gapped;
+  gapped.set.add_range(run.from, run.to - 1);
+  gapped.next_unflagged = run.to;
+  gapped_.push_back(std::move(gapped));
+  run = {Run::has_gaps, gapped_.size() - 1};
+  return add_gapped(gapped_.back(), index, flagged);
+}
+
+DeliveredSets::Finding DeliveredSets::add_gapped(Gapped& gapped, std::uint64_t index, bool flagged) {
+  if (!gapped.set.add(index)) return {.duplicate = true, .inverted = false};
+  const bool inverted = !flagged && index < gapped.next_unflagged;
+  if (!flagged && !inverted) gapped.next_unflagged = index + 1;
+  return {.duplicate = false, .inverted = inverted};
+}
+
+measure::SenderSets DeliveredSets::sets() const {
+  measure::SenderSets sets;
+  for (std::size_t place = 0; place < runs_.size(); ++place) {
+    const Run& run = runs_[place];
+    wire::IndexSet set;
+    if (run.from == Run::has_gaps) {
+      set = gapped_[run.to].set;
+    } else if (run.from < run.to) {
+      set.add_range(run.from, run.to - 1);
+    }
+    append(sets, static_cast<std::uint32_t>(place + 1), std::move(set));
+  }
+  return sets;
+}
+
+bool IndexBits::add(std::uint64_t index) {
+  const auto place = static_cast<std::size_t>(index / block_bits);
+  if (place >= blocks_.size()) blocks_.resize(place + 1);
+  Block& block = blocks_[place];
+  if (block.count == block_bits) return false;
+  if (!block.words) block.words = std::make_unique<std::uint64_t[]>(block_bits / 64);
+  std::uint64_t& word = block.words[index % block_bits / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
+  if ((word & bit) != 0) return false;
+  word |= bit;
+  if (++block.count == block_bits) block.words.reset();
+  return true;
+}
+
+wire::IndexSet IndexBits::set() const {
+  wire::IndexSet set;
+  for (std::size_t place = 0; place < blocks_.size(); ++place) {
+    const Block& block = blocks_[place];
+    const std::uint64_t first = place * block_bits;
+    if (block.count == block_bits) set.add_range(first, first + block_bits - 1);
+    if (!block.words) continue;
+    for (std::uint64_t word = 0; word < block_bits / 64; ++word) {
+      std::uint64_t bits = block.words[word];
+      while (bits != 0) {  // one run of ones after the other
+        const int from = std::countr_zero(bits);
+        const int length = std::countr_one(bits >> from);
+        set.add_range(first + word * 64 + static_cast<std::uint64_t>(from),
+                      first + word * 64 + static_cast<std::uint64_t>(from + length - 1));
+        if (from + length == 64) break;
+        bits &= ~std::uint64_t{0} << (from + length);
+      }
+    }
+  }
+  return set;
+}
+
+DeliveredSets::Finding SharedDelivered::add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged) {
+  if (!bits_[sender - 1].add(index)) return {.duplicate = true, .inverted = false};
+  std::uint64_t& next = next_[receiver][sender - 1];
+  const bool inverted = !flagged && index < next;
+  if (!flagged && !inverted) next = index + 1;
+  return {.duplicate = false, .inverted = inverted};
+}
+
+measure::SenderSets SharedDelivered::sets() const {
+  measure::SenderSets sets;
+  for (std::size_t place = 0; place < bits_.size(); ++place) append(sets, static_cast<std::uint32_t>(place + 1), bits_[place].set());
+  return sets;
+}
+
+}  // namespace n2nq::worker

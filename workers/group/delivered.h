@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which messages arrived: what makes duplicates, inversions and losses visible. No sockets, no clocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/wire/index_set.h"
+#include "workers/measure/accounts.h"
+
+namespace n2nq::worker {
+
+/// One receiver in broadcaster mode: per sender the set of indexes it has. As long as they come without a gap (also when the first was not
+/// 0: a late joiner) that is two numbers per sender; a sender with gaps gets a set of its own.
+class DeliveredSets {
+ public:
+  explicit DeliveredSets(std::uint32_t senders_total) : runs_(senders_total) {}
+
+  struct Finding {
+    bool duplicate = false;
+    bool inverted = false;  // lower than one that came before and was not flagged either
+  };
+  /// `sender` is 1 … senders_total, `index` below Pacer::messages_max; `flagged`: the broker said that this one may be out of order.
+  Finding add(std::uint32_t sender, std::uint64_t index, bool flagged);
+
+  /// Runs of senders that share one set, by rising sender; senders without any are left out.
+  measure::SenderSets sets() const;
+
+ private:
+  struct Run {  // [from, to), or, once there is a gap, `to` says which of gapped_
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    static constexpr std::uint64_t has_gaps = UINT64_MAX;
+  };
+  struct Gapped {
+    wire::IndexSet set;
+    std::uint64_t next_unflagged = 0;
+  };
+
+  Finding add_gapped(Gapped& gapped, std::uint64_t index, bool flagged);
+
+  std::vector<Run> runs_;
+  std::vector<Gapped> gapped_;
+};
+
+/// A growing set of indexes as bits, for sets that fill up in no order: adding costs the same wherever it is. A block that is full takes no
+/// memory any more, so that a set without gaps needs 16 bytes per 32,768 indexes.
+class IndexBits {
+ public:
+  /// False when it was there already. The index is below Pacer::messages_max.
+  bool add(std::uint64_t index);
+  wire::IndexSet set() const;
+  bool empty() const { return blocks_.empty(); }
+
+ private:
+  static constexpr std::uint64_t block_bits = 32 * 1024;
+  struct Block {
+    std::unique_ptr<std::uint64_t[]> words;  // null: nothing yet, or full
+    std::uint32_t count = 0;
+  };
+
+  std::vector<Block> blocks_;
+};
+
+/// A group of receivers in load-balancer mode: what all of them have together, and the order in which each of them got it.
+class SharedDelivered {
+ public:
+  SharedDelivered(std::uint32_t senders_total, std::uint32_t receivers)
+      : bits_(senders_total), next_(receivers, std::vector<std::uint64_t>(senders_total)) {}
+
+  /// `receiver` is a place in the group, from 0.
+  DeliveredSets::Finding add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged);
+  measure::SenderSets sets() const;
+
+ private:
+  std::vector<IndexBits> bits_;
+  std::vector<std::vector<std::uint64_t>> next_;  // per receiver and sender: one above the highest that was not flagged
+};
+
+}  // namespace n2nq::worker

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/group.h"
+
+#include <algorithm>
+
+#include "broker/net/clock.h"
+#include "workers/group/floor.h"
+
+namespace n2nq::worker {
+
+namespace {
+
+constexpr std::int64_t tick_every_ns = 250 * net::ns_per_ms;
+/// A tick that comes this late says that the whole process stood still: what it would take for silence may lie unread in the sockets.
+constexpr std::int64_t tick_late_ns = net::ns_per_s;
+constexpr std::size_t faults_max = 100;
+
+const char* const state_names[] = {"waiting", "connected", "running", "ending", "ended", "failed"};
+
+}  // namespace
+
+Group::Group(net::EventLoop& loop, WorkerSettings settings, Tell tell)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      tell_(std::move(tell)),
+      recorder_(settings_.role, settings_.first, settings_.last, settings_.log, settings_.staging_folder),
+      rates_(amount() + 1, net::now_ns()),
+      tick_timer_(loop, [this] { tick(); }),
+      start_timer_(loop, [this] { run_at_start(); }) {
+  by_state_[static_cast<std::size_t>(ServiceState::waiting)] = amount();
+}
+
+Group::~Group() = default;
+
+Service::Tools Group::tools() {
+  return {loop_, recorder_, *this, settings_.system, settings_.token, settings_.seed};
+}
+
+void Group::connect(const net::SocketAddress& address) {
+  address_ = address.text();
+  floor_ = measure_floor();
+  tick_due_ns_ = net::now_ns() + tick_every_ns;
+  tick_timer_.arm(tick_due_ns_);
+  for (std::size_t place = 0; place < amount(); ++place) service(place).connect(address);
+  tell_waiting();
+}
+
+void Group::tick() {
+  const std::int64_t now = net::now_ns();
+  if (now - tick_due_ns_ < tick_late_ns) {
+    for (std::size_t place = 0; place < amount(); ++place) service(place).tick(now);
+  }
+  if (state() == State::waiting) tell_waiting();
+  tick_due_ns_ = now + tick_every_ns;
+  tick_timer_.arm(tick_due_ns_);
+}
+
+void Group::start(std::int64_t at_broker_ns) {
+  if (start_told_) return;
+  start_told_ = true;
+  const std::int64_t now = net::now_ns();
+  start_ns_ = at_broker_ns - offset_ns_;
+  if (start_ns_ < now) {
+    started_late_ns_ = now - start_ns_;
+    start_ns_ = now;
+  }
+  begin(start_ns_);
+  start_timer_.arm(start_ns_);
+}
+
+void Group::run_at_start() {
+  if (state() == State::waiting || state() == State::connected) set_state(State::running);
+}
+
+void Group::stop() {
+  if (state() == State::ended || state() == State::failed) return;
+  start_timer_.disarm();
+  set_state(State::ending);
+  stop_services();
+  judge_state();
+}
+
+void Group::service_changed(ServiceState from, ServiceState to) {
+  by_state_[static_cast<std::size_t>(from)].fetch_sub(1, std::memory_order_relaxed);
+  by_state_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
+  judge_state();
+}
+
+void Group::judge_state() {
+  const std::uint64_t over = services_in(ServiceState::ended) + services_in(ServiceState::failed);
+  if (over == amount()) {
+    if (state() == State::ended || state() == State::failed) return;
+    ended_ns_ = net::now_ns();
+    set_state(services_in(ServiceState::failed) > 0 ? State::failed : State::ended);
+  } else if (state() == State::waiting && services_in(ServiceState::waiting) == 0) {
+    set_state(State::connected);
+  } else if (state() == State::running && services_in(ServiceState::ending) + over == amount()) {
+    set_state(State::ending);
+  }
+}
+
+void Group::service_opened(const OpenFacts& facts) {
+  if (facts.offset_error_ns >= offset_error_ns_) return;
+  offset_error_ns_ = facts.offset_error_ns;
+  offset_ns_ = facts.offset_ns;
+}
+
+void Group::service_fault(const std::string& fault) {
+  last_fault_ = fault;
+  if (faults_.size() < faults_max) {
+    faults_.push_back(fault);
+  } else {
+    ++faults_left_out_;
+  }
+}
+
+void Group::set_state(State state) {
+  if (this->state() == state) return;
+  state_.store(state, std::memory_order_relaxed);
+  nlohmann::json extra = nlohmann::json::object();
+  if (state == State::connected) extra["floor"] = floor_;
+  if (state == State::failed) extra["message"] = last_fault_;
+  if (state == State::running && started_late_ns_) extra["started_late_ns"] = *started_late_ns_;
+  tell_state(std::move(extra));
+}
+
+void Group::tell_state(nlohmann::json extra) {
+  const std::int64_t now = net::now_ns();
+  nlohmann::json line = {
+      {"type", "state"}, {"state", state_names[static_cast<std::size_t>(state())]}, {"now_ns", now}, {"broker_now_ns", nullptr}};
+  if (offset_error_ns_ != INT64_MAX) line["broker_now_ns"] = now + offset_ns_;
+  line.update(extra);
+  tell_(line);
+}
+
+void Group::tell_waiting() {
+  const std::uint64_t connected = amount() - services_in(ServiceState::waiting);
+  if (connected == waiting_told_ || state() != State::waiting) return;
+  waiting_told_ = connected;
+  tell_state({{"for", "N2NQ at " + address_ + " (" + std::to_string(connected) + " of " + std::to_string(amount()) + " connected)"}});
+}
+
+nlohmann::json Group::log_json() const {
+  const LogCounts counts = recorder_.counts();
+  return {{"lines", counts.lines}, {"dropped", counts.dropped}, {"error", counts.error}};
+}
+
+nlohmann::json Group::stats(std::uint64_t id, const Ranges& ranges) {
+  std::vector<std::uint64_t> counts(amount() + 1);
+  for (std::size_t place = 0; place < amount(); ++place) counts[place] = count_of(place);
+  counts.back() = bytes();
+  const std::int64_t now = net::now_ns();
+  rates_.look(now, counts);
+  double rate_per_s = 0;
+  for (std::size_t place = 0; place < amount(); ++place) rate_per_s += rates_.per_s(place);
+
+  nlohmann::json answer = {{"type", "stats"}, {"id", id}, {"now_ns", now}, {"state", state_names[static_cast<std::size_t>(state())]}};
+  put_counts(answer);
+  answer["rate_per_s"] = rate_per_s;
+  answer["bytes_per_s"] = rates_.per_s(amount());
+  answer["interval"] = cut_intervals();
+  answer["log"] = log_json();
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [first, last] : ranges) {
+    for (std::uint32_t number = std::max(first, settings_.first); number <= std::min(last, settings_.last); ++number) {
+      rows.push_back(row(place_of(number)));
+    }
+  }
+  answer["services"] = std::move(rows);
+  return answer;
+}
+
+nlohmann::json Group::bye() {
+  tick_timer_.disarm();
+  start_timer_.disarm();
+  if (ended_ns_ == 0) ended_ns_ = net::now_ns();
+  for (std::size_t place = 0; place < amount(); ++place) service(place).close();
+  recorder_.finish();
+  nlohmann::json line = {{"type", "bye"}, {"role", name_of(settings_.role)}, {"started_ns", start_ns_}, {"ended_ns", ended_ns_}};
+  put_counts(line);
+  put_totals(line);
+  line["faults"] = faults_;
+  if (faults_left_out_ > 0) line["faults"].push_back("and " + std::to_string(faults_left_out_) + " more faults");
+  line["log"] = log_json();
+  return line;
+}
+
+}  // namespace n2nq::worker

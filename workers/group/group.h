@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All services of one worker process: their common life, and what is told about them.
+//
+//   waiting -> connected -> running -> ending -> ended | failed
+//
+// Connections, start and stop belong to the loop's thread; stats() is called on the control thread and reads what the data thread writes
+// without a lock. A Group is made whole in its constructor and stays until the process ends.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "workers/group/rates.h"
+#include "workers/group/service.h"
+#include "workers/group/settings.h"
+#include "workers/recorder/recorder.h"
+
+namespace n2nq::worker {
+
+class Group : public ServiceObserver {
+ public:
+  /// Says a line to the bench; any thread.
+  using Tell = std::function<void(const nlohmann::json&)>;
+  using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // of service numbers, both ends inclusive
+
+  Group(net::EventLoop& loop, WorkerSettings settings, Tell tell);
+  ~Group() override;
+
+  // --- loop thread ---
+  void connect(const net::SocketAddress& address);
+  /// The plan's instant 0, on the broker's clock.
+  void start(std::int64_t at_broker_ns);
+  void stop();
+  /// Ends whatever is still going on, finishes the logs and gives the final figures. Once.
+  nlohmann::json bye();
+  /// Path of the staging file, or empty.
+  std::string staging_file() const { return recorder_.staging_file(); }
+  /// Writes what the logs still lack and leaves (the lease is lost).
+  void finish_logs() { recorder_.finish(); }
+
+  // --- control thread ---
+  nlohmann::json stats(std::uint64_t id, const Ranges& ranges);
+
+ protected:
+  enum class State { waiting, connected, running, ending, ended, failed };
+
+  Service::Tools tools();
+  const WorkerSettings& settings() const { return settings_; }
+  net::EventLoop& loop() { return loop_; }
+  State state() const { return state_.load(std::memory_order_relaxed); }
+  std::uint32_t amount() const { return settings_.last - settings_.first + 1; }
+  /// The service with a number of this group.
+  std::size_t place_of(std::uint32_t number) const { return number - settings_.first; }
+  double rate_of(std::size_t place) const { return rates_.per_s(place); }
+
+  // What the two roles do differently.
+  virtual Service& service(std::size_t place) = 0;
+  /// Traffic begins now; the plan's instant 0 is `start_ns` of this host's clock.
+  virtual void begin(std::int64_t start_ns) = 0;
+  virtual void stop_services() = 0;
+  /// Any thread: how many messages or deliveries a service has, and bytes of all.
+  virtual std::uint64_t count_of(std::size_t place) = 0;
+  virtual std::uint64_t bytes() = 0;
+  /// The counts, the same in `stats` and in `bye`; any thread.
+  virtual void put_counts(nlohmann::json& json) = 0;
+  /// The `interval` object; control thread.
+  virtual nlohmann::json cut_intervals() = 0;
+  /// A row of `stats`; control thread.
+  virtual nlohmann::json row(std::size_t place) = 0;
+  /// totals, figures, services and what else a bye has; loop thread.
+  virtual void put_totals(nlohmann::json& bye) = 0;
+
+ private:
+  void service_changed(ServiceState from, ServiceState to) override;
+  void service_opened(const OpenFacts& facts) override;
+  void service_fault(const std::string& fault) override;
+
+  void set_state(State state);
+  void tell_state(nlohmann::json extra = nlohmann::json::object());
+  void tell_waiting();
+  void judge_state();
+  void tick();
+  void run_at_start();
+  std::uint64_t services_in(ServiceState state) const { return by_state_[static_cast<std::size_t>(state)].load(std::memory_order_relaxed); }
+  nlohmann::json log_json() const;
+
+  net::EventLoop& loop_;
+  const WorkerSettings settings_;
+  const Tell tell_;
+  Recorder recorder_;
+  Rates rates_;  // control thread; the last place is the bytes of all
+  nlohmann::json floor_;
+  std::string address_;
+  std::atomic<State> state_{State::waiting};
+  std::atomic<std::uint64_t> by_state_[6] = {};  // services in each ServiceState; written by the loop's thread
+  std::vector<std::string> faults_;
+  std::uint64_t faults_left_out_ = 0;
+  std::string last_fault_;
+
+  std::int64_t offset_ns_ = 0;  // broker's clock minus ours, as the handshake with the shortest round trip says
+  std::int64_t offset_error_ns_ = INT64_MAX;
+  std::int64_t start_ns_ = 0;  // of our clock
+  std::int64_t ended_ns_ = 0;
+  std::optional<std::int64_t> started_late_ns_;
+  bool start_told_ = false;
+  std::uint64_t waiting_told_ = UINT64_MAX;  // how many were connected when it was said last
+  std::int64_t tick_due_ns_ = 0;
+  net::Timer tick_timer_;
+  net::Timer start_timer_;
+};
+
+}  // namespace n2nq::worker

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which figures the two groups measure, each named once: as histograms of the whole group (fine) and of one service (coarse).
+#pragma once
+
+#include "workers/measure/histogram.h"
+#include "workers/queue_client/queue_client.h"
+
+namespace n2nq::worker {
+
+template <typename Live>
+struct SendHistograms {
+  Live delay, lag;
+
+  template <typename Visit>
+  void each(Visit&& visit) const {
+    visit("delay", delay);
+    visit("lag", lag);
+  }
+};
+
+template <typename Live>
+struct DeliveryHistograms {
+  Live latency, latency_from_plan, lag, to_broker, in_queue, to_receiver;
+
+  void record(const Delivery& delivery) {
+    latency.record(delivery.received_ns - delivery.sent_ns);
+    // A sender without a plan gives the same stamp twice; a planned message cannot, its send comes after the look at the clock.
+    if (delivery.intended_ns != delivery.sent_ns) {
+      latency_from_plan.record(delivery.received_ns - delivery.intended_ns);
+      lag.record(delivery.sent_ns - delivery.intended_ns);
+    }
+    to_broker.record(delivery.taken_in_ns - delivery.sent_ns);
+    in_queue.record(delivery.sent_on_ns - delivery.taken_in_ns);
+    to_receiver.record(delivery.received_ns - delivery.sent_on_ns);
+  }
+
+  template <typename Visit>
+  void each(Visit&& visit) const {
+    visit("latency", latency);
+    visit("latency_from_plan", latency_from_plan);
+    visit("lag", lag);
+    visit("to_broker", to_broker);
+    visit("in_queue", in_queue);
+    visit("to_receiver", to_receiver);
+  }
+};
+
+}  // namespace n2nq::worker

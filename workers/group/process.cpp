@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/process.h"
+
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "broker/net/clock.h"
+#include "broker/net/control_channel.h"
+#include "broker/net/event_loop.h"
+#include "broker/net/host_facts.h"
+#include "broker/net/section.h"
+#include "workers/group/receiver_group.h"
+#include "workers/group/sender_group.h"
+
+namespace n2nq::worker {
+
+namespace {
+
+using net::Section;
+using net::SectionError;
+using nlohmann::json;
+
+constexpr int exit_done = 0;
+constexpr int exit_bad_start = 2;
+constexpr int exit_lease_lost = 3;
+constexpr std::int64_t last_words_ns = 5 * net::ns_per_s;
+/// Descriptors beside a connection and a log per service: control, loop, staging, floor, and some to spare.
+constexpr rlim_t files_beside_services = 64;
+
+/// Raises the limit of open files as far as it goes; what is wrong, or empty.
+std::string raise_file_limit(rlim_t files_needed) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= files_needed) return {};
+  if (limit.rlim_max >= files_needed) {
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return {};
+  }
+  return "services need " + std::to_string(files_needed) + " open files, the limit is " + std::to_string(limit.rlim_max) +
+         ": raise it (ulimit -Hn) or run fewer";
+}
+
+class Process {
+ public:
+  explicit Process(WorkerRole role)
+      : role_(role),
+        channel_(loop_, {},
+                 {.on_object = [this](const json& object) { take(object); },
+                  .handle_here = [this](const json& object) { return take_on_control_thread(object); },
+                  .on_lease_lost = [this](const std::string& reason) { lose_lease(reason); }}) {}
+
+  int run() {
+    loop_.run();
+    if (lease_lost_) {
+      if (group_) group_->finish_logs();
+      return exit_lease_lost;
+    }
+    channel_.flush(net::now_ns() + last_words_ns);
+    return exit_code_;
+  }
+
+ private:
+  bool take_on_control_thread(const json& object) {
+    if (object["type"] != "stats") return false;
+    Group* group = group_for_stats_.load(std::memory_order_acquire);
+    if (group == nullptr) return false;  // refused in its turn
+    answer([&] {
+      Section section(object, "");
+      section.find("type");
+      std::uint64_t id = 0;
+      section.whole_number("id", id, 0, INT64_MAX);
+      const Group::Ranges ranges = read_ranges(section);
+      section.refuse_unknown();
+      channel_.write_line(group->stats(id, ranges));
+    });
+    return true;
+  }
+
+  static Group::Ranges read_ranges(Section& section) {
+    const json* services = section.find("services");
+    if (services == nullptr) return {{1, UINT32_MAX}};
+    Group::Ranges ranges;
+    if (!services->is_array()) throw SectionError("services", "services is " + services->dump() + ", it has to be a list such as [[1,50]]");
+    for (const json& range : *services) {
+      if (!range.is_array() || range.size() != 2)
+        throw SectionError("services", "services holds " + range.dump() + ", a range is [first, last]");
+      ranges.emplace_back(static_cast<std::uint32_t>(Section::in_range("services", range[0], 0, UINT32_MAX)),
+                          static_cast<std::uint32_t>(Section::in_range("services", range[1], 0, UINT32_MAX)));
+    }
+    return ranges;
+  }
+
+  void take(const json& object) {
+    answer([&] {
+      const std::string type = object["type"];
+      if (type == "configure") return configure(object);
+      Section section(object, "");
+      section.find("type");
+      if (type == "bye") {
+        section.refuse_unknown();
+        return say_bye();
+      }
+      if (!group_) {
+        if (type == "stop") return;  // there is nothing to stop
+        throw SectionError("type", "\"" + type + "\" before \"configure\"");
+      }
+      if (type == "connect") return connect(section);
+      if (type == "start") return start(section);
+      if (type == "stop") {
+        section.refuse_unknown();
+        return group_->stop();
+      }
+      throw SectionError("type", "\"" + type + "\" is no message that a worker knows");
+    });
+  }
+
+  /// Runs a handler and turns what it refuses into an `error`.
+  template <typename Handler>
+  void answer(Handler&& handler) {
+    try {
+      handler();
+    } catch (const SectionError& error) {
+      channel_.write_error("settings", error.what(), error.key());
+    }
+  }
+
+  void configure(const json& object) {
+    if (group_) throw SectionError("type", "\"configure\" came before");
+    try {
+      WorkerSettings settings = parse_worker_settings(object, role_);
+      const rlim_t amount = settings.last - settings.first + 1;
+      const std::string too_many = raise_file_limit(2 * amount + files_beside_services);
+      if (!too_many.empty()) throw SectionError("services", std::to_string(amount) + " " + too_many);
+      const auto tell = [this](const json& line) { channel_.write_line(line); };
+      if (role_ == WorkerRole::senders) {
+        group_ = std::make_unique<SenderGroup>(loop_, std::move(settings), tell);
+      } else {
+        group_ = std::make_unique<ReceiverGroup>(loop_, std::move(settings), tell);
+      }
+    } catch (const SectionError& error) {
+      channel_.write_error("settings", error.what(), error.key());
+      return leave(exit_bad_start);
+    } catch (const std::runtime_error& error) {  // files that cannot be made
+      channel_.write_error("files", error.what());
+      return leave(exit_bad_start);
+    }
+    json hello = net::make_hello(name_of(role_));
+    hello["staging_file"] = group_->staging_file();
+    channel_.write_line(hello);
+    group_for_stats_.store(group_.get(), std::memory_order_release);
+  }
+
+  void connect(Section& section) {
+    if (connecting_) throw SectionError("type", "\"connect\" came before");
+    const std::string text = section.text("address");
+    std::uint16_t port = 0;
+    section.required_number("port", port, 1, UINT16_MAX);
+    section.refuse_unknown();
+    const auto address = net::SocketAddress::parse(text, port);
+    if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
+    connecting_ = true;
+    group_->connect(*address);
+  }
+
+  void start(Section& section) {
+    std::int64_t at_broker_ns = 0;
+    section.required_number("at_broker_ns", at_broker_ns, INT64_MIN, INT64_MAX);
+    section.refuse_unknown();
+    group_->start(at_broker_ns);
+  }
+
+  void say_bye() {
+    if (group_) channel_.write_line(group_->bye());
+    leave(exit_done);
+  }
+
+  void leave(int exit_code) {
+    exit_code_ = exit_code;
+    loop_.stop();
+  }
+
+  void lose_lease(const std::string& reason) {
+    std::fprintf(stderr, "n2nq-%s: %s\n", name_of(role_), reason.c_str());
+    lease_lost_ = true;
+    loop_.stop();
+  }
+
+  const WorkerRole role_;
+  net::EventLoop loop_;
+  std::unique_ptr<Group> group_;
+  std::atomic<Group*> group_for_stats_{nullptr};
+  bool connecting_ = false;
+  int exit_code_ = exit_done;
+  std::atomic<bool> lease_lost_{false};
+  net::ControlChannel channel_;  // last: its thread uses what is above, and is joined first
+};
+
+int print_help(const char* name) {
+  std::printf("%s " N2NQ_VERSION
+              "\n\n"
+              "Runs a group of %s services against N2NQ. It is started by n2nq-bench and takes its orders as newline-delimited JSON\n"
+              "from standard input (docs/control-protocol.md); it takes no arguments but these:\n\n"
+              "  --help     this text\n"
+              "  --version  the version\n",
+              name, std::string_view(name) == "n2nq-senders" ? "sending" : "receiving");
+  return exit_done;
+}
+
+}  // namespace
+
+int run_worker(WorkerRole role, int argc, char** argv) {
+  const std::string name = std::string("n2nq-") + name_of(role);
+  if (argc == 2 && std::string_view(argv[1]) == "--help") return print_help(name.c_str());
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    std::printf("%s " N2NQ_VERSION "\n", name.c_str());
+    return exit_done;
+  }
+  if (argc > 1) {
+    std::fprintf(stderr, "%s: unknown argument \"%s\"; --help and --version are known\n", name.c_str(), argv[1]);
+    return exit_bad_start;
+  }
+  net::prepare_signals();
+  net::set_timer_slack_ns(1);
+  try {
+    return Process(role).run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    return EXIT_FAILURE;
+  }
+}
+
+}  // namespace n2nq::worker

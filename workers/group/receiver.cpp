@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/receiver.h"
+
+#include "broker/net/clock.h"
+#include "broker/wire/record.h"
+#include "workers/load/pacer.h"
+
+namespace n2nq::worker {
+
+Receiver::Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place, Shared& shared)
+    : Service(tools, wire::Role::receiver, number),
+      place_(place),
+      shared_(shared),
+      delivered_(shared.balanced == nullptr ? shared.senders_total : 0),
+      leave_timer_(tools.loop, [this] {
+        close();
+        set_state(ServiceState::ended);
+      }) {}
+
+void Receiver::opened(const OpenFacts& /*facts*/, bool /*restarted*/) {
+  if (shared_.begun) run();
+  if (leaving_) client()->end(0);
+}
+
+void Receiver::leave() {
+  if (is_over() || leaving_) return;
+  leaving_ = true;
+  if (state() == ServiceState::waiting) {  // nobody expects it yet
+    close();
+    return set_state(ServiceState::ended);
+  }
+  set_state(ServiceState::ending);
+  if (is_open()) client()->end(0);
+  leave_timer_.arm(net::now_ns() + leave_deadline_ns);
+}
+
+void Receiver::on_delivery(const Delivery& delivery) {
+  const std::uint16_t flags = check(delivery);
+  Record record;
+  record.index = delivery.index;
+  record.intended_ns = delivery.intended_ns;
+  record.sent_ns = delivery.sent_ns;
+  record.other_ns = delivery.received_ns;
+  record.service = number();
+  record.sender = delivery.sender;
+  record.size = delivery.size;
+  record.attempt = delivery.attempt;
+  record.flags = flags;
+  recorder().note(record);
+  if ((flags & (measure::line_unexpected | measure::line_bad_checksum)) != 0) return;
+  received_.add();
+  bytes_.add(delivery.size);
+  shared_.histograms.record(delivery);
+  histograms_.record(delivery);
+}
+
+/// Counts what is remarkable about a delivery and says it as flags of its log line.
+std::uint16_t Receiver::check(const Delivery& delivery) {
+  static_assert(int{wire::flag_warm_up} == measure::line_warm_up && int{wire::flag_redelivered} == measure::line_redelivered &&
+                int{wire::flag_newly_matched} == measure::line_newly_matched);
+  auto flags = static_cast<unsigned>(delivery.flags & (wire::flag_warm_up | wire::flag_redelivered | wire::flag_newly_matched));
+  if (!delivery.checksum_ok) {  // nothing it says can be relied on
+    bad_checksum_.add();
+    return static_cast<std::uint16_t>(flags | measure::line_bad_checksum);
+  }
+  if (delivery.sender == 0 || delivery.sender > shared_.senders_total || delivery.index >= Pacer::messages_max) {
+    unexpected_.add();
+    return static_cast<std::uint16_t>(flags | measure::line_unexpected);
+  }
+  const bool announced = (delivery.flags & (wire::flag_redelivered | wire::flag_newly_matched)) != 0;
+  const DeliveredSets::Finding finding = shared_.balanced != nullptr
+                                             ? shared_.balanced->add(place_, delivery.sender, delivery.index, announced)
+                                             : delivered_.add(delivery.sender, delivery.index, announced);
+  if ((delivery.flags & wire::flag_redelivered) != 0) redelivered_.add();
+  if (finding.duplicate) {
+    duplicated_.add();
+    if ((delivery.flags & wire::flag_redelivered) == 0) duplicated_unflagged_.add();
+    flags |= measure::line_duplicate;
+  }
+  if (finding.inverted) {
+    out_of_order_.add();
+    flags |= measure::line_out_of_order;
+  }
+  if (delivery.received_ns < delivery.sent_ns) {
+    negative_.add();
+    flags |= measure::line_negative;
+  }
+  return static_cast<std::uint16_t>(flags);
+}
+
+void Receiver::on_skipped(std::span<const wire::SkippedRange> ranges) {
+  for (const wire::SkippedRange& range : ranges) {
+    if (range.sender == 0 || range.sender > shared_.senders_total || range.to >= Pacer::messages_max) continue;
+    const std::uint64_t added = skipped_sets_[{range.reason, range.sender}].add_range(range.from, range.to);
+    switch (range.reason) {
+      case wire::SkipReason::expired:
+        expired_.add(added);
+        break;
+      case wire::SkipReason::unrequested:
+        unrequested_.add(added);
+        break;
+      case wire::SkipReason::parked:
+        parked_.add(added);
+        break;
+      case wire::SkipReason::cut_off:
+        cut_off_.add(added);
+        break;
+    }
+  }
+}
+
+measure::ReceivedCounts Receiver::counts() const {
+  return {.received = received_.get(),
+          .duplicated = duplicated_.get(),
+          .duplicated_unflagged = duplicated_unflagged_.get(),
+          .redelivered = redelivered_.get(),
+          .out_of_order = out_of_order_.get(),
+          .unexpected = unexpected_.get(),
+          .negative = negative_.get(),
+          .bad_checksum = bad_checksum_.get()};
+}
+
+measure::SkippedCounts Receiver::skipped() const {
+  return {
+      .expired = expired_.get(), .unrequested = unrequested_.get(), .parked = parked_.get(), .cut_off = cut_off_.get(), .still_queued = 0};
+}
+
+measure::SkippedSets Receiver::skipped_sets() const {
+  measure::SkippedSets sets;
+  for (const auto& [key, set] : skipped_sets_) {
+    const auto& [reason, sender] = key;
+    measure::SenderSets* part = nullptr;
+    switch (reason) {
+      case wire::SkipReason::expired:
+        part = &sets.expired;
+        break;
+      case wire::SkipReason::unrequested:
+        part = &sets.unrequested;
+        break;
+      case wire::SkipReason::parked:
+        part = &sets.parked;
+        break;
+      case wire::SkipReason::cut_off:
+        part = &sets.cut_off;
+        break;
+    }
+    if (part != nullptr) part->push_back({sender, sender, set});
+  }
+  return sets;
+}
+
+}  // namespace n2nq::worker

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The receivers of one worker process on one thread.
+#pragma once
+
+#include <deque>
+
+#include "workers/group/group.h"
+#include "workers/group/receiver.h"
+
+namespace n2nq::worker {
+
+class ReceiverGroup : public Group {
+ public:
+  ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell tell);
+
+ private:
+  Service& service(std::size_t place) override { return receivers_[place]; }
+  void begin(std::int64_t start_ns) override;
+  void stop_services() override;
+  std::uint64_t count_of(std::size_t place) override { return receivers_[place].received(); }
+  std::uint64_t bytes() override;
+  void put_counts(nlohmann::json& json) override;
+  nlohmann::json cut_intervals() override;
+  nlohmann::json row(std::size_t place) override;
+  void put_totals(nlohmann::json& bye) override;
+
+  bool is_broadcaster() const { return settings().queue_mode == wire::QueueMode::broadcaster; }
+
+  SharedDelivered balanced_;  // load balancer only
+  Receiver::Shared shared_;
+  std::deque<Receiver> receivers_;  // never moved
+  DeliveryHistograms<measure::FineHistogram>& histograms_ = shared_.histograms;
+  std::vector<std::pair<const char*, measure::IntervalCutter>> cutters_;
+};
+
+}  // namespace n2nq::worker

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/sender.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace n2nq::worker {
+
+namespace {
+
+std::uint64_t planned_messages(const SenderPlan& plan, const Pacer& pacer) {
+  std::uint64_t planned = plan.messages.value_or(std::numeric_limits<std::uint64_t>::max());
+  if (plan.duration_ns && !pacer.as_fast_as_it_goes()) planned = std::min(planned, pacer.messages_within(*plan.duration_ns));
+  return planned;
+}
+
+}  // namespace
+
+Sender::Sender(const Tools& tools, std::uint32_t number, const SenderPlan& plan, const PayloadSource& payload,
+               SendHistograms<measure::FineHistogram>& all, Scheduler& scheduler)
+    : Service(tools, wire::Role::sender, number),
+      plan_(plan),
+      payload_(payload),
+      all_(all),
+      scheduler_(scheduler),
+      pacer_(plan.interval, plan.start, number, plan.total),
+      planned_(planned_messages(plan, pacer_)) {}
+
+void Sender::start(std::int64_t start_ns) {
+  started_ = true;
+  start_ns_ = start_ns;
+  run();
+  scheduler_.sender_ready(*this);
+}
+
+std::int64_t Sender::next_due_ns() const {
+  return is_planned() ? start_ns_ + pacer_.due_ns(next_) : start_ns_;
+}
+
+bool Sender::is_due(std::uint64_t index, std::int64_t now_ns) const {
+  return is_planned() ? start_ns_ + pacer_.due_ns(index) <= now_ns : start_ns_ <= now_ns;
+}
+
+/// True when no further message will ever be made.
+bool Sender::nothing_new(std::int64_t now_ns) const {
+  if (stopping_ || (started_ && next_ >= planned_)) return true;
+  return started_ && !is_planned() && plan_.duration_ns && now_ns - start_ns_ >= *plan_.duration_ns;
+}
+
+Sender::Turn Sender::take_turn(std::int64_t now_ns) {
+  if (is_over() || !started_) return Turn::done;
+  if (!is_open() || !client()->can_publish()) return Turn::held_up;
+  batch_.clear();
+  batch_bytes_ = 0;
+  collect_again();
+  const std::size_t offered_before = batch_.size();
+  if (again_from_ == next_ && !nothing_new(now_ns)) again_from_ += collect_due(now_ns);
+  if (!batch_.empty()) {
+    client()->publish(batch_);
+    for (std::size_t i = offered_before; i < batch_.size(); ++i) account(batch_[i]);
+  }
+  finish_if_done(now_ns);
+  if (again_from_ == next_) {
+    if (nothing_new(now_ns)) return Turn::done;
+    if (!is_due(next_, now_ns)) return Turn::due_later;
+  }
+  return stamps_.room() == 0 || !client()->can_publish() ? Turn::held_up : Turn::more;
+}
+
+/// Messages that were offered on a connection that broke: with the stamps they had.
+void Sender::collect_again() {
+  for (; again_from_ < next_; ++again_from_) {
+    const std::string_view letters = payload_.letters_of(number(), again_from_);
+    if (!fits(letters.size())) return;
+    const StampRing::Stamps stamps = stamps_.at(again_from_ - known_below_);
+    batch_.push_back({again_from_, is_planned() ? stamps.intended_ns : Outgoing::unplanned, stamps.sent_ns, letters});
+  }
+}
+
+std::size_t Sender::collect_due(std::int64_t now_ns) {
+  std::size_t count = 0;
+  for (std::uint64_t index = next_; index < planned_ && count < stamps_.room() && is_due(index, now_ns); ++index, ++count) {
+    const std::string_view letters = payload_.letters_of(number(), index);
+    if (!fits(letters.size())) break;
+    const std::int64_t intended_ns = is_planned() ? start_ns_ + pacer_.due_ns(index) : Outgoing::unplanned;
+    batch_.push_back({index, intended_ns, Outgoing::not_sent_yet, letters});
+  }
+  return count;
+}
+
+bool Sender::fits(std::size_t letters) {
+  const std::size_t bytes = client()->bytes_in_batch(letters);
+  if (!batch_.empty() && batch_bytes_ + bytes > batch_bytes_max_) return false;
+  batch_bytes_ += bytes;
+  return true;
+}
+
+/// A message that was offered for the first time.
+void Sender::account(const Outgoing& message) {
+  Record record;
+  record.index = message.index;
+  record.sent_ns = record.intended_ns = message.sent_ns;
+  record.service = number();
+  record.size = static_cast<std::uint32_t>(message.letters.size());
+  record.attempt = 1;
+  record.other_ns = Record::none_ns;
+  if (is_planned()) {
+    record.intended_ns = message.intended_ns;
+    last_lag_ns_ = message.sent_ns - message.intended_ns;
+    all_.lag.record(*last_lag_ns_);
+    histograms_.lag.record(*last_lag_ns_);
+  } else {
+    record.flags = Record::without_plan;
+  }
+  if (last_sent_ns_) {
+    record.other_ns = message.sent_ns - *last_sent_ns_;
+    all_.delay.record(record.other_ns);
+    histograms_.delay.record(record.other_ns);
+  }
+  last_sent_ns_ = message.sent_ns;
+  stamps_.push({record.intended_ns, message.sent_ns});
+  ++next_;
+  attempted_.add();
+  bytes_.add(message.letters.size());
+  recorder().note(record);
+}
+
+void Sender::finish_if_done(std::int64_t now_ns) {
+  if (again_from_ != next_ || !nothing_new(now_ns) || !is_open()) return;
+  client()->end(next_);
+  set_state(ServiceState::ending);
+}
+
+void Sender::stop() {
+  if (is_over()) return;
+  stopping_ = true;
+  if (state() == ServiceState::waiting) {  // never had a connection: there is nobody to say END to
+    close();
+    return set_state(ServiceState::ended);
+  }
+  set_state(ServiceState::ending);
+  if (again_from_ == next_ && is_open()) client()->end(next_);
+}
+
+void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {
+  if (plan_.size_max > facts.letters_max) {
+    return fail("messages of up to " + std::to_string(plan_.size_max) + " letters do not fit: N2NQ takes at most " +
+                std::to_string(facts.letters_max));
+  }
+  batch_bytes_max_ = facts.batch_bytes_max;
+  on_accepted(std::min(facts.next_index, next_), {});
+  again_from_ = known_below_;
+  if (stopping_ && again_from_ == next_) return client()->end(next_);
+  if (started_) run();
+  scheduler_.sender_ready(*this);
+}
+
+void Sender::ended(const wire::EndTotals& /*totals*/) {
+  if (again_from_ == next_ && (stopping_ || next_ >= planned_ || state() == ServiceState::ending)) return;
+  fault("N2NQ ended the connection after " + std::to_string(next_) + " messages, before the plan was done");
+}
+
+void Sender::on_accepted(std::uint64_t next_index, std::span<const wire::RefusedRange> refused) {
+  for (const wire::RefusedRange& range : refused) refused_set_.add_range(range.from, std::min(range.to, next_ - 1));
+  if (next_index > next_)
+    return fail("N2NQ says it has messages up to " + std::to_string(next_index) + ", but only " + std::to_string(next_) + " were sent");
+  if (next_index <= known_below_) return;
+  const bool was_full = stamps_.room() == 0;
+  stamps_.drop(next_index - known_below_);
+  known_below_ = next_index;
+  again_from_ = std::max(again_from_, known_below_);
+  refused_.set(refused_set_.count());
+  accepted_.set(known_below_ - refused_set_.count());
+  if (was_full) scheduler_.sender_ready(*this);
+}
+
+wire::IndexSet Sender::accepted_set() const {
+  wire::IndexSet accepted;
+  if (known_below_ > 0) accepted.add_range(0, known_below_ - 1);
+  accepted -= refused_set_;
+  return accepted;
+}
+
+}  // namespace n2nq::worker

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One sending service, open loop: message i is due when the plan says so, whatever became of the ones before it. What is due goes out in
+// one batch with one stamp; when the socket is full, what is due waits without a stamp, and that is lag.
+#pragma once
+
+#include <vector>
+
+#include "broker/wire/index_set.h"
+#include "workers/group/counter.h"
+#include "workers/group/histograms.h"
+#include "workers/group/service.h"
+#include "workers/group/stamp_ring.h"
+#include "workers/load/pacer.h"
+#include "workers/load/payload.h"
+
+namespace n2nq::worker {
+
+/// What all senders of a group do.
+struct SenderPlan {
+  std::optional<std::uint64_t> messages;    // each
+  std::optional<std::int64_t> duration_ns;  // neither: until stopped
+  Interval interval;
+  StartPhase start = StartPhase::spread;
+  std::uint32_t total = 1;  // senders over all groups
+  std::uint32_t size_max = 0;
+};
+
+class Sender : public Service {
+ public:
+  /// Senders that have something to send after they had not say so.
+  class Scheduler {
+   public:
+    virtual ~Scheduler() = default;
+    virtual void sender_ready(Sender& sender) = 0;
+  };
+  enum class Turn {
+    due_later,  // nothing more until next_due_ns()
+    more,       // something is due still: it waits for its turn
+    held_up,    // the socket or the ring of stamps is full, or there is no connection: sender_ready() follows
+    done,       // there is nothing more to send
+  };
+
+  Sender(const Tools& tools, std::uint32_t number, const SenderPlan& plan, const PayloadSource& payload,
+         SendHistograms<measure::FineHistogram>& all, Scheduler& scheduler);
+
+  /// The plan's instant 0 on this host's clock. Traffic begins.
+  void start(std::int64_t start_ns);
+  /// Sends at most one batch of what is due at `now_ns`.
+  Turn take_turn(std::int64_t now_ns);
+  /// When the next message is due. Only after due_later or more.
+  std::int64_t next_due_ns() const;
+  /// Nothing new is sent any more; ends as soon as everything offered was taken.
+  void stop();
+
+  // Any thread.
+  std::uint64_t attempted() const { return attempted_.get(); }
+  std::uint64_t accepted() const { return accepted_.get(); }
+  std::uint64_t refused() const { return refused_.get(); }
+  std::uint64_t bytes() const { return bytes_.get(); }
+  const SendHistograms<measure::CoarseHistogram>& histograms() const { return histograms_; }
+
+  // Data thread.
+  wire::IndexSet accepted_set() const;
+  std::optional<std::int64_t> last_lag_ns() const { return last_lag_ns_; }
+
+ private:
+  std::uint64_t next_index() const override { return known_below_; }
+  void opened(const OpenFacts& facts, bool restarted) override;
+  void ended(const wire::EndTotals& totals) override;
+  void on_room() override { scheduler_.sender_ready(*this); }
+  void on_accepted(std::uint64_t next_index, std::span<const wire::RefusedRange> refused) override;
+
+  bool is_planned() const { return !pacer_.as_fast_as_it_goes(); }
+  bool is_due(std::uint64_t index, std::int64_t now_ns) const;
+  bool nothing_new(std::int64_t now_ns) const;
+  void collect_again();
+  std::size_t collect_due(std::int64_t now_ns);
+  bool fits(std::size_t letters);
+  void account(const Outgoing& message);
+  void finish_if_done(std::int64_t now_ns);
+
+  const SenderPlan& plan_;
+  const PayloadSource& payload_;
+  SendHistograms<measure::FineHistogram>& all_;
+  Scheduler& scheduler_;
+  const Pacer pacer_;
+  std::uint64_t planned_;  // messages; the largest number when it is not known beforehand
+  bool started_ = false;
+  bool stopping_ = false;
+  std::int64_t start_ns_ = 0;
+
+  //  accepted or refused | offered, not known to be either | to be offered again | not made yet
+  //  0 ........ known_below_ ....................... again_from_ ............. next_
+  std::uint64_t known_below_ = 0;
+  std::uint64_t again_from_ = 0;
+  std::uint64_t next_ = 0;
+  StampRing stamps_;  // of [known_below_, next_)
+  wire::IndexSet refused_set_;
+  std::vector<Outgoing> batch_;
+  std::size_t batch_bytes_ = 0;
+  std::size_t batch_bytes_max_ = 0;
+
+  std::optional<std::int64_t> last_sent_ns_;
+  std::optional<std::int64_t> last_lag_ns_;
+  Counter attempted_, accepted_, refused_, bytes_;
+  SendHistograms<measure::CoarseHistogram> histograms_;
+};
+
+}  // namespace n2nq::worker

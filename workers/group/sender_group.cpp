@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/sender_group.h"
+
+#include <algorithm>
+
+#include "broker/net/clock.h"
+#include "workers/group/reports.h"
+
+namespace n2nq::worker {
+
+SenderGroup::SenderGroup(net::EventLoop& loop, WorkerSettings settings, Tell tell)
+    : Group(loop, std::move(settings), std::move(tell)),
+      payload_(this->settings().seed, this->settings().size_min, this->settings().plan.size_max),
+      delay_cutter_(histograms_.delay),
+      lag_cutter_(histograms_.lag),
+      listed_(amount()),
+      turn_timer_(loop, [this] { take_turns(); }) {
+  for (std::uint32_t number = this->settings().first; number <= this->settings().last; ++number) {
+    senders_.emplace_back(tools(), number, this->settings().plan, payload_, histograms_, static_cast<Sender::Scheduler&>(*this));
+  }
+  heap_.reserve(amount());
+  ready_.reserve(amount());
+  turns_.reserve(amount());
+}
+
+void SenderGroup::begin(std::int64_t start_ns) {
+  for (Sender& sender : senders_) sender.start(start_ns);
+}
+
+void SenderGroup::stop_services() {
+  for (Sender& sender : senders_) sender.stop();
+}
+
+void SenderGroup::sender_ready(Sender& sender) {
+  const std::size_t place = place_of(sender.number());
+  if (listed_[place].in_ready) return;
+  listed_[place].in_ready = true;
+  ready_.push_back(place);
+  turn_timer_.arm(0);
+}
+
+/// One turn for everybody who is due now; then the sockets get theirs.
+void SenderGroup::take_turns() {
+  const std::int64_t now = net::now_ns();
+  turns_.clear();
+  turns_.swap(ready_);
+  for (const std::size_t place : turns_) listed_[place].in_ready = false;
+  while (!heap_.empty() && heap_.front().at_ns <= now) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    turns_.push_back(heap_.back().place);
+    listed_[heap_.back().place].in_heap = false;
+    heap_.pop_back();
+  }
+  for (const std::size_t place : turns_) take_turn(place, now);
+  if (!ready_.empty()) {
+    turn_timer_.arm(0);
+  } else if (!heap_.empty()) {
+    turn_timer_.arm(heap_.front().at_ns);
+  }
+}
+
+void SenderGroup::take_turn(std::size_t place, std::int64_t now_ns) {
+  Sender& sender = senders_[place];
+  switch (sender.take_turn(now_ns)) {
+    case Sender::Turn::due_later:
+      if (listed_[place].in_heap) return;  // with an earlier instant: then it looks once in vain
+      listed_[place].in_heap = true;
+      heap_.push_back({sender.next_due_ns(), place});
+      std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+      return;
+    case Sender::Turn::more:
+      return sender_ready(sender);
+    case Sender::Turn::held_up:
+    case Sender::Turn::done:
+      return;
+  }
+}
+
+std::uint64_t SenderGroup::bytes() {
+  return sum_of(senders_, &Sender::bytes);
+}
+
+void SenderGroup::put_counts(nlohmann::json& json) {
+  json["attempted"] = sum_of(senders_, &Sender::attempted);
+  json["accepted"] = sum_of(senders_, &Sender::accepted);
+  json["refused"] = sum_of(senders_, &Sender::refused);
+  json["bytes"] = bytes();
+  json["ended"] = std::ranges::count(senders_, ServiceState::ended, &Sender::state);
+}
+
+nlohmann::json SenderGroup::cut_intervals() {
+  return {{"delay", delay_cutter_.cut().to_json()}, {"lag", lag_cutter_.cut().to_json()}};
+}
+
+nlohmann::json SenderGroup::row(std::size_t place) {
+  const Sender& sender = senders_[place];
+  return {{"number", sender.number()},
+          {"state", name_of(sender.state())},
+          {"attempted", sender.attempted()},
+          {"accepted", sender.accepted()},
+          {"rate_per_s", rate_of(place)},
+          {"delay_mean_ns", mean_or_null(sender.histograms().delay)},
+          {"lag_mean_ns", mean_or_null(sender.histograms().lag)}};
+}
+
+void SenderGroup::put_totals(nlohmann::json& bye) {
+  put_totals_and_figures(bye, histograms_);
+  std::optional<std::int64_t> last_lag_ns;
+  nlohmann::json services = nlohmann::json::array();
+  for (const Sender& sender : senders_) {
+    if (sender.last_lag_ns()) last_lag_ns = std::max(last_lag_ns.value_or(INT64_MIN), *sender.last_lag_ns());
+    services.push_back({{"number", sender.number()},
+                        {"port", sender.source_port()},
+                        {"attempted", sender.attempted()},
+                        {"accepted", sender.accepted()},
+                        {"refused", sender.refused()},
+                        {"lost_before_queue", sender.attempted() - sender.accepted() - sender.refused()},
+                        {"bytes", sender.bytes()},
+                        {"accepted_set", sender.accepted_set().text()},
+                        {"figures", figures_json(sender.histograms())}});
+  }
+  bye["services"] = std::move(services);
+  bye["last_lag_ns"] = last_lag_ns ? nlohmann::json(*last_lag_ns) : nlohmann::json(nullptr);
+}
+
+}  // namespace n2nq::worker

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/queue_client/n2nq_client.h"
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+
+#include "broker/net/clock.h"
+#include "broker/wire/crc32c.h"
+#include "broker/wire/record.h"
+
+namespace n2nq::worker {
+
+namespace {
+
+/// One PUBLISH is at most this long (unless a single message is longer): long enough to make system calls rare, short enough that the
+/// last message of a batch does not wait noticeably for the first.
+constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
+/// From open() to WELCOME. The broker gives a client 2 s; a network that swallows packets must not hold a service up for minutes.
+constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
+
+/// After these a new attempt would end the same way.
+bool is_final(wire::ErrorCode code) {
+  switch (code) {
+    case wire::ErrorCode::too_many:
+    case wire::ErrorCode::silent:
+    case wire::ErrorCode::handshake:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+N2nqClient::N2nqClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler)
+    : loop_(loop), address_(address), identity_(identity), handler_(handler) {}
+
+void N2nqClient::open(std::uint64_t next_index) {
+  connection_.reset();
+  out_.clear();
+  end_sent_ = false;
+  next_index_ = next_index;
+  opened_ns_ = net::now_ns();
+  state_ = State::connecting;
+  net::Connection::Handler& self = *this;
+  connection_ = std::make_unique<net::Connection>(loop_, address_, wire::frame_bytes_max_from_broker_before_welcome, self);
+}
+
+void N2nqClient::on_connected() {
+  wire::Hello hello;
+  hello.role = identity_.role;
+  hello.number = identity_.number;
+  hello.session = session_++;
+  hello.next_index = next_index_;
+  hello.token = identity_.token;
+  hello.encode(out_.bytes());
+  state_ = State::greeting;
+  hello_sent_ns_ = net::now_ns();
+  flush();
+}
+
+void N2nqClient::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
+  last_heard_ns_ = read_ns;
+  const bool is_sender = identity_.role == wire::Role::sender;
+  if (frame.type == wire::FrameType::error) {
+    if (const auto error = wire::Error::decode(frame.body)) return take_error(*error);
+  } else if (state_ == State::greeting) {
+    const auto welcome = frame.type == wire::FrameType::welcome ? wire::Welcome::decode(frame.body) : std::nullopt;
+    if (welcome) return take_welcome(*welcome, read_ns);
+  } else if (frame.type == wire::FrameType::heartbeat) {
+    return;
+  } else if (frame.type == wire::FrameType::end) {
+    return take_end(frame.body);
+  } else if (is_sender && frame.type == wire::FrameType::accepted) {
+    if (const auto accepted = wire::Accepted::decode(frame.body)) return handler_.on_accepted(accepted->next_index, accepted->refused);
+  } else if (!is_sender && frame.type == wire::FrameType::deliver) {
+    return take_deliveries(frame.body, read_ns);
+  } else if (!is_sender && frame.type == wire::FrameType::skipped) {
+    if (const auto skipped = wire::Skipped::decode(frame.body)) return handler_.on_skipped(skipped->ranges);
+  }
+  refuse(std::string("an unexpected or malformed ") + wire::name_of(frame.type));
+}
+
+void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns) {
+  if (welcome.version_read != wire::version) {
+    return fail("N2NQ speaks wire protocol " + std::to_string(welcome.version_read) + ", this worker " + std::to_string(wire::version),
+                false);
+  }
+  connection_->set_frame_bytes_max(welcome.frame_bytes_max);
+  heartbeat_ns_ = std::int64_t{welcome.heartbeat_ms} * net::ns_per_ms;
+  state_ = State::open;
+  OpenFacts facts;
+  facts.next_index = welcome.next_index;
+  facts.incarnation = welcome.epoch;
+  facts.batch_bytes_max = std::min(welcome.frame_bytes_max, batch_bytes_wanted);
+  facts.letters_max = welcome.frame_bytes_max - std::min<std::uint32_t>(welcome.frame_bytes_max, wire::record_header_bytes);
+  facts.source_port = connection_->local().port();
+  // WELCOME was made somewhere between HELLO's write and its own read. Where "at the same time by both clocks" fits in there, the clocks
+  // are one.
+  const std::int64_t earliest = welcome.now_ns - read_ns, latest = welcome.now_ns - hello_sent_ns_;
+  facts.offset_ns = earliest <= 0 && latest >= 0 ? 0 : earliest + (latest - earliest) / 2;
+  facts.offset_error_ns = (latest - earliest) / 2;
+  handler_.on_open(facts);
+}
+
+void N2nqClient::take_deliveries(wire::ByteView body, std::int64_t read_ns) {
+  Delivery delivery;
+  delivery.sent_on_ns = wire::load<std::int64_t>(body.data());
+  delivery.received_ns = read_ns;
+  wire::RecordWalk walk(body.subspan(wire::deliver_prefix_bytes));
+  while (const auto record = walk.next()) {
+    const wire::RecordHeader header = wire::read_record_header(record->data());
+    delivery.index = header.index;
+    delivery.sender = header.sender;
+    delivery.size = header.size;
+    delivery.intended_ns = header.intended_ns;
+    delivery.sent_ns = header.sent_ns;
+    delivery.taken_in_ns = header.taken_in_ns;
+    delivery.flags = header.flags;
+    delivery.attempt = header.attempt;
+    delivery.checksum_ok = wire::compute_record_checksum(record->data()) == header.checksum;
+    handler_.on_delivery(delivery);
+  }
+  if (walk.failed()) refuse("a DELIVER whose records do not fit its body");
+}
+
+void N2nqClient::take_end(wire::ByteView body) {
+  wire::EndTotals totals;
+  if (identity_.role == wire::Role::receiver) {
+    const auto told = wire::EndTotals::decode(body);
+    if (!told) return refuse("an END without totals");
+    totals = *told;
+  }
+  close();
+  handler_.on_end(totals);
+}
+
+void N2nqClient::take_error(const wire::Error& error) {
+  fail("N2NQ says: " + std::string(wire::name_of(error.code)) + ": " + error.text, !is_final(error.code));
+}
+
+std::size_t N2nqClient::bytes_in_batch(std::size_t letters) const {
+  return wire::record_header_bytes + letters;
+}
+
+void N2nqClient::publish(std::span<Outgoing> messages) {
+  wire::Bytes& bytes = out_.bytes();
+  std::size_t body_bytes = 0;
+  for (const Outgoing& message : messages) body_bytes += bytes_in_batch(message.letters.size());
+  bytes.resize(wire::frame_header_bytes + body_bytes);
+  wire::write_frame_header(bytes.data(), wire::FrameType::publish, static_cast<std::uint32_t>(body_bytes));
+  std::uint8_t* at = bytes.data() + wire::frame_header_bytes;
+  for (const Outgoing& message : messages) {
+    std::memcpy(at + wire::record_header_bytes, message.letters.data(), message.letters.size());
+    at += bytes_in_batch(message.letters.size());
+  }
+  // The payloads are in place; between the stamp and the write() lies only what the stamp itself goes into.
+  const std::int64_t now = net::now_ns();
+  at = bytes.data() + wire::frame_header_bytes;
+  for (Outgoing& message : messages) {
+    if (message.sent_ns == Outgoing::not_sent_yet) message.sent_ns = now;
+    wire::RecordHeader header;
+    header.size = static_cast<std::uint32_t>(message.letters.size());
+    header.sender = identity_.number;
+    header.index = message.index;
+    header.intended_ns = message.intended_ns == Outgoing::unplanned ? message.sent_ns : message.intended_ns;
+    header.sent_ns = message.sent_ns;
+    wire::write_record_header(at, header);
+    wire::set_record_checksum(at, wire::compute_record_checksum(at));
+    at += header.record_bytes();
+  }
+  flush();
+}
+
+void N2nqClient::end(std::uint64_t next_index) {
+  if (state_ != State::open || end_sent_) return;
+  end_sent_ = true;
+  wire::End{next_index}.encode(out_.bytes());
+  flush();
+}
+
+void N2nqClient::flush() {
+  out_.flush(*connection_);
+  last_sent_ns_ = net::now_ns();
+}
+
+void N2nqClient::on_writable() {
+  if (!out_.flush(*connection_)) return;
+  last_sent_ns_ = net::now_ns();
+  if (can_publish()) handler_.on_room();
+}
+
+void N2nqClient::tick(std::int64_t now_ns) {
+  if (state_ == State::connecting || state_ == State::greeting) {
+    if (now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), true);
+    return;
+  }
+  if (state_ != State::open || heartbeat_ns_ == 0) return;
+  if (now_ns - last_heard_ns_ > heartbeat_ns_) {
+    return fail("nothing heard from N2NQ for " + std::to_string(heartbeat_ns_ / net::ns_per_ms) + " ms", true);
+  }
+  if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late
+    wire::encode_heartbeat(out_.bytes());
+    flush();
+  }
+}
+
+void N2nqClient::on_malformed(const std::string& error) {
+  refuse(error);
+}
+
+void N2nqClient::refuse(const std::string& what) {
+  wire::Error error;
+  error.code = wire::ErrorCode::frame;
+  error.text = what;
+  error.encode(out_.bytes());
+  flush();
+  fail("N2NQ sent " + what, false);
+}
+
+void N2nqClient::on_closed(const std::string& reason) {
+  const bool greeted = state_ == State::open;
+  state_ = State::closed;
+  handler_.on_closed(reason.empty() ? (greeted ? "N2NQ closed the connection" : "N2NQ closed the connection without a greeting") : reason,
+                     true);
+}
+
+void N2nqClient::fail(const std::string& reason, bool may_retry) {
+  close();
+  handler_.on_closed(reason, may_retry);
+}
+
+void N2nqClient::close() {
+  state_ = State::closed;
+  if (connection_) connection_->close();
+}
+
+bool queue_system_exists(std::string_view system) {
+  return system == "n2nq";
+}
+
+std::unique_ptr<QueueClient> make_queue_client(std::string_view system, net::EventLoop& loop, const net::SocketAddress& address,
+                                               const ClientIdentity& identity, QueueHandler& handler) {
+  if (system == "n2nq") return std::make_unique<N2nqClient>(loop, address, identity, handler);
+  return nullptr;
+}
+
+}  // namespace n2nq::worker

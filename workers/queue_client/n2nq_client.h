@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A service's connection to N2NQ (docs/wire-protocol.md).
+//
+//   idle -> connecting -> greeting -> open -> closed -> connecting …      (greeting: HELLO is out, WELCOME is not in)
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "broker/net/connection.h"
+#include "workers/queue_client/queue_client.h"
+
+namespace n2nq::worker {
+
+class N2nqClient : public QueueClient, private net::Connection::Handler {
+ public:
+  N2nqClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler);
+
+  void open(std::uint64_t next_index) override;
+  bool can_publish() const override { return state_ == State::open && out_.empty() && !end_sent_; }
+  std::size_t bytes_in_batch(std::size_t letters) const override;
+  void publish(std::span<Outgoing> messages) override;
+  void end(std::uint64_t next_index) override;
+  void tick(std::int64_t now_ns) override;
+  void close() override;
+
+ private:
+  enum class State { idle, connecting, greeting, open, closed };
+
+  void on_connected() override;
+  void on_frame(const wire::Frame& frame, std::int64_t read_ns) override;
+  void on_malformed(const std::string& error) override;
+  void on_writable() override;
+  void on_closed(const std::string& reason) override;
+
+  void take_welcome(const wire::Welcome& welcome, std::int64_t read_ns);
+  void take_deliveries(wire::ByteView body, std::int64_t read_ns);
+  void take_end(wire::ByteView body);
+  void take_error(const wire::Error& error);
+  void flush();
+  void fail(const std::string& reason, bool may_retry);
+  void refuse(const std::string& what);
+
+  net::EventLoop& loop_;
+  const net::SocketAddress address_;
+  const ClientIdentity identity_;
+  QueueHandler& handler_;
+  std::unique_ptr<net::Connection> connection_;
+  net::OutBuffer out_;
+  State state_ = State::idle;
+  bool end_sent_ = false;
+  std::uint32_t session_ = 0;
+  std::uint64_t next_index_ = 0;
+  std::int64_t opened_ns_ = 0;  // when open() was called
+  std::int64_t hello_sent_ns_ = 0;
+  std::int64_t last_sent_ns_ = 0;
+  std::int64_t last_heard_ns_ = 0;
+  std::int64_t heartbeat_ns_ = 0;  // 0: none
+};
+
+}  // namespace n2nq::worker

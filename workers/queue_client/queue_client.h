@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The one small interface between the workers and the system under test: open, publish, deliver, close. One client is one service's
+// connection. N2NQ is the first system behind it; responses and requests (acknowledge, request) join when N2NQ offers them.
+//
+// Everything happens on the loop's thread. A call costs per batch, a delivery one virtual call; nothing is allocated per message.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "broker/net/event_loop.h"
+#include "broker/net/tcp.h"
+#include "broker/wire/messages.h"
+
+namespace n2nq::worker {
+
+/// One message on its way out.
+struct Outgoing {
+  std::uint64_t index = 0;
+  std::int64_t intended_ns = 0;  // unplanned: the stamp of the send
+  std::int64_t sent_ns = 0;      // not_sent_yet: publish() stamps it; otherwise it was offered before and keeps its stamp
+  std::string_view letters;
+  static constexpr std::int64_t unplanned = INT64_MIN;
+  static constexpr std::int64_t not_sent_yet = INT64_MIN;
+};
+
+/// One message that arrived. Stamps: intended and sent by the sender's clock, taken in and sent on by the broker's, received by ours.
+struct Delivery {
+  std::uint64_t index = 0;
+  std::uint32_t sender = 0;
+  std::uint32_t size = 0;
+  std::int64_t intended_ns = 0, sent_ns = 0, taken_in_ns = 0, sent_on_ns = 0, received_ns = 0;
+  std::uint16_t flags = 0;  // as on the wire: wire::flag_warm_up, …
+  std::uint16_t attempt = 0;
+  bool checksum_ok = true;
+};
+
+struct OpenFacts {
+  std::uint64_t next_index = 0;       // senders: what the system has already ends below this
+  std::uint64_t incarnation = 0;      // another value than before: the system was restarted and its queue is gone
+  std::uint32_t batch_bytes_max = 0;  // publish() takes that much at once, see bytes_in_batch(), or one message however long
+  std::uint32_t letters_max = 0;      // longest payload that can be published at all
+  std::uint16_t source_port = 0;
+  std::int64_t offset_ns = 0;  // system's clock minus ours: 0 where the handshake is consistent with one shared clock, else its middle
+  std::int64_t offset_error_ns = 0;  // half the handshake's round trip
+};
+
+/// What a client tells the service it belongs to.
+class QueueHandler {
+ public:
+  virtual ~QueueHandler() = default;
+  virtual void on_open(const OpenFacts& facts) = 0;
+  /// publish() is possible again.
+  virtual void on_room() {}
+  /// Every index below is accepted or among the refused (now or earlier).
+  virtual void on_accepted(std::uint64_t /*next_index*/, std::span<const wire::RefusedRange> /*refused*/) {}
+  virtual void on_delivery(const Delivery& /*delivery*/) {}
+  /// What this receiver will not get.
+  virtual void on_skipped(std::span<const wire::SkippedRange> /*ranges*/) {}
+  /// The system's end message: nothing follows but on_closed(). Senders: nothing but the fact.
+  virtual void on_end(const wire::EndTotals& totals) = 0;
+  /// Not called after close(). `may_retry`: a new open() makes sense.
+  virtual void on_closed(const std::string& reason, bool may_retry) = 0;
+};
+
+class QueueClient {
+ public:
+  virtual ~QueueClient() = default;
+
+  /// Starts to connect; on_open() or on_closed() follows. Not from inside a call of the handler; not while open.
+  /// `next_index`: senders: the lowest index that can still be published.
+  virtual void open(std::uint64_t next_index) = 0;
+
+  /// True when everything published before was taken by the kernel; else on_room() follows.
+  virtual bool can_publish() const = 0;
+  /// What one message adds to a batch.
+  virtual std::size_t bytes_in_batch(std::size_t letters) const = 0;
+  /// Offers a batch with one write(); fills in sent_ns where it was not_sent_yet. Only while can_publish(); `messages` is not empty and
+  /// within the limits of OpenFacts. What the kernel does not take at once follows as soon as it does.
+  virtual void publish(std::span<Outgoing> messages) = 0;
+  /// Senders: nothing follows index `next_index` - 1. Receivers: this one leaves. on_end() follows.
+  virtual void end(std::uint64_t next_index) = 0;
+  /// Heartbeats and deadlines; to be called about four times a second.
+  virtual void tick(std::int64_t now_ns) = 0;
+  /// At once; no call of the handler follows.
+  virtual void close() = 0;
+};
+
+struct ClientIdentity {
+  wire::Role role = wire::Role::sender;
+  std::uint32_t number = 0;
+  wire::Token token{};
+};
+
+/// The client for a system by its name in `configure`, "n2nq"; null when there is no such system.
+std::unique_ptr<QueueClient> make_queue_client(std::string_view system, net::EventLoop& loop, const net::SocketAddress& address,
+                                               const ClientIdentity& identity, QueueHandler& handler);
+bool queue_system_exists(std::string_view system);
+
+}  // namespace n2nq::worker

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the data thread notes about one message, as it lies in the staging file: plain bytes of a fixed size, turned into a log line later.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "workers/measure/log_line.h"
+
+namespace n2nq::worker {
+
+struct Record {
+  std::uint64_t index = 0;
+  std::int64_t intended_ns = 0;
+  std::int64_t sent_ns = 0;
+  std::int64_t other_ns = 0;  // receivers: received; senders: gap to the send before, none_ns for the first
+  std::uint32_t service = 0;  // number of the service whose log the line goes to
+  std::uint32_t sender = 0;   // receivers only
+  std::uint32_t size = 0;     // payload letters
+  std::uint16_t attempt = 0;
+  std::uint16_t flags = 0;  // measure::LineFlag, and without_plan
+  static constexpr std::int64_t none_ns = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::uint16_t without_plan = 1 << 15;  // senders: there is no lag to write
+};
+static_assert(sizeof(Record) == 48);
+
+enum class WorkerRole : std::uint32_t { senders = 1, receivers = 2 };
+
+/// "senders", "receivers".
+const char* name_of(WorkerRole role);
+
+/// The line of a record, with its newline; `out` has room for measure::line_bytes_max. Returns the bytes written.
+std::size_t format_record(char* out, WorkerRole role, const Record& record);
+
+}  // namespace n2nq::worker

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/recorder/recorder.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+
+#include "broker/net/clock.h"
+
+namespace n2nq::worker {
+
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds(20);
+/// A pass over the ring writes to every log that has new lines, so passes are rare as long as the ring is far from full.
+constexpr std::int64_t pass_every_ns = 80 * net::ns_per_ms;
+constexpr std::size_t pass_early_at_part = 8;  // when an eighth of the ring is full
+constexpr std::size_t records_per_pass_max = 64 * 1024;
+/// The writer yields to threads that carry messages.
+constexpr int writer_nice = 5;
+
+std::vector<ServiceLog> make_logs(const std::string& folder, WorkerRole role, std::uint32_t first, std::uint32_t last) {
+  std::vector<ServiceLog> logs;
+  logs.reserve(last - first + 1);
+  for (std::uint32_t number = first; number <= last; ++number) logs.emplace_back(folder, role, number);
+  return logs;
+}
+
+}  // namespace
+
+Recorder::Recorder(WorkerRole role, std::uint32_t first, std::uint32_t last, LogOptions options, const std::string& staging_folder)
+    : role_(role), first_(first), options_(std::move(options)) {
+  if (options_.mode == LogMode::off) return;
+  begun_ = std::vector<Begun>(last - first + 1);
+  logs_ = make_logs(options_.folder, role, first, last);
+  head_written_.resize(logs_.size());
+  std::error_code error;
+  std::filesystem::create_directories(options_.folder, error);
+  if (error || access(options_.folder.c_str(), W_OK | X_OK) != 0) {
+    throw std::runtime_error("log folder " + options_.folder + ": " + (error ? error.message() : "cannot be written to"));
+  }
+  const std::string name = std::string("n2nq-") + name_of(role) + "-" + std::to_string(getpid()) + "-" + std::to_string(net::now_ns());
+  ring_ = std::make_unique<StagingRing>(StagingRing::create(staging_folder, name + ".staging", role));
+  thread_ = std::thread([this] { run(); });
+}
+
+Recorder::~Recorder() {
+  finish();
+}
+
+void Recorder::begin_log(std::uint32_t service, std::uint16_t source_port, std::int64_t offset_to_broker_ns) {
+  if (!ring_) return;
+  Begun& begun = begun_[service - first_];
+  if (begun.port_and_one.load(std::memory_order_relaxed) != 0) return;
+  begun.offset_to_broker_ns.store(offset_to_broker_ns, std::memory_order_relaxed);
+  begun.port_and_one.store(std::uint32_t{source_port} + 1, std::memory_order_release);
+}
+
+void Recorder::note(const Record& record) {
+  if (!ring_) return;
+  if (options_.mode == LogMode::sampled && record.index % options_.sample_every != 0) return;
+  if (ring_->push(record)) [[likely]]
+    return;
+  Begun& begun = begun_[record.service - first_];
+  begun.dropped.store(begun.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  dropped_by_ring_.store(dropped_by_ring_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+LogCounts Recorder::counts() const {
+  LogCounts counts;
+  counts.lines = lines_.load(std::memory_order_relaxed);
+  counts.dropped = dropped_by_disk_.load(std::memory_order_relaxed) + dropped_by_ring_.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);  // never held while something is written
+  counts.error = error_;
+  return counts;
+}
+
+std::string Recorder::staging_file() const {
+  return ring_ ? ring_->path() : "";
+}
+
+void Recorder::finish() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  finishing_changed_.notify_all();
+  thread_.join();
+}
+
+void Recorder::run() {
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), writer_nice);
+  std::int64_t last_pass_ns = 0;
+  for (bool finishing = false; !finishing;) {
+    {
+      std::unique_lock lock(mutex_);
+      finishing = finishing_changed_.wait_for(lock, look_every, [this] { return finishing_; });
+    }
+    begin_logs();
+    const bool due = net::now_ns() - last_pass_ns >= pass_every_ns;
+    if (!due && !finishing && ring_->fill() < ring_->capacity() / pass_early_at_part) continue;
+    do {
+      write_waiting();
+    } while (ring_->fill() >= (finishing ? 1 : ring_->capacity() / pass_early_at_part));
+    last_pass_ns = net::now_ns();
+  }
+  close_logs();
+  ring_->remove_file();
+}
+
+void Recorder::begin_logs() {
+  if (logs_begun_ == logs_.size()) return;
+  for (std::size_t place = 0; place < logs_.size(); ++place) {
+    if (head_written_[place] || begun_[place].port_and_one.load(std::memory_order_acquire) == 0) continue;
+    open_log(place);
+    ++logs_begun_;
+  }
+}
+
+void Recorder::open_log(std::size_t place) {
+  const std::uint32_t port_and_one = begun_[place].port_and_one.load(std::memory_order_relaxed);
+  const std::string letter_and_number = measure::service_name(role_ == WorkerRole::senders ? 'S' : 'R', logs_[place].number());
+  HeadLines head = {{"format", "1"}, {"service", letter_and_number}};
+  head.insert(head.end(), options_.head.begin(), options_.head.end());
+  head.emplace_back("log", options_.mode == LogMode::all ? "all" : "every " + std::to_string(options_.sample_every) + "th message");
+  head.emplace_back("source_port", port_and_one == 0 ? "none" : std::to_string(port_and_one - 1));
+  head.emplace_back("offset_to_broker_ns", std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
+  keep_error(logs_[place].open(head));
+  head_written_[place] = true;
+}
+
+void Recorder::write_waiting() {
+  // Records are given up only when their lines are written: a process that is killed in between leaves them twice, never lost.
+  const std::span<const Record> records = ring_->waiting(records_per_pass_max);
+  for (const Record& record : records) {
+    ServiceLog& log = logs_[record.service - first_];
+    if (!log.has_waiting()) touched_.push_back(&log);
+    log.add(record);
+  }
+  for (ServiceLog* log : touched_) {
+    if (!log->is_open()) open_log(static_cast<std::size_t>(log - logs_.data()));
+    keep_error(log->flush());
+  }
+  touched_.clear();
+  ring_->drop(records.size());
+  count_lines();
+}
+
+void Recorder::close_logs() {
+  for (std::size_t place = 0; place < logs_.size(); ++place) {
+    if (!head_written_[place]) open_log(place);
+    keep_error(logs_[place].close(begun_[place].dropped.load(std::memory_order_relaxed)));
+  }
+  count_lines();
+}
+
+void Recorder::count_lines() {
+  std::uint64_t lines = 0, dropped = 0;
+  for (const ServiceLog& log : logs_) {
+    lines += log.lines();
+    dropped += log.dropped();
+  }
+  lines_.store(lines, std::memory_order_relaxed);
+  dropped_by_disk_.store(dropped, std::memory_order_relaxed);
+}
+
+void Recorder::keep_error(const std::string& error) {
+  if (error.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (error_.empty()) error_ = error;
+}
+
+}  // namespace n2nq::worker

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/recorder/service_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace n2nq::worker {
+
+ServiceLog::ServiceLog(const std::string& folder, WorkerRole role, std::uint32_t number)
+    : role_(role), number_(number), path_(folder + "/" + measure::service_name(role == WorkerRole::senders ? 'S' : 'R', number) + ".log") {}
+
+std::string ServiceLog::open(const HeadLines& head) {
+  fd_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd_.valid()) return failed("open");
+  std::string text;
+  for (const auto& [key, value] : head) text += "# " + key + ": " + value + "\n";
+  text += "# ";
+  text += role_ == WorkerRole::senders ? measure::sent_columns : measure::received_columns;
+  text += "\n";
+  return write_all(text);
+}
+
+void ServiceLog::add(const Record& record) {
+  const std::size_t used = waiting_.size();
+  waiting_.resize(used + measure::line_bytes_max);
+  waiting_.resize(used + format_record(waiting_.data() + used, role_, record));
+  ++lines_waiting_;
+}
+
+std::string ServiceLog::flush() {
+  std::string error = is_open() ? write_all(waiting_) : failed("write");
+  (error.empty() ? lines_ : dropped_) += lines_waiting_;
+  waiting_.clear();
+  lines_waiting_ = 0;
+  return error;
+}
+
+std::string ServiceLog::close(std::uint64_t dropped_before) {
+  std::string error = has_waiting() ? flush() : "";
+  if (!is_open()) return error;
+  const std::uint64_t dropped = dropped_ + dropped_before;
+  const std::string foot_error = write_all("# lines: " + std::to_string(lines_) + "\n# dropped: " + std::to_string(dropped) +
+                                           (dropped == 0 ? "\n# complete: yes\n" : "\n# complete: no\n"));
+  fd_.reset();
+  return error.empty() ? foot_error : error;
+}
+
+std::string ServiceLog::write_all(const std::string& text) {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t bytes = ::write(fd_.get(), text.data() + written, text.size() - written);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) {
+      const std::string error = failed("write");
+      // All of a batch or nothing: the file ends with a whole line, and what is counted is what is there.
+      if (ftruncate(fd_.get(), whole_bytes_) == 0) lseek(fd_.get(), whole_bytes_, SEEK_SET);
+      return error;
+    }
+    written += static_cast<std::size_t>(bytes);
+  }
+  whole_bytes_ += static_cast<std::int64_t>(text.size());
+  return {};
+}
+
+std::string ServiceLog::failed(const char* action) const {
+  return std::string("cannot ") + action + " " + path_ + ": " + (is_open() || errno != 0 ? std::strerror(errno) : "not open");
+}
+
+}  // namespace n2nq::worker

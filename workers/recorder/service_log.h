@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The text file of one service: `#` lines (what it is about, last of all the column names), a line per message, `#` lines at the end.
+// Lines are collected and written together; a file never holds half a line, even when the disk is full. The log writer's thread only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/net/fd.h"
+#include "workers/recorder/record.h"
+
+namespace n2nq::worker {
+
+using HeadLines = std::vector<std::pair<std::string, std::string>>;  // "key", "value"
+
+class ServiceLog {
+ public:
+  /// `folder`/S001.log or R001.log; nothing is opened yet.
+  ServiceLog(const std::string& folder, WorkerRole role, std::uint32_t number);
+
+  bool is_open() const { return fd_.valid(); }
+  const std::string& path() const { return path_; }
+  std::uint32_t number() const { return number_; }
+
+  /// Creates the file (an older one is emptied) with its head. Empty: done; else what went wrong, with the path.
+  std::string open(const HeadLines& head);
+  /// Collects a line.
+  void add(const Record& record);
+  bool has_waiting() const { return !waiting_.empty(); }
+  /// Writes what was collected. Empty: done; else what went wrong, with the path; the lines are then counted as dropped.
+  std::string flush();
+  /// The foot, and the end. `dropped_before` lines never reached this log.
+  std::string close(std::uint64_t dropped_before);
+
+  std::uint64_t lines() const { return lines_; }      // in the file
+  std::uint64_t dropped() const { return dropped_; }  // the disk did not take them
+
+ private:
+  std::string write_all(const std::string& text);
+  std::string failed(const char* action) const;
+
+  WorkerRole role_;
+  std::uint32_t number_;
+  std::string path_;
+  net::Fd fd_;
+  std::string waiting_;
+  std::uint64_t lines_waiting_ = 0;
+  std::uint64_t lines_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::int64_t whole_bytes_ = 0;  // length of the file up to its last complete line
+};
+
+}  // namespace n2nq::worker
