@@ -11,9 +11,6 @@ namespace n2nq::net {
 
 namespace {
 
-/// Reads per wake-up before the others get their turn.
-constexpr int reads_per_wake_up_max = 4;
-
 }  // namespace
 
 Connection::Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler)
@@ -80,6 +77,11 @@ void Connection::resume_reading() {
   if (reader_.bytes_waiting() > 0) later_.arm(0);
 }
 
+void Connection::discard_input() {
+  discarding_ = true;
+  resume_reading();
+}
+
 void Connection::shut_down_write() {
   if (state_ == State::open) ::shutdown(fd_.get(), SHUT_WR);
 }
@@ -125,33 +127,32 @@ void Connection::finish_connect() {
 }
 
 void Connection::read_frames() {
-  for (int reads = 0; reads < reads_per_wake_up_max; ++reads) {
-    const std::span<uint8_t> room = reader_.room();
-    const IoResult result = read_some(fd_.get(), room);
-    if (result.status == IoStatus::again) return;
-    if (result.status == IoStatus::closed) {
+  // One read per wake-up: epoll tells when there is more, and the others get their turn.
+  if (discarding_) reader_.reset();
+  const IoResult result = read_some(fd_.get(), reader_.room());
+  switch (result.status) {
+    case IoStatus::again:
+      return;
+    case IoStatus::closed:
       fail(reader_.bytes_waiting() > 0 ? "connection closed in the middle of a frame" : "");
       return;
-    }
-    if (result.status == IoStatus::failed) {
+    case IoStatus::failed:
       fail(std::strerror(result.error));
       return;
-    }
-    last_read_ns_ = now_ns();
-    reader_.commit(result.bytes);
-    hand_out_frames(last_read_ns_);
-    // A read that did not fill the room has emptied the socket: asking again would cost a call to learn it.
-    if (state_ != State::open || !reading_ || result.bytes < room.size()) return;
+    case IoStatus::done:
+      last_read_ns_ = now_ns();
+      reader_.commit(result.bytes);
+      hand_out_frames(last_read_ns_);
   }
 }
 
 void Connection::hand_out_frames(int64_t read_ns) {
-  while (state_ == State::open && reading_) {
+  while (state_ == State::open && reading_ && !discarding_) {
     const auto frame = reader_.next();
     if (!frame) break;
     handler_.on_frame(*frame, read_ns);
   }
-  if (state_ == State::open && reader_.failed() && !malformed_told_) {
+  if (state_ == State::open && reader_.failed() && !malformed_told_ && !discarding_) {
     malformed_told_ = true;
     handler_.on_malformed(reader_.error());
   }

@@ -64,11 +64,14 @@ class Connection : private Watcher {
   /// True between a short write and on_writable().
   bool waits_for_room() const { return wants_write_; }
 
-  /// Stops and resumes reading; frames that are already in the buffer wait too.
+  /// Stops and resumes reading; frames that are already in the buffer wait too, and keep the time of their read.
   void pause_reading();
   void resume_reading();
   bool reading() const { return reading_; }
 
+  /// From now on what comes in is thrown away unread, until the other end closes (on_closed). For a last word that the other end is to
+  /// read: closing with unread bytes would reset the connection and could destroy it on the way.
+  void discard_input();
   /// Ends the sending side (FIN) and keeps reading.
   void shut_down_write();
   /// Closes at once. No call to the handler follows.
@@ -93,6 +96,7 @@ class Connection : private Watcher {
   bool reading_ = true;
   bool wants_write_ = false;
   bool malformed_told_ = false;
+  bool discarding_ = false;
   bool write_failed_ = false;
   int write_error_ = 0;
   uint32_t interest_ = 0;

@@ -70,7 +70,7 @@ void end_frame(Bytes& out, size_t begun_at);
 class FrameReader {
  public:
   /// Most bytes asked of one read(), as long as no longer frame is under way.
-  static constexpr size_t read_bytes_max = 256 * 1024;
+  static constexpr size_t read_bytes_max = 64 * 1024;
 
   explicit FrameReader(uint32_t frame_bytes_max = frame_bytes_max_before_welcome);
 

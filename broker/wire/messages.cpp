@@ -96,6 +96,11 @@ std::optional<Hello> Hello::decode(ByteView body) {
   return hello;
 }
 
+std::optional<Hello::Opening> Hello::decode_opening(ByteView body) {
+  if (body.size() < 6) return std::nullopt;
+  return Opening{at<uint32_t>(body, 0), at<uint16_t>(body, 4)};
+}
+
 void Welcome::encode(Bytes& out) const {
   const FrameScope frame(out, FrameType::welcome);
   Writer(out).put(version_read).put(static_cast<uint8_t>(queue_mode)).put(features);

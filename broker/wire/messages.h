@@ -67,6 +67,13 @@ struct Hello {
 
   void encode(Bytes& out) const;
   static std::optional<Hello> decode(ByteView body);
+
+  /// The part that every version of the protocol has in the same place.
+  struct Opening {
+    uint32_t magic = 0;
+    uint16_t version = 0;
+  };
+  static std::optional<Opening> decode_opening(ByteView body);
 };
 
 //  0  u16 version    2 u8 queue mode   3 u8 features     4 u32 heartbeat_ms      8 u32 message_bytes_max  12 u32 frame_bytes_max

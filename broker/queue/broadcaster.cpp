@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/broadcaster.h"
+
+#include <algorithm>
+
+#include "broker/queue/connected.h"
+#include "broker/wire/record.h"
+
+namespace n2nq {
+
+using State = ReceiverAccount::State;
+using wire::SkipReason;
+
+Broadcaster::Broadcaster(const QueueOptions& options)
+    : Queue(options, MessageLog::Holds::chunks), cursors_(options.receivers), taken_in_(options.senders) {}
+
+// --- receivers come and go ---
+
+void Broadcaster::join(uint32_t receiver) {
+  if (account(receiver).state == State::left) take_back(receiver);
+  account_of(receiver).state = State::connected;
+  add_number(connected_, receiver);
+  has_new_ = true;
+}
+
+void Broadcaster::lose(uint32_t receiver) {
+  disconnect(receiver, State::absent);
+}
+
+void Broadcaster::replace(uint32_t receiver) {
+  give_up_batch(receiver);
+  has_new_ = true;
+}
+
+void Broadcaster::leave(uint32_t receiver) {
+  if (account(receiver).state == State::left || account(receiver).state == State::cut_off) return;
+  disconnect(receiver, State::left);
+  still_queued_[receiver - 1] += walk(next_of(receiver), log_.tail());
+  cursor_of(receiver).gone_at = snapshot();
+  trim();
+}
+
+void Broadcaster::cut_off(uint32_t receiver) {
+  disconnect(receiver, State::cut_off);
+  skip(receiver, SkipReason::cut_off, walk(next_of(receiver), log_.tail()));
+  cursor_of(receiver).gone_at = snapshot();
+  trim();
+}
+
+void Broadcaster::disconnect(uint32_t receiver, State state) {
+  give_up_batch(receiver);
+  account_of(receiver).state = state;
+  remove_number(connected_, receiver);
+  trim_due_ = true;
+}
+
+/// A receiver that had left is back, and may have what is in the queue still.
+void Broadcaster::take_back(uint32_t receiver) {
+  SenderSets& still_queued = still_queued_[receiver - 1];
+  still_queued += taken_in_since(*std::exchange(cursor_of(receiver).gone_at, nullptr));
+  still_queued -= walk(next_of(receiver), log_.tail());
+}
+
+// --- messages ---
+
+void Broadcaster::on_taken_in(const MessageLog::Appended&, wire::ByteView record) {
+  taken_in_[wire::record_sender(record.data()) - 1].add(wire::record_index(record.data()));
+  has_new_ = true;
+  trim_due_ = true;
+}
+
+void Broadcaster::collect_ready(std::vector<uint32_t>& ready) {
+  if (has_new_) ready.assign(connected_.begin(), connected_.end());
+  has_new_ = false;
+}
+
+const Position& Broadcaster::next_of(uint32_t receiver) const {
+  const Position& next = cursors_[receiver - 1].next;
+  return next.message <= head_.message ? head_ : next;
+}
+
+bool Broadcaster::has_next(uint32_t receiver) const {
+  return next_of(receiver).message != log_.tail().message;
+}
+
+void Broadcaster::begin_batch(uint32_t receiver, int64_t now_ns) {
+  Cursor& cursor = cursor_of(receiver);
+  cursor.begin = log_.normal(next_of(receiver));
+  cursor.last_chunk = cursor.begin.chunk;
+  // Whole chunks, so that no record has to be looked at.
+  Position end = log_.end_of_chunk(cursor.begin);
+  while (end.message != log_.tail().message) {
+    const Position further = log_.end_of_chunk(log_.normal(end));
+    if (wire::deliver_prefix_bytes + further.byte - cursor.begin.byte > Batch::body_bytes_max) break;
+    end = further;
+    cursor.last_chunk = further.chunk;
+  }
+  cursor.next = end;
+  for (uint64_t chunk = cursor.begin.chunk; chunk <= cursor.last_chunk; ++chunk) log_.hold(chunk);
+  batch_of(receiver).begin(end.byte - cursor.begin.byte, end.message - cursor.begin.message, now_ns);
+}
+
+void Broadcaster::gather_records(uint32_t receiver, size_t skip, Pieces& pieces) {
+  const Cursor& cursor = cursors_[receiver - 1];
+  size_t left = batch(receiver).record_bytes;
+  for (Position at = cursor.begin; left > 0; ++at.chunk, at.offset = 0) {
+    // The last chunk may have grown since the batch began.
+    const size_t bytes = std::min<size_t>(left, log_.end_of_chunk(at).offset - at.offset);
+    left -= bytes;
+    if (skip < bytes && !pieces.gather({log_.at(at) + skip, bytes - skip})) return;
+    skip -= std::min(skip, bytes);
+  }
+}
+
+void Broadcaster::complete_batch(uint32_t receiver) {
+  release_batch(cursor_of(receiver));
+  trim_due_ = true;
+}
+
+void Broadcaster::release_batch(Cursor& cursor) {
+  for (uint64_t chunk = cursor.begin.chunk; chunk <= cursor.last_chunk; ++chunk) log_.release(chunk);
+}
+
+/// The connection is gone or goes: whole messages that the kernel took are handed over, the cursor goes back to the first that is not.
+void Broadcaster::give_up_batch(uint32_t receiver) {
+  Batch& batch = batch_of(receiver);
+  if (!batch.under_way()) return;
+  Cursor& cursor = cursor_of(receiver);
+  Position at = cursor.begin;
+  size_t written = batch.records_written();
+  while (at.message < cursor.next.message && wire::record_bytes(log_.at(at)) <= written) {
+    written -= wire::record_bytes(log_.at(at));
+    ++account_of(receiver).handed_over;
+    at = log_.behind(at);
+  }
+  // The batch has kept them alive beyond their time in the queue; nobody does any more.
+  if (at.message < head_.message) {
+    skip(receiver, SkipReason::expired, walk(at, cursor.next.message < head_.message ? cursor.next : head_));
+  }
+  cursor.next = at;
+  release_batch(cursor);
+  batch.record_bytes = 0;
+}
+
+size_t Broadcaster::backlog_bytes(uint32_t receiver) const {
+  const Batch& under_way = batch(receiver);
+  const size_t unwritten = under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0;
+  return unwritten + log_.tail().byte - next_of(receiver).byte;
+}
+
+// --- leaving the queue ---
+
+void Broadcaster::trim() {
+  if (options_.removal != RemovalRule::when_all_have_it || !std::exchange(trim_due_, false)) return;
+  const Position* least = &log_.tail();
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
+    if (!account(receiver).expected()) continue;
+    const Position& has = batch(receiver).under_way() ? cursors_[receiver - 1].begin : next_of(receiver);
+    if (has.message < least->message) least = &has;
+  }
+  if (least->message > head_.message) move_head(*least);
+}
+
+void Broadcaster::move_head(const Position& head) {
+  const Position before = head_;
+  head_ = log_.normal(head);
+  for (uint64_t chunk = before.chunk; chunk < head_.chunk; ++chunk) log_.release(chunk);
+}
+
+void Broadcaster::expire(int64_t now_ns) {
+  Position head = log_.normal(head_);
+  while (head.message < log_.tail().message && is_expired(log_.at(head), now_ns)) head = log_.behind(head);
+  if (head.message == head_.message) return;
+  // Most of those that lag have not even the first one: they share one walk.
+  SenderSets all;
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
+    const Position& next = next_of(receiver);
+    if (!account(receiver).expected() || next.message >= head.message) continue;
+    if (next.message > head_.message) {
+      skip(receiver, SkipReason::expired, walk(next, head));
+    } else {
+      if (all.empty()) all = walk(head_, head);
+      skip(receiver, SkipReason::expired, all);
+    }
+  }
+  move_head(head);
+}
+
+int64_t Broadcaster::next_expiry_ns() const {
+  const Position head = log_.normal(head_);
+  if (head.message == log_.tail().message) return 0;
+  return wire::record_taken_in_ns(log_.at(head)) + options_.retention_ns;
+}
+
+bool Broadcaster::drained(uint32_t receiver) const {
+  return !account(receiver).expected() || (!batch(receiver).under_way() && !has_next(receiver));
+}
+
+bool Broadcaster::drained() const {
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
+    if (!drained(receiver)) return false;
+  }
+  return true;
+}
+
+// --- the books ---
+
+SenderSets Broadcaster::walk(Position from, const Position& to) const {
+  SenderSets found;
+  for (from = log_.normal(from); from.message < to.message; from = log_.behind(from)) {
+    found.add(wire::record_sender(log_.at(from)), wire::record_index(log_.at(from)));
+  }
+  return found;
+}
+
+std::shared_ptr<const Broadcaster::TakenIn> Broadcaster::snapshot() {
+  if (!snapshot_ || snapshot_messages_ != messages_taken_in()) {
+    snapshot_ = std::make_shared<const TakenIn>(taken_in_);
+    snapshot_messages_ = messages_taken_in();
+  }
+  return snapshot_;
+}
+
+SenderSets Broadcaster::taken_in_since(const TakenIn& then) const {
+  SenderSets since;
+  for (size_t i = 0; i < taken_in_.size(); ++i) {
+    const wire::IndexSet more = taken_in_[i] - then[i];
+    for (const auto& run : more.runs()) since.add_range(static_cast<uint32_t>(i + 1), run.from, run.to);
+  }
+  return since;
+}
+
+void Broadcaster::finish() {
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
+    give_up_batch(receiver);
+    const Cursor& cursor = cursors_[receiver - 1];
+    SenderSets& still_queued = still_queued_[receiver - 1];
+    switch (account(receiver).state) {
+      case State::absent:
+      case State::connected:
+        still_queued += walk(next_of(receiver), log_.tail());
+        break;
+      case State::left:
+        still_queued += taken_in_since(*cursor.gone_at);
+        break;
+      case State::cut_off:
+        skip(receiver, SkipReason::cut_off, taken_in_since(*cursor.gone_at));
+        break;
+    }
+  }
+}
+
+}  // namespace n2nq

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Queue mode 1: every receiver gets every message, in the order of taking in. Receivers are cursors into the shared log.
+// A message leaves the queue when every expected receiver has it, or (the other rule) a set time after it came in; at its retention anyway.
+// Who joins late gets what the queue still holds. What was removed before an expected receiver got it is counted as expired for that one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/queue/queue.h"
+
+namespace n2nq {
+
+class Broadcaster : public Queue {
+ public:
+  explicit Broadcaster(const QueueOptions& options);
+
+  void join(uint32_t receiver) override;
+  void lose(uint32_t receiver) override;
+  void replace(uint32_t receiver) override;
+  void leave(uint32_t receiver) override;
+  void cut_off(uint32_t receiver) override;
+  bool has_next(uint32_t receiver) const override;
+  void begin_batch(uint32_t receiver, int64_t now_ns) override;
+  size_t backlog_bytes(uint32_t receiver) const override;
+  bool drained(uint32_t receiver) const override;
+  void trim() override;
+  void expire(int64_t now_ns) override;
+  int64_t next_expiry_ns() const override;
+  bool drained() const override;
+  void finish() override;
+
+ private:
+  /// Indexes taken in, by sender − 1.
+  using TakenIn = std::vector<wire::IndexSet>;
+
+  struct Cursor {
+    Position begin;                          // of the batch under way
+    uint64_t last_chunk = 0;                 // of the batch under way; it holds begin.chunk to this one
+    Position next;                           // behind it: where the next batch begins (or the head, when that is further on)
+    std::shared_ptr<const TakenIn> gone_at;  // what had been taken in when it left or was cut off
+  };
+
+  void collect_ready(std::vector<uint32_t>& ready) override;
+  void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
+  void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
+  void complete_batch(uint32_t receiver) override;
+
+  Cursor& cursor_of(uint32_t receiver) { return cursors_[receiver - 1]; }
+  const Position& next_of(uint32_t receiver) const;
+  void release_batch(Cursor& cursor);
+  void give_up_batch(uint32_t receiver);
+  void disconnect(uint32_t receiver, ReceiverAccount::State state);
+  void move_head(const Position& head);
+  SenderSets walk(Position from, const Position& to) const;
+  std::shared_ptr<const TakenIn> snapshot();
+  SenderSets taken_in_since(const TakenIn& then) const;
+  void take_back(uint32_t receiver);
+
+  std::vector<Cursor> cursors_;
+  std::vector<uint32_t> connected_;  // rising numbers
+  Position head_;                    // the oldest message in the queue; its chunk and those behind it are held
+  bool has_new_ = false;
+  bool trim_due_ = false;
+  TakenIn taken_in_;
+  std::shared_ptr<const TakenIn> snapshot_;
+  uint64_t snapshot_messages_ = 0;
+};
+
+}  // namespace n2nq

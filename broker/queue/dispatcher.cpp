@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/dispatcher.h"
+
+#include <algorithm>
+
+namespace n2nq {
+
+uint64_t Dispatcher::random_below(uint64_t bound) {
+  // SplitMix64 (Steele, Lea, Flood 2014); the few values that would favour low numbers are thrown away.
+  const uint64_t unfair = (0 - bound) % bound;
+  while (true) {
+    random_state_ += 0x9E3779B97F4A7C15;
+    uint64_t value = random_state_;
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EB;
+    value ^= value >> 31;
+    if (value >= unfair) return value % bound;
+  }
+}
+
+size_t Dispatcher::next_in_turn(std::span<const uint32_t> receivers) const {
+  const auto next = std::upper_bound(receivers.begin(), receivers.end(), last_);
+  return next == receivers.end() ? 0 : static_cast<size_t>(next - receivers.begin());
+}
+
+}  // namespace n2nq

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// To which of several receivers a message goes.
+//
+// random: each with the same probability, from a seed, so that a run can be repeated.
+// round robin: in the order of their numbers, whoever comes and goes.
+// next free: the one with the fewest bytes that the kernel has not taken yet; among equals, in the order of their numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace n2nq {
+
+enum class DispatchRule { random, round_robin, next_free };
+
+class Dispatcher {
+ public:
+  Dispatcher(DispatchRule rule, uint64_t seed) : rule_(rule), random_state_(seed) {}
+
+  /// One of `receivers` (rising numbers, not empty). `waiting_bytes(receiver)` is asked by next free only.
+  template <typename WaitingBytes>
+  uint32_t choose(std::span<const uint32_t> receivers, const WaitingBytes& waiting_bytes) {
+    if (rule_ == DispatchRule::random) return receivers[random_below(receivers.size())];
+    const size_t next = next_in_turn(receivers);
+    last_ = receivers[rule_ == DispatchRule::round_robin ? next : least(receivers, next, waiting_bytes)];
+    return last_;
+  }
+
+ private:
+  uint64_t random_below(uint64_t bound);
+  size_t next_in_turn(std::span<const uint32_t> receivers) const;
+
+  template <typename WaitingBytes>
+  static size_t least(std::span<const uint32_t> receivers, size_t begin, const WaitingBytes& waiting_bytes) {
+    size_t best = begin;
+    size_t best_bytes = waiting_bytes(receivers[begin]);
+    for (size_t i = 1; i < receivers.size() && best_bytes > 0; ++i) {
+      const size_t candidate = (begin + i) % receivers.size();
+      const size_t bytes = waiting_bytes(receivers[candidate]);
+      if (bytes >= best_bytes) continue;
+      best = candidate;
+      best_bytes = bytes;
+    }
+    return best;
+  }
+
+  DispatchRule rule_;
+  uint64_t random_state_;
+  uint32_t last_ = 0;
+};
+
+}  // namespace n2nq

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/load_balancer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/queue/connected.h"
+#include "broker/wire/record.h"
+
+namespace n2nq {
+
+using State = ReceiverAccount::State;
+using wire::SkipReason;
+
+LoadBalancer::LoadBalancer(const QueueOptions& options)
+    : Queue(options, MessageLog::Holds::messages), dispatcher_(options.dispatch, options.seed), shares_(options.receivers) {}
+
+// --- receivers come and go ---
+
+void LoadBalancer::join(uint32_t receiver) {
+  account_of(receiver).state = State::connected;
+  add_number(connected_, receiver);
+  while (!unassigned_.empty()) {
+    const uint32_t chosen = choose_receiver();
+    share_of(chosen).bytes += unassigned_.front().bytes;
+    share_of(chosen).waiting.push_back(unassigned_.front());
+    unassigned_.pop_front();
+    mark_ready(chosen);
+  }
+}
+
+void LoadBalancer::lose(uint32_t receiver) {
+  give_up_batch(receiver);
+  disconnect(receiver, State::absent);
+}
+
+void LoadBalancer::replace(uint32_t receiver) {
+  give_up_batch(receiver);
+  mark_ready(receiver);
+}
+
+void LoadBalancer::leave(uint32_t receiver) {
+  if (account(receiver).state == State::cut_off) return;
+  give_up_batch(receiver);
+  disconnect(receiver, State::left);
+}
+
+void LoadBalancer::cut_off(uint32_t receiver) {
+  const size_t written = give_up_batch(receiver);
+  Share& share = share_of(receiver);
+  if (written > 0) {
+    const Assigned& partly = share.waiting.front();
+    skip(receiver, SkipReason::cut_off, wire::record_sender(record_of(partly)), wire::record_index(record_of(partly)));
+    add_to(of(total_.skipped, SkipReason::cut_off), partly);
+    share.bytes -= partly.bytes;
+    remove(partly);
+    share.waiting.pop_front();
+  }
+  disconnect(receiver, State::cut_off);
+}
+
+void LoadBalancer::disconnect(uint32_t receiver, State state) {
+  account_of(receiver).state = state;
+  remove_number(connected_, receiver);
+  Share& share = share_of(receiver);
+  std::vector<Assigned> left;
+  left.reserve(share.waiting.size());
+  for (; !share.waiting.empty(); share.waiting.pop_front()) {
+    Assigned& assigned = left.emplace_back(share.waiting.front());
+    assigned.again = true;
+    // Nobody else reads this record, so it is marked in place.
+    uint8_t* record = log_.at(assigned.chunk, assigned.offset);
+    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
+    wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
+  }
+  share.bytes = 0;
+  pass_on(std::move(left));
+}
+
+/// Each goes to whom the dispatch rule chooses now, in its place in the order of taking in.
+void LoadBalancer::pass_on(std::vector<Assigned> messages) {
+  if (messages.empty()) return;
+  if (connected_.empty()) {
+    merge(unassigned_, 0, messages);
+    return;
+  }
+  std::vector<std::vector<Assigned>> more(shares_.size());
+  for (const Assigned& assigned : messages) {
+    const uint32_t chosen = choose_receiver();
+    share_of(chosen).bytes += assigned.bytes;
+    more[chosen - 1].push_back(assigned);
+  }
+  for (const uint32_t receiver : connected_) {
+    if (more[receiver - 1].empty()) continue;
+    merge(share_of(receiver).waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, more[receiver - 1]);
+    mark_ready(receiver);
+  }
+}
+
+void LoadBalancer::merge(Ring<Assigned>& into, size_t from, const std::vector<Assigned>& more) {
+  const auto earlier = [](const Assigned& a, const Assigned& b) { return a.message < b.message; };
+  std::vector<Assigned> joined;
+  joined.reserve(into.size() - from + more.size());
+  for (size_t i = from; i < into.size(); ++i) joined.push_back(into[i]);
+  const auto middle = static_cast<ptrdiff_t>(joined.size());
+  joined.insert(joined.end(), more.begin(), more.end());
+  std::inplace_merge(joined.begin(), joined.begin() + middle, joined.end(), earlier);
+  for (size_t i = 0; i < joined.size(); ++i) {
+    if (from + i < into.size()) {
+      into[from + i] = joined[i];
+    } else {
+      into.push_back(joined[i]);
+    }
+  }
+}
+
+// --- messages ---
+
+uint32_t LoadBalancer::choose_receiver() {
+  return dispatcher_.choose(connected_, [this](uint32_t receiver) { return backlog_bytes(receiver); });
+}
+
+void LoadBalancer::mark_ready(uint32_t receiver) {
+  if (std::exchange(share_of(receiver).marked_ready, true)) return;
+  marked_.push_back(receiver);
+}
+
+void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
+  for (const uint32_t receiver : marked_) {
+    share_of(receiver).marked_ready = false;
+    if (account(receiver).state == State::connected) ready.push_back(receiver);
+  }
+  marked_.clear();
+}
+
+void LoadBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
+  const Assigned assigned{appended.at.chunk, appended.at.message, appended.at.offset, static_cast<uint32_t>(record.size()), false};
+  ++queued_;
+  if (connected_.empty()) {
+    unassigned_.push_back(assigned);
+    return;
+  }
+  const uint32_t chosen = choose_receiver();
+  share_of(chosen).bytes += assigned.bytes;
+  share_of(chosen).waiting.push_back(assigned);
+  mark_ready(chosen);
+}
+
+bool LoadBalancer::has_next(uint32_t receiver) const {
+  return !shares_[receiver - 1].waiting.empty();
+}
+
+void LoadBalancer::begin_batch(uint32_t receiver, int64_t now_ns) {
+  const Ring<Assigned>& waiting = share_of(receiver).waiting;
+  size_t bytes = waiting.front().bytes;
+  uint64_t messages = 1;
+  while (messages < waiting.size() && wire::deliver_prefix_bytes + bytes + waiting[messages].bytes <= Batch::body_bytes_max) {
+    bytes += waiting[messages++].bytes;
+  }
+  batch_of(receiver).begin(bytes, messages, now_ns);
+}
+
+void LoadBalancer::gather_records(uint32_t receiver, size_t skip, Pieces& pieces) {
+  const Ring<Assigned>& waiting = share_of(receiver).waiting;
+  for (uint64_t i = 0; i < batch(receiver).messages; ++i) {
+    const Assigned& assigned = waiting[i];
+    if (skip < assigned.bytes && !pieces.add({record_of(assigned) + skip, assigned.bytes - skip})) return;
+    skip -= std::min<size_t>(skip, assigned.bytes);
+  }
+}
+
+void LoadBalancer::complete_batch(uint32_t receiver) {
+  hand_over_first(receiver, batch(receiver).messages);
+}
+
+void LoadBalancer::hand_over_first(uint32_t receiver, uint64_t messages) {
+  Share& share = share_of(receiver);
+  for (uint64_t i = 0; i < messages; ++i) {
+    const Assigned& assigned = share.waiting[i];
+    share.bytes -= assigned.bytes;
+    account_of(receiver).redelivered += assigned.again;
+    remove(assigned);
+  }
+  share.waiting.pop_front(messages);
+}
+
+/// Returns how many bytes of the first message that is not handed over the kernel took.
+size_t LoadBalancer::give_up_batch(uint32_t receiver) {
+  Batch& batch = batch_of(receiver);
+  if (!batch.under_way()) return 0;
+  const Ring<Assigned>& waiting = share_of(receiver).waiting;
+  size_t written = batch.records_written();
+  uint64_t whole = 0;
+  while (whole < batch.messages && waiting[whole].bytes <= written) written -= waiting[whole++].bytes;
+  account_of(receiver).handed_over += whole;
+  hand_over_first(receiver, whole);
+  batch.record_bytes = 0;
+  return written;
+}
+
+size_t LoadBalancer::backlog_bytes(uint32_t receiver) const {
+  const Batch& under_way = batch(receiver);
+  return shares_[receiver - 1].bytes - (under_way.under_way() ? under_way.records_written() : 0);
+}
+
+bool LoadBalancer::drained(uint32_t receiver) const {
+  return !account(receiver).expected() || drained();
+}
+
+// --- leaving the queue ---
+
+void LoadBalancer::remove(const Assigned& assigned) {
+  log_.release(assigned.chunk);
+  --queued_;
+}
+
+void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
+  sets.add(wire::record_sender(record_of(assigned)), wire::record_index(record_of(assigned)));
+}
+
+void LoadBalancer::expire(int64_t now_ns) {
+  while (!unassigned_.empty() && is_expired(record_of(unassigned_.front()), now_ns)) {
+    add_to(of(total_.skipped, SkipReason::expired), unassigned_.front());
+    remove(unassigned_.front());
+    unassigned_.pop_front();
+  }
+  for (const uint32_t receiver : connected_) expire_share(receiver, now_ns);
+}
+
+void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
+  Share& share = share_of(receiver);
+  const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
+  size_t count = 0;
+  SenderSets expired;
+  while (first + count < share.waiting.size() && is_expired(record_of(share.waiting[first + count]), now_ns)) {
+    const Assigned& assigned = share.waiting[first + count++];
+    add_to(expired, assigned);
+    share.bytes -= assigned.bytes;
+    remove(assigned);
+  }
+  share.waiting.erase(first, count);
+  skip(receiver, SkipReason::expired, expired);
+  of(total_.skipped, SkipReason::expired) += expired;
+}
+
+int64_t LoadBalancer::next_expiry_ns() const {
+  int64_t soonest_ns = 0;
+  const auto look_at = [&](const Ring<Assigned>& waiting, size_t first) {
+    if (first >= waiting.size()) return;
+    const int64_t at_ns = wire::record_taken_in_ns(record_of(waiting[first])) + options_.retention_ns;
+    if (soonest_ns == 0 || at_ns < soonest_ns) soonest_ns = at_ns;
+  };
+  look_at(unassigned_, 0);
+  for (const uint32_t receiver : connected_)
+    look_at(shares_[receiver - 1].waiting, batch(receiver).under_way() ? batch(receiver).messages : 0);
+  return soonest_ns;
+}
+
+void LoadBalancer::finish() {
+  const auto keep = [this](const Ring<Assigned>& waiting) {
+    for (size_t i = 0; i < waiting.size(); ++i) add_to(total_.still_queued, waiting[i]);
+  };
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
+    give_up_batch(receiver);
+    keep(share_of(receiver).waiting);
+  }
+  keep(unassigned_);
+}
+
+}  // namespace n2nq

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Queue mode 2: every message goes to exactly one receiver, which the dispatch rule chooses when it comes in.
+// It leaves the queue once the kernel took its last byte, at the latest at its retention. With no receiver connected it waits.
+// When a receiver goes away, what it did not get goes to another one, flagged; of one that was cut off, a message that the kernel took in
+// part is counted as cut off.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "broker/queue/queue.h"
+
+namespace n2nq {
+
+class LoadBalancer : public Queue {
+ public:
+  explicit LoadBalancer(const QueueOptions& options);
+
+  void join(uint32_t receiver) override;
+  void lose(uint32_t receiver) override;
+  void replace(uint32_t receiver) override;
+  void leave(uint32_t receiver) override;
+  void cut_off(uint32_t receiver) override;
+  bool has_next(uint32_t receiver) const override;
+  void begin_batch(uint32_t receiver, int64_t now_ns) override;
+  size_t backlog_bytes(uint32_t receiver) const override;
+  /// The same for all: a message may still be given to any of them.
+  bool drained(uint32_t receiver) const override;
+  void expire(int64_t now_ns) override;
+  int64_t next_expiry_ns() const override;
+  bool drained() const override { return queued_ == 0; }
+  void finish() override;
+
+ private:
+  struct Assigned {
+    uint64_t chunk = 0;
+    uint64_t message = 0;  // its place in the order of taking in
+    uint32_t offset = 0;
+    uint32_t bytes = 0;
+    bool again = false;  // it was assigned before, to a receiver that went away
+  };
+  /// What is to go to one receiver; the first `batch.messages` of it are under way.
+  struct Share {
+    Ring<Assigned> waiting;
+    size_t bytes = 0;
+    bool marked_ready = false;
+  };
+
+  void collect_ready(std::vector<uint32_t>& ready) override;
+  void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
+  void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
+  void complete_batch(uint32_t receiver) override;
+
+  Share& share_of(uint32_t receiver) { return shares_[receiver - 1]; }
+  uint32_t choose_receiver();
+  void mark_ready(uint32_t receiver);
+  void hand_over_first(uint32_t receiver, uint64_t messages);
+  size_t give_up_batch(uint32_t receiver);
+  void disconnect(uint32_t receiver, ReceiverAccount::State state);
+  void pass_on(std::vector<Assigned> messages);
+  static void merge(Ring<Assigned>& into, size_t from, const std::vector<Assigned>& more);
+  const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
+  /// Out of the queue, handed over or not.
+  void remove(const Assigned& assigned);
+  void expire_share(uint32_t receiver, int64_t now_ns);
+  void add_to(SenderSets& sets, const Assigned& assigned) const;
+
+  Dispatcher dispatcher_;
+  std::vector<Share> shares_;
+  std::vector<uint32_t> connected_;  // rising numbers
+  std::vector<uint32_t> marked_;     // have something new
+  Ring<Assigned> unassigned_;
+  uint64_t queued_ = 0;  // messages, assigned or not
+};
+
+}  // namespace n2nq

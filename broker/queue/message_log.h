@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The messages themselves: records as they go over the wire, one behind another in chunks, encoded once and shared by all receivers.
+//
+//   chunk 7            chunk 8            chunk 9 (open)
+//  +----+------+---+  +-----------------+ +---+-----+........+
+//  | r  | r    | r |  | r (a large one) | | r | r   |        |     a record never spans chunks
+//  +----+------+---+  +-----------------+ +---+-----+........+
+//                                                   ^ tail()
+//
+// A chunk lives as long as somebody holds it (the log itself holds the open one) and is then used again. Knows no receivers and no time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/queue/ring.h"
+#include "broker/wire/bytes.h"
+
+namespace n2nq {
+
+/// Between two messages: where the next one begins, and how much came before it.
+struct Position {
+  uint64_t chunk = 0;
+  uint32_t offset = 0;   // in the chunk
+  uint64_t message = 0;  // messages before it, since the start
+  uint64_t byte = 0;     // bytes before it, since the start
+};
+
+class MessageLog {
+ public:
+  /// Four whole chunks and a DELIVER frame's prefix make one batch of 256 KiB.
+  static constexpr size_t chunk_bytes = 64 * 1024 - 8;
+  /// Memory of chunks that nobody holds, kept to be used again.
+  static constexpr size_t free_bytes_max = 16 * 1024 * 1024;
+
+  struct Appended {
+    uint8_t* record;  // stays where it is as long as its chunk is held
+    Position at;
+  };
+  /// What the caller holds, beginning with append(): each chunk once, or once for each of its messages.
+  enum class Holds { chunks, messages };
+  explicit MessageLog(Holds holds) : holds_(holds) {}
+
+  /// Copies a whole record in. A record larger than chunk_bytes gets a chunk of its own.
+  Appended append(wire::ByteView record);
+
+  /// Where the next message will be.
+  const Position& tail() const { return tail_; }
+
+  // The following need a chunk that is held.
+  uint8_t* at(uint64_t chunk, uint32_t offset) { return slot(chunk).bytes.get() + offset; }
+  const uint8_t* at(uint64_t chunk, uint32_t offset) const { return slot(chunk).bytes.get() + offset; }
+  const uint8_t* at(const Position& position) const { return slot(position.chunk).bytes.get() + position.offset; }
+  /// The end of the position's chunk as far as it is filled.
+  Position end_of_chunk(const Position& position) const;
+  /// The same place, named by the chunk that follows when there is nothing more in this one.
+  Position normal(Position position) const;
+  /// Behind the record at `position` (normal form in and out).
+  Position behind(const Position& position) const;
+
+  void hold(uint64_t chunk) { ++slot(chunk).holders; }
+  void release(uint64_t chunk);
+
+  /// Memory of all chunks that are held (the open one as far as it is filled).
+  size_t bytes_held() const { return bytes_held_; }
+
+ private:
+  struct Chunk {
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t capacity = 0;
+    size_t used = 0;
+    size_t holders = 0;
+    Position end;
+  };
+
+  Chunk& slot(uint64_t chunk) { return chunks_[chunk - first_chunk_]; }
+  const Chunk& slot(uint64_t chunk) const { return chunks_[chunk - first_chunk_]; }
+  void open_chunk(size_t bytes);
+  void close_chunk();
+  Chunk take_chunk(size_t bytes);
+  void give_back(Chunk chunk);
+
+  const Holds holds_;
+  Ring<Chunk> chunks_;  // a chunk that was given back leaves an empty slot until it is the first
+  uint64_t first_chunk_ = 0;
+  bool open_ = false;  // the last chunk is open
+  Position tail_;
+  size_t bytes_held_ = 0;
+  std::vector<Chunk> free_;
+  size_t free_bytes_ = 0;
+};
+
+}  // namespace n2nq

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/queue.h"
+
+#include <utility>
+
+#include "broker/queue/broadcaster.h"
+#include "broker/queue/load_balancer.h"
+#include "broker/wire/record.h"
+
+namespace n2nq {
+
+void Batch::begin(size_t record_bytes_in_it, uint64_t messages_in_it, int64_t now_ns) {
+  record_bytes = record_bytes_in_it;
+  messages = messages_in_it;
+  written = 0;
+  const size_t body_bytes = wire::deliver_prefix_bytes + record_bytes;
+  wire::write_frame_header(head.data(), wire::FrameType::deliver, static_cast<uint32_t>(body_bytes));
+  wire::store(head.data() + wire::frame_header_bytes, now_ns);
+}
+
+std::unique_ptr<Queue> Queue::make(const QueueOptions& options) {
+  if (options.mode == wire::QueueMode::broadcaster) return std::make_unique<Broadcaster>(options);
+  return std::make_unique<LoadBalancer>(options);
+}
+
+Queue::Queue(const QueueOptions& options, MessageLog::Holds holds)
+    : options_(options), log_(holds), still_queued_(options.receivers), accounts_(options.receivers), batches_(options.receivers) {}
+
+void Queue::take_in(wire::ByteView record, int64_t taken_in_ns) {
+  const MessageLog::Appended appended = log_.append(record);
+  wire::set_record_taken_in_ns(appended.record, taken_in_ns);
+  wire::set_record_flags(appended.record, wire::record_flags(record.data()) & wire::flag_warm_up);
+  wire::set_record_attempt(appended.record, 1);
+  on_taken_in(appended, record);
+}
+
+void Queue::gather(uint32_t receiver, Pieces& pieces) {
+  const Batch& batch = batches_[receiver - 1];
+  if (batch.written < Batch::head_bytes) pieces.gather(wire::ByteView(batch.head).subspan(batch.written));
+  gather_records(receiver, batch.records_written(), pieces);
+}
+
+void Queue::taken(uint32_t receiver, size_t bytes) {
+  Batch& batch = batches_[receiver - 1];
+  batch.written += bytes;
+  if (!batch.complete()) return;
+  account_of(receiver).handed_over += batch.messages;
+  complete_batch(receiver);
+  batch.record_bytes = 0;
+}
+
+const std::vector<uint32_t>& Queue::take_ready() {
+  ready_.clear();
+  collect_ready(ready_);
+  return ready_;
+}
+
+SkippedSets Queue::take_untold(uint32_t receiver) {
+  account_of(receiver).has_untold = false;
+  return std::exchange(account_of(receiver).untold, SkippedSets());
+}
+
+void Queue::skip(uint32_t receiver, wire::SkipReason reason, uint32_t sender, uint64_t index) {
+  ReceiverAccount& account = account_of(receiver);
+  of(account.skipped, reason).add(sender, index);
+  of(account.untold, reason).add(sender, index);
+  account.has_untold = true;
+}
+
+void Queue::skip(uint32_t receiver, wire::SkipReason reason, const SenderSets& sets) {
+  if (sets.empty()) return;
+  ReceiverAccount& account = account_of(receiver);
+  of(account.skipped, reason) += sets;
+  of(account.untold, reason) += sets;
+  account.has_untold = true;
+}
+
+bool Queue::is_expired(const uint8_t* record, int64_t now_ns) const {
+  return wire::record_taken_in_ns(record) + options_.retention_ns <= now_ns;
+}
+
+}  // namespace n2nq

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The queue as the server sees it: messages go in, each receiver's share comes out in batches, and nothing leaves uncounted.
+//
+//   take_in() --> [ message log ] --> begin_batch() --> gather() --> (kernel) --> taken() --> … --> handed over
+//                        |
+//                        +--> expire(): what no receiver got in time
+//
+// Which message goes to which receiver, and when it leaves the queue, is the policy of broadcaster.h and load_balancer.h.
+// No sockets, no clock of its own (`now` is an argument), one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/queue/dispatcher.h"
+#include "broker/queue/message_log.h"
+#include "broker/queue/pieces.h"
+#include "broker/queue/sender_sets.h"
+#include "broker/wire/messages.h"
+
+namespace n2nq {
+
+enum class RemovalRule { when_all_have_it, after_time };
+
+struct QueueOptions {
+  wire::QueueMode mode = wire::QueueMode::broadcaster;
+  RemovalRule removal = RemovalRule::when_all_have_it;  // broadcaster
+  DispatchRule dispatch = DispatchRule::random;         // load balancer
+  int64_t retention_ns = 5'000'000'000;
+  uint32_t senders = 1;    // their numbers are 1 to this
+  uint32_t receivers = 1;  // expected; their numbers are 1 to this
+  uint64_t seed = 1;       // of the random dispatch
+};
+
+/// One batch under way to one receiver: a DELIVER frame whose bytes the kernel is taking. Its stamp is never renewed.
+struct Batch {
+  static constexpr size_t head_bytes = wire::frame_header_bytes + 8;
+  /// Largest body, unless a single message is larger.
+  static constexpr size_t body_bytes_max = 256 * 1024;
+
+  std::array<uint8_t, head_bytes> head;  // frame header and sent_on_ns
+  size_t record_bytes = 0;               // 0: no batch is under way
+  size_t written = 0;                    // of head and records, taken by the kernel
+  uint64_t messages = 0;
+
+  bool under_way() const { return record_bytes != 0; }
+  bool complete() const { return written == head_bytes + record_bytes; }
+  /// Bytes of the records that the kernel has taken.
+  size_t records_written() const { return written > head_bytes ? written - head_bytes : 0; }
+  void begin(size_t record_bytes_in_it, uint64_t messages_in_it, int64_t now_ns);
+};
+
+/// What a receiver will not get, by reason (index: SkipReason − 1).
+using SkippedSets = std::array<SenderSets, 4>;
+inline SenderSets& of(SkippedSets& sets, wire::SkipReason reason) {
+  return sets[static_cast<size_t>(reason) - 1];
+}
+inline const SenderSets& of(const SkippedSets& sets, wire::SkipReason reason) {
+  return sets[static_cast<size_t>(reason) - 1];
+}
+
+/// One receiver number over all its connections.
+struct ReceiverAccount {
+  enum class State {
+    absent,     // not connected now (or never was): expected all the same
+    connected,  //
+    left,       // it said so, or its stream was ended: not expected any more, but it may come back
+    cut_off,    // for good
+  };
+  State state = State::absent;
+  uint64_t handed_over = 0;
+  uint64_t redelivered = 0;
+  SkippedSets skipped;
+  SkippedSets untold;  // the part of `skipped` that the receiver was not told yet
+  bool has_untold = false;
+
+  bool expected() const { return state == State::absent || state == State::connected; }
+};
+
+class Queue {
+ public:
+  static std::unique_ptr<Queue> make(const QueueOptions& options);
+  virtual ~Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  /// One record, as a sender wrote it; the caller has checked sender, index and size. Fills in taken_in_ns, flags and attempt.
+  void take_in(wire::ByteView record, int64_t taken_in_ns);
+
+  // --- receivers, by number from 1 ---
+
+  /// Connected, for the first time or again.
+  virtual void join(uint32_t receiver) = 0;
+  /// Its connection broke, and another one under the same number may follow. The batch under way is given up: whole messages that the
+  /// kernel took count as handed over, the rest is still to be delivered.
+  virtual void lose(uint32_t receiver) = 0;
+  /// The same number is connected again before the old connection was lost: goes on where that one was.
+  virtual void replace(uint32_t receiver) = 0;
+  /// It is not expected any more.
+  virtual void leave(uint32_t receiver) = 0;
+  virtual void cut_off(uint32_t receiver) = 0;
+
+  /// Receivers for which messages came in since the last call. Valid until the next one.
+  const std::vector<uint32_t>& take_ready();
+  /// True when there is something to begin a batch with.
+  virtual bool has_next(uint32_t receiver) const = 0;
+  /// Precondition: has_next(), and no batch under way. `now_ns` goes out as sent_on_ns.
+  virtual void begin_batch(uint32_t receiver, int64_t now_ns) = 0;
+  /// What is left of the batch under way. The pieces are valid until the next call to anything of this queue.
+  void gather(uint32_t receiver, Pieces& pieces);
+  /// The kernel took `bytes` more of the batch under way.
+  void taken(uint32_t receiver, size_t bytes);
+  const Batch& batch(uint32_t receiver) const { return batches_[receiver - 1]; }
+  /// What waits for this receiver, the batch under way included (bytes of records).
+  virtual size_t backlog_bytes(uint32_t receiver) const = 0;
+  /// Nothing is left for this receiver, and without new messages nothing ever will be.
+  virtual bool drained(uint32_t receiver) const = 0;
+
+  // --- the whole ---
+
+  /// To be called after each round of writes: removes what everybody has.
+  virtual void trim() {}
+  /// Removes what has been in the queue for its retention.
+  virtual void expire(int64_t now_ns) = 0;
+  /// When expire() is to be called next; 0: no message is in the queue.
+  virtual int64_t next_expiry_ns() const = 0;
+  /// Nobody who is expected has anything left.
+  virtual bool drained() const = 0;
+  /// Closes the books: what is in the queue now is still queued. No other call but the readers follows.
+  virtual void finish() = 0;
+
+  size_t bytes_held() const { return log_.bytes_held(); }
+  uint64_t messages_taken_in() const { return log_.tail().message; }
+  const ReceiverAccount& account(uint32_t receiver) const { return accounts_[receiver - 1]; }
+  /// Takes what the receiver was not told yet.
+  SkippedSets take_untold(uint32_t receiver);
+  /// After finish(). Broadcaster: for each receiver. Load balancer: `total` only.
+  const SenderSets& still_queued(uint32_t receiver) const { return still_queued_[receiver - 1]; }
+  struct Total {
+    SkippedSets skipped;
+    SenderSets still_queued;
+  };
+  const Total& total() const { return total_; }
+
+ protected:
+  Queue(const QueueOptions& options, MessageLog::Holds holds);
+
+  /// Fills in who has something new, and forgets it.
+  virtual void collect_ready(std::vector<uint32_t>& ready) = 0;
+  /// A record was appended.
+  virtual void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) = 0;
+  /// Pieces of the records of the batch under way, from `skip` bytes on.
+  virtual void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) = 0;
+  /// The kernel took the last byte of the batch: its messages are handed over.
+  virtual void complete_batch(uint32_t receiver) = 0;
+
+  ReceiverAccount& account_of(uint32_t receiver) { return accounts_[receiver - 1]; }
+  Batch& batch_of(uint32_t receiver) { return batches_[receiver - 1]; }
+  void skip(uint32_t receiver, wire::SkipReason reason, uint32_t sender, uint64_t index);
+  void skip(uint32_t receiver, wire::SkipReason reason, const SenderSets& sets);
+  bool is_expired(const uint8_t* record, int64_t now_ns) const;
+
+  const QueueOptions options_;
+  MessageLog log_;
+  std::vector<SenderSets> still_queued_;
+  Total total_;
+
+ private:
+  std::vector<ReceiverAccount> accounts_;
+  std::vector<Batch> batches_;
+  std::vector<uint32_t> ready_;
+};
+
+}  // namespace n2nq

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/broker_process.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "broker/net/clock.h"
+#include "broker/net/host_facts.h"
+#include "broker/server/options.h"
+
+namespace n2nq {
+
+namespace {
+
+constexpr int64_t log_flush_ns = 500 * net::ns_per_ms;
+constexpr int64_t last_words_ns = 5 * net::ns_per_s;
+
+uint64_t random_epoch() {
+  uint64_t epoch = 0;
+  // Fails on kernels before 3.17 only; the clock differs from start to start as well.
+  if (getrandom(&epoch, sizeof epoch, 0) != sizeof epoch) epoch = static_cast<uint64_t>(net::now_ns());
+  return epoch;
+}
+
+}  // namespace
+
+BrokerProcess::BrokerProcess()
+    : channel_(
+          loop_, {},
+          {[this](const nlohmann::json& object) { on_object(object); }, {}, [this](const std::string& reason) { on_lease_lost(reason); }}) {
+}
+
+BrokerProcess::~BrokerProcess() = default;
+
+int BrokerProcess::run() {
+  loop_.run();
+  channel_.flush(net::now_ns() + last_words_ns);
+  return exit_code_;
+}
+
+void BrokerProcess::on_object(const nlohmann::json& object) {
+  const std::string type = object.at("type").get<std::string>();
+  if (type == "configure") {
+    on_configure(object);
+  } else if (type == "stop") {
+    if (server_) server_->stop();
+  } else if (type == "bye") {
+    on_bye();
+  } else {
+    channel_.write_error("type", "the broker does not know \"" + type + "\"; it knows configure, stop and bye", "type");
+  }
+}
+
+void BrokerProcess::on_configure(const nlohmann::json& object) {
+  if (server_) {
+    channel_.write_error("configured", "the broker is configured already; a new run needs a new process");
+    return;
+  }
+  try {
+    const Options options = parse_options(object);
+    {
+      const std::lock_guard lock(log_guard_);
+      log_ = std::make_shared<EventLog>(options.log_file);
+    }
+    log_->write("n2nq-broker " N2NQ_VERSION ", run " + options.run);
+    server_ = std::make_unique<Server>(loop_, options, *log_, random_epoch(),
+                                       [this](Server::State state, const std::string& waiting_for) { on_state(state, waiting_for); });
+    nlohmann::json hello = net::make_hello("broker");
+    hello["address"] = server_->address().address();
+    hello["port"] = server_->address().port();
+    channel_.write_line(hello);
+  } catch (const OptionError& error) {
+    channel_.write_error("configure", error.what(), error.key());
+    end(exit_bad_start);
+  } catch (const std::exception& error) {
+    channel_.write_error("listen", error.what(), "listen");
+    end(exit_bad_start);
+  }
+}
+
+void BrokerProcess::on_bye() {
+  if (!server_) {
+    channel_.write_line({{"type", "bye"}, {"role", "broker"}});  // it was never configured: there is nothing to tell
+    end(exit_done);
+    return;
+  }
+  // Behind a `stop` the last word waits for the drain, which has its own deadline; asked again, it does not.
+  const bool draining = server_->stopping() && server_->state() != Server::State::ended;
+  if (draining && !std::exchange(bye_wanted_, true)) return;
+  bye_wanted_ = true;
+  server_->finish();
+  if (server_->state() == Server::State::ended) say_bye();
+}
+
+void BrokerProcess::on_state(Server::State state, const std::string& waiting_for) {
+  const int64_t now = net::now_ns();
+  nlohmann::json object{{"type", "state"}, {"state", name_of(state)}, {"now_ns", now}, {"broker_now_ns", now}};
+  if (!waiting_for.empty()) object["for"] = waiting_for;
+  channel_.write_line(object);
+  if (state == Server::State::ended && bye_wanted_) say_bye();
+}
+
+void BrokerProcess::say_bye() {
+  if (std::exchange(bye_said_, true)) return;
+  log_->flush(net::now_ns() + log_flush_ns);
+  channel_.write_line(server_->summary());
+  end(exit_done);
+}
+
+void BrokerProcess::end(int exit_code) {
+  exit_code_ = exit_code;
+  loop_.stop();
+}
+
+void BrokerProcess::on_lease_lost(const std::string& reason) {
+  std::shared_ptr<EventLog> log;
+  {
+    const std::lock_guard lock(log_guard_);
+    log = log_;
+  }
+  if (log) {
+    log->write("the bench is gone (" + reason + "): ending at once");
+    log->flush(net::now_ns() + log_flush_ns);
+  }
+  // At once, whatever the data thread is doing.
+  _exit(exit_lease_lost);
+}
+
+}  // namespace n2nq

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/event_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "broker/net/clock.h"
+
+namespace n2nq {
+
+EventLog::EventLog(const std::string& path) : path_(path), started_ns_(net::now_ns()) {
+  if (path_.empty()) return;
+  file_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file_.valid()) {
+    add_fault(std::strerror(errno));
+    return;
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+EventLog::~EventLog() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  work_.notify_one();
+  thread_.join();
+}
+
+void EventLog::write(const std::string& event) {
+  if (!file_.valid()) return;
+  char time[32];
+  std::snprintf(time, sizeof time, "%12.6f  ", static_cast<double>(net::now_ns() - started_ns_) / 1e9);
+  {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= lines_waiting_max) {
+      ++dropped_;
+      return;
+    }
+    waiting_.push_back(time + event + "\n");
+  }
+  work_.notify_one();
+}
+
+void EventLog::flush(int64_t deadline_ns) {
+  std::unique_lock lock(mutex_);
+  if (!file_.valid()) return;
+  done_.wait_for(lock, std::chrono::nanoseconds(std::max<int64_t>(deadline_ns - net::now_ns(), 0)),
+                 [this] { return waiting_.empty() && !busy_; });
+}
+
+std::vector<std::string> EventLog::faults() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> faults;
+  if (!fault_.empty()) faults.push_back("broker log incomplete: " + path_ + ": " + fault_);
+  if (dropped_ > 0) faults.push_back("broker log incomplete: " + std::to_string(dropped_) + " lines dropped, the disk was too slow");
+  return faults;
+}
+
+void EventLog::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const std::deque<std::string> lines = std::exchange(waiting_, {});
+    busy_ = true;
+    lock.unlock();
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    write_out(text);
+    lock.lock();
+    busy_ = false;
+    done_.notify_all();
+  }
+}
+
+void EventLog::write_out(const std::string& lines) {
+  for (size_t written = 0; written < lines.size();) {
+    const ssize_t bytes = ::write(file_.get(), lines.data() + written, lines.size() - written);
+    if (bytes > 0) {
+      written += static_cast<size_t>(bytes);
+    } else if (errno != EINTR) {
+      add_fault(std::strerror(errno));
+      return;
+    }
+  }
+}
+
+void EventLog::add_fault(const std::string& fault) {
+  const std::lock_guard lock(mutex_);
+  if (fault_.empty()) fault_ = fault;
+}
+
+}  // namespace n2nq

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The broker's readable log: one line per event, with seconds since the start.
+//
+// Promises that write() never waits for the disk: a thread of its own writes, from a short queue. When the queue is full a line is dropped
+// and counted; when the file cannot be written that is a fault, and the run goes on without a log.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "broker/net/fd.h"
+
+namespace n2nq {
+
+class EventLog {
+ public:
+  static constexpr size_t lines_waiting_max = 10'000;
+
+  /// An empty path: nothing is written. An existing file is replaced.
+  explicit EventLog(const std::string& path);
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+
+  /// Any thread.
+  void write(const std::string& event);
+  /// Any thread: waits until all is on its way to the disk, at most until `deadline_ns`.
+  void flush(int64_t deadline_ns);
+  /// Sentences; empty when the log is complete.
+  std::vector<std::string> faults();
+
+ private:
+  void run();
+  void write_out(const std::string& lines);
+  void add_fault(const std::string& fault);
+
+  const std::string path_;
+  const int64_t started_ns_;
+  net::Fd file_;
+
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable done_;
+  std::deque<std::string> waiting_;
+  uint64_t dropped_ = 0;
+  bool busy_ = false;
+  bool ending_ = false;
+  std::string fault_;
+  std::thread thread_;
+};
+
+}  // namespace n2nq

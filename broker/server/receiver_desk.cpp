@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/receiver_desk.h"
+
+#include <algorithm>
+
+#include "broker/net/clock.h"
+
+namespace n2nq {
+
+using State = ReceiverAccount::State;
+using wire::ErrorCode;
+using wire::SkipReason;
+
+namespace {
+
+/// Batches for one receiver before the others get their turn.
+constexpr int batches_per_round_max = 4;
+/// Share of the pending limit from which on a receiver is behind.
+constexpr size_t behind_divisor = 4;
+/// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
+constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
+
+}  // namespace
+
+ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
+    : loop_(loop), options_(options), queue_(queue), log_(log), desks_(options.queue.receivers) {
+  for (uint32_t number = 1; number <= desks_.size(); ++number) {
+    desk_of(number).write_deadline = std::make_unique<net::Timer>(loop, [this, number] {
+      cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
+    });
+  }
+}
+
+// --- coming and going ---
+
+std::string ReceiverDesk::refusal(uint32_t number) const {
+  if (queue_.account(number).state != State::cut_off) return {};
+  return "this receiver was cut off in this run (" + cut_off_reason(number) + ") and stays so";
+}
+
+void ReceiverDesk::replace(uint32_t number) {
+  Desk& desk = desk_of(number);
+  if (!desk.session) return;
+  Session& session = *std::exchange(desk.session, nullptr);
+  desk.write_deadline->disarm();
+  --connected_;
+  const bool cut_short = in_frame(number);
+  queue_.replace(number);
+  session.refuse(ErrorCode::replaced, "this number has connected again", cut_short);
+}
+
+void ReceiverDesk::join(Session& session) {
+  Desk& desk = desk_of(session.number());
+  desk.session = &session;
+  desk.leaving = false;
+  desk.ended = false;
+  desk.moved_ns = net::now_ns();
+  ++connected_;
+  queue_.join(session.number());
+  desk.joined_with_bytes = queue_.backlog_bytes(session.number());
+  mark(session.number());
+}
+
+void ReceiverDesk::on_left(Session& session) {
+  Desk& desk = desk_of(session.number());
+  if (desk.session != &session) return;
+  desk.session = nullptr;
+  desk.write_deadline->disarm();
+  --connected_;
+  if (queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
+}
+
+void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
+  const uint32_t number = session.number();
+  switch (frame.type) {
+    case wire::FrameType::confirm:
+      session.refuse(ErrorCode::not_offered, "CONFIRM: responses are off in this run", in_frame(number));
+      return;
+    case wire::FrameType::rules:
+    case wire::FrameType::credit:
+      session.refuse(ErrorCode::not_offered, std::string(name_of(frame.type)) + ": requests are off in this run", in_frame(number));
+      return;
+    case wire::FrameType::end:
+      if (frame.body.size() == 8) {
+        desk_of(number).leaving = true;
+        mark(number);
+        return;
+      }
+      [[fallthrough]];
+    default:
+      session.refuse(ErrorCode::frame,
+                     std::string(name_of(frame.type)) + " of " + std::to_string(frame.body.size()) +
+                         " bytes is nothing that a receiver says; END (8 bytes) and HEARTBEAT are",
+                     in_frame(number));
+  }
+}
+
+// --- writing ---
+
+void ReceiverDesk::mark(uint32_t number) {
+  if (std::exchange(desk_of(number).marked, true)) return;
+  marked_.push_back(number);
+}
+
+void ReceiverDesk::flush() {
+  for (const uint32_t number : queue_.take_ready()) mark(number);
+  round_.swap(marked_);
+  if (!round_.empty()) ++turn_;
+  for (size_t i = 0; i < round_.size(); ++i) {
+    const uint32_t number = round_[(turn_ + i) % round_.size()];
+    desk_of(number).marked = false;
+    flush_one(number);
+  }
+  round_.clear();
+  if (!marked_.empty()) loop_.wake_again();
+  queue_.trim();
+  if (!ending_) return;
+  for (uint32_t number = 1; number <= desks_.size(); ++number) end_if_due(number);
+}
+
+void ReceiverDesk::mark_untold() {
+  for (uint32_t number = 1; number <= desks_.size(); ++number) {
+    if (desk_of(number).session && queue_.account(number).has_untold) mark(number);
+  }
+}
+
+void ReceiverDesk::flush_one(uint32_t number) {
+  Desk& desk = desk_of(number);
+  if (!desk.session || !desk.session->serving()) return;
+  if (!desk.session->connection().waits_for_room()) {
+    int batches = 0;
+    while (write_control(number) && write_batch(number)) {
+      if (++batches < batches_per_round_max) continue;
+      mark(number);
+      break;
+    }
+  }
+  watch_limits(number);
+  if (desk.leaving) end_if_due(number);
+}
+
+/// Frames that stand between batches. False: something is left, no batch may follow.
+bool ReceiverDesk::write_control(uint32_t number) {
+  Session& session = *desk_of(number).session;
+  if (queue_.batch(number).under_way()) return true;
+  if (!session.flush()) return false;
+  if (!queue_.account(number).has_untold) return true;
+  wire::Skipped skipped;
+  const size_t ranges_max = Batch::body_bytes_max / wire::SkippedRange::entry_bytes;
+  const SkippedSets untold = queue_.take_untold(number);
+  for (const SkipReason reason : {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off}) {
+    for (const auto& [sender, set] : of(untold, reason).sets()) {
+      for (const auto& run : set.runs()) {
+        skipped.ranges.push_back({sender, reason, run.from, run.to});
+        if (skipped.ranges.size() < ranges_max) continue;
+        skipped.encode(session.out());
+        skipped.ranges.clear();
+      }
+    }
+  }
+  if (!skipped.ranges.empty()) skipped.encode(session.out());
+  return session.flush();
+}
+
+/// True when a whole batch went out and there may be another one.
+bool ReceiverDesk::write_batch(uint32_t number) {
+  Desk& desk = desk_of(number);
+  if (!queue_.batch(number).under_way()) {
+    if (desk.leaving || !queue_.has_next(number)) return false;
+    queue_.begin_batch(number, net::now_ns());
+  }
+  pieces_.clear();
+  queue_.gather(number, pieces_);
+  const size_t bytes = desk.session->connection().write(pieces_.data(), pieces_.count());
+  queue_.taken(number, bytes);
+  if (bytes > 0) {
+    desk.moved_ns = loop_.woke_ns();
+    desk.session->note_sent(loop_.woke_ns());
+  }
+  return !queue_.batch(number).under_way();
+}
+
+// --- limits ---
+
+void ReceiverDesk::watch_limits(uint32_t number) {
+  Desk& desk = desk_of(number);
+  const bool stuck = queue_.batch(number).under_way() || desk.session->has_unsent();
+  if (!stuck) {
+    desk.write_deadline->disarm();
+  } else if (!desk.write_deadline->armed() || desk.deadline_batch != queue_.account(number).handed_over) {
+    desk.deadline_batch = queue_.account(number).handed_over;
+    desk.write_deadline->arm(loop_.woke_ns() + options_.limits.write_deadline_ms * net::ns_per_ms);
+  }
+  const size_t backlog_bytes = queue_.backlog_bytes(number);
+  if (backlog_bytes <= options_.limits.pending_bytes) {
+    desk.joined_with_bytes = 0;
+  } else if (backlog_bytes > options_.limits.pending_bytes + desk.joined_with_bytes) {
+    cut_off(number,
+            "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
+  }
+}
+
+void ReceiverDesk::cut_off(uint32_t number, const std::string& reason) {
+  Desk& desk = desk_of(number);
+  desk.cut_off_reason = reason;
+  const bool cut_short = in_frame(number);
+  queue_.cut_off(number);
+  // cut_off() of the queue has ended the batch; the stream is still in the middle of it.
+  desk.session->refuse(ErrorCode::too_slow, reason, cut_short);
+  loop_.wake_again();  // what was passed on to others
+}
+
+bool ReceiverDesk::most_are_behind(bool held, int64_t now_ns) const {
+  const size_t behind_bytes = options_.limits.pending_bytes / behind_divisor / (held ? 2 : 1);
+  if (queue_.bytes_held() <= behind_bytes) return false;
+  uint32_t behind = 0;
+  for (uint32_t number = 1; number <= desks_.size(); ++number) {
+    const Desk& desk = desks_[number - 1];
+    const bool moving = desk.session && now_ns - desk.moved_ns < standing_still_ns;
+    if (moving && queue_.backlog_bytes(number) > behind_bytes) ++behind;
+  }
+  return 2 * behind > connected_;
+}
+
+// --- the end ---
+
+void ReceiverDesk::end_if_due(uint32_t number) {
+  const Desk& desk = desk_of(number);
+  if (!desk.session || !desk.session->serving() || desk.session->has_unsent() || in_frame(number)) return;
+  const bool drained = ending_ && queue_.drained(number) && !queue_.account(number).has_untold;
+  if (!drained && !desk.leaving) return;
+  queue_.leave(number);
+  send_end(number, desk.leaving ? "left" : "stream ended");
+}
+
+void ReceiverDesk::end_all() {
+  // The books close in between: a batch under way is given up by that, and its stream is in the middle of a frame for good.
+  std::vector<uint32_t> in_order;
+  for (uint32_t number = 1; number <= desks_.size(); ++number) {
+    Session* session = desk_of(number).session;
+    if (!session || !session->serving()) continue;
+    if (in_frame(number)) {
+      session->close("the drain deadline is over in the middle of a batch");
+    } else {
+      in_order.push_back(number);
+    }
+  }
+  queue_.finish();
+  for (const uint32_t number : in_order) {
+    write_control(number);
+    send_end(number, "stream ended");
+  }
+}
+
+void ReceiverDesk::send_end(uint32_t number, const char* why) {
+  Desk& desk = desk_of(number);
+  desk.ended = true;
+  const wire::EndTotals end = totals(number);
+  desk.session->send(end);
+  desk.session->finish(std::string(why) + ", " + std::to_string(end.handed_over) + " messages handed over");
+}
+
+wire::EndTotals ReceiverDesk::totals(uint32_t number) const {
+  const ReceiverAccount& account = queue_.account(number);
+  wire::EndTotals totals;
+  totals.handed_over = account.handed_over;
+  totals.redelivered = account.redelivered;
+  totals.expired = of(account.skipped, SkipReason::expired).count();
+  totals.unrequested = of(account.skipped, SkipReason::unrequested).count();
+  totals.parked = of(account.skipped, SkipReason::parked).count();
+  totals.cut_off = of(account.skipped, SkipReason::cut_off).count();
+  totals.still_queued = queue_.still_queued(number).count();
+  return totals;
+}
+
+}  // namespace n2nq

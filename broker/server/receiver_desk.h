@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The receivers' side: writes the queue's batches, one write per receiver and wake-up, and cuts off who is too slow.
+//
+// flush() is called at the end of each wake-up. A receiver whose socket is full is left alone until it has room; nothing is stamped for it
+// meanwhile. Two limits end its patience: its backlog (pending limit) and the time one batch takes (write deadline).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "broker/net/event_loop.h"
+#include "broker/queue/pieces.h"
+#include "broker/queue/queue.h"
+#include "broker/server/event_log.h"
+#include "broker/server/options.h"
+#include "broker/server/session.h"
+
+namespace n2nq {
+
+class ReceiverDesk {
+ public:
+  ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log);
+
+  /// Why this number may not come back; empty when it may.
+  std::string refusal(uint32_t number) const;
+  /// A receiver said HELLO with a number in range; no session of this number is left (see replace()).
+  void join(Session& session);
+  /// The session of this number, if there is one, makes room for another that goes on where it was.
+  void replace(uint32_t number);
+  void on_frame(Session& session, const wire::Frame& frame);
+  void on_writable(Session& session) { mark(session.number()); }
+  void on_left(Session& session);
+
+  /// Writes what there is to write.
+  void flush();
+  /// Something was skipped: receivers that have to be told are looked at by the next flush().
+  void mark_untold();
+  /// True in the middle of a DELIVER frame: no other frame may be written.
+  bool in_frame(uint32_t number) const { return queue_.batch(number).under_way(); }
+  /// From now on streams end as soon as nothing is left for them.
+  void set_ending(bool ending) { ending_ = ending; }
+  /// Ends every stream now, with Queue::finish().
+  void end_all();
+
+  Session* session(uint32_t number) const { return desks_[number - 1].session; }
+  uint32_t connected() const { return connected_; }
+  /// The stream was ended in order, by the broker or by the receiver.
+  bool ended(uint32_t number) const { return desks_[number - 1].ended; }
+  const std::string& cut_off_reason(uint32_t number) const { return desks_[number - 1].cut_off_reason; }
+  wire::EndTotals totals(uint32_t number) const;
+
+  /// Most of the receivers are behind, and are moving: it is the load that is too high, not a receiver that is too slow. Then senders are
+  /// held back before anybody is cut off. `held` is what was answered last (the answer has some inertia).
+  bool most_are_behind(bool held, int64_t now_ns) const;
+
+ private:
+  struct Desk {
+    Session* session = nullptr;
+    std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
+    bool marked = false;
+    bool leaving = false;  // it said END; the batch under way is its last
+    bool ended = false;
+    uint64_t deadline_batch = 0;   // which batch the deadline is for: how many messages were handed over before it
+    size_t joined_with_bytes = 0;  // backlog at joining that is not caught up: a late joiner is not slow
+    int64_t moved_ns = 0;          // when the kernel last took something
+    std::string cut_off_reason;
+  };
+
+  Desk& desk_of(uint32_t number) { return desks_[number - 1]; }
+  void mark(uint32_t number);
+  void flush_one(uint32_t number);
+  bool write_control(uint32_t number);
+  bool write_batch(uint32_t number);
+  void watch_limits(uint32_t number);
+  void end_if_due(uint32_t number);
+  void send_end(uint32_t number, const char* why);
+  void cut_off(uint32_t number, const std::string& reason);
+
+  net::EventLoop& loop_;
+  const Options& options_;
+  Queue& queue_;
+  EventLog& log_;
+  std::vector<Desk> desks_;
+  std::vector<uint32_t> marked_;  // to be flushed beside those the queue names
+  std::vector<uint32_t> round_;   // being flushed
+  size_t turn_ = 0;               // who is first moves on, so that nobody is always last
+  Pieces pieces_;
+  uint32_t connected_ = 0;
+  bool ending_ = false;
+};
+
+}  // namespace n2nq

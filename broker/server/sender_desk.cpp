@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/sender_desk.h"
+
+#include <algorithm>
+
+#include "broker/net/clock.h"
+#include "broker/wire/record.h"
+
+namespace n2nq {
+
+namespace {
+
+/// The protocol promises 20 ms; the rest is for the way.
+constexpr int64_t tell_after_ns = 15 * net::ns_per_ms;
+/// Refused ranges that wait to be told; more are told at once.
+constexpr size_t refused_untold_max = 1000;
+
+}  // namespace
+
+SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
+    : loop_(loop), options_(options), queue_(queue), log_(log), accounts_(options.queue.senders), tell_timer_(loop, [this] {
+        tell_all();
+      }) {}
+
+uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
+  Account& account = accounts_[hello.number - 1];
+  account.session = &session;
+  account.known = true;
+  ++connected_;
+  set_ended(account, false);
+  // Behind a restart of the broker a sender may be unable to repeat what an earlier broker had: that gap is its loss, not an error.
+  account.next_index = std::max(account.next_index, hello.next_index);
+  if (!account.refused_untold.empty()) mark_untold(hello.number);  // WELCOME says what is accepted, not what is refused
+  if (held_) session.connection().pause_reading();
+  return account.next_index;
+}
+
+void SenderDesk::on_left(Session& session) {
+  Account& account = accounts_[session.number() - 1];
+  if (account.session != &session) return;
+  account.session = nullptr;
+  account.gone_since_ns = net::now_ns();
+  --connected_;
+}
+
+void SenderDesk::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
+  if (frame.type == wire::FrameType::publish) {
+    on_publish(session, frame.body, read_ns);
+  } else if (const auto end = wire::End::decode(frame.body); frame.type == wire::FrameType::end && end) {
+    on_end(session, *end);
+  } else {
+    session.refuse(wire::ErrorCode::frame, std::string(wire::name_of(frame.type)) + " of " + std::to_string(frame.body.size()) +
+                                               " bytes is nothing that a sender says; PUBLISH, END (8 bytes) and HEARTBEAT are");
+  }
+}
+
+void SenderDesk::on_publish(Session& session, wire::ByteView body, int64_t read_ns) {
+  wire::RecordWalk records(body);
+  while (const auto record = records.next()) {
+    if (!take_in(session, *record, read_ns)) return;
+  }
+  if (records.failed()) {
+    session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
+    return;
+  }
+  if (!held_ && queue_.bytes_held() >= options_.limits.memory_bytes) hold_back(true);
+}
+
+bool SenderDesk::take_in(Session& session, wire::ByteView record, int64_t read_ns) {
+  Account& account = accounts_[session.number() - 1];
+  const uint32_t sender = wire::record_sender(record.data());
+  const uint64_t index = wire::record_index(record.data());
+  if (sender != session.number() || index > account.next_index) {
+    session.refuse(wire::ErrorCode::index_gap, "message " + std::to_string(index) + " of sender " + std::to_string(sender) + "; expected " +
+                                                   std::to_string(account.next_index) + " of sender " + std::to_string(session.number()));
+    return false;
+  }
+  if (index < account.next_index) return true;  // repeated after a reconnect: it is accepted already
+  account.next_index = index + 1;
+  mark_untold(session.number());
+  if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
+    refuse_message(account, index, wire::RefuseReason::too_large);
+  } else if (ending_) {
+    refuse_message(account, index, wire::RefuseReason::ending);
+  } else {
+    queue_.take_in(record, read_ns);
+    ++account.accepted;
+    ++accepted_;
+  }
+  return true;
+}
+
+void SenderDesk::refuse_message(Account& account, uint64_t index, wire::RefuseReason reason) {
+  ++account.refused;
+  ++refused_;
+  std::vector<wire::RefusedRange>& ranges = account.refused_untold;
+  if (!ranges.empty() && ranges.back().reason == reason && ranges.back().to + 1 == index) {
+    ranges.back().to = index;
+    return;
+  }
+  ranges.push_back({index, index, reason});
+  if (ranges.size() >= refused_untold_max) tell(account);
+}
+
+void SenderDesk::on_end(Session& session, const wire::End& end) {
+  Account& account = accounts_[session.number() - 1];
+  if (end.value != account.next_index) {
+    session.refuse(wire::ErrorCode::index_gap, "END says that " + std::to_string(end.value) + " is one above the last message; expected " +
+                                                   std::to_string(account.next_index));
+    return;
+  }
+  set_ended(account, true);
+  account.untold = true;
+  tell(account);
+  session.send(wire::End{account.accepted});
+  session.finish("ended, " + std::to_string(account.accepted) + " messages accepted");
+}
+
+void SenderDesk::set_ended(Account& account, bool ended) {
+  if (account.ended == ended) return;
+  account.ended = ended;
+  ended ? ++ended_ : --ended_;
+}
+
+void SenderDesk::check_gone(int64_t now_ns) {
+  const int64_t deadline_ns = options_.limits.reconnect_deadline_ms * net::ns_per_ms;
+  for (uint32_t number = 1; number <= accounts_.size(); ++number) {
+    Account& account = accounts_[number - 1];
+    const bool gone = account.known && !account.session && !account.ended;
+    if (!gone || now_ns - account.gone_since_ns < deadline_ns) continue;
+    set_ended(account, true);
+    faults_.push_back(service_name(wire::Role::sender, number) + " was gone for " + std::to_string(options_.limits.reconnect_deadline_ms) +
+                      " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages");
+    log_.write(faults_.back());
+  }
+}
+
+void SenderDesk::dismiss() {
+  tell_all();
+  for (Account& account : accounts_) {
+    if (account.session) account.session->refuse(wire::ErrorCode::ending, "the broker is ending");
+  }
+}
+
+void SenderDesk::hold_back(bool held) {
+  if (held_ == held) return;
+  held_ = held;
+  const int64_t now = net::now_ns();
+  if (held) {
+    held_since_ns_ = now;
+  } else {
+    held_total_ns_ += now - held_since_ns_;
+  }
+  for (Account& account : accounts_) {
+    if (!account.session) continue;
+    if (held) {
+      account.session->connection().pause_reading();
+    } else {
+      account.session->note_heard(now);  // it could not be heard
+      account.session->connection().resume_reading();
+    }
+  }
+}
+
+void SenderDesk::mark_untold(uint32_t number) {
+  if (std::exchange(accounts_[number - 1].untold, true)) return;
+  untold_.push_back(number);
+  if (!tell_timer_.armed()) tell_timer_.arm(loop_.woke_ns() + tell_after_ns);
+}
+
+void SenderDesk::tell_all() {
+  // Those whose last ACCEPTED is still unsent stay for the next time: one waits at most, however slowly a sender reads.
+  std::vector<uint32_t>::iterator keep = untold_.begin();
+  for (const uint32_t number : untold_) {
+    Account& account = accounts_[number - 1];
+    if (account.session && account.session->has_unsent() && !account.session->flush()) {
+      *keep++ = number;
+    } else {
+      tell(account);
+    }
+  }
+  untold_.erase(keep, untold_.end());
+  if (!untold_.empty()) tell_timer_.arm(net::now_ns() + tell_after_ns);
+}
+
+void SenderDesk::tell(Account& account) {
+  if (!std::exchange(account.untold, false) || !account.session) return;
+  account.session->send(wire::Accepted{account.next_index, std::exchange(account.refused_untold, {})});
+}
+
+}  // namespace n2nq

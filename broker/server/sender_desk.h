@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The senders' side: takes their messages into the queue, tells them what is accepted, holds them back when the queue is full.
+//
+// A message is accepted when it is in the queue; its index must be the next one. What a sender repeats after a reconnect is dropped.
+// ACCEPTED is told unasked, by one timer for all senders that is only armed when there is something to tell.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "broker/net/event_loop.h"
+#include "broker/queue/queue.h"
+#include "broker/server/event_log.h"
+#include "broker/server/options.h"
+#include "broker/server/session.h"
+
+namespace n2nq {
+
+class SenderDesk {
+ public:
+  struct Account {
+    Session* session = nullptr;  // while serving
+    bool known = false;          // was connected at least once
+    bool ended = false;
+    uint64_t next_index = 0;
+    uint64_t accepted = 0;
+    uint64_t refused = 0;
+    int64_t gone_since_ns = 0;  // while known and not connected
+    bool untold = false;        // ACCEPTED is due
+    std::vector<wire::RefusedRange> refused_untold;
+  };
+
+  SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log);
+
+  /// A sender said HELLO with a number in range; returns the index the broker expects next. A former session of the same number was
+  /// refused by the caller.
+  uint64_t join(Session& session, const wire::Hello& hello);
+  void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
+  void on_left(Session& session);
+
+  const Account& account(uint32_t number) const { return accounts_[number - 1]; }
+  uint32_t connected() const { return connected_; }
+  /// Every expected sender has ended, and there was something to end: a run in which nothing was published is not over.
+  bool all_ended() const { return ended_ == accounts_.size() && accepted_ > 0; }
+  uint64_t accepted() const { return accepted_; }
+  uint64_t refused() const { return refused_; }
+
+  /// Counts senders that are gone longer than their reconnect deadline as ended.
+  void check_gone(int64_t now_ns);
+  /// Messages that come from now on are refused.
+  void refuse_new() { ending_ = true; }
+  /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
+  void dismiss();
+
+  /// Stops or resumes reading from all senders.
+  void hold_back(bool held);
+  bool held_back() const { return held_; }
+  /// How long in all, until now.
+  int64_t held_back_ns(int64_t now_ns) const { return held_total_ns_ + (held_ ? now_ns - held_since_ns_ : 0); }
+
+  const std::vector<std::string>& faults() const { return faults_; }
+
+ private:
+  void on_publish(Session& session, wire::ByteView body, int64_t read_ns);
+  void on_end(Session& session, const wire::End& end);
+  bool take_in(Session& session, wire::ByteView record, int64_t read_ns);
+  void refuse_message(Account& account, uint64_t index, wire::RefuseReason reason);
+  void set_ended(Account& account, bool ended);
+  void mark_untold(uint32_t number);
+  void tell(Account& account);
+  void tell_all();
+
+  net::EventLoop& loop_;
+  const Options& options_;
+  Queue& queue_;
+  EventLog& log_;
+  std::vector<Account> accounts_;
+  std::vector<uint32_t> untold_;
+  net::Timer tell_timer_;
+  uint32_t connected_ = 0;
+  size_t ended_ = 0;
+  uint64_t accepted_ = 0;
+  uint64_t refused_ = 0;
+  bool ending_ = false;
+  bool held_ = false;
+  int64_t held_since_ns_ = 0;
+  int64_t held_total_ns_ = 0;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace n2nq

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/server.h"
+
+#include <algorithm>
+
+#include "broker/net/clock.h"
+#include "broker/server/summary.h"
+
+namespace n2nq {
+
+using wire::ErrorCode;
+using wire::Role;
+
+namespace {
+
+/// Senders resume when so much of the budget (in eighths) is left in use; a gap, so that they are not stopped and started for each message.
+constexpr size_t resume_eighths = 7;
+constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
+/// Messages expire in bundles at most this much late.
+constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
+constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
+constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
+constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
+/// Connections over the session limit that may be told so at a time; further ones are closed without a word.
+constexpr size_t sessions_told_max = 256;
+/// How long `stop` waits for clients to close after the last frame.
+constexpr int64_t closing_ns = 1 * net::ns_per_s;
+/// Smallest frame_bytes_max: a batch.
+constexpr uint32_t frame_bytes_min = Batch::body_bytes_max;
+constexpr uint32_t frame_bytes_beside_payload = 64;
+
+int64_t house_look_ns(const Limits& limits) {
+  int64_t look_ms = limits.reconnect_deadline_ms / 10;
+  if (limits.heartbeat_ms > 0) look_ms = std::min<int64_t>(look_ms, limits.heartbeat_ms / 12);
+  return std::clamp(look_ms * net::ns_per_ms, house_look_min_ns, house_look_max_ns);
+}
+
+}  // namespace
+
+const char* name_of(Server::State state) {
+  static constexpr const char* names[] = {"waiting", "running", "ending", "ended"};
+  return names[static_cast<size_t>(state)];
+}
+
+Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint64_t epoch, OnState on_state)
+    : loop_(loop),
+      options_(options),
+      log_(log),
+      epoch_(epoch),
+      on_state_(std::move(on_state)),
+      queue_(Queue::make(options_.queue)),
+      senders_(loop, options_, *queue_, log),
+      receivers_(loop, options_, *queue_, log),
+      listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
+      expiry_timer_(loop, [this] { run_expiry(); }),
+      house_timer_(loop, [this] { keep_house(); }),
+      held_timer_(loop, [this] { balance(); }),
+      waiting_timer_(loop, [this] { on_state_(state_, waiting_for()); }),
+      drain_timer_(loop, [this] {
+        if (books_closed_) {
+          set_state(State::ended);
+        } else {
+          finish();
+        }
+      }) {
+  kept_house_ns_ = net::now_ns();
+  house_timer_.arm(kept_house_ns_ + house_look_ns(options_.limits));
+  loop_.set_after_wake_up([this] { after_wake_up(); });
+  log_.write("listening on " + address().text());
+  note_waiting();
+}
+
+Server::~Server() {
+  loop_.set_after_wake_up({});
+}
+
+// --- clients come and go ---
+
+void Server::accept(net::Fd socket) {
+  if (sessions_.size() >= options_.limits.sessions_max + sessions_told_max) return;
+  Session::Owner& owner = *this;
+  auto session = std::make_unique<Session>(loop_, std::move(socket), options_.limits.handshake_deadline_ms * net::ns_per_ms, owner);
+  Session& accepted = *session;
+  sessions_.emplace(&accepted, std::move(session));
+  if (sessions_.size() > options_.limits.sessions_max) {
+    accepted.refuse(ErrorCode::too_many, "the limit of " + std::to_string(options_.limits.sessions_max) + " sessions is reached");
+  }
+}
+
+std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
+  const auto opening = wire::Hello::decode_opening(body);
+  if (!opening || opening->magic != wire::magic) return Refusal{ErrorCode::not_n2nq, "HELLO does not begin with \"N2NQ\""};
+  if (opening->version != wire::version) {
+    return Refusal{ErrorCode::other_version, "the client speaks version " + std::to_string(opening->version) +
+                                                 " of the protocol, this broker version " + std::to_string(wire::version)};
+  }
+  const auto hello = wire::Hello::decode(body);
+  if (!hello || hello->reserved_read != 0) {
+    return Refusal{ErrorCode::frame, "HELLO has " + std::to_string(body.size()) + " bytes or byte 7 is not 0; it has 56 and it is"};
+  }
+  const bool is_service = hello->role == Role::sender || hello->role == Role::receiver;
+  if (!is_service && hello->role != Role::probe) {
+    return Refusal{ErrorCode::number, "role " + std::to_string(static_cast<int>(hello->role)) + " does not exist (1 to 3 do)"};
+  }
+  const uint32_t numbers = hello->role == Role::sender ? options_.queue.senders : options_.queue.receivers;
+  if (is_service && (hello->number < 1 || hello->number > numbers)) {
+    return Refusal{ErrorCode::number, std::string(wire::name_of(hello->role)) + " " + std::to_string(hello->number) +
+                                          " is not in this run; they are numbered 1 to " + std::to_string(numbers)};
+  }
+  if (!token_matches(hello->token)) return Refusal{ErrorCode::token, "the token is not this run's"};
+  if (stopping_ || books_closed_) return Refusal{ErrorCode::ending, "the broker is ending"};
+  if (hello->role == Role::receiver) {
+    const std::string reason = receivers_.refusal(hello->number);
+    if (!reason.empty()) return Refusal{ErrorCode::too_slow, reason};
+  }
+  return std::nullopt;
+}
+
+bool Server::token_matches(const wire::Token& token) const {
+  if (!options_.token_required) return true;
+  // Every byte is looked at, whichever is wrong: the time taken tells nothing.
+  unsigned difference = 0;
+  for (size_t i = 0; i < token.size(); ++i) difference |= static_cast<unsigned>(token[i] ^ options_.token[i]);
+  return difference == 0;
+}
+
+wire::Welcome Server::make_welcome(uint64_t next_index) const {
+  wire::Welcome welcome;
+  welcome.queue_mode = options_.queue.mode;
+  welcome.heartbeat_ms = options_.limits.heartbeat_ms;
+  welcome.message_bytes_max = options_.limits.message_bytes_max;
+  welcome.frame_bytes_max = std::max(options_.limits.message_bytes_max + frame_bytes_beside_payload, frame_bytes_min);
+  welcome.epoch = epoch_;
+  welcome.next_index = next_index;
+  welcome.senders_expected = options_.queue.senders;
+  welcome.now_ns = net::now_ns();
+  return welcome;
+}
+
+void Server::on_hello(Session& session, wire::ByteView body) {
+  if (const auto refusal = check_hello(body)) {
+    session.refuse(refusal->code, refusal->text);
+    return;
+  }
+  const wire::Hello hello = *wire::Hello::decode(body);
+  uint64_t next_index = 0;
+  if (hello.role == Role::sender) {
+    Session* former = senders_.account(hello.number).session;
+    if (former) former->refuse(ErrorCode::replaced, "this number has connected again");
+    next_index = senders_.join(session, hello);
+  } else if (hello.role == Role::receiver) {
+    receivers_.replace(hello.number);
+  }
+  session.welcome(hello.role, hello.number, make_welcome(next_index));
+  // Only now: nothing may come before WELCOME.
+  if (hello.role == Role::receiver) receivers_.join(session);
+  log_.write(session.name() + " connected, session " + std::to_string(hello.session));
+  note_waiting();
+}
+
+void Server::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
+  switch (session.role()) {
+    case Role::sender:
+      senders_.on_frame(session, frame, read_ns);
+      break;
+    case Role::receiver:
+      receivers_.on_frame(session, frame);
+      break;
+    case Role::probe:
+      on_probe_frame(session, frame, read_ns);
+      break;
+  }
+}
+
+void Server::on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
+  const auto probe = frame.type == wire::FrameType::probe ? wire::Probe::decode(frame.body) : std::nullopt;
+  if (!probe) {
+    session.refuse(ErrorCode::frame, std::string(wire::name_of(frame.type)) + " is nothing that a probe says; PROBE and HEARTBEAT are");
+  } else if (!session.has_unsent()) {  // who does not read the answers gets no more of them
+    session.send(wire::ProbeReply{probe->t1_ns, read_ns, net::now_ns()});
+  }
+}
+
+void Server::on_writable(Session& session) {
+  if (session.role() == Role::receiver) {
+    receivers_.on_writable(session);
+  } else {
+    session.flush();
+  }
+}
+
+void Server::on_left(Session& session, const std::string& reason) {
+  if (session.welcomed() && session.role() == Role::sender) senders_.on_left(session);
+  if (session.welcomed() && session.role() == Role::receiver) receivers_.on_left(session);
+  log_.write(session.name() + (session.welcomed() ? " left: " : " refused: ") + reason);
+  note_waiting();
+}
+
+void Server::on_refused(Session&, ErrorCode code) {
+  // What a client did wrong; not what befell it.
+  const bool its_fault = code != ErrorCode::replaced && code != ErrorCode::too_slow && code != ErrorCode::ending;
+  if (its_fault) ++sessions_refused_[wire::name_of(code)];
+}
+
+void Server::on_gone(Session& session) {
+  gone_.push_back(&session);
+}
+
+// --- each wake-up ---
+
+void Server::after_wake_up() {
+  if (!books_closed_) {
+    memory_bytes_max_ = std::max(memory_bytes_max_, queue_->bytes_held());
+    if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
+    if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
+    receivers_.set_ending(stopping_ || senders_.all_ended());
+    receivers_.flush();
+    balance();
+  }
+  look_for_end();
+  for (Session* session : gone_) sessions_.erase(session);
+  gone_.clear();
+}
+
+void Server::balance() {
+  const bool held = senders_.held_back();
+  const size_t memory_bytes = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
+  const bool hold = queue_->bytes_held() >= memory_bytes || receivers_.most_are_behind(held, net::now_ns());
+  senders_.hold_back(hold && !books_closed_);
+  if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
+}
+
+void Server::run_expiry() {
+  const int64_t now = net::now_ns();
+  queue_->expire(now);
+  receivers_.mark_untold();
+  const int64_t next_ns = queue_->next_expiry_ns();
+  if (next_ns != 0) expiry_timer_.arm(std::max(next_ns, now + expiry_bundle_ns));
+}
+
+/// Heartbeats, silence, and senders that stay away.
+void Server::keep_house() {
+  const int64_t now = net::now_ns();
+  const int64_t look_ns = house_look_ns(options_.limits);
+  // After a pause of the whole process nobody could be heard: that is not the clients' silence.
+  const bool was_paused = now - kept_house_ns_ > 4 * look_ns;
+  kept_house_ns_ = now;
+  house_timer_.arm(now + look_ns);
+  senders_.check_gone(now);
+  if (options_.limits.heartbeat_ms == 0) return;
+  const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
+  for (auto& [session, owned] : sessions_) {
+    if (!session->serving()) continue;
+    if (was_paused || !session->connection().reading()) session->note_heard(now);
+    const bool in_frame = session->role() == Role::receiver && receivers_.in_frame(session->number());
+    if (now - session->last_heard_ns() > heartbeat_ns) {
+      session->refuse(ErrorCode::silent, "nothing was heard for " + std::to_string(options_.limits.heartbeat_ms) + " ms", in_frame);
+    } else if (now - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !in_frame && !session->has_unsent()) {
+      session->send_heartbeat();
+    }
+  }
+}
+
+// --- the end ---
+
+void Server::stop() {
+  if (std::exchange(stopping_, true)) return;
+  log_.write("stop: draining for at most " + std::to_string(options_.limits.drain_ms) + " ms");
+  senders_.refuse_new();
+  if (state_ == State::ended) return;
+  set_state(State::ending);
+  drain_timer_.arm(net::now_ns() + options_.limits.drain_ms * net::ns_per_ms);
+  loop_.wake_again();
+}
+
+void Server::look_for_end() {
+  if (state_ == State::ended) return;
+  if (!books_closed_) {
+    const bool ending = stopping_ || senders_.all_ended();
+    if (!ending) return;
+    if (state_ == State::running) set_state(State::ending);
+    if (!queue_->drained() || receivers_.connected() > 0) return;
+    if (!stopping_) {
+      set_state(State::ended);
+      return;
+    }
+    finish();
+  }
+  const bool all_closed = std::none_of(sessions_.begin(), sessions_.end(), [](const auto& item) {
+    return item.first->welcomed() && item.first->role() != Role::probe && item.first->state() != Session::State::gone;
+  });
+  if (all_closed) set_state(State::ended);
+}
+
+void Server::finish() {
+  if (books_closed_) return;
+  close_books();
+  if (state_ == State::ended) return;
+  set_state(State::ending);
+  drain_timer_.arm(net::now_ns() + closing_ns);
+  loop_.wake_again();
+}
+
+void Server::close_books() {
+  books_closed_ = true;
+  expiry_timer_.disarm();
+  senders_.hold_back(false);
+  senders_.dismiss();
+  receivers_.end_all();
+  log_totals();
+}
+
+void Server::log_totals() {
+  uint64_t handed_over = 0;
+  for (uint32_t number = 1; number <= options_.queue.receivers; ++number) handed_over += queue_->account(number).handed_over;
+  log_.write("totals: " + std::to_string(senders_.accepted()) + " messages accepted, " + std::to_string(senders_.refused()) + " refused, " +
+             std::to_string(handed_over) + " deliveries");
+}
+
+nlohmann::json Server::summary() {
+  finish();
+  SummaryFacts facts;
+  facts.epoch = epoch_;
+  facts.memory_bytes_max = memory_bytes_max_;
+  facts.held_back_ns = senders_.held_back_ns(net::now_ns());
+  facts.sessions_refused = sessions_refused_;
+  facts.faults = senders_.faults();
+  if (listener_.turned_away() > 0) {
+    facts.faults.push_back(std::to_string(listener_.turned_away()) + " connections were turned away: no file descriptors left");
+  }
+  for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
+  return make_summary(options_, *queue_, senders_, receivers_, facts);
+}
+
+// --- the state ---
+
+void Server::set_state(State state) {
+  if (state == state_) return;
+  log_.write(std::string(name_of(state_)) + " -> " + name_of(state));
+  if (state == State::running) log_.write("first message");
+  state_ = state;
+  waiting_timer_.disarm();
+  if (state == State::ended) drain_timer_.disarm();
+  on_state_(state_, {});
+}
+
+void Server::note_waiting() {
+  if (state_ == State::waiting && !waiting_timer_.armed()) waiting_timer_.arm(net::now_ns() + waiting_look_ns);
+}
+
+std::string Server::waiting_for() const {
+  return std::to_string(senders_.connected()) + " of " + std::to_string(options_.queue.senders) + " senders and " +
+         std::to_string(receivers_.connected()) + " of " + std::to_string(options_.queue.receivers) + " receivers are connected";
+}
+
+}  // namespace n2nq

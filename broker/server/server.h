@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// N2NQ: accepts clients, lets each say HELLO, and wires senders, queue and receivers together on one thread.
+//
+//   waiting --first message--> running --all senders ended, or stop()--> ending --drained, or the drain deadline--> ended
+//
+// Per wake-up: ready senders are read and their messages taken in; then each receiver with something new gets one write (after_wake_up).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/net/event_loop.h"
+#include "broker/net/listener.h"
+#include "broker/queue/queue.h"
+#include "broker/server/event_log.h"
+#include "broker/server/options.h"
+#include "broker/server/receiver_desk.h"
+#include "broker/server/sender_desk.h"
+#include "broker/server/session.h"
+
+namespace n2nq {
+
+class Server : private Session::Owner {
+ public:
+  enum class State { waiting, running, ending, ended };
+  /// On the loop's thread: the state, or what is waited for, has changed (at most 10 times a second).
+  using OnState = std::function<void(State state, const std::string& waiting_for)>;
+
+  /// Listens at once. Throws std::runtime_error that names address and reason. `epoch` differs from start to start.
+  Server(net::EventLoop& loop, const Options& options, EventLog& log, uint64_t epoch, OnState on_state);
+  ~Server() override;
+
+  const net::SocketAddress& address() const { return listener_.address(); }
+  State state() const { return state_; }
+
+  /// Takes nothing more in, drains for at most drain_ms, ends.
+  void stop();
+  bool stopping() const { return stopping_; }
+  /// Ends every stream now and closes the books.
+  void finish();
+  /// The summary of docs/control-protocol.md, after finish() or in the state ended.
+  nlohmann::json summary();
+
+ private:
+  struct Refusal {
+    wire::ErrorCode code;
+    std::string text;
+  };
+
+  void on_hello(Session& session, wire::ByteView body) override;
+  void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) override;
+  void on_writable(Session& session) override;
+  void on_left(Session& session, const std::string& reason) override;
+  void on_refused(Session& session, wire::ErrorCode code) override;
+  void on_gone(Session& session) override;
+
+  void accept(net::Fd socket);
+  std::optional<Refusal> check_hello(wire::ByteView body) const;
+  bool token_matches(const wire::Token& token) const;
+  wire::Welcome make_welcome(uint64_t next_index) const;
+  void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
+  void after_wake_up();
+  void balance();
+  void run_expiry();
+  void keep_house();
+  void look_for_end();
+  void close_books();
+  void log_totals();
+  void set_state(State state);
+  void note_waiting();
+  std::string waiting_for() const;
+
+  net::EventLoop& loop_;
+  const Options options_;
+  EventLog& log_;
+  const uint64_t epoch_;
+  const OnState on_state_;
+  std::unique_ptr<Queue> queue_;
+  SenderDesk senders_;
+  ReceiverDesk receivers_;
+  std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;
+  std::vector<Session*> gone_;
+  net::Listener listener_;
+
+  State state_ = State::waiting;
+  bool stopping_ = false;
+  bool books_closed_ = false;
+  size_t memory_bytes_max_ = 0;
+  std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
+  int64_t kept_house_ns_ = 0;
+
+  net::Timer expiry_timer_;
+  net::Timer house_timer_;
+  net::Timer held_timer_;     // looks again while senders are held back
+  net::Timer waiting_timer_;  // says what is waited for
+  net::Timer drain_timer_;    // the drain deadline, then the deadline for clients to close
+};
+
+/// As in the control protocol: "waiting", "running", "ending", "ended".
+const char* name_of(Server::State state);
+
+}  // namespace n2nq

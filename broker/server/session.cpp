@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/session.h"
+
+#include <cstdio>
+
+#include "broker/net/clock.h"
+
+namespace n2nq {
+
+namespace {
+/// How long a client may take to read why it was refused.
+constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
+/// How long a client may take to read END and close.
+constexpr int64_t ended_linger_ns = 10 * net::ns_per_s;
+}  // namespace
+
+std::string service_name(wire::Role role, uint32_t number) {
+  char name[16];
+  std::snprintf(name, sizeof name, "%c%03u", role == wire::Role::sender ? 'S' : 'R', number);
+  return name;
+}
+
+Session::Session(net::EventLoop& loop, net::Fd socket, int64_t handshake_deadline_ns, Owner& owner)
+    : loop_(loop),
+      owner_(owner),
+      connection_(loop, std::move(socket), wire::frame_bytes_max_before_welcome, *this),
+      deadline_(loop, [this] { on_deadline(); }),
+      handshake_deadline_ns_(handshake_deadline_ns) {
+  const int64_t now = net::now_ns();
+  last_heard_ns_ = now;
+  last_sent_ns_ = now;
+  deadline_.arm(now + handshake_deadline_ns);
+}
+
+std::string Session::name() const {
+  const std::string address = connection_.peer().text();
+  if (!welcomed_) return address;
+  if (role_ == wire::Role::probe) return "probe (" + address + ")";
+  return service_name(role_, number_) + " (" + address + ")";
+}
+
+void Session::welcome(wire::Role role, uint32_t number, const wire::Welcome& welcome) {
+  role_ = role;
+  number_ = number;
+  welcomed_ = true;
+  state_ = State::serving;
+  deadline_.disarm();
+  connection_.set_frame_bytes_max(welcome.frame_bytes_max);
+  send(welcome);
+}
+
+void Session::send_heartbeat() {
+  wire::encode_heartbeat(out_.bytes());
+  flush();
+}
+
+bool Session::flush() {
+  if (out_.empty()) return true;
+  last_sent_ns_ = loop_.woke_ns();
+  return out_.flush(connection_);
+}
+
+void Session::refuse(wire::ErrorCode code, const std::string& text, bool in_frame) {
+  if (state_ == State::lingering || state_ == State::gone) return;
+  owner_.on_refused(*this, code);
+  const std::string reason = std::string(wire::name_of(code)) + ": " + text;
+  if (in_frame) {
+    close(reason);
+    return;
+  }
+  send(wire::Error{code, text});
+  shut_down_when_flushed_ = true;
+  if (out_.empty()) connection_.shut_down_write();
+  linger(refused_linger_ns, reason);
+}
+
+void Session::finish(const std::string& reason) {
+  if (state_ == State::serving) linger(ended_linger_ns, reason);
+}
+
+void Session::linger(int64_t linger_ns, const std::string& reason) {
+  state_ = State::lingering;
+  connection_.discard_input();
+  deadline_.arm(net::now_ns() + linger_ns);
+  owner_.on_left(*this, reason);
+}
+
+void Session::close(const std::string& reason) {
+  const bool leaves = state_ == State::awaiting_hello || state_ == State::serving;
+  if (state_ == State::gone) return;
+  state_ = State::gone;
+  deadline_.disarm();
+  connection_.close();
+  if (leaves) owner_.on_left(*this, reason);
+  owner_.on_gone(*this);
+}
+
+void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {
+  last_heard_ns_ = read_ns;
+  if (state_ == State::awaiting_hello) {
+    if (frame.type == wire::FrameType::hello) {
+      owner_.on_hello(*this, frame.body);
+    } else {
+      refuse(wire::ErrorCode::not_n2nq, std::string("the first frame is ") + wire::name_of(frame.type) + ", it has to be HELLO");
+    }
+    return;
+  }
+  if (state_ != State::serving || frame.type == wire::FrameType::heartbeat) return;
+  if (frame.type == wire::FrameType::error) {
+    const auto error = wire::Error::decode(frame.body);
+    finish("the client says: " + (error ? error->text : std::string("?")));
+  } else if (frame.type == wire::FrameType::hello) {
+    refuse(wire::ErrorCode::frame, "a second HELLO; one per connection");
+  } else {
+    owner_.on_frame(*this, frame, read_ns);
+  }
+}
+
+void Session::on_malformed(const std::string& error) {
+  refuse(state_ == State::awaiting_hello ? wire::ErrorCode::not_n2nq : wire::ErrorCode::frame, error);
+}
+
+void Session::on_writable() {
+  if (state_ == State::serving) {
+    owner_.on_writable(*this);
+  } else if (flush() && shut_down_when_flushed_) {
+    connection_.shut_down_write();
+  }
+}
+
+void Session::on_closed(const std::string& reason) {
+  close(reason.empty() ? "connection closed" : "connection lost: " + reason);
+}
+
+void Session::on_deadline() {
+  if (state_ == State::awaiting_hello) {
+    refuse(wire::ErrorCode::handshake,
+           "no complete HELLO within " + std::to_string(handshake_deadline_ns_ / net::ns_per_ms) + " ms of connecting");
+  } else {
+    close("");
+  }
+}
+
+}  // namespace n2nq

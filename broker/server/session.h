@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One client's connection and where it stands in the protocol.
+//
+//   awaiting_hello --HELLO--> serving --END--> lingering --> gone
+//        |                       |                 ^
+//        +------- ERROR ---------+-----------------+          lingering: the last frame is on its way, what comes in is thrown away
+//
+// Knows the frames that every role has (HELLO, HEARTBEAT, ERROR); the rest is the owner's. Belongs to the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "broker/net/connection.h"
+#include "broker/net/event_loop.h"
+#include "broker/wire/messages.h"
+
+namespace n2nq {
+
+/// "S003", "R017".
+std::string service_name(wire::Role role, uint32_t number);
+
+class Session : private net::Connection::Handler {
+ public:
+  enum class State { awaiting_hello, serving, lingering, gone };
+
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    /// The first frame was HELLO, of any version. Answers with welcome() or refuse().
+    virtual void on_hello(Session& session, wire::ByteView body) = 0;
+    /// A frame while serving; never HELLO, HEARTBEAT or ERROR.
+    virtual void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) = 0;
+    /// While serving: the kernel has room again.
+    virtual void on_writable(Session& session) = 0;
+    /// serving -> lingering or gone (`reason` says why, for the log), and awaiting_hello -> lingering or gone. Once per session.
+    virtual void on_left(Session& session, const std::string& reason) = 0;
+    /// refuse() was called; on_left() follows.
+    virtual void on_refused(Session& session, wire::ErrorCode code) = 0;
+    /// Nothing is left to do: to be destroyed at the end of the wake-up.
+    virtual void on_gone(Session& session) = 0;
+  };
+
+  Session(net::EventLoop& loop, net::Fd socket, int64_t handshake_deadline_ns, Owner& owner);
+
+  State state() const { return state_; }
+  bool serving() const { return state_ == State::serving; }
+  /// Of serving sessions, and of those that were serving.
+  wire::Role role() const { return role_; }
+  uint32_t number() const { return number_; }
+  bool welcomed() const { return welcomed_; }
+  /// "S003 (127.0.0.1:51000)", or the address alone before HELLO.
+  std::string name() const;
+
+  void welcome(wire::Role role, uint32_t number, const wire::Welcome& welcome);
+  /// Encodes and writes a frame; what the kernel does not take follows when it can.
+  template <typename Message>
+  void send(const Message& message) {
+    message.encode(out_.bytes());
+    flush();
+  }
+  void send_heartbeat();
+  /// Control frames that wait. True when none is left, so that records may follow.
+  bool flush();
+  bool has_unsent() const { return !out_.empty(); }
+  /// To encode frames into before flush().
+  wire::Bytes& out() { return out_.bytes(); }
+
+  /// ERROR, then lingering. With `in_frame` (a DELIVER is cut short) nothing can be said any more: closes.
+  void refuse(wire::ErrorCode code, const std::string& text, bool in_frame = false);
+  /// The last frame was sent: the client is to close. `reason` for the log.
+  void finish(const std::string& reason);
+  /// At once, without a word.
+  void close(const std::string& reason);
+
+  net::Connection& connection() { return connection_; }
+
+  int64_t last_heard_ns() const { return last_heard_ns_; }
+  void note_heard(int64_t now_ns) { last_heard_ns_ = now_ns; }
+  int64_t last_sent_ns() const { return last_sent_ns_; }
+  void note_sent(int64_t now_ns) { last_sent_ns_ = now_ns; }
+
+ private:
+  void on_frame(const wire::Frame& frame, int64_t read_ns) override;
+  void on_malformed(const std::string& error) override;
+  void on_writable() override;
+  void on_closed(const std::string& reason) override;
+  void on_deadline();
+  void linger(int64_t linger_ns, const std::string& reason);
+
+  net::EventLoop& loop_;
+  Owner& owner_;
+  State state_ = State::awaiting_hello;
+  bool welcomed_ = false;
+  bool shut_down_when_flushed_ = false;
+  wire::Role role_ = wire::Role::probe;
+  uint32_t number_ = 0;
+  net::Connection connection_;
+  net::OutBuffer out_;
+  net::Timer deadline_;  // of the handshake, then of lingering
+  int64_t handshake_deadline_ns_;
+  int64_t last_heard_ns_ = 0;
+  int64_t last_sent_ns_ = 0;
+};
+
+}  // namespace n2nq

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/server/summary.h"
+
+namespace n2nq {
+
+using nlohmann::json;
+using wire::SkipReason;
+
+namespace {
+
+json sets_json(const SenderSets& sets) {
+  json runs = json::array();
+  for (const auto& run : sets.shared()) runs.push_back({run.sender_first, run.sender_last, run.set});
+  return runs;
+}
+
+json sender_json(uint32_t number, const SenderDesk::Account& account) {
+  return {{"number", number}, {"accepted", account.accepted}, {"refused", account.refused}, {"ended", account.ended}};
+}
+
+json receiver_json(uint32_t number, const Options& options, const Queue& queue, const ReceiverDesk& receivers) {
+  const wire::EndTotals totals = receivers.totals(number);
+  json receiver{{"number", number},
+                {"handed_over", totals.handed_over},
+                {"redelivered", totals.redelivered},
+                {"ended", receivers.ended(number)},
+                {"cut_off_reason", receivers.cut_off_reason(number)}};
+  if (options.queue.mode == wire::QueueMode::load_balancer) return receiver;
+  const SkippedSets& skipped = queue.account(number).skipped;
+  receiver["expired"] = totals.expired;
+  receiver["unrequested"] = totals.unrequested;
+  receiver["parked"] = totals.parked;
+  receiver["cut_off"] = totals.cut_off;
+  receiver["still_queued"] = totals.still_queued;
+  receiver["expired_sets"] = sets_json(of(skipped, SkipReason::expired));
+  receiver["cut_off_sets"] = sets_json(of(skipped, SkipReason::cut_off));
+  receiver["still_queued_sets"] = sets_json(queue.still_queued(number));
+  return receiver;
+}
+
+json total_json(const Queue::Total& total) {
+  return {{"expired", of(total.skipped, SkipReason::expired).count()},
+          {"unrequested", of(total.skipped, SkipReason::unrequested).count()},
+          {"parked", of(total.skipped, SkipReason::parked).count()},
+          {"cut_off", of(total.skipped, SkipReason::cut_off).count()},
+          {"still_queued", total.still_queued.count()},
+          {"expired_sets", sets_json(of(total.skipped, SkipReason::expired))},
+          {"cut_off_sets", sets_json(of(total.skipped, SkipReason::cut_off))},
+          {"still_queued_sets", sets_json(total.still_queued)}};
+}
+
+}  // namespace
+
+json make_summary(const Options& options, const Queue& queue, const SenderDesk& senders, const ReceiverDesk& receivers,
+                  const SummaryFacts& facts) {
+  json senders_json = json::array();
+  for (uint32_t number = 1; number <= options.queue.senders; ++number) senders_json.push_back(sender_json(number, senders.account(number)));
+  json receivers_json = json::array();
+  uint64_t deliveries = 0;
+  for (uint32_t number = 1; number <= options.queue.receivers; ++number) {
+    receivers_json.push_back(receiver_json(number, options, queue, receivers));
+    deliveries += queue.account(number).handed_over;
+  }
+  json refused = json::array();
+  for (const auto& [code, count] : facts.sessions_refused) refused.push_back({{"code", code}, {"count", count}});
+  return {{"type", "bye"},
+          {"role", "broker"},
+          {"epoch", std::to_string(facts.epoch)},
+          {"messages_accepted", senders.accepted()},
+          {"messages_refused", senders.refused()},
+          {"deliveries", deliveries},
+          {"senders", std::move(senders_json)},
+          {"receivers", std::move(receivers_json)},
+          {"total", total_json(queue.total())},
+          {"memory_bytes_max", facts.memory_bytes_max},
+          {"held_back_ns", facts.held_back_ns},
+          {"sessions_refused", std::move(refused)},
+          {"faults", facts.faults}};
+}
+
+}  // namespace n2nq

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The broker's last words: `bye` of docs/control-protocol.md.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "broker/queue/queue.h"
+#include "broker/server/options.h"
+#include "broker/server/receiver_desk.h"
+#include "broker/server/sender_desk.h"
+
+namespace n2nq {
+
+struct SummaryFacts {
+  uint64_t epoch = 0;
+  size_t memory_bytes_max = 0;
+  int64_t held_back_ns = 0;
+  std::map<std::string, uint64_t> sessions_refused;
+  std::vector<std::string> faults;
+};
+
+/// After Queue::finish().
+nlohmann::json make_summary(const Options& options, const Queue& queue, const SenderDesk& senders, const ReceiverDesk& receivers,
+                            const SummaryFacts& facts);
+
+}  // namespace n2nq
