@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/advanced_panel.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include "ui/widget/card.h"
+#include "ui/widget/setting_fields.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int field_px = 96;
+
+struct Group {
+  const char* title;
+  QStringList keys;
+};
+
+const std::vector<Group>& groups() {
+  static const std::vector<Group> all = {
+      {"Run", {"start_when", "seed", "log", "log_sample_every", "messages_tsv_max_mib", "broker.port"}},
+      {"Limits",
+       {"limits.memory_mib", "limits.pending_mib", "limits.message_max_bytes", "limits.sessions_max", "limits.write_deadline_s",
+        "limits.handshake_deadline_s", "limits.heartbeat_s", "limits.reconnect_deadline_s", "limits.drain_s"}},
+  };
+  return all;
+}
+
+QStringList shown_words(const QString& key) {
+  if (key == QStringLiteral("start_when")) return {QStringLiteral("all are connected"), QStringLiteral("senders are connected")};
+  if (key == QStringLiteral("log")) return {QStringLiteral("every message"), QStringLiteral("a sample"), QStringLiteral("off")};
+  return {};
+}
+
+}  // namespace
+
+bool AdvancedPanel::holds(const QString& key) {
+  for (const Group& group : groups()) {
+    if (group.keys.contains(key)) return true;
+  }
+  return false;
+}
+
+AdvancedPanel::AdvancedPanel(SettingsForm& form, const Theme& theme, QWidget* parent) : QScrollArea(parent), form_(form), theme_(theme) {
+  setObjectName(QStringLiteral("advanced_panel"));
+  setAccessibleName(QStringLiteral("Advanced settings"));
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* content = new QWidget;
+  auto* grid = new QGridLayout(content);
+  grid->setContentsMargins(0, 0, space::between, 0);
+  grid->setHorizontalSpacing(space::between);
+  grid->setVerticalSpacing(space::in_row);
+  grid->setColumnStretch(0, 1);
+  int row = 0;
+  for (const Group& group : groups()) {
+    auto* title = make_label(QString::fromUtf8(group.title), "strong");
+    title->setContentsMargins(0, row == 0 ? 0 : space::between, 0, 0);
+    grid->addWidget(title, row++, 0, 1, 2);
+    for (const QString& key : group.keys) {
+      auto* label = make_label(SettingsForm::label(key), "secondary");
+      label->setToolTip(SettingsForm::explanation(key));
+      grid->addWidget(label, row, 0, Qt::AlignLeft | Qt::AlignVCenter);
+      grid->addWidget(make_field(key), row, 1, Qt::AlignRight);
+      grid->addWidget(new ProblemLine(form_, {key}), row + 1, 0, 1, 2);
+      row += 2;
+    }
+  }
+  grid->setRowStretch(row, 1);
+  setWidget(content);
+}
+
+QWidget* AdvancedPanel::make_field(const QString& key) {
+  const app::KeyInfo* info = app::find_key(key.toStdString());
+  if (info && !info->words.empty()) return new WordField(form_, key, shown_words(key), theme_);
+  auto* field = new TextField(form_, key);
+  field->setFixedWidth(field_px);
+  return field;
+}
+
+}  // namespace n2nq::ui

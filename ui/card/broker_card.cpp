@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/broker_card.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QStackedLayout>
+#include <QToolButton>
+
+#include "ui/card/advanced_panel.h"
+#include "ui/card/process_head.h"
+#include "ui/card/run_panel.h"
+#include "ui/widget/segmented_control.h"
+#include "ui/widget/setting_fields.h"
+#include "ui/widget/small_button.h"
+#include "ui/widget/stage_bar.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int field_px = 72;
+const QString remove_key = QStringLiteral("queue.remove");
+const QString retention_key = QStringLiteral("queue.retention_s");
+const QString dispatch_key = QStringLiteral("queue.dispatch");
+
+}  // namespace
+
+BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
+    : Card(QStringLiteral("N2NQ"), parent), form_(form), actions_(actions), theme_(theme) {
+  setObjectName(QStringLiteral("broker_card"));
+  new ProcessHead(*this, app::Role::broker, actions, theme);
+  add_rules(theme);
+  add_fold_row();
+  add_middle(theme);
+  add_stages(theme);
+  connect(&form_, &SettingsForm::changed, this, &BrokerCard::refresh);
+  connect(&actions_.run(), &app::RunControl::process_changed, this, &BrokerCard::refresh);
+  connect(&actions_.run(), &app::RunControl::state_changed, this, &BrokerCard::refresh);
+  connect(&theme_, &Theme::changed, this, &BrokerCard::refresh);
+  refresh();
+}
+
+void BrokerCard::add_rules(const Theme& theme) {
+  auto* mode = new QVBoxLayout;
+  mode->setSpacing(space::in_row);
+  mode->addWidget(make_label(QStringLiteral("Queue mode"), "caption"));
+  mode->addWidget(
+      new SegmentedControl(form_, QStringLiteral("queue.mode"), {QStringLiteral("1 · Broadcaster"), QStringLiteral("2 · Load balancer")}));
+  body()->addLayout(mode);
+
+  // One row serves both modes, so that changing over moves nothing below it.
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::between);
+  auto* remove = new QHBoxLayout(remove_row_ = new QWidget);
+  remove->setContentsMargins(0, 0, 0, 0);
+  remove->setSpacing(space::between);
+  remove->addWidget(make_label(QStringLiteral("Remove message"), "secondary"));
+  remove->addWidget(new WordField(form_, remove_key, {QStringLiteral("when all have it"), QStringLiteral("after a set time")}, theme));
+  remove->addWidget(or_after_ = make_label(QStringLiteral("or after"), "secondary"));
+  auto* dispatch = new QHBoxLayout(dispatch_row_ = new QWidget);
+  dispatch->setContentsMargins(0, 0, 0, 0);
+  dispatch->setSpacing(space::between);
+  dispatch->addWidget(make_label(QStringLiteral("Dispatch"), "secondary"));
+  dispatch->addWidget(
+      new WordField(form_, dispatch_key, {QStringLiteral("random"), QStringLiteral("round robin"), QStringLiteral("next free")}, theme));
+  dispatch->addWidget(balancer_after_ = make_label(QStringLiteral("remove after"), "secondary"));
+  auto* retention = new TextField(form_, retention_key);
+  retention->setFixedWidth(field_px);
+  row->addWidget(remove_row_);
+  row->addWidget(dispatch_row_);
+  row->addWidget(retention);
+  row->addStretch(1);
+  body()->addLayout(row);
+  body()->addWidget(new ProblemLine(form_, {retention_key, remove_key, dispatch_key}));
+}
+
+void BrokerCard::add_fold_row() {
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::in_row);
+  fold_ = small_button("button_advanced", QStringLiteral("Advanced"), QStringLiteral("Shows or hides limits, seed, logs and port"));
+  fold_->setCheckable(true);
+  log_ = small_button("button_broker_log", QStringLiteral("N2NQ's log"), QStringLiteral("Opens the log file of N2NQ itself"));
+  row->addWidget(fold_);
+  row->addStretch(1);
+  row->addWidget(log_);
+  body()->addLayout(row);
+  connect(fold_, &QToolButton::toggled, this, &BrokerCard::show_advanced);
+  connect(log_, &QToolButton::clicked, this, &BrokerCard::log_requested);
+}
+
+void BrokerCard::add_middle(const Theme& theme) {
+  auto* box = new QWidget;
+  middle_ = new QStackedLayout(box);
+  panel_ = new RunPanel(form_, actions_, theme);
+  advanced_ = new AdvancedPanel(form_, theme);
+  middle_->addWidget(panel_);
+  middle_->addWidget(advanced_);
+  body()->addWidget(box, 1);
+  connect(panel_, &RunPanel::open_folder_requested, this, &BrokerCard::open_folder_requested);
+}
+
+void BrokerCard::add_stages(const Theme& theme) {
+  auto* well = new QFrame;
+  well->setProperty("well", true);
+  auto* layout = new QVBoxLayout(well);
+  layout->setContentsMargins(space::between, space::between, space::between, space::between);
+  layout->setSpacing(space::in_row);
+  layout->addWidget(make_label(QStringLiteral("Where the time goes (means: they add up)"), "caption"));
+  stages_ = new StageBar(theme);
+  layout->addWidget(stages_);
+  body()->addWidget(well);
+}
+
+void BrokerCard::show_advanced(bool shown) {
+  fold_->setChecked(shown);
+  middle_->setCurrentIndex(shown ? 1 : 0);
+  fold_->setIcon(theme_.icon(shown ? Glyph::chevron_down : Glyph::chevron_right, theme_.tokens().secondary));
+}
+
+bool BrokerCard::is_advanced_shown() const {
+  return fold_->isChecked();
+}
+
+void BrokerCard::refresh() {
+  const app::Settings::Queue& queue = form_.settings().queue;
+  const bool balancer = queue.mode == app::QueueMode::load_balancer;
+  remove_row_->setVisible(!balancer);
+  dispatch_row_->setVisible(balancer);
+  or_after_->setVisible(queue.remove == app::RemoveRule::when_all_have_it);
+  log_->setIcon(theme_.icon(Glyph::list, theme_.tokens().secondary));
+  log_->setEnabled(!actions_.run().broker_log_path().isEmpty());
+  log_->setToolTip(log_->isEnabled() ? QStringLiteral("Opens the log file of N2NQ itself")
+                                     : QStringLiteral("There is no log before N2NQ has been started"));
+  show_advanced(fold_->isChecked());
+}
+
+void BrokerCard::show_figures(const app::LiveFigures& figures) {
+  stages_->set_figures(figures);
+  panel_->show_figures(figures);
+}
+
+void BrokerCard::clear_figures() {
+  stages_->clear();
+  panel_->clear_figures();
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/charts_card.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+#include "ui/widget/chart_legend.h"
+#include "ui/widget/small_button.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+LiveChart::Spec latency_spec() {
+  return {QStringLiteral("chart_latency"),
+          QStringLiteral("Latency of all receivers over time"),
+          {{QStringLiteral("p50"), 0, MarkerShape::circle},
+           {QStringLiteral("p95"), 1, MarkerShape::square},
+           {QStringLiteral("p99"), 2, MarkerShape::triangle}},
+          true,
+          {},
+          {},
+          100};
+}
+
+LiveChart::Spec rate_spec() {
+  return {QStringLiteral("chart_rates"),
+          QStringLiteral("Rates over time"),
+          {{QStringLiteral("sent × copies"), 3, MarkerShape::circle},
+           {QStringLiteral("received"), 0, MarkerShape::square},
+           {QStringLiteral("in flight"), 4, MarkerShape::triangle, true}},
+          false,
+          QStringLiteral("msg/s"),
+          QStringLiteral("in flight, msg"),
+          100};
+}
+
+}  // namespace
+
+ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), theme_(theme) {
+  setProperty("card", true);
+  setObjectName(QStringLiteral("charts_card"));
+  setAccessibleName(QStringLiteral("Charts"));
+  latency_chart_ = new LiveChart(theme, latency_spec(), latency_);
+  rate_chart_ = new LiveChart(theme, rate_spec(), rates_);
+  log_ =
+      small_button("button_log_axis", QStringLiteral("Log axis"), QStringLiteral("Logarithmic axis for the latency, where tails are long"));
+  log_->setCheckable(true);
+  pause_ =
+      small_button("button_pause", QStringLiteral("Pause"), QStringLiteral("Holds both charts still; the run goes on and is recorded"));
+  pause_->setCheckable(true);
+  back_ = small_button("button_zoom_back", QStringLiteral("Zoom back"), QStringLiteral("Back to the last 60 s, live"));
+
+  auto* grid = new QGridLayout(this);
+  grid->setContentsMargins(space::card, space::between, space::card, space::between);
+  grid->setHorizontalSpacing(2 * space::card);
+  grid->setVerticalSpacing(space::in_row);
+  auto* latency_head = make_head(QStringLiteral("Latency, all receivers"), *latency_chart_);
+  latency_head->addWidget(log_);
+  auto* rate_head = make_head(QStringLiteral("Rates"), *rate_chart_);
+  rate_head->addWidget(pause_);
+  rate_head->addWidget(back_);
+  grid->addLayout(latency_head, 0, 0);
+  grid->addLayout(rate_head, 0, 1);
+  grid->addWidget(latency_chart_, 1, 0);
+  grid->addWidget(rate_chart_, 1, 1);
+  grid->setColumnStretch(0, 1);
+  grid->setColumnStretch(1, 1);
+  grid->setRowStretch(1, 1);
+
+  connect_chart(latency_chart_);
+  connect_chart(rate_chart_);
+  connect(log_, &QToolButton::toggled, latency_chart_, &LiveChart::set_logarithmic);
+  connect(pause_, &QToolButton::clicked, this, &ChartsCard::set_paused);
+  connect(back_, &QToolButton::clicked, this, [this] {
+    window_.reset();
+    window_changed();
+  });
+  connect(&theme, &Theme::changed, this, &ChartsCard::restyle);
+  restyle();
+  window_changed();
+}
+
+QHBoxLayout* ChartsCard::make_head(const QString& title, const LiveChart& chart) {
+  auto* head = new QHBoxLayout;
+  head->setSpacing(space::between);
+  head->addWidget(make_label(title, "strong"));
+  head->addStretch(1);
+  head->addWidget(new ChartLegend(theme_, chart.spec()));
+  return head;
+}
+
+void ChartsCard::connect_chart(LiveChart* chart) {
+  connect(chart, &LiveChart::pan_requested, this, [this](double seconds) {
+    window_.pan(seconds);
+    window_changed();
+  });
+  connect(chart, &LiveChart::zoom_requested, this, [this](double factor, double anchor_s) {
+    window_.zoom(factor, anchor_s);
+    window_changed();
+  });
+  connect(chart, &LiveChart::reset_requested, this, [this] {
+    window_.reset();
+    window_changed();
+  });
+  for (LiveChart* other : {latency_chart_, rate_chart_}) connect(chart, &LiveChart::reading_requested, other, &LiveChart::set_reading);
+}
+
+void ChartsCard::restyle() {
+  pause_->setIcon(theme_.icon(window_.is_live() ? Glyph::pause : Glyph::live, theme_.tokens().secondary));
+}
+
+void ChartsCard::add_sample(const app::LiveFigures& figures) {
+  if (figures.t_s < 0) return;
+  const app::Percentiles& now = figures.latency_now;
+  latency_.add(figures.t_s, {now.p50_us, now.p95_us, now.p99_us});
+  rates_.add(figures.t_s, {figures.sent_copies_per_s, figures.received_per_s, static_cast<double>(figures.in_flight)});
+  const bool still = !window_.is_live();
+  window_.set_limits(latency_.first_time(), latency_.last_time());
+  if (still || !isVisible()) return;
+  latency_chart_->show_window(window_);
+  rate_chart_->show_window(window_);
+}
+
+void ChartsCard::mark(const QString& word) {
+  if (latency_.empty()) return;
+  latency_.mark(latency_.last_time(), word);
+  rates_.mark(rates_.last_time(), word);
+  window_changed();
+}
+
+void ChartsCard::clear() {
+  latency_.clear();
+  rates_.clear();
+  window_ = TimeWindow();
+  window_changed();
+}
+
+void ChartsCard::set_paused(bool paused) {
+  if (paused) {
+    window_.pause();
+  } else {
+    window_.resume();
+  }
+  window_changed();
+}
+
+// Samples that came while the charts were out of sight were recorded, but not drawn.
+void ChartsCard::showEvent(QShowEvent* event) {
+  QFrame::showEvent(event);
+  window_changed();
+}
+
+void ChartsCard::window_changed() {
+  pause_->setChecked(!window_.is_live());
+  pause_->setText(window_.is_live() ? QStringLiteral("Pause") : QStringLiteral("Resume"));
+  pause_->setAccessibleName(pause_->text());
+  back_->setEnabled(!window_.is_default());
+  restyle();
+  latency_chart_->show_window(window_);
+  rate_chart_->show_window(window_);
+}
+
+}  // namespace n2nq::ui

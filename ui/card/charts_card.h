@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The two live charts, latency and rates, over the same stretch of time.
+#pragma once
+
+#include "app/control/live_figures.h"
+#include "ui/chart/chart_history.h"
+#include "ui/chart/live_chart.h"
+#include "ui/chart/time_window.h"
+#include "ui/widget/card.h"
+
+class QToolButton;
+class QHBoxLayout;
+
+namespace n2nq::ui {
+
+class ChartsCard : public QFrame {
+  Q_OBJECT
+ public:
+  explicit ChartsCard(const Theme& theme, QWidget* parent = nullptr);
+
+  /// One more sample. Ignored before the common start.
+  void add_sample(const app::LiveFigures& figures);
+  /// A line with a word at the newest instant.
+  void mark(const QString& word);
+  void clear();
+  void set_paused(bool paused);
+  bool is_paused() const { return !window_.is_live(); }
+
+  const ChartHistory& latency_history() const { return latency_; }
+  const ChartHistory& rate_history() const { return rates_; }
+  LiveChart* latency_chart() const { return latency_chart_; }
+  LiveChart* rate_chart() const { return rate_chart_; }
+  const TimeWindow& window() const { return window_; }
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QHBoxLayout* make_head(const QString& title, const LiveChart& chart);
+  void connect_chart(LiveChart* chart);
+  void window_changed();
+  void restyle();
+
+  const Theme& theme_;
+  ChartHistory latency_{3}, rates_{3};
+  TimeWindow window_;
+  LiveChart *latency_chart_, *rate_chart_;
+  QToolButton *log_, *pause_, *back_;
+};
+
+}  // namespace n2nq::ui

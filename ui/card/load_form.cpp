@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/load_form.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/setting_fields.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int field_px = 84;
+constexpr int size_field_px = 72;
+const QString messages_key = QStringLiteral("senders.messages");
+const QString duration_key = QStringLiteral("senders.duration_s");
+const QString size_key = QStringLiteral("senders.size_bytes");
+const QString delay_key = QStringLiteral("senders.delay_ms");
+const QString rate_key = QStringLiteral("senders.rate_per_s");
+
+enum Length { by_messages, by_duration, until_stopped };
+enum Size { fixed, range };
+enum Pace { by_delay, by_rate };
+
+ChoiceBox* make_choice(const Theme& theme, const char* object_name, const QString& name, const QStringList& items) {
+  auto* box = new ChoiceBox(theme);
+  box->setObjectName(QString::fromLatin1(object_name));
+  box->setAccessibleName(name);
+  box->setProperty("plain", true);
+  box->addItems(items);
+  return box;
+}
+
+// "[20, 100]" or "50" into its two ends, as they were typed.
+std::pair<QString, QString> ends_of(const QString& text) {
+  const QString trimmed = text.trimmed();
+  if (!trimmed.startsWith(u'[')) return {trimmed, trimmed};
+  const QString inner = trimmed.mid(1, trimmed.size() - 2);
+  return {inner.section(u',', 0, 0).trimmed(), inner.section(u',', 1).trimmed()};
+}
+
+}  // namespace
+
+LoadForm::LoadForm(SettingsForm& form, const Theme& theme, QWidget* parent) : FormRows(form, parent), form_(form), theme_(theme) {
+  auto* amount = new TextField(form, QStringLiteral("senders.amount"));
+  amount->setFixedWidth(field_px);
+  auto* row = add_row(QStringLiteral("Sender amount"), {QStringLiteral("senders.amount")});
+  row->addWidget(amount);
+  row->addStretch(1);
+  add_length_row();
+  add_size_row();
+  add_pace_row();
+  connect(&form_, &SettingsForm::changed, this, &LoadForm::refresh);
+  connect(&form_, &SettingsForm::lock_changed, this, &LoadForm::refresh);
+  refresh();
+}
+
+void LoadForm::add_length_row() {
+  auto* row = add_row(QStringLiteral("Messages each"), {messages_key, duration_key});
+  length_label_ = last_label();
+  messages_ = new TextField(form_, messages_key);
+  duration_ = new TextField(form_, duration_key);
+  length_ = make_choice(theme_, "choice_length", QStringLiteral("How long senders send"),
+                        {QStringLiteral("a number of messages"), QStringLiteral("for a duration"), QStringLiteral("until stopped")});
+  for (TextField* field : {messages_, duration_}) {
+    field->setFixedWidth(field_px);
+    row->addWidget(field);
+  }
+  row->addWidget(length_);
+  row->addStretch(1);
+  connect(length_, &QComboBox::activated, this, &LoadForm::choose_length);
+}
+
+void LoadForm::add_size_row() {
+  auto* row = add_row(QStringLiteral("Message size"), {size_key});
+  size_min_ = new UnitEdit(QStringLiteral("B"));
+  size_max_ = new UnitEdit(QStringLiteral("B"));
+  size_to_ = make_label(QStringLiteral("to"), "secondary");
+  size_ = make_choice(theme_, "choice_size", QStringLiteral("Fixed size or range"), {QStringLiteral("fixed"), QStringLiteral("range")});
+  size_min_->setObjectName(QStringLiteral("field_senders_size_bytes"));
+  size_min_->setAccessibleName(QStringLiteral("Message size"));
+  size_max_->setObjectName(QStringLiteral("field_senders_size_bytes_max"));
+  size_max_->setAccessibleName(QStringLiteral("Largest message size"));
+  row->addWidget(size_min_);
+  row->addWidget(size_to_);
+  row->addWidget(size_max_);
+  row->addWidget(size_);
+  row->addStretch(1);
+  connect(size_, &QComboBox::activated, this, &LoadForm::choose_size);
+  for (UnitEdit* edit : {size_min_, size_max_}) connect(edit, &QLineEdit::textEdited, this, &LoadForm::edit_size);
+}
+
+void LoadForm::add_pace_row() {
+  auto* row = add_row(QStringLiteral("Delay"), {delay_key, rate_key});
+  pace_label_ = last_label();
+  delay_ = new TextField(form_, delay_key);
+  rate_ = new TextField(form_, rate_key);
+  pace_ = make_choice(theme_, "choice_pace", QStringLiteral("Pace as delay or as rate"),
+                      {QStringLiteral("as delay"), QStringLiteral("as rate")});
+  auto* start =
+      new WordField(form_, QStringLiteral("senders.start"), {QStringLiteral("spread evenly"), QStringLiteral("in phase")}, theme_);
+  start->setProperty("plain", true);
+  for (TextField* field : {delay_, rate_}) {
+    field->setFixedWidth(field_px);
+    row->addWidget(field);
+  }
+  row->addWidget(pace_);
+  row->addWidget(start);
+  row->addStretch(1);
+  connect(pace_, &QComboBox::activated, this, &LoadForm::choose_pace);
+}
+
+// Taking up another way of saying how long keeps the length where both can say it.
+void LoadForm::choose_length(int choice) {
+  form_.forget(messages_key);
+  form_.forget(duration_key);
+  const auto planned = form_.settings().planned_duration_s();
+  if (choice == by_duration) {
+    form_.set(duration_key, planned && *planned >= 1 ? QString::number(qRound(*planned)) : QStringLiteral("30"));
+  } else if (choice == by_messages) {
+    const app::Interval interval = form_.settings().interval();
+    const double period_s = static_cast<double>(interval.num_ns) / static_cast<double>(interval.den) / 1e9;
+    const double messages = planned && period_s > 0 ? *planned / period_s : 50;
+    form_.set(messages_key, QString::number(qMax(1, qRound(messages))));
+  } else {
+    form_.set(messages_key, QStringLiteral("none"));
+    form_.set(duration_key, QStringLiteral("none"));
+  }
+}
+
+void LoadForm::choose_size(int choice) {
+  const auto& senders = form_.settings().senders;
+  const qint64 min = senders.size_min_bytes;
+  const bool wants_range = choice == range;
+  form_.set(size_key,
+            wants_range ? QStringLiteral("[%1, %2]").arg(min).arg(qMax<qint64>(senders.size_max_bytes, 2 * min)) : QString::number(min));
+}
+
+void LoadForm::choose_pace(int choice) {
+  form_.forget(delay_key);
+  form_.forget(rate_key);
+  const auto& senders = form_.settings().senders;
+  if (choice == by_rate && !senders.rate_per_s) {
+    const double delay_ms = senders.delay_ms.value_or(0);
+    form_.set(rate_key, QString::number(delay_ms > 0 ? 1000 / delay_ms : 1, 'g', 6));
+  } else if (choice == by_delay && !senders.delay_ms) {
+    form_.set(delay_key, QString::number(1000 / senders.rate_per_s.value_or(2), 'g', 6));
+  }
+}
+
+void LoadForm::edit_size() {
+  const bool is_range = size_->currentIndex() == range;
+  editing_size_ = true;  // "[50, 50]" on the way to "[50, 500]" is still a range to the person typing
+  form_.set_needed(size_key, is_range ? QStringLiteral("[%1, %2]").arg(size_min_->text(), size_max_->text()) : size_min_->text());
+  editing_size_ = false;
+}
+
+void LoadForm::refresh() {
+  const auto& senders = form_.settings().senders;
+  const int length = senders.messages ? by_messages : senders.duration_s ? by_duration : until_stopped;
+  length_->setCurrentIndex(length);
+  length_label_->setText(length == by_messages ? QStringLiteral("Messages each") : QStringLiteral("Send"));
+  messages_->setVisible(length == by_messages);
+  duration_->setVisible(length == by_duration);
+
+  const int pace = senders.rate_per_s ? by_rate : by_delay;
+  pace_->setCurrentIndex(pace);
+  pace_label_->setText(pace == by_rate ? QStringLiteral("Rate") : QStringLiteral("Delay"));
+  delay_->setVisible(pace == by_delay);
+  rate_->setVisible(pace == by_rate);
+  refresh_size();
+
+  length_->set_locked(form_.locked(messages_key), field_tooltip(form_, messages_key));
+  pace_->set_locked(form_.locked(delay_key), field_tooltip(form_, pace == by_rate ? rate_key : delay_key));
+  size_->set_locked(form_.locked(size_key), field_tooltip(form_, size_key));
+  for (UnitEdit* edit : {size_min_, size_max_}) {
+    edit->set_locked(form_.locked(size_key), field_tooltip(form_, size_key));
+    edit->set_refused(!form_.problem(size_key).isEmpty());
+  }
+}
+
+void LoadForm::refresh_size() {
+  const QString text = form_.text(size_key);
+  const bool is_range = editing_size_ ? size_->currentIndex() == range : text.trimmed().startsWith(u'[');
+  size_->setCurrentIndex(is_range ? range : fixed);
+  const auto [min, max] = ends_of(text);
+  if (!editing_size_ && size_min_->text() != min) size_min_->setText(min);
+  if (!editing_size_ && size_max_->text() != max) size_max_->setText(max);
+  size_min_->setFixedWidth(is_range ? size_field_px : field_px);
+  size_max_->setFixedWidth(size_field_px);
+  size_to_->setVisible(is_range);
+  size_max_->setVisible(is_range);
+}
+
+}  // namespace n2nq::ui

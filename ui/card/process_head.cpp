@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/process_head.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/process_notice.h"
+
+namespace n2nq::ui {
+
+ProcessHead::ProcessHead(Card& card, app::Role role, RunActions& actions, const Theme& theme)
+    : QObject(&card), role_(role), actions_(actions), theme_(theme), button_(new QPushButton), notice_(new ProcessNotice(role)) {
+  const QString who = role_name(role);
+  const QString where =
+      QStringLiteral("The host that runs %1: this machine").arg(role == app::Role::broker ? who : QStringLiteral("the ") + who);
+  auto* source = described(make_label(QStringLiteral("Source  <b>Local</b>"), "caption"), qPrintable(QStringLiteral("source_") + who),
+                           QStringLiteral("Source: Local"), where);
+  source->setTextFormat(Qt::RichText);
+  card.title_row()->addWidget(source);
+  button_->setObjectName(QStringLiteral("button_") + who);
+  card.title_row()->addWidget(button_);
+  card.body()->insertWidget(0, notice_);
+
+  connect(button_, &QPushButton::clicked, this, [this] {
+    if (actions_.run().can_stop(role_)) {
+      actions_.stop(role_);
+    } else {
+      actions_.start(role_);
+    }
+  });
+  connect(&actions.run(), &app::RunControl::process_changed, this, &ProcessHead::refresh);
+  connect(&actions.run(), &app::RunControl::state_changed, this, &ProcessHead::refresh);
+  connect(&theme, &Theme::changed, this, &ProcessHead::refresh);
+  refresh();
+}
+
+void ProcessHead::refresh() {
+  const QString who = role_name(role_);
+  const bool stops = actions_.run().can_stop(role_);
+  const bool starts = actions_.run().can_start(role_);
+  const QString text = (stops || !starts ? QStringLiteral("Stop %1") : QStringLiteral("Start %1")).arg(who);
+  button_->setText(text);
+  button_->setIcon(theme_.icon(stops || !starts ? Glyph::stop : Glyph::play));
+  button_->setEnabled(stops || starts);
+  button_->setAccessibleName(text);
+  if (stops) {
+    button_->setToolTip(actions_.run().state() == app::RunState::running
+                            ? QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ")
+                            : QStringLiteral("Ends this process"));
+  } else {
+    button_->setToolTip(starts ? QStringLiteral("Starts only this process; it waits for the others, in any order")
+                               : QStringLiteral("Is ending already"));
+  }
+  notice_->set_status(actions_.run().process(role_));
+}
+
+}  // namespace n2nq::ui

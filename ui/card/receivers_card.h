@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The receivers: how many, what they have received and how long it took, and each of them.
+#pragma once
+
+#include "ui/model/run_actions.h"
+#include "ui/model/service_model.h"
+#include "ui/widget/card.h"
+#include "ui/widget/service_table.h"
+#include "ui/widget/tile.h"
+
+namespace n2nq::ui {
+
+class ReceiversCard : public Card {
+  Q_OBJECT
+ public:
+  ReceiversCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+
+  void show_figures(const app::LiveFigures& figures);
+  void clear_figures();
+  ServiceTable* table() const { return table_; }
+
+ private:
+  void add_form();
+  void add_tiles(const Theme& theme);
+  void take_settings();
+
+  SettingsForm& form_;
+  ServiceModel* model_;
+  ServiceTable* table_;
+  Tile *received_, *rate_, *lowest_, *p50_, *p95_, *p99_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/run_panel.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QToolButton>
+#include <QWidgetAction>
+
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/reasons_popup.h"
+#include "ui/widget/small_button.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int counts_in_row = 4;
+
+struct Count {
+  const char* object_name;
+  const char* caption;
+  const char* meaning;
+  std::int64_t app::LiveFigures::*value;
+  bool taints;  // more than none of it is a warning
+};
+
+constexpr Count counts[] = {
+    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, false},
+    {"count_accepted", "accepted", "Messages N2NQ has said it took in", &app::LiveFigures::accepted, false},
+    {"count_received", "received", "Deliveries the receivers have received", &app::LiveFigures::received, false},
+    {"count_in_flight", "in flight", "Accepted × copies − received − skipped: deliveries still to come", &app::LiveFigures::in_flight,
+     false},
+    {"count_expired", "expired", "Removed from the queue before their receiver got them", &app::LiveFigures::expired, true},
+    {"count_duplicated", "duplicated", "Delivered more than once", &app::LiveFigures::duplicated, true},
+    {"count_out_of_order", "out of order", "Delivered after a later message of the same sender", &app::LiveFigures::out_of_order, true},
+    {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, true},
+};
+
+QString verdict_sign(app::Verdict verdict) {
+  switch (verdict) {
+    case app::Verdict::clean:
+      return QStringLiteral("✓");
+    case app::Verdict::stopped:
+      return QStringLiteral("■");
+    case app::Verdict::degraded:
+      return QStringLiteral("▲");
+    case app::Verdict::broken:
+      return QStringLiteral("✕");
+  }
+  return {};
+}
+
+QColor verdict_color(app::Verdict verdict, const Tokens& t) {
+  switch (verdict) {
+    case app::Verdict::clean:
+      return t.good;
+    case app::Verdict::stopped:
+      return t.text;
+    case app::Verdict::degraded:
+      return t.warning;
+    case app::Verdict::broken:
+      return t.bad;
+  }
+  return t.text;
+}
+
+}  // namespace
+
+RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
+    : QWidget(parent), form_(form), actions_(actions), theme_(theme) {
+  setObjectName(QStringLiteral("run_panel"));
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(space::between);
+  invitation_ = described(make_label(QString(), "secondary"), "invitation", QStringLiteral("What to do"), QString());
+  invitation_->setWordWrap(true);
+  invitation_->setAlignment(Qt::AlignCenter);
+  all->addWidget(invitation_, 1);
+  verdict_row_ = make_verdict();
+  all->addWidget(verdict_row_);
+  counts_ = make_counts();
+  all->addWidget(counts_);
+  all->addStretch(0);
+  connect(&form_, &SettingsForm::changed, this, &RunPanel::refresh);
+  connect(&actions_.run(), &app::RunControl::state_changed, this, &RunPanel::refresh);
+  connect(&theme_, &Theme::changed, this, &RunPanel::refresh);
+  clear_figures();
+  refresh();
+}
+
+QWidget* RunPanel::make_verdict() {
+  auto* row = new QWidget;
+  auto* layout = new QHBoxLayout(row);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(space::between);
+  verdict_ = described(make_label(QString(), "title"), "verdict", QStringLiteral("Verdict of the run"), QString());
+  verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  story_ = described(make_label(QString(), "secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
+  story_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  reasons_ = small_button("button_reasons", QString(), QStringLiteral("Shows why the verdict is what it is"));
+  folder_ = described(new QPushButton(QStringLiteral("Open folder")), "button_open_folder", QStringLiteral("Open the run's folder"),
+                      QStringLiteral("Opens the folder with the run's logs and summary"));
+  layout->addWidget(verdict_);
+  layout->addWidget(reasons_);
+  layout->addWidget(story_, 1);
+  layout->addWidget(folder_);
+  connect(reasons_, &QToolButton::clicked, this, &RunPanel::show_reasons);
+  connect(folder_, &QPushButton::clicked, this, &RunPanel::open_folder_requested);
+  return row;
+}
+
+QWidget* RunPanel::make_counts() {
+  auto* box = new QWidget;
+  auto* grid = new QGridLayout(box);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setSpacing(space::between);
+  int at = 0;
+  for (const Count& count : counts) {
+    auto* tile = new Tile(theme_, Tile::Size::small, QString::fromUtf8(count.meaning));
+    tile->setObjectName(QString::fromUtf8(count.object_name));
+    tile->set_caption(QString::fromUtf8(count.caption));
+    grid->addWidget(tile, at / counts_in_row, at % counts_in_row);
+    grid->setColumnStretch(at % counts_in_row, 1);
+    tiles_.push_back(tile);
+    ++at;
+  }
+  return box;
+}
+
+void RunPanel::show_figures(const app::LiveFigures& figures) {
+  for (std::size_t i = 0; i < tiles_.size(); ++i) {
+    const std::int64_t value = figures.*counts[i].value;
+    tiles_[i]->set_figure({count_text(value), {}}, count_text(value), count_short(value));
+    tiles_[i]->set_warning(counts[i].taints && value > 0);
+  }
+}
+
+void RunPanel::clear_figures() {
+  for (Tile* tile : tiles_) {
+    tile->set_figure({});
+    tile->set_warning(false);
+  }
+}
+
+QString RunPanel::invitation() const {
+  const app::Settings& settings = form_.settings();
+  QString text = QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers on this machine.")
+                     .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount));
+  for (const QString& remark : form_.remarks()) text += QStringLiteral("\n\n") + remark;
+  return text;
+}
+
+void RunPanel::refresh() {
+  const app::RunState state = actions_.run().state();
+  const bool idle = state == app::RunState::idle;
+  const bool finished = state == app::RunState::finished;
+  invitation_->setVisible(idle);
+  if (idle) invitation_->setText(invitation());
+  verdict_row_->setVisible(finished);
+  counts_->setVisible(!idle);
+  if (!finished) return;
+
+  const app::RunOutcome& outcome = actions_.run().outcome();
+  const app::LiveFigures& figures = actions_.run().figures();
+  QPalette palette = verdict_->palette();
+  palette.setColor(QPalette::WindowText, verdict_color(outcome.verdict, theme_.tokens()));
+  verdict_->setPalette(palette);
+  verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
+  reasons_->setVisible(!outcome.reasons.isEmpty());
+  reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
+  reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
+  const QString story = outcome.reasons.isEmpty()
+                            ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
+                            : outcome.reasons.first();
+  story_->setText(story);
+  story_->setToolTip(outcome.reasons.isEmpty() ? story : outcome.reasons.join(u'\n'));
+  folder_->setVisible(!outcome.folder.isEmpty());
+}
+
+void RunPanel::show_reasons() {
+  auto* popup = new ReasonsPopup(actions_.run().outcome().reasons, this);
+  popup->open_below(reasons_);
+}
+
+}  // namespace n2nq::ui

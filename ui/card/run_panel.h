@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What became of the messages: before a run an invitation, during it the counts so far, after it the verdict with its reasons.
+#pragma once
+
+#include <QStringList>
+#include <QWidget>
+#include <vector>
+
+#include "ui/model/run_actions.h"
+#include "ui/widget/tile.h"
+
+class QLabel;
+class QPushButton;
+class QToolButton;
+
+namespace n2nq::ui {
+
+class RunPanel : public QWidget {
+  Q_OBJECT
+ public:
+  RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+
+  void show_figures(const app::LiveFigures& figures);
+  void clear_figures();
+
+ signals:
+  void open_folder_requested();
+
+ private:
+  QWidget* make_verdict();
+  QWidget* make_counts();
+  void show_reasons();
+  void refresh();
+  QString invitation() const;
+
+  SettingsForm& form_;
+  RunActions& actions_;
+  const Theme& theme_;
+  QLabel *invitation_, *verdict_, *story_;
+  QToolButton* reasons_;
+  QPushButton* folder_;
+  QWidget *verdict_row_, *counts_;
+  std::vector<Tile*> tiles_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/chart/chart_history.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace n2nq::ui {
+
+ChartHistory::ChartHistory(std::size_t series, std::size_t samples_max) : series_(series), samples_max_(samples_max), values_(series) {}
+
+void ChartHistory::add(double t_s, const std::vector<double>& values) {
+  if (values.size() != series_ || (!empty() && t_s < times_.back())) return;
+  times_.push_back(t_s);
+  for (std::size_t i = 0; i < series_; ++i) values_[i].push_back(values[i]);
+  if (times_.size() <= samples_max_) return;
+  times_.pop_front();
+  for (auto& series : values_) series.pop_front();
+}
+
+void ChartHistory::mark(double t_s, const QString& word) {
+  marks_.push_back({t_s, word});
+  if (marks_.size() > marks_max) marks_.pop_front();
+}
+
+void ChartHistory::clear() {
+  times_.clear();
+  for (auto& series : values_) series.clear();
+  marks_.clear();
+}
+
+double ChartHistory::first_time() const {
+  return empty() ? std::numeric_limits<double>::quiet_NaN() : times_.front();
+}
+
+double ChartHistory::last_time() const {
+  return empty() ? std::numeric_limits<double>::quiet_NaN() : times_.back();
+}
+
+std::size_t ChartHistory::index_from(double t_s) const {
+  return static_cast<std::size_t>(std::lower_bound(times_.begin(), times_.end(), t_s) - times_.begin());
+}
+
+std::size_t ChartHistory::nearest(double t_s) const {
+  if (empty()) return size();
+  const std::size_t after = index_from(t_s);
+  if (after == size()) return after - 1;
+  if (after == 0) return 0;
+  return t_s - times_[after - 1] <= times_[after] - t_s ? after - 1 : after;
+}
+
+}  // namespace n2nq::ui

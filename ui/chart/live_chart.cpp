@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/chart/live_chart.h"
+
+#include <QCategoryAxis>
+#include <QChart>
+#include <QGraphicsLayout>
+#include <QGraphicsSimpleTextItem>
+#include <QLogValueAxis>
+#include <QMouseEvent>
+#include <QValueAxis>
+#include <cmath>
+#include <limits>
+
+#include "ui/chart/reading_item.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
+constexpr double zoom_per_notch = 0.8;
+constexpr int notch = 120;
+constexpr int plot_margin_px = 4;
+constexpr int unit_room_px = 18;
+constexpr double chart_min_height_px = 120;
+
+QChart* make_chart() {
+  auto* chart = new QChart;
+  chart->setAnimationOptions(QChart::NoAnimation);
+  chart->legend()->hide();
+  chart->setBackgroundVisible(false);
+  chart->setMargins(QMargins(0, unit_room_px, plot_margin_px, 0));
+  chart->layout()->setContentsMargins(0, 0, 0, 0);
+  return chart;
+}
+
+}  // namespace
+
+LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history, QWidget* parent)
+    : QChartView(make_chart(), parent),
+      theme_(theme),
+      spec_(std::move(spec)),
+      history_(history),
+      time_axis_(new QCategoryAxis),
+      value_axis_(new QValueAxis),
+      log_axis_(new QLogValueAxis),
+      reading_s_(nowhere) {
+  setObjectName(spec_.object_name);
+  setAccessibleName(spec_.accessible_name);
+  setToolTip(QString());
+  setFrameShape(QFrame::NoFrame);
+  setFocusPolicy(Qt::StrongFocus);
+  setMouseTracking(true);
+  setMinimumHeight(static_cast<int>(chart_min_height_px));
+  setViewportUpdateMode(QGraphicsView::BoundingRectViewportUpdate);
+  setRenderHint(QPainter::Antialiasing);
+
+  time_axis_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
+  time_axis_->setRange(-TimeWindow::span_default_s, 0);
+  chart()->addAxis(time_axis_, Qt::AlignBottom);
+  chart()->addAxis(value_axis_, Qt::AlignLeft);
+  log_axis_->setBase(10);
+  log_axis_->setMinorTickCount(0);
+  if (!spec_.right_unit.isEmpty()) {
+    right_axis_ = new QValueAxis;
+    right_axis_->setGridLineVisible(false);
+    chart()->addAxis(right_axis_, Qt::AlignRight);
+  }
+  curves_ = new CurveItem(chart(), history_);
+  reading_ = new ReadingItem(chart());
+  unit_label_ = new QGraphicsSimpleTextItem(chart());
+  right_unit_label_ = new QGraphicsSimpleTextItem(chart());
+  connect(chart(), &QChart::plotAreaChanged, this, [this] { label_units(); });
+  connect(&theme_, &Theme::changed, this, &LiveChart::restyle);
+  restyle();
+  show_window(window_);
+}
+
+QString LiveChart::unit() const {
+  return spec_.is_time ? QString::fromUtf8(scale_.unit) : spec_.unit;
+}
+
+void LiveChart::restyle() {
+  const Tokens& t = theme_.tokens();
+  const QFont caption = theme_.figures_font(TextStyle::caption);
+  setBackgroundBrush(t.surface);
+  const QPen grid(mixed(t.border, t.surface, 0.6), 1);
+  for (QAbstractAxis* axis : std::initializer_list<QAbstractAxis*>{time_axis_, value_axis_, log_axis_, right_axis_}) {
+    if (axis == nullptr) continue;
+    axis->setLabelsFont(caption);
+    axis->setLabelsColor(t.secondary);
+    axis->setGridLinePen(grid);
+    axis->setLinePen(Qt::NoPen);
+    axis->setShadesVisible(false);
+  }
+  time_axis_->setGridLineVisible(false);
+  time_axis_->setLinePenColor(t.border);
+  time_axis_->setLinePen(QPen(t.border, 1));
+  for (QGraphicsSimpleTextItem* label : {unit_label_, right_unit_label_}) {
+    label->setFont(caption);
+    label->setBrush(t.secondary);
+  }
+  curves_->set_font(caption);
+  curves_->set_colors(t.secondary, t.secondary);
+  reading_->set_style(t, caption);
+  update_curves();
+}
+
+void LiveChart::set_logarithmic(bool logarithmic) {
+  if (logarithmic == logarithmic_) return;
+  logarithmic_ = logarithmic;
+  QAbstractAxis* gone = logarithmic ? static_cast<QAbstractAxis*>(value_axis_) : log_axis_;
+  QAbstractAxis* come = logarithmic ? static_cast<QAbstractAxis*>(log_axis_) : value_axis_;
+  chart()->removeAxis(gone);
+  gone->setParent(this);  // removing gives it back to us
+  chart()->addAxis(come, Qt::AlignLeft);
+  top_ = 0;
+  restyle();
+  show_window(window_);
+}
+
+void LiveChart::show_window(const TimeWindow& window) {
+  window_ = window;
+  scale_times();
+  scale_values();
+  update_curves();
+  set_reading(reading_s_);
+}
+
+void LiveChart::scale_times() {
+  const double behind_s = window_.now_s() - window_.to_s();
+  if (window_.span_s() == labelled_span_s_ && std::abs(behind_s - labelled_behind_s_) < 1e-6) return;
+  labelled_span_s_ = window_.span_s();
+  labelled_behind_s_ = behind_s;
+  for (const QString& label : time_axis_->categoriesLabels()) time_axis_->remove(label);
+  const double right = -behind_s, left = right - window_.span_s();
+  time_axis_->setRange(left, right);
+  time_axis_->setStartValue(left);
+  const double step = time_step(window_.span_s());
+  for (double at = std::ceil(left / step) * step; at <= right + 1e-6; at += step) {
+    const bool now = std::abs(at) < 1e-6;
+    time_axis_->append(now ? QStringLiteral("now") : QStringLiteral("%1 s").arg(QString::number(at).replace(u'-', u'−')), at);
+  }
+}
+
+double LiveChart::largest_in_window(bool on_right, double* smallest) const {
+  double largest = nowhere;
+  const std::size_t end = std::min(history_.index_from(window_.to_s()) + 1, history_.size());
+  for (std::size_t series = 0; series < spec_.series.size(); ++series) {
+    if (spec_.series[series].on_right != on_right) continue;
+    for (std::size_t at = history_.index_from(window_.from_s()); at < end; ++at) {
+      const double value = history_.value(series, at);
+      largest = std::fmax(largest, value);
+      if (smallest && value > 0) *smallest = std::fmin(*smallest, value);
+    }
+  }
+  return largest;
+}
+
+void LiveChart::scale_values() {
+  double smallest = nowhere;
+  const double largest = largest_in_window(false, &smallest);
+  if (logarithmic_) {
+    log_ = log_range(smallest, largest, log_);
+    scale_ = spec_.is_time ? TimeScale{} : scale_;
+    log_axis_->setRange(log_.min, log_.max);
+    log_axis_->setLabelFormat(QStringLiteral("%g"));
+  } else {
+    const double top = axis_top(largest, top_, spec_.least_top);
+    if (top != top_) {
+      top_ = top;
+      if (spec_.is_time) scale_ = time_scale(top * 0.999);
+      const double shown = top * scale_.factor;
+      const int intervals = axis_intervals(top);
+      const double step = shown / intervals;
+      const int decimals = step >= 1 && std::abs(step - std::round(step)) < 1e-6 ? 0 : step >= 0.1 ? 1 : 2;
+      value_axis_->setRange(0, shown);
+      value_axis_->setTickCount(intervals + 1);
+      value_axis_->setLabelFormat(QStringLiteral("%.%1f").arg(decimals));
+    }
+  }
+  if (right_axis_ != nullptr) {
+    const double top = axis_top(largest_in_window(true, nullptr), right_top_, 10);
+    if (top != right_top_) {
+      right_top_ = top;
+      right_axis_->setRange(0, top);
+      right_axis_->setTickCount(axis_intervals(top) + 1);
+      right_axis_->setLabelFormat(QStringLiteral("%.0f"));
+    }
+  }
+  label_units();
+}
+
+void LiveChart::label_units() {
+  const QRectF plot = chart()->plotArea();
+  unit_label_->setText(unit());
+  unit_label_->setPos(plot.left() - unit_label_->boundingRect().width() - space::between, 0);
+  right_unit_label_->setText(spec_.right_unit);
+  right_unit_label_->setPos(chart()->size().width() - right_unit_label_->boundingRect().width() - plot_margin_px, 0);
+}
+
+void LiveChart::update_curves() {
+  const Tokens& t = theme_.tokens();
+  std::vector<CurveItem::Curve> curves;
+  for (std::size_t i = 0; i < spec_.series.size(); ++i) {
+    const Series& series = spec_.series[i];
+    ValueScale scale;
+    if (series.on_right) {
+      scale = {0, right_top_, false};
+    } else {
+      scale = logarithmic_ ? ValueScale{log_.min, log_.max, true} : ValueScale{0, top_, false};
+    }
+    curves.push_back({i, t.series[series.color], series.marker, scale});
+  }
+  curves_->set_curves(std::move(curves));
+  curves_->set_window(window_.from_s(), window_.to_s());
+  curves_->refresh();
+}
+
+QString LiveChart::value_text(const Series& series, double value) const {
+  if (std::isnan(value)) return dash();
+  if (spec_.is_time) return time_figure(value).text();
+  return series.on_right ? count_text(std::llround(value)) : rate_figure(value).text();
+}
+
+void LiveChart::set_reading(double t_s) {
+  reading_s_ = t_s;
+  const std::size_t at = std::isnan(t_s) ? history_.size() : history_.nearest(t_s);
+  if (at >= history_.size() || history_.time(at) < window_.from_s() || history_.time(at) > window_.to_s() + 1e-9) return reading_->hide();
+  const Tokens& t = theme_.tokens();
+  std::vector<ReadingItem::Line> lines;
+  for (std::size_t i = 0; i < spec_.series.size(); ++i) {
+    const Series& series = spec_.series[i];
+    lines.push_back({series.name, value_text(series, history_.value(i, at)), t.series[series.color], series.marker});
+  }
+  reading_->show_at(curves_->x_of(history_.time(at)), QStringLiteral("%1 s after the start").arg(fixed_text(history_.time(at), 1)),
+                    std::move(lines));
+  setAccessibleDescription(reading_lines().join(QStringLiteral("; ")));
+}
+
+QStringList LiveChart::reading_lines() const {
+  return reading_->texts();
+}
+
+double LiveChart::chart_x(const QPointF& view_position) const {
+  return chart()->mapFromScene(mapToScene(view_position.toPoint())).x();
+}
+
+void LiveChart::wheelEvent(QWheelEvent* event) {
+  const double notches = event->angleDelta().y() / static_cast<double>(notch);
+  if (notches != 0) emit zoom_requested(std::pow(zoom_per_notch, notches), curves_->t_of(chart_x(event->position())));
+  event->accept();
+}
+
+void LiveChart::mousePressEvent(QMouseEvent* event) {
+  setFocus(Qt::MouseFocusReason);
+  if (event->button() != Qt::LeftButton) return;
+  dragging_ = true;
+  drag_x_ = chart_x(event->position());
+  viewport()->setCursor(Qt::ClosedHandCursor);
+}
+
+void LiveChart::mouseMoveEvent(QMouseEvent* event) {
+  const double x = chart_x(event->position());
+  if (dragging_) {
+    emit pan_requested(curves_->t_of(drag_x_) - curves_->t_of(x));
+    drag_x_ = x;
+    return;
+  }
+  const bool inside = x >= chart()->plotArea().left() && x <= chart()->plotArea().right();
+  emit reading_requested(inside ? curves_->t_of(x) : nowhere);
+}
+
+void LiveChart::mouseReleaseEvent(QMouseEvent* event) {
+  Q_UNUSED(event);
+  dragging_ = false;
+  viewport()->unsetCursor();
+}
+
+void LiveChart::leaveEvent(QEvent* event) {
+  QChartView::leaveEvent(event);
+  emit reading_requested(nowhere);
+}
+
+void LiveChart::focusOutEvent(QFocusEvent* event) {
+  QChartView::focusOutEvent(event);
+  emit reading_requested(nowhere);
+}
+
+void LiveChart::keyPressEvent(QKeyEvent* event) {
+  const double step = window_.span_s() / 60;
+  const double at = std::isnan(reading_s_) ? window_.to_s() : reading_s_;
+  switch (event->key()) {
+    case Qt::Key_Left:
+      return emit reading_requested(std::max(at - step, window_.from_s()));
+    case Qt::Key_Right:
+      return emit reading_requested(std::min(at + step, window_.to_s()));
+    case Qt::Key_Plus:
+      return emit zoom_requested(zoom_per_notch, at);
+    case Qt::Key_Minus:
+      return emit zoom_requested(1 / zoom_per_notch, at);
+    case Qt::Key_0:
+      return emit reset_requested();
+    default:
+      return QChartView::keyPressEvent(event);
+  }
+}
+
+void LiveChart::resizeEvent(QResizeEvent* event) {
+  QChartView::resizeEvent(event);
+  label_units();
+}
+
+}  // namespace n2nq::ui

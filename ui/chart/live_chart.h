@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One live chart: axes and grid by Qt Charts, curves from a ChartHistory, values of all series at the instant under the pointer.
+//
+// The wheel zooms time and dragging moves it; both are only asked for here, by signals, because charts side by side move together.
+// With the keyboard: left and right move the instant that is read, + and − zoom, 0 goes back to live.
+#pragma once
+
+#include <QChartView>
+#include <vector>
+
+#include "ui/chart/axis_steps.h"
+#include "ui/chart/chart_history.h"
+#include "ui/chart/curve_item.h"
+#include "ui/chart/time_window.h"
+#include "ui/text/figures.h"
+
+class QCategoryAxis;
+class QLogValueAxis;
+class QValueAxis;
+
+namespace n2nq::ui {
+
+class ReadingItem;
+
+class LiveChart : public QChartView {
+  Q_OBJECT
+ public:
+  struct Series {
+    QString name;
+    std::size_t color;  // in the theme's series
+    MarkerShape marker;
+    bool on_right = false;  // has the right axis
+  };
+  struct Spec {
+    QString object_name, accessible_name;
+    std::vector<Series> series;
+    bool is_time = false;      // values in µs, the unit chosen by size; otherwise `unit`
+    QString unit, right_unit;  // right_unit empty: no right axis
+    double least_top = 1;      // the value axis ends at least here
+  };
+
+  LiveChart(const Theme& theme, Spec spec, const ChartHistory& history, QWidget* parent = nullptr);
+
+  /// Takes up the window and what the history has in it.
+  void show_window(const TimeWindow& window);
+  void set_logarithmic(bool logarithmic);
+  bool is_logarithmic() const { return logarithmic_; }
+  /// Shows the values at this instant; NaN: none.
+  void set_reading(double t_s);
+  /// What set_reading shows, line by line; empty when nothing is read.
+  QStringList reading_lines() const;
+  const Spec& spec() const { return spec_; }
+  QString unit() const;
+  double value_axis_top() const { return logarithmic_ ? log_.max : top_; }
+
+ signals:
+  void pan_requested(double seconds);
+  void zoom_requested(double factor, double anchor_s);
+  void reset_requested();
+  /// The instant under the pointer or moved to by keys; NaN: none.
+  void reading_requested(double t_s);
+
+ protected:
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void restyle();
+  void scale_values();
+  void scale_times();
+  void label_units();
+  void update_curves();
+  double largest_in_window(bool on_right, double* smallest) const;
+  QString value_text(const Series& series, double value) const;
+  double chart_x(const QPointF& view_position) const;
+
+  const Theme& theme_;
+  Spec spec_;
+  const ChartHistory& history_;
+  TimeWindow window_;
+  QCategoryAxis* time_axis_;
+  QValueAxis *value_axis_, *right_axis_ = nullptr;
+  QLogValueAxis* log_axis_;
+  CurveItem* curves_;
+  ReadingItem* reading_;
+  QGraphicsSimpleTextItem *unit_label_, *right_unit_label_;
+  double reading_s_;
+  double top_ = 0, right_top_ = 0;
+  LogRange log_{1, 1000};
+  TimeScale scale_;
+  double labelled_span_s_ = -1, labelled_behind_s_ = -1;
+  bool logarithmic_ = false;
+  bool dragging_ = false;
+  double drag_x_ = 0;
+};
+
+}  // namespace n2nq::ui

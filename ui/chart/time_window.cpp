@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/chart/time_window.h"
+
+#include <algorithm>
+
+namespace n2nq::ui {
+
+void TimeWindow::set_limits(double oldest_s, double newest_s) {
+  oldest_s_ = oldest_s;
+  newest_s_ = newest_s;
+  if (!live_) return;
+  now_s_ = to_s_ = newest_s;
+}
+
+void TimeWindow::resume() {
+  live_ = true;
+  now_s_ = to_s_ = newest_s_;
+}
+
+void TimeWindow::pan(double seconds) {
+  live_ = false;
+  to_s_ += seconds;
+  clamp();
+}
+
+void TimeWindow::zoom(double factor, double anchor_s) {
+  const double span = std::clamp(span_s_ * factor, span_min_s, span_max_s);
+  if (!live_) {
+    to_s_ = anchor_s + (to_s_ - anchor_s) * span / span_s_;
+  }
+  span_s_ = span;
+  clamp();
+}
+
+void TimeWindow::reset() {
+  span_s_ = span_default_s;
+  resume();
+}
+
+// The newest instant may be left of the right edge, but something of what there is stays in sight.
+void TimeWindow::clamp() {
+  if (live_) return;
+  const double earliest_end = std::min(oldest_s_ + span_s_, newest_s_);
+  to_s_ = std::clamp(to_s_, earliest_end, std::max(newest_s_, earliest_end));
+}
+
+}  // namespace n2nq::ui

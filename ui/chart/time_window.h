@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which part of the past the charts show. Live it follows the newest sample; panning or pausing holds it still; zooming changes its span.
+#pragma once
+
+namespace n2nq::ui {
+
+class TimeWindow {
+ public:
+  static constexpr double span_default_s = 60;
+  static constexpr double span_min_s = 2;
+  static constexpr double span_max_s = 600;
+
+  /// The newest and oldest instants there are; moves a live window along.
+  void set_limits(double oldest_s, double newest_s);
+
+  /// Where the right edge of the axis counts as "now".
+  double now_s() const { return now_s_; }
+  double from_s() const { return to_s_ - span_s_; }
+  double to_s() const { return to_s_; }
+  double span_s() const { return span_s_; }
+  bool is_live() const { return live_; }
+  bool is_default() const { return live_ && span_s_ == span_default_s; }
+
+  void pause() { live_ = false; }
+  void resume();
+  /// Shows later (positive) or earlier time, within the limits; holds the window still.
+  void pan(double seconds);
+  /// `factor` below 1 shows less. Keeps the instant `anchor_s` where it is; a live window keeps its right edge.
+  void zoom(double factor, double anchor_s);
+  /// Back to the last 60 s, following.
+  void reset();
+
+ private:
+  void clamp();
+
+  double oldest_s_ = 0, newest_s_ = 0;
+  double now_s_ = 0, to_s_ = 0, span_s_ = span_default_s;
+  bool live_ = true;
+};
+
+}  // namespace n2nq::ui

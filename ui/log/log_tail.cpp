@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/log/log_tail.h"
+
+#include <algorithm>
+
+namespace n2nq::ui {
+
+namespace {
+constexpr int idle_ms = 200;
+constexpr int busy_ms = 20;  // between two pieces while there is more
+constexpr qint64 line_bytes_max = 4096;
+}  // namespace
+
+LogTail::LogTail(const QString& path) : file_(path), timer_(this) {
+  timer_.setSingleShot(true);
+  connect(&timer_, &QTimer::timeout, this, &LogTail::poll);
+}
+
+void LogTail::begin() {
+  entered_ = false;
+  poll();
+}
+
+void LogTail::pause() {
+  timer_.stop();
+}
+
+// A piece that begins within a line shows the rest of it as if it were one; so a piece begins behind the next end of line.
+qint64 LogTail::line_start_after(qint64 at) {
+  if (at <= 0) return 0;
+  file_.seek(at - 1);
+  const qint64 end = file_.read(line_bytes_max).indexOf('\n');
+  return end < 0 ? at : at + end;
+}
+
+void LogTail::enter(qint64 size) {
+  entered_ = true;
+  first_ = next_ = line_start_after(std::max<qint64>(0, size - tail_bytes));
+  decoder_.resetState();
+  emit begun();
+}
+
+void LogTail::poll() {
+  timer_.start(idle_ms);
+  if (!file_.isOpen() && !file_.open(QIODevice::ReadOnly)) {
+    emit position_changed(0, -1);
+    return;
+  }
+  const qint64 size = file_.size();
+  if (!entered_ || size < next_ || size - next_ > behind_max) enter(size);
+  if (size > next_) {
+    file_.seek(next_);
+    const QByteArray piece = file_.read(std::min(piece_bytes, size - next_));
+    next_ += piece.size();
+    if (!piece.isEmpty()) emit appended(decoder_.decode(piece));
+  }
+  emit position_changed(first_, size);
+  if (size > next_) timer_.start(busy_ms);
+}
+
+void LogTail::load_earlier() {
+  if (!entered_ || first_ == 0) return;
+  const qint64 from = line_start_after(std::max<qint64>(0, first_ - tail_bytes));
+  file_.seek(from);
+  const QByteArray piece = file_.read(first_ - from);
+  first_ = from;
+  emit prepended(QString::fromUtf8(piece));
+  emit position_changed(first_, file_.size());
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/log/log_window.h"
+
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QShortcut>
+#include <QToolButton>
+#include <QUrl>
+
+#include "ui/log/log_tail.h"
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/small_button.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr QSize size_at_first(860, 480);
+constexpr int search_px = 220;
+
+QString bytes_text(qint64 bytes) {
+  if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);
+  if (bytes < 1'000'000) return QStringLiteral("%1 kB").arg(fixed_text(static_cast<double>(bytes) / 1e3, 1));
+  return QStringLiteral("%1 MB").arg(fixed_text(static_cast<double>(bytes) / 1e6, 1));
+}
+
+}  // namespace
+
+LogWindow::LogWindow(const QString& title, const QString& path, const Theme& theme, QThread& thread, QWidget* parent)
+    : QWidget(parent, Qt::Window), path_(path), theme_(theme), tail_(new LogTail(path)) {
+  setAttribute(Qt::WA_DeleteOnClose);
+  setObjectName(QStringLiteral("log_window"));
+  setWindowTitle(title);
+  setAutoFillBackground(true);
+  resize(size_at_first);
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::between);
+  all->setSpacing(space::between);
+  all->addWidget(make_tools());
+  view_ = described(new QPlainTextEdit, "log_text", title, QString());
+  view_->setReadOnly(true);
+  view_->setLineWrapMode(QPlainTextEdit::NoWrap);
+  view_->setUndoRedoEnabled(false);
+  view_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  all->addWidget(view_, 1);
+  position_ = described(make_label(path, "caption"), "log_position", QStringLiteral("The file and how much of it is shown"), path);
+  position_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  position_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  all->addWidget(position_);
+
+  connect(&theme_, &Theme::changed, this, &LogWindow::restyle);
+  restyle();
+  connect_tail();
+  tail_->moveToThread(&thread);
+  set_following(true);
+}
+
+LogWindow::~LogWindow() {
+  tail_->deleteLater();
+}
+
+QWidget* LogWindow::make_tools() {
+  auto* tools = new QWidget;
+  auto* row = new QHBoxLayout(tools);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(space::in_row);
+  search_ = described(new QLineEdit, "log_search", QStringLiteral("Search the log"),
+                      QStringLiteral("Searches what is shown; Enter next, Shift+Enter previous (Ctrl+F)"));
+  search_->setPlaceholderText(QStringLiteral("Search"));
+  search_->setFixedWidth(search_px);
+  previous_ = small_button("log_previous", QStringLiteral("Previous"), QStringLiteral("The previous place (Shift+F3)"));
+  next_ = small_button("log_next", QStringLiteral("Next"), QStringLiteral("The next place (F3)"));
+  found_ = described(make_label(QString(), "caption"), "log_found", QStringLiteral("Result of the search"), QString());
+  earlier_ = small_button("log_earlier", QStringLiteral("Load earlier"), QStringLiteral("Loads what stands before the part that is shown"));
+  follow_ =
+      small_button("log_follow", QStringLiteral("Follow"), QStringLiteral("Shows what is added to the file, and keeps its end in sight"));
+  follow_->setCheckable(true);
+  copy_ = small_button("log_copy", QStringLiteral("Copy"), QStringLiteral("Copies the selection, or all that is shown"));
+  outside_ = small_button("log_outside", QStringLiteral("Open in viewer"), QStringLiteral("Opens the whole file in the system's viewer"));
+  for (QWidget* widget : std::initializer_list<QWidget*>{search_, previous_, next_, found_}) row->addWidget(widget);
+  row->addStretch(1);
+  for (QWidget* widget : std::initializer_list<QWidget*>{earlier_, follow_, copy_, outside_}) row->addWidget(widget);
+  earlier_->hide();
+
+  connect(previous_, &QToolButton::clicked, this, &LogWindow::find_previous);
+  connect(next_, &QToolButton::clicked, this, &LogWindow::find_next);
+  connect(search_, &QLineEdit::returnPressed, this, [this] { find(QGuiApplication::keyboardModifiers().testFlag(Qt::ShiftModifier)); });
+  connect(search_, &QLineEdit::textEdited, found_, &QLabel::clear);
+  connect(follow_, &QToolButton::clicked, this, &LogWindow::set_following);
+  connect(copy_, &QToolButton::clicked, this, &LogWindow::copy);
+  connect(outside_, &QToolButton::clicked, this, &LogWindow::open_outside);
+  connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, search_, qOverload<>(&QWidget::setFocus));
+  connect(new QShortcut(QKeySequence(Qt::Key_F3), this), &QShortcut::activated, this, &LogWindow::find_next);
+  connect(new QShortcut(QKeySequence(Qt::SHIFT | Qt::Key_F3), this), &QShortcut::activated, this, &LogWindow::find_previous);
+  return tools;
+}
+
+void LogWindow::connect_tail() {
+  connect(tail_, &LogTail::begun, this, [this] {
+    view_->clear();
+    shown_bytes_ = 0;
+  });
+  connect(tail_, &LogTail::appended, this, &LogWindow::append);
+  connect(tail_, &LogTail::prepended, this, &LogWindow::prepend);
+  connect(tail_, &LogTail::position_changed, this, &LogWindow::show_position);
+  connect(earlier_, &QToolButton::clicked, tail_, &LogTail::load_earlier);
+}
+
+void LogWindow::restyle() {
+  view_->setFont(theme_.monospaced_font());
+  const QColor color = theme_.tokens().secondary;
+  previous_->setIcon(theme_.icon(Glyph::chevron_up, color));
+  next_->setIcon(theme_.icon(Glyph::chevron_down, color));
+  follow_->setIcon(theme_.icon(Glyph::live, color));
+  copy_->setIcon(theme_.icon(Glyph::copy, color));
+  outside_->setIcon(theme_.icon(Glyph::external, color));
+}
+
+QString LogWindow::text() const {
+  return view_->toPlainText();
+}
+
+bool LogWindow::is_following() const {
+  return follow_->isChecked();
+}
+
+void LogWindow::set_following(bool following) {
+  follow_->setChecked(following);
+  QMetaObject::invokeMethod(tail_, following ? &LogTail::begin : &LogTail::pause);
+}
+
+void LogWindow::append(const QString& text) {
+  if (shown_bytes_ + text.size() > shown_bytes_max) {
+    set_following(true);  // begins anew near the end
+    return;
+  }
+  shown_bytes_ += text.size();
+  QScrollBar* bar = view_->verticalScrollBar();
+  const bool at_end = bar->value() >= bar->maximum() - 1;
+  QTextCursor end(view_->document());
+  end.movePosition(QTextCursor::End);
+  end.insertText(text);
+  if (at_end) bar->setValue(bar->maximum());
+}
+
+void LogWindow::prepend(const QString& text) {
+  shown_bytes_ += text.size();
+  QScrollBar* bar = view_->verticalScrollBar();
+  const int below = bar->maximum() - bar->value();
+  QTextCursor start(view_->document());
+  start.insertText(text);
+  bar->setValue(bar->maximum() - below);
+}
+
+void LogWindow::show_position(qint64 first, qint64 size) {
+  if (size < 0) {
+    position_->setText(QStringLiteral("%1 is not there yet; it appears when the process has started").arg(path_));
+    return;
+  }
+  const bool room = shown_bytes_ + LogTail::tail_bytes <= shown_bytes_max;
+  all_loaded_ = first == 0;
+  earlier_->setVisible(!all_loaded_ && room);
+  QString text = QStringLiteral("%1 · %2").arg(path_, bytes_text(size));
+  if (first > 0) text += QStringLiteral(" · the first %1 are not loaded").arg(bytes_text(first));
+  if (position_->text() != text) position_->setText(text);
+}
+
+void LogWindow::find_next() {
+  find(false);
+}
+
+void LogWindow::find_previous() {
+  find(true);
+}
+
+void LogWindow::find(bool backwards) {
+  if (search_->text().isEmpty()) return search_->setFocus();
+  const QTextDocument::FindFlags flags = backwards ? QTextDocument::FindBackward : QTextDocument::FindFlags();
+  bool wrapped = false;
+  if (!view_->find(search_->text(), flags)) {
+    QTextCursor cursor = view_->textCursor();
+    const QTextCursor before = cursor;
+    cursor.movePosition(backwards ? QTextCursor::End : QTextCursor::Start);
+    view_->setTextCursor(cursor);
+    wrapped = view_->find(search_->text(), flags);
+    if (!wrapped) {
+      view_->setTextCursor(before);
+      found_->setText(all_loaded_ ? QStringLiteral("not found") : QStringLiteral("not in the loaded part"));
+      return;
+    }
+  }
+  // Lines are counted from the start of the file or not at all.
+  const QString where = all_loaded_ ? QStringLiteral("line %1").arg(view_->textCursor().blockNumber() + 1) : QStringLiteral("found");
+  found_->setText(wrapped ? where + QStringLiteral(", from the other end") : where);
+}
+
+void LogWindow::copy() {
+  if (view_->textCursor().hasSelection()) return view_->copy();
+  QGuiApplication::clipboard()->setText(text());
+}
+
+void LogWindow::open_outside() {
+  if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path_))) found_->setText(QStringLiteral("no viewer for it on this system"));
+}
+
+void LogWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape) {
+    close();
+    return;
+  }
+  QWidget::keyPressEvent(event);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A window with one log file that follows it while it grows: search, copy, open in the system's viewer.
+#pragma once
+
+#include <QThread>
+#include <QWidget>
+
+#include "ui/theme/theme.h"
+
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QToolButton;
+
+namespace n2nq::ui {
+
+class LogTail;
+
+class LogWindow : public QWidget {
+  Q_OBJECT
+ public:
+  /// Text shown at most; beyond it the view goes on near the end of the file.
+  static constexpr qint64 shown_bytes_max = 8 * 1024 * 1024;
+
+  /// `thread`: where the file is read; must outlive the window.
+  LogWindow(const QString& title, const QString& path, const Theme& theme, QThread& thread, QWidget* parent = nullptr);
+  ~LogWindow() override;
+
+  const QString& path() const { return path_; }
+  QString text() const;
+  bool is_following() const;
+  void find_next();
+  void find_previous();
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  QWidget* make_tools();
+  void connect_tail();
+  void append(const QString& text);
+  void prepend(const QString& text);
+  void show_position(qint64 first, qint64 size);
+  void set_following(bool following);
+  void find(bool backwards);
+  void restyle();
+  void copy();
+  void open_outside();
+
+  QString path_;
+  const Theme& theme_;
+  LogTail* tail_;
+  QPlainTextEdit* view_;
+  QLineEdit* search_;
+  QLabel *found_, *position_;
+  QToolButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;
+  qint64 shown_bytes_ = 0;
+  bool all_loaded_ = true;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/main_window.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QCloseEvent>
+#include <QDesktopServices>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QToolButton>
+#include <QUrl>
+
+#include "ui/card/charts_card.h"
+#include "ui/page/bench_page.h"
+#include "ui/page/help_page.h"
+#include "ui/page/run_bar.h"
+#include "ui/page/status_strip.h"
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/message_bar.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr QSize size_at_first(1440, 900);
+constexpr int cpu_every_ms = 1000;
+constexpr int pages_by_key_max = 9;
+const char* const first_preset = "quick";
+const QString bench_name = QStringLiteral("Bench");
+const QString charts_name = QStringLiteral("Charts");
+const QString help_name = QStringLiteral("Help");
+
+app::RunControl::Options run_options(const QString& runs_folder) {
+  app::RunControl::Options options;
+  options.runs_folder = runs_folder;
+  return options;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Parts parts)
+    : memory_(std::move(parts.memory)),
+      run_(run_options(parts.runs_folder), std::move(parts.launchers)),
+      presets_(form_, app::Presets(parts.presets_folder)),
+      actions_(run_, form_),
+      logs_(theme_),
+      runs_folder_(parts.runs_folder) {
+  setObjectName(QStringLiteral("main_window"));
+  setWindowTitle(QStringLiteral("N2NQ Test Bench"));
+  theme_.choose(memory_.theme());
+  build();
+  make_actions();
+  make_menu();
+  connect_parts();
+  restore();
+  refresh_actions();
+  stalls_.begin();
+}
+
+MainWindow::~MainWindow() {
+  logs_.close_all();
+}
+
+void MainWindow::build() {
+  auto* content = new QWidget;
+  auto* all = new QVBoxLayout(content);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(0);
+  all->addWidget(bar_ = new RunBar(form_, presets_, actions_, theme_));
+  all->addWidget(make_tab_row());
+  pages_ = new QStackedWidget;
+  bench_ = new BenchPage(form_, actions_, theme_);
+  charts_page_ = new QWidget;
+  charts_page_->setObjectName(QStringLiteral("charts_page"));
+  auto* charts = new QVBoxLayout(charts_page_);
+  charts->setContentsMargins(space::card, space::card, space::card, space::card);
+  help_ = new HelpPage(theme_, runs_folder_);
+  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, help_}) pages_->addWidget(page);
+  all->addWidget(pages_, 1);
+  all->addWidget(status_ = new StatusStrip(form_, actions_, theme_));
+  setCentralWidget(content);
+}
+
+QWidget* MainWindow::make_tab_row() {
+  auto* band = new QFrame;
+  band->setProperty("band", true);
+  auto* row = new QHBoxLayout(band);
+  row->setContentsMargins(space::card, 0, space::card, 0);
+  row->setSpacing(space::between);
+  tabs_ = described(new QTabBar, "page_tabs", QStringLiteral("Pages"), QString());
+  tabs_->setExpanding(false);
+  tabs_->setDrawBase(false);
+  tabs_->setFocusPolicy(Qt::StrongFocus);
+  menu_button_ = described(new QToolButton, "button_menu", QStringLiteral("Menu"), QStringLiteral("Everything there is to do (F10)"));
+  menu_button_->setProperty("small", true);
+  menu_button_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  menu_button_->setText(QStringLiteral("Menu"));
+  menu_button_->setPopupMode(QToolButton::InstantPopup);
+  menu_button_->setFocusPolicy(Qt::StrongFocus);
+  row->addWidget(tabs_);
+  row->addStretch(1);
+  row->addWidget(menu_button_);
+  for (const QString& name : {bench_name, help_name}) tabs_->addTab(name);
+  connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::show_tab);
+  return band;
+}
+
+QAction* MainWindow::add_action(const char* object_name, const QString& text, const QKeySequence& keys, const QString& tooltip) {
+  auto* action = new QAction(text, this);
+  action->setObjectName(QString::fromLatin1(object_name));
+  action->setShortcut(keys);
+  action->setToolTip(tooltip);
+  addAction(action);
+  return action;
+}
+
+void MainWindow::make_actions() {
+  start_all_ =
+      add_action("action_start_all", QStringLiteral("Start all"), QKeySequence(Qt::Key_F5), QStringLiteral("Starts all processes"));
+  stop_all_ =
+      add_action("action_stop_all", QStringLiteral("Stop"), QKeySequence(Qt::SHIFT | Qt::Key_F5), QStringLiteral("Ends the run in order"));
+  save_as_ = add_action("action_save_as", QStringLiteral("Save as preset…"), QKeySequence::SaveAs,
+                        QStringLiteral("Saves these settings as a preset"));
+  log_ = add_action("action_log", QStringLiteral("Log of the selected service"), QKeySequence(Qt::CTRL | Qt::Key_L),
+                    QStringLiteral("Opens the log of the service selected in a table"));
+  broker_log_ = add_action("action_broker_log", QStringLiteral("N2NQ's log"), {}, QStringLiteral("Opens the log of N2NQ itself"));
+  folder_ =
+      add_action("action_folder", QStringLiteral("Open the run's folder"), {}, QStringLiteral("Opens the folder with logs and summary"));
+  show_help_ =
+      add_action("action_help", QStringLiteral("Help"), QKeySequence(Qt::Key_F1), QStringLiteral("Steps, words, verdicts and keys"));
+  quit_ = add_action("action_quit", QStringLiteral("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q),
+                     QStringLiteral("Stops a run that is on, then quits"));
+  connect(start_all_, &QAction::triggered, &actions_, &RunActions::start_all);
+  connect(stop_all_, &QAction::triggered, &actions_, &RunActions::stop_all);
+  connect(save_as_, &QAction::triggered, bar_, &RunBar::ask_save_as);
+  connect(log_, &QAction::triggered, bench_, &BenchPage::request_selected_log);
+  connect(broker_log_, &QAction::triggered, this, &MainWindow::open_broker_log);
+  connect(folder_, &QAction::triggered, this, &MainWindow::open_folder);
+  connect(show_help_, &QAction::triggered, this, [this] { show_page(help_name); });
+  connect(quit_, &QAction::triggered, this, &QWidget::close);
+  for (int i = 0; i < pages_by_key_max; ++i) {
+    const auto key = static_cast<Qt::Key>(Qt::Key_1 + i);
+    connect(new QShortcut(QKeySequence(Qt::CTRL | key), this), &QShortcut::activated, this, [this, i] {
+      if (i < tabs_->count()) tabs_->setCurrentIndex(i);
+    });
+  }
+  connect(new QShortcut(QKeySequence(Qt::Key_F10), this), &QShortcut::activated, menu_button_, &QToolButton::showMenu);
+}
+
+void MainWindow::make_menu() {
+  auto* menu = new QMenu(menu_button_);
+  menu->addAction(start_all_);
+  menu->addAction(stop_all_);
+  menu->addSeparator();
+  preset_menu_ = menu->addMenu(QStringLiteral("Preset"));
+  connect(preset_menu_, &QMenu::aboutToShow, this, [this] { bar_->fill_preset_menu(preset_menu_); });
+  menu->addAction(save_as_);
+  menu->addSeparator();
+  menu->addAction(log_);
+  menu->addAction(broker_log_);
+  menu->addAction(folder_);
+  menu->addSeparator();
+  QMenu* view = menu->addMenu(QStringLiteral("Theme"));
+  auto* themes = new QActionGroup(this);
+  const std::pair<const char*, ThemeChoice> choices[] = {
+      {"Like the desktop", ThemeChoice::system}, {"Light", ThemeChoice::light}, {"Dark", ThemeChoice::dark}};
+  for (const auto& [text, choice] : choices) {
+    QAction* action = view->addAction(QString::fromLatin1(text));
+    action->setCheckable(true);
+    action->setChecked(choice == theme_.choice());
+    themes->addAction(action);
+    connect(action, &QAction::triggered, this, [this, choice = choice] { choose_theme(choice); });
+  }
+  menu->addSeparator();
+  menu->addAction(show_help_);
+  menu->addAction(quit_);
+  menu_button_->setMenu(menu);
+  const auto icon = [this] { menu_button_->setIcon(theme_.icon(Glyph::menu, theme_.tokens().secondary)); };
+  connect(&theme_, &Theme::changed, this, icon);
+  icon();
+}
+
+void MainWindow::connect_parts() {
+  connect(bench_, &BenchPage::log_requested, this, &MainWindow::open_log);
+  connect(bench_, &BenchPage::broker_log_requested, this, &MainWindow::open_broker_log);
+  connect(bench_, &BenchPage::open_folder_requested, this, &MainWindow::open_folder);
+  connect(bar_, &RunBar::problem, this, [this](const QString& text) { bench_->messages()->add(MessageBar::Kind::bad, text); });
+  connect(&actions_, &RunActions::refused, this, [this](const QString& key) {
+    show_page(bench_name);
+    bench_->messages()->add(MessageBar::Kind::bad, QStringLiteral("Not started: %1 %2").arg(SettingsForm::label(key), form_.problem(key)));
+  });
+  connect(&run_, &app::RunControl::figures_changed, bar_, &RunBar::refresh_progress);
+  connect(&run_, &app::RunControl::state_changed, this, &MainWindow::refresh_actions);
+  connect(&run_, &app::RunControl::process_changed, this, &MainWindow::refresh_actions);
+  connect(&form_, &SettingsForm::lock_changed, this, &MainWindow::refresh_actions);
+  connect(&run_, &app::RunControl::finished, this, [this] {
+    if (closing_) QTimer::singleShot(0, this, &QWidget::close);
+  });
+  cpu_before_s_ = process_cpu_s();
+  connect(&cpu_timer_, &QTimer::timeout, this, &MainWindow::measure_cpu);
+  cpu_timer_.start(cpu_every_ms);
+}
+
+void MainWindow::restore() {
+  if (memory_.is_first_start()) {
+    presets_.choose(QString::fromLatin1(first_preset));
+  } else {
+    form_.load(memory_.settings());
+    presets_.restore(memory_.preset());
+  }
+  const WindowMemory::Layout layout = memory_.layout();
+  if (layout.geometry.isEmpty() || !restoreGeometry(layout.geometry)) resize(size_at_first);
+  bench_->restore_layout(layout.cards, layout.rows);
+  place_charts();
+}
+
+void MainWindow::remember() {
+  memory_.set_settings(form_.settings(), presets_.name());
+  WindowMemory::Layout layout{saveGeometry(), bench_->layout_state(), memory_.layout().rows};
+  if (!charts_on_page_) layout.rows = bench_->rows_state();
+  memory_.set_layout(layout);
+}
+
+QStringList MainWindow::page_names() const {
+  QStringList names;
+  for (int i = 0; i < tabs_->count(); ++i) names << tabs_->tabText(i);
+  return names;
+}
+
+void MainWindow::show_page(const QString& name) {
+  const qsizetype index = page_names().indexOf(name);
+  if (index >= 0) tabs_->setCurrentIndex(static_cast<int>(index));
+}
+
+void MainWindow::show_tab(int index) {
+  if (pages_ == nullptr || index < 0) return;
+  const QString name = tabs_->tabText(index);
+  pages_->setCurrentWidget(name == bench_name ? static_cast<QWidget*>(bench_) : name == charts_name ? charts_page_ : help_);
+}
+
+void MainWindow::place_charts() {
+  const bool on_page = height() < charts_page_below_px;
+  if (on_page == charts_on_page_) return;
+  charts_on_page_ = on_page;
+  if (on_page) {
+    charts_page_->layout()->addWidget(bench_->charts());
+    bench_->charts()->show();
+    tabs_->insertTab(1, charts_name);
+  } else {
+    if (tabs_->tabText(tabs_->currentIndex()) == charts_name) tabs_->setCurrentIndex(0);
+    tabs_->removeTab(1);
+    bench_->hold_charts();
+  }
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  if (bench_ != nullptr) place_charts();
+}
+
+bool MainWindow::event(QEvent* event) {
+  if (event->type() == QEvent::ThemeChange && theme_.choice() == ThemeChoice::system) theme_.follow_desktop();
+  return QMainWindow::event(event);
+}
+
+void MainWindow::choose_theme(ThemeChoice choice) {
+  theme_.choose(choice);
+  memory_.set_theme(choice);
+}
+
+LogWindow* MainWindow::open_log(app::Role role, int number) {
+  const QString path = run_.log_path(role, number);
+  if (path.isEmpty()) {
+    bench_->messages()->add(MessageBar::Kind::remark, QStringLiteral("There are no logs before a run has been started."));
+    return nullptr;
+  }
+  return logs_.open(QStringLiteral("Log of %1").arg(service_name(role, number)), path);
+}
+
+void MainWindow::open_broker_log() {
+  const QString path = run_.broker_log_path();
+  if (!path.isEmpty()) logs_.open(QStringLiteral("Log of N2NQ"), path);
+}
+
+void MainWindow::open_folder() {
+  const QString folder = run_.folder();
+  if (folder.isEmpty() || QDesktopServices::openUrl(QUrl::fromLocalFile(folder))) return;
+  bench_->messages()->add(MessageBar::Kind::remark, QStringLiteral("No file manager opened; the run's folder is %1").arg(folder));
+}
+
+void MainWindow::refresh_actions() {
+  start_all_->setEnabled(actions_.can_start_all());
+  stop_all_->setEnabled(actions_.is_on());
+  broker_log_->setEnabled(!run_.broker_log_path().isEmpty());
+  folder_->setEnabled(!run_.folder().isEmpty());
+  log_->setEnabled(!run_.folder().isEmpty());
+}
+
+void MainWindow::measure_cpu() {
+  const double now_s = process_cpu_s();
+  status_->set_bench_cpu((now_s - cpu_before_s_) * 1000 / cpu_every_ms * 100);
+  cpu_before_s_ = now_s;
+}
+
+// Traffic that flows is worth one question; processes that only wait are not.
+bool MainWindow::may_close() {
+  if (closing_ || run_.state() != app::RunState::running) return true;
+  QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Stop the run?"),
+                       QStringLiteral("Messages are being sent. Closing stops the run; what was measured so far is kept."),
+                       QMessageBox::NoButton, this);
+  question.setObjectName(QStringLiteral("close_question"));
+  QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
+  stop->setObjectName(QStringLiteral("close_stop"));
+  question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole)->setObjectName(QStringLiteral("close_go_on"));
+  question.exec();
+  return question.clickedButton() == stop;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (actions_.is_on() && !may_close()) return event->ignore();
+  remember();
+  if (!actions_.is_on()) return event->accept();
+  // Closes by itself once everything has ended; closing once more ends it at once.
+  closing_ = true;
+  actions_.stop_all();
+  if (actions_.is_on()) return event->ignore();
+  event->accept();
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window: puts the parts together and connects them. Decides nothing about a run.
+#pragma once
+
+#include <QMainWindow>
+#include <QTimer>
+#include <memory>
+
+#include "app/control/run_control.h"
+#include "app/host/launcher.h"
+#include "ui/log/log_viewers.h"
+#include "ui/model/preset_choice.h"
+#include "ui/model/run_actions.h"
+#include "ui/stall_meter.h"
+#include "ui/window_memory.h"
+
+class QMenu;
+class QStackedWidget;
+class QTabBar;
+class QToolButton;
+
+namespace n2nq::ui {
+
+class BenchPage;
+class HelpPage;
+class RunBar;
+class StatusStrip;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  struct Parts {
+    std::unique_ptr<app::LauncherFactory> launchers;
+    QString runs_folder;     // parent of run folders
+    QString presets_folder;  // saved presets
+    std::unique_ptr<QSettings> memory;
+  };
+  /// A window lower than this shows the charts on a page of their own.
+  static constexpr int charts_page_below_px = 800;
+
+  explicit MainWindow(Parts parts);
+  ~MainWindow() override;
+
+  SettingsForm& form() { return form_; }
+  PresetChoice& presets() { return presets_; }
+  app::RunControl& run() { return run_; }
+  Theme& theme() { return theme_; }
+  LogViewers& logs() { return logs_; }
+  BenchPage* bench_page() const { return bench_; }
+  const StallMeter& stalls() const { return stalls_; }
+  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Help".
+  QStringList page_names() const;
+  void show_page(const QString& name);
+  LogWindow* open_log(app::Role role, int number);
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void restore();
+  void remember();
+  void build();
+  QWidget* make_tab_row();
+  void make_actions();
+  void make_menu();
+  QAction* add_action(const char* object_name, const QString& text, const QKeySequence& keys, const QString& tooltip);
+  void connect_parts();
+  void place_charts();
+  void show_tab(int index);
+  void open_broker_log();
+  void open_folder();
+  void choose_theme(ThemeChoice choice);
+  void refresh_actions();
+  void measure_cpu();
+  bool may_close();
+
+  WindowMemory memory_;
+  Theme theme_;
+  SettingsForm form_;
+  app::RunControl run_;
+  PresetChoice presets_;
+  RunActions actions_;
+  LogViewers logs_;
+  StallMeter stalls_;
+  QTimer cpu_timer_;
+  QString runs_folder_;
+  double cpu_before_s_ = 0;
+  bool closing_ = false;
+
+  RunBar* bar_ = nullptr;
+  QTabBar* tabs_ = nullptr;
+  QToolButton* menu_button_ = nullptr;
+  QStackedWidget* pages_ = nullptr;
+  BenchPage* bench_ = nullptr;
+  QWidget* charts_page_ = nullptr;
+  HelpPage* help_ = nullptr;
+  StatusStrip* status_ = nullptr;
+  QAction *start_all_ = nullptr, *stop_all_ = nullptr, *save_as_ = nullptr, *log_ = nullptr, *broker_log_ = nullptr, *folder_ = nullptr,
+          *show_help_ = nullptr, *quit_ = nullptr;
+  QMenu* preset_menu_ = nullptr;
+  bool charts_on_page_ = false;
+};
+
+}  // namespace n2nq::ui

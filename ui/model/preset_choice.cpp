@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/model/preset_choice.h"
+
+namespace n2nq::ui {
+
+PresetChoice::PresetChoice(SettingsForm& form, app::Presets presets, QObject* parent)
+    : QObject(parent), form_(form), presets_(std::move(presets)) {
+  connect(&form_, &SettingsForm::changed, this, &PresetChoice::changed);
+}
+
+QString PresetChoice::choose(const QString& name) {
+  const app::ReadSettings read = presets_.load(name.toStdString());
+  if (!read.settings) return read.errors.empty() ? QString() : QString::fromStdString(read.errors.front().text());
+  name_ = name;
+  saved_ = *read.settings;
+  form_.load(saved_);
+  return {};
+}
+
+QString PresetChoice::save_as(const QString& name) {
+  app::Settings settings = form_.settings();
+  settings.title = name.toStdString();
+  settings.description.clear();
+  if (const auto problem = presets_.save(name.toStdString(), settings)) return QString::fromStdString(*problem);
+  name_ = name;
+  saved_ = settings;
+  form_.load(settings);
+  return {};
+}
+
+void PresetChoice::restore(const QString& name) {
+  const app::ReadSettings read = presets_.load(name.toStdString());
+  name_ = read.settings ? name : QString();
+  saved_ = read.settings.value_or(app::Settings());
+  emit changed();
+}
+
+QString PresetChoice::title() const {
+  if (name_.isEmpty()) return QStringLiteral("no preset");
+  return saved_.title.empty() ? name_ : QString::fromStdString(saved_.title);
+}
+
+bool PresetChoice::is_modified() const {
+  return !name_.isEmpty() && !(form_.settings() == saved_);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which preset the settings in the window came from, and whether they still equal it.
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include "app/settings/presets.h"
+#include "ui/model/settings_form.h"
+
+namespace n2nq::ui {
+
+class PresetChoice : public QObject {
+  Q_OBJECT
+ public:
+  PresetChoice(SettingsForm& form, app::Presets presets, QObject* parent = nullptr);
+
+  std::vector<app::Preset> list() const { return presets_.list(); }
+  /// Loads it into the form. Empty result: done; else why not, with file, line and key.
+  QString choose(const QString& name);
+  /// Saves the form's settings under `name`, which becomes the chosen one. Empty result: done.
+  QString save_as(const QString& name);
+  /// Takes up what a former session left: the name, while the form keeps its settings. An unknown name means no preset.
+  void restore(const QString& name);
+
+  const QString& name() const { return name_; }
+  /// The title for the menu; "no preset" when there is none.
+  QString title() const;
+  bool is_modified() const;
+
+ signals:
+  void changed();
+
+ private:
+  SettingsForm& form_;
+  app::Presets presets_;
+  QString name_;
+  app::Settings saved_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/model/run_actions.h"
+
+namespace n2nq::ui {
+
+namespace {
+constexpr const char* lock_reason = "Locked while a run is on: every figure belongs to one set of settings. Stop the run to change it.";
+}
+
+RunActions::RunActions(app::RunControl& run, SettingsForm& form, QObject* parent) : QObject(parent), run_(run), form_(form) {
+  form_.set_lock_rule([this](const QString& key) { return run_.lock_reason(key.toStdString()); });
+  connect(&run_, &app::RunControl::state_changed, &form_, &SettingsForm::refresh_locks);
+  connect(&run_, &app::RunControl::process_changed, &form_, &SettingsForm::refresh_locks);
+}
+
+bool RunActions::is_on() const {
+  return run_.state() != app::RunState::idle && run_.state() != app::RunState::finished;
+}
+
+bool RunActions::can_start_all() const {
+  return run_.can_start(app::Role::broker) || run_.can_start(app::Role::senders) || run_.can_start(app::Role::receivers);
+}
+
+bool RunActions::hand_over() {
+  const QString key = form_.first_problem_key();
+  if (!key.isEmpty()) {
+    emit refused(key);
+    return false;
+  }
+  if (!is_on()) emit fresh_run();
+  run_.set_settings(form_.settings());
+  return true;
+}
+
+void RunActions::start_all() {
+  if (can_start_all() && hand_over()) run_.start_all();
+}
+
+void RunActions::start(app::Role role) {
+  if (run_.can_start(role) && hand_over()) run_.start(role);
+}
+
+void RunActions::stop(app::Role role) {
+  if (run_.can_stop(role)) run_.stop(role);
+}
+
+void RunActions::stop_all() {
+  if (is_on()) run_.stop_all();
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person can do to a run, from wherever they do it: settings are checked and handed over in one place before anything starts.
+#pragma once
+
+#include <QObject>
+
+#include "app/control/run_control.h"
+#include "ui/model/settings_form.h"
+
+namespace n2nq::ui {
+
+class RunActions : public QObject {
+  Q_OBJECT
+ public:
+  RunActions(app::RunControl& run, SettingsForm& form, QObject* parent = nullptr);
+
+  void start_all();
+  void start(app::Role role);
+  void stop(app::Role role);
+  void stop_all();
+
+  /// Processes are there or coming.
+  bool is_on() const;
+  bool can_start_all() const;
+  app::RunControl& run() const { return run_; }
+
+ signals:
+  /// Nothing was started because of this key.
+  void refused(const QString& key);
+  /// A run begins that has nothing to do with what is shown: figures of the former one are to be cleared.
+  void fresh_run();
+
+ private:
+  bool hand_over();
+
+  app::RunControl& run_;
+  SettingsForm& form_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/model/service_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace n2nq::ui {
+
+namespace {
+
+// The switch back lies lower than the switch, so that a column around 10 does not flicker.
+int steady_decimals(double largest_shown, int present) {
+  if (present == 1) return largest_shown < 8 ? 2 : 1;
+  return largest_shown < 12 ? 2 : 1;
+}
+
+}  // namespace
+
+const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role role) {
+  static const std::vector<ColumnInfo> senders = {
+      {Kind::log, "", "Opens the service's log file", 0, 0},
+      {Kind::name, "sender", "The sending service", 0, 0},
+      {Kind::time, "delay", "Mean gap between two sends of this sender", 0, 1},
+      {Kind::rate, "rate", "Messages sent per second, over the last second", 0, 0},
+      {Kind::packets, "packets", "Messages sent so far, of those planned", 0, 0},
+  };
+  static const std::vector<ColumnInfo> receivers = {
+      {Kind::log, "", "Opens the service's log file", 0, 0},
+      {Kind::name, "receiver", "The receiving service", 0, 0},
+      {Kind::time, "latency", "Mean time from actual send to receipt", 0, 0},
+      {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1, 0},
+      {Kind::rate, "rate", "Deliveries per second, over the last second", 0, 0},
+      {Kind::packets, "packets", "Deliveries received so far", 0, 0},
+  };
+  return role == app::Role::senders ? senders : receivers;
+}
+
+ServiceModel::ServiceModel(app::Role role, QObject* parent) : QAbstractTableModel(parent), role_(role) {
+  if (role == app::Role::senders) units_[0] = time_scale(100'000);  // delays are usually set in ms
+}
+
+void ServiceModel::set_amount(int amount) {
+  if (amount == static_cast<int>(rows_.size())) return;
+  beginResetModel();
+  rows_.assign(static_cast<std::size_t>(std::max(amount, 0)), Row());
+  endResetModel();
+}
+
+void ServiceModel::set_planned_each(std::optional<std::int64_t> planned) {
+  if (planned_ == planned) return;
+  planned_ = planned;
+  announce(0, static_cast<int>(rows_.size()) - 1);
+}
+
+void ServiceModel::clear_figures() {
+  std::fill(rows_.begin(), rows_.end(), Row());
+  announce(0, static_cast<int>(rows_.size()) - 1);
+}
+
+bool ServiceModel::put(int number, const Row& row) {
+  if (number < 1 || number > static_cast<int>(rows_.size())) return false;
+  Row& present = rows_[static_cast<std::size_t>(number - 1)];
+  // NaN differs from itself, so a row with unknown figures counts as changed; that costs a repaint, never a wrong figure.
+  if (present == row) return false;
+  present = row;
+  return true;
+}
+
+void ServiceModel::update(const app::LiveFigures& figures) {
+  int first = static_cast<int>(rows_.size()), last = -1;
+  const auto note = [&](int number, const Row& row) {
+    if (!put(number, row)) return;
+    first = std::min(first, number - 1);
+    last = std::max(last, number - 1);
+  };
+  if (role_ == app::Role::senders) {
+    for (const app::SenderRow& row : figures.senders) {
+      note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted});
+    }
+  } else {
+    for (const app::ReceiverRow& row : figures.receivers) {
+      note(row.number, {{row.latency_mean_us, row.latency_p99_us}, row.rate_per_s, row.received});
+    }
+  }
+  if (last < 0) return;
+  choose_units();
+  announce(first, last);
+}
+
+void ServiceModel::announce(int first, int last) {
+  if (last < first) return;
+  emit dataChanged(index(first, first_figure_column), index(last, columnCount() - 1), {Qt::DisplayRole, Qt::ToolTipRole});
+}
+
+void ServiceModel::choose_units() {
+  for (const ColumnInfo& column : columns(role_)) {
+    if (column.kind != Kind::time) continue;
+    double largest = app::unknown;
+    for (const Row& row : rows_) largest = std::fmax(largest, row.times_us[column.slot]);
+    if (std::isnan(largest)) continue;
+    TimeScale& unit = units_[column.slot];
+    const TimeScale chosen = steady_time_scale(largest, unit);
+    const int decimals = steady_decimals(largest * chosen.factor, decimals_[column.slot]);
+    if (chosen == unit && decimals == decimals_[column.slot]) continue;
+    unit = chosen;
+    decimals_[column.slot] = decimals;
+    emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+    announce(0, static_cast<int>(rows_.size()) - 1);
+  }
+}
+
+int ServiceModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int ServiceModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(columns(role_).size());
+}
+
+QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
+  switch (column.kind) {
+    case Kind::time:
+      return fixed_text(row.times_us[column.slot] * units_[column.slot].factor, decimals_[column.slot] + column.extra_decimals);
+    case Kind::rate:
+      return fixed_text(row.rate_per_s, 1);
+    case Kind::packets: {
+      if (row.packets < 0) return dash();
+      const QString packets = count_text(row.packets);
+      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_text(*planned_) : packets;
+    }
+    default:
+      return {};
+  }
+}
+
+QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
+  if (column.kind != Kind::time) return shown(row, column);
+  const double value_us = row.times_us[column.slot];
+  return std::isnan(value_us) ? dash() : fixed_text(value_us, 3) + QStringLiteral(" µs");
+}
+
+QVariant ServiceModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid)) return {};
+  const ColumnInfo& column = columns(role_)[static_cast<std::size_t>(index.column())];
+  const Row& row = rows_[static_cast<std::size_t>(index.row())];
+  const QString name = service_name(role_, number_of(index.row()));
+  switch (role) {
+    case Qt::DisplayRole:
+      if (column.kind == Kind::log) return QStringLiteral("log");
+      return column.kind == Kind::name ? name : shown(row, column);
+    case Qt::TextAlignmentRole:
+      return static_cast<int>(column.kind == Kind::log ? Qt::AlignCenter : Qt::AlignRight | Qt::AlignVCenter);
+    case Qt::AccessibleTextRole:
+      return column.kind == Kind::log ? QStringLiteral("Open the log of %1").arg(name) : QVariant();
+    case Qt::ToolTipRole:
+      if (column.kind == Kind::log) return QStringLiteral("Open the log of %1 (Ctrl+L)").arg(name);
+      if (column.kind == Kind::name) return QVariant();
+      return QStringLiteral("%1: %2\n%3").arg(name, exact(row, column), QString::fromUtf8(column.meaning));
+    case number_role:
+      return number_of(index.row());
+    default:
+      return {};
+  }
+}
+
+QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
+  const ColumnInfo& column = columns(role_)[static_cast<std::size_t>(section)];
+  switch (role) {
+    case Qt::DisplayRole: {
+      const QString title = QString::fromUtf8(column.title);
+      if (column.kind == Kind::time) return title + QStringLiteral(", ") + QString::fromUtf8(units_[column.slot].unit);
+      return column.kind == Kind::rate ? title + QStringLiteral(", /s") : title;
+    }
+    case Qt::TextAlignmentRole:
+      return static_cast<int>(column.kind == Kind::log ? Qt::AlignLeft : Qt::AlignRight) | static_cast<int>(Qt::AlignVCenter);
+    case Qt::ToolTipRole:
+      return QString::fromUtf8(column.meaning);
+    default:
+      return {};
+  }
+}
+
+}  // namespace n2nq::ui

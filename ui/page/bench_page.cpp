@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/bench_page.h"
+
+#include <QLineEdit>
+#include <QSplitter>
+#include <QVBoxLayout>
+
+#include "ui/card/advanced_panel.h"
+#include "ui/card/broker_card.h"
+#include "ui/card/charts_card.h"
+#include "ui/card/receivers_card.h"
+#include "ui/card/senders_card.h"
+#include "ui/widget/message_bar.h"
+#include "ui/widget/setting_fields.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
+  auto* splitter = new QSplitter(orientation);
+  splitter->setObjectName(QString::fromLatin1(name));
+  splitter->setChildrenCollapsible(false);
+  splitter->setHandleWidth(space::card);
+  return splitter;
+}
+
+}  // namespace
+
+BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent) : QWidget(parent), actions_(actions) {
+  setObjectName(QStringLiteral("bench_page"));
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  all->setSpacing(space::card);
+  messages_ = new MessageBar(theme);
+  all->addWidget(messages_);
+  cards_ = make_splitter(Qt::Horizontal, "splitter_cards");
+  senders_ = new SendersCard(form, actions, theme);
+  broker_ = new BrokerCard(form, actions, theme);
+  receivers_ = new ReceiversCard(form, actions, theme);
+  for (QWidget* card : std::initializer_list<QWidget*>{senders_, broker_, receivers_}) cards_->addWidget(card);
+  cards_->setStretchFactor(0, 30);
+  cards_->setStretchFactor(1, 36);
+  cards_->setStretchFactor(2, 34);
+  rows_ = make_splitter(Qt::Vertical, "splitter_rows");
+  rows_->addWidget(cards_);
+  charts_ = new ChartsCard(theme);
+  rows_->addWidget(charts_);
+  rows_->setStretchFactor(0, 3);
+  rows_->setStretchFactor(1, 2);
+  all->addWidget(rows_, 1);
+
+  connect_tables();
+  connect(broker_, &BrokerCard::log_requested, this, &BenchPage::broker_log_requested);
+  connect(broker_, &BrokerCard::open_folder_requested, this, &BenchPage::open_folder_requested);
+  connect(&actions_, &RunActions::fresh_run, this, &BenchPage::start_fresh);
+  connect(&actions_, &RunActions::refused, this, &BenchPage::show_field);
+  connect(&actions_.run(), &app::RunControl::figures_changed, this, &BenchPage::show_figures);
+  connect(&actions_.run(), &app::RunControl::process_changed, this, &BenchPage::mark_states);
+  connect(&actions_.run(), &app::RunControl::message, this,
+          [this](const QString& text) { messages_->add(MessageBar::Kind::remark, text); });
+  start_fresh();
+}
+
+void BenchPage::connect_tables() {
+  for (ServiceTable* table : {senders_->table(), receivers_->table()}) {
+    const app::Role role = table == senders_->table() ? app::Role::senders : app::Role::receivers;
+    connect(table, &ServiceTable::log_requested, this, [this, role](int number) { emit log_requested(role, number); });
+    connect(table, &ServiceTable::visible_rows_changed, this,
+            [this, role](int first, int last) { actions_.run().set_visible_rows(role, first, last); });
+    connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this, role] { selected_role_ = role; });
+  }
+}
+
+void BenchPage::hold_charts() {
+  rows_->addWidget(charts_);
+  charts_->show();
+}
+
+void BenchPage::show_field(const QString& key) {
+  if (AdvancedPanel::holds(key)) broker_->show_advanced(true);
+  if (auto* field = findChild<QWidget*>(field_object_name(key))) {
+    field->setFocus(Qt::OtherFocusReason);
+    if (auto* edit = qobject_cast<QLineEdit*>(field)) edit->selectAll();
+  }
+}
+
+void BenchPage::request_selected_log() {
+  const ServiceTable* table = selected_role_ == app::Role::senders ? senders_->table() : receivers_->table();
+  emit log_requested(selected_role_, table->selected_number() > 0 ? table->selected_number() : 1);
+}
+
+void BenchPage::show_figures() {
+  const app::LiveFigures& figures = actions_.run().figures();
+  senders_->show_figures(figures);
+  receivers_->show_figures(figures);
+  broker_->show_figures(figures);
+  if (actions_.run().state() != app::RunState::finished) charts_->add_sample(figures);
+}
+
+void BenchPage::start_fresh() {
+  senders_->clear_figures();
+  receivers_->clear_figures();
+  broker_->clear_figures();
+  charts_->clear();
+}
+
+void BenchPage::mark_states(app::Role role) {
+  const app::ProcessStatus status = actions_.run().process(role);
+  if (status.state == app::ProcessState::died) charts_->mark(role_name(role) + QStringLiteral(" died"));
+}
+
+QByteArray BenchPage::layout_state() const {
+  return cards_->saveState();
+}
+
+QByteArray BenchPage::rows_state() const {
+  return rows_->saveState();
+}
+
+void BenchPage::restore_layout(const QByteArray& cards, const QByteArray& rows) {
+  if (!cards.isEmpty()) cards_->restoreState(cards);
+  if (!rows.isEmpty()) rows_->restoreState(rows);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The Bench page: senders left, N2NQ in the middle, receivers right, charts below or, in a low window, on a page of their own.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/model/run_actions.h"
+#include "ui/theme/theme.h"
+
+class QSplitter;
+
+namespace n2nq::ui {
+
+class BrokerCard;
+class ChartsCard;
+class MessageBar;
+class ReceiversCard;
+class SendersCard;
+
+class BenchPage : public QWidget {
+  Q_OBJECT
+ public:
+  BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+
+  MessageBar* messages() const { return messages_; }
+  ChartsCard* charts() const { return charts_; }
+  /// Takes the charts in below the cards; otherwise they stay where the caller put them.
+  void hold_charts();
+  /// Shows the field of a key and puts the cursor into it.
+  void show_field(const QString& key);
+  /// Asks for the log of the selected service: of the table that has the focus, else of the one that had a selection last.
+  void request_selected_log();
+
+  QByteArray layout_state() const;
+  void restore_layout(const QByteArray& cards, const QByteArray& rows);
+  QByteArray rows_state() const;
+
+ signals:
+  void log_requested(n2nq::app::Role role, int number);
+  void broker_log_requested();
+  void open_folder_requested();
+
+ private:
+  void connect_tables();
+  void show_figures();
+  void start_fresh();
+  void mark_states(app::Role role);
+
+  RunActions& actions_;
+  MessageBar* messages_;
+  QSplitter *rows_, *cards_;
+  SendersCard* senders_;
+  BrokerCard* broker_;
+  ReceiversCard* receivers_;
+  ChartsCard* charts_;
+  app::Role selected_role_ = app::Role::receivers;
+};
+
+}  // namespace n2nq::ui

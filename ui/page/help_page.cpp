@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/help_page.h"
+
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+#include "ui/widget/card.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr const char* page = R"(
+<h2>A first run</h2>
+<ol>
+<li>Choose a preset, or set the amounts, the message size and the delay.</li>
+<li>Press <b>Start all</b> (F5). N2NQ, the senders and the receivers start; traffic begins once all of them are connected.</li>
+<li>Watch: aggregates and tables show what the senders and receivers report, ten times a second. The log button beside a service opens what that service wrote.</li>
+<li>At the end the verdict stands in the middle, with its reasons, and <b>Open folder</b> leads to the files of the run.</li>
+</ol>
+<p>Each process can be started alone, in any order; it waits for the others and says so. Runs are kept in <code>%runs%</code>.</p>
+
+<h2>Words</h2>
+<table>
+<tr><td>sender, receiver</td><td>one simulated service with a connection and a log file of its own</td></tr>
+<tr><td>broadcaster</td><td>queue mode 1: every receiver gets every message</td></tr>
+<tr><td>load balancer</td><td>queue mode 2: every message goes to exactly one receiver</td></tr>
+<tr><td>latency</td><td>actual send to receipt, per delivery</td></tr>
+<tr><td>delay</td><td>gap between two sends of one sender</td></tr>
+<tr><td>lag</td><td>planned to actual send; not part of the latency</td></tr>
+<tr><td>p99</td><td>99 of 100 took at most this long; p50 and p95 alike</td></tr>
+<tr><td>in flight</td><td>accepted by N2NQ, still to be received or skipped</td></tr>
+<tr><td>expired</td><td>removed from the queue before its receiver got it</td></tr>
+<tr><td>–</td><td>not known yet</td></tr>
+</table>
+
+<h2>Verdicts</h2>
+<table>
+<tr><td>✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
+<tr><td>■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
+<tr><td>▲ degraded</td><td>accounted for, but some expired, were duplicated or late, or the plan was not kept</td></tr>
+<tr><td>✕ broken</td><td>something was lost, cannot be explained, or a process died</td></tr>
+</table>
+
+<h2>Keys</h2>
+<table>
+<tr><td>F5</td><td>start all</td></tr>
+<tr><td>Shift+F5</td><td>stop; once more: at once</td></tr>
+<tr><td>Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>
+<tr><td>Ctrl+1, Ctrl+2, …</td><td>pages, from the left</td></tr>
+<tr><td>F1</td><td>this page</td></tr>
+<tr><td>Ctrl+Q</td><td>quit; a run that is on is stopped first</td></tr>
+<tr><td>in a chart</td><td>← → read the values at an instant, + − zoom, 0 back to live; wheel and dragging do the same</td></tr>
+<tr><td>in a log</td><td>Ctrl+F search, F3 and Shift+F3 next and previous, Esc close</td></tr>
+</table>
+)";
+
+}  // namespace
+
+HelpPage::HelpPage(const Theme& theme, const QString& runs_folder, QWidget* parent)
+    : QWidget(parent), theme_(theme), runs_folder_(runs_folder) {
+  setObjectName(QStringLiteral("help_page"));
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  auto* card = new Card(QStringLiteral("Help"));
+  text_ = described(new QTextBrowser, "help_text", QStringLiteral("Help"), QString());
+  text_->setProperty("plain", true);
+  card->body()->addWidget(text_);
+  all->addWidget(card);
+  connect(&theme_, &Theme::changed, this, &HelpPage::refresh);
+  refresh();
+}
+
+void HelpPage::refresh() {
+  const Tokens& t = theme_.tokens();
+  text_->document()->setDefaultStyleSheet(
+      QStringLiteral("h2 { font-size: %1px; font-weight: 600; } p, li, td { font-size: %2px; } td { padding: 2px 16px 2px 0; } "
+                     "code { color: %3; }")
+          .arg(text_px::title)
+          .arg(text_px::body)
+          .arg(t.secondary.name()));
+  text_->setHtml(QString::fromUtf8(page).replace(QStringLiteral("%runs%"), runs_folder_.toHtmlEscaped()));
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/run_bar.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QToolButton>
+#include <algorithm>
+
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/hint_button.h"
+#include "ui/widget/progress_strip.h"
+#include "ui/widget/save_as_dialog.h"
+#include "ui/widget/state_light.h"
+
+namespace n2nq::ui {
+
+namespace {
+constexpr int preset_px = 216;  // fixed, so that "modified" moves nothing
+constexpr app::Role roles[] = {app::Role::broker, app::Role::senders, app::Role::receivers};
+}  // namespace
+
+RunBar::RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, const Theme& theme, QWidget* parent)
+    : QFrame(parent), form_(form), presets_(presets), actions_(actions), theme_(theme) {
+  setObjectName(QStringLiteral("run_bar"));
+  setProperty("band", true);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(space::card, space::between, space::card, space::between);
+  row->setSpacing(space::between);
+  add_buttons(row);
+  add_presets(row);
+  row->addStretch(1);
+  add_states(row);
+  connect(&actions_.run(), &app::RunControl::process_changed, this, &RunBar::refresh);
+  connect(&actions_.run(), &app::RunControl::state_changed, this, &RunBar::refresh);
+  connect(&form_, &SettingsForm::changed, this, &RunBar::refresh);
+  connect(&presets_, &PresetChoice::changed, this, &RunBar::refresh_preset);
+  connect(&actions_.run(), &app::RunControl::state_changed, this, &RunBar::refresh_preset);
+  connect(&theme_, &Theme::changed, this, [this] {
+    refresh();
+    refresh_preset();
+  });
+  refresh();
+  refresh_preset();
+}
+
+void RunBar::add_buttons(QHBoxLayout* row) {
+  start_ = described(new HintButton(QStringLiteral("Start all"), QStringLiteral("F5")), "button_start_all", QStringLiteral("Start all"),
+                     QStringLiteral("Starts N2NQ, the senders and the receivers (F5)"));
+  stop_ =
+      described(new HintButton(QStringLiteral("Stop"), QStringLiteral("Shift+F5")), "button_stop_all", QStringLiteral("Stop"), QString());
+  connect(start_, &QPushButton::clicked, &actions_, &RunActions::start_all);
+  connect(stop_, &QPushButton::clicked, &actions_, &RunActions::stop_all);
+  row->addWidget(start_);
+  row->addWidget(stop_);
+  row->addSpacing(space::between);
+}
+
+void RunBar::add_presets(QHBoxLayout* row) {
+  preset_ = described(new QToolButton, "button_preset", QStringLiteral("Preset"), QString());
+  preset_->setProperty("button", true);
+  preset_->setPopupMode(QToolButton::InstantPopup);
+  preset_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  preset_->setFixedWidth(preset_px);
+  preset_->setFocusPolicy(Qt::StrongFocus);
+  auto* menu = new QMenu(preset_);
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] { fill_preset_menu(menu); });
+  preset_->setMenu(menu);
+  save_ = described(new QPushButton(QStringLiteral("Save as…")), "button_save_as", QStringLiteral("Save as preset"),
+                    QStringLiteral("Saves these settings as a preset of yours"));
+  connect(save_, &QPushButton::clicked, this, &RunBar::ask_save_as);
+  row->addWidget(make_label(QStringLiteral("Preset"), "secondary"));
+  row->addWidget(preset_);
+  row->addWidget(save_);
+}
+
+void RunBar::add_states(QHBoxLayout* row) {
+  for (std::size_t i = 0; i < std::size(roles); ++i) {
+    lights_[i] = new StateLight(theme_, roles[i]);
+    lights_[i]->setObjectName(QStringLiteral("light_") + role_name(roles[i]));
+    row->addWidget(lights_[i]);
+  }
+  progress_ = new ProgressStrip(theme_);
+  row->addSpacing(space::between);
+  row->addWidget(progress_);
+}
+
+void RunBar::fill_preset_menu(QMenu* menu) {
+  menu->clear();
+  menu->setToolTipsVisible(true);
+  bool had_built_in = false;
+  for (const app::Preset& preset : presets_.list()) {
+    if (!preset.built_in && had_built_in) menu->addSeparator();
+    had_built_in = preset.built_in;
+    const QString name = QString::fromStdString(preset.name);
+    QAction* action = menu->addAction(QString::fromStdString(preset.title));
+    action->setObjectName(QStringLiteral("preset_") + name);
+    action->setToolTip(QString::fromStdString(preset.description));
+    action->setCheckable(true);
+    action->setChecked(name == presets_.name());
+    action->setEnabled(!actions_.is_on());
+    connect(action, &QAction::triggered, this, [this, name] {
+      const QString error = presets_.choose(name);
+      if (!error.isEmpty()) emit problem(error);
+    });
+  }
+}
+
+void RunBar::ask_save_as() {
+  SaveAsDialog dialog(presets_, window());
+  dialog.exec();
+}
+
+void RunBar::refresh() {
+  const bool on = actions_.is_on();
+  const bool ending = actions_.run().state() == app::RunState::ending;
+  start_->setEnabled(actions_.can_start_all());
+  stop_->setEnabled(on);
+  // The one main button is the one that makes sense now.
+  set_style_property(start_, "main", !on);
+  set_style_property(stop_, "main", on);
+  const Tokens& t = theme_.tokens();
+  start_->setIcon(theme_.icon(Glyph::play, on ? t.text : t.on_primary));
+  stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
+  stop_->setToolTip(ending ? QStringLiteral("Ends everything at once, without waiting for what is still queued (Shift+F5)")
+                           : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));
+  const app::Settings& settings = form_.settings();
+  const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};
+  for (std::size_t i = 0; i < std::size(roles); ++i) lights_[i]->set_state(actions_.run().process(roles[i]), amounts[i]);
+  refresh_progress();
+}
+
+void RunBar::refresh_progress() {
+  const app::RunControl& run = actions_.run();
+  switch (run.state()) {
+    case app::RunState::idle:
+      return progress_->set_progress(0, QStringLiteral("not started"));
+    case app::RunState::preparing:
+      return progress_->set_progress(0, QStringLiteral("preparing"));
+    case app::RunState::ending:
+      return progress_->set_progress(std::max(run.progress(), 0.0), QStringLiteral("ending"));
+    case app::RunState::finished:
+      return progress_->set_progress(1, QStringLiteral("finished"));
+    case app::RunState::running:
+      break;
+  }
+  if (run.progress() < 0) {
+    const double t_s = std::max(run.figures().t_s, 0.0);
+    return progress_->set_progress(-1, QStringLiteral("until stopped · %1").arg(span_text(t_s)));
+  }
+  // 100 % is said by "finished" only.
+  const int percent = std::min(99, static_cast<int>(run.progress() * 100));
+  QString text = QStringLiteral("%1 %").arg(percent);
+  if (run.seconds_left() >= 0) text += QStringLiteral(" · %1 left").arg(span_text(run.seconds_left()));
+  progress_->set_progress(run.progress(), text);
+}
+
+void RunBar::refresh_preset() {
+  QString text = presets_.title();
+  if (presets_.is_modified()) text += QStringLiteral(" · modified");
+  const int room = preset_px - 2 * space::between - 24;
+  preset_->setText(preset_->fontMetrics().elidedText(text, Qt::ElideMiddle, room) + QStringLiteral("  ▾"));
+  preset_->setAccessibleDescription(text);
+  const bool on = actions_.is_on();
+  preset_->setEnabled(!on);
+  preset_->setToolTip(text + (on ? QStringLiteral("\nLocked while a run is on. Stop it to choose another one.")
+                                 : QStringLiteral("\nChooses the settings of a whole run")));
+}
+
+}  // namespace n2nq::ui

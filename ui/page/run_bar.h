@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bar on top: start and stop everything, the preset, the processes' states, how far the run is.
+#pragma once
+
+#include <QFrame>
+
+#include "ui/model/preset_choice.h"
+#include "ui/model/run_actions.h"
+#include "ui/theme/theme.h"
+
+class QMenu;
+class QPushButton;
+class QToolButton;
+class QHBoxLayout;
+
+namespace n2nq::ui {
+
+class HintButton;
+class ProgressStrip;
+class StateLight;
+
+class RunBar : public QFrame {
+  Q_OBJECT
+ public:
+  RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+
+  /// The time goes on between state changes.
+  void refresh_progress();
+  /// Fills a menu with all presets, the chosen one checked; used by the main menu as well.
+  void fill_preset_menu(QMenu* menu);
+  void ask_save_as();
+
+ signals:
+  void problem(const QString& text);
+
+ private:
+  void add_buttons(QHBoxLayout* row);
+  void add_presets(QHBoxLayout* row);
+  void add_states(QHBoxLayout* row);
+  void refresh();
+  void refresh_preset();
+
+  SettingsForm& form_;
+  PresetChoice& presets_;
+  RunActions& actions_;
+  const Theme& theme_;
+  HintButton *start_, *stop_;
+  QToolButton* preset_;
+  QPushButton* save_;
+  StateLight* lights_[3];
+  ProgressStrip* progress_;
+};
+
+}  // namespace n2nq::ui

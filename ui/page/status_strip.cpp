@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/status_strip.h"
+
+#include <QDir>
+#include <QFontMetrics>
+#include <QPainter>
+#include <cmath>
+
+#include "ui/text/figures.h"
+
+namespace n2nq::ui {
+
+namespace {
+constexpr int height_px = 26;
+constexpr int gap_px = 24;
+}  // namespace
+
+StatusStrip::StatusStrip(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
+    : QWidget(parent), form_(form), actions_(actions), theme_(theme), cpu_percent_(app::unknown) {
+  setObjectName(QStringLiteral("status_strip"));
+  setAccessibleName(QStringLiteral("Status"));
+  setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived."));
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  connect(&form_, &SettingsForm::changed, this, &StatusStrip::refresh);
+  connect(&actions_.run(), &app::RunControl::state_changed, this, &StatusStrip::refresh);
+  connect(&actions_.run(), &app::RunControl::figures_changed, this, &StatusStrip::refresh);
+  connect(&theme_, &Theme::changed, this, &StatusStrip::refresh);
+  refresh();
+}
+
+void StatusStrip::set_bench_cpu(double percent) {
+  cpu_percent_ = percent;
+  refresh();
+}
+
+QString StatusStrip::ledger_words() const {
+  const app::RunControl& run = actions_.run();
+  const app::LiveFigures& f = run.figures();
+  switch (run.state()) {
+    case app::RunState::idle:
+      return QStringLiteral("no run yet");
+    case app::RunState::preparing:
+      return QStringLiteral("waiting for the start");
+    case app::RunState::finished:
+      return QStringLiteral("verdict: ") + verdict_word(run.outcome().verdict);
+    default:
+      break;
+  }
+  if (f.unexpected > 0) return QStringLiteral("ledger broken so far");
+  const bool tainted = f.expired > 0 || f.duplicated > 0 || f.out_of_order > 0 || f.negative > 0;
+  return tainted ? QStringLiteral("ledger degraded so far") : QStringLiteral("ledger clean so far");
+}
+
+void StatusStrip::refresh() {
+  const app::RunControl& run = actions_.run();
+  const app::LiveFigures& f = run.figures();
+  const bool balancer = form_.settings().queue.mode == app::QueueMode::load_balancer;
+  left_ = QStringLiteral("%1 · %2").arg(balancer ? QStringLiteral("load balancer") : QStringLiteral("broadcaster"), ledger_words());
+  counts_.clear();
+  if (run.state() != app::RunState::idle) {
+    // What is lost is known at the end only; until then nothing is said about it, rather than 0.
+    counts_ = QStringLiteral("expired %1 · duplicated %2 · out of order %3")
+                  .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
+    if (f.negative > 0) counts_ += QStringLiteral(" · negative latency %1").arg(count_text(f.negative));
+    if (f.log_lines_dropped > 0) counts_ += QStringLiteral(" · log incomplete: %1 lines dropped").arg(count_text(f.log_lines_dropped));
+  }
+  right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
+  if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());
+  setAccessibleDescription(text());
+  update();
+}
+
+QSize StatusStrip::sizeHint() const {
+  return {0, height_px};
+}
+
+void StatusStrip::paintEvent(QPaintEvent* event) {
+  Q_UNUSED(event);
+  const Tokens& t = theme_.tokens();
+  QPainter painter(this);
+  painter.fillRect(rect(), t.surface);
+  painter.fillRect(QRect(0, 0, width(), 1), t.border);
+  const QFont font = theme_.figures_font(TextStyle::caption);
+  const QFontMetrics metrics(font);
+  painter.setFont(font);
+  painter.setPen(t.secondary);
+  const int baseline = (height() + metrics.ascent() - metrics.descent()) / 2;
+  const int right_width = metrics.horizontalAdvance(right_);
+  const int room = width() - 2 * space::card - right_width - gap_px;
+  const QString left = counts_.isEmpty() ? left_ : left_ + QString(6, u' ') + counts_;
+  painter.drawText(space::card, baseline, metrics.elidedText(left, Qt::ElideRight, std::max(0, room)));
+  painter.drawText(width() - space::card - right_width, baseline, right_);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/run_window.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <QStandardPaths>
+#include <cstdio>
+
+#include "app/host/local_launcher.h"
+#include "ui/main_window.h"
+
+// A static library's resources are only linked when somebody asks for them.
+static void link_icons() {
+  Q_INIT_RESOURCE(icons);
+}
+
+namespace n2nq::ui {
+
+namespace {
+
+QIcon program_icon() {
+  link_icons();
+  QIcon icon;
+  for (const int size : {16, 32, 48, 64, 128, 256}) icon.addFile(QStringLiteral(":/icons/n2nq-bench-%1.png").arg(size));
+  return icon;
+}
+
+void print_stats(const StallMeter& meter) {
+  const StallMeter::Figures f = meter.figures();
+  std::fprintf(stderr, "window: %.1f s, longest stall %.1f ms (own computing at most %.1f ms), bench CPU %.1f %% of a core\n", f.seconds,
+               f.stall_max_ms, f.busy_max_ms, f.cpu_percent);
+}
+
+}  // namespace
+
+int run_window(int argc, char** argv) {
+  QApplication application(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("n2nq-bench"));
+  QApplication::setApplicationDisplayName(QStringLiteral("N2NQ Test Bench"));
+  QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
+  QApplication::setWindowIcon(program_icon());
+
+  MainWindow::Parts parts;
+  parts.launchers = std::make_unique<app::LocalLauncherFactory>();
+  parts.runs_folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + QStringLiteral("/n2nq/runs");
+  parts.presets_folder = app::Presets::default_folder();
+  parts.memory = std::make_unique<QSettings>(QStringLiteral("n2nq"), QStringLiteral("bench"));
+  MainWindow window(std::move(parts));
+  window.show();
+  const int code = QApplication::exec();
+  if (qEnvironmentVariableIntValue("N2NQ_UI_STATS") == 1) print_stats(window.stalls());
+  return code;
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/text/figures.h"
+
+#include <array>
+#include <cmath>
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr QChar narrow_space(0x202F);  // thin, and no line is broken at it
+
+constexpr std::array<TimeScale, 4> scales = {TimeScale{"ns", 1e3}, TimeScale{"µs", 1}, TimeScale{"ms", 1e-3}, TimeScale{"s", 1e-6}};
+
+QString grouped(QString digits) {
+  const qsizetype first = digits.startsWith(u'-') ? 1 : 0;
+  qsizetype end = digits.indexOf(u'.');
+  if (end < 0) end = digits.size();
+  for (qsizetype at = end - 3; at > first; at -= 3) digits.insert(at, narrow_space);
+  return digits;
+}
+
+}  // namespace
+
+QString dash() {
+  return QStringLiteral("–");
+}
+
+QString count_text(std::int64_t count) {
+  return grouped(QString::number(count));
+}
+
+QString count_short(std::int64_t count) {
+  if (std::abs(count) < 1'000'000) return count_text(count);
+  const bool billions = std::abs(count) >= 1'000'000'000;
+  const double value = static_cast<double>(count) / (billions ? 1e9 : 1e6);
+  return QString::number(value, 'f', decimals_for(value)) + narrow_space + (billions ? u'G' : u'M');
+}
+
+QString fixed_text(double value, int decimals) {
+  if (std::isnan(value)) return dash();
+  return grouped(QString::number(value, 'f', decimals));
+}
+
+int decimals_for(double value) {
+  const double size = std::abs(value);
+  if (size < 9.995) return 2;
+  return size < 99.95 ? 1 : 0;
+}
+
+TimeScale time_scale(double largest_us) {
+  if (std::isnan(largest_us) || largest_us <= 0) return scales[1];
+  for (const TimeScale& scale : scales) {
+    if (largest_us * scale.factor < 999.5) return scale;
+  }
+  return scales.back();
+}
+
+TimeScale steady_time_scale(double largest_us, const TimeScale& present) {
+  if (std::isnan(largest_us)) return present;
+  const double shown = largest_us * present.factor;
+  return shown >= 0.4 && shown < 2000 ? present : time_scale(largest_us);
+}
+
+Figure time_figure(double value_us, int extra_decimals) {
+  if (std::isnan(value_us)) return {};
+  const TimeScale scale = time_scale(std::abs(value_us));
+  const double shown = value_us * scale.factor;
+  return {fixed_text(shown, decimals_for(shown) + extra_decimals), QString::fromUtf8(scale.unit)};
+}
+
+Figure rate_figure(double per_s) {
+  if (std::isnan(per_s)) return {};
+  const int decimals = per_s < 999.95 ? 1 : 0;
+  return {fixed_text(per_s, decimals), QStringLiteral("/s")};
+}
+
+QString bytes_rate_text(double bytes_per_s) {
+  if (std::isnan(bytes_per_s)) return dash();
+  static constexpr std::array<const char*, 4> units = {"B/s", "kB/s", "MB/s", "GB/s"};
+  std::size_t unit = 0;
+  while (bytes_per_s >= 999.5 && unit + 1 < units.size()) {
+    bytes_per_s /= 1000;
+    ++unit;
+  }
+  return fixed_text(bytes_per_s, unit == 0 ? 0 : decimals_for(bytes_per_s)) + narrow_space + QString::fromLatin1(units[unit]);
+}
+
+QString span_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(seconds));
+  if (whole < 60) return QStringLiteral("%1 s").arg(whole);
+  if (whole < 3600) return QStringLiteral("%1 min %2 s").arg(whole / 60).arg(whole % 60, 2, 10, QChar(u'0'));
+  return QStringLiteral("%1 h %2 min").arg(whole / 3600).arg(whole % 3600 / 60, 2, 10, QChar(u'0'));
+}
+
+QString service_name(app::Role role, int number) {
+  return QStringLiteral("%1%2").arg(role == app::Role::senders ? u'S' : u'R').arg(number, 3, 10, QChar(u'0'));
+}
+
+QString role_name(app::Role role) {
+  switch (role) {
+    case app::Role::broker:
+      return QStringLiteral("N2NQ");
+    case app::Role::senders:
+      return QStringLiteral("senders");
+    case app::Role::receivers:
+      return QStringLiteral("receivers");
+  }
+  return {};
+}
+
+QString state_word(app::ProcessState state) {
+  switch (state) {
+    case app::ProcessState::not_started:
+      return QStringLiteral("not started");
+    case app::ProcessState::starting:
+      return QStringLiteral("starting");
+    case app::ProcessState::waiting:
+      return QStringLiteral("waiting");
+    case app::ProcessState::running:
+      return QStringLiteral("running");
+    case app::ProcessState::ending:
+      return QStringLiteral("ending");
+    case app::ProcessState::ended:
+      return QStringLiteral("ended");
+    case app::ProcessState::died:
+      return QStringLiteral("died");
+  }
+  return {};
+}
+
+QString verdict_word(app::Verdict verdict) {
+  switch (verdict) {
+    case app::Verdict::clean:
+      return QStringLiteral("clean");
+    case app::Verdict::stopped:
+      return QStringLiteral("stopped");
+    case app::Verdict::degraded:
+      return QStringLiteral("degraded");
+    case app::Verdict::broken:
+      return QStringLiteral("broken");
+  }
+  return {};
+}
+
+}  // namespace n2nq::ui

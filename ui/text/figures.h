@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Figures as text: units by size, fixed decimals, thousands apart, a dash for what is not known.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+
+#include "app/control/run_control.h"
+
+namespace n2nq::ui {
+
+/// What stands for "not known yet".
+QString dash();
+
+/// "125 000", all digits.
+QString count_text(std::int64_t count);
+/// "1.25 M" from a million on, all digits below; for where room is short.
+QString count_short(std::int64_t count);
+/// "4 998.2"; a dash for NaN.
+QString fixed_text(double value, int decimals);
+/// Decimals that leave about three digits: 9.12, 94.8, 402.
+int decimals_for(double value);
+
+/// One unit for a whole column or axis: shown = value_us × factor.
+struct TimeScale {
+  const char* unit = "µs";
+  double factor = 1;
+  bool operator==(const TimeScale&) const = default;
+};
+/// The unit in which `largest_us` has one to three digits before the point (ns, µs, ms, s); µs when it is not known.
+TimeScale time_scale(double largest_us);
+/// The same, but stays at `present` until `largest_us` clearly asks for another unit, so that a column does not flicker.
+TimeScale steady_time_scale(double largest_us, const TimeScale& present);
+
+/// A value and its unit, apart, because tiles show them in two sizes.
+struct Figure {
+  QString value = dash();
+  QString unit;
+  QString text() const { return unit.isEmpty() ? value : value + QChar(0x202F) + unit; }
+};
+Figure time_figure(double value_us, int extra_decimals = 0);
+Figure rate_figure(double per_s);
+/// "250 kB/s"; a kB is 1,000 B.
+QString bytes_rate_text(double bytes_per_s);
+
+/// "9 s", "2 min 05 s", "1 h 12 min".
+QString span_text(double seconds);
+
+/// "S001", "R017": at least three digits.
+QString service_name(app::Role role, int number);
+
+QString role_name(app::Role role);  // "N2NQ", "senders", "receivers"
+QString state_word(app::ProcessState state);
+QString verdict_word(app::Verdict verdict);
+
+}  // namespace n2nq::ui

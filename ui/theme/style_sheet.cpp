@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/theme/style_sheet.h"
+
+#include <QHash>
+#include <QRegularExpression>
+
+namespace n2nq::ui {
+
+namespace {
+
+// Names between @ are filled in by style_sheet(). Widgets say what they are by a property: card, role, main, segment, refused, locked.
+constexpr const char* sheet = R"(
+QMainWindow, QDialog { background: @background@; }
+QToolTip { background: @surface@; color: @text@; border: 1px solid @border@; padding: 4px 8px; }
+QLabel { background: transparent; color: @text@; }
+QLabel[role="title"] { font-size: @title_px@px; font-weight: 600; }
+QLabel[role="strong"] { font-weight: 600; }
+QLabel[role="secondary"] { color: @secondary@; }
+QLabel[role="caption"] { color: @secondary@; font-size: @caption_px@px; }
+QLabel[role="problem"] { color: @bad@; font-size: @caption_px@px; }
+
+QFrame[card="true"] { background: @surface@; border: 1px solid @border@; border-radius: @radius@px; }
+QFrame[band="true"] { background: @surface@; border: none; border-bottom: 1px solid @border@; }
+QFrame[band="bottom"] { background: @surface@; border: none; border-top: 1px solid @border@; }
+QFrame[well="true"] { background: @background@; border: none; border-radius: @radius@px; }
+QFrame[notice="bad"] { background: @bad_tint@; border: 1px solid @bad_line@; border-radius: @radius@px; }
+QFrame[notice="remark"] { background: @primary_tint@; border: 1px solid @primary_line@; border-radius: @radius@px; }
+
+QPushButton, QToolButton[button="true"] {
+  background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px;
+  padding: 0 12px; min-height: @control@px; max-height: @control@px;
+}
+QToolButton[button="true"] { padding: 0 8px; }
+QPushButton:hover, QToolButton[button="true"]:hover { background: @hover@; }
+QPushButton:pressed, QToolButton[button="true"]:pressed { background: @pressed@; }
+QPushButton:focus, QToolButton[button="true"]:focus { border-color: @primary@; }
+QPushButton:disabled, QToolButton[button="true"]:disabled { color: @faint@; background: @surface@; border-color: @border@; }
+QPushButton[main="true"] { background: @primary@; color: @on_primary@; border-color: @primary@; }
+QPushButton[main="true"]:hover { background: @primary_hover@; }
+QPushButton[main="true"]:pressed { background: @primary_pressed@; }
+QPushButton[main="true"]:focus { border-color: @text@; }
+QToolButton[button="true"]::menu-indicator, QPushButton::menu-indicator { image: none; width: 0; }
+QToolButton[button="true"]:checked { background: @primary_tint@; border-color: @primary_line@; color: @primary@; }
+QToolButton[small="true"] { border: none; border-radius: 4px; padding: 2px 6px; color: @secondary@; background: transparent; font-size: @caption_px@px; }
+QToolButton[small="true"]:hover { background: @hover@; color: @text@; }
+QToolButton[small="true"]:focus { background: @hover@; border: 1px solid @primary@; }
+QToolButton[small="true"]:checked { background: @primary_tint@; color: @primary@; }
+QToolButton[small="true"]:disabled { color: @faint@; }
+QToolButton[small="true"]::menu-indicator { image: none; width: 0; }
+
+QPushButton[segment="first"], QPushButton[segment="last"] { border-radius: 0; }
+QPushButton[segment="first"] { border-top-left-radius: @radius@px; border-bottom-left-radius: @radius@px; border-right: none; }
+QPushButton[segment="last"] { border-top-right-radius: @radius@px; border-bottom-right-radius: @radius@px; }
+QPushButton[segment="first"]:checked, QPushButton[segment="last"]:checked {
+  background: @primary@; color: @on_primary@; border-color: @primary@; font-weight: 600;
+}
+QPushButton[segment="first"]:checked:focus, QPushButton[segment="last"]:checked:focus { border-color: @text@; }
+QPushButton[segment="first"]:checked:disabled, QPushButton[segment="last"]:checked:disabled {
+  background: @primary_muted@; color: @on_primary@; border-color: @primary_muted@;
+}
+
+QLineEdit, QComboBox {
+  background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px; padding: 0 8px;
+  min-height: @control@px; max-height: @control@px;
+  selection-background-color: @primary@; selection-color: @on_primary@;
+}
+QLineEdit:hover, QComboBox:hover { border-color: @secondary@; }
+QLineEdit:focus, QComboBox:focus { border-color: @primary@; }
+QLineEdit[refused="true"] { border-color: @bad@; }
+QLineEdit[locked="true"], QComboBox[locked="true"] { background: @background@; color: @secondary@; border-color: @background@; }
+QComboBox { padding-right: 24px; }
+QComboBox[plain="true"] { border-color: transparent; color: @secondary@; padding-left: 4px; }
+QComboBox[plain="true"]:hover { border-color: @border@; }
+QComboBox[plain="true"]:focus { border-color: @primary@; }
+QComboBox[plain="true"][locked="true"] { background: transparent; border-color: transparent; }
+QComboBox::drop-down { border: none; width: 0; }
+QComboBox::down-arrow { image: none; }
+QComboBox QAbstractItemView {
+  background: @surface@; color: @text@; border: 1px solid @border@; padding: 4px; outline: 0;
+  selection-background-color: @primary_tint@; selection-color: @text@;
+}
+
+QMenu { background: @surface@; color: @text@; border: 1px solid @border@; padding: 4px; }
+QMenu::item { padding: 5px 24px 5px 12px; border-radius: 4px; }
+QMenu::item:selected { background: @primary_tint@; }
+QMenu::item:disabled { color: @faint@; }
+QMenu::separator { height: 1px; background: @border@; margin: 4px 8px; }
+QMenu::icon { padding-left: 8px; }
+
+QTabBar { background: transparent; }
+QTabBar::tab {
+  background: transparent; color: @secondary@; padding: 0 16px; min-height: 33px; border: none; border-bottom: 2px solid transparent;
+}
+QTabBar::tab:hover { color: @text@; }
+QTabBar::tab:selected { color: @primary@; font-weight: 600; border-bottom: 2px solid @primary@; }
+QTabBar::tab:focus { color: @text@; }
+
+QTableView {
+  background: @surface@; color: @text@; border: none; outline: 0; gridline-color: transparent;
+  selection-background-color: @primary_tint@; selection-color: @text@;
+}
+QTableView::item { border-bottom: 1px solid @line@; padding: 0 6px; }
+QTableView::item:selected { background: @primary_tint@; color: @text@; }
+QHeaderView { background: @surface@; border: none; }
+QHeaderView::section {
+  background: @surface@; color: @secondary@; border: none; border-bottom: 1px solid @border@; padding: 0 6px; font-weight: 400;
+}
+QTableCornerButton::section { background: @surface@; border: none; }
+
+QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: none; }
+QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
+QScrollBar::handle { background: @handle@; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 28px; }
+QScrollBar::handle:horizontal { min-width: 28px; }
+QScrollBar::handle:hover { background: @secondary@; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+
+QSplitter::handle { background: transparent; }
+QSplitter::handle:hover { background: @primary_line@; }
+QPlainTextEdit, QTextBrowser {
+  background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px; padding: 4px;
+  selection-background-color: @primary@; selection-color: @on_primary@;
+}
+QTextBrowser[plain="true"] { border: none; }
+QCheckBox { color: @text@; spacing: 8px; background: transparent; }
+)";
+
+QHash<QString, QString> values(const Tokens& t) {
+  const auto hex = [](const QColor& color) { return color.name(); };
+  const auto px = [](int value) { return QString::number(value); };
+  return {
+      {QStringLiteral("background"), hex(t.background)},
+      {QStringLiteral("surface"), hex(t.surface)},
+      {QStringLiteral("border"), hex(t.border)},
+      {QStringLiteral("text"), hex(t.text)},
+      {QStringLiteral("secondary"), hex(t.secondary)},
+      {QStringLiteral("primary"), hex(t.primary)},
+      {QStringLiteral("on_primary"), hex(t.on_primary)},
+      {QStringLiteral("bad"), hex(t.bad)},
+      {QStringLiteral("line"), hex(mixed(t.border, t.surface, 0.55))},
+      {QStringLiteral("hover"), hex(mixed(t.text, t.surface, 0.05))},
+      {QStringLiteral("pressed"), hex(mixed(t.text, t.surface, 0.1))},
+      {QStringLiteral("faint"), hex(mixed(t.secondary, t.surface, 0.6))},
+      {QStringLiteral("handle"), hex(mixed(t.secondary, t.surface, 0.35))},
+      {QStringLiteral("primary_hover"), hex(mixed(t.on_primary, t.primary, 0.12))},
+      {QStringLiteral("primary_pressed"), hex(mixed(t.text, t.primary, 0.25))},
+      {QStringLiteral("primary_muted"), hex(mixed(t.primary, t.surface, 0.55))},
+      {QStringLiteral("primary_tint"), hex(mixed(t.primary, t.surface, 0.12))},
+      {QStringLiteral("primary_line"), hex(mixed(t.primary, t.surface, 0.4))},
+      {QStringLiteral("bad_tint"), hex(mixed(t.bad, t.surface, 0.1))},
+      {QStringLiteral("bad_line"), hex(mixed(t.bad, t.surface, 0.45))},
+      {QStringLiteral("radius"), px(radius_px)},
+      {QStringLiteral("control"), px(control_height_px - 2)},  // without the border
+      {QStringLiteral("title_px"), px(text_px::title)},
+      {QStringLiteral("caption_px"), px(text_px::caption)},
+  };
+}
+
+}  // namespace
+
+QString style_sheet(const Tokens& tokens) {
+  const QHash<QString, QString> value = values(tokens);
+  const QString source = QString::fromUtf8(sheet);
+  static const QRegularExpression name(QStringLiteral("@([a-z_]+)@"));
+  QString out;
+  qsizetype done = 0;
+  for (auto matches = name.globalMatch(source); matches.hasNext();) {
+    const auto match = matches.next();
+    out += QStringView(source).mid(done, match.capturedStart() - done);
+    out += value.value(match.captured(1));
+    done = match.capturedEnd();
+  }
+  return out + source.mid(done);
+}
+
+}  // namespace n2nq::ui

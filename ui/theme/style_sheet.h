@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The style sheet of a theme: one text, filled with that theme's tokens.
+#pragma once
+
+#include <QString>
+
+#include "ui/theme/tokens.h"
+
+namespace n2nq::ui {
+
+QString style_sheet(const Tokens& tokens);
+
+}  // namespace n2nq::ui

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QFontMetricsF>
+#include <QStyle>
+#include <QStyleFactory>
+
+#include "ui/theme/glyph_icon.h"
+#include "ui/theme/style_sheet.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int dark_below_lightness = 128;
+
+bool digits_of_one_width(const QFont& font) {
+  const QFontMetricsF metrics(font);
+  const double width = metrics.horizontalAdvance(u'0');
+  for (char16_t digit = u'1'; digit <= u'9'; ++digit) {
+    if (qAbs(metrics.horizontalAdvance(QChar(digit)) - width) > 0.01) return false;
+  }
+  return true;
+}
+
+// This Qt cannot switch on a font's tabular figures, so a font whose digits differ in width lends them from one whose do not.
+QString family_for_figures(const QFont& system) {
+  QFont font = system;
+  font.setPixelSize(text_px::aggregate);
+  if (digits_of_one_width(font)) return font.family();
+  for (const char* family : {"Noto Sans", "Cantarell", "Liberation Sans", "DejaVu Sans"}) {
+    if (!QFontDatabase::hasFamily(QString::fromLatin1(family))) continue;
+    font.setFamily(QString::fromLatin1(family));
+    if (digits_of_one_width(font)) return font.family();
+  }
+  return QFontDatabase::systemFont(QFontDatabase::FixedFont).family();
+}
+
+QFont styled(const QString& family, TextStyle style) {
+  QFont font(family);
+  switch (style) {
+    case TextStyle::body:
+      font.setPixelSize(text_px::body);
+      break;
+    case TextStyle::strong:
+      font.setPixelSize(text_px::body);
+      font.setWeight(QFont::DemiBold);
+      break;
+    case TextStyle::title:
+      font.setPixelSize(text_px::title);
+      font.setWeight(QFont::DemiBold);
+      break;
+    case TextStyle::aggregate:
+      font.setPixelSize(text_px::aggregate);
+      font.setWeight(QFont::DemiBold);
+      break;
+    case TextStyle::caption:
+      font.setPixelSize(text_px::caption);
+      break;
+  }
+  return font;
+}
+
+}  // namespace
+
+Theme::Theme(QObject* parent) : QObject(parent) {
+  const QFont system = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
+  family_ = system.family();
+  figures_family_ = family_for_figures(system);
+}
+
+void Theme::choose(ThemeChoice choice) {
+  choice_ = choice;
+  follow_desktop();
+}
+
+void Theme::follow_desktop() {
+  bool dark = choice_ == ThemeChoice::dark;
+  if (choice_ == ThemeChoice::system) {
+    // An empty palette takes ours back, so that the desktop's own shows through for the reading.
+    QApplication::setPalette(QPalette());
+    dark = QApplication::palette().color(QPalette::Window).lightness() < dark_below_lightness;
+  }
+  dark_ = dark;
+  apply();
+}
+
+void Theme::apply() {
+  if (QApplication::style()->objectName().compare(QStringLiteral("fusion"), Qt::CaseInsensitive) != 0 && qApp->styleSheet().isEmpty()) {
+    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+  }
+  QApplication::setFont(font(TextStyle::body));
+  QApplication::setPalette(palette(tokens()));
+  qApp->setStyleSheet(style_sheet(tokens()));
+  emit changed();
+}
+
+QFont Theme::font(TextStyle style) const {
+  return styled(family_, style);
+}
+
+QFont Theme::figures_font(TextStyle style) const {
+  return styled(figures_family_, style);
+}
+
+QFont Theme::monospaced_font() const {
+  QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  font.setPixelSize(text_px::body);
+  return font;
+}
+
+QIcon Theme::icon(Glyph glyph, const QColor& color) const {
+  return glyph_icon(glyph, color, mixed(tokens().secondary, tokens().surface, 0.5));
+}
+
+QPalette Theme::palette(const Tokens& t) {
+  QPalette palette;
+  palette.setColor(QPalette::Window, t.background);
+  palette.setColor(QPalette::WindowText, t.text);
+  palette.setColor(QPalette::Base, t.surface);
+  palette.setColor(QPalette::AlternateBase, t.background);
+  palette.setColor(QPalette::Text, t.text);
+  palette.setColor(QPalette::Button, t.surface);
+  palette.setColor(QPalette::ButtonText, t.text);
+  palette.setColor(QPalette::BrightText, t.bad);
+  palette.setColor(QPalette::ToolTipBase, t.surface);
+  palette.setColor(QPalette::ToolTipText, t.text);
+  palette.setColor(QPalette::PlaceholderText, t.secondary);
+  palette.setColor(QPalette::Highlight, t.primary);
+  palette.setColor(QPalette::HighlightedText, t.on_primary);
+  palette.setColor(QPalette::Link, t.primary);
+  palette.setColor(QPalette::LinkVisited, t.primary);
+  palette.setColor(QPalette::Light, mixed(t.surface, t.background, 0.5));
+  palette.setColor(QPalette::Midlight, t.background);
+  palette.setColor(QPalette::Mid, t.border);
+  palette.setColor(QPalette::Dark, t.border);
+  palette.setColor(QPalette::Shadow, t.border);
+  const QColor faint = mixed(t.secondary, t.surface, 0.6);
+  for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) palette.setColor(QPalette::Disabled, role, faint);
+  return palette;
+}
+
+}  // namespace n2nq::ui

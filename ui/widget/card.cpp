@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widget/card.h"
+
+#include <QLabel>
+#include <QStyle>
+#include <QVBoxLayout>
+#include <QVariant>
+
+#include "ui/theme/tokens.h"
+
+namespace n2nq::ui {
+
+Card::Card(const QString& title, QWidget* parent) : QFrame(parent), title_row_(new QHBoxLayout), body_(new QVBoxLayout) {
+  setProperty("card", true);
+  setAccessibleName(title);
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  all->setSpacing(space::between);
+  title_row_->setSpacing(space::between);
+  title_row_->addWidget(make_label(title, "title"));
+  title_row_->addStretch(1);
+  body_->setSpacing(space::between);
+  all->addLayout(title_row_);
+  all->addLayout(body_, 1);
+}
+
+QLabel* make_label(const QString& text, const char* role, QWidget* parent) {
+  auto* label = new QLabel(text, parent);
+  label->setProperty("role", QString::fromLatin1(role));
+  return label;
+}
+
+void set_style_property(QWidget* widget, const char* name, const QVariant& value) {
+  if (widget->property(name) == value) return;
+  widget->setProperty(name, value);
+  widget->style()->unpolish(widget);
+  widget->style()->polish(widget);
+  widget->update();
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The series of a chart with their colours and markers, beside the chart's title and never on its data.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/chart/live_chart.h"
+
+namespace n2nq::ui {
+
+class ChartLegend : public QWidget {
+  Q_OBJECT
+ public:
+  ChartLegend(const Theme& theme, const LiveChart::Spec& spec, QWidget* parent = nullptr);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  const Theme& theme_;
+  const LiveChart::Spec& spec_;
+};
+
+}  // namespace n2nq::ui

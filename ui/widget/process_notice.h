@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why a process died, in its card: a sentence, and its last lines folded behind it.
+#pragma once
+
+#include <QFrame>
+
+#include "app/control/run_control.h"
+
+class QLabel;
+class QPlainTextEdit;
+class QToolButton;
+
+namespace n2nq::ui {
+
+class ProcessNotice : public QFrame {
+  Q_OBJECT
+ public:
+  explicit ProcessNotice(app::Role role, QWidget* parent = nullptr);
+  /// Shows itself when the process died, hides itself otherwise.
+  void set_status(const app::ProcessStatus& status);
+
+ private:
+  app::Role role_;
+  QLabel* text_;
+  QToolButton *fold_, *copy_;
+  QPlainTextEdit* lines_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widget/progress_strip.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <algorithm>
+
+namespace n2nq::ui {
+
+namespace {
+constexpr int bar_px = 6;
+}
+
+ProgressStrip::ProgressStrip(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  setObjectName(QStringLiteral("progress"));
+  setAccessibleName(QStringLiteral("Progress of the run"));
+  setToolTip(QStringLiteral("How far the run is by its plan, and the time left"));
+  connect(&theme, &Theme::changed, this, [this] { updateGeometry(); });
+}
+
+void ProgressStrip::set_progress(double share, const QString& text) {
+  if (share == share_ && text == text_) return;
+  share_ = share;
+  text_ = text;
+  setAccessibleDescription(text);
+  update();
+}
+
+QSize ProgressStrip::sizeHint() const {
+  const QFontMetrics caption(theme_.font(TextStyle::caption));
+  return {caption.horizontalAdvance(QStringLiteral("100 % · 59 min 59 s left")) + space::in_row, bar_px + space::in_row + caption.height()};
+}
+
+void ProgressStrip::paintEvent(QPaintEvent* event) {
+  Q_UNUSED(event);
+  const Tokens& t = theme_.tokens();
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(t.border);
+  painter.drawRoundedRect(QRectF(0, 2, width(), bar_px), bar_px / 2.0, bar_px / 2.0);
+  if (share_ > 0) {
+    painter.setBrush(t.good);
+    painter.drawRoundedRect(QRectF(0, 2, std::max<double>(bar_px, width() * std::min(share_, 1.0)), bar_px), bar_px / 2.0, bar_px / 2.0);
+  }
+  painter.setFont(theme_.font(TextStyle::caption));
+  painter.setPen(t.secondary);
+  painter.drawText(QRect(0, bar_px + space::in_row, width(), height() - bar_px - space::in_row), Qt::AlignLeft | Qt::AlignBottom, text_);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widget/service_table.h"
+
+#include <QFontMetrics>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+
+#include "ui/theme/glyph_icon.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int button_height_px = 18;
+constexpr int glyph_px = 12;
+
+QRect button_box(const QRect& cell, const QSize& size) {
+  return {cell.left() + space::in_row, cell.top() + (cell.height() - size.height()) / 2, size.width(), size.height()};
+}
+
+}  // namespace
+
+QSize LogButtonDelegate::button_size(const Theme& theme) {
+  const QFontMetrics metrics(theme.font(TextStyle::caption));
+  return {glyph_px + metrics.horizontalAdvance(QStringLiteral("log")) + 3 * space::in_row, button_height_px};
+}
+
+void LogButtonDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  QStyleOptionViewItem background = option;
+  initStyleOption(&background, index);
+  background.text.clear();
+  const QWidget* view = option.widget;
+  view->style()->drawControl(QStyle::CE_ItemViewItem, &background, painter, view);
+
+  const Tokens& t = theme_.tokens();
+  const QRect box = button_box(option.rect, button_size(theme_));
+  const bool hovered = option.state.testFlag(QStyle::State_MouseOver);
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing);
+  painter->setPen(QPen(hovered ? t.primary : t.border, 1));
+  painter->setBrush(hovered ? mixed(t.primary, t.surface, 0.12) : t.surface);
+  painter->drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+  draw_glyph(*painter, Glyph::list, QRectF(box.left() + space::in_row, box.top() + (box.height() - glyph_px) / 2.0, glyph_px, glyph_px),
+             t.primary);
+  painter->setFont(theme_.font(TextStyle::caption));
+  painter->setPen(t.primary);
+  painter->drawText(box.adjusted(glyph_px + 2 * space::in_row - 2, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("log"));
+  painter->restore();
+}
+
+bool LogButtonDelegate::editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option,
+                                    const QModelIndex& index) {
+  if (event->type() == QEvent::MouseButtonRelease) {
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    if (mouse->button() == Qt::LeftButton && button_box(option.rect, button_size(theme_)).contains(mouse->pos())) {
+      emit clicked(index.data(ServiceModel::number_role).toInt());
+      return true;
+    }
+  }
+  // A double click on the button is two clicks on it, not an activation of the row as well.
+  if (event->type() == QEvent::MouseButtonDblClick) return true;
+  return QStyledItemDelegate::editorEvent(event, model, option, index);
+}
+
+ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent) : QTableView(parent), theme_(theme), services_(model) {
+  setModel(model);
+  const bool senders = model->role() == app::Role::senders;
+  setObjectName(senders ? QStringLiteral("senders_table") : QStringLiteral("receivers_table"));
+  setAccessibleName(senders ? QStringLiteral("Senders") : QStringLiteral("Receivers"));
+  setSelectionBehavior(QAbstractItemView::SelectRows);
+  setSelectionMode(QAbstractItemView::SingleSelection);
+  setEditTriggers(QAbstractItemView::NoEditTriggers);
+  setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  setVerticalScrollMode(QAbstractItemView::ScrollPerItem);
+  setShowGrid(false);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  setMouseTracking(true);
+  verticalHeader()->hide();
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  verticalHeader()->setDefaultSectionSize(table_row_px);
+  horizontalHeader()->setFixedHeight(table_row_px + space::in_row);
+  horizontalHeader()->setHighlightSections(false);
+  horizontalHeader()->setSectionsClickable(false);
+  horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+
+  auto* delegate = new LogButtonDelegate(theme, this);
+  setItemDelegateForColumn(ServiceModel::log_column, delegate);
+  connect(delegate, &LogButtonDelegate::clicked, this, &ServiceTable::log_requested);
+  connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+    if (index.column() != ServiceModel::log_column) emit log_requested(services_->number_of(index.row()));
+  });
+  connect(model, &QAbstractItemModel::modelReset, this, [this] {
+    fit_columns();
+    tell_visible_rows();
+  });
+  connect(&theme, &Theme::changed, this, [this] {
+    setFont(theme_.figures_font(TextStyle::body));
+    fit_columns();
+  });
+  setFont(theme.figures_font(TextStyle::body));
+}
+
+int ServiceTable::selected_number() const {
+  const QModelIndex current = currentIndex();
+  return current.isValid() ? services_->number_of(current.row()) : 0;
+}
+
+void ServiceTable::keyPressEvent(QKeyEvent* event) {
+  const bool opens = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space;
+  if (opens && selected_number() > 0) return emit log_requested(selected_number());
+  QTableView::keyPressEvent(event);
+}
+
+void ServiceTable::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  fit_columns();
+  tell_visible_rows();
+}
+
+void ServiceTable::showEvent(QShowEvent* event) {
+  QTableView::showEvent(event);
+  tell_visible_rows();
+}
+
+void ServiceTable::hideEvent(QHideEvent* event) {
+  QTableView::hideEvent(event);
+  tell_visible_rows();
+}
+
+void ServiceTable::scrollContentsBy(int dx, int dy) {
+  QTableView::scrollContentsBy(dx, dy);
+  tell_visible_rows();
+}
+
+void ServiceTable::tell_visible_rows() {
+  int first = 1, last = 0;
+  if (isVisible() && services_->rowCount() > 0) {
+    const int top = rowAt(0), bottom = rowAt(viewport()->height() - 1);
+    first = services_->number_of(std::max(top, 0));
+    last = bottom < 0 ? services_->rowCount() : services_->number_of(bottom);
+  }
+  if (first == first_ && last == last_) return;
+  first_ = first;
+  last_ = last;
+  emit visible_rows_changed(first, last);
+}
+
+// The button and the name need what they need; the figures share the rest evenly, the packets getting a little more.
+void ServiceTable::fit_columns() {
+  const int columns = services_->columnCount();
+  const int button = LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
+  const int name = fontMetrics().horizontalAdvance(QStringLiteral("receiver")) + 3 * space::in_row;
+  const int rest = std::max(0, viewport()->width() - button - name);
+  const int figures = columns - ServiceModel::first_figure_column;
+  const double share = rest / (figures + 0.4);
+  setColumnWidth(ServiceModel::log_column, button);
+  setColumnWidth(ServiceModel::name_column, name);
+  int used = 0;
+  for (int column = ServiceModel::first_figure_column; column < columns - 1; ++column) {
+    setColumnWidth(column, static_cast<int>(share));
+    used += static_cast<int>(share);
+  }
+  setColumnWidth(columns - 1, rest - used);
+}
+
+}  // namespace n2nq::ui

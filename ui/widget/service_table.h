@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The table of one group's services: a log button in each row, and word about which rows are in sight.
+//
+// Enter, Space or a double click opens the log of the selected row.
+#pragma once
+
+#include <QStyledItemDelegate>
+#include <QTableView>
+
+#include "ui/model/service_model.h"
+#include "ui/theme/theme.h"
+
+namespace n2nq::ui {
+
+/// Paints the log button and tells when it was clicked.
+class LogButtonDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  LogButtonDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+  static QSize button_size(const Theme& theme);
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index) override;
+
+ signals:
+  void clicked(int number);
+
+ private:
+  const Theme& theme_;
+};
+
+class ServiceTable : public QTableView {
+  Q_OBJECT
+ public:
+  ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent = nullptr);
+  /// The selected service's number; 0: none.
+  int selected_number() const;
+
+ signals:
+  void log_requested(int number);
+  /// Numbers of the services in sight; first > last: none.
+  void visible_rows_changed(int first, int last);
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+  void scrollContentsBy(int dx, int dy) override;
+
+ private:
+  void tell_visible_rows();
+  void fit_columns();
+
+  const Theme& theme_;
+  ServiceModel* services_;
+  int first_ = 1, last_ = 0;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A flat button of caption size, for things beside the matter: copy, fold, pause.
+#pragma once
+
+#include <QString>
+
+class QToolButton;
+
+namespace n2nq::ui {
+
+QToolButton* small_button(const char* object_name, const QString& text, const QString& tooltip);
+
+}  // namespace n2nq::ui

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widget/stage_bar.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+#include <QPainterPath>
+#include <cmath>
+
+#include "ui/text/figures.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int bar_px = 16;
+constexpr int chip_px = 8;
+constexpr std::array<const char*, 4> names = {"lag", "to N2NQ", "in queue", "to receiver"};
+constexpr std::array<const char*, 4> meanings = {"planned to actual send", "actual send until N2NQ has read it",
+                                                 "read by N2NQ until sent on", "sent on until the receiver has read it"};
+
+}  // namespace
+
+StageBar::StageBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  setObjectName(QStringLiteral("stage_bar"));
+  setAccessibleName(QStringLiteral("Where the time goes"));
+  connect(&theme, &Theme::changed, this, [this] { update(); });
+  clear();
+}
+
+void StageBar::clear() {
+  means_us_.fill(app::unknown);
+  lag_ = {};
+  describe();
+  update();
+}
+
+void StageBar::set_figures(const app::LiveFigures& figures) {
+  const auto& s = figures.stages;
+  means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
+  lag_ = figures.lag;
+  describe();
+  update();
+}
+
+void StageBar::describe() {
+  QStringList lines;
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    lines << QStringLiteral("%1: mean %2 (%3)")
+                 .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));
+  }
+  if (lag_.count > 0) {
+    lines.insert(1, QStringLiteral("    p50 %1, p99 %2, max %3")
+                        .arg(time_figure(lag_.p50_us).text(), time_figure(lag_.p99_us).text(), time_figure(lag_.max_us).text()));
+  }
+  setToolTip(lines.join(u'\n'));
+  setAccessibleDescription(lines.join(QStringLiteral("; ")));
+}
+
+std::array<QColor, StageBar::stage_count> StageBar::colors() const {
+  const Tokens& t = theme_.tokens();
+  return {mixed(t.primary, t.surface, 0.4), mixed(t.primary, t.surface, 0.7), t.primary, mixed(t.primary, t.surface, 0.55)};
+}
+
+QSize StageBar::sizeHint() const {
+  const int caption = QFontMetrics(theme_.font(TextStyle::caption)).height();
+  const int value = QFontMetrics(theme_.figures_font(TextStyle::body)).height();
+  return {4 * 80, bar_px + space::between + caption + value};
+}
+
+QSize StageBar::minimumSizeHint() const {
+  return sizeHint();
+}
+
+void StageBar::paintEvent(QPaintEvent* event) {
+  Q_UNUSED(event);
+  const Tokens& t = theme_.tokens();
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  const auto color = colors();
+
+  QPainterPath clip;
+  clip.addRoundedRect(QRectF(0, 0, width(), bar_px), 3, 3);
+  painter.save();
+  painter.setClipPath(clip);
+  painter.fillRect(QRectF(0, 0, width(), bar_px), t.border);
+  double sum = 0;
+  for (const double mean : means_us_) sum += std::isnan(mean) ? 0 : std::max(mean, 0.0);
+  double x = 0;
+  for (std::size_t i = 0; i < stage_count && sum > 0; ++i) {
+    const double part = std::isnan(means_us_[i]) ? 0 : std::max(means_us_[i], 0.0) / sum * width();
+    painter.fillRect(QRectF(x, 0, part, bar_px), color[i]);
+    x += part;
+  }
+  painter.restore();
+
+  const QFont caption_font = theme_.font(TextStyle::caption), value_font = theme_.figures_font(TextStyle::body);
+  const QFontMetrics caption(caption_font), value(value_font);
+  const double column = width() / static_cast<double>(stage_count);
+  for (std::size_t i = 0; i < stage_count; ++i) {
+    const int left = static_cast<int>(column * static_cast<double>(i));
+    const int top = bar_px + space::between;
+    painter.fillRect(QRectF(left, top + (caption.height() - chip_px) / 2.0, chip_px, chip_px), color[i]);
+    const int text_left = left + chip_px + space::in_row;
+    painter.setFont(caption_font);
+    painter.setPen(t.secondary);
+    painter.drawText(text_left, top + caption.ascent(), QString::fromUtf8(names[i]));
+    painter.setFont(value_font);
+    painter.setPen(t.text);
+    painter.drawText(text_left, top + caption.height() + value.ascent(), time_figure(means_us_[i]).text());
+  }
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where the time goes: the mean of each stage as a part of one bar. Means, because only they add up.
+#pragma once
+
+#include <QWidget>
+#include <array>
+
+#include "app/control/live_figures.h"
+#include "ui/theme/theme.h"
+
+namespace n2nq::ui {
+
+class StageBar : public QWidget {
+  Q_OBJECT
+ public:
+  explicit StageBar(const Theme& theme, QWidget* parent = nullptr);
+  void set_figures(const app::LiveFigures& figures);
+  void clear();
+
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  static constexpr std::size_t stage_count = 4;
+  void describe();
+  std::array<QColor, stage_count> colors() const;
+
+  const Theme& theme_;
+  std::array<double, stage_count> means_us_;
+  app::Percentiles lag_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widget/state_light.h"
+
+#include <QFontMetrics>
+#include <QPainter>
+
+#include "ui/text/figures.h"
+#include "ui/theme/glyph_icon.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int sign_px = 10;
+constexpr int name_left_px = sign_px + 6;
+
+struct Sign {
+  double filled;  // share of the disc, clockwise from the top
+  QColor color;
+};
+
+Sign sign_of(app::ProcessState state, const Tokens& t) {
+  switch (state) {
+    case app::ProcessState::starting:
+      return {0.25, t.warning};
+    case app::ProcessState::waiting:
+      return {0.5, t.warning};
+    case app::ProcessState::running:
+      return {1, t.good};
+    case app::ProcessState::ending:
+      return {0.75, t.warning};
+    default:
+      return {0, t.secondary};
+  }
+}
+
+}  // namespace
+
+void draw_state_sign(QPainter& painter, const QRectF& box, app::ProcessState state, const Tokens& tokens) {
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (state == app::ProcessState::ended) return draw_glyph(painter, Glyph::check, box.adjusted(-2, -2, 2, 2), tokens.good);
+  if (state == app::ProcessState::died) return draw_glyph(painter, Glyph::close, box.adjusted(-3, -3, 3, 3), tokens.bad);
+  const Sign sign = sign_of(state, tokens);
+  const QRectF disc = box.adjusted(0.75, 0.75, -0.75, -0.75);
+  painter.setPen(QPen(sign.color, 1.5));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawEllipse(disc);
+  if (sign.filled <= 0) return;
+  constexpr int full_turn = 360 * 16;
+  constexpr int top = 90 * 16;
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(sign.color);
+  if (sign.filled >= 1) return painter.drawEllipse(disc);
+  painter.drawPie(disc, top, -static_cast<int>(sign.filled * full_turn));
+}
+
+StateLight::StateLight(const Theme& theme, app::Role role, QWidget* parent) : QWidget(parent), theme_(theme), role_(role) {
+  setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+  connect(&theme, &Theme::changed, this, [this] { updateGeometry(); });
+  set_state({}, 0);
+}
+
+void StateLight::set_state(const app::ProcessStatus& status, int amount) {
+  state_ = status.state;
+  name_ = amount > 0 ? QStringLiteral("%1 %2").arg(count_text(amount), role_name(role_)) : role_name(role_);
+  word_ = state_word(status.state);
+  QString more = word_;
+  if (status.state == app::ProcessState::waiting && !status.waiting_for.isEmpty()) {
+    word_ = more = QStringLiteral("waiting for ") + status.waiting_for;
+  }
+  if (status.state == app::ProcessState::died && !status.error.isEmpty()) more += QStringLiteral(": ") + status.error;
+  setToolTip(QStringLiteral("%1: %2").arg(name_, more));
+  setAccessibleName(QStringLiteral("State of %1").arg(role_name(role_)));
+  setAccessibleDescription(more);
+  update();
+}
+
+QSize StateLight::sizeHint() const {
+  const QString widest = role_ == app::Role::broker ? QStringLiteral("not started") : QStringLiteral("2000 ") + role_name(role_);
+  const QFontMetrics name(theme_.font(TextStyle::body));
+  const QFontMetrics word(theme_.font(TextStyle::caption));
+  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("waiting for N2NQ")));
+  return {name_left_px + text, name.height() + word.height()};
+}
+
+void StateLight::paintEvent(QPaintEvent* event) {
+  Q_UNUSED(event);
+  const Tokens& t = theme_.tokens();
+  QPainter painter(this);
+  const QFont name_font = theme_.font(TextStyle::body), word_font = theme_.font(TextStyle::caption);
+  const QFontMetrics name(name_font), word(word_font);
+  draw_state_sign(painter, QRectF(0, (name.height() - sign_px) / 2.0 + 1, sign_px, sign_px), state_, t);
+  painter.setFont(name_font);
+  painter.setPen(t.text);
+  painter.drawText(name_left_px, name.ascent(), name_);
+  painter.setFont(word_font);
+  painter.setPen(state_ == app::ProcessState::died ? t.bad : t.secondary);
+  painter.drawText(name_left_px, name.height() + word.ascent(), word.elidedText(word_, Qt::ElideRight, width() - name_left_px));
+}
+
+}  // namespace n2nq::ui
