@@ -104,6 +104,7 @@ class Process {
         section.refuse_unknown();
         return say_bye();
       }
+      if (type == "stats") throw SectionError("type", "\"stats\" before \"hello\" was said");
       if (!group_) {
         if (type == "stop") return;  // there is nothing to stop
         throw SectionError("type", "\"" + type + "\" before \"configure\"");
@@ -132,6 +133,11 @@ class Process {
     if (group_) throw SectionError("type", "\"configure\" came before");
     try {
       WorkerSettings settings = parse_worker_settings(object, role_);
+      json hello = net::make_hello(name_of(role_));
+      const json& host = hello["host"];
+      settings.log.head.insert(
+          settings.log.head.begin(),
+          {{"run", settings.run}, {"host", host["name"].get<std::string>()}, {"boot_id", host["boot_id"].get<std::string>()}});
       const rlim_t amount = settings.last - settings.first + 1;
       const std::string too_many = raise_file_limit(2 * amount + files_beside_services);
       if (!too_many.empty()) throw SectionError("services", std::to_string(amount) + " " + too_many);
@@ -141,6 +147,9 @@ class Process {
       } else {
         group_ = std::make_unique<ReceiverGroup>(loop_, std::move(settings), tell);
       }
+      hello["staging_file"] = group_->staging_file();
+      channel_.write_line(hello);
+      group_for_stats_.store(group_.get(), std::memory_order_release);
     } catch (const SectionError& error) {
       channel_.write_error("settings", error.what(), error.key());
       return leave(exit_bad_start);
@@ -148,10 +157,6 @@ class Process {
       channel_.write_error("files", error.what());
       return leave(exit_bad_start);
     }
-    json hello = net::make_hello(name_of(role_));
-    hello["staging_file"] = group_->staging_file();
-    channel_.write_line(hello);
-    group_for_stats_.store(group_.get(), std::memory_order_release);
   }
 
   void connect(Section& section) {

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/recorder/recorder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "broker/net/clock.h"
+
+namespace n2nq::worker {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RecorderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "n2nq-recorder-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    fs::create_directory(staging());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string staging() const { return folder_ + "/staging"; }
+  std::string log_path(const char* name) const { return folder_ + "/logs/" + name + ".log"; }
+  LogOptions options() const {
+    return {.mode = LogMode::all, .sample_every = 100, .folder = folder_ + "/logs", .head = {{"queue.mode", "broadcaster"}}};
+  }
+
+  /// `#` lines and the others of a file.
+  static std::pair<std::vector<std::string>, std::vector<std::string>> read(const std::string& path) {
+    std::pair<std::vector<std::string>, std::vector<std::string>> lines;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) (line.starts_with("#") ? lines.first : lines.second).push_back(line);
+    return lines;
+  }
+
+  std::string folder_;
+};
+
+Record received(std::uint32_t service, std::uint64_t index) {
+  Record record;
+  record.service = service;
+  record.index = index;
+  record.sender = 9;
+  record.size = 50;
+  record.intended_ns = 1000;
+  record.sent_ns = 1500;
+  record.other_ns = 4000;
+  record.attempt = 1;
+  return record;
+}
+
+/// Waits until `done` says so; false when it does not within 20 s.
+template <typename Done>
+bool wait_for(Done&& done) {
+  const std::int64_t deadline_ns = net::now_ns() + 20 * net::ns_per_s;
+  while (!done()) {
+    if (net::now_ns() > deadline_ns) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
+TEST_F(RecorderTest, WritesAFilePerServiceWithHeadLinesAndFoot) {
+  Recorder recorder(WorkerRole::receivers, 1, 2, options(), staging());
+  recorder.begin_log(1, 51234, 0);
+  recorder.begin_log(2, 51235, -77);
+  for (std::uint64_t index = 0; index < 3; ++index) recorder.note(received(1, index));
+  recorder.note(received(2, 0));
+  recorder.finish();
+
+  const auto [marks, lines] = read(log_path("R001"));
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[2], "2\t9\t50\t1000\t1500\t4000\t2.500\t1\t-");
+  EXPECT_EQ(marks.front(), "# format: 1");
+  EXPECT_EQ(marks[marks.size() - 4], "# " + std::string(measure::received_columns)) << "the last line of the head";
+  EXPECT_EQ(marks.back(), "# complete: yes");
+  EXPECT_NE(std::ranges::find(marks, "# queue.mode: broadcaster"), marks.end());
+  EXPECT_NE(std::ranges::find(marks, "# source_port: 51234"), marks.end());
+  EXPECT_EQ(read(log_path("R002")).second.size(), 1u);
+  EXPECT_EQ(recorder.counts().lines, 4u);
+  EXPECT_EQ(recorder.counts().dropped, 0u);
+  EXPECT_TRUE(fs::is_empty(staging())) << "the staging file is gone";
+}
+
+TEST_F(RecorderTest, ALogCanBeFollowedWhileItGrows) {
+  Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  recorder.begin_log(1, 51234, 0);
+  EXPECT_TRUE(wait_for([&] { return !read(log_path("R001")).first.empty(); })) << "the head is there before the first line";
+  recorder.note(received(1, 0));
+  EXPECT_TRUE(wait_for([&] { return read(log_path("R001")).second.size() == 1; }));
+  recorder.note(received(1, 1));
+  EXPECT_TRUE(wait_for([&] { return read(log_path("R001")).second.size() == 2; }));
+}
+
+TEST_F(RecorderTest, AServiceThatNeverConnectedHasALogToo) {
+  Recorder recorder(WorkerRole::senders, 7, 7, options(), staging());
+  recorder.finish();
+  const auto [marks, lines] = read(log_path("S007"));
+  EXPECT_TRUE(lines.empty());
+  EXPECT_NE(std::ranges::find(marks, "# source_port: none"), marks.end());
+}
+
+TEST_F(RecorderTest, SampledKeepsEveryNth) {
+  LogOptions sampled = options();
+  sampled.mode = LogMode::sampled;
+  sampled.sample_every = 10;
+  Recorder recorder(WorkerRole::receivers, 1, 1, sampled, staging());
+  for (std::uint64_t index = 0; index < 100; ++index) recorder.note(received(1, index));
+  recorder.finish();
+  const auto [marks, lines] = read(log_path("R001"));
+  EXPECT_EQ(lines.size(), 10u);
+  EXPECT_NE(std::ranges::find(marks, "# log: every 10th message"), marks.end());
+  EXPECT_EQ(recorder.counts().dropped, 0u);
+}
+
+TEST_F(RecorderTest, OffHasNoFilesAtAll) {
+  Recorder recorder(WorkerRole::receivers, 1, 1, {.mode = LogMode::off, .sample_every = 1, .folder = "", .head = {}}, "");
+  recorder.begin_log(1, 1, 0);
+  recorder.note(received(1, 0));
+  recorder.finish();
+  EXPECT_EQ(recorder.counts().lines, 0u);
+  EXPECT_EQ(recorder.staging_file(), "");
+}
+
+TEST_F(RecorderTest, SaysWhichFolderIsImpossible) {
+  LogOptions impossible = options();
+  impossible.folder = "/proc/nowhere";
+  try {
+    Recorder recorder(WorkerRole::receivers, 1, 1, impossible, staging());
+    FAIL() << "nothing was refused";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/proc/nowhere"), std::string::npos);
+  }
+}
+
+TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
+  // RLIMIT_FSIZE stands in for a full disk: write() fails in the same place, after part of it was written. The staging file must not be
+  // hit.
+  Recorder recorder(WorkerRole::receivers, 1, 2, options(), staging());
+  recorder.begin_log(1, 51234, 0);
+  recorder.begin_log(2, 51235, 0);
+  ASSERT_TRUE(wait_for([&] { return !read(log_path("R001")).first.empty() && !read(log_path("R002")).first.empty(); }));
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit tight = before;
+  tight.rlim_cur = 5'000;
+  setrlimit(RLIMIT_FSIZE, &tight);
+  for (std::uint64_t index = 0; index < 1000; ++index) recorder.note(received(1, index));
+  recorder.note(received(2, 0));
+  const bool said = wait_for([&] { return recorder.counts().dropped > 0; });
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_TRUE(said);
+  recorder.note(received(1, 1000));
+  recorder.finish();
+
+  const LogCounts counts = recorder.counts();
+  EXPECT_NE(counts.error.find(log_path("R001")), std::string::npos) << counts.error;
+  EXPECT_NE(counts.error.find("File too large"), std::string::npos) << counts.error;
+  EXPECT_EQ(counts.lines + counts.dropped, 1002u);
+  const auto [marks, lines] = read(log_path("R001"));
+  EXPECT_EQ(marks.back(), "# complete: no");
+  EXPECT_EQ(lines.size() + counts.dropped, 1001u);
+  for (const std::string& line : lines) EXPECT_TRUE(measure::parse_received_line(line)) << line;
+  EXPECT_EQ(read(log_path("R002")).second.size(), 1u) << "the others notice nothing";
+}
+
+TEST_F(RecorderTest, ManyLinesFromOneThreadAllArrive) {
+  Recorder recorder(WorkerRole::receivers, 1, 50, options(), staging());
+  for (std::uint32_t service = 1; service <= 50; ++service) recorder.begin_log(service, 1, 0);
+  for (std::uint64_t index = 0; index < 4000; ++index) {
+    for (std::uint32_t service = 1; service <= 50; ++service) recorder.note(received(service, index));
+  }
+  recorder.finish();
+  EXPECT_EQ(recorder.counts().lines + recorder.counts().dropped, 200'000u);
+  EXPECT_EQ(recorder.counts().dropped, 0u) << "the ring holds more than that";
+  const auto lines = read(log_path("R050")).second;
+  ASSERT_EQ(lines.size(), 4000u);
+  for (std::uint64_t index = 0; index < 4000; ++index) ASSERT_EQ(measure::parse_received_line(lines[index])->index, index);
+}
+
+TEST_F(RecorderTest, AFullRingDropsAndKeepsWhatItHas) {
+  StagingRing ring = StagingRing::create(staging(), "small", WorkerRole::receivers, StagingRing::bytes_min);
+  std::uint64_t kept = 0;
+  while (ring.push(received(1, kept))) ++kept;
+  EXPECT_EQ(kept, ring.capacity());
+  EXPECT_FALSE(ring.push(received(1, kept)));
+  EXPECT_EQ(ring.waiting(10).size(), 10u);
+  EXPECT_EQ(ring.waiting(10)[9].index, 9u);
+  ring.drop(10);
+  for (std::uint64_t more = 0; more < 10; ++more) EXPECT_TRUE(ring.push(received(1, kept + more)));
+  EXPECT_FALSE(ring.push(received(1, 0)));
+  std::uint64_t expected = 10;
+  while (ring.fill() > 0) {
+    const auto records = ring.waiting(1'000'000);
+    for (const Record& record : records) ASSERT_EQ(record.index, expected++);
+    ring.drop(records.size());
+  }
+  EXPECT_EQ(expected, kept + 10);
+}
+
+TEST_F(RecorderTest, RecordsOutliveAKilledProcess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    for (std::uint64_t index = 0; index < 1234; ++index) ring.push(received(1, index));
+    ring.drop(34);
+    kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  StagingRing ring = StagingRing::open(staging() + "/killed");
+  EXPECT_EQ(ring.role(), WorkerRole::receivers);
+  const auto records = ring.waiting(10'000);
+  ASSERT_EQ(records.size(), 1200u);
+  EXPECT_EQ(records.front().index, 34u);
+  EXPECT_EQ(records.back().index, 1233u);
+}
+
+TEST_F(RecorderTest, RefusesWhatIsNoStagingFile) {
+  std::ofstream(staging() + "/junk") << std::string(100'000, 'x');
+  EXPECT_THROW(StagingRing::open(staging() + "/junk"), std::runtime_error);
+  EXPECT_THROW(StagingRing::open(staging() + "/absent"), std::runtime_error);
+  EXPECT_THROW(StagingRing::create("/proc/nowhere", "x", WorkerRole::senders), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace n2nq::worker
