@@ -57,6 +57,8 @@ void ProcessWatch::start(const QString& program, const nlohmann::json& configure
     phase_ = Phase::running;
     if (cancelled_) launcher_->kill();
     send(configure);
+    launcher_->write(unsent_);
+    unsent_.clear();
     hello_timer_.start(deadlines_.hello);
     lease_timer_.start(deadlines_.lease);
   });
@@ -64,8 +66,9 @@ void ProcessWatch::start(const QString& program, const nlohmann::json& configure
 }
 
 void ProcessWatch::send(const nlohmann::json& object) {
-  if (phase_ != Phase::running) return;
-  launcher_->write(QByteArray::fromStdString(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + '\n');
+  const QByteArray line = QByteArray::fromStdString(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + '\n';
+  if (phase_ == Phase::launching) unsent_ += line;
+  if (phase_ == Phase::running) launcher_->write(line);
 }
 
 bool ProcessWatch::ask_stats(const nlohmann::json& question) {

@@ -32,7 +32,7 @@ class ProcessWatch : public QObject {
   ~ProcessWatch() override;
 
   void start(const QString& program, const nlohmann::json& configure);
-  /// Without effect before the launch and after the end.
+  /// While it is being launched, kept for behind the configure. Without effect before start() and after the end.
   void send(const nlohmann::json& object);
   /// Asks for stats, unless the question before is not answered yet; false then.
   bool ask_stats(const nlohmann::json& question);
@@ -82,6 +82,7 @@ class ProcessWatch : public QObject {
   QString given_up_;    // why it was killed by this watch
   QString last_error_;  // the last error it said
   QStringList last_lines_;
+  QByteArray unsent_;       // said to it before it runs
   bool cancelled_ = false;  // to be ended although it may not run yet
 };
 

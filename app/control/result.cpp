@@ -165,7 +165,8 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   RunOutcome outcome;
   if (record.folder) outcome.folder = record.folder->path();
   outcome.reasons = record.troubles + troubles;
-  bool broken = !outcome.reasons.isEmpty();
+  // Killed processes give no account: nothing can be said to balance.
+  bool broken = !outcome.reasons.isEmpty() || (record.killed_by_user && record.traffic_started);
   bool degraded = false;
   for (const measure::Finding& finding : ledger.findings) {
     outcome.reasons += QString::fromStdString(finding.reason);

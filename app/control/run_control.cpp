@@ -108,6 +108,7 @@ struct RunControl::Private {
   ~Private();
 
   // Beginning
+  bool start(Role role);
   bool begin_run();
   bool take_settings();
   void launch(Role role);
@@ -209,6 +210,14 @@ RunControl::Private::~Private() {
 }
 
 // ---- Beginning
+
+/// False when there is nothing to start a process with; why was told.
+bool RunControl::Private::start(Role role) {
+  const bool new_run = state == RunState::idle || state == RunState::finished;
+  if (!(new_run ? begin_run() : take_settings())) return false;
+  launch(role);
+  return true;
+}
 
 bool RunControl::Private::begin_run() {
   for (const auto& error : validate(wanted)) {
@@ -593,13 +602,13 @@ const Settings& RunControl::settings() const {
 }
 
 void RunControl::start_all() {
-  for (const Role role : all_roles) start(role);
+  for (const Role role : all_roles) {
+    if (can_start(role) && !d->start(role)) return;
+  }
 }
 
 void RunControl::start(Role role) {
-  if (!can_start(role)) return;
-  const bool new_run = d->state == RunState::idle || d->state == RunState::finished;
-  if (new_run ? d->begin_run() : d->take_settings()) d->launch(role);
+  if (can_start(role)) d->start(role);
 }
 
 void RunControl::stop(Role role) {

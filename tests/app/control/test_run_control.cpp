@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/run_control.h"
+
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <algorithm>
+
+#include "app/settings/settings_file.h"
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_launcher.h"
+
+namespace n2nq::app {
+namespace {
+
+using namespace testing;
+
+constexpr Role roles[] = {Role::broker, Role::senders, Role::receivers};
+
+struct RunControlTest : WithEventLoop {
+  QTemporaryDir runs;
+  PretendHost host;
+  std::unique_ptr<RunControl> control;
+  QStringList messages;
+  int finished = 0;
+
+  static Settings small() {
+    Settings settings;
+    settings.senders.amount = 3;
+    settings.senders.messages = 4;
+    settings.senders.delay_ms = 1;
+    settings.receivers.amount = 2;
+    return settings;
+  }
+
+  /// Deadlines that a test waits for are short, all others far beyond the test.
+  RunControl::Options options() const {
+    RunControl::Options out;
+    out.runs_folder = runs.path();
+    out.deadlines.start_lead = 0;
+    return out;
+  }
+
+  void make(RunControl::Options given, const Settings& settings = small()) {
+    control = std::make_unique<RunControl>(given, std::make_unique<PretendFactory>(host));
+    control->set_settings(settings);
+    QObject::connect(control.get(), &RunControl::message, [this](const QString& text) { messages += text; });
+    QObject::connect(control.get(), &RunControl::finished, [this] { ++finished; });
+  }
+  void make() { make(options()); }
+
+  bool wait_finished() {
+    return wait_until([this] { return control->state() == RunState::finished; });
+  }
+  bool wait_state(Role role, ProcessState state) {
+    return wait_until([=, this] { return control->process(role).state == state; });
+  }
+  bool wait_running() {
+    return wait_until([this] { return control->process(Role::senders).state == ProcessState::running; });
+  }
+  nlohmann::json summary() const {
+    QFile file(control->outcome().folder + "/summary.json");
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << file.fileName().toStdString();
+    return nlohmann::json::parse(file.readAll().toStdString());
+  }
+  std::string reasons() const { return control->outcome().reasons.join("\n").toStdString(); }
+  void expect_over(Verdict verdict) {
+    EXPECT_EQ(control->outcome().verdict, verdict) << reasons();
+    EXPECT_EQ(host.alive, 0);
+    EXPECT_EQ(finished, 1);
+    EXPECT_FALSE(summary()["verdict"].get<std::string>().empty());
+  }
+};
+
+// ---- A run that goes well
+
+TEST_F(RunControlTest, start_all_leads_to_a_clean_end) {
+  make();
+  EXPECT_EQ(control->state(), RunState::idle);
+  control->start_all();
+  EXPECT_EQ(control->state(), RunState::preparing);
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+  EXPECT_TRUE(control->outcome().reasons.isEmpty());
+  for (const Role role : roles) {
+    EXPECT_EQ(control->process(role).state, ProcessState::ended);
+    EXPECT_EQ(host.times_told(role, "configure"), 1u);
+    EXPECT_EQ(host.times_told(role, "bye"), 1u);
+    EXPECT_EQ(host.killed[role] + host.terminated[role], 0);
+  }
+  EXPECT_EQ(control->figures().attempted, 12);
+  EXPECT_EQ(control->figures().received, 24);
+  EXPECT_EQ(control->figures().latency.count, 24u);
+  EXPECT_EQ(control->figures().senders.size(), 3u);
+  EXPECT_EQ(control->figures().receivers.size(), 2u);
+  EXPECT_EQ(control->progress(), 1);
+}
+
+TEST_F(RunControlTest, any_of_the_six_orders_leads_to_a_clean_end) {
+  std::vector<Role> order(std::begin(roles), std::end(roles));
+  do {
+    host = PretendHost();
+    finished = 0;
+    make();
+    for (const Role role : order) {
+      control->start(role);
+      if (role != order.back()) {
+        ASSERT_TRUE(wait_state(role, ProcessState::waiting));
+        EXPECT_FALSE(control->process(role).waiting_for.isEmpty()) << "a waiting process says what it waits for";
+        EXPECT_EQ(control->state(), RunState::preparing);
+      }
+    }
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::clean);
+    control.reset();
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_F(RunControlTest, a_waiting_worker_names_whom_it_waits_for) {
+  make();
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::waiting));
+  EXPECT_EQ(control->process(Role::senders).waiting_for, "N2NQ");
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::senders).waiting_for == "receivers to be started"; }));
+}
+
+TEST_F(RunControlTest, both_groups_are_told_the_same_instant_ahead_of_the_brokers_clock) {
+  auto given = options();
+  given.deadlines.start_lead = 200;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  const auto at = host.told(Role::senders, "start")["at_broker_ns"].get<std::int64_t>();
+  EXPECT_EQ(host.told(Role::receivers, "start")["at_broker_ns"], at);
+  EXPECT_GE(at, 5'200'000'000);
+}
+
+TEST_F(RunControlTest, processes_are_told_what_they_need) {
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  const auto broker = host.told(Role::broker, "configure"), senders = host.told(Role::senders, "configure"),
+             receivers = host.told(Role::receivers, "configure");
+  EXPECT_EQ(broker["token"].get<std::string>().size(), 64u);
+  EXPECT_EQ(senders["token"], broker["token"]);
+  EXPECT_EQ(receivers["token"], broker["token"]);
+  EXPECT_EQ(broker["listen"]["address"], "127.0.0.1");
+  EXPECT_EQ(broker["expect"], nlohmann::json({{"senders", 3}, {"receivers", 2}}));
+  EXPECT_EQ(broker["queue"]["retention_ms"], 5000);
+  EXPECT_EQ(broker["limits"]["memory_bytes"], 268435456);
+  EXPECT_EQ(senders["load"]["interval_ns"], nlohmann::json({{"num", 1000000}, {"den", 1}}));
+  EXPECT_TRUE(senders["load"]["duration_ms"].is_null());
+  EXPECT_EQ(senders["log"]["folder"], (control->folder() + "/senders").toStdString());
+  EXPECT_EQ(senders["log"]["header"]["queue.mode"], "broadcaster");
+  EXPECT_EQ(receivers["senders_total"], 3);
+  EXPECT_EQ(host.told(Role::senders, "connect"), nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}}));
+}
+
+TEST_F(RunControlTest, live_figures_add_up_what_the_workers_say) {
+  host.behaviour[Role::senders].runs_on = true;
+  make();
+  control->set_visible_rows(Role::senders, 1, 2);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return host.times_told(Role::senders, "stats") >= 3 && control->figures().delay.count >= 4; }));
+  EXPECT_EQ(host.told(Role::senders, "stats")["services"], nlohmann::json::parse("[[1,2]]"));
+  EXPECT_EQ(host.told(Role::receivers, "stats")["services"], nlohmann::json::array());
+  EXPECT_EQ(host.times_told(Role::broker, "stats"), 0u) << "the broker is never asked while traffic runs";
+  EXPECT_EQ(control->figures().senders.size(), 1u);
+  EXPECT_NEAR(control->figures().latency.p50_us, 100, 0.1);
+  EXPECT_EQ(control->figures().sent_copies_per_s, 20);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->figures().senders.size(), 3u) << "at the end there are all rows";
+}
+
+TEST_F(RunControlTest, a_second_run_follows_the_first) {
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  const QString first = control->folder();
+  host = PretendHost();
+  finished = 0;
+  Settings other = small();
+  other.queue.mode = QueueMode::broadcaster;
+  other.receivers.amount = 1;
+  control->set_settings(other);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+  EXPECT_NE(control->folder(), first);
+  EXPECT_EQ(control->figures().receivers.size(), 1u);
+}
+
+TEST_F(RunControlTest, login_noise_is_skipped) {
+  for (const Role role : roles) host.behaviour[role].says_first = "Last login: today\n\n{not json\n[1,2]\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+}
+
+TEST_F(RunControlTest, the_lease_is_kept) {
+  host.behaviour[Role::senders].runs_on = true;
+  auto given = options();
+  given.deadlines.process.lease = 10;
+  make(given);
+  control->start_all();
+  EXPECT_TRUE(
+      wait_until([this] { return std::all_of(std::begin(roles), std::end(roles), [this](Role role) { return host.leases[role] >= 3; }); }));
+}
+
+// ---- Stopping
+
+TEST_F(RunControlTest, stop_all_ends_in_order_and_keeps_what_was_measured) {
+  host.behaviour[Role::senders].runs_on = true;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::stopped);
+  EXPECT_EQ(host.times_told(Role::senders, "stop"), 1u);
+  EXPECT_EQ(host.times_told(Role::receivers, "stop"), 0u) << "the broker ends the receivers";
+  EXPECT_EQ(host.killed[Role::senders] + host.killed[Role::receivers] + host.killed[Role::broker], 0);
+  EXPECT_GT(summary()["ledger"]["total"]["delivered"], 0);
+}
+
+TEST_F(RunControlTest, stopping_any_one_process_during_traffic_stops_the_run) {
+  for (const Role role : roles) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::senders].runs_on = true;
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_running());
+    ASSERT_TRUE(control->can_stop(role));
+    control->stop(role);
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::stopped);
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, before_traffic_one_process_is_stopped_alone_and_started_again) {
+  make();
+  control->start(Role::senders);
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::senders).waiting_for.startsWith("receivers"); }));
+  control->stop(Role::senders);
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::ended));
+  EXPECT_EQ(control->state(), RunState::preparing);
+  EXPECT_EQ(host.alive, 1);
+  control->start(Role::senders);
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+}
+
+TEST_F(RunControlTest, a_broker_that_is_started_again_takes_the_same_port) {
+  make();
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return host.times_told(Role::senders, "connect") == 1; }));
+  control->stop(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::ended));
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  EXPECT_EQ(host.heard[Role::broker][0]["listen"]["port"], 0);
+  EXPECT_EQ(host.heard[Role::broker].back()["listen"]["port"], 40001);
+}
+
+TEST_F(RunControlTest, stopping_before_traffic_is_no_fault) {
+  make();
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::stopped);
+  EXPECT_EQ(reasons(), "stopped by the user before traffic started");
+}
+
+TEST_F(RunControlTest, stopping_right_behind_the_start_leaves_nothing) {
+  make();
+  control->start_all();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::stopped);
+}
+
+TEST_F(RunControlTest, a_second_stop_kills_at_once) {
+  host.behaviour[Role::senders].runs_on = true;
+  for (const Role role : roles) host.behaviour[role].refuses_to_end = true;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  control->stop_all();
+  EXPECT_EQ(control->state(), RunState::ending);
+  EXPECT_EQ(host.alive, 3);
+  control->stop_all();
+  EXPECT_EQ(host.alive, 0);
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("killed by the user"), std::string::npos);
+}
+
+TEST_F(RunControlTest, who_refuses_to_stop_is_terminated_and_then_killed) {
+  for (const Role role : roles) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::senders].runs_on = true;
+    host.behaviour[role].refuses_to_end = true;
+    auto given = options();
+    given.deadlines.senders_stop = 20;
+    given.deadlines.stop_margin = 60;
+    given.deadlines.process.term_to_kill = 20;
+    Settings settings = small();
+    settings.limits.drain_s = 0;
+    make(given, settings);
+    control->start_all();
+    ASSERT_TRUE(wait_running());
+    control->stop_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_EQ(host.terminated[role], 1);
+    EXPECT_EQ(host.killed[role], 1);
+    const std::string name = role == Role::broker ? "N2NQ" : role == Role::senders ? "Senders" : "Receivers";
+    EXPECT_NE(reasons().find(name + " did not end in time and was killed"), std::string::npos) << reasons();
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, who_does_not_end_by_itself_after_the_traffic_is_ended) {
+  host.behaviour[Role::receivers].refuses_to_end = true;
+  auto given = options();
+  given.deadlines.drain_margin = 20;
+  given.deadlines.bye = 20;
+  given.deadlines.process.term_to_kill = 20;
+  Settings settings = small();
+  settings.limits.drain_s = 0;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+}
+
+TEST_F(RunControlTest, destroying_it_leaves_no_process) {
+  host.behaviour[Role::senders].runs_on = true;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  control.reset();
+  EXPECT_EQ(host.alive, 0);
+}
+
+// ---- Misfortune
+
+TEST_F(RunControlTest, a_death_at_any_moment_breaks_the_run_and_is_named) {
+  for (const Moment moment : {Moment::launched, Moment::waiting, Moment::connected, Moment::running, Moment::ending}) {
+    for (const Role role : roles) {
+      if (role == Role::broker && moment == Moment::connected) continue;  // it connects to nobody
+      SCOPED_TRACE(static_cast<int>(moment) * 10 + static_cast<int>(role));
+      host = PretendHost();
+      finished = 0;
+      host.behaviour[role].dies = moment;
+      make();
+      control->start_all();
+      ASSERT_TRUE(wait_finished());
+      expect_over(Verdict::broken);
+      const std::string name = role == Role::broker ? "N2NQ" : role == Role::senders ? "Senders" : "Receivers";
+      EXPECT_NE(reasons().find(name + " died: signal 11 (Segmentation fault)"), std::string::npos) << reasons();
+      const ProcessStatus status = control->process(role);
+      EXPECT_EQ(status.state, ProcessState::died);
+      EXPECT_EQ(status.last_lines.size(), 2);
+      EXPECT_FALSE(status.error.isEmpty());
+      EXPECT_EQ(summary()["processes"][role == Role::broker    ? "broker"
+                                       : role == Role::senders ? "senders"
+                                                               : "receivers"]["last_lines"]
+                    .size(),
+                2u);
+      for (const Role other : roles) {
+        if (other == role) continue;
+        EXPECT_EQ(control->process(other).state, ProcessState::ended) << "the others end in order";
+      }
+      control.reset();
+    }
+  }
+}
+
+TEST_F(RunControlTest, an_end_that_nobody_asked_for_breaks_the_run) {
+  host.behaviour[Role::receivers].exits = Moment::running;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers died: exit code 0"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, who_never_answers_is_killed) {
+  for (const Role role : roles) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[role].answers = false;
+    auto given = options();
+    given.deadlines.process.hello = 50;
+    make(given);
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_NE(reasons().find("died: no answer within 0.05 s"), std::string::npos) << reasons();
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, who_answers_nonsense_is_killed) {
+  for (const QByteArray& nonsense : {QByteArray("{\"type\":\"hello\"}\n"), QByteArray("{\"type\":\"greeting\"}\n"),
+                                     QByteArray("{\"no\":\"type\"}\n"), QByteArray("{\"type\":\"hello\",\"control\":\"one\"}\n")}) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::broker].says_as_hello = nonsense;
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_NE(reasons().find("N2NQ died: said something that is no control message"), std::string::npos) << reasons();
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, nonsense_in_the_middle_breaks_the_run) {
+  host.behaviour[Role::receivers].says_when_running = "hello world\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers died: said something that is no control message: \"hello world\""), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, another_protocol_version_is_refused_with_both_named) {
+  host.behaviour[Role::senders].says_as_hello =
+      R"({"type":"hello","control":2,"wire":1,"role":"senders","version":"9","now_ns":1,"host":{}})"
+      "\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_NE(reasons().find("Senders died: speaks control protocol 2, this bench speaks 1"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, an_error_it_says_is_told) {
+  host.behaviour[Role::broker].says_as_hello = R"({"type":"error","code":"value","key":"listen.port","message":"port 80 cannot be bound"})"
+                                               "\n";
+  host.behaviour[Role::broker].answers = true;
+  auto given = options();
+  given.deadlines.process.hello = 100;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_TRUE(messages.contains("N2NQ: listen.port: port 80 cannot be bound")) << messages.join("\n").toStdString();
+}
+
+TEST_F(RunControlTest, a_program_that_cannot_be_started_breaks_the_run) {
+  host.behaviour[Role::senders].fails_to_start = true;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Senders could not be started: the pretend host has no such program"), std::string::npos);
+}
+
+TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connections) {
+  host.behaviour[Role::receivers].says_as_hello = "\n";  // launched, but silent
+  auto given = options();
+  given.connect_deadline = true;
+  Settings settings = small();
+  settings.limits.connect_deadline_s = 0.1;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("not all connected within 0.1 s"), std::string::npos) << reasons();
+}
+
+// ---- Settings and folder
+
+TEST_F(RunControlTest, what_a_process_was_started_with_stays) {
+  make();
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  EXPECT_EQ(control->lock_reason("queue.mode"), "N2NQ runs with it");
+  EXPECT_EQ(control->lock_reason("senders.amount"), "N2NQ runs with it");
+  EXPECT_EQ(control->lock_reason("senders.delay_ms"), "");
+  Settings changed = small();
+  changed.senders.amount = 5;
+  changed.senders.delay_ms = 2;
+  control->set_settings(changed);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::waiting));
+  EXPECT_EQ(host.told(Role::senders, "configure")["services"]["total"], 3);
+  EXPECT_EQ(host.told(Role::senders, "configure")["load"]["interval_ns"]["num"], 2'000'000);
+  EXPECT_TRUE(messages.contains("senders.amount stays 3 in this run: N2NQ runs with it")) << messages.join("\n").toStdString();
+  const auto read = read_settings_file((control->folder() + "/settings.yaml").toStdString());
+  ASSERT_TRUE(read.settings);
+  EXPECT_EQ(read.settings->senders.amount, 3);
+  EXPECT_EQ(read.settings->senders.delay_ms, 2);
+}
+
+TEST_F(RunControlTest, settings_that_cannot_be_run_start_nothing) {
+  Settings bad = small();
+  bad.senders.amount = 0;
+  make(options(), bad);
+  control->start_all();
+  EXPECT_EQ(control->state(), RunState::idle);
+  EXPECT_FALSE(messages.isEmpty());
+  EXPECT_TRUE(QDir(runs.path()).isEmpty());
+}
+
+TEST_F(RunControlTest, an_exact_folder_must_be_empty) {
+  QFile file(runs.filePath("something"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  auto given = options();
+  given.exact_folder = runs.path();
+  make(given);
+  control->start_all();
+  EXPECT_EQ(control->state(), RunState::idle);
+  ASSERT_EQ(messages.size(), 1);
+  EXPECT_TRUE(messages[0].contains("is not empty"));
+}
+
+TEST_F(RunControlTest, a_folder_can_be_read_at_any_moment) {
+  host.behaviour[Role::senders].runs_on = true;
+  auto given = options();
+  given.exact_folder = runs.filePath("exact");
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  EXPECT_EQ(control->folder(), runs.filePath("exact"));
+  EXPECT_FALSE(QFile::exists(runs.filePath("exact/summary.json"))) << "a run that is on, or that crashed, has none";
+  const auto read = read_settings_file(runs.filePath("exact/settings.yaml").toStdString());
+  ASSERT_TRUE(read.settings);
+  EXPECT_EQ(*read.settings, small());
+  EXPECT_EQ(control->log_path(Role::receivers, 17), runs.filePath("exact/receivers/R017.log"));
+  EXPECT_EQ(control->log_path(Role::senders, 1234), runs.filePath("exact/senders/S1234.log"));
+  EXPECT_EQ(control->broker_log_path(), runs.filePath("exact/broker.log"));
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  for (const char* name : {"summary.json", "messages.tsv", "latency.hgrm", "settings.yaml"})
+    EXPECT_TRUE(QFile::exists(runs.filePath("exact/") + name)) << name;
+}
+
+TEST_F(RunControlTest, receivers_may_join_late_when_only_senders_are_waited_for) {
+  host.behaviour[Role::senders].runs_on = true;
+  Settings settings = small();
+  settings.start_when = StartWhen::senders_connected;
+  make(options(), settings);
+  control->start(Role::broker);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(control->can_start(Role::receivers));
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+  EXPECT_EQ(host.told(Role::receivers, "start"), host.told(Role::senders, "start"));
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::stopped);
+}
+
+}  // namespace
+}  // namespace n2nq::app

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pretend processes behind the launcher interface: they speak the control protocol, keep a consistent ledger among each other, and can be
+// told to misbehave. No process is started and no clock is read: a run through them takes milliseconds.
+#pragma once
+
+#include <QPointer>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "app/control/run_control.h"
+#include "app/host/launcher.h"
+
+namespace n2nq::app::testing {
+
+enum class Moment { never, launched, waiting, connected, running, ending };
+
+/// What a pretend process does otherwise than the protocol says.
+struct Behaviour {
+  Moment dies = Moment::never;   // by SIGSEGV, as soon as it gets there
+  Moment exits = Moment::never;  // with code 0 and without having been asked
+  bool fails_to_start = false;
+  bool answers = true;           // false: reads and says nothing, and does not end on TERM
+  bool refuses_to_end = false;   // takes no stop, bye and TERM any more once it runs
+  bool runs_on = false;          // senders: go on until they are stopped
+  QByteArray says_first;         // before its hello
+  QByteArray says_as_hello;      // in place of its hello
+  QByteArray says_when_running;  // in between
+};
+
+class PretendLauncher;
+
+/// What the pretend processes of one run have in common, and what a test wants to know about them.
+struct PretendHost {
+  std::map<Role, Behaviour> behaviour;
+  std::map<Role, QPointer<PretendLauncher>> process;  // the present one of each role
+  std::map<Role, std::vector<nlohmann::json>> heard;  // what each role was told, over all its processes
+  std::map<Role, int> leases;                         // empty lines
+  std::map<Role, int> killed, terminated;
+  int alive = 0;
+  std::int64_t sent_each = 0;  // messages of each sender, once traffic began
+
+  /// The first thing of this type that the role was told; null when there is none.
+  nlohmann::json told(Role role, const std::string& type) const;
+  std::size_t times_told(Role role, const std::string& type) const;
+};
+
+class PretendLauncher : public Launcher {
+  Q_OBJECT
+ public:
+  explicit PretendLauncher(PretendHost& host) : host_(host) {}
+  ~PretendLauncher() override;
+
+  QString data_address() const override { return "127.0.0.1"; }
+  QString folder_there(const QString& local_folder) const override { return local_folder; }
+  void put_file(const QString& program) override;
+  void start(const QString& program) override;
+  void write(const QByteArray& bytes) override;
+  void terminate() override;
+  void kill() override;
+  void bring_back(const QString&) override { emit brought_back(QString()); }
+
+  void say(const nlohmann::json& object);
+  void end_traffic();
+
+ private:
+  void hear(const nlohmann::json& object);
+  void on_configure(const nlohmann::json& configure);
+  void on_start();
+  void reach(Moment moment);
+  void say_state(const std::string& state);
+  void end(int code, int signal);
+  int amount(const char* role) const;
+  nlohmann::json stats(std::uint64_t id) const;
+  nlohmann::json bye() const;
+  const Behaviour& behaviour() const { return host_.behaviour[role_]; }
+
+  Role role_ = Role::broker;  // known once the program is named
+  PretendHost& host_;
+  QByteArray open_line_;
+  nlohmann::json configure_;
+  bool running_ = false;
+  bool ended_ = false;
+};
+
+class PretendFactory : public LauncherFactory {
+ public:
+  explicit PretendFactory(PretendHost& host) : host_(host) {}
+  std::unique_ptr<Launcher> launcher(const QString& host) override;
+
+ private:
+  PretendHost& host_;
+};
+
+}  // namespace n2nq::app::testing
