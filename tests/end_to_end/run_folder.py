@@ -36,6 +36,9 @@ class RunFolder:
         self.summary = json.loads((self.folder / "summary.json").read_text())
         self.senders = {number_of(p): Log(p) for p in sorted((self.folder / "senders").glob("S*.log"))}
         self.receivers = {number_of(p): Log(p) for p in sorted((self.folder / "receivers").glob("R*.log"))}
+        settings = self.summary["settings"]
+        self.broadcaster = settings["queue"]["mode"] == "broadcaster"
+        self.as_fast_as_it_goes = settings["senders"]["delay_ms"] == 0
 
 
 def number_of(path):
