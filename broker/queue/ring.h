@@ -35,11 +35,6 @@ class Ring {
     for (size_t i = index; i-- > 0;) (*this)[i + count] = std::move((*this)[i]);
     pop_front(count);
   }
-  /// Costs one move for each element behind it.
-  void insert(size_t index, T value) {
-    push_back(std::move(value));
-    for (size_t i = size_ - 1; i > index; --i) std::swap((*this)[i], (*this)[i - 1]);
-  }
 
  private:
   // slots_.size() is a power of two (or 0), so that & wraps around.

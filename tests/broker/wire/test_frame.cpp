@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/wire/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "broker/wire/messages.h"
+#include "tests/broker/support/seed_frames.h"
+
+namespace n2nq::wire {
+namespace {
+
+struct Seen {
+  FrameType type;
+  Bytes body;
+  bool operator==(const Seen&) const = default;
+};
+
+/// Feeds `stream` in parts that end at `cuts` and at the end.
+std::vector<Seen> feed(FrameReader& reader, ByteView stream, std::vector<size_t> cuts) {
+  std::vector<Seen> seen;
+  cuts.push_back(stream.size());
+  size_t fed = 0;
+  for (const size_t cut : cuts) {
+    while (fed < cut) {
+      const std::span<uint8_t> room = reader.room();
+      const size_t bytes = std::min(room.size(), cut - fed);
+      std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
+      reader.commit(bytes);
+      fed += bytes;
+      while (const auto frame = reader.next()) seen.push_back({frame->type, Bytes(frame->body.begin(), frame->body.end())});
+    }
+  }
+  return seen;
+}
+
+Bytes header(uint32_t body_bytes, uint8_t type, uint8_t reserved_1 = 0, uint16_t reserved_2 = 0) {
+  Bytes bytes;
+  Writer(bytes).put(body_bytes).put(type).put(reserved_1).put(reserved_2);
+  return bytes;
+}
+
+std::string error_after(const Bytes& stream, uint32_t frame_bytes_max) {
+  FrameReader reader(frame_bytes_max);
+  feed(reader, stream, {});
+  return reader.error();
+}
+
+TEST(Frame, EverySeedFrameCutAtEveryByteReadsLikeTheWhole) {
+  for (const auto& seed : support::seed_frames()) {
+    FrameReader whole(1 << 20);
+    const std::vector<Seen> expected = feed(whole, seed.bytes, {});
+    ASSERT_EQ(expected.size(), 1u) << seed.name;
+    for (size_t cut = 1; cut < seed.bytes.size(); ++cut) {
+      FrameReader reader(1 << 20);
+      ASSERT_EQ(feed(reader, seed.bytes, {cut}), expected) << seed.name << " cut at " << cut;
+      ASSERT_FALSE(reader.failed());
+    }
+  }
+}
+
+TEST(Frame, AllSeedFramesInOneStreamMayComeByteByByte) {
+  Bytes stream;
+  for (const auto& seed : support::seed_frames()) stream.insert(stream.end(), seed.bytes.begin(), seed.bytes.end());
+  FrameReader whole(1 << 20);
+  const std::vector<Seen> expected = feed(whole, stream, {});
+  EXPECT_EQ(expected.size(), support::seed_frames().size());
+
+  std::vector<size_t> every_byte(stream.size());
+  for (size_t i = 0; i < every_byte.size(); ++i) every_byte[i] = i + 1;
+  FrameReader reader(1 << 20);
+  EXPECT_EQ(feed(reader, stream, every_byte), expected);
+  EXPECT_EQ(reader.bytes_waiting(), 0u);
+}
+
+TEST(Frame, ImpossibleLengthsAreRefusedBeforeABodyIsKept) {
+  for (const uint32_t length : {0u, 1u, 47u, 0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu}) {
+    FrameReader reader(1 << 20);
+    feed(reader, header(length, 3), {});
+    EXPECT_TRUE(reader.failed()) << length;
+    EXPECT_LE(reader.room().size(), FrameReader::read_bytes_max) << length;
+    EXPECT_FALSE(reader.next().has_value());
+  }
+}
+
+TEST(Frame, EveryTypeRefusesLengthsItCannotHave) {
+  const std::vector<std::pair<uint8_t, uint32_t>> wrong = {{1, 7},  {2, 47}, {3, 47}, {4, 55},  {5, 0},  {5, 17},
+                                                           {6, 7},  {6, 25}, {7, 9},  {8, 20},  {9, 0},  {9, 25},
+                                                           {10, 7}, {11, 8}, {12, 7}, {12, 57}, {13, 7}, {14, 1}};
+  for (const auto& [type, length] : wrong) EXPECT_NE(error_after(header(length, type), 1 << 20), "") << int{type} << " of " << length;
+}
+
+TEST(Frame, UnknownTypesAndReservedBytesAreRefused) {
+  EXPECT_NE(error_after(header(8, 0), 64), "");
+  EXPECT_NE(error_after(header(8, 15), 64), "");
+  EXPECT_NE(error_after(header(8, 255), 64), "");
+  EXPECT_NE(error_after(header(0, 14, 1, 0), 64), "");
+  EXPECT_NE(error_after(header(0, 14, 0, 0x0100), 64), "");
+}
+
+TEST(Frame, TheLimitIsTheLimit) {
+  EXPECT_EQ(error_after(header(1000, 3), 1000), "");
+  EXPECT_NE(error_after(header(1001, 3), 1000).find("1000"), std::string::npos);
+}
+
+TEST(Frame, ABrokenStreamStaysBrokenButGivesTheFramesBeforeIt) {
+  Bytes stream;
+  encode_heartbeat(stream);
+  const Bytes junk = header(0, 99);
+  stream.insert(stream.end(), junk.begin(), junk.end());
+  encode_heartbeat(stream);
+  FrameReader reader(64);
+  EXPECT_EQ(feed(reader, stream, {}).size(), 1u);
+  EXPECT_TRUE(reader.failed());
+  EXPECT_FALSE(reader.next().has_value());
+  reader.reset();
+  EXPECT_EQ(feed(reader, ByteView(stream).first(8), {}).size(), 1u);
+}
+
+TEST(Frame, MemoryFollowsTheBytesThatCameNotTheLengthThatWasSaid) {
+  FrameReader reader(1 << 30);
+  feed(reader, header(1 << 30, 3), {});
+  EXPECT_LE(reader.room().size(), 64u * 1024);
+  const Bytes more(100'000, 'A');
+  feed(reader, more, {});
+  EXPECT_LE(reader.room().size(), 400'000u);
+}
+
+TEST(Frame, ALargeFrameComesWhole) {
+  Bytes stream;
+  const size_t begun_at = begin_frame(stream, FrameType::publish);
+  for (size_t i = 0; i < 3'000'000; ++i) stream.push_back(static_cast<uint8_t>(i * 7));
+  end_frame(stream, begun_at);
+  FrameReader reader(3'000'000);
+  const std::vector<Seen> seen = feed(reader, stream, {1, 9, 100'000, 100'001});
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_TRUE(std::equal(seen[0].body.begin(), seen[0].body.end(), stream.begin() + 8, stream.end()));
+}
+
+TEST(Frame, MoreThanTheRoomCannotBeCommitted) {
+  FrameReader reader;
+  const size_t room = reader.room().size();
+  EXPECT_THROW(reader.commit(room + 1), std::logic_error);
+}
+
+}  // namespace
+}  // namespace n2nq::wire
