@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whole runs of the real programs. What is asserted are counts; times are printed.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "broker/net/clock.h"
+#include "tests/workers/support/small_run.h"
+#include "workers/measure/ledger.h"
+#include "workers/measure/log_line.h"
+
+namespace n2nq::worker::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+measure::Ledger ledger_of(const SmallRun& run) {
+  measure::LedgerInput input;
+  input.mode = run.shape.mode == "broadcaster" ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+  input.senders_total = static_cast<std::uint32_t>(run.shape.senders);
+  input.receivers_total = static_cast<std::uint32_t>(run.shape.receivers);
+  if (!run.senders_bye.is_null()) input.senders = {measure::senders_account_from(run.senders_bye)};
+  if (!run.receivers_bye.is_null()) input.receivers = {measure::receivers_account_from(run.receivers_bye)};
+  if (!run.broker_bye.is_null()) input.broker = measure::broker_account_from(run.broker_bye);
+  return measure::make_ledger(input);
+}
+
+/// Nothing that says that messages were treated wrongly. How late a busy machine was is not this test's question.
+void expect_sound(const measure::Ledger& ledger) {
+  EXPECT_TRUE(ledger.balanced);
+  for (const auto& finding : ledger.findings) {
+    if (finding.reason.find("plan not kept") == std::string::npos) ADD_FAILURE() << finding.reason;
+  }
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("#")) lines.push_back(line);
+  }
+  return lines;
+}
+
+RunShape fifty(const std::string& mode) {
+  RunShape shape;
+  shape.senders = shape.receivers = 50;
+  shape.mode = mode;
+  return shape;
+}
+
+TEST(Runs, FiftyByFiftyBroadcast) {
+  SmallRun run(fifty("broadcaster"));
+  run.launch();
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], 1000);
+  EXPECT_EQ(run.senders_bye["accepted"], 1000);
+  EXPECT_EQ(run.receivers_bye["received"], 50'000);
+  EXPECT_EQ(run.receivers_bye["totals"]["latency"]["count"], 50'000);
+  EXPECT_EQ(run.receivers_bye["figures"]["in_queue"]["count"], 50'000);
+  EXPECT_EQ(run.senders_bye["totals"]["lag"]["count"], 1000);
+  EXPECT_EQ(run.senders_bye["totals"]["delay"]["count"], 950);
+  EXPECT_EQ(run.receivers_bye["services"][17]["delivered_sets"], json::parse(R"([[1,50,"0-19"]])"));
+  expect_sound(ledger_of(run));
+  EXPECT_EQ(lines_of(run.log_path("senders", "S050")).size(), 20u);
+  const auto lines = lines_of(run.log_path("receivers", "R017"));
+  ASSERT_EQ(lines.size(), 1000u);
+  for (const std::string& line : lines) ASSERT_TRUE(measure::parse_received_line(line)) << line;
+  EXPECT_EQ(run.senders->wait_for_exit(), 0);
+  EXPECT_EQ(run.receivers->wait_for_exit(), 0);
+  EXPECT_TRUE(fs::is_empty(run.folder() + "/staging"));
+}
+
+TEST(Runs, FiftyByFiftyBalanced) {
+  SmallRun run(fifty("load-balancer"));
+  run.launch();
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], 1000);
+  EXPECT_EQ(run.receivers_bye["received"], 1000);
+  EXPECT_EQ(run.receivers_bye["delivered_sets"], json::parse(R"([[1,50,"0-19"]])"));
+  expect_sound(ledger_of(run));
+}
+
+TEST(Runs, TheStagesAddUpToTheLatencyFromPlan) {
+  SmallRun run({});
+  run.launch();
+  run.start();
+  run.finish();
+  const auto sum = [&](const char* name) { return run.receivers_bye["totals"][name]["sum_ns"].get<std::int64_t>(); };
+  EXPECT_EQ(sum("lag") + sum("to_broker") + sum("in_queue") + sum("to_receiver"), sum("latency_from_plan"));
+  EXPECT_EQ(sum("latency"), sum("latency_from_plan") - sum("lag"));
+}
+
+TEST(Runs, AsFastAsTheSocketTakes) {
+  for (const char* mode : {"broadcaster", "load-balancer"}) {
+    RunShape shape;
+    shape.mode = mode;
+    shape.load["messages"] = 20'000;
+    shape.load["size_bytes"] = {1, 2000};
+    shape.load["interval_ns"] = {{"num", 0}, {"den", 1}};
+    SmallRun run(shape);
+    run.launch();
+    run.start();
+    run.finish();
+    EXPECT_EQ(run.senders_bye["attempted"], 100'000);
+    EXPECT_EQ(run.receivers_bye["received"], mode == std::string("broadcaster") ? 500'000 : 100'000);
+    EXPECT_EQ(run.senders_bye["totals"]["lag"]["count"], 0) << "there is no plan to lag behind";
+    EXPECT_EQ(run.receivers_bye["totals"]["latency_from_plan"]["count"], 0);
+    EXPECT_EQ(run.senders_bye["last_lag_ns"], nullptr);
+    expect_sound(ledger_of(run));
+  }
+}
+
+TEST(Runs, MessagesLargerThanABatch) {
+  RunShape shape;
+  shape.load["messages"] = 10;
+  shape.load["size_bytes"] = {100'000, 1'000'000};
+  SmallRun run(shape);
+  run.launch();
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.receivers_bye["received"], 250);
+  expect_sound(ledger_of(run));
+}
+
+TEST(Runs, AsLongAsADurationSays) {
+  RunShape shape;
+  shape.senders = 3;
+  shape.load["messages"] = nullptr;
+  shape.load["duration_ms"] = 700;
+  shape.load["interval_ns"] = {{"num", 1'000'000'000}, {"den", 3000}};
+  SmallRun run(shape);
+  run.launch();
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], 3 * 2100);
+  expect_sound(ledger_of(run));
+  const auto lines = lines_of(run.log_path("senders", "S001"));
+  const auto first = measure::parse_sent_line(lines.front());
+  for (const std::size_t index : {1u, 2u, 3u, 2099u}) {
+    EXPECT_EQ(measure::parse_sent_line(lines[index])->intended_ns - first->intended_ns,
+              static_cast<std::int64_t>(index) * 1'000'000'000 / 3000);
+  }
+}
+
+TEST(Runs, UntilStopped) {
+  RunShape shape;
+  shape.load["messages"] = nullptr;
+  SmallRun run(shape);
+  run.launch();
+  run.start();
+  int id = 0;
+  do {
+    run.receivers->send(SmallRun::stats_message(++id));
+  } while (run.receivers->wait_for_type("stats")["received"] < 100);
+  run.senders->send({{"type", "stop"}});
+  run.senders->wait_for_state("ended");
+  run.receivers->wait_for_state("ended");
+  for (Child* child : {run.senders.get(), run.receivers.get(), run.broker.get()}) child->send({{"type", "bye"}});
+  run.senders_bye = run.senders->wait_for_type("bye");
+  run.receivers_bye = run.receivers->wait_for_type("bye");
+  run.broker_bye = run.broker->wait_for_type("bye");
+  EXPECT_EQ(run.senders_bye["attempted"], run.senders_bye["accepted"]);
+  EXPECT_GE(run.senders_bye["attempted"], 20);
+  expect_sound(ledger_of(run));
+}
+
+TEST(Runs, AnyOrderOfLaunchSaysWhatItWaitsFor) {
+  SmallRun run({});
+  run.launch_broker();  // to learn a free port
+  const int port = run.port;
+  run.broker->kill(SIGKILL);
+  EXPECT_EQ(run.broker->wait_for_exit(), -SIGKILL);
+
+  run.launch_receivers();
+  const json waiting = run.receivers->wait_for_state("waiting");
+  EXPECT_EQ(waiting["for"], "N2NQ at 127.0.0.1:" + std::to_string(port) + " (0 of 5 connected)");
+  run.launch_senders();
+  run.senders->wait_for_state("waiting");
+  run.launch_broker(port);
+  EXPECT_TRUE(run.senders->wait_for_state("connected")["floor"].contains("timer_wake_p99_ns"));
+  run.receivers->wait_for_state("connected");
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.receivers_bye["received"], 500);
+  expect_sound(ledger_of(run));
+}
+
+TEST(Runs, StatsAddUpToTheBye) {
+  SmallRun run({});
+  run.launch();
+  run.start();
+  measure::Histogram added;
+  std::uint64_t received = 0;
+  for (int id = 1; received < 500; ++id) {
+    run.receivers->send(SmallRun::stats_message(id));
+    const json stats = run.receivers->wait_for_type("stats");
+    EXPECT_EQ(stats["id"], id);
+    EXPECT_EQ(stats["services"].size(), 5u);
+    added.merge(measure::Histogram::from_json(stats["interval"]["latency"]));
+    received = stats["received"];
+  }
+  run.receivers->send(SmallRun::stats_message(0));
+  added.merge(measure::Histogram::from_json(run.receivers->wait_for_type("stats")["interval"]["latency"]));
+  run.finish();
+  EXPECT_EQ(added, measure::Histogram::from_json(run.receivers_bye["totals"]["latency"])) << "no interval was lost or counted twice";
+}
+
+TEST(Runs, StatsOfAThousandServices) {
+  RunShape shape;
+  shape.senders = shape.receivers = 1000;
+  shape.mode = "load-balancer";
+  shape.log = "off";
+  shape.load["messages"] = nullptr;
+  shape.load["interval_ns"] = {{"num", 1'000'000'000}, {"den", 1}};
+  SmallRun run(shape);
+  run.launch();
+  run.start();
+  int id = 0;
+  do {
+    run.receivers->send({{"type", "stats"}, {"id", ++id}, {"services", json::array()}});
+  } while (run.receivers->wait_for_type("stats")["received"] < 1000);
+  for (Child* child : {run.senders.get(), run.receivers.get()}) {
+    std::vector<double> times_ms;
+    for (int i = 0; i < 20; ++i) {
+      const std::int64_t asked_ns = net::now_ns();
+      child->send(SmallRun::stats_message(++id));
+      std::string line = child->wait_for_line();
+      while (line.find("\"stats\"") == std::string::npos) line = child->wait_for_line();
+      times_ms.push_back(static_cast<double>(net::now_ns() - asked_ns) / 1e6);
+      const json stats = json::parse(line);
+      ASSERT_EQ(stats["services"].size(), 1000u);
+      EXPECT_EQ(stats["services"][999]["number"], 1000);
+    }
+    std::ranges::sort(times_ms);
+    std::printf("stats of 1,000 services, all rows: median %.2f ms, longest of 20 %.2f ms\n", times_ms[10], times_ms.back());
+  }
+  run.senders->send({{"type", "stop"}});
+  run.finish();
+  expect_sound(ledger_of(run));
+}
+
+}  // namespace
+}  // namespace n2nq::worker::testing

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A program under test, driven over its stdin and stdout as the bench does it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "broker/net/fd.h"
+
+namespace n2nq::worker::testing {
+
+class Child {
+ public:
+  static constexpr std::int64_t deadline_ns = 60'000'000'000;  // for anything that is waited for: generous, because machines are busy
+
+  /// Starts a program of this build by its name. Its stderr is the test's.
+  explicit Child(const std::string& program, const std::vector<std::string>& arguments = {});
+  ~Child();  // kills what is left
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void send(const nlohmann::json& object);
+  /// A line as it is.
+  void send_text(const std::string& line);
+  void close_stdin() { to_.reset(); }
+  void kill(int signal);
+
+  using Wanted = std::function<bool(const nlohmann::json&)>;
+  /// The first object for which `wanted` says yes, among those that were passed over before and then among the next. Throws
+  /// std::runtime_error at the deadline or when stdout ends.
+  nlohmann::json wait_for(const Wanted& wanted);
+  nlohmann::json wait_for_type(const std::string& type);
+  nlohmann::json wait_for_state(const std::string& state);
+  /// The next line, unparsed.
+  std::string wait_for_line();
+
+  /// Exit code, or minus the signal that ended it. Throws at the deadline.
+  int wait_for_exit();
+
+ private:
+  pid_t pid_ = -1;
+  net::Fd to_, from_;
+  std::string buffer_;
+  std::vector<nlohmann::json> seen_;  // read, but not asked for yet
+};
+
+}  // namespace n2nq::worker::testing
