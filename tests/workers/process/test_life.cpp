@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a worker process begins, what it refuses, and how it ends whatever happens to the others.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "broker/net/clock.h"
+#include "tests/workers/support/small_run.h"
+#include "workers/recorder/staging_ring.h"
+
+namespace n2nq::worker::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+RunShape until_stopped() {
+  RunShape shape;
+  shape.load["messages"] = nullptr;
+  return shape;
+}
+
+/// Asks for stats until `wanted` says yes.
+json stats_until(Child& child, const Child::Wanted& wanted) {
+  for (int id = 1;; ++id) {
+    child.send(SmallRun::stats_message(id));
+    json stats = child.wait_for_type("stats");
+    if (wanted(stats)) return stats;
+  }
+}
+
+bool holds(const json& strings, const std::string& words) {
+  return std::ranges::any_of(strings, [&](const json& text) { return text.get<std::string>().find(words) != std::string::npos; });
+}
+
+TEST(Life, HelpAndVersionAndNothingElse) {
+  for (const char* program : {"n2nq-senders", "n2nq-receivers"}) {
+    Child help(program, {"--help"});
+    EXPECT_NE(help.wait_for_line().find(program), std::string::npos);
+    EXPECT_EQ(help.wait_for_exit(), 0);
+    Child version(program, {"--version"});
+    EXPECT_EQ(version.wait_for_line(), std::string(program) + " " N2NQ_VERSION);
+    EXPECT_EQ(version.wait_for_exit(), 0);
+    EXPECT_EQ(Child(program, {"--fast"}).wait_for_exit(), 2);
+  }
+}
+
+TEST(Life, HelloSaysWhoItIs) {
+  SmallRun run({});
+  Child child("n2nq-receivers");
+  child.send(run.configure_receivers());
+  const json hello = child.wait_for_type("hello");
+  EXPECT_EQ(hello["role"], "receivers");
+  EXPECT_EQ(hello["control"], 1);
+  EXPECT_EQ(hello["version"], N2NQ_VERSION);
+  EXPECT_EQ(hello["pid"], child.pid());
+  EXPECT_EQ(hello["host"]["timer_slack_ns"], 1);
+  EXPECT_TRUE(fs::exists(hello["staging_file"].get<std::string>()));
+  child.send({{"type", "bye"}});
+  EXPECT_EQ(child.wait_for_type("bye")["received"], 0);
+  EXPECT_EQ(child.wait_for_exit(), 0);
+}
+
+TEST(Life, ABadConfigureIsRefusedByKeyAndEndsWith2) {
+  SmallRun run({});
+  json configure = run.configure_senders();
+  configure["load"]["start"] = "whenever";
+  Child child("n2nq-senders");
+  child.send(configure);
+  const json error = child.wait_for_type("error");
+  EXPECT_EQ(error["key"], "load.start");
+  EXPECT_EQ(error["message"], "load.start is \"whenever\", it has to be one of: spread, in-phase");
+  EXPECT_EQ(child.wait_for_exit(), 2);
+}
+
+TEST(Life, MoreServicesThanOpenFilesAreRefused) {
+  SmallRun run({});
+  json configure = run.configure_senders();
+  configure["services"] = {{"first", 1}, {"last", 100'000}, {"total", 100'000}};
+  Child child("n2nq-senders");
+  child.send(configure);
+  const json error = child.wait_for_type("error");
+  if (error["key"] != "services") GTEST_SKIP() << "this machine allows more than 200,000 open files";
+  EXPECT_NE(error["message"].get<std::string>().find("ulimit"), std::string::npos);
+  EXPECT_EQ(child.wait_for_exit(), 2);
+}
+
+TEST(Life, NonsenseIsAnsweredAndSurvived) {
+  SmallRun run({});
+  Child child("n2nq-senders");
+  child.send(run.configure_senders());
+  child.wait_for_type("hello");
+  for (const char* line :
+       {"what?", "[1,2]", R"({"no":"type"})", R"({"type":"dance"})", R"({"type":"connect","address":"localhost","port":1})",
+        R"({"type":"connect","address":"127.0.0.1","port":0})", R"({"type":"start"})", R"({"type":"stop","now":true})",
+        R"({"type":"stats","id":"x"})", R"({"type":"stats","services":[[1]]})", R"({"type":"configure"})"}) {
+    child.send_text(line);
+    EXPECT_FALSE(child.wait_for_type("error")["message"].get<std::string>().empty()) << line;
+  }
+  child.send({{"type", "bye"}});
+  child.wait_for_type("bye");
+  EXPECT_EQ(child.wait_for_exit(), 0);
+}
+
+TEST(Life, EndOfStdinEndsTheProcessWith3AndItsLogsWhole) {
+  SmallRun run(until_stopped());
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 50; });
+  run.receivers->close_stdin();
+  EXPECT_EQ(run.receivers->wait_for_exit(), 3);
+  std::ifstream log(run.log_path("receivers", "R001"));
+  std::string line, last;
+  while (std::getline(log, line)) last = line;
+  EXPECT_EQ(last, "# complete: yes");
+  run.senders->close_stdin();
+  EXPECT_EQ(run.senders->wait_for_exit(), 3);
+  EXPECT_TRUE(fs::is_empty(run.folder() + "/staging"));
+}
+
+TEST(Life, ASilentBenchEndsTheProcessWith3) {
+  SmallRun run({});
+  Child child("n2nq-senders");
+  child.send(run.configure_senders());
+  child.wait_for_type("hello");
+  EXPECT_EQ(child.wait_for_exit(), 3);  // after the 15 s of the lease
+}
+
+TEST(Life, SigtermIsAStopAndABye) {
+  SmallRun run(until_stopped());
+  run.launch();
+  run.start();
+  stats_until(*run.senders, [](const json& stats) { return stats["attempted"] > 50; });
+  run.senders->kill(SIGTERM);
+  EXPECT_GT(run.senders->wait_for_type("bye")["attempted"], 50);
+  EXPECT_EQ(run.senders->wait_for_exit(), 0);
+}
+
+TEST(Life, SigintIsIgnored) {
+  SmallRun run({});
+  run.launch();
+  run.senders->kill(SIGINT);
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.receivers_bye["received"], 500);
+}
+
+TEST(Life, StopBeforeTheStartEndsInOrder) {
+  SmallRun run({});
+  run.launch();
+  run.senders->send({{"type", "stop"}});
+  run.receivers->send({{"type", "stop"}});
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], 0);
+  EXPECT_EQ(run.senders_bye["faults"], json::array());
+  EXPECT_EQ(run.receivers_bye["faults"], json::array());
+}
+
+TEST(Life, ReceiversCanLeaveInTheMiddle) {
+  SmallRun run(until_stopped());
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 50; });
+  run.receivers->send({{"type", "stop"}});
+  stats_until(*run.receivers, [](const json& stats) { return stats["ended"] == 5; });
+  run.senders->send({{"type", "stop"}});
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], run.senders_bye["accepted"]);
+}
+
+TEST(Life, WithoutTheBrokerTheyGiveUpWithAFaultAndStillSayTheirFigures) {
+  SmallRun run(until_stopped());
+  run.launch();
+  run.start();
+  const json stats = stats_until(*run.receivers, [](const json& now) { return now["received"] > 50; });
+  run.broker->kill(SIGKILL);
+  for (Child* child : {run.senders.get(), run.receivers.get()}) {
+    const json failed = child->wait_for_state("failed");
+    EXPECT_NE(failed["message"].get<std::string>().find("not back within 10 s"), std::string::npos) << failed;
+    child->send({{"type", "bye"}});
+  }
+  const json receivers_bye = run.receivers->wait_for_type("bye");
+  EXPECT_GE(receivers_bye["received"], stats["received"]);
+  EXPECT_EQ(receivers_bye["totals"]["latency"]["count"], receivers_bye["received"]);
+  EXPECT_TRUE(holds(receivers_bye["faults"], "R001: connection lost"));
+  const json senders_bye = run.senders->wait_for_type("bye");
+  EXPECT_TRUE(holds(senders_bye["faults"], "S001: connection lost"));
+  EXPECT_EQ(
+      senders_bye["attempted"].get<int>(), senders_bye["accepted"].get<int>() + [&] {
+        int lost = 0;
+        for (const json& service : senders_bye["services"]) lost += service["lost_before_queue"].get<int>();
+        return lost;
+      }());
+}
+
+TEST(Life, ARestartedBrokerIsFoundAgainAndTheRunGoesOn) {
+  RunShape shape = until_stopped();
+  SmallRun run(shape);
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 50; });
+  run.broker->kill(SIGKILL);
+  run.broker->wait_for_exit();
+  run.launch_broker(run.port);
+  const json after =
+      stats_until(*run.senders, [](const json& stats) { return stats["attempted"] == stats["accepted"] && stats["attempted"] > 200; });
+  EXPECT_GT(after["accepted"], 200);
+  run.senders->send({{"type", "stop"}});
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], run.senders_bye["accepted"]) << "what had not been accepted was offered again";
+  EXPECT_TRUE(holds(run.senders_bye["faults"], "N2NQ was restarted"));
+  // Duplicates there may be: what the first broker had delivered but not yet called accepted.
+  EXPECT_EQ(run.receivers_bye["out_of_order"], 0);
+}
+
+TEST(Life, AWrongTokenIsRefusedForGood) {
+  SmallRun run({});
+  run.launch_broker();
+  json configure = run.configure_senders();
+  configure["token"] = std::string(64, 'b');
+  Child child("n2nq-senders");
+  child.send(configure);
+  child.wait_for_type("hello");
+  child.send(run.connect_message());
+  const json failed = child.wait_for_state("failed");
+  EXPECT_NE(failed["message"].get<std::string>().find("N2NQ says: token"), std::string::npos) << failed;
+  child.send({{"type", "bye"}});
+  EXPECT_EQ(child.wait_for_type("bye")["faults"].size(), 5u);
+}
+
+TEST(Life, MessagesThatCannotFitAreRefusedBeforeTheStart) {
+  RunShape shape;
+  shape.load["size_bytes"] = {50, 50'000'000};
+  SmallRun run(shape);
+  run.launch_broker();
+  run.launch_senders();
+  const json failed = run.senders->wait_for_state("failed");
+  EXPECT_NE(failed["message"].get<std::string>().find("messages of up to 50000000 letters do not fit"), std::string::npos) << failed;
+}
+
+TEST(Life, AKilledProcessLeavesWhatItHadReceived) {
+  SmallRun run(until_stopped());
+  run.launch_broker();
+  Child receivers("n2nq-receivers");
+  receivers.send(run.configure_receivers());
+  const std::string staging_file = receivers.wait_for_type("hello")["staging_file"];
+  receivers.send(run.connect_message());
+  run.launch_senders();
+  run.senders->wait_for_state("connected");
+  receivers.wait_for_state("connected");
+  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
+  const json stats = stats_until(receivers, [](const json& now) { return now["received"] > 100; });
+  receivers.kill(SIGKILL);
+  EXPECT_EQ(receivers.wait_for_exit(), -SIGKILL);
+
+  const StagingRing ring = StagingRing::open(staging_file);
+  std::uint64_t kept = ring.fill();
+  for (int number = 1; number <= 5; ++number) {
+    std::ifstream log(run.log_path("receivers", "R00" + std::to_string(number)));
+    for (std::string line; std::getline(log, line);) kept += line.starts_with("#") ? 0 : 1;
+  }
+  EXPECT_GE(kept, stats["received"].get<std::uint64_t>()) << "in the logs and in the staging file together";
+}
+
+TEST(Life, AFullDiskIsSaidAndTheRunGoesOn) {
+  SmallRun run({});
+  const std::string small = run.folder() + "/receivers";
+  fs::create_directory(small);
+  if (mount("tmpfs", small.c_str(), "tmpfs", 0, "size=16k") != 0) GTEST_SKIP() << "cannot mount a small tmpfs: " << std::strerror(errno);
+  run.launch();
+  run.start();
+  run.finish();
+  umount(small.c_str());
+  EXPECT_EQ(run.receivers_bye["received"], 500) << "the messages do not care";
+  const json& log = run.receivers_bye["log"];
+  EXPECT_NE(log["error"].get<std::string>().find("No space left on device"), std::string::npos) << log;
+  EXPECT_NE(log["error"].get<std::string>().find(small), std::string::npos) << log;
+  EXPECT_EQ(log["lines"].get<int>() + log["dropped"].get<int>(), 500);
+}
+
+}  // namespace
+}  // namespace n2nq::worker::testing
