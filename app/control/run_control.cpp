@@ -80,6 +80,7 @@ struct Member {
   std::unique_ptr<ProcessWatch> watch;  // null: not started in this run
   ProcessStatus status;
   ProcessRecord record;
+  bool connect_sent = false;
   bool connected = false;
   bool start_sent = false;
   bool said_ended = false;
@@ -336,7 +337,10 @@ void RunControl::Private::connect_workers() {
   if (!of(Role::broker).alive() || !of(Role::broker).watch->answered() || broker_port == 0) return;
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
-    if (member.alive() && member.watch->answered() && !member.connected) member.watch->send(connect_message(broker_address, broker_port));
+    if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
+    // Said once: a broker that is started again binds the same port, and services try again by themselves.
+    member.connect_sent = true;
+    member.watch->send(connect_message(broker_address, broker_port));
   }
 }
 
@@ -466,6 +470,8 @@ void RunControl::Private::end_because(const QString& trouble) {
     enter(Step::byes);
   } else if (step == Step::none) {
     enter(Step::senders);
+  } else if (step == Step::drain) {
+    enter(Step::drain);  // those that waited for the dead one are told now
   } else {
     advance();
   }
