@@ -9,9 +9,7 @@
 
 namespace n2nq::net {
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 Connection::Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler)
     : loop_(loop),
@@ -77,8 +75,9 @@ void Connection::resume_reading() {
   if (reader_.bytes_waiting() > 0) later_.arm(0);
 }
 
-void Connection::discard_input() {
+void Connection::discard_input(size_t bytes_max) {
   discarding_ = true;
+  discard_bytes_left_ = bytes_max;
   resume_reading();
 }
 
@@ -140,9 +139,22 @@ void Connection::read_frames() {
       fail(std::strerror(result.error));
       return;
     case IoStatus::done:
-      last_read_ns_ = now_ns();
-      reader_.commit(result.bytes);
-      hand_out_frames(last_read_ns_);
+      break;
+  }
+  if (discarding_) {
+    discard(result.bytes);
+    return;
+  }
+  last_read_ns_ = now_ns();
+  reader_.commit(result.bytes);
+  hand_out_frames(last_read_ns_);
+}
+
+void Connection::discard(size_t bytes) {
+  if (bytes > discard_bytes_left_) {
+    fail("the other end talks on");
+  } else {
+    discard_bytes_left_ -= bytes;
   }
 }
 

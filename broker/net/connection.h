@@ -69,9 +69,9 @@ class Connection : private Watcher {
   void resume_reading();
   bool reading() const { return reading_; }
 
-  /// From now on what comes in is thrown away unread, until the other end closes (on_closed). For a last word that the other end is to
-  /// read: closing with unread bytes would reset the connection and could destroy it on the way.
-  void discard_input();
+  /// From now on what comes in is thrown away unread, until the other end closes or more than `bytes_max` came (on_closed). For a last word
+  /// that the other end is to read: closing with unread bytes would reset the connection and could destroy it on the way.
+  void discard_input(size_t bytes_max);
   /// Ends the sending side (FIN) and keeps reading.
   void shut_down_write();
   /// Closes at once. No call to the handler follows.
@@ -82,6 +82,7 @@ class Connection : private Watcher {
   void finish_connect();
   void read_frames();
   void hand_out_frames(int64_t read_ns);
+  void discard(size_t bytes);
   void on_later();
   void set_interest();
   void fail(const std::string& reason);
@@ -97,6 +98,7 @@ class Connection : private Watcher {
   bool wants_write_ = false;
   bool malformed_told_ = false;
   bool discarding_ = false;
+  size_t discard_bytes_left_ = 0;
   bool write_failed_ = false;
   int write_error_ = 0;
   uint32_t interest_ = 0;

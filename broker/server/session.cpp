@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
 /// How long a client may take to read END and close.
 constexpr int64_t ended_linger_ns = 10 * net::ns_per_s;
+/// What a client may still send in that time.
+constexpr size_t discard_bytes_max = 16 * 1024 * 1024;
 }  // namespace
 
 std::string service_name(wire::Role role, uint32_t number) {
@@ -80,7 +82,7 @@ void Session::finish(const std::string& reason) {
 
 void Session::linger(int64_t linger_ns, const std::string& reason) {
   state_ = State::lingering;
-  connection_.discard_input();
+  connection_.discard_input(discard_bytes_max);
   deadline_.arm(net::now_ns() + linger_ns);
   owner_.on_left(*this, reason);
 }

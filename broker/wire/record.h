@@ -52,9 +52,15 @@ inline uint32_t record_sender(const uint8_t* at) {
 inline uint64_t record_index(const uint8_t* at) {
   return load<uint64_t>(at + 8);
 }
-inline int64_t record_taken_in_ns(const uint8_t* at) { return load<int64_t>(at + 32); }
-inline uint16_t record_flags(const uint8_t* at) { return load<uint16_t>(at + 40); }
-inline uint16_t record_attempt(const uint8_t* at) { return load<uint16_t>(at + 42); }
+inline int64_t record_taken_in_ns(const uint8_t* at) {
+  return load<int64_t>(at + 32);
+}
+inline uint16_t record_flags(const uint8_t* at) {
+  return load<uint16_t>(at + 40);
+}
+inline uint16_t record_attempt(const uint8_t* at) {
+  return load<uint16_t>(at + 42);
+}
 inline size_t record_bytes(const uint8_t* at) {
   return record_header_bytes + record_size(at);
 }

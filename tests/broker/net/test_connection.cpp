@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/net/connection.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+
+#include "broker/net/clock.h"
+#include "broker/net/listener.h"
+#include "broker/wire/messages.h"
+
+namespace n2nq::net {
+namespace {
+
+/// Both ends of a real TCP connection on one loop.
+struct End : Connection::Handler {
+  void on_connected() override { events += "connected "; }
+  void on_frame(const wire::Frame& frame, int64_t read_ns) override {
+    EXPECT_LE(read_ns, now_ns());
+    frames.emplace_back(frame.body.begin(), frame.body.end());
+    if (when_frame) when_frame();
+  }
+  void on_malformed(const std::string& error) override { events += "malformed(" + error + ") "; }
+  void on_writable() override {
+    if (when_writable) when_writable();
+  }
+  void on_closed(const std::string& reason) override { events += "closed(" + reason + ") "; }
+
+  std::string events;
+  std::vector<wire::Bytes> frames;
+  std::function<void()> when_frame, when_writable;
+  std::optional<Connection> connection;
+};
+
+class Connections : public ::testing::Test {
+ protected:
+  Connections() {
+    listener_.emplace(loop_, *SocketAddress::parse("127.0.0.1", 0), [this](Fd socket, const SocketAddress& peer) {
+      server_.connection.emplace(loop_, std::move(socket), 1 << 20, server_);
+      EXPECT_EQ(peer.text(), server_.connection->peer().text());
+    });
+    client_.connection.emplace(loop_, listener_->address(), 1 << 20, client_);
+    EXPECT_EQ(client_.connection->state(), Connection::State::connecting);
+    run_until([this] { return client_.connection->is_open() && server_.connection; });
+  }
+
+  void run_until(const std::function<bool()>& done) {
+    Timer deadline(loop_, [this] {
+      ADD_FAILURE() << "waited too long";
+      loop_.stop();
+    });
+    deadline.arm(now_ns() + 60 * ns_per_s);
+    loop_.set_after_wake_up([&] {
+      if (done()) loop_.stop();
+    });
+    loop_.wake_again();
+    loop_.run();
+    loop_.set_after_wake_up({});
+  }
+
+  static wire::Bytes probe(int64_t value) {
+    wire::Bytes bytes;
+    wire::Probe{value}.encode(bytes);
+    return bytes;
+  }
+
+  EventLoop loop_;
+  End server_, client_;
+  std::optional<Listener> listener_;
+};
+
+TEST_F(Connections, OpenAndTalkBothWays) {
+  EXPECT_EQ(client_.events, "connected ");
+  EXPECT_EQ(client_.connection->local().text(), server_.connection->peer().text());
+  client_.connection->write(probe(1));
+  server_.connection->write(probe(2));
+  run_until([this] { return client_.frames.size() == 1 && server_.frames.size() == 1; });
+  EXPECT_EQ(wire::Probe::decode(server_.frames[0])->t1_ns, 1);
+  EXPECT_EQ(wire::Probe::decode(client_.frames[0])->t1_ns, 2);
+}
+
+TEST_F(Connections, AShortWriteGoesOnWhenThereIsRoom) {
+  OutBuffer out;
+  wire::Bytes large;
+  const size_t begun_at = wire::begin_frame(large, wire::FrameType::publish);
+  large.resize(large.size() + 1'000'000, 'x');
+  wire::end_frame(large, begun_at);
+  for (int i = 0; i < 20; ++i) out.bytes().insert(out.bytes().end(), large.begin(), large.end());
+  client_.when_writable = [&] { out.flush(*client_.connection); };
+  EXPECT_FALSE(out.flush(*client_.connection)) << "20 MB do not fit into a socket";
+  EXPECT_TRUE(client_.connection->waits_for_room());
+  run_until([this] { return server_.frames.size() == 20; });
+  EXPECT_TRUE(out.empty());
+}
+
+TEST_F(Connections, PausedReadingKeepsTheFramesForLater) {
+  server_.when_frame = [this] { server_.connection->pause_reading(); };
+  for (int i = 0; i < 3; ++i) client_.connection->write(probe(i));
+  run_until([this] { return server_.frames.size() == 1; });
+  client_.frames.clear();
+  server_.connection->write(probe(9));  // something else happens meanwhile
+  run_until([this] { return client_.frames.size() == 1; });
+  EXPECT_EQ(server_.frames.size(), 1u);
+  server_.connection->resume_reading();
+  run_until([this] { return server_.frames.size() == 2; });
+  server_.when_frame = {};
+  server_.connection->resume_reading();
+  run_until([this] { return server_.frames.size() == 3; });
+}
+
+TEST_F(Connections, AnOrderlyEndAndAnEndInTheMiddleOfAFrameAreTwoThings) {
+  client_.connection->write(wire::ByteView(probe(1)).first(11));
+  client_.connection->shut_down_write();
+  run_until([this] { return !server_.connection->is_open(); });
+  EXPECT_EQ(server_.events, "closed(connection closed in the middle of a frame) ");
+  run_until([this] { return !client_.connection->is_open(); });
+  EXPECT_NE(client_.events.find("closed("), std::string::npos);
+}
+
+TEST_F(Connections, CloseIsSilentForWhoClosesAndOrderlyForTheOther) {
+  client_.connection->close();
+  run_until([this] { return !server_.connection->is_open(); });
+  EXPECT_EQ(client_.events, "connected ");
+  EXPECT_EQ(server_.events, "closed() ");
+}
+
+TEST_F(Connections, ABrokenStreamIsToldOnce) {
+  client_.connection->write(wire::Bytes(100, 0xEE));
+  run_until([this] { return !server_.events.empty(); });
+  client_.connection->write(wire::Bytes(100, 0xEE));
+  client_.connection->shut_down_write();
+  run_until([this] { return !server_.connection->is_open(); });
+  EXPECT_EQ(server_.events.find("malformed("), 0u);
+  EXPECT_EQ(server_.events.find("malformed(", 1), std::string::npos);
+}
+
+TEST_F(Connections, AFrameMayCloseItsConnection) {
+  server_.when_frame = [this] { server_.connection->close(); };
+  for (int i = 0; i < 3; ++i) client_.connection->write(probe(i));
+  run_until([this] { return !client_.connection->is_open(); });
+  EXPECT_EQ(server_.frames.size(), 1u);
+}
+
+TEST_F(Connections, DiscardedInputIsBounded) {
+  server_.connection->discard_input(1000);
+  client_.connection->write(probe(1));
+  client_.connection->write(wire::Bytes(5000, 0));
+  run_until([this] { return !server_.connection->is_open(); });
+  EXPECT_TRUE(server_.frames.empty());
+}
+
+TEST(Connect, ARefusedConnectionSaysSo) {
+  EventLoop loop;
+  // A port that was free a moment ago, and that nobody listens on.
+  const SocketAddress address = [&loop] {
+    Listener listener(loop, *SocketAddress::parse("127.0.0.1", 0), [](Fd, const SocketAddress&) {});
+    return listener.address();
+  }();
+  End client;
+  client.connection.emplace(loop, address, 64, client);
+  loop.set_after_wake_up([&] {
+    if (!client.events.empty()) loop.stop();
+  });
+  loop.run();
+  EXPECT_EQ(client.events, "closed(Connection refused) ");
+}
+
+TEST(SocketAddressText, NumericOnly) {
+  EXPECT_EQ(SocketAddress::parse("127.0.0.1", 80)->text(), "127.0.0.1:80");
+  EXPECT_EQ(SocketAddress::parse("::1", 80)->text(), "[::1]:80");
+  EXPECT_FALSE(SocketAddress::parse("localhost", 80).has_value());
+  EXPECT_FALSE(SocketAddress::parse("", 80).has_value());
+}
+
+TEST(Listen, ATakenPortIsNamed) {
+  EventLoop loop;
+  Listener first(loop, *SocketAddress::parse("127.0.0.1", 0), [](Fd, const SocketAddress&) {});
+  try {
+    Listener second(loop, first.address(), [](Fd, const SocketAddress&) {});
+    FAIL() << "two listeners on one port";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find(first.address().text()), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace n2nq::net

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/net/event_loop.h"
+
+#include <gtest/gtest.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <random>
+#include <thread>
+
+#include "broker/net/clock.h"
+
+namespace n2nq::net {
+namespace {
+
+TEST(EventLoop, TimersFireInTheOrderOfTheirInstantsAndNeverEarly) {
+  EventLoop loop;
+  std::mt19937 random(1);
+  const int64_t begin = now_ns();
+  std::vector<std::unique_ptr<Timer>> timers;
+  std::vector<int64_t> fired;
+  for (int i = 0; i < 200; ++i) {
+    timers.push_back(std::make_unique<Timer>(loop, [&, i] {
+      EXPECT_GE(now_ns(), timers[i]->at_ns());
+      fired.push_back(timers[i]->at_ns());
+      if (fired.size() == 100) loop.stop();
+    }));
+    timers.back()->arm(begin + static_cast<int64_t>(random() % 20'000'000));
+  }
+  for (int i = 0; i < 200; i += 2) timers[i]->disarm();
+  for (int i = 1; i < 200; i += 4) timers[i]->arm(begin + static_cast<int64_t>(random() % 20'000'000));  // moved
+  loop.run();
+  EXPECT_TRUE(std::is_sorted(fired.begin(), fired.end()));
+  for (const auto& timer : timers) EXPECT_FALSE(timer->armed());
+}
+
+TEST(EventLoop, ATimerMayArmItselfAnewAndDestroyOthers) {
+  EventLoop loop;
+  int times = 0;
+  auto other = std::make_unique<Timer>(loop, [] { FAIL() << "it was destroyed"; });
+  Timer* self = nullptr;
+  Timer timer(loop, [&] {
+    other.reset();
+    if (++times == 5) {
+      loop.stop();
+    } else {
+      self->arm(now_ns());
+    }
+  });
+  self = &timer;
+  const int64_t now = now_ns();
+  timer.arm(now - 1);
+  other->arm(now);
+  loop.run();
+  EXPECT_EQ(times, 5);
+}
+
+TEST(EventLoop, WorkFromManyThreadsRunsOnceAndInEachThreadsOrder) {
+  EventLoop loop;
+  constexpr int threads = 4, posts = 2000;
+  std::vector<std::vector<int>> seen(threads);
+  int left = threads * posts;
+  std::vector<std::thread> posting;
+  for (int thread = 0; thread < threads; ++thread) {
+    posting.emplace_back([&, thread] {
+      for (int i = 0; i < posts; ++i) {
+        loop.post([&, thread, i] {
+          seen[thread].push_back(i);
+          if (--left == 0) loop.stop();
+        });
+      }
+    });
+  }
+  loop.run();
+  for (std::thread& thread : posting) thread.join();
+  for (const auto& one : seen) {
+    EXPECT_EQ(one.size(), size_t{posts});
+    EXPECT_TRUE(std::is_sorted(one.begin(), one.end()));
+  }
+}
+
+TEST(EventLoop, AStopFromAnotherThreadOrBeforeTheStartEndsIt) {
+  EventLoop loop;
+  std::thread stopping([&loop] { loop.stop(); });
+  loop.run();
+  stopping.join();
+  loop.stop();
+  loop.run();
+}
+
+class PipeWatcher : public Watcher {
+ public:
+  explicit PipeWatcher(EventLoop& loop, std::function<void()> on_ready) : loop_(loop), on_ready_(std::move(on_ready)) {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("pipe");
+    read_.reset(ends[0]);
+    write_.reset(ends[1]);
+    loop_.watch(read_.get(), EPOLLIN, *this);
+    [[maybe_unused]] const ssize_t bytes = ::write(write_.get(), "x", 1);
+  }
+  ~PipeWatcher() override { unwatch(); }
+  void unwatch() {
+    if (!read_.valid()) return;
+    loop_.unwatch(read_.get(), *this);
+    read_.reset();
+  }
+  void on_events(uint32_t events) override {
+    EXPECT_TRUE(events & EPOLLIN);
+    on_ready_();
+  }
+
+ private:
+  EventLoop& loop_;
+  std::function<void()> on_ready_;
+  Fd read_, write_;
+};
+
+TEST(EventLoop, WhatIsUnwatchedInAWakeUpIsNotCalledInItAnyMore) {
+  EventLoop loop;
+  std::vector<std::unique_ptr<PipeWatcher>> watchers;
+  int calls = 0;
+  for (int i = 0; i < 10; ++i) {
+    watchers.push_back(std::make_unique<PipeWatcher>(loop, [&] {
+      ++calls;
+      for (auto& watcher : watchers) watcher->unwatch();
+      loop.stop();
+    }));
+  }
+  loop.run();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(EventLoop, TheEndOfAWakeUpComesAfterEverythingElse) {
+  EventLoop loop;
+  std::string order;
+  PipeWatcher watcher(loop, [&] { order += "d"; });
+  Timer timer(loop, [&] { order += "t"; });
+  timer.arm(1);
+  loop.post([&] { order += "p"; });
+  loop.set_after_wake_up([&] {
+    order += ".";
+    if (order.find('p') != std::string::npos && order.find('t') != std::string::npos) loop.stop();
+  });
+  loop.run();
+  EXPECT_EQ(order.substr(0, 4), "dtp.");
+}
+
+}  // namespace
+}  // namespace n2nq::net

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Drives a queue without sockets: messages go in, pretend kernels take bytes, and what came out is read as a receiver would.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "broker/queue/queue.h"
+#include "broker/wire/frame.h"
+#include "broker/wire/record.h"
+#include "tests/broker/support/seed_frames.h"
+
+namespace n2nq::support {
+
+struct Delivered {
+  uint32_t sender = 0;
+  uint64_t index = 0;
+  uint16_t flags = 0;
+  uint16_t attempt = 0;
+  int64_t taken_in_ns = 0;
+  int64_t sent_on_ns = 0;
+  bool operator==(const Delivered&) const = default;
+};
+
+/// One connection of one receiver: the bytes the kernel took, and the messages that are whole among them.
+class PretendReceiver {
+ public:
+  void receive(wire::ByteView bytes) {
+    stream_.insert(stream_.end(), bytes.begin(), bytes.end());
+    while (stream_.size() - begun_ >= wire::frame_header_bytes) {
+      const uint8_t* frame = stream_.data() + begun_;
+      const size_t body_bytes = wire::load<uint32_t>(frame);
+      const size_t have = stream_.size() - begun_ - wire::frame_header_bytes;
+      if (frame[4] != static_cast<uint8_t>(wire::FrameType::deliver)) throw std::runtime_error("no DELIVER frame");
+      const wire::ByteView body(frame + wire::frame_header_bytes, std::min(have, body_bytes));
+      if (body.size() < wire::deliver_prefix_bytes) return;
+      read_records(body);
+      if (have < body_bytes) return;
+      begun_ += wire::frame_header_bytes + body_bytes;
+      records_read_ = 0;
+      ++frames_;
+    }
+  }
+  const std::vector<Delivered>& delivered() const { return delivered_; }
+  /// Text like "1:0 1:1 2:0" (sender:index).
+  std::string text() const {
+    std::string out;
+    for (const Delivered& one : delivered_) out += (out.empty() ? "" : " ") + std::to_string(one.sender) + ":" + std::to_string(one.index);
+    return out;
+  }
+  size_t frames() const { return frames_; }
+
+ private:
+  void read_records(wire::ByteView body) {
+    wire::RecordWalk walk(body.subspan(wire::deliver_prefix_bytes));
+    for (size_t i = 0;; ++i) {
+      const auto record = walk.next();
+      if (!record) return;
+      if (i < records_read_) continue;
+      ++records_read_;
+      const wire::RecordHeader header = wire::read_record_header(record->data());
+      EXPECT_EQ(wire::compute_record_checksum(record->data()), header.checksum);
+      delivered_.push_back(
+          {header.sender, header.index, header.flags, header.attempt, header.taken_in_ns, wire::load<int64_t>(body.data())});
+    }
+  }
+
+  wire::Bytes stream_;
+  size_t begun_ = 0;
+  size_t records_read_ = 0;
+  size_t frames_ = 0;
+  std::vector<Delivered> delivered_;
+};
+
+class QueueKit {
+ public:
+  explicit QueueKit(const QueueOptions& options) : options_(options), queue_(Queue::make(options)) {}
+
+  Queue& queue() { return *queue_; }
+  Queue* operator->() { return queue_.get(); }
+
+  /// The sender's next message.
+  void publish(uint32_t sender, int64_t now_ns = 0, size_t payload_bytes = 10) {
+    queue_->take_in(make_record(sender, next_index_[sender], payload_bytes), now_ns);
+    published_.add(sender, next_index_[sender]++);
+  }
+  const SenderSets& published() const { return published_; }
+
+  /// One write to this receiver, of which the kernel takes at most `bytes_max`. Returns how many it took.
+  size_t write(uint32_t receiver, size_t bytes_max = SIZE_MAX, int64_t now_ns = 0) {
+    if (!queue_->batch(receiver).under_way()) {
+      if (!queue_->has_next(receiver)) return 0;
+      queue_->begin_batch(receiver, now_ns);
+    }
+    pieces_.clear();
+    queue_->gather(receiver, pieces_);
+    wire::Bytes offered;
+    for (int i = 0; i < pieces_.count(); ++i) {
+      const auto* bytes = static_cast<const uint8_t*>(pieces_.data()[i].iov_base);
+      offered.insert(offered.end(), bytes, bytes + pieces_.data()[i].iov_len);
+    }
+    EXPECT_EQ(offered.size(), pieces_.bytes());
+    const size_t taken = std::min(bytes_max, offered.size());
+    connections_[receiver].back().receive(wire::ByteView(offered).first(taken));
+    queue_->taken(receiver, taken);
+    return taken;
+  }
+  void write_all(uint32_t receiver, int64_t now_ns = 0) {
+    while (write(receiver, SIZE_MAX, now_ns) > 0) {
+    }
+    queue_->trim();
+  }
+
+  void join(uint32_t receiver) {
+    connections_[receiver].emplace_back();
+    queue_->join(receiver);
+  }
+  void replace(uint32_t receiver) {
+    queue_->replace(receiver);
+    connections_[receiver].emplace_back();
+  }
+
+  /// Over all its connections.
+  std::vector<Delivered> delivered(uint32_t receiver) const {
+    std::vector<Delivered> all;
+    const auto found = connections_.find(receiver);
+    if (found == connections_.end()) return all;
+    for (const auto& connection : found->second) all.insert(all.end(), connection.delivered().begin(), connection.delivered().end());
+    return all;
+  }
+  std::string text(uint32_t receiver) { return connections_[receiver].back().text(); }
+  const std::vector<PretendReceiver>& connections(uint32_t receiver) { return connections_[receiver]; }
+
+ private:
+  QueueOptions options_;
+  std::unique_ptr<Queue> queue_;
+  Pieces pieces_;
+  std::map<uint32_t, uint64_t> next_index_;
+  SenderSets published_;
+  std::map<uint32_t, std::vector<PretendReceiver>> connections_;
+};
+
+/// "1:0-4 2:0" (sender:set).
+inline std::string text_of(const SenderSets& sets) {
+  std::string out;
+  for (const auto& [sender, set] : sets.sets()) out += (out.empty() ? "" : " ") + std::to_string(sender) + ":" + set.text();
+  return out;
+}
+
+}  // namespace n2nq::support

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include "tests/broker/queue/queue_kit.h"
+
+namespace n2nq {
+namespace {
+
+using support::QueueKit;
+using support::text_of;
+using wire::SkipReason;
+
+QueueOptions options(RemovalRule removal = RemovalRule::when_all_have_it, uint32_t receivers = 2) {
+  QueueOptions options;
+  options.removal = removal;
+  options.senders = 3;
+  options.receivers = receivers;
+  options.retention_ns = 100;
+  return options;
+}
+
+TEST(Broadcaster, EveryReceiverGetsEveryMessageInOrder) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1);
+  kit.publish(2);
+  kit.publish(1);
+  kit.write_all(1);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(1), "1:0 2:0 1:1");
+  EXPECT_EQ(kit.text(2), "1:0 2:0 1:1");
+  EXPECT_EQ(kit->account(1).handed_over, 3u);
+  EXPECT_TRUE(kit->drained());
+}
+
+TEST(Broadcaster, TheBrokersFieldsAreFilledInAndTheSendersKept) {
+  QueueKit kit(options());
+  kit.join(1);
+  wire::Bytes record = support::make_record(1, 0, 5);
+  wire::set_record_flags(record.data(), 0xFFFF);
+  wire::set_record_attempt(record.data(), 77);
+  kit->take_in(record, 4711);
+  kit.write(1, SIZE_MAX, 4712);
+  ASSERT_EQ(kit.delivered(1).size(), 1u);
+  EXPECT_EQ(kit.delivered(1)[0], (support::Delivered{1, 0, wire::flag_warm_up, 1, 4711, 4712}));
+}
+
+TEST(Broadcaster, OneWriteCarriesAllThatIsNew) {
+  QueueKit kit(options());
+  kit.join(1);
+  for (int i = 0; i < 1000; ++i) kit.publish(1);
+  kit.write(1);
+  EXPECT_EQ(kit.delivered(1).size(), 1000u);
+  EXPECT_EQ(kit.connections(1)[0].frames(), 1u);
+}
+
+TEST(Broadcaster, BatchesStayUnderTheirLimitUnlessOneMessageIsLarger) {
+  QueueKit kit(options());
+  kit.join(1);
+  for (int i = 0; i < 10'000; ++i) kit.publish(1, 0, 100);
+  kit.publish(1, 0, 1'000'000);
+  kit.publish(1, 0, 100);
+  size_t largest_small = 0;
+  while (kit->has_next(1)) {
+    kit->begin_batch(1, 0);
+    const size_t body_bytes = wire::deliver_prefix_bytes + kit->batch(1).record_bytes;
+    if (body_bytes > Batch::body_bytes_max) {
+      EXPECT_EQ(kit->batch(1).messages, 1u);
+    } else {
+      largest_small = std::max(largest_small, body_bytes);
+    }
+    kit.write(1);
+  }
+  EXPECT_GT(largest_small, Batch::body_bytes_max * 9 / 10);
+  EXPECT_EQ(kit.delivered(1).size(), 10'002u);
+}
+
+TEST(Broadcaster, APartialWriteGoesOnAtTheByteAndKeepsItsStamp) {
+  for (size_t first = 0; first <= 16 + 3 * 58; ++first) {
+    QueueKit kit(options());
+    kit.join(1);
+    for (int i = 0; i < 3; ++i) kit.publish(1);
+    kit.write(1, first, 1000);
+    kit.publish(1);  // comes behind, in a batch of its own
+    kit.write_all(1, 2000);
+    ASSERT_EQ(kit.text(1), "1:0 1:1 1:2 1:3") << first;
+    ASSERT_EQ(kit.delivered(1)[2].sent_on_ns, 1000) << first;
+    ASSERT_EQ(kit.delivered(1)[3].sent_on_ns, 2000) << first;
+  }
+}
+
+TEST(Broadcaster, WhenAllHaveItAMessageLeavesWithTheLastExpectedReceiver) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.publish(1);
+  kit.write_all(1);
+  EXPECT_NE(kit->next_expiry_ns(), 0) << "receiver 2 is expected, connected or not";
+  kit.join(2);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:0");
+  EXPECT_EQ(kit->next_expiry_ns(), 0);
+}
+
+TEST(Broadcaster, AfterTimeAMessageStaysThoughAllHaveIt) {
+  QueueKit kit(options(RemovalRule::after_time));
+  kit.join(1);
+  kit.publish(1, 10);
+  kit.write_all(1);
+  EXPECT_EQ(kit->next_expiry_ns(), 110);
+  kit->expire(109);
+  kit.join(2);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:0");
+  kit->expire(110);
+  EXPECT_EQ(kit->next_expiry_ns(), 0);
+  EXPECT_TRUE(kit->account(2).skipped[0].empty());
+}
+
+TEST(Broadcaster, ALateJoinerGetsWhatTheQueueStillHoldsAndIsToldTheRest) {
+  QueueKit kit(options(RemovalRule::after_time));
+  kit.publish(1, 0);
+  kit.publish(2, 50);
+  kit.publish(1, 60);
+  kit->expire(100);
+  kit.join(2);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "2:0 1:1");
+  EXPECT_TRUE(kit->account(2).has_untold);
+  EXPECT_EQ(text_of(of(kit->take_untold(2), SkipReason::expired)), "1:0");
+  EXPECT_FALSE(kit->account(2).has_untold);
+  EXPECT_EQ(text_of(of(kit->account(2).skipped, SkipReason::expired)), "1:0");
+}
+
+TEST(Broadcaster, RetentionEndsAMessageThatNotAllHaveCountedForThoseWhoLackIt) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1, 0);
+  kit.publish(1, 0);
+  kit.publish(1, 50);
+  kit.write(1);
+  kit->expire(100);
+  EXPECT_TRUE(kit->account(1).skipped[0].empty());
+  EXPECT_EQ(text_of(of(kit->account(2).skipped, SkipReason::expired)), "1:0-1");
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:2");
+}
+
+TEST(Broadcaster, WhatIsUnderWayDoesNotExpire) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.publish(1, 0);
+  kit.publish(1, 0);
+  kit.write(1, 20);
+  kit->expire(1000);
+  EXPECT_TRUE(kit->account(1).skipped[0].empty());
+  kit.write_all(1);
+  EXPECT_EQ(kit.text(1), "1:0 1:1");
+  EXPECT_EQ(text_of(of(kit->account(2).skipped, SkipReason::expired)), "1:0-1");
+}
+
+TEST(Broadcaster, AReceiverThatComesBackGoesOnAtTheFirstMessageTheKernelDidNotTakeWhole) {
+  for (size_t bytes = 0; bytes < 16 + 3 * 58; ++bytes) {
+    QueueKit kit(options());
+    kit.join(1);
+    for (int i = 0; i < 3; ++i) kit.publish(1);
+    kit.write(1, bytes);
+    kit->lose(1);
+    kit.join(1);
+    kit.write_all(1);
+    std::string indexes;
+    for (const auto& one : kit.delivered(1)) indexes += std::to_string(one.index);
+    ASSERT_EQ(indexes, "012") << bytes;
+    ASSERT_EQ(kit->account(1).handed_over, 3u);
+  }
+}
+
+TEST(Broadcaster, WhoIsLostWhileWhatWasUnderWayHasExpiredLosesIt) {
+  QueueKit kit(options());
+  kit.join(1);
+  for (int i = 0; i < 3; ++i) kit.publish(1, 0);
+  kit.write(1, 16 + 58 + 10);
+  kit->expire(1000);
+  kit->lose(1);
+  EXPECT_EQ(kit->account(1).handed_over, 1u);
+  EXPECT_EQ(text_of(of(kit->account(1).skipped, SkipReason::expired)), "1:1-2");
+}
+
+TEST(Broadcaster, WhoIsCutOffIsNotExpectedAnyMoreAndCountsWhatItDoesNotGet) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  for (int i = 0; i < 3; ++i) kit.publish(1);
+  kit.write(2, 16 + 58 + 10);
+  kit.write_all(1);
+  EXPECT_FALSE(kit->drained());
+  kit->cut_off(2);
+  EXPECT_TRUE(kit->drained());
+  EXPECT_EQ(kit->next_expiry_ns(), 0) << "nobody else needs them";
+  kit.publish(2);
+  kit.write_all(1);
+  kit->finish();
+  EXPECT_EQ(kit->account(2).handed_over, 1u);
+  EXPECT_EQ(text_of(of(kit->account(2).skipped, SkipReason::cut_off)), "1:1-2 2:0");
+}
+
+TEST(Broadcaster, WhoLeavesAndComesBackGetsWhatIsThereStill) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1);
+  kit->leave(2);
+  kit.write_all(1);  // 1:0 leaves the queue, nobody else is expected
+  kit.publish(1);
+  kit.join(2);
+  kit.publish(1);
+  kit.write_all(2);
+  kit.write_all(1);
+  kit->finish();
+  EXPECT_EQ(kit.text(2), "1:1 1:2");
+  EXPECT_EQ(text_of(kit->still_queued(2)), "1:0");
+  EXPECT_EQ(kit->account(2).handed_over, 2u);
+}
+
+TEST(Broadcaster, AReplacedConnectionGoesOnUnderTheSameNumber) {
+  QueueKit kit(options());
+  kit.join(1);
+  for (int i = 0; i < 3; ++i) kit.publish(1);
+  kit.write(1, 16 + 2 * 58 + 1);
+  kit.replace(1);
+  kit.write_all(1);
+  EXPECT_EQ(kit.text(1), "1:2");
+  EXPECT_EQ(kit->account(1).handed_over, 3u);
+}
+
+TEST(Broadcaster, MemoryComesBackThoughOneReceiverIsStuckInABatch) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1, 0, 50'000);
+  kit.write(2, 100);  // holds its own chunk, no others
+  for (int i = 0; i < 1000; ++i) {
+    kit.publish(1, i, 50'000);
+    kit.write_all(1);
+    kit->expire(i);
+  }
+  EXPECT_LE(kit->bytes_held(), 103 * MessageLog::chunk_bytes);
+  EXPECT_GE(kit->account(2).skipped[0].count(), 890u);
+}
+
+TEST(Broadcaster, BacklogIsWhatTheKernelHasNotTaken) {
+  QueueKit kit(options());
+  kit.join(1);
+  for (int i = 0; i < 3; ++i) kit.publish(1);
+  EXPECT_EQ(kit->backlog_bytes(1), 3u * 58);
+  kit.write(1, 16 + 58);
+  EXPECT_EQ(kit->backlog_bytes(1), 2u * 58);
+  kit.publish(1);
+  EXPECT_EQ(kit->backlog_bytes(1), 3u * 58);
+  EXPECT_EQ(kit->backlog_bytes(2), 4u * 58);
+}
+
+}  // namespace
+}  // namespace n2nq

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <gtest/gtest.h>
+
+#include "tests/broker/queue/queue_kit.h"
+
+namespace n2nq {
+namespace {
+
+using support::QueueKit;
+using support::text_of;
+using wire::SkipReason;
+
+QueueOptions options(DispatchRule dispatch = DispatchRule::round_robin, uint32_t receivers = 3) {
+  QueueOptions options;
+  options.mode = wire::QueueMode::load_balancer;
+  options.dispatch = dispatch;
+  options.senders = 3;
+  options.receivers = receivers;
+  options.retention_ns = 100;
+  return options;
+}
+
+TEST(LoadBalancer, EveryMessageGoesToExactlyOneReceiver) {
+  QueueKit kit(options(DispatchRule::random, 10));
+  for (uint32_t receiver = 1; receiver <= 10; ++receiver) kit.join(receiver);
+  for (int i = 0; i < 3000; ++i) kit.publish(1 + static_cast<uint32_t>(i % 3));
+  SenderSets all;
+  for (uint32_t receiver = 1; receiver <= 10; ++receiver) {
+    kit.write_all(receiver);
+    for (const auto& one : kit.delivered(receiver)) {
+      const uint64_t before = all.count();
+      all.add(one.sender, one.index);
+      ASSERT_EQ(all.count(), before + 1);
+    }
+    EXPECT_NEAR(static_cast<double>(kit.delivered(receiver).size()), 300, 100) << receiver;
+  }
+  EXPECT_EQ(all.count(), 3000u);
+  EXPECT_TRUE(kit->drained());
+}
+
+TEST(LoadBalancer, RandomIsRepeatedByItsSeed) {
+  const auto first_ten = [](uint64_t seed) {
+    QueueOptions seeded = options(DispatchRule::random);
+    seeded.seed = seed;
+    QueueKit kit(seeded);
+    for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver);
+    for (int i = 0; i < 30; ++i) kit.publish(1);
+    std::string texts;
+    for (uint32_t receiver = 1; receiver <= 3; ++receiver) {
+      kit.write_all(receiver);
+      texts += kit.text(receiver) + " | ";
+    }
+    return texts;
+  };
+  EXPECT_EQ(first_ten(1), first_ten(1));
+  EXPECT_NE(first_ten(1), first_ten(2));
+}
+
+TEST(LoadBalancer, RoundRobinGoesByNumberWhoeverComesAndGoes) {
+  QueueKit kit(options());
+  kit.join(3);
+  kit.join(1);
+  for (int i = 0; i < 3; ++i) kit.publish(1);  // to 1, 3, 1
+  kit.join(2);
+  for (int i = 0; i < 4; ++i) kit.publish(1);  // to 2, 3, 1, 2
+  for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.write_all(receiver);
+  EXPECT_EQ(kit.text(1), "1:0 1:2 1:5");
+  EXPECT_EQ(kit.text(2), "1:3 1:6");
+  EXPECT_EQ(kit.text(3), "1:1 1:4");
+}
+
+TEST(LoadBalancer, NextFreeIsWhoseKernelHasTakenMost) {
+  QueueKit kit(options(DispatchRule::next_free));
+  for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver);
+  kit.publish(1, 0, 1000);  // to 1
+  kit.publish(1, 0, 10);    // to 2
+  kit.publish(1, 0, 500);   // to 3
+  kit.publish(1, 0, 10);    // 2 has least
+  kit.write(1);             // 1 has nothing now
+  kit.publish(1, 0, 10);    // to 1
+  for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.write_all(receiver);
+  EXPECT_EQ(kit.text(1), "1:0 1:4");
+  EXPECT_EQ(kit.text(2), "1:1 1:3");
+  EXPECT_EQ(kit.text(3), "1:2");
+}
+
+TEST(LoadBalancer, WithoutReceiversMessagesWaitForTheFirst) {
+  QueueKit kit(options());
+  kit.publish(1);
+  kit.publish(2);
+  EXPECT_FALSE(kit->drained());
+  kit.join(2);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:0 2:0");
+}
+
+TEST(LoadBalancer, AtTheRetentionAMessageLeavesAndOnlyItsReceiverIsTold) {
+  QueueKit kit(options());
+  kit.publish(3, 0);  // nobody's
+  kit->expire(100);
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1, 100);  // to 1
+  kit.publish(1, 100);  // to 2
+  kit.publish(1, 150);  // to 1
+  EXPECT_EQ(kit->next_expiry_ns(), 200);
+  kit.write(2);
+  kit->expire(200);
+  EXPECT_EQ(text_of(of(kit->take_untold(1), SkipReason::expired)), "1:0");
+  EXPECT_FALSE(kit->account(2).has_untold);
+  EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), "1:0 3:0");
+  kit.write_all(1);
+  EXPECT_EQ(kit.text(1), "1:2");
+  EXPECT_TRUE(kit->drained());
+}
+
+TEST(LoadBalancer, WhatIsUnderWayDoesNotExpireButWhatWaitsBehindItDoes) {
+  QueueKit kit(options(DispatchRule::round_robin, 1));
+  kit.join(1);
+  kit.publish(1, 0);
+  kit.publish(1, 0);
+  kit.write(1, 20);
+  kit.publish(1, 0);
+  kit->expire(100);
+  kit.write_all(1);
+  EXPECT_EQ(kit.text(1), "1:0 1:1");
+  EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), "1:2");
+}
+
+TEST(LoadBalancer, WhenAReceiverGoesItsRestGoesToOthersInOrderAndMarked) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  for (int i = 0; i < 6; ++i) kit.publish(1);  // 1: 0 2 4, 2: 1 3 5
+  kit.write(1, 16 + 58 + 10);                  // 1:0 whole, 1:2 in part
+  kit->lose(1);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:1 1:2 1:3 1:4 1:5");
+  EXPECT_EQ(kit->account(1).handed_over, 1u);
+  for (const auto& one : kit.delivered(2)) {
+    const bool again = one.index == 2 || one.index == 4;
+    EXPECT_EQ(one.flags, again ? wire::flag_redelivered : 0) << one.index;
+    EXPECT_EQ(one.attempt, again ? 2 : 1) << one.index;
+  }
+  EXPECT_EQ(kit->account(2).redelivered, 2u);
+}
+
+TEST(LoadBalancer, WhoIsCutOffLosesOnlyTheMessageThatWasCutInTwo) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  for (int i = 0; i < 6; ++i) kit.publish(1);
+  kit.write(1, 16 + 58 + 10);
+  kit->cut_off(1);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:1 1:3 1:4 1:5");
+  EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::cut_off)), "1:2");
+  EXPECT_TRUE(kit->drained());
+}
+
+TEST(LoadBalancer, TheLastReceiversRestWaitsForTheNextOne) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.publish(1);
+  kit.publish(1);
+  kit->lose(1);
+  kit.publish(1);
+  kit.join(3);
+  kit.write_all(3);
+  EXPECT_EQ(kit.text(3), "1:0 1:1 1:2");
+}
+
+TEST(LoadBalancer, WhatNobodyTookIsStillQueuedAtTheEnd) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.publish(1);
+  kit.publish(1);
+  kit.write(1, 16 + 58 + 10);
+  kit.publish(2);
+  kit->finish();
+  EXPECT_EQ(kit->account(1).handed_over, 1u);
+  EXPECT_EQ(text_of(kit->total().still_queued), "1:1 2:0");
+}
+
+TEST(LoadBalancer, SmallAndLargeMessagesGoTogether) {
+  QueueKit kit(options(DispatchRule::round_robin, 2));
+  kit.join(1);
+  kit.join(2);
+  for (size_t i = 0; i < 400; ++i) kit.publish(1, 0, i % 7 == 0 ? 20'000 : i);
+  while (kit.write(1, 977) > 0) {
+  }
+  kit.write_all(2);
+  EXPECT_EQ(kit.delivered(1).size(), 200u);
+  EXPECT_EQ(kit.delivered(2).size(), 200u);
+}
+
+}  // namespace
+}  // namespace n2nq

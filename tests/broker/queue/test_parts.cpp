@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The queue's small parts: ring, sets by sender, message log, dispatch rules, pieces.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+
+#include "broker/queue/dispatcher.h"
+#include "broker/queue/message_log.h"
+#include "broker/queue/pieces.h"
+#include "broker/queue/ring.h"
+#include "broker/queue/sender_sets.h"
+#include "broker/wire/record.h"
+#include "tests/broker/support/seed_frames.h"
+
+namespace n2nq {
+namespace {
+
+TEST(Ring, BehavesLikeADeque) {
+  std::mt19937 random(1);
+  Ring<int> ring;
+  std::deque<int> plain;
+  for (int step = 0; step < 20'000; ++step) {
+    const size_t size = plain.size();
+    const size_t at = size == 0 ? 0 : random() % size;
+    switch (random() % 5) {
+      case 0:
+        if (size > 0) {
+          ring.pop_front();
+          plain.pop_front();
+        }
+        break;
+      case 1:
+        if (size > 3) {
+          const size_t count = std::min<size_t>(size - at, 3);
+          ring.erase(at, count);
+          plain.erase(plain.begin() + static_cast<ptrdiff_t>(at), plain.begin() + static_cast<ptrdiff_t>(at + count));
+        }
+        break;
+      default:
+        ring.push_back(step);
+        plain.push_back(step);
+    }
+    ASSERT_EQ(ring.size(), plain.size());
+    for (size_t i = 0; i < plain.size(); i += 1 + plain.size() / 8) ASSERT_EQ(ring[i], plain[i]);
+    if (plain.size() > 100) {
+      ring.pop_front(90);
+      plain.erase(plain.begin(), plain.begin() + 90);
+    }
+  }
+}
+
+TEST(SenderSets, SendersThatShareASetStandTogether) {
+  SenderSets sets;
+  for (const uint32_t sender : {1u, 2u, 3u, 5u}) sets.add_range(sender, 0, 49);
+  sets.add(6, 7);
+  EXPECT_EQ(sets.shared(), (std::vector<SenderSets::SharedSet>{{1, 3, "0-49"}, {5, 5, "0-49"}, {6, 6, "7"}}));
+  EXPECT_EQ(sets.count(), 201u);
+  SenderSets less = sets;
+  SenderSets gone;
+  gone.add_range(2, 0, 100);
+  less -= gone;
+  EXPECT_EQ(less.count(), 151u);
+  less += gone;
+  EXPECT_EQ(less.count(), 252u);
+}
+
+TEST(MessageLog, RecordsLieOneBehindAnotherAndAreFoundAgain) {
+  MessageLog log(MessageLog::Holds::chunks);
+  std::vector<Position> places;
+  for (uint64_t index = 0; index < 5000; ++index) places.push_back(log.append(support::make_record(1, index, index % 300)).at);
+  Position at = places[0];
+  for (uint64_t index = 0; index < 5000; ++index) {
+    ASSERT_EQ(at.message, index);
+    ASSERT_EQ(wire::record_index(log.at(at)), index);
+    ASSERT_EQ(log.normal(places[index]).chunk, places[index].chunk);
+    at = log.behind(at);
+  }
+  EXPECT_EQ(at.message, log.tail().message);
+  EXPECT_EQ(at.byte, log.tail().byte);
+}
+
+TEST(MessageLog, AChunkLivesAsLongAsItIsHeldAndIsUsedAgain) {
+  MessageLog log(MessageLog::Holds::messages);
+  std::vector<uint64_t> chunks;
+  for (uint64_t index = 0; index < 100; ++index) chunks.push_back(log.append(support::make_record(1, index, 10'000)).at.chunk);
+  const size_t full = log.bytes_held();
+  EXPECT_GE(full, 100u * 10'048);
+  const uint8_t* kept = log.at(chunks[50], 0);
+  for (size_t i = 0; i < 100; ++i) {
+    if (i != 50) log.release(chunks[i]);
+  }
+  EXPECT_LE(log.bytes_held(), 2 * MessageLog::chunk_bytes);
+  EXPECT_EQ(log.at(chunks[50], 0), kept);
+  log.release(chunks[50]);
+  EXPECT_LE(log.bytes_held(), MessageLog::chunk_bytes);
+}
+
+TEST(MessageLog, AMessageLargerThanAChunkHasOneOfItsOwn) {
+  MessageLog log(MessageLog::Holds::messages);
+  const auto small = log.append(support::make_record(1, 0, 10)).at;
+  const auto large = log.append(support::make_record(1, 1, 1'000'000)).at;
+  const auto next = log.append(support::make_record(1, 2, 10)).at;
+  EXPECT_NE(small.chunk, large.chunk);
+  EXPECT_NE(next.chunk, large.chunk);
+  EXPECT_EQ(log.end_of_chunk(large).message, 2u);
+  const size_t before = log.bytes_held();
+  log.release(large.chunk);
+  EXPECT_EQ(log.bytes_held(), before - 1'000'048);
+}
+
+TEST(Dispatcher, RandomGivesEachItsShare) {
+  Dispatcher dispatcher(DispatchRule::random, 7);
+  const std::vector<uint32_t> receivers = {1, 2, 5, 9, 11};
+  std::map<uint32_t, int> count;
+  for (int i = 0; i < 50'000; ++i) ++count[dispatcher.choose(receivers, [](uint32_t) { return size_t{0}; })];
+  ASSERT_EQ(count.size(), receivers.size());
+  for (const auto& [receiver, times] : count) EXPECT_NEAR(times, 10'000, 500) << receiver;
+}
+
+TEST(Pieces, SmallOnesAreCopiedLargeOnesAreNotAndNeighboursJoin) {
+  Pieces pieces;
+  wire::Bytes memory(100'000, 'x');
+  const wire::ByteView all(memory);
+  EXPECT_TRUE(pieces.add(all.subspan(0, 100)));
+  EXPECT_TRUE(pieces.add(all.subspan(200, 100)));
+  EXPECT_EQ(pieces.count(), 1) << "two copies lie side by side";
+  EXPECT_TRUE(pieces.add(all.subspan(1000, 50'000)));
+  EXPECT_TRUE(pieces.add(all.subspan(51'000, 10)));
+  EXPECT_EQ(pieces.count(), 2) << "what lies side by side needs no copy";
+  EXPECT_EQ(pieces.bytes(), 50'210u);
+  EXPECT_EQ(pieces.data()[1].iov_base, memory.data() + 1000);
+}
+
+TEST(Pieces, NoMoreThanTheKernelLooksAt) {
+  Pieces pieces;
+  wire::Bytes memory(4 * Pieces::pieces_max * Pieces::gather_bytes_min);
+  size_t taken = 0;
+  while (pieces.gather(wire::ByteView(memory).subspan(2 * taken * Pieces::gather_bytes_min, Pieces::gather_bytes_min))) ++taken;
+  EXPECT_EQ(taken, Pieces::pieces_max);
+}
+
+}  // namespace
+}  // namespace n2nq

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// n2nq-broker as a process: configure, state, stop, bye, signals, its log and its exit codes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "tests/broker/queue/queue_kit.h"
+#include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/wire_client.h"
+
+namespace n2nq {
+namespace {
+
+using nlohmann::json;
+using support::BrokerUnderTest;
+using support::ChildProcess;
+using support::Received;
+using support::text_of;
+using support::WireClient;
+
+std::string read_all(ChildProcess& process) {
+  std::string text;
+  for (std::string line = process.read_line(); !line.empty(); line = process.read_line()) text += line + "\n";
+  return text;
+}
+
+TEST(Control, HelloSaysWhoAndWhere) {
+  BrokerUnderTest broker;
+  const json& hello = broker.hello();
+  EXPECT_EQ(hello["control"], 1);
+  EXPECT_EQ(hello["wire"], 1);
+  EXPECT_EQ(hello["role"], "broker");
+  EXPECT_EQ(hello["version"], N2NQ_VERSION);
+  EXPECT_EQ(hello["pid"], broker.process().pid());
+  EXPECT_EQ(hello["address"], "127.0.0.1");
+  EXPECT_GT(hello["port"], 0);
+  for (const char* fact :
+       {"name", "boot_id", "time_namespace", "kernel", "cpu", "cores", "governor", "load_1min", "timer_slack_ns", "clocksource"}) {
+    EXPECT_TRUE(hello["host"].contains(fact)) << fact;
+  }
+}
+
+TEST(Control, AWrongSettingIsNamedWithWhatWouldBeRight) {
+  struct Case {
+    json changes;
+    std::string key;
+    std::string says;
+  };
+  const std::vector<Case> cases = {
+      {{{"control", 2}}, "control", "version 1"},
+      {{{"role", "senders"}}, "role", "broker"},
+      {{{"tokne", ""}}, "tokne", "not known"},
+      {{{"token", "abc"}}, "token", "64"},
+      {{{"listen", {{"address", "localhost"}}}}, "listen.address", "numeric"},
+      {{{"listen", {{"port", 70000}}}}, "listen.port", "65535"},
+      {{{"listen", {{"address", "203.0.113.7"}}}}, "listen", "203.0.113.7"},
+      {{{"queue", {{"mode", "fanout"}}}}, "queue.mode", "load-balancer"},
+      {{{"queue", {{"remove", 7}}}}, "queue.remove", "text"},
+      {{{"queue", {{"dispatch", "fair"}}}}, "queue.dispatch", "round-robin"},
+      {{{"queue", {{"responses", true}}}}, "queue.responses", "responses"},
+      {{{"queue", {{"requests", true}}}}, "queue.requests", "requests"},
+      {{{"queue", {{"requests", "no"}}}}, "queue.requests", "true or false"},
+      {{{"queue", {{"retention_ms", 0}}}}, "queue.retention_ms", "1 to"},
+      {{{"queue", {{"retention_ms", 1.5}}}}, "queue.retention_ms", "whole number"},
+      {{{"expect", {{"senders", 0}}}}, "expect.senders", "1 to"},
+      {{{"expect", {{"receivers", nullptr}}}}, "expect.receivers", "missing"},
+      {{{"limits", {{"memory_bytes", 1000}}}}, "limits.memory_bytes", "at least"},
+      {{{"limits", {{"drain_ms", -1}}}}, "limits.drain_ms", "0 to"},
+      {{{"limits", {{"message_bytes_max", 18446744073709551615ull}}}}, "limits.message_bytes_max", "whole number"},
+  };
+  for (const Case& one : cases) {
+    ChildProcess process({BrokerUnderTest::program()});
+    process.write(BrokerUnderTest::configuration(one.changes).dump() + "\n");
+    const json error = json::parse(process.read_line());
+    EXPECT_EQ(error["type"], "error") << one.key;
+    EXPECT_EQ(error["key"], one.key) << error;
+    EXPECT_NE(error["message"].get<std::string>().find(one.says), std::string::npos) << error;
+    EXPECT_EQ(process.wait(), 2) << one.key;
+  }
+}
+
+TEST(Control, LinesThatAreNoMessagesAreAnsweredAndTheProcessGoesOn) {
+  BrokerUnderTest broker;
+  for (const char* line : {"nonsense", "[1,2]", "{\"type\":7}", "{}", "{\"type\":\"dance\"}", "{\"type\":\"stats\",\"id\":1}"}) {
+    broker.process().write(std::string(line) + "\n");
+    EXPECT_EQ(broker.hear("error")["type"], "error") << line;
+  }
+  broker.process().write(std::string(200, '[') + std::string(200, ']') + "\n");
+  EXPECT_EQ(broker.hear("error")["code"], "line");
+  broker.say(BrokerUnderTest::configuration(json::object()));
+  EXPECT_EQ(broker.hear("error")["code"], "configured");
+  EXPECT_EQ(broker.finish()["type"], "bye");
+}
+
+TEST(Control, StatesFollowTheRun) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  std::string waiting_for;
+  while (waiting_for.find("1 of 1 receivers") == std::string::npos) waiting_for = broker.hear("state", "waiting")["for"];
+  EXPECT_NE(waiting_for.find("0 of 1 senders"), std::string::npos);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 3);
+  EXPECT_GT(broker.hear("state", "running")["broker_now_ns"].get<int64_t>(), 0);
+  receiver.receive(3);
+  sender.end(3);
+  receiver.receive_all();
+  broker.hear("state", "ending");
+  broker.hear("state", "ended");
+  EXPECT_EQ(broker.finish()["deliveries"], 3);
+}
+
+TEST(Control, StopDrainsAndRefusesWhatComesThen) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}}, {"limits", {{"drain_ms", 60'000}}}});
+  WireClient first = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 100);
+  sender.wait_accepted(100);
+  broker.say({{"type", "stop"}});
+  broker.hear("state", "ending");
+  sender.publish(1, 100, 103);
+  EXPECT_EQ(sender.wait_accepted(103), (std::vector<wire::RefusedRange>{{100, 102, wire::RefuseReason::ending}}));
+  // Receiver 2 is expected and has not come: its messages are still queued, and it is too late to come now.
+  WireClient late(broker.port());
+  wire::Hello hello;
+  hello.role = wire::Role::receiver;
+  hello.number = 2;
+  late.send(hello);
+  EXPECT_EQ(late.read_error().value().code, wire::ErrorCode::ending);
+  const Received received = first.receive_all();
+  EXPECT_EQ(text_of(received.set()), "1:0-99");
+  EXPECT_TRUE(received.totals.has_value());
+  broker.say({{"type", "bye"}});
+  broker.say({{"type", "bye"}});  // asked again: does not wait for the drain any more
+  EXPECT_EQ(sender.read_error().value().code, wire::ErrorCode::ending);
+  const json bye = broker.hear("bye");
+  EXPECT_EQ(broker.process().wait(), 0);
+  EXPECT_EQ(bye["messages_accepted"], 100);
+  EXPECT_EQ(bye["messages_refused"], 3);
+  EXPECT_EQ(bye["receivers"][1]["still_queued"], 100);
+  EXPECT_EQ(bye["receivers"][1]["still_queued_sets"], json::parse(R"([[1,1,"0-99"]])"));
+  EXPECT_EQ(bye["receivers"][1]["ended"], false);
+  EXPECT_EQ(bye["senders"][0]["ended"], false);
+}
+
+TEST(Control, TheDrainHasADeadlineAndTheTotalsSayWhatWasLeft) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}}, {"limits", {{"drain_ms", 100}}}});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 10);
+  sender.wait_accepted(10);
+  broker.say({{"type", "stop"}});
+  broker.hear("state", "ended");
+  broker.say({{"type", "bye"}});
+  EXPECT_EQ(broker.hear("bye")["receivers"][0]["still_queued"], 10);
+}
+
+TEST(Control, ByeWithoutStopEndsEveryStreamAtOnce) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 10);
+  receiver.receive(10);
+  broker.say({{"type", "bye"}});
+  EXPECT_EQ(receiver.receive_all().totals.value().handed_over, 10u);
+  EXPECT_EQ(broker.hear("bye")["deliveries"], 10);
+  EXPECT_EQ(broker.process().wait(), 0);
+}
+
+TEST(Control, SigtermLosesNothingThatWasAccepted) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 5000, 1000);
+  broker.hear("state", "running");
+  broker.process().signal(SIGTERM);
+  const Received received = receiver.receive_all();
+  EXPECT_TRUE(received.totals.has_value());
+  const json bye = broker.hear("bye");
+  EXPECT_EQ(broker.process().wait(), 0);
+  EXPECT_EQ(bye["messages_accepted"], received.records.size());
+  EXPECT_EQ(bye["receivers"][0]["handed_over"], received.records.size());
+}
+
+TEST(Control, SigintIsIgnored) {
+  BrokerUnderTest broker;
+  broker.process().signal(SIGINT);
+  WireClient::sender(broker.port(), 1);
+  EXPECT_EQ(broker.finish()["type"], "bye");
+}
+
+TEST(Control, TheEndOfStdinEndsTheProcessWithItsOwnCode) {
+  const std::string log = testing::TempDir() + "n2nq_lease_" + std::to_string(getpid()) + ".log";
+  BrokerUnderTest broker(json{{"log_file", log}});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 3);
+  broker.process().close_stdin();
+  EXPECT_EQ(broker.process().wait(), 3);
+  std::stringstream text;
+  text << std::ifstream(log).rdbuf();
+  EXPECT_NE(text.str().find("end of stdin"), std::string::npos) << text.str();
+  std::remove(log.c_str());
+}
+
+TEST(Control, TheLogFileTellsTheStory) {
+  const std::string log = testing::TempDir() + "n2nq_log_" + std::to_string(getpid()) + ".log";
+  {
+    BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"log_file", log}});
+    WireClient receiver = WireClient::receiver(broker.port(), 1);
+    WireClient sender = WireClient::sender(broker.port(), 1);
+    WireClient junk(broker.port());
+    junk.send(wire::ByteView(wire::Bytes(8, 'x')));
+    junk.read_error();
+    sender.publish(1, 0, 3);
+    sender.end(3);
+    receiver.receive_all();
+    broker.finish();
+  }
+  std::stringstream text;
+  text << std::ifstream(log).rdbuf();
+  for (const char* part :
+       {"listening on 127.0.0.1:", "S001 (127.0.0.1:", "R001 (127.0.0.1:", "connected", "refused: not n2nq", "first message",
+        "ended, 3 messages accepted", "stream ended, 3 messages handed over", "totals: 3 messages accepted"}) {
+    EXPECT_NE(text.str().find(part), std::string::npos) << part << " is not in\n" << text.str();
+  }
+  std::remove(log.c_str());
+}
+
+TEST(Control, AFullDiskIsAFaultAndTheRunGoesOn) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"log_file", "/dev/full"}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 3);
+  sender.end(3);
+  EXPECT_EQ(receiver.receive_all().records.size(), 3u);
+  const json bye = broker.finish();
+  ASSERT_EQ(bye["faults"].size(), 1u);
+  EXPECT_NE(bye["faults"][0].get<std::string>().find("/dev/full"), std::string::npos);
+  EXPECT_NE(bye["faults"][0].get<std::string>().find("No space left"), std::string::npos);
+}
+
+TEST(Control, ByHandItExplainsItself) {
+  ChildProcess help({BrokerUnderTest::program(), "--help"});
+  EXPECT_NE(read_all(help).find("many-to-many queue"), std::string::npos);
+  EXPECT_EQ(help.wait(), 0);
+  ChildProcess version({BrokerUnderTest::program(), "--version"});
+  EXPECT_EQ(version.read_line(), "n2nq-broker " N2NQ_VERSION);
+  EXPECT_EQ(version.wait(), 0);
+  ChildProcess wrong({BrokerUnderTest::program(), "--port"});
+  EXPECT_EQ(wrong.wait(), 2);
+}
+
+}  // namespace
+}  // namespace n2nq

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Nothing is without bound, and whoever is over a bound is named while the others do not notice.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/broker/queue/queue_kit.h"
+#include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/wire_client.h"
+
+namespace n2nq {
+namespace {
+
+using nlohmann::json;
+using support::BrokerUnderTest;
+using support::Received;
+using support::text_of;
+using support::WireClient;
+
+/// Two receivers read, the third does not; the sender publishes until the broker has accepted all.
+json run_with_one_that_does_not_read(const json& changes, uint64_t messages) {
+  json configuration = {{"expect", {{"senders", 1}, {"receivers", 3}}}};
+  configuration.merge_patch(changes);
+  BrokerUnderTest broker(configuration);
+  WireClient stuck = WireClient::receiver(broker.port(), 3, {.receive_buffer_bytes = 4096});
+  std::vector<std::thread> threads;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    threads.emplace_back([receiver = WireClient::receiver(broker.port(), number), messages]() mutable {
+      const Received received = receiver.receive_all();
+      EXPECT_EQ(received.records.size(), messages);
+      EXPECT_TRUE(received.in_order);
+      EXPECT_TRUE(received.totals.has_value());
+    });
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, 100'000);
+  EXPECT_EQ(sender.end(messages), messages);
+  broker.hear("state", "ended");
+  for (std::thread& thread : threads) thread.join();
+  return broker.finish();
+}
+
+TEST(Limits, AReceiverWithTooMuchPendingIsCutOffAndTheOthersGetEverything) {
+  const json bye = run_with_one_that_does_not_read({{"limits", {{"pending_bytes", 4'000'000}}}}, 300);
+  const json& stuck = bye["receivers"][2];
+  EXPECT_EQ(stuck["cut_off_reason"].get<std::string>().find("pending bytes"), 0u) << stuck["cut_off_reason"];
+  EXPECT_EQ(stuck["handed_over"].get<int>() + stuck["cut_off"].get<int>(), 300);
+  EXPECT_GT(stuck["cut_off"].get<int>(), 0);
+  EXPECT_EQ(stuck["cut_off_sets"][0][2], std::to_string(stuck["handed_over"].get<int>()) + "-299");
+  EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
+}
+
+TEST(Limits, AReceiverThatMissesItsWriteDeadlineIsCutOffAndTheOthersGetEverything) {
+  const json bye = run_with_one_that_does_not_read({{"limits", {{"write_deadline_ms", 300}}}}, 200);
+  const json& stuck = bye["receivers"][2];
+  EXPECT_EQ(stuck["cut_off_reason"].get<std::string>().find("write deadline"), 0u) << stuck["cut_off_reason"];
+  EXPECT_EQ(stuck["handed_over"].get<int>() + stuck["cut_off"].get<int>(), 200);
+}
+
+TEST(Limits, WhoWasCutOffStaysSo) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"write_deadline_ms", 50}}}});
+  WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 100, 200'000);
+  sender.end(100);
+  broker.hear("state", "ended");
+  WireClient again(broker.port());
+  wire::Hello hello;
+  hello.role = wire::Role::receiver;
+  hello.number = 1;
+  hello.session = 1;
+  again.send(hello);
+  const auto error = again.read_error();
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, wire::ErrorCode::too_slow);
+  EXPECT_NE(error->text.find("write deadline"), std::string::npos);
+}
+
+TEST(Limits, InTheLoadBalancerTheOthersGetWhatACutOffReceiverDidNot) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}},
+                              {"queue", {{"mode", "load-balancer"}, {"dispatch", "round-robin"}}},
+                              {"limits", {{"write_deadline_ms", 300}}}});
+  WireClient stuck = WireClient::receiver(broker.port(), 2, {.receive_buffer_bytes = 4096});
+  Received received;
+  std::thread reading([&, receiver = WireClient::receiver(broker.port(), 1)]() mutable { received = receiver.receive_all(); });
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 200, 100'000);
+  sender.end(200);
+  broker.hear("state", "ended");
+  reading.join();
+  const json bye = broker.finish();
+  const int stuck_has = bye["receivers"][1]["handed_over"];
+  const int cut_off = bye["total"]["cut_off"];
+  EXPECT_LE(cut_off, 1) << "only the message that was cut in two";
+  EXPECT_EQ(static_cast<int>(received.records.size()) + stuck_has + cut_off, 200);
+  EXPECT_TRUE(received.in_order);
+  EXPECT_NE(bye["receivers"][1]["cut_off_reason"], "");
+}
+
+TEST(Limits, AtTheMemoryBudgetSendersAreHeldBackAndNothingIsLost) {
+  for (const char* mode : {"broadcaster", "load-balancer"}) {
+    const size_t budget_bytes = 3'000'000;
+    BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}},
+                                {"queue", {{"mode", mode}}},
+                                {"limits", {{"memory_bytes", budget_bytes}, {"message_bytes_max", 100'000}}}});
+    std::vector<std::thread> threads;
+    for (uint32_t number = 1; number <= 2; ++number) {
+      threads.emplace_back([number, port = broker.port()] {
+        WireClient sender = WireClient::sender(port, number);
+        sender.publish(number, 0, 3000, 10'000);
+        EXPECT_EQ(sender.end(3000), 3000u);
+      });
+    }
+    // 60 MB do not fit into the budget and the sockets: only now can the senders go on.
+    WireClient probe = WireClient::probe(broker.port());
+    probe.wait_for_broker_clock(net::now_ns() + 300 * net::ns_per_ms);
+    const Received received = WireClient::receiver(broker.port(), 1).receive_all();
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(text_of(received.set()), "1:0-2999 2:0-2999");
+    EXPECT_TRUE(received.in_order);
+    const json bye = broker.finish();
+    EXPECT_GT(bye["held_back_ns"].get<int64_t>(), 0);
+    EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + 2 * 256 * 1024 + 64 * 1024) << "one frame of each sender may be over";
+  }
+}
+
+TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}}, {"limits", {{"pending_bytes", 8'000'000}}}});
+  std::vector<std::thread> threads;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    threads.emplace_back([receiver = WireClient::receiver(broker.port(), number)]() mutable {
+      EXPECT_EQ(receiver.receive_all().totals.value().handed_over, 150u);
+    });
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 150, 1024 * 1024);
+  EXPECT_EQ(sender.end(150), 150u);
+  for (std::thread& thread : threads) thread.join();
+  const json bye = broker.finish();
+  EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
+  EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
+}
+
+TEST(Limits, SessionsOverTheLimitAreToldAndThoseWithinItAreNot) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 10}, {"receivers", 1}}}, {"limits", {{"sessions_max", 10}}}});
+  for (int round = 0; round < 2; ++round) {
+    std::vector<WireClient> senders;
+    for (uint32_t number = 1; number <= 10; ++number) senders.push_back(WireClient::sender(broker.port(), number));
+    WireClient one_more(broker.port());
+    const auto error = one_more.read_error();
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code, wire::ErrorCode::too_many);
+    EXPECT_NE(error->text.find("10"), std::string::npos);
+    // END is answered by END and the broker waits for the close: all are gone when all were answered and closed.
+    for (WireClient& sender : senders) sender.end(0);
+    one_more.close();
+    for (WireClient& sender : senders) sender.reset();
+    while (true) {
+      WireClient probe(broker.port());
+      wire::Hello hello;
+      hello.role = wire::Role::probe;
+      probe.send(hello);
+      const auto frame = probe.read();
+      if (frame && frame->type == wire::FrameType::welcome) break;
+    }
+  }
+  EXPECT_GE(broker.finish()["sessions_refused"][0]["count"].get<int>(), 2);
+}
+
+}  // namespace
+}  // namespace n2nq

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Connections break; numbers go on.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "tests/broker/queue/queue_kit.h"
+#include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/wire_client.h"
+
+namespace n2nq {
+namespace {
+
+using nlohmann::json;
+using support::BrokerUnderTest;
+using support::Received;
+using support::text_of;
+using support::WireClient;
+
+const json one_to_one = {{"expect", {{"senders", 1}, {"receivers", 1}}}};
+
+TEST(Reconnect, ASenderThatComesBackRepeatsNothingAndLosesNothing) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  std::mt19937 random(1);
+  uint64_t written = 0;
+  uint32_t session = 0;
+  while (written < 2000) {
+    WireClient sender = WireClient::sender(broker.port(), 1, session++);
+    const uint64_t next = sender.welcome().next_index;
+    EXPECT_LE(next, written);
+    const uint64_t to = std::min<uint64_t>(2000, next + 1 + random() % 200);
+    // The last frame is cut somewhere: that part is lost with the connection.
+    const wire::Bytes bytes = support::publish_frames(1, next, to, 50, 1000);
+    sender.send(wire::ByteView(bytes).first(bytes.size() - random() % 100));
+    written = std::max(written, to);
+    if (random() % 2) {
+      sender.reset();
+    } else {
+      sender.close();
+    }
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1, session);
+  sender.publish(1, sender.welcome().next_index, 2000);
+  EXPECT_EQ(sender.end(2000), 2000u);
+  const Received received = receiver.receive_all();
+  EXPECT_EQ(received.records.size(), 2000u);
+  EXPECT_EQ(text_of(received.set()), "1:0-1999");
+  EXPECT_TRUE(received.in_order);
+}
+
+TEST(Reconnect, WhatASenderRepeatsAllTheSameIsDropped) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient first = WireClient::sender(broker.port(), 1);
+  first.publish(1, 0, 10);
+  first.wait_accepted(10);
+  first.close();
+  WireClient second = WireClient::sender(broker.port(), 1, 1);
+  EXPECT_EQ(second.welcome().next_index, 10u);
+  second.publish(1, 5, 15);
+  EXPECT_EQ(second.end(15), 15u);
+  EXPECT_EQ(receiver.receive_all().records.size(), 15u);
+}
+
+TEST(Reconnect, AnEndThatIsRepeatedIsAnsweredAgain) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient first = WireClient::sender(broker.port(), 1);
+  first.publish(1, 0, 10);
+  EXPECT_EQ(first.end(10), 10u);
+  WireClient second = WireClient::sender(broker.port(), 1, 1);
+  EXPECT_EQ(second.welcome().next_index, 10u);
+  EXPECT_EQ(second.end(10), 10u);
+  EXPECT_EQ(WireClient::receiver(broker.port(), 1).receive_all().records.size(), 10u);
+}
+
+TEST(Reconnect, ANewBrokerTakesASenderWhereItIs) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient sender = WireClient::sender(broker.port(), 1, 3, 500);
+  EXPECT_EQ(sender.welcome().next_index, 500u);
+  sender.publish(1, 500, 510);
+  EXPECT_EQ(sender.end(510), 10u);
+  EXPECT_EQ(text_of(WireClient::receiver(broker.port(), 1).receive_all().set()), "1:500-509");
+}
+
+TEST(Reconnect, AReceiverThatComesBackGoesOnWhereItWas) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  SenderSets all;
+  for (uint32_t session = 0; session < 20; ++session) {
+    WireClient receiver = WireClient::receiver(broker.port(), 1, session);
+    sender.publish(1, session * 10, session * 10 + 10);
+    const Received received = receiver.receive(10);
+    EXPECT_EQ(received.records.size(), 10u) << session;
+    all += received.set();
+    receiver.close();
+  }
+  WireClient last = WireClient::receiver(broker.port(), 1, 20);
+  sender.end(200);
+  const Received received = last.receive_all();
+  EXPECT_EQ(received.totals.value().handed_over, 200u) << "totals are over all connections of the number";
+  EXPECT_EQ(text_of(all), "1:0-199");
+}
+
+TEST(Reconnect, ASecondConnectionOfANumberReplacesTheFirst) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient old_receiver = WireClient::receiver(broker.port(), 1);
+  WireClient old_sender = WireClient::sender(broker.port(), 1);
+  old_sender.publish(1, 0, 5);
+  EXPECT_EQ(old_receiver.receive(5).records.size(), 5u);
+  WireClient receiver = WireClient::receiver(broker.port(), 1, 1);
+  WireClient sender = WireClient::sender(broker.port(), 1, 1);
+  EXPECT_EQ(old_receiver.read_error().value().code, wire::ErrorCode::replaced);
+  EXPECT_EQ(old_sender.read_error().value().code, wire::ErrorCode::replaced);
+  EXPECT_EQ(sender.welcome().next_index, 5u);
+  sender.publish(1, 5, 10);
+  sender.end(10);
+  EXPECT_EQ(text_of(receiver.receive_all().set()), "1:5-9");
+  EXPECT_EQ(broker.finish()["sessions_refused"], json::array());
+}
+
+TEST(Reconnect, ASenderThatStaysAwayCountsAsEndedWithAFault) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"reconnect_deadline_ms", 200}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient lost = WireClient::sender(broker.port(), 1);
+  lost.publish(1, 0, 3);
+  lost.wait_accepted(3);
+  lost.reset();
+  WireClient sender = WireClient::sender(broker.port(), 2);
+  sender.publish(2, 0, 3);
+  sender.end(3);
+  EXPECT_EQ(receiver.receive_all().records.size(), 6u);
+  const json bye = broker.finish();
+  ASSERT_EQ(bye["faults"].size(), 1u);
+  EXPECT_EQ(bye["faults"][0].get<std::string>().find("S001"), 0u);
+  EXPECT_NE(bye["faults"][0].get<std::string>().find("200 ms"), std::string::npos);
+}
+
+TEST(Reconnect, InTheLoadBalancerALostReceiversRestGoesToTheOthers) {
+  BrokerUnderTest broker(
+      {{"expect", {{"senders", 1}, {"receivers", 2}}}, {"queue", {{"mode", "load-balancer"}, {"dispatch", "round-robin"}}}});
+  WireClient stuck = WireClient::receiver(broker.port(), 2, {.receive_buffer_bytes = 4096});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  Received received;
+  std::thread reading([&] { received = receiver.receive_all(); });
+  sender.publish(1, 0, 200, 100'000);
+  sender.wait_accepted(200);
+  stuck.reset();
+  sender.end(200);
+  reading.join();
+  const json bye = broker.finish();
+  EXPECT_EQ(received.records.size() + bye["receivers"][1]["handed_over"].get<size_t>(), 200u);
+  EXPECT_GT(received.records.size(), 100u);
+  EXPECT_TRUE(received.in_order);
+  EXPECT_EQ(received.totals.value().redelivered, received.records.size() - 100);
+}
+
+}  // namespace
+}  // namespace n2nq

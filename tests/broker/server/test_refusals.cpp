@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whatever a client does wrong gets an error with a name, a closed connection, and nobody else notices.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "tests/broker/queue/queue_kit.h"
+#include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/wire_client.h"
+
+namespace n2nq {
+namespace {
+
+using nlohmann::json;
+using support::BrokerUnderTest;
+using support::WireClient;
+using wire::ErrorCode;
+
+const std::string token_hex = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+wire::Hello good_hello(wire::Role role, uint32_t number) {
+  wire::Hello hello;
+  hello.role = role;
+  hello.number = number;
+  hello.token = wire::token_from_hex(token_hex).value();
+  return hello;
+}
+
+wire::Bytes bytes_of(const std::string& text) {
+  return {text.begin(), text.end()};
+}
+
+template <typename Message>
+wire::Bytes encoded(const Message& message) {
+  wire::Bytes bytes;
+  message.encode(bytes);
+  return bytes;
+}
+
+wire::Bytes with_header(uint32_t body_bytes, uint8_t type, uint8_t reserved = 0) {
+  wire::Bytes bytes;
+  wire::Writer(bytes).put(body_bytes).put(type).put(reserved).put(uint16_t{0});
+  return bytes;
+}
+
+struct Wrong {
+  std::string what;
+  wire::Bytes bytes;
+  ErrorCode code;
+  std::string says;  // part of the text
+};
+
+std::vector<Wrong> wrong_first_frames() {
+  const auto hello = [](const std::function<void(wire::Hello&)>& spoil) {
+    wire::Hello one = good_hello(wire::Role::sender, 1);
+    spoil(one);
+    return encoded(one);
+  };
+  wire::Bytes long_hello = encoded(good_hello(wire::Role::sender, 1));
+  long_hello.resize(long_hello.size() + 4);
+  wire::store(long_hello.data(), uint32_t{60});
+  return {
+      {"a web browser", bytes_of("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), ErrorCode::not_n2nq, ""},
+      {"a TLS client", with_header(0x00010316, 0xFC, 3), ErrorCode::not_n2nq, ""},
+      {"zeros", wire::Bytes(1000, 0), ErrorCode::not_n2nq, ""},
+      {"another frame first", encoded(wire::Probe{1}), ErrorCode::not_n2nq, "HELLO"},
+      {"a length over 64", with_header(65, 1), ErrorCode::not_n2nq, "64"},
+      {"a length of -1", with_header(0xFFFFFFFF, 1), ErrorCode::not_n2nq, "64"},
+      {"wrong magic", hello([](auto& one) { one.magic_read = 0x51514E32; }), ErrorCode::not_n2nq, "N2NQ"},
+      {"version 2", hello([](auto& one) { one.version_read = 2; }), ErrorCode::other_version, "version 2"},
+      {"a longer HELLO", long_hello, ErrorCode::frame, "56"},
+      {"a reserved byte", hello([](auto& one) { one.reserved_read = 1; }), ErrorCode::frame, "byte 7"},
+      {"role 0", hello([](auto& one) { one.role = static_cast<wire::Role>(0); }), ErrorCode::number, "role 0"},
+      {"role 4", hello([](auto& one) { one.role = static_cast<wire::Role>(4); }), ErrorCode::number, "role 4"},
+      {"number 0", hello([](auto& one) { one.number = 0; }), ErrorCode::number, "1 to 2"},
+      {"number 3 of 2", hello([](auto& one) { one.number = 3; }), ErrorCode::number, "1 to 2"},
+      {"number -1", hello([](auto& one) { one.number = 0xFFFFFFFF; }), ErrorCode::number, "1 to 2"},
+      {"no token", hello([](auto& one) { one.token = {}; }), ErrorCode::token, "token"},
+      {"one bit of the token", hello([](auto& one) { one.token[31] ^= 1; }), ErrorCode::token, "token"},
+  };
+}
+
+std::vector<Wrong> wrong_senders_frames() {
+  wire::Bytes cut = support::publish_frames(1, 0, 1, 50, 1000);
+  wire::store(cut.data(), static_cast<uint32_t>(cut.size() - 8 - 1));
+  cut.pop_back();
+  wire::Bytes size_lies = support::publish_frames(1, 0, 1, 50, 1000);
+  wire::store(size_lies.data() + 8, uint32_t{0xFFFFFFFF});
+  wire::Welcome welcome;
+  return {
+      {"an index gap", support::publish_frames(1, 5, 6, 50, 1000), ErrorCode::index_gap, "expected 0"},
+      {"another sender's message", support::publish_frames(2, 0, 1, 50, 1000), ErrorCode::index_gap, "sender 1"},
+      {"a cut record", cut, ErrorCode::frame, "middle of a record"},
+      {"a record's size of -1", size_lies, ErrorCode::frame, "middle of a record"},
+      {"an empty PUBLISH", with_header(0, 3), ErrorCode::frame, "PUBLISH"},
+      {"PUBLISH over the limit", with_header(2'000'000, 3), ErrorCode::frame, "limit"},
+      {"PUBLISH of 2^31", with_header(0x80000000, 3), ErrorCode::frame, "limit"},
+      {"an unknown type", with_header(8, 15), ErrorCode::frame, "15"},
+      {"a reserved byte", with_header(0, 14, 1), ErrorCode::frame, "0"},
+      {"a second HELLO", encoded(good_hello(wire::Role::sender, 1)), ErrorCode::frame, "HELLO"},
+      {"WELCOME", encoded(welcome), ErrorCode::frame, "WELCOME"},
+      {"CREDIT", encoded(wire::Credit{1}), ErrorCode::frame, "CREDIT"},
+      {"PROBE", encoded(wire::Probe{1}), ErrorCode::frame, "PROBE"},
+      {"END that skips", encoded(wire::End{3}), ErrorCode::index_gap, "expected 0"},
+      {"a receiver's END", encoded(wire::EndTotals{}), ErrorCode::frame, "END"},
+  };
+}
+
+std::vector<Wrong> wrong_receivers_frames() {
+  return {
+      {"CONFIRM", encoded(wire::Confirm{{{0, 1, false}}}), ErrorCode::not_offered, "responses"},
+      {"RULES", encoded(wire::Rules{}), ErrorCode::not_offered, "requests"},
+      {"CREDIT", encoded(wire::Credit{1}), ErrorCode::not_offered, "requests"},
+      {"PUBLISH", support::publish_frames(1, 0, 1, 50, 1000), ErrorCode::frame, "PUBLISH"},
+      {"DELIVER", with_header(1 << 30, 4), ErrorCode::frame, "limit"},
+  };
+}
+
+class Refusals : public ::testing::Test {
+ protected:
+  void expect_refused(WireClient& client, const Wrong& wrong) {
+    client.send(wire::ByteView(wrong.bytes));
+    const auto error = client.read_error();
+    ASSERT_TRUE(error.has_value()) << wrong.what;
+    EXPECT_EQ(error->code, wrong.code) << wrong.what << ": " << error->text;
+    EXPECT_NE(error->text.find(wrong.says), std::string::npos) << wrong.what << ": " << error->text;
+    EXPECT_FALSE(client.read().has_value()) << wrong.what << ": the connection is closed after it";
+  }
+  void expect_refused_after_hello(wire::Role role, const std::vector<Wrong>& wrongs) {
+    for (const Wrong& wrong : wrongs) {
+      WireClient client(broker_.port());
+      client.hello(good_hello(role, 1));
+      expect_refused(client, wrong);
+    }
+  }
+
+  BrokerUnderTest broker_{json{{"token", token_hex}, {"limits", {{"reconnect_deadline_ms", 600'000}}}}};
+};
+
+TEST_F(Refusals, AtTheDoor) {
+  const auto wrongs = wrong_first_frames();
+  for (const Wrong& wrong : wrongs) {
+    WireClient client(broker_.port());
+    expect_refused(client, wrong);
+  }
+  uint64_t counted = 0;
+  const json bye = broker_.finish();
+  for (const json& refused : bye["sessions_refused"]) counted += refused["count"].get<uint64_t>();
+  EXPECT_EQ(counted, wrongs.size());
+}
+
+TEST_F(Refusals, OfASender) {
+  expect_refused_after_hello(wire::Role::sender, wrong_senders_frames());
+}
+
+TEST_F(Refusals, OfAReceiver) {
+  expect_refused_after_hello(wire::Role::receiver, wrong_receivers_frames());
+}
+
+TEST_F(Refusals, OfAProbe) {
+  expect_refused_after_hello(wire::Role::probe, {{"PUBLISH", support::publish_frames(1, 0, 1, 50, 1000), ErrorCode::frame, "PUBLISH"},
+                                                 {"END", encoded(wire::End{}), ErrorCode::frame, "END"}});
+}
+
+TEST_F(Refusals, MagicIsLookedAtBeforeVersionBeforeRoleBeforeNumberBeforeToken) {
+  wire::Hello hello = good_hello(wire::Role::sender, 99);
+  hello.token = {};
+  hello.role = static_cast<wire::Role>(9);
+  hello.version_read = 3;
+  hello.magic_read = 1;
+  const auto refused_with = [&] {
+    WireClient client(broker_.port());
+    client.send(hello);
+    return client.read_error().value().code;
+  };
+  EXPECT_EQ(refused_with(), ErrorCode::not_n2nq);
+  hello.magic_read = wire::magic;
+  EXPECT_EQ(refused_with(), ErrorCode::other_version);
+  hello.version_read = wire::version;
+  EXPECT_EQ(refused_with(), ErrorCode::number);
+  hello.role = wire::Role::sender;
+  EXPECT_EQ(refused_with(), ErrorCode::number);
+  hello.number = 1;
+  EXPECT_EQ(refused_with(), ErrorCode::token);
+}
+
+TEST_F(Refusals, NobodyElseNotices) {
+  std::vector<WireClient> receivers;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    receivers.emplace_back(broker_.port());
+    receivers.back().hello(good_hello(wire::Role::receiver, number));
+  }
+  WireClient sender(broker_.port());
+  sender.hello(good_hello(wire::Role::sender, 2));
+  uint64_t index = 0;
+  const auto wrongs = wrong_senders_frames();
+  for (int round = 0; round < 3; ++round) {
+    for (const Wrong& wrong : wrongs) {
+      WireClient client(broker_.port());
+      client.hello(good_hello(wire::Role::sender, 1));
+      client.send(wire::ByteView(wrong.bytes));
+      sender.publish(2, index, index + 10);
+      index += 10;
+      client.reset();
+    }
+  }
+  WireClient first(broker_.port());
+  first.hello(good_hello(wire::Role::sender, 1));
+  first.end(0);
+  sender.end(index);
+  for (WireClient& receiver : receivers) {
+    const support::Received received = receiver.receive_all();
+    EXPECT_EQ(received.records.size(), index);
+    EXPECT_TRUE(received.in_order);
+    EXPECT_TRUE(received.totals.has_value());
+  }
+}
+
+TEST_F(Refusals, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
+  const wire::Bytes junk(1 << 20, 0x4E);
+  for (uint8_t type = 1; type <= 14; ++type) {
+    WireClient client(broker_.port());
+    client.send(wire::ByteView(with_header(0x4E4E4E4E, type)));
+    try {
+      for (int megabyte = 0; megabyte < 100; ++megabyte) client.send(wire::ByteView(junk));
+      ADD_FAILURE() << "the broker reads junk for ever";
+    } catch (const std::runtime_error&) {
+      // closed, as it should be
+    }
+  }
+  EXPECT_LT(broker_.finish()["memory_bytes_max"].get<size_t>(), 1000u);
+}
+
+TEST(Handshake, HalfOpenConnectionsAreClosedAtTheDeadlineInTotalNotPerByte) {
+  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", 200}}}});
+  std::vector<WireClient> silent;
+  for (int i = 0; i < 200; ++i) silent.emplace_back(broker.port());
+  // One that says a byte now and then, whenever another one has been closed.
+  const wire::Bytes hello = encoded(good_hello(wire::Role::sender, 1));
+  WireClient slow(broker.port());
+  slow.send(wire::ByteView(hello).first(1));
+  for (size_t i = 0; i < silent.size(); ++i) {
+    EXPECT_EQ(silent[i].read_error().value().code, ErrorCode::handshake);
+    if (i == 0) slow.send(wire::ByteView(hello).subspan(1, 1));
+  }
+  EXPECT_EQ(slow.read_error().value().code, ErrorCode::handshake);
+}
+
+TEST(Heartbeat, WhoIsSilentIsGoneAndWhoSaysSomethingStays) {
+  BrokerUnderTest broker(json{{"limits", {{"heartbeat_ms", 1500}}}});
+  WireClient silent = WireClient::sender(broker.port(), 1);
+  WireClient alive = WireClient::sender(broker.port(), 2);
+  // The broker's own heartbeats are the clock here: each one is answered.
+  std::thread answering([&] {
+    wire::Bytes heartbeat;
+    wire::encode_heartbeat(heartbeat);
+    for (int i = 0; i < 8; ++i) {
+      const auto frame = alive.read(true);
+      ASSERT_TRUE(frame.has_value());
+      ASSERT_EQ(frame->type, wire::FrameType::heartbeat);
+      alive.send(wire::ByteView(heartbeat));
+    }
+  });
+  const auto error = silent.read_error();
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, ErrorCode::silent);
+  answering.join();
+}
+
+}  // namespace
+}  // namespace n2nq
