@@ -62,7 +62,9 @@ configure() {
 
 # build PRESET [TARGET]: what changed. Says nothing when there is nothing to do.
 build() {
-  local folder="$project_root/build/$1"
-  [ -e "$folder/bin" ] || say "Building $1: the first time takes some minutes"
-  ninja -C "$folder" --quiet "${2:-all}" >&2 || fail "The build failed (see above)."
+  local folder="$project_root/build/$1" target=${2:-all} quiet=--quiet
+  case "$(ninja -C "$folder" -n "$target" 2>/dev/null)" in *"no work to do"*) return ;; esac
+  say "Building $1 (the first time takes some minutes)"
+  [ -t 2 ] && quiet=
+  ninja -C "$folder" $quiet "$target" >&2 || fail "The build failed (see above)."
 }
