@@ -9,6 +9,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/presets_command.h"
 #include "app/cli/run_command.h"
+#include "app/cli/settings_command.h"
 #include "app/cli/terminal.h"
 
 #ifdef N2NQ_HAVE_UI
@@ -49,6 +50,9 @@ int main(int argc, char** argv) {
       return RunCommand(arguments, terminal).execute();
     case Command::presets:
       list_presets(Presets(), terminal);
+      break;
+    case Command::settings:
+      terminal.print(QString::fromStdString(settings_page()));
       break;
     case Command::version:
       terminal.print("n2nq-bench " N2NQ_VERSION "\n");

@@ -88,10 +88,11 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h")) return Arguments{};
   if (words[0] == "run") return RunParser(words).parse();
   if (words[0] == "presets") return alone(Command::presets, words);
+  if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "presets", "--help", "--version"})) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
@@ -100,6 +101,7 @@ std::string help_text() {
 n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--strict] [--json]
                             runs once without a window
 n2nq-bench presets          lists the presets
+n2nq-bench settings         lists every setting with default, range, unit and meaning
 n2nq-bench --help, --version
 
 run

@@ -9,7 +9,7 @@
 
 namespace n2nq::app {
 
-enum class Command { window, run, presets, help, version };
+enum class Command { window, run, presets, settings, help, version };
 
 struct Arguments {
   Command command = Command::window;
