@@ -88,10 +88,13 @@ void Group::service_changed(ServiceState from, ServiceState to) {
 
 void Group::judge_state() {
   const std::uint64_t over = services_in(ServiceState::ended) + services_in(ServiceState::failed);
-  if (over == amount()) {
-    if (state() == State::ended || state() == State::failed) return;
+  const bool is_over = state() == State::ended || state() == State::failed;
+  if (is_over) return;
+  const bool refused_early = state() == State::waiting && services_in(ServiceState::failed) > 0;
+  if (over == amount() || refused_early) {
     ended_ns_ = net::now_ns();
-    set_state(services_in(ServiceState::failed) > 0 ? State::failed : State::ended);
+    // Some that failed on the way are faults of the run; it is the process that failed when none came through, or not even to the start.
+    set_state(refused_early || services_in(ServiceState::ended) == 0 ? State::failed : State::ended);
   } else if (state() == State::waiting && services_in(ServiceState::waiting) == 0) {
     set_state(State::connected);
   } else if (state() == State::running && services_in(ServiceState::ending) + over == amount()) {

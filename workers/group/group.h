@@ -3,6 +3,7 @@
 //
 //   waiting -> connected -> running -> ending -> ended | failed
 //
+// Failed: a service was refused for good before everybody was connected, or not a single one came to its end in order.
 // Connections, start and stop belong to the loop's thread; stats() is called on the control thread and reads what the data thread writes
 // without a lock. A Group is made whole in its constructor and stays until the process ends.
 #pragma once

@@ -33,9 +33,11 @@ Child::Child(const std::string& program, const std::vector<std::string>& argumen
   close(in[0]);
   close(out[1]);
   signal(SIGPIPE, SIG_IGN);
+  lease_keeper_ = std::thread([this] { keep_lease(); });
 }
 
 Child::~Child() {
+  fall_silent();
   if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
@@ -45,7 +47,29 @@ void Child::send(const nlohmann::json& object) {
   send_text(object.dump());
 }
 
+void Child::keep_lease() {
+  std::unique_lock lock(mutex_);
+  while (!silent_changed_.wait_for(lock, std::chrono::seconds(3), [this] { return silent_; })) {
+    [[maybe_unused]] const ssize_t bytes = ::write(to_.get(), "\n", 1);  // the program may be gone: whoever waits for it will say so
+  }
+}
+
+void Child::fall_silent() {
+  {
+    const std::lock_guard lock(mutex_);
+    silent_ = true;
+  }
+  silent_changed_.notify_all();
+  if (lease_keeper_.joinable()) lease_keeper_.join();
+}
+
+void Child::close_stdin() {
+  fall_silent();
+  to_.reset();
+}
+
 void Child::send_text(const std::string& line) {
+  const std::lock_guard lock(mutex_);
   const std::string text = line + "\n";
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t bytes = ::write(to_.get(), text.data() + written, text.size() - written);

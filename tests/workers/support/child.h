@@ -4,10 +4,13 @@
 
 #include <sys/types.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "broker/net/fd.h"
@@ -28,7 +31,9 @@ class Child {
   void send(const nlohmann::json& object);
   /// A line as it is.
   void send_text(const std::string& line);
-  void close_stdin() { to_.reset(); }
+  void close_stdin();
+  /// From now on the lease is not kept up any more.
+  void fall_silent();
   void kill(int signal);
 
   using Wanted = std::function<bool(const nlohmann::json&)>;
@@ -44,8 +49,15 @@ class Child {
   int wait_for_exit();
 
  private:
+  void keep_lease();
+
   pid_t pid_ = -1;
-  net::Fd to_, from_;
+  net::Fd from_;
+  std::mutex mutex_;
+  net::Fd to_;           // guarded by mutex_
+  bool silent_ = false;  // guarded by mutex_
+  std::condition_variable silent_changed_;
+  std::thread lease_keeper_;
   std::string buffer_;
   std::vector<nlohmann::json> seen_;  // read, but not asked for yet
 };
