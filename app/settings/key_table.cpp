@@ -268,7 +268,7 @@ void add_limit_keys(std::vector<Key>& table) {
   table.push_back(integer({"limits.sessions_max", "Most sessions", "", "Most connections the broker takes at once.", 4, 65'536, {}},
                           N2NQ_FIELD(limits.sessions_max)));
   table.push_back(
-      decimal({"limits.drain_s", "Drain", "s", "Longest time the broker goes on forwarding after the last sender has ended.", 0, 60, {}},
+      decimal({"limits.drain_s", "Drain", "s", "After a stop: longest time the broker goes on forwarding what is queued.", 0, 60, {}},
               millisecond_decimals, N2NQ_FIELD(limits.drain_s)));
   table.push_back(decimal(
       {"limits.reconnect_deadline_s", "Reconnect deadline", "s", "Time after which a sender that is gone counts as ended.", 0.1, 3600, {}},
