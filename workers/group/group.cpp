@@ -5,6 +5,7 @@
 
 #include "broker/net/clock.h"
 #include "workers/group/floor.h"
+#include "workers/recorder/salvage.h"
 
 namespace n2nq::worker {
 
@@ -17,13 +18,20 @@ constexpr std::size_t faults_max = 100;
 
 const char* const state_names[] = {"waiting", "connected", "running", "ending", "ended", "failed"};
 
+/// Salvaging writes the logs itself.
+LogOptions log_of(const WorkerSettings& settings) {
+  LogOptions log = settings.log;
+  if (!settings.salvage.empty()) log.mode = LogMode::off;
+  return log;
+}
+
 }  // namespace
 
 Group::Group(net::EventLoop& loop, WorkerSettings settings, Tell tell)
     : loop_(loop),
       settings_(std::move(settings)),
       tell_(std::move(tell)),
-      recorder_(settings_.role, settings_.first, settings_.last, settings_.log, settings_.staging_folder),
+      recorder_(settings_.role, settings_.first, settings_.last, log_of(settings_), settings_.staging_folder),
       rates_(amount() + 1, net::now_ns()),
       tick_timer_(loop, [this] { tick(); }),
       start_timer_(loop, [this] { run_at_start(); }) {
@@ -43,6 +51,13 @@ void Group::connect(const net::SocketAddress& address) {
   tick_timer_.arm(tick_due_ns_);
   for (std::size_t place = 0; place < amount(); ++place) service(place).connect(address);
   tell_waiting();
+}
+
+void Group::salvage(const std::string& staging_file) {
+  salvaged_ = salvage_logs(staging_file, settings_.role, settings_.first, settings_.last, settings_.log.folder,
+                           [this](const Record& record) { replay(record); });
+  service_fault(std::string("the ") + name_of(settings_.role) +
+                " were killed; their figures are what their logs and their staging file hold");
 }
 
 void Group::tick() {
@@ -144,7 +159,7 @@ void Group::tell_waiting() {
 }
 
 nlohmann::json Group::log_json() const {
-  const LogCounts counts = recorder_.counts();
+  const LogCounts counts = salvaged_ ? *salvaged_ : recorder_.counts();
   return {{"lines", counts.lines}, {"dropped", counts.dropped}, {"error", counts.error}};
 }
 

@@ -33,6 +33,8 @@ class Group : public ServiceObserver {
   Group(net::EventLoop& loop, WorkerSettings settings, Tell tell);
   ~Group() override;
 
+  const WorkerSettings& settings() const { return settings_; }
+
   // --- loop thread ---
   void connect(const net::SocketAddress& address);
   /// The plan's instant 0, on the broker's clock.
@@ -40,6 +42,9 @@ class Group : public ServiceObserver {
   void stop();
   /// Ends whatever is still going on, finishes the logs and gives the final figures. Once.
   nlohmann::json bye();
+  /// In place of connect() and start(): takes over what a killed group of the same settings had noted, for bye(). Throws
+  /// std::runtime_error.
+  void salvage(const std::string& staging_file);
   /// Path of the staging file, or empty.
   std::string staging_file() const { return recorder_.staging_file(); }
   /// Writes what the logs still lack and leaves (the lease is lost).
@@ -52,7 +57,6 @@ class Group : public ServiceObserver {
   enum class State { waiting, connected, running, ending, ended, failed };
 
   Service::Tools tools();
-  const WorkerSettings& settings() const { return settings_; }
   net::EventLoop& loop() { return loop_; }
   State state() const { return state_.load(std::memory_order_relaxed); }
   std::uint32_t amount() const { return settings_.last - settings_.first + 1; }
@@ -74,6 +78,7 @@ class Group : public ServiceObserver {
   virtual nlohmann::json cut_intervals() = 0;
   /// A row of `stats`; control thread.
   virtual nlohmann::json row(std::size_t place) = 0;
+  virtual void replay(const Record& record) = 0;
   /// totals, figures, services and what else a bye has; loop thread.
   virtual void put_totals(nlohmann::json& bye) = 0;
 
@@ -95,7 +100,8 @@ class Group : public ServiceObserver {
   const WorkerSettings settings_;
   const Tell tell_;
   Recorder recorder_;
-  Rates rates_;  // control thread; the last place is the bytes of all
+  std::optional<LogCounts> salvaged_;  // then there is nothing that the recorder writes
+  Rates rates_;                        // control thread; the last place is the bytes of all
   nlohmann::json floor_;
   std::string address_;
   std::atomic<State> state_{State::waiting};

@@ -29,6 +29,7 @@ struct DeliveryHistograms {
       latency_from_plan.record(delivery.received_ns - delivery.intended_ns);
       lag.record(delivery.sent_ns - delivery.intended_ns);
     }
+    if (delivery.taken_in_ns == Delivery::unknown_ns) return;
     to_broker.record(delivery.taken_in_ns - delivery.sent_ns);
     in_queue.record(delivery.sent_on_ns - delivery.taken_in_ns);
     to_receiver.record(delivery.received_ns - delivery.sent_on_ns);

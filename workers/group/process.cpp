@@ -147,6 +147,8 @@ class Process {
       } else {
         group_ = std::make_unique<ReceiverGroup>(loop_, std::move(settings), tell);
       }
+      const std::string& left_behind = group_->settings().salvage;
+      if (!left_behind.empty()) group_->salvage(left_behind);
       hello["staging_file"] = group_->staging_file();
       channel_.write_line(hello);
       group_for_stats_.store(group_.get(), std::memory_order_release);
@@ -167,6 +169,7 @@ class Process {
     section.refuse_unknown();
     const auto address = net::SocketAddress::parse(text, port);
     if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
+    if (!group_->settings().salvage.empty()) throw SectionError("type", "\"connect\" to a process that salvages; \"bye\" is right");
     connecting_ = true;
     group_->connect(*address);
   }

@@ -54,6 +54,21 @@ void Receiver::on_delivery(const Delivery& delivery) {
   histograms_.record(delivery);
 }
 
+void Receiver::replay(const Record& record) {
+  Delivery delivery;
+  delivery.index = record.index;
+  delivery.sender = record.sender;
+  delivery.size = record.size;
+  delivery.intended_ns = record.intended_ns;
+  delivery.sent_ns = record.sent_ns;
+  delivery.received_ns = record.other_ns;
+  delivery.taken_in_ns = delivery.sent_on_ns = Delivery::unknown_ns;
+  delivery.flags = record.flags;
+  delivery.attempt = record.attempt;
+  delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;
+  on_delivery(delivery);
+}
+
 /// Counts what is remarkable about a delivery and says it as flags of its log line.
 std::uint16_t Receiver::check(const Delivery& delivery) {
   static_assert(int{wire::flag_warm_up} == measure::line_warm_up && int{wire::flag_redelivered} == measure::line_redelivered &&

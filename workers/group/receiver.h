@@ -25,6 +25,8 @@ class Receiver : public Service {
 
   Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place, Shared& shared);
 
+  /// Counts a delivery that a killed process had received.
+  void replay(const Record& record);
   /// Leaves: says so to N2NQ and ends when it has answered, or after leave_deadline_ns.
   void leave();
 

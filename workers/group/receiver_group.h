@@ -22,6 +22,7 @@ class ReceiverGroup : public Group {
   void put_counts(nlohmann::json& json) override;
   nlohmann::json cut_intervals() override;
   nlohmann::json row(std::size_t place) override;
+  void replay(const Record& record) override { receivers_[place_of(record.service)].replay(record); }
   void put_totals(nlohmann::json& bye) override;
 
   bool is_broadcaster() const { return settings().queue_mode == wire::QueueMode::broadcaster; }

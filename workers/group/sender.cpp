@@ -103,26 +103,35 @@ void Sender::account(const Outgoing& message) {
   record.service = number();
   record.size = static_cast<std::uint32_t>(message.letters.size());
   record.attempt = 1;
-  record.other_ns = Record::none_ns;
   if (is_planned()) {
     record.intended_ns = message.intended_ns;
-    last_lag_ns_ = message.sent_ns - message.intended_ns;
-    all_.lag.record(*last_lag_ns_);
-    histograms_.lag.record(*last_lag_ns_);
   } else {
     record.flags = Record::without_plan;
   }
-  if (last_sent_ns_) {
-    record.other_ns = message.sent_ns - *last_sent_ns_;
-    all_.delay.record(record.other_ns);
-    histograms_.delay.record(record.other_ns);
-  }
+  record.other_ns = last_sent_ns_ ? message.sent_ns - *last_sent_ns_ : Record::none_ns;
   last_sent_ns_ = message.sent_ns;
   stamps_.push({record.intended_ns, message.sent_ns});
   ++next_;
-  attempted_.add();
-  bytes_.add(message.letters.size());
+  measure(record);
   recorder().note(record);
+}
+
+void Sender::measure(const Record& record) {
+  attempted_.add();
+  bytes_.add(record.size);
+  if ((record.flags & Record::without_plan) == 0) {
+    last_lag_ns_ = record.sent_ns - record.intended_ns;
+    all_.lag.record(*last_lag_ns_);
+    histograms_.lag.record(*last_lag_ns_);
+  }
+  if (record.other_ns != Record::none_ns) {
+    all_.delay.record(record.other_ns);
+    histograms_.delay.record(record.other_ns);
+  }
+}
+
+void Sender::replay(const Record& record) {
+  measure(record);
 }
 
 void Sender::finish_if_done(std::int64_t now_ns) {

@@ -49,6 +49,8 @@ class Sender : public Service {
   Turn take_turn(std::int64_t now_ns);
   /// When the next message is due. Only after due_later or more.
   std::int64_t next_due_ns() const;
+  /// Counts a message that a killed process had sent.
+  void replay(const Record& record);
   /// Nothing new is sent any more; ends as soon as everything offered was taken.
   void stop();
 
@@ -77,6 +79,7 @@ class Sender : public Service {
   std::size_t collect_due(std::int64_t now_ns);
   bool fits(std::size_t letters);
   void account(const Outgoing& message);
+  void measure(const Record& record);
   void finish_if_done(std::int64_t now_ns);
 
   const SenderPlan& plan_;

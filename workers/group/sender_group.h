@@ -22,6 +22,7 @@ class SenderGroup : public Group, private Sender::Scheduler {
   void put_counts(nlohmann::json& json) override;
   nlohmann::json cut_intervals() override;
   nlohmann::json row(std::size_t place) override;
+  void replay(const Record& record) override { senders_[place_of(record.service)].replay(record); }
   void put_totals(nlohmann::json& bye) override;
 
   void sender_ready(Sender& sender) override;

@@ -119,6 +119,7 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
   top.whole_number("seed", settings.seed, 0, INT64_MAX);
   settings.log = read_log(top.section("log"));
   settings.staging_folder = top.text("staging_folder");
+  settings.salvage = top.text("salvage");
   if (settings.staging_folder.empty() && settings.log.mode != LogMode::off) {
     throw SectionError("staging_folder", "staging_folder is missing: logs are staged in a folder in memory, such as /dev/shm");
   }

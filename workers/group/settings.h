@@ -21,6 +21,7 @@ struct WorkerSettings {
   std::uint64_t seed = 0;
   LogOptions log;
   std::string staging_folder;
+  std::string salvage;  // path of the staging file of a killed group of the same settings; empty: this is a group that runs
 
   SenderPlan plan;  // senders only, like size_min
   std::uint32_t size_min = 0;

@@ -35,7 +35,8 @@ struct Delivery {
   std::uint32_t sender = 0;
   std::uint32_t size = 0;
   std::int64_t intended_ns = 0, sent_ns = 0, taken_in_ns = 0, sent_on_ns = 0, received_ns = 0;
-  std::uint16_t flags = 0;  // as on the wire: wire::flag_warm_up, …
+  static constexpr std::int64_t unknown_ns = INT64_MIN;  // taken_in_ns and sent_on_ns of a delivery that is only known from a log
+  std::uint16_t flags = 0;                               // as on the wire: wire::flag_warm_up, …
   std::uint16_t attempt = 0;
   bool checksum_ok = true;
 };

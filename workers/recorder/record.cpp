@@ -32,4 +32,31 @@ std::size_t format_record(char* out, WorkerRole role, const Record& record) {
   return measure::format_line(out, line);
 }
 
+std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::string_view text) {
+  Record record;
+  record.service = service;
+  const auto take_common = [&](const auto& line) {
+    record.index = line.index;
+    record.intended_ns = line.intended_ns;
+    record.sent_ns = line.sent_ns;
+    record.size = line.size;
+    record.attempt = line.attempt;
+    record.flags = line.flags;
+  };
+  if (role == WorkerRole::receivers) {
+    const auto line = measure::parse_received_line(text);
+    if (!line) return std::nullopt;
+    take_common(*line);
+    record.sender = line->sender;
+    record.other_ns = line->received_ns;
+    return record;
+  }
+  const auto line = measure::parse_sent_line(text);
+  if (!line) return std::nullopt;
+  take_common(*line);
+  record.other_ns = line->delay_ns.value_or(Record::none_ns);
+  if (!line->lag_ns) record.flags |= Record::without_plan;
+  return record;
+}
+
 }  // namespace n2nq::worker

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 #include "workers/measure/log_line.h"
 
@@ -31,5 +33,7 @@ const char* name_of(WorkerRole role);
 
 /// The line of a record, with its newline; `out` has room for measure::line_bytes_max. Returns the bytes written.
 std::size_t format_record(char* out, WorkerRole role, const Record& record);
+/// The record of a line of this service's log; none for anything else, `#` lines included.
+std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::string_view line);
 
 }  // namespace n2nq::worker

@@ -67,13 +67,12 @@ void Recorder::note(const Record& record) {
     return;
   Begun& begun = begun_[record.service - first_];
   begun.dropped.store(begun.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  dropped_by_ring_.store(dropped_by_ring_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 LogCounts Recorder::counts() const {
   LogCounts counts;
   counts.lines = lines_.load(std::memory_order_relaxed);
-  counts.dropped = dropped_by_disk_.load(std::memory_order_relaxed) + dropped_by_ring_.load(std::memory_order_relaxed);
+  counts.dropped = dropped_by_disk_.load(std::memory_order_relaxed) + (ring_ ? ring_->dropped() : 0);
   const std::lock_guard lock(mutex_);  // never held while something is written
   counts.error = error_;
   return counts;

@@ -80,7 +80,6 @@ class Recorder {
   std::size_t logs_begun_ = 0;      // while their services ran
   std::atomic<std::uint64_t> lines_{0};
   std::atomic<std::uint64_t> dropped_by_disk_{0};
-  std::atomic<std::uint64_t> dropped_by_ring_{0};
 
   mutable std::mutex mutex_;
   std::condition_variable finishing_changed_;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -23,6 +24,28 @@ std::string ServiceLog::open(const HeadLines& head) {
   return write_all(text);
 }
 
+std::string ServiceLog::open_again(const std::function<void(std::string_view)>& each_line) {
+  fd_.reset(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd_.valid()) return failed("open");
+  std::string rest;  // of a line whose end was not read yet
+  std::array<char, 256 * 1024> bytes;
+  ssize_t count = 0;
+  while ((count = ::read(fd_.get(), bytes.data(), bytes.size())) > 0) {
+    rest.append(bytes.data(), static_cast<std::size_t>(count));
+    std::size_t from = 0;
+    for (std::size_t end = rest.find('\n'); end != std::string::npos; end = rest.find('\n', from)) {
+      const std::string_view line = std::string_view(rest).substr(from, end - from);
+      if (!line.starts_with('#')) ++lines_;
+      each_line(line);
+      whole_bytes_ += static_cast<std::int64_t>(line.size() + 1);
+      from = end + 1;
+    }
+    rest.erase(0, from);
+  }
+  if (count < 0 || ftruncate(fd_.get(), whole_bytes_) != 0 || lseek(fd_.get(), whole_bytes_, SEEK_SET) < 0) return failed("read");
+  return {};
+}
+
 void ServiceLog::add(const Record& record) {
   const std::size_t used = waiting_.size();
   waiting_.resize(used + measure::line_bytes_max);
@@ -38,12 +61,13 @@ std::string ServiceLog::flush() {
   return error;
 }
 
-std::string ServiceLog::close(std::uint64_t dropped_before) {
+std::string ServiceLog::close(std::uint64_t dropped_before, const std::string& remark) {
   std::string error = has_waiting() ? flush() : "";
   if (!is_open()) return error;
   const std::uint64_t dropped = dropped_ + dropped_before;
   const std::string foot_error = write_all("# lines: " + std::to_string(lines_) + "\n# dropped: " + std::to_string(dropped) +
-                                           (dropped == 0 ? "\n# complete: yes\n" : "\n# complete: no\n"));
+                                           (dropped == 0 && remark.empty() ? "\n# complete: yes\n" : "\n# complete: no\n") +
+                                           (remark.empty() ? "" : "# remark: " + remark + "\n"));
   fd_.reset();
   return error.empty() ? foot_error : error;
 }

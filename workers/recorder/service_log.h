@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,13 +28,16 @@ class ServiceLog {
 
   /// Creates the file (an older one is emptied) with its head. Empty: done; else what went wrong, with the path.
   std::string open(const HeadLines& head);
+  /// Opens a log that a killed process has left, without the half line that may be at its end, and gives its lines (`#` lines too) to
+  /// `each_line`. What was there counts as lines. Empty: done.
+  std::string open_again(const std::function<void(std::string_view)>& each_line);
   /// Collects a line.
   void add(const Record& record);
   bool has_waiting() const { return !waiting_.empty(); }
   /// Writes what was collected. Empty: done; else what went wrong, with the path; the lines are then counted as dropped.
   std::string flush();
-  /// The foot, and the end. `dropped_before` lines never reached this log.
-  std::string close(std::uint64_t dropped_before);
+  /// The foot, and the end. `dropped_before` lines never reached this log; `remark`: one more line of the foot.
+  std::string close(std::uint64_t dropped_before, const std::string& remark = {});
 
   std::uint64_t lines() const { return lines_; }      // in the file
   std::uint64_t dropped() const { return dropped_; }  // the disk did not take them

@@ -2,7 +2,7 @@
 // A bounded ring of records in a memory-mapped file: written by the data thread, drained by the log writer, and still there when the
 // process is killed. The file belongs in memory (tmpfs): on a disk, writing dirty pages back would make the data thread wait.
 //
-//   file:  | head page: what it is, written, drained | record 0 | record 1 | … | record capacity - 1 |
+//   file:  | head page: what it is, written, drained, dropped | record 0 | record 1 | … | record capacity - 1 |
 //
 // 0 <= drained <= written <= drained + capacity; record number n lies at place n mod capacity. One writing and one draining thread.
 #pragma once
@@ -33,11 +33,14 @@ class StagingRing {
   StagingRing(const StagingRing&) = delete;
   ~StagingRing();  // unmaps; the file stays
 
-  /// The writing thread. False when the ring is full: the record is not kept.
+  /// The writing thread. False when the ring is full: the record is not kept, but counted.
   bool push(const Record& record) {
     if (written_ - drained_seen_ == capacity_) {
       drained_seen_ = counter(drained_at).load(std::memory_order_acquire);
-      if (written_ - drained_seen_ == capacity_) return false;
+      if (written_ - drained_seen_ == capacity_) {
+        counter(dropped_at).store(dropped() + 1, std::memory_order_relaxed);
+        return false;
+      }
     }
     records_[place_] = record;
     if (++place_ == capacity_) place_ = 0;
@@ -53,6 +56,8 @@ class StagingRing {
   std::size_t fill() const;
 
   std::size_t capacity() const { return capacity_; }
+  /// Any thread: records that push() had no room for.
+  std::uint64_t dropped() const { return counter(dropped_at).load(std::memory_order_relaxed); }
   WorkerRole role() const;
   const std::string& path() const { return path_; }
   /// Removes the file (the mapping stays usable).
@@ -61,7 +66,7 @@ class StagingRing {
  private:
   struct Head;
   static constexpr std::size_t head_bytes = 4096;
-  static constexpr std::size_t written_at = 128, drained_at = 256;  // on cache lines of their own
+  static constexpr std::size_t written_at = 128, drained_at = 256, dropped_at = 384;  // on cache lines of their own
 
   StagingRing(std::string path, void* map, std::size_t bytes);
   std::atomic_ref<std::uint64_t> counter(std::size_t at) const {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/recorder/salvage.h"
+
+#include <stdexcept>
+#include <vector>
+
+namespace n2nq::worker {
+
+namespace {
+
+constexpr const char* remark = "the process was killed; this log was completed from its staging file";
+
+std::string text_of(WorkerRole role, const Record& record) {
+  char line[measure::line_bytes_max];
+  return {line, format_record(line, role, record) - 1};
+}
+
+/// The records of the ring, by service from `first`. Whose service is none of these is left out.
+std::vector<std::vector<Record>> records_by_service(StagingRing& ring, std::uint32_t first, std::uint32_t last) {
+  std::vector<std::vector<Record>> records(last - first + 1);
+  for (std::span<const Record> waiting = ring.waiting(ring.capacity()); !waiting.empty(); waiting = ring.waiting(ring.capacity())) {
+    for (const Record& record : waiting) {
+      if (record.service >= first && record.service <= last) records[record.service - first].push_back(record);
+    }
+    ring.drop(waiting.size());
+  }
+  return records;
+}
+
+/// Lines are written before their records are given up, so the first records may be in the log already: up to the one that is its last
+/// line.
+std::size_t written_already(WorkerRole role, const std::vector<Record>& records, const std::string& last_line) {
+  for (std::size_t i = records.size(); i > 0; --i) {
+    if (text_of(role, records[i - 1]) == last_line) return i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
+                       const std::string& log_folder, const std::function<void(const Record&)>& each_record) {
+  StagingRing ring = StagingRing::open(staging_file);
+  if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
+  LogCounts counts;
+  counts.dropped = ring.dropped();
+  const auto keep_error = [&](const std::string& error) {
+    if (counts.error.empty()) counts.error = error;
+  };
+  const auto records = records_by_service(ring, first, last);
+  for (std::uint32_t number = first; number <= last; ++number) {
+    const std::vector<Record>& staged = records[number - first];
+    ServiceLog log(log_folder, role, number);
+    std::string last_line;
+    const std::string error = log.open_again([&](std::string_view line) {
+      const auto record = parse_record(role, number, line);
+      if (!record) return;
+      last_line = line;
+      each_record(*record);
+    });
+    keep_error(error);
+    for (std::size_t i = written_already(role, staged, last_line); i < staged.size(); ++i) {
+      each_record(staged[i]);
+      log.add(staged[i]);
+    }
+    keep_error(log.close(0, remark));
+    counts.lines += log.lines();
+    counts.dropped += log.dropped();
+  }
+  ring.remove_file();
+  return counts;
+}
+
+}  // namespace n2nq::worker

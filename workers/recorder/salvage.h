@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a killed group had noted: its logs as far as they were written, and the records that were still in its staging file. Both together
+// are everything it had sent or received (with `log: all` and nothing dropped).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "workers/recorder/recorder.h"
+
+namespace n2nq::worker {
+
+/// Writes what is in the staging file into the logs, closes them with a foot that says so, and removes the staging file. Calls
+/// `each_record` for every record, old and new, in the order of each service's log. Throws std::runtime_error when the staging file is none
+/// of this role; a log that cannot be read or written is named in the result's error.
+LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
+                       const std::string& log_folder, const std::function<void(const Record&)>& each_record);
+
+}  // namespace n2nq::worker
