@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "broker/net/clock.h"
@@ -30,17 +31,17 @@ struct End : Connection::Handler {
   std::string events;
   std::vector<wire::Bytes> frames;
   std::function<void()> when_frame, when_writable;
-  std::optional<Connection> connection;
+  std::unique_ptr<Connection> connection;
 };
 
 class Connections : public ::testing::Test {
  protected:
   Connections() {
     listener_.emplace(loop_, *SocketAddress::parse("127.0.0.1", 0), [this](Fd socket, const SocketAddress& peer) {
-      server_.connection.emplace(loop_, std::move(socket), 1 << 20, server_);
+      server_.connection = std::make_unique<Connection>(loop_, std::move(socket), 1 << 20, server_);
       EXPECT_EQ(peer.text(), server_.connection->peer().text());
     });
-    client_.connection.emplace(loop_, listener_->address(), 1 << 20, client_);
+    client_.connection = std::make_unique<Connection>(loop_, listener_->address(), 1 << 20, client_);
     EXPECT_EQ(client_.connection->state(), Connection::State::connecting);
     run_until([this] { return client_.connection->is_open() && server_.connection; });
   }
@@ -158,7 +159,7 @@ TEST(Connect, ARefusedConnectionSaysSo) {
     return listener.address();
   }();
   End client;
-  client.connection.emplace(loop, address, 64, client);
+  client.connection = std::make_unique<Connection>(loop, address, 64, client);
   loop.set_after_wake_up([&] {
     if (!client.events.empty()) loop.stop();
   });
