@@ -106,30 +106,6 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
 
 }  // namespace
 
-const char* role_key(Role role) {
-  switch (role) {
-    case Role::broker:
-      return "broker";
-    case Role::senders:
-      return "senders";
-    case Role::receivers:
-      break;
-  }
-  return "receivers";
-}
-
-QString role_name(Role role) {
-  switch (role) {
-    case Role::broker:
-      return "N2NQ";
-    case Role::senders:
-      return "Senders";
-    case Role::receivers:
-      break;
-  }
-  return "Receivers";
-}
-
 const char* verdict_word(Verdict verdict) {
   switch (verdict) {
     case Verdict::clean:

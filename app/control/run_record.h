@@ -6,26 +6,16 @@
 #include <QDateTime>
 #include <QString>
 #include <QStringList>
-#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/control/control_message.h"
-#include "app/control/run_control.h"
+#include "app/control/role.h"
 #include "app/control/run_folder.h"
 #include "app/settings/settings.h"
 
 namespace n2nq::app {
-
-inline constexpr std::array<Role, 3> all_roles = {Role::broker, Role::senders, Role::receivers};
-inline constexpr std::size_t index_of(Role role) {
-  return static_cast<std::size_t>(role);
-}
-/// As it stands in protocols and files: "broker".
-const char* role_key(Role role);
-/// As a sentence begins with it: "N2NQ", "Senders".
-QString role_name(Role role);
 
 struct ProcessRecord {
   std::optional<HelloMessage> hello;

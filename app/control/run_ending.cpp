@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/run_life.h"
+
+namespace n2nq::app {
+
+/// Before traffic: this process alone.
+void RunControl::Private::stop_one(Role role) {
+  Member& member = of(role);
+  member.end_asked = true;
+  set_status(role, ProcessState::ending);
+  member.watch->send({{"type", "bye"}});
+  QTimer::singleShot(options.deadlines.single_stop, member.watch.get(), [watch = member.watch.get()] { watch->terminate(); });
+}
+
+void RunControl::Private::stop_by_user() {
+  if (run.stopped_by_user) return kill_all();
+  run.stopped_by_user = true;
+  if (!since_stop.isValid()) since_stop.start();
+  if (state == RunState::preparing) {
+    enter(Step::byes);
+  } else if (step == Step::none) {
+    enter(Step::senders);
+  } else {
+    enter(step);  // the same step again, now with a person's deadlines
+  }
+}
+
+void RunControl::Private::kill_all() {
+  run.killed_by_user = true;
+  step_timer.stop();
+  step = Step::terminate;
+  for (Member& member : members) {
+    member.end_asked = true;
+    if (member.alive()) member.watch->kill();
+  }
+}
+
+void RunControl::Private::end_because(const QString& trouble) {
+  run.troubles += trouble;
+  emit q->message(trouble);
+  if (!since_stop.isValid()) since_stop.start();
+  if (state == RunState::preparing) {
+    enter(Step::byes);
+  } else if (step == Step::none) {
+    enter(Step::senders);
+  } else if (step == Step::drain) {
+    enter(Step::drain);  // those that waited for the dead one are told now
+  } else {
+    advance();
+  }
+}
+
+int RunControl::Private::step_deadline(Step next) const {
+  const RunDeadlines& times = options.deadlines;
+  const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
+  if (next == Step::senders) return times.senders_stop;
+  if (!since_stop.isValid()) return next == Step::drain ? drain_ms + times.drain_margin : times.bye;
+  const int until_term = drain_ms + times.stop_margin - static_cast<int>(since_stop.elapsed());
+  // Some of what is left is kept for the byes.
+  return std::max(0, next == Step::drain ? until_term - times.stop_margin / 3 : until_term);
+}
+
+void RunControl::Private::enter(Step next) {
+  step = next;
+  connect_timer.stop();
+  set_state(RunState::ending);
+  step_timer.start(step_deadline(step));
+  switch (step) {
+    case Step::none:
+      break;
+    case Step::senders:
+      if (of(Role::senders).alive()) of(Role::senders).watch->send({{"type", "stop"}});
+      break;
+    case Step::drain:
+      // A broker whose senders have all said END drains by itself; after a stop or a death it is told, and so are receivers without one.
+      if (since_stop.isValid() && of(Role::broker).alive()) of(Role::broker).watch->send({{"type", "stop"}});
+      if (!of(Role::broker).alive() && of(Role::receivers).alive()) of(Role::receivers).watch->send({{"type", "stop"}});
+      break;
+    case Step::byes:
+      for (const Role role : all_roles) {
+        Member& member = of(role);
+        if (!member.alive() || member.end_asked) continue;
+        member.end_asked = true;
+        if (!member.said_ended) set_status(role, ProcessState::ending);
+        member.watch->send({{"type", "bye"}});
+      }
+      break;
+    case Step::terminate:
+      step_timer.stop();
+      for (Member& member : members) {
+        if (member.alive()) member.watch->terminate();
+      }
+      break;
+  }
+  advance();
+}
+
+/// Leaves a step as soon as what it waits for has come.
+void RunControl::Private::advance() {
+  const auto through = [this](Role role) { return !of(role).alive() || of(role).said_ended; };
+  if (state == RunState::running && step == Step::none && through(Role::senders)) return enter(Step::drain);
+  if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
+  if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
+  if ((step == Step::byes || step == Step::terminate) && !any_alive()) finish();
+}
+
+void RunControl::Private::on_gone(Role role, const QString& trouble) {
+  Member& member = of(role);
+  member.record.bye = member.watch->bye();
+  member.record.last_lines = member.watch->last_lines();
+  QString what = trouble;
+  if (what.isEmpty() && !member.end_asked) what = role_name(role) + " ended although nobody asked for it";
+  if (run.killed_by_user) what.clear();
+  if (!what.isEmpty() && step == Step::terminate) what = role_name(role) + " did not end in time and was killed";
+  member.record.trouble = what;
+  if (what.isEmpty()) {
+    set_status(role, ProcessState::ended);
+    if (state == RunState::preparing && !any_alive()) {
+      run.stopped_by_user = true;
+      return enter(Step::byes);
+    }
+    return advance();
+  }
+  member.status.error = what;
+  member.status.last_lines = member.record.last_lines;
+  set_status(role, ProcessState::died);
+  end_because(what);
+}
+
+void RunControl::Private::finish() {
+  if (finisher) return;
+  step_timer.stop();
+  pull_timer.stop();
+  run.ended = QDateTime::currentDateTime();
+  for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
+  finisher.reset(QThread::create([this, record = run] { result = finish_run(record, finisher_cancelled); }));
+  QObject::connect(finisher.get(), &QThread::finished, q, [this] { take_result(); });
+  finisher->start();
+}
+
+void RunControl::Private::take_result() {
+  finisher->wait();  // finished() is the last thing it says, not the last it does
+  finisher.reset();
+  outcome = result.outcome;
+  const double t = figures.t_s;
+  figures = result.figures;
+  figures.t_s = t;
+  result = RunResult();
+  emit q->figures_changed();
+  set_state(RunState::finished);
+  emit q->finished();
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/run_life.h"
+
+#include <QRandomGenerator>
+
+#include "app/control/configure.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr double worth_telling_late_ms = 50;
+
+Role other_group(Role role) {
+  return role == Role::senders ? Role::receivers : Role::senders;
+}
+
+std::string random_token() {
+  quint32 words[8];
+  QRandomGenerator::system()->fillRange(words);
+  return QByteArray(reinterpret_cast<const char*>(words), sizeof words).toHex().toStdString();
+}
+
+/// As before its first start. The old watch may be the very one whose signal led here.
+void renew(Member& member) {
+  if (member.watch) {
+    member.watch->disconnect();
+    member.watch.release()->deleteLater();
+  }
+  const int first = member.first_row, last = member.last_row;
+  member = Member();
+  member.first_row = first;
+  member.last_row = last;
+}
+
+}  // namespace
+
+/// False when there is nothing to start a process with; why was told.
+bool RunControl::Private::start(Role role) {
+  const bool new_run = state == RunState::idle || state == RunState::finished;
+  if (!(new_run ? begin_run() : take_settings())) return false;
+  launch(role);
+  return true;
+}
+
+bool RunControl::Private::begin_run() {
+  for (const auto& error : validate(wanted)) {
+    emit q->message(QString::fromStdString(error.key + " " + error.message));
+    return false;
+  }
+  run = RunRecord();
+  run.settings = wanted;
+  run.started = QDateTime::currentDateTime();
+  QString error;
+  run.folder = RunFolder::make(options.runs_folder, options.exact_folder, run.settings, run.started, error);
+  if (!run.folder) {
+    emit q->message(error);
+    return false;
+  }
+  token = random_token();
+  broker_port = 0;
+  broker_address.clear();
+  for (Member& member : members) renew(member);
+  since_broker_now.invalidate();
+  since_start.invalidate();
+  since_stop.invalidate();
+  accumulator.reset();
+  figures = LiveFigures();
+  figures.planned = wanted.planned_messages().value_or(-1);
+  step = Step::none;
+  outcome = RunOutcome();
+  for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
+  if (options.connect_deadline) connect_timer.start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
+  set_state(RunState::preparing);
+  for (const Role role : all_roles) emit q->process_changed(role);
+  return true;
+}
+
+/// What no process of this run was started with yet is taken over from the wanted settings.
+bool RunControl::Private::take_settings() {
+  Settings next = run.settings;
+  for (const KeyInfo& info : keys()) {
+    const std::string text = value_text(wanted, info.key);
+    if (text == value_text(next, info.key)) continue;
+    const QString reason = q->lock_reason(info.key);
+    if (reason.isEmpty()) {
+      set_value(next, info.key, text);
+    } else {
+      emit q->message(QString("%1 stays %2 in this run: %3")
+                          .arg(QString::fromUtf8(info.key.data(), static_cast<qsizetype>(info.key.size())),
+                               QString::fromStdString(value_text(next, info.key)), reason));
+    }
+  }
+  for (const auto& error : validate(next)) {
+    emit q->message(QString::fromStdString(error.key + " " + error.message));
+    return false;
+  }
+  if (next == run.settings) return true;
+  run.settings = next;
+  const QString error = run.folder->write_settings(next);
+  if (!error.isEmpty()) emit q->message(error);
+  return true;
+}
+
+void RunControl::Private::launch(Role role) {
+  Member& member = of(role);
+  renew(member);
+  auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
+  LaunchFacts facts{run.folder->name().toStdString(), token, launcher->data_address().toStdString(), broker_port,
+                    launcher->folder_there(run.folder->part(role)).toStdString()};
+  nlohmann::json configure;
+  switch (role) {
+    case Role::broker:
+      configure = configure_broker(run.settings, facts);
+      break;
+    case Role::senders:
+      configure = configure_senders(run.settings, facts);
+      break;
+    case Role::receivers:
+      configure = configure_receivers(run.settings, facts);
+      break;
+  }
+  member.watch = std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, options.deadlines.process);
+  watch_signals(role, *member.watch);
+  set_status(role, ProcessState::starting);
+  member.watch->start(program_of(role), configure);
+}
+
+void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
+  QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
+  QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
+  QObject::connect(&watch, &ProcessWatch::said_senders_stats, q, [this](const SendersStats& stats) {
+    if (accumulator) accumulator->add(stats);
+  });
+  QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
+    if (accumulator) accumulator->add(stats);
+  });
+  QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
+    emit q->message(QString("%1: %2%3")
+                        .arg(role_name(role), QString::fromStdString(error.key.empty() ? "" : error.key + ": "),
+                             QString::fromStdString(error.message)));
+  });
+  QObject::connect(&watch, &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_gone(role, trouble); });
+}
+
+void RunControl::Private::on_hello(Role role) {
+  Member& member = of(role);
+  member.record.hello = member.watch->hello();
+  if (role == Role::broker) {
+    broker_address = member.watch->hello().address;
+    broker_port = member.watch->hello().port;
+    broker_now_ns = member.watch->hello().now_ns;
+    since_broker_now.start();
+  }
+  set_status(role, ProcessState::waiting, role == Role::broker ? "senders and receivers" : "N2NQ");
+  connect_workers();
+}
+
+void RunControl::Private::connect_workers() {
+  if (!of(Role::broker).alive() || !of(Role::broker).watch->answered() || broker_port == 0) return;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    Member& member = of(role);
+    if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
+    // Said once: a broker that is started again binds the same port, and services try again by themselves.
+    member.connect_sent = true;
+    member.watch->send(connect_message(broker_address, broker_port));
+  }
+}
+
+void RunControl::Private::on_state(Role role, const StateMessage& said) {
+  Member& member = of(role);
+  if (said.broker_now_ns && *said.broker_now_ns > 0) {
+    broker_now_ns = *said.broker_now_ns;
+    since_broker_now.start();
+  }
+  if (said.started_late_ns) {
+    member.record.started_late_ns = *said.started_late_ns;
+    const double late_ms = static_cast<double>(*said.started_late_ns) / 1e6;
+    if (late_ms > worth_telling_late_ms)
+      emit q->message(QString("%1 started %2 ms behind the common start").arg(role_name(role)).arg(late_ms, 0, 'f', 0));
+  }
+  if (said.floor.is_object()) member.record.floor = said.floor;
+  member.connected = said.state != "waiting";
+  if (said.state == "waiting") {
+    set_status(role, ProcessState::waiting, QString::fromStdString(said.waiting_for));
+  } else if (said.state == "connected") {
+    set_status(role, ProcessState::waiting);
+  } else if (said.state == "running") {
+    set_status(role, ProcessState::running);
+  } else if (said.state == "ending") {
+    set_status(role, ProcessState::ending);
+  } else if (said.state == "ended") {
+    member.said_ended = true;
+    set_status(role, ProcessState::ended);
+  } else if (said.state == "failed") {
+    end_because(QString("%1 failed: %2").arg(role_name(role), QString::fromStdString(said.message)));
+  }
+  try_start();
+  update_waiting();
+  advance();
+}
+
+/// Who is connected waits for the other group.
+void RunControl::Private::update_waiting() {
+  if (state != RunState::preparing) return;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    const Member& member = of(role);
+    if (!member.alive() || !member.connected) continue;
+    const Role other = other_group(role);
+    const bool other_started = of(other).alive();
+    set_status(role, ProcessState::waiting, role_name(other).toLower() + (other_started ? "" : " to be started"));
+  }
+}
+
+void RunControl::Private::try_start() {
+  const bool senders_ready = of(Role::senders).alive() && of(Role::senders).connected;
+  const bool receivers_ready = of(Role::receivers).alive() && of(Role::receivers).connected;
+  if (state == RunState::running || step == Step::drain) {
+    // A receiver group that joins late is told the same instant.
+    if (receivers_ready && !of(Role::receivers).start_sent) send_start(Role::receivers);
+    return;
+  }
+  if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
+  if (!receivers_ready && run.settings.start_when == StartWhen::all_connected) return;
+  connect_timer.stop();
+  start_at_broker_ns = broker_now_ns + since_broker_now.nsecsElapsed() + options.deadlines.start_lead * std::int64_t{1'000'000};
+  since_start.start();
+  run.traffic_started = true;
+  accumulator.emplace(run.settings);
+  set_state(RunState::running);
+  send_start(Role::senders);
+  if (receivers_ready) send_start(Role::receivers);
+  pull_timer.start();
+}
+
+void RunControl::Private::send_start(Role role) {
+  of(role).start_sent = true;
+  of(role).watch->send(start_message(start_at_broker_ns));
+}
+
+void RunControl::Private::pull() {
+  figures = accumulator->snapshot(t_s());
+  emit q->figures_changed();
+  for (const Role role : {Role::senders, Role::receivers}) {
+    Member& member = of(role);
+    if (member.alive() && member.start_sent && !member.end_asked) {
+      member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
+    }
+  }
+}
+
+void RunControl::Private::set_state(RunState next) {
+  if (state == next) return;
+  state = next;
+  emit q->state_changed();
+}
+
+void RunControl::Private::set_status(Role role, ProcessState next, const QString& waiting_for) {
+  ProcessStatus& status = of(role).status;
+  if (status.state == next && status.waiting_for == waiting_for) return;
+  status.state = next;
+  status.waiting_for = waiting_for;
+  emit q->process_changed(role);
+}
+
+}  // namespace n2nq::app

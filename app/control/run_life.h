@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The inside of RunControl: one run's members, and the steps from its first start to its result.
+//
+//            first start             barrier                 senders ended, stop, death
+//   idle ───────────────► preparing ─────────► running ──────────────────────────────► ending ───► finished
+//                             │    stop, death, connect deadline                          ▲            │
+//                             └───────────────────────────────────────────────────────────┘            │ first start of the next run
+//                         preparing ◄──────────────────────────────────────────────────────────────────┘
+//
+//   ending:  senders (told to stop) ─► drain (broker and receivers end by themselves) ─► byes ─► terminate ─► all gone ─► result
+//
+// Every step of the ending has a deadline after which the next one begins; steps that do not apply are passed over.
+// run_life.cpp begins and runs, run_ending.cpp ends.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QThread>
+#include <QTimer>
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/control/live_accumulator.h"
+#include "app/control/process_watch.h"
+#include "app/control/result.h"
+#include "app/control/run_record.h"
+#include "app/host/launcher.h"
+
+namespace n2nq::app {
+
+enum class Step { none, senders, drain, byes, terminate };
+
+/// One role's process within a run.
+struct Member {
+  std::unique_ptr<ProcessWatch> watch;  // null: not started in this run
+  ProcessStatus status;
+  ProcessRecord record;
+  bool connect_sent = false;
+  bool connected = false;
+  bool start_sent = false;
+  bool said_ended = false;
+  bool end_asked = false;  // told to say bye, or being killed by this bench
+  int first_row = 1, last_row = 0;
+
+  bool alive() const { return watch && watch->alive(); }
+};
+
+struct RunControl::Private {
+  Private(RunControl* control, Options given, std::unique_ptr<LauncherFactory> factory);
+  ~Private();
+
+  // Beginning
+  bool start(Role role);
+  bool begin_run();
+  bool take_settings();
+  void launch(Role role);
+  void watch_signals(Role role, ProcessWatch& watch);
+  void on_hello(Role role);
+  void on_state(Role role, const StateMessage& state);
+  void connect_workers();
+  void update_waiting();
+  void try_start();
+  void send_start(Role role);
+
+  // Running
+  void pull();
+
+  // Ending
+  void stop_one(Role role);
+  void stop_by_user();
+  void kill_all();
+  void end_because(const QString& trouble);
+  void enter(Step step);
+  void advance();
+  int step_deadline(Step step) const;
+  void on_gone(Role role, const QString& trouble);
+  void finish();
+  void take_result();
+
+  void set_state(RunState state);
+  void set_status(Role role, ProcessState state, const QString& waiting_for = {});
+  Member& of(Role role) { return members[index_of(role)]; }
+  const Member& of(Role role) const { return members[index_of(role)]; }
+  bool any_alive() const {
+    return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.alive(); });
+  }
+  double t_s() const {
+    return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed()) / 1e9 - options.deadlines.start_lead / 1e3 : 0;
+  }
+
+  RunControl* const q;
+  Options options;
+  std::unique_ptr<LauncherFactory> launchers;
+  QThread reader_thread;
+  Settings wanted;  // for what is started next
+  RunState state = RunState::idle;
+
+  // The present run
+  RunRecord run;
+  std::string token;
+  std::string broker_address;
+  int broker_port = 0;
+  std::array<Member, 3> members;
+  std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
+  QElapsedTimer since_broker_now;
+  std::int64_t start_at_broker_ns = 0;
+  QElapsedTimer since_start;  // since the word; the common start is start_lead later
+  QTimer pull_timer, connect_timer, step_timer;
+  std::uint64_t stats_id = 0;
+  std::optional<LiveAccumulator> accumulator;
+  LiveFigures figures;
+  Step step = Step::none;
+  QElapsedTimer since_stop;  // valid: a person, or trouble, ends the run early
+  RunOutcome outcome;
+
+  std::unique_ptr<QThread> finisher;
+  std::atomic<bool> finisher_cancelled{false};
+  RunResult result;  // written by the finisher, read after it
+};
+
+}  // namespace n2nq::app
