@@ -9,10 +9,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "broker/net/clock.h"
 #include "tests/workers/support/small_run.h"
 #include "workers/measure/accounts.h"
+#include "workers/measure/log_line.h"
 
 namespace n2nq::worker::testing {
 namespace {
@@ -37,6 +39,21 @@ json stats_until(Child& child, const Child::Wanted& wanted) {
 
 bool holds(const json& strings, const std::string& words) {
   return std::ranges::any_of(strings, [&](const json& text) { return text.get<std::string>().find(words) != std::string::npos; });
+}
+
+/// The bye of a killed group, from the process that is launched in its place.
+json salvage(const char* program, json configure, const std::string& staging_file) {
+  configure["salvage"] = staging_file;
+  Child child(program);
+  child.send(configure);
+  child.wait_for_type("hello");
+  child.send({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 1}});
+  EXPECT_NE(child.wait_for_type("error")["message"].get<std::string>().find("salvages"), std::string::npos)
+      << "it has nothing to connect for";
+  child.send({{"type", "bye"}});
+  json bye = child.wait_for_type("bye");
+  EXPECT_EQ(child.wait_for_exit(), 0);
+  return bye;
 }
 
 TEST(Life, HelpAndVersionAndNothingElse) {
@@ -216,8 +233,27 @@ TEST(Life, ARestartedBrokerIsFoundAgainAndTheRunGoesOn) {
   run.finish();
   EXPECT_EQ(run.senders_bye["attempted"], run.senders_bye["accepted"]) << "what had not been accepted was offered again";
   EXPECT_TRUE(holds(run.senders_bye["faults"], "N2NQ was restarted"));
-  // Duplicates there may be: what the first broker had delivered but not yet called accepted.
   EXPECT_EQ(run.receivers_bye["out_of_order"], 0);
+  std::uint64_t logged = 0;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> sent_ns;
+  for (const char* name : {"S001", "S002", "S003", "S004", "S005"}) {
+    std::ifstream log(run.log_path("senders", name));
+    for (std::string line; std::getline(log, line);) {
+      const auto sent = measure::parse_sent_line(line);
+      if (!sent) continue;
+      ++logged;
+      sent_ns[{static_cast<std::uint32_t>(name[3] - '0'), sent->index}] = sent->sent_ns;
+    }
+  }
+  EXPECT_EQ(logged, run.senders_bye["attempted"]) << "a line per message, however often it was offered";
+  // Duplicates there may be: what the first broker had delivered but not yet called accepted. They carry the stamp of their first offer.
+  std::ifstream log(run.log_path("receivers", "R001"));
+  for (std::string line; std::getline(log, line);) {
+    const auto received = measure::parse_received_line(line);
+    if (received) {
+      EXPECT_EQ(received->sent_ns, (sent_ns[{received->sender, received->index}])) << line;
+    }
+  }
 }
 
 TEST(Life, AWrongTokenIsRefusedForGood) {
@@ -260,14 +296,7 @@ TEST(Life, AKilledProcessLeavesWhatItHadReceived) {
   receivers.kill(SIGKILL);
   EXPECT_EQ(receivers.wait_for_exit(), -SIGKILL);
 
-  Child salvager("n2nq-receivers");
-  json configure = run.configure_receivers();
-  configure["salvage"] = staging_file;
-  salvager.send(configure);
-  salvager.wait_for_type("hello");
-  salvager.send({{"type", "bye"}});
-  const json bye = salvager.wait_for_type("bye");
-  EXPECT_EQ(salvager.wait_for_exit(), 0);
+  const json bye = salvage("n2nq-receivers", run.configure_receivers(), staging_file);
   EXPECT_GE(bye["received"], stats["received"]);
   EXPECT_EQ(bye["totals"]["latency"]["count"], bye["received"]);
   EXPECT_EQ(bye["totals"]["in_queue"]["count"], 0) << "a log does not know the broker's stamps";
@@ -304,15 +333,7 @@ TEST(Life, AKilledGroupOfSendersIsSalvagedToo) {
   senders.kill(SIGKILL);
   senders.wait_for_exit();
 
-  Child salvager("n2nq-senders");
-  json configure = run.configure_senders();
-  configure["salvage"] = staging_file;
-  salvager.send(configure);
-  salvager.wait_for_type("hello");
-  salvager.send(run.connect_message());
-  EXPECT_NE(salvager.wait_for_type("error")["message"].get<std::string>().find("salvages"), std::string::npos);
-  salvager.send({{"type", "bye"}});
-  const json bye = salvager.wait_for_type("bye");
+  const json bye = salvage("n2nq-senders", run.configure_senders(), staging_file);
   EXPECT_GE(bye["attempted"], stats["attempted"]);
   EXPECT_EQ(bye["totals"]["lag"]["count"], bye["attempted"]);
   EXPECT_EQ(bye["log"]["lines"], bye["attempted"]);
