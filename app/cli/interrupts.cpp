@@ -9,6 +9,9 @@ namespace n2nq::app {
 
 namespace {
 
+/// One press may arrive twice: from the terminal and again from a wrapper that passes it on.
+constexpr int same_press_ms = 300;
+
 sigset_t taken_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -27,7 +30,11 @@ int open_signal_fd() {
 Interrupts::Interrupts() : fd_(open_signal_fd()), notifier_(fd_, QSocketNotifier::Read) {
   connect(&notifier_, &QSocketNotifier::activated, this, [this] {
     signalfd_siginfo info;
-    while (::read(fd_, &info, sizeof info) == sizeof info) emit interrupted();
+    bool any = false;
+    while (::read(fd_, &info, sizeof info) == sizeof info) any = true;
+    if (!any || (since_last_.isValid() && since_last_.elapsed() < same_press_ms)) return;
+    since_last_.start();
+    emit interrupted();
   });
 }
 

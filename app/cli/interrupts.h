@@ -2,6 +2,7 @@
 // Ctrl+C, SIGTERM and a closed terminal as signals of the event loop.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QSocketNotifier>
 
@@ -20,6 +21,7 @@ class Interrupts : public QObject {
  private:
   int fd_;
   QSocketNotifier notifier_;
+  QElapsedTimer since_last_;
 };
 
 }  // namespace n2nq::app

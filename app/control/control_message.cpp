@@ -45,6 +45,7 @@ HelloMessage hello(const Json& object) {
   out.version = object.at("version");
   out.now_ns = object.at("now_ns");
   out.host = object.at("host");
+  out.staging_file = text_or_empty(object, "staging_file");
   out.address = text_or_empty(object, "address");
   out.port = static_cast<int>(number_or_none(object, "port").value_or(0));
   return out;

@@ -23,8 +23,9 @@ struct HelloMessage {
   std::string role;
   std::string version;
   std::int64_t now_ns = 0;
-  nlohmann::json host;  // facts, as they were said
-  std::string address;  // the broker only
+  nlohmann::json host;       // facts, as they were said
+  std::string staging_file;  // workers: what outlives a killed process; empty: nothing
+  std::string address;       // the broker only
   int port = 0;
 };
 

@@ -43,8 +43,10 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
 
 ProcessWatch::~ProcessWatch() {
   launcher_->disconnect();
-  reader_->disconnect();
-  reader_->deleteLater();
+  if (reader_) {
+    reader_->disconnect();
+    reader_->deleteLater();
+  }
 }
 
 void ProcessWatch::start(const QString& program, const nlohmann::json& configure) {
@@ -125,7 +127,7 @@ void ProcessWatch::on_exit(const ProcessExit& how) {
   exit_ = how;
   last_lines_ = how.last_lines;
   // What it said before its end may still be on its way through the reader.
-  QMetaObject::invokeMethod(reader_, &MessageReader::end);
+  QMetaObject::invokeMethod(reader_.get(), &MessageReader::end);
 }
 
 void ProcessWatch::on_drained() {

@@ -9,6 +9,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QPointer>
 #include <QStringList>
 #include <QTimer>
 #include <memory>
@@ -26,7 +27,7 @@ namespace n2nq::app {
 class ProcessWatch : public QObject {
   Q_OBJECT
  public:
-  /// `name` stands in sentences ("N2NQ", "Senders"). `reader_thread` must outlive the watch.
+  /// `name` stands in sentences ("N2NQ", "Senders"). `reader_thread` must not end before the process has.
   ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines);
   /// Kills what still runs.
   ~ProcessWatch() override;
@@ -71,7 +72,7 @@ class ProcessWatch : public QObject {
 
   QString name_;
   std::unique_ptr<Launcher> launcher_;
-  MessageReader* reader_;  // lives on the reader thread, which deletes it
+  QPointer<MessageReader> reader_;  // lives on the reader thread and is gone with it
   ProcessDeadlines deadlines_;
   Phase phase_ = Phase::not_started;
   QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_;

@@ -141,15 +141,17 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   RunOutcome outcome;
   if (record.folder) outcome.folder = record.folder->path();
   outcome.reasons = record.troubles + troubles;
-  // Killed processes give no account: nothing can be said to balance.
-  bool broken = !outcome.reasons.isEmpty() || (record.killed_by_user && record.traffic_started);
+  bool broken = !outcome.reasons.isEmpty();
   bool degraded = false;
   for (const measure::Finding& finding : ledger.findings) {
     outcome.reasons += QString::fromStdString(finding.reason);
     (finding.breaks ? broken : degraded) = true;
   }
-  if (record.traffic_started && !record.of(Role::receivers).bye) {
-    outcome.reasons += "Receivers gave no final account: what they had received counts as lost";
+  for (const Role role : {Role::senders, Role::receivers}) {
+    if (!record.traffic_started || record.of(role).bye) continue;
+    outcome.reasons += QString("%1 gave no final account: what only they knew counts as %2")
+                           .arg(role_name(role), role == Role::senders ? "not sent" : "lost");
+    broken = true;
   }
   const auto before = outcome.reasons.size();
   find_incomplete_logs(record, outcome.reasons);

@@ -35,8 +35,10 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
 
 RunControl::Private::~Private() {
   for (Member& member : members) {
-    if (member.watch) member.watch->disconnect(q);
-    member.watch.reset();
+    for (auto* watch : {&member.watch, &member.salvager}) {
+      if (*watch) (*watch)->disconnect(q);
+      watch->reset();
+    }
   }
   finisher_cancelled = true;
   if (finisher) finisher->wait();

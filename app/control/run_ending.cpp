@@ -32,6 +32,7 @@ void RunControl::Private::kill_all() {
   for (Member& member : members) {
     member.end_asked = true;
     if (member.alive()) member.watch->kill();
+    if (member.salvaging()) member.salvager->kill();
   }
 }
 
@@ -101,7 +102,7 @@ void RunControl::Private::advance() {
   if (state == RunState::running && step == Step::none && through(Role::senders)) return enter(Step::drain);
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
-  if ((step == Step::byes || step == Step::terminate) && !any_alive()) finish();
+  if ((step == Step::byes || step == Step::terminate) && !any_left()) finish();
 }
 
 void RunControl::Private::on_gone(Role role, const QString& trouble) {
@@ -113,8 +114,10 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   if (run.killed_by_user) what.clear();
   if (!what.isEmpty() && step == Step::terminate) what = role_name(role) + " did not end in time and was killed";
   member.record.trouble = what;
+  const bool killed_unheard = !member.record.bye && start_salvage(role);
   if (what.isEmpty()) {
     set_status(role, ProcessState::ended);
+    if (killed_unheard) return;
     if (state == RunState::preparing && !any_alive()) {
       run.stopped_by_user = true;
       return enter(Step::byes);
@@ -125,6 +128,31 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   member.status.last_lines = member.record.last_lines;
   set_status(role, ProcessState::died);
   end_because(what);
+}
+
+/// What a killed worker had sent or received is still in its logs and its staging file: its own program reads them back.
+bool RunControl::Private::start_salvage(Role role) {
+  Member& member = of(role);
+  if (role == Role::broker || !member.record.hello || member.record.hello->staging_file.empty()) return false;
+  ProcessDeadlines deadlines = options.deadlines.process;
+  deadlines.hello = options.deadlines.salvage;
+  nlohmann::json configure;
+  member.salvager = make_watch(role, deadlines, configure);
+  configure["salvage"] = member.record.hello->staging_file;
+  QObject::connect(member.salvager.get(), &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_salvaged(role, trouble); });
+  member.salvager->start(program_of(role), configure);
+  member.salvager->send({{"type", "bye"}});
+  return true;
+}
+
+void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
+  Member& member = of(role);
+  member.record.bye = member.salvager->bye();
+  if (!trouble.isEmpty()) {
+    run.troubles += QString("what the dead process had noted could not be read back: %1").arg(trouble);
+    emit q->message(run.troubles.back());
+  }
+  advance();
 }
 
 void RunControl::Private::finish() {

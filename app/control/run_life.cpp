@@ -23,9 +23,10 @@ std::string random_token() {
 
 /// As before its first start. The old watch may be the very one whose signal led here.
 void renew(Member& member) {
-  if (member.watch) {
-    member.watch->disconnect();
-    member.watch.release()->deleteLater();
+  for (auto* watch : {&member.watch, &member.salvager}) {
+    if (!*watch) continue;
+    (*watch)->disconnect();
+    watch->release()->deleteLater();
   }
   const int first = member.first_row, last = member.last_row;
   member = Member();
@@ -105,10 +106,18 @@ bool RunControl::Private::take_settings() {
 void RunControl::Private::launch(Role role) {
   Member& member = of(role);
   renew(member);
-  auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
-  LaunchFacts facts{run.folder->name().toStdString(), token, launcher->data_address().toStdString(), broker_port,
-                    launcher->folder_there(run.folder->part(role)).toStdString()};
   nlohmann::json configure;
+  member.watch = make_watch(role, options.deadlines.process, configure);
+  watch_signals(role, *member.watch);
+  set_status(role, ProcessState::starting);
+  member.watch->start(program_of(role), configure);
+}
+
+/// A process of this role and what it is told first.
+std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines, nlohmann::json& configure) {
+  auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
+  const LaunchFacts facts{run.folder->name().toStdString(), token, launcher->data_address().toStdString(), broker_port,
+                          launcher->folder_there(run.folder->part(role)).toStdString()};
   switch (role) {
     case Role::broker:
       configure = configure_broker(run.settings, facts);
@@ -120,10 +129,7 @@ void RunControl::Private::launch(Role role) {
       configure = configure_receivers(run.settings, facts);
       break;
   }
-  member.watch = std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, options.deadlines.process);
-  watch_signals(role, *member.watch);
-  set_status(role, ProcessState::starting);
-  member.watch->start(program_of(role), configure);
+  return std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, deadlines);
 }
 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {

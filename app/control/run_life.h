@@ -34,7 +34,8 @@ enum class Step { none, senders, drain, byes, terminate };
 
 /// One role's process within a run.
 struct Member {
-  std::unique_ptr<ProcessWatch> watch;  // null: not started in this run
+  std::unique_ptr<ProcessWatch> watch;     // null: not started in this run
+  std::unique_ptr<ProcessWatch> salvager;  // reads back what the killed process has left; null: nothing to read
   ProcessStatus status;
   ProcessRecord record;
   bool connect_sent = false;
@@ -45,6 +46,7 @@ struct Member {
   int first_row = 1, last_row = 0;
 
   bool alive() const { return watch && watch->alive(); }
+  bool salvaging() const { return salvager && salvager->alive(); }
 };
 
 struct RunControl::Private {
@@ -56,6 +58,7 @@ struct RunControl::Private {
   bool begin_run();
   bool take_settings();
   void launch(Role role);
+  std::unique_ptr<ProcessWatch> make_watch(Role role, const ProcessDeadlines& deadlines, nlohmann::json& configure);
   void watch_signals(Role role, ProcessWatch& watch);
   void on_hello(Role role);
   void on_state(Role role, const StateMessage& state);
@@ -76,6 +79,8 @@ struct RunControl::Private {
   void advance();
   int step_deadline(Step step) const;
   void on_gone(Role role, const QString& trouble);
+  bool start_salvage(Role role);
+  void on_salvaged(Role role, const QString& trouble);
   void finish();
   void take_result();
 
@@ -85,6 +90,9 @@ struct RunControl::Private {
   const Member& of(Role role) const { return members[index_of(role)]; }
   bool any_alive() const {
     return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.alive(); });
+  }
+  bool any_left() const {
+    return any_alive() || std::any_of(members.begin(), members.end(), [](const Member& member) { return member.salvaging(); });
   }
   double t_s() const {
     return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed()) / 1e9 - options.deadlines.start_lead / 1e3 : 0;

@@ -483,6 +483,41 @@ TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connection
   EXPECT_NE(reasons().find("not all connected within 0.1 s"), std::string::npos) << reasons();
 }
 
+TEST_F(RunControlTest, what_a_killed_worker_has_left_is_read_back) {
+  for (const Role role : {Role::senders, Role::receivers}) {
+    host = PretendHost();
+    finished = 0;
+    host.staging_file = "/dev/shm/left";
+    host.behaviour[role].dies = Moment::running;
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_EQ(host.times_told(role, "configure"), 2u);
+    EXPECT_EQ(host.heard[role].back()["type"], "bye");
+    const auto salvage =
+        std::find_if(host.heard[role].begin(), host.heard[role].end(), [](const auto& object) { return object.contains("salvage"); });
+    ASSERT_NE(salvage, host.heard[role].end());
+    EXPECT_EQ((*salvage)["salvage"], "/dev/shm/left");
+    EXPECT_EQ(reasons().find("no final account"), std::string::npos) << reasons();
+    EXPECT_EQ(summary()["ledger"]["total"]["lost"], 0);
+    EXPECT_EQ(control->process(role).state, ProcessState::died);
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, a_salvage_that_fails_is_told) {
+  host.staging_file = "/dev/shm/left";
+  host.salvage_fails = true;
+  host.behaviour[Role::receivers].dies = Moment::running;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("could not be read back: Receivers died: exit code 2: no such staging file"), std::string::npos) << reasons();
+  EXPECT_NE(reasons().find("Receivers gave no final account: what only they knew counts as lost"), std::string::npos) << reasons();
+}
+
 // ---- Settings and folder
 
 TEST_F(RunControlTest, what_a_process_was_started_with_stays) {

@@ -147,6 +147,11 @@ void PretendLauncher::hear(const Json& object) {
 
 void PretendLauncher::on_configure(const Json& configure) {
   configure_ = configure;
+  const bool salvages = configure.contains("salvage");
+  if (salvages && host_.salvage_fails) {
+    say({{"type", "error"}, {"code", "files"}, {"message", "no such staging file"}});
+    return end(2, 0);
+  }
   if (!behaviour().says_first.isEmpty()) emit output(behaviour().says_first);
   if (!behaviour().says_as_hello.isEmpty()) return emit output(behaviour().says_as_hello);
   Json hello = {{"type", "hello"},
@@ -157,6 +162,7 @@ void PretendLauncher::on_configure(const Json& configure) {
                 {"pid", 1},
                 {"now_ns", broker_clock_ns},
                 {"host", {{"name", "here"}, {"boot_id", "same"}, {"time_namespace", "same"}}}};
+  if (role_ != Role::broker) hello["staging_file"] = host_.staging_file;
   if (role_ == Role::broker) hello["address"] = "127.0.0.1", hello["port"] = port;
   say(hello);
   if (role_ == Role::broker) say({{"type", "state"}, {"state", "waiting"}, {"for", "senders and receivers"}, {"now_ns", broker_clock_ns}});

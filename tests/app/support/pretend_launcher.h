@@ -38,6 +38,8 @@ struct PretendHost {
   std::map<Role, int> leases;                         // empty lines
   std::map<Role, int> killed, terminated;
   int alive = 0;
+  std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
+  bool salvage_fails = false;
   std::int64_t sent_each = 0;  // messages of each sender, once traffic began
 
   /// The first thing of this type that the role was told; null when there is none.
