@@ -31,17 +31,18 @@ class PretendReceiver {
  public:
   void receive(wire::ByteView bytes) {
     stream_.insert(stream_.end(), bytes.begin(), bytes.end());
-    while (stream_.size() - begun_ >= wire::frame_header_bytes) {
-      const uint8_t* frame = stream_.data() + begun_;
-      const size_t body_bytes = wire::load<uint32_t>(frame);
-      const size_t have = stream_.size() - begun_ - wire::frame_header_bytes;
-      if (frame[4] != static_cast<uint8_t>(wire::FrameType::deliver)) throw std::runtime_error("no DELIVER frame");
-      const wire::ByteView body(frame + wire::frame_header_bytes, std::min(have, body_bytes));
-      if (body.size() < wire::deliver_prefix_bytes) return;
-      read_records(body);
-      if (have < body_bytes) return;
-      begun_ += wire::frame_header_bytes + body_bytes;
-      records_read_ = 0;
+    while (true) {
+      if (frame_end_ == 0) {
+        if (unread() < Batch::head_bytes) return;
+        const uint8_t* head = stream_.data() + read_;
+        if (head[4] != static_cast<uint8_t>(wire::FrameType::deliver)) throw std::runtime_error("no DELIVER frame");
+        frame_end_ = read_ + wire::frame_header_bytes + wire::load<uint32_t>(head);
+        sent_on_ns_ = wire::load<int64_t>(head + wire::frame_header_bytes);
+        read_ += Batch::head_bytes;
+      }
+      read_records();
+      if (read_ < frame_end_) return;
+      frame_end_ = 0;
       ++frames_;
     }
   }
@@ -55,23 +56,22 @@ class PretendReceiver {
   size_t frames() const { return frames_; }
 
  private:
-  void read_records(wire::ByteView body) {
-    wire::RecordWalk walk(body.subspan(wire::deliver_prefix_bytes));
-    for (size_t i = 0;; ++i) {
-      const auto record = walk.next();
-      if (!record) return;
-      if (i < records_read_) continue;
-      ++records_read_;
-      const wire::RecordHeader header = wire::read_record_header(record->data());
-      EXPECT_EQ(wire::compute_record_checksum(record->data()), header.checksum);
-      delivered_.push_back(
-          {header.sender, header.index, header.flags, header.attempt, header.taken_in_ns, wire::load<int64_t>(body.data())});
+  size_t unread() const { return stream_.size() - read_; }
+  void read_records() {
+    while (read_ < frame_end_ && unread() >= wire::record_header_bytes) {
+      const uint8_t* record = stream_.data() + read_;
+      const wire::RecordHeader header = wire::read_record_header(record);
+      if (unread() < header.record_bytes()) return;
+      EXPECT_EQ(wire::compute_record_checksum(record), header.checksum);
+      delivered_.push_back({header.sender, header.index, header.flags, header.attempt, header.taken_in_ns, sent_on_ns_});
+      read_ += header.record_bytes();
     }
   }
 
   wire::Bytes stream_;
-  size_t begun_ = 0;
-  size_t records_read_ = 0;
+  size_t read_ = 0;
+  size_t frame_end_ = 0;  // 0: between frames
+  int64_t sent_on_ns_ = 0;
   size_t frames_ = 0;
   std::vector<Delivered> delivered_;
 };

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <stdexcept>
 
@@ -51,7 +53,13 @@ ChildProcess::~ChildProcess() {
   waitpid(pid_, nullptr, 0);
 }
 
+void ChildProcess::close_stdin() {
+  const std::lock_guard lock(in_guard_);
+  in_.reset();
+}
+
 void ChildProcess::write(const std::string& text) {
+  const std::lock_guard lock(in_guard_);
   for (size_t written = 0; written < text.size();) {
     const ssize_t bytes = ::write(in_.get(), text.data() + written, text.size() - written);
     if (bytes <= 0) throw std::runtime_error("the process does not take its stdin");
@@ -120,6 +128,20 @@ BrokerUnderTest::BrokerUnderTest(const nlohmann::json& changes) : process_({prog
   hello_ = hear();
   if (hello_.value("type", "") != "hello") throw std::runtime_error("no hello: " + hello_.dump());
   port_ = hello_["port"];
+  lease_ = std::jthread([this](const std::stop_token& stop) { keep_lease(stop); });
+}
+
+void BrokerUnderTest::keep_lease(const std::stop_token& stop) {
+  std::mutex guard;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(guard);
+  while (!stopped.wait_for(lock, stop, std::chrono::seconds(2), [&stop] { return stop.stop_requested(); })) {
+    try {
+      process_.write("\n");
+    } catch (const std::runtime_error&) {
+      return;  // it has ended, or its stdin was closed by the test
+    }
+  }
 }
 
 void BrokerUnderTest::say(const nlohmann::json& object) {

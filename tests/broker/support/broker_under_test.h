@@ -5,9 +5,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "broker/net/fd.h"
@@ -25,8 +27,9 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
+  /// Any thread.
   void write(const std::string& text);
-  void close_stdin() { in_.reset(); }
+  void close_stdin();
   /// Without its end of line; "" at the end of the stream. Throws after the patience.
   std::string read_line();
   /// Exit code, or 128 + the signal. Throws after the patience.
@@ -37,7 +40,8 @@ class ChildProcess {
  private:
   pid_t pid_ = -1;
   bool waited_ = false;
-  net::Fd in_;
+  std::mutex in_guard_;
+  net::Fd in_;  // guarded by in_guard_
   net::Fd out_;
   std::string unread_;
 };
@@ -63,9 +67,12 @@ class BrokerUnderTest {
   nlohmann::json finish();
 
  private:
+  void keep_lease(const std::stop_token& stop);
+
   ChildProcess process_;
   nlohmann::json hello_;
   uint16_t port_ = 0;
+  std::jthread lease_;  // last: it uses the process
 };
 
 }  // namespace n2nq::support

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "broker/net/clock.h"
 #include "broker/net/fd.h"
 #include "broker/queue/sender_sets.h"
-#include "broker/net/clock.h"
 #include "broker/wire/frame.h"
 #include "broker/wire/messages.h"
 #include "broker/wire/record.h"
