@@ -12,7 +12,6 @@
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QTabBar>
-#include <QToolButton>
 #include <QUrl>
 
 #include "ui/card/charts_card.h"
@@ -23,6 +22,7 @@
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/message_bar.h"
+#include "ui/widget/small_button.h"
 
 namespace n2nq::ui {
 
@@ -96,13 +96,9 @@ QWidget* MainWindow::make_tab_row() {
   tabs_ = described(new QTabBar, "page_tabs", QStringLiteral("Pages"), QString());
   tabs_->setExpanding(false);
   tabs_->setDrawBase(false);
+  tabs_->setUsesScrollButtons(false);
   tabs_->setFocusPolicy(Qt::StrongFocus);
-  menu_button_ = described(new QToolButton, "button_menu", QStringLiteral("Menu"), QStringLiteral("Everything there is to do (F10)"));
-  menu_button_->setProperty("small", true);
-  menu_button_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-  menu_button_->setText(QStringLiteral("Menu"));
-  menu_button_->setPopupMode(QToolButton::InstantPopup);
-  menu_button_->setFocusPolicy(Qt::StrongFocus);
+  menu_button_ = small_button("button_menu", QStringLiteral("Menu"), QStringLiteral("Everything there is to do (F10)"));
   row->addWidget(tabs_);
   row->addStretch(1);
   row->addWidget(menu_button_);
@@ -150,7 +146,7 @@ void MainWindow::make_actions() {
       if (i < tabs_->count()) tabs_->setCurrentIndex(i);
     });
   }
-  connect(new QShortcut(QKeySequence(Qt::Key_F10), this), &QShortcut::activated, menu_button_, &QToolButton::showMenu);
+  connect(new QShortcut(QKeySequence(Qt::Key_F10), this), &QShortcut::activated, menu_button_, &QPushButton::showMenu);
 }
 
 void MainWindow::make_menu() {

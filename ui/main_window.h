@@ -17,7 +17,7 @@
 class QMenu;
 class QStackedWidget;
 class QTabBar;
-class QToolButton;
+class QPushButton;
 
 namespace n2nq::ui {
 
@@ -91,7 +91,7 @@ class MainWindow : public QMainWindow {
 
   RunBar* bar_ = nullptr;
   QTabBar* tabs_ = nullptr;
-  QToolButton* menu_button_ = nullptr;
+  QPushButton* menu_button_ = nullptr;
   QStackedWidget* pages_ = nullptr;
   BenchPage* bench_ = nullptr;
   QWidget* charts_page_ = nullptr;

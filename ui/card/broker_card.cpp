@@ -3,8 +3,8 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QStackedLayout>
-#include <QToolButton>
 
 #include "ui/card/advanced_panel.h"
 #include "ui/card/process_head.h"
@@ -84,8 +84,8 @@ void BrokerCard::add_fold_row() {
   row->addStretch(1);
   row->addWidget(log_);
   body()->addLayout(row);
-  connect(fold_, &QToolButton::toggled, this, &BrokerCard::show_advanced);
-  connect(log_, &QToolButton::clicked, this, &BrokerCard::log_requested);
+  connect(fold_, &QPushButton::toggled, this, &BrokerCard::show_advanced);
+  connect(log_, &QPushButton::clicked, this, &BrokerCard::log_requested);
 }
 
 void BrokerCard::add_middle(const Theme& theme) {

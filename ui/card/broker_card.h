@@ -6,7 +6,7 @@
 #include "ui/widget/card.h"
 
 class QStackedLayout;
-class QToolButton;
+class QPushButton;
 class QLabel;
 
 namespace n2nq::ui {
@@ -44,7 +44,7 @@ class BrokerCard : public Card {
   const Theme& theme_;
   QWidget *remove_row_, *dispatch_row_;
   QLabel *or_after_, *balancer_after_;
-  QToolButton *fold_, *log_;
+  QPushButton *fold_, *log_;
   QStackedLayout* middle_;
   RunPanel* panel_;
   AdvancedPanel* advanced_;

@@ -4,7 +4,7 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QToolButton>
+#include <QPushButton>
 
 #include "ui/widget/chart_legend.h"
 #include "ui/widget/small_button.h"
@@ -72,9 +72,9 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
 
   connect_chart(latency_chart_);
   connect_chart(rate_chart_);
-  connect(log_, &QToolButton::toggled, latency_chart_, &LiveChart::set_logarithmic);
-  connect(pause_, &QToolButton::clicked, this, &ChartsCard::set_paused);
-  connect(back_, &QToolButton::clicked, this, [this] {
+  connect(log_, &QPushButton::toggled, latency_chart_, &LiveChart::set_logarithmic);
+  connect(pause_, &QPushButton::clicked, this, &ChartsCard::set_paused);
+  connect(back_, &QPushButton::clicked, this, [this] {
     window_.reset();
     window_changed();
   });
@@ -136,6 +136,12 @@ void ChartsCard::clear() {
   rates_.clear();
   window_ = TimeWindow();
   window_changed();
+}
+
+void ChartsCard::set_running(bool running) {
+  const QString word = running || latency_.empty() ? QStringLiteral("now") : QStringLiteral("end");
+  latency_chart_->set_newest_word(word);
+  rate_chart_->set_newest_word(word);
 }
 
 void ChartsCard::set_paused(bool paused) {

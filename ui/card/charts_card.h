@@ -8,7 +8,7 @@
 #include "ui/chart/time_window.h"
 #include "ui/widget/card.h"
 
-class QToolButton;
+class QPushButton;
 class QHBoxLayout;
 
 namespace n2nq::ui {
@@ -23,6 +23,8 @@ class ChartsCard : public QFrame {
   /// A line with a word at the newest instant.
   void mark(const QString& word);
   void clear();
+  /// Whether more samples will come.
+  void set_running(bool running);
   void set_paused(bool paused);
   bool is_paused() const { return !window_.is_live(); }
 
@@ -45,7 +47,7 @@ class ChartsCard : public QFrame {
   ChartHistory latency_{3}, rates_{3};
   TimeWindow window_;
   LiveChart *latency_chart_, *rate_chart_;
-  QToolButton *log_, *pause_, *back_;
+  QPushButton *log_, *pause_, *back_;
 };
 
 }  // namespace n2nq::ui

@@ -24,11 +24,12 @@ enum Length { by_messages, by_duration, until_stopped };
 enum Size { fixed, range };
 enum Pace { by_delay, by_rate };
 
-ChoiceBox* make_choice(const Theme& theme, const char* object_name, const QString& name, const QStringList& items) {
+// `look`: "true" beside a field, "label" in a label's place.
+ChoiceBox* make_choice(const Theme& theme, const char* look, const char* object_name, const QString& name, const QStringList& items) {
   auto* box = new ChoiceBox(theme);
   box->setObjectName(QString::fromLatin1(object_name));
   box->setAccessibleName(name);
-  box->setProperty("plain", true);
+  box->setProperty("plain", QString::fromLatin1(look));
   box->addItems(items);
   return box;
 }
@@ -58,17 +59,15 @@ LoadForm::LoadForm(SettingsForm& form, const Theme& theme, QWidget* parent) : Fo
 }
 
 void LoadForm::add_length_row() {
-  auto* row = add_row(QStringLiteral("Messages each"), {messages_key, duration_key});
-  length_label_ = last_label();
+  length_ = make_choice(theme_, "label", "choice_length", QStringLiteral("How long senders send"),
+                        {QStringLiteral("Messages each"), QStringLiteral("Duration"), QStringLiteral("Until stopped")});
+  auto* row = add_row(length_, {messages_key, duration_key});
   messages_ = new TextField(form_, messages_key);
   duration_ = new TextField(form_, duration_key);
-  length_ = make_choice(theme_, "choice_length", QStringLiteral("How long senders send"),
-                        {QStringLiteral("a number of messages"), QStringLiteral("for a duration"), QStringLiteral("until stopped")});
   for (TextField* field : {messages_, duration_}) {
     field->setFixedWidth(field_px);
     row->addWidget(field);
   }
-  row->addWidget(length_);
   row->addStretch(1);
   connect(length_, &QComboBox::activated, this, &LoadForm::choose_length);
 }
@@ -78,7 +77,8 @@ void LoadForm::add_size_row() {
   size_min_ = new UnitEdit(QStringLiteral("B"));
   size_max_ = new UnitEdit(QStringLiteral("B"));
   size_to_ = make_label(QStringLiteral("to"), "secondary");
-  size_ = make_choice(theme_, "choice_size", QStringLiteral("Fixed size or range"), {QStringLiteral("fixed"), QStringLiteral("range")});
+  size_ =
+      make_choice(theme_, "true", "choice_size", QStringLiteral("Fixed size or range"), {QStringLiteral("fixed"), QStringLiteral("range")});
   size_min_->setObjectName(QStringLiteral("field_senders_size_bytes"));
   size_min_->setAccessibleName(QStringLiteral("Message size"));
   size_max_->setObjectName(QStringLiteral("field_senders_size_bytes_max"));
@@ -93,20 +93,18 @@ void LoadForm::add_size_row() {
 }
 
 void LoadForm::add_pace_row() {
-  auto* row = add_row(QStringLiteral("Delay"), {delay_key, rate_key});
-  pace_label_ = last_label();
+  pace_ = make_choice(theme_, "label", "choice_pace", QStringLiteral("Pace as delay or as rate"),
+                      {QStringLiteral("Delay"), QStringLiteral("Rate")});
+  auto* row = add_row(pace_, {delay_key, rate_key});
   delay_ = new TextField(form_, delay_key);
   rate_ = new TextField(form_, rate_key);
-  pace_ = make_choice(theme_, "choice_pace", QStringLiteral("Pace as delay or as rate"),
-                      {QStringLiteral("as delay"), QStringLiteral("as rate")});
   auto* start =
       new WordField(form_, QStringLiteral("senders.start"), {QStringLiteral("spread evenly"), QStringLiteral("in phase")}, theme_);
-  start->setProperty("plain", true);
+  start->setProperty("plain", QStringLiteral("true"));
   for (TextField* field : {delay_, rate_}) {
     field->setFixedWidth(field_px);
     row->addWidget(field);
   }
-  row->addWidget(pace_);
   row->addWidget(start);
   row->addStretch(1);
   connect(pace_, &QComboBox::activated, this, &LoadForm::choose_pace);
@@ -161,13 +159,11 @@ void LoadForm::refresh() {
   const auto& senders = form_.settings().senders;
   const int length = senders.messages ? by_messages : senders.duration_s ? by_duration : until_stopped;
   length_->setCurrentIndex(length);
-  length_label_->setText(length == by_messages ? QStringLiteral("Messages each") : QStringLiteral("Send"));
   messages_->setVisible(length == by_messages);
   duration_->setVisible(length == by_duration);
 
   const int pace = senders.rate_per_s ? by_rate : by_delay;
   pace_->setCurrentIndex(pace);
-  pace_label_->setText(pace == by_rate ? QStringLiteral("Rate") : QStringLiteral("Delay"));
   delay_->setVisible(pace == by_delay);
   rate_->setVisible(pace == by_rate);
   refresh_size();

@@ -5,6 +5,8 @@
 #include "ui/theme/theme.h"
 #include "ui/widget/form_rows.h"
 
+class QLabel;
+
 namespace n2nq::ui {
 
 class ChoiceBox;
@@ -32,7 +34,7 @@ class LoadForm : public FormRows {
   ChoiceBox *length_, *size_, *pace_;
   TextField *messages_, *duration_, *delay_, *rate_;
   UnitEdit *size_min_, *size_max_;
-  QLabel *length_label_, *pace_label_, *size_to_;
+  QLabel* size_to_;
   bool editing_size_ = false;
 };
 

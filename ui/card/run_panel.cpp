@@ -6,11 +6,11 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
-#include <QToolButton>
 #include <QWidgetAction>
 
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/reasons_popup.h"
 #include "ui/widget/small_button.h"
 
@@ -54,18 +54,18 @@ QString verdict_sign(app::Verdict verdict) {
   return {};
 }
 
-QColor verdict_color(app::Verdict verdict, const Tokens& t) {
+const char* verdict_tone(app::Verdict verdict) {
   switch (verdict) {
     case app::Verdict::clean:
-      return t.good;
+      return "good";
     case app::Verdict::stopped:
-      return t.text;
+      return "";
     case app::Verdict::degraded:
-      return t.warning;
+      return "warning";
     case app::Verdict::broken:
-      return t.bad;
+      return "bad";
   }
-  return t.text;
+  return "";
 }
 
 }  // namespace
@@ -78,8 +78,12 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   all->setSpacing(space::between);
   invitation_ = described(make_label(QString(), "secondary"), "invitation", QStringLiteral("What to do"), QString());
   invitation_->setWordWrap(true);
-  invitation_->setAlignment(Qt::AlignCenter);
+  invitation_->setAlignment(Qt::AlignHCenter | Qt::AlignBottom);
   all->addWidget(invitation_, 1);
+  remarks_ = described(make_label(QString(), "caption"), "remarks", QStringLiteral("Worth knowing before the start"), QString());
+  remarks_->setWordWrap(true);
+  remarks_->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
+  all->addWidget(remarks_, 1);
   verdict_row_ = make_verdict();
   all->addWidget(verdict_row_);
   counts_ = make_counts();
@@ -99,8 +103,7 @@ QWidget* RunPanel::make_verdict() {
   layout->setSpacing(space::between);
   verdict_ = described(make_label(QString(), "title"), "verdict", QStringLiteral("Verdict of the run"), QString());
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  story_ = described(make_label(QString(), "secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
-  story_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  story_ = described(new ElidedLabel("secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
   reasons_ = small_button("button_reasons", QString(), QStringLiteral("Shows why the verdict is what it is"));
   folder_ = described(new QPushButton(QStringLiteral("Open folder")), "button_open_folder", QStringLiteral("Open the run's folder"),
                       QStringLiteral("Opens the folder with the run's logs and summary"));
@@ -108,7 +111,7 @@ QWidget* RunPanel::make_verdict() {
   layout->addWidget(reasons_);
   layout->addWidget(story_, 1);
   layout->addWidget(folder_);
-  connect(reasons_, &QToolButton::clicked, this, &RunPanel::show_reasons);
+  connect(reasons_, &QPushButton::clicked, this, &RunPanel::show_reasons);
   connect(folder_, &QPushButton::clicked, this, &RunPanel::open_folder_requested);
   return row;
 }
@@ -148,10 +151,8 @@ void RunPanel::clear_figures() {
 
 QString RunPanel::invitation() const {
   const app::Settings& settings = form_.settings();
-  QString text = QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers on this machine.")
-                     .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount));
-  for (const QString& remark : form_.remarks()) text += QStringLiteral("\n\n") + remark;
-  return text;
+  return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers on this machine.")
+      .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount));
 }
 
 void RunPanel::refresh() {
@@ -159,16 +160,19 @@ void RunPanel::refresh() {
   const bool idle = state == app::RunState::idle;
   const bool finished = state == app::RunState::finished;
   invitation_->setVisible(idle);
-  if (idle) invitation_->setText(invitation());
+  const QStringList remarks = form_.remarks();
+  remarks_->setVisible(idle && !remarks.isEmpty());
+  if (idle) {
+    invitation_->setText(invitation());
+    remarks_->setText(remarks.join(u'\n'));
+  }
   verdict_row_->setVisible(finished);
   counts_->setVisible(!idle);
   if (!finished) return;
 
   const app::RunOutcome& outcome = actions_.run().outcome();
   const app::LiveFigures& figures = actions_.run().figures();
-  QPalette palette = verdict_->palette();
-  palette.setColor(QPalette::WindowText, verdict_color(outcome.verdict, theme_.tokens()));
-  verdict_->setPalette(palette);
+  set_style_property(verdict_, "tone", QString::fromLatin1(verdict_tone(outcome.verdict)));
   verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
   reasons_->setVisible(!outcome.reasons.isEmpty());
   reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
@@ -176,8 +180,7 @@ void RunPanel::refresh() {
   const QString story = outcome.reasons.isEmpty()
                             ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
                             : outcome.reasons.first();
-  story_->setText(story);
-  story_->setToolTip(outcome.reasons.isEmpty() ? story : outcome.reasons.join(u'\n'));
+  story_->set_text(story);
   folder_->setVisible(!outcome.folder.isEmpty());
 }
 

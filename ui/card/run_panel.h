@@ -11,9 +11,10 @@
 
 class QLabel;
 class QPushButton;
-class QToolButton;
 
 namespace n2nq::ui {
+
+class ElidedLabel;
 
 class RunPanel : public QWidget {
   Q_OBJECT
@@ -36,8 +37,9 @@ class RunPanel : public QWidget {
   SettingsForm& form_;
   RunActions& actions_;
   const Theme& theme_;
-  QLabel *invitation_, *verdict_, *story_;
-  QToolButton* reasons_;
+  QLabel *invitation_, *remarks_, *verdict_;
+  ElidedLabel* story_;
+  QPushButton* reasons_;
   QPushButton* folder_;
   QWidget *verdict_row_, *counts_;
   std::vector<Tile*> tiles_;

@@ -20,16 +20,16 @@ namespace {
 constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 constexpr double zoom_per_notch = 0.8;
 constexpr int notch = 120;
-constexpr int plot_margin_px = 4;
+constexpr int side_room_px = 12;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
-constexpr double chart_min_height_px = 120;
+constexpr int chart_min_height_px = 40;  // so that a window with charts can be made low enough for them to move to their page
 
 QChart* make_chart() {
   auto* chart = new QChart;
   chart->setAnimationOptions(QChart::NoAnimation);
   chart->legend()->hide();
   chart->setBackgroundVisible(false);
-  chart->setMargins(QMargins(0, unit_room_px, plot_margin_px, 0));
+  chart->setMargins(QMargins(side_room_px, unit_room_px, side_room_px, 0));
   chart->layout()->setContentsMargins(0, 0, 0, 0);
   return chart;
 }
@@ -51,7 +51,7 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
   setFrameShape(QFrame::NoFrame);
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
-  setMinimumHeight(static_cast<int>(chart_min_height_px));
+  setMinimumHeight(chart_min_height_px);
   setViewportUpdateMode(QGraphicsView::BoundingRectViewportUpdate);
   setRenderHint(QPainter::Antialiasing);
 
@@ -127,6 +127,13 @@ void LiveChart::show_window(const TimeWindow& window) {
   set_reading(reading_s_);
 }
 
+void LiveChart::set_newest_word(const QString& word) {
+  if (word == newest_word_) return;
+  newest_word_ = word;
+  labelled_span_s_ = -1;
+  scale_times();
+}
+
 void LiveChart::scale_times() {
   const double behind_s = window_.now_s() - window_.to_s();
   if (window_.span_s() == labelled_span_s_ && std::abs(behind_s - labelled_behind_s_) < 1e-6) return;
@@ -139,7 +146,7 @@ void LiveChart::scale_times() {
   const double step = time_step(window_.span_s());
   for (double at = std::ceil(left / step) * step; at <= right + 1e-6; at += step) {
     const bool now = std::abs(at) < 1e-6;
-    time_axis_->append(now ? QStringLiteral("now") : QStringLiteral("%1 s").arg(QString::number(at).replace(u'-', u'−')), at);
+    time_axis_->append(now ? newest_word_ : QStringLiteral("%1 s").arg(QString::number(at).replace(u'-', u'−')), at);
   }
 }
 
@@ -194,9 +201,9 @@ void LiveChart::scale_values() {
 void LiveChart::label_units() {
   const QRectF plot = chart()->plotArea();
   unit_label_->setText(unit());
-  unit_label_->setPos(plot.left() - unit_label_->boundingRect().width() - space::between, 0);
+  unit_label_->setPos(std::max(0.0, plot.left() - unit_label_->boundingRect().width() - space::between), 0);
   right_unit_label_->setText(spec_.right_unit);
-  right_unit_label_->setPos(chart()->size().width() - right_unit_label_->boundingRect().width() - plot_margin_px, 0);
+  right_unit_label_->setPos(chart()->size().width() - right_unit_label_->boundingRect().width(), 0);
 }
 
 void LiveChart::update_curves() {

@@ -44,6 +44,8 @@ class LiveChart : public QChartView {
   /// Takes up the window and what the history has in it.
   void show_window(const TimeWindow& window);
   void set_logarithmic(bool logarithmic);
+  /// What the newest instant is called on the axis: "now" while it moves, "end" once it does not.
+  void set_newest_word(const QString& word);
   bool is_logarithmic() const { return logarithmic_; }
   /// Shows the values at this instant; NaN: none.
   void set_reading(double t_s);
@@ -95,6 +97,7 @@ class LiveChart : public QChartView {
   LogRange log_{1, 1000};
   TimeScale scale_;
   double labelled_span_s_ = -1, labelled_behind_s_ = -1;
+  QString newest_word_ = QStringLiteral("now");
   bool logarithmic_ = false;
   bool dragging_ = false;
   double drag_x_ = 0;

@@ -9,9 +9,9 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QShortcut>
-#include <QToolButton>
 #include <QUrl>
 
 #include "ui/log/log_tail.h"
@@ -90,13 +90,13 @@ QWidget* LogWindow::make_tools() {
   for (QWidget* widget : std::initializer_list<QWidget*>{earlier_, follow_, copy_, outside_}) row->addWidget(widget);
   earlier_->hide();
 
-  connect(previous_, &QToolButton::clicked, this, &LogWindow::find_previous);
-  connect(next_, &QToolButton::clicked, this, &LogWindow::find_next);
+  connect(previous_, &QPushButton::clicked, this, &LogWindow::find_previous);
+  connect(next_, &QPushButton::clicked, this, &LogWindow::find_next);
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(QGuiApplication::keyboardModifiers().testFlag(Qt::ShiftModifier)); });
   connect(search_, &QLineEdit::textEdited, found_, &QLabel::clear);
-  connect(follow_, &QToolButton::clicked, this, &LogWindow::set_following);
-  connect(copy_, &QToolButton::clicked, this, &LogWindow::copy);
-  connect(outside_, &QToolButton::clicked, this, &LogWindow::open_outside);
+  connect(follow_, &QPushButton::clicked, this, &LogWindow::set_following);
+  connect(copy_, &QPushButton::clicked, this, &LogWindow::copy);
+  connect(outside_, &QPushButton::clicked, this, &LogWindow::open_outside);
   connect(new QShortcut(QKeySequence::Find, this), &QShortcut::activated, search_, qOverload<>(&QWidget::setFocus));
   connect(new QShortcut(QKeySequence(Qt::Key_F3), this), &QShortcut::activated, this, &LogWindow::find_next);
   connect(new QShortcut(QKeySequence(Qt::SHIFT | Qt::Key_F3), this), &QShortcut::activated, this, &LogWindow::find_previous);
@@ -111,7 +111,7 @@ void LogWindow::connect_tail() {
   connect(tail_, &LogTail::appended, this, &LogWindow::append);
   connect(tail_, &LogTail::prepended, this, &LogWindow::prepend);
   connect(tail_, &LogTail::position_changed, this, &LogWindow::show_position);
-  connect(earlier_, &QToolButton::clicked, tail_, &LogTail::load_earlier);
+  connect(earlier_, &QPushButton::clicked, tail_, &LogTail::load_earlier);
 }
 
 void LogWindow::restyle() {
@@ -147,7 +147,9 @@ void LogWindow::append(const QString& text) {
   const bool at_end = bar->value() >= bar->maximum() - 1;
   QTextCursor end(view_->document());
   end.movePosition(QTextCursor::End);
+  const bool first = view_->document()->isEmpty();
   end.insertText(text);
+  if (first) view_->moveCursor(QTextCursor::Start);  // a search begins at the top
   if (at_end) bar->setValue(bar->maximum());
 }
 

@@ -10,7 +10,7 @@
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
-class QToolButton;
+class QPushButton;
 
 namespace n2nq::ui {
 
@@ -53,7 +53,7 @@ class LogWindow : public QWidget {
   QPlainTextEdit* view_;
   QLineEdit* search_;
   QLabel *found_, *position_;
-  QToolButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;
+  QPushButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;
   qint64 shown_bytes_ = 0;
   bool all_loaded_ = true;
 };

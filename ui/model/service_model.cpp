@@ -10,11 +10,21 @@ namespace {
 
 // The switch back lies lower than the switch, so that a column around 10 does not flicker.
 int steady_decimals(double largest_shown, int present) {
-  if (present == 1) return largest_shown < 8 ? 2 : 1;
-  return largest_shown < 12 ? 2 : 1;
+  if (largest_shown < (present == 3 ? 1 : 0.8)) return 3;
+  return largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
+}
+
+// Unlike ==, takes two unknown figures for the same.
+bool same(double a, double b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
 }
 
 }  // namespace
+
+bool ServiceModel::Row::operator==(const Row& other) const {
+  return same(times_us[0], other.times_us[0]) && same(times_us[1], other.times_us[1]) && same(rate_per_s, other.rate_per_s) &&
+         packets == other.packets;
+}
 
 const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role role) {
   static const std::vector<ColumnInfo> senders = {
@@ -60,7 +70,6 @@ void ServiceModel::clear_figures() {
 bool ServiceModel::put(int number, const Row& row) {
   if (number < 1 || number > static_cast<int>(rows_.size())) return false;
   Row& present = rows_[static_cast<std::size_t>(number - 1)];
-  // NaN differs from itself, so a row with unknown figures counts as changed; that costs a repaint, never a wrong figure.
   if (present == row) return false;
   present = row;
   return true;
@@ -106,6 +115,23 @@ void ServiceModel::choose_units() {
     decimals_[column.slot] = decimals;
     emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
     announce(0, static_cast<int>(rows_.size()) - 1);
+  }
+}
+
+QString ServiceModel::widest_text(int column) const {
+  const ColumnInfo& info = columns(role_)[static_cast<std::size_t>(column)];
+  switch (info.kind) {
+    case Kind::name:
+      return service_name(role_, static_cast<int>(rows_.size()));
+    case Kind::time:
+      return QStringLiteral("888.8") + QString(info.extra_decimals, u'8');
+    case Kind::rate:
+      return QStringLiteral("888.8");
+    case Kind::packets:
+      if (role_ == app::Role::senders && planned_) return count_text(*planned_) + QStringLiteral(" / ") + count_text(*planned_);
+      return count_text(88888);
+    default:
+      return QStringLiteral("log");
   }
 }
 

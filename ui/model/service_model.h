@@ -31,6 +31,8 @@ class ServiceModel : public QAbstractTableModel {
   void update(const app::LiveFigures& figures);
 
   app::Role role() const { return role_; }
+  /// About the longest text that a cell of the column will show; for its width.
+  QString widest_text(int column) const;
   int number_of(int row) const { return row + 1; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -51,7 +53,7 @@ class ServiceModel : public QAbstractTableModel {
     double times_us[2] = {app::unknown, app::unknown};
     double rate_per_s = app::unknown;
     std::int64_t packets = -1;
-    bool operator==(const Row&) const = default;
+    bool operator==(const Row& other) const;
   };
 
   static const std::vector<ColumnInfo>& columns(app::Role role);

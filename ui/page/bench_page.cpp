@@ -17,6 +17,8 @@ namespace n2nq::ui {
 
 namespace {
 
+constexpr int card_shares[] = {375, 425, 432};
+
 QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
   auto* splitter = new QSplitter(orientation);
   splitter->setObjectName(QString::fromLatin1(name));
@@ -27,7 +29,8 @@ QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
 
 }  // namespace
 
-BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent) : QWidget(parent), actions_(actions) {
+BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
+    : QWidget(parent), form_(form), actions_(actions) {
   setObjectName(QStringLiteral("bench_page"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
@@ -39,9 +42,7 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme
   broker_ = new BrokerCard(form, actions, theme);
   receivers_ = new ReceiversCard(form, actions, theme);
   for (QWidget* card : std::initializer_list<QWidget*>{senders_, broker_, receivers_}) cards_->addWidget(card);
-  cards_->setStretchFactor(0, 30);
-  cards_->setStretchFactor(1, 36);
-  cards_->setStretchFactor(2, 34);
+  for (int i = 0; i < cards_->count(); ++i) cards_->setStretchFactor(i, card_shares[i]);
   rows_ = make_splitter(Qt::Vertical, "splitter_rows");
   rows_->addWidget(cards_);
   charts_ = new ChartsCard(theme);
@@ -57,8 +58,8 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme
   connect(&actions_, &RunActions::refused, this, &BenchPage::show_field);
   connect(&actions_.run(), &app::RunControl::figures_changed, this, &BenchPage::show_figures);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &BenchPage::mark_states);
-  connect(&actions_.run(), &app::RunControl::message, this,
-          [this](const QString& text) { messages_->add(MessageBar::Kind::remark, text); });
+  connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { charts_->set_running(actions_.is_on()); });
+  connect(&actions_.run(), &app::RunControl::message, this, &BenchPage::show_message);
   start_fresh();
 }
 
@@ -105,6 +106,18 @@ void BenchPage::start_fresh() {
   charts_->clear();
 }
 
+void BenchPage::show_message(const QString& text) {
+  if (form_.remarks().contains(text)) return;  // stood in the middle card before the start
+  messages_->add(has_died() ? MessageBar::Kind::bad : MessageBar::Kind::remark, text);
+}
+
+bool BenchPage::has_died() const {
+  for (const app::Role role : {app::Role::broker, app::Role::senders, app::Role::receivers}) {
+    if (actions_.run().process(role).state == app::ProcessState::died) return true;
+  }
+  return false;
+}
+
 void BenchPage::mark_states(app::Role role) {
   const app::ProcessStatus status = actions_.run().process(role);
   if (status.state == app::ProcessState::died) charts_->mark(role_name(role) + QStringLiteral(" died"));
@@ -119,7 +132,7 @@ QByteArray BenchPage::rows_state() const {
 }
 
 void BenchPage::restore_layout(const QByteArray& cards, const QByteArray& rows) {
-  if (!cards.isEmpty()) cards_->restoreState(cards);
+  if (cards.isEmpty() || !cards_->restoreState(cards)) cards_->setSizes({card_shares[0], card_shares[1], card_shares[2]});
   if (!rows.isEmpty()) rows_->restoreState(rows);
 }
 

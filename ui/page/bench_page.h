@@ -44,8 +44,11 @@ class BenchPage : public QWidget {
   void connect_tables();
   void show_figures();
   void start_fresh();
+  void show_message(const QString& text);
+  bool has_died() const;
   void mark_states(app::Role role);
 
+  SettingsForm& form_;
   RunActions& actions_;
   MessageBar* messages_;
   QSplitter *rows_, *cards_;

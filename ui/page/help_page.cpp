@@ -11,7 +11,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr const char* page = R"(
-<h2>A first run</h2>
+<p class="head">A first run</p>
 <ol>
 <li>Choose a preset, or set the amounts, the message size and the delay.</li>
 <li>Press <b>Start all</b> (F5). N2NQ, the senders and the receivers start; traffic begins once all of them are connected.</li>
@@ -20,7 +20,7 @@ constexpr const char* page = R"(
 </ol>
 <p>Each process can be started alone, in any order; it waits for the others and says so. Runs are kept in <code>%runs%</code>.</p>
 
-<h2>Words</h2>
+<p class="head">Words</p>
 <table>
 <tr><td>sender, receiver</td><td>one simulated service with a connection and a log file of its own</td></tr>
 <tr><td>broadcaster</td><td>queue mode 1: every receiver gets every message</td></tr>
@@ -34,7 +34,7 @@ constexpr const char* page = R"(
 <tr><td>–</td><td>not known yet</td></tr>
 </table>
 
-<h2>Verdicts</h2>
+<p class="head">Verdicts</p>
 <table>
 <tr><td>✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
 <tr><td>■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
@@ -42,7 +42,7 @@ constexpr const char* page = R"(
 <tr><td>✕ broken</td><td>something was lost, cannot be explained, or a process died</td></tr>
 </table>
 
-<h2>Keys</h2>
+<p class="head">Keys</p>
 <table>
 <tr><td>F5</td><td>start all</td></tr>
 <tr><td>Shift+F5</td><td>stop; once more: at once</td></tr>
@@ -74,7 +74,7 @@ HelpPage::HelpPage(const Theme& theme, const QString& runs_folder, QWidget* pare
 void HelpPage::refresh() {
   const Tokens& t = theme_.tokens();
   text_->document()->setDefaultStyleSheet(
-      QStringLiteral("h2 { font-size: %1px; font-weight: 600; } p, li, td { font-size: %2px; } td { padding: 2px 16px 2px 0; } "
+      QStringLiteral(".head { font-size: %1px; font-weight: 600; } p, li, td { font-size: %2px; } td { padding: 2px 16px 2px 0; } "
                      "code { color: %3; }")
           .arg(text_px::title)
           .arg(text_px::body)

@@ -6,12 +6,12 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
-#include <QToolButton>
 #include <algorithm>
 
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/hint_button.h"
+#include "ui/widget/menu_button.h"
 #include "ui/widget/progress_strip.h"
 #include "ui/widget/save_as_dialog.h"
 #include "ui/widget/state_light.h"
@@ -60,12 +60,8 @@ void RunBar::add_buttons(QHBoxLayout* row) {
 }
 
 void RunBar::add_presets(QHBoxLayout* row) {
-  preset_ = described(new QToolButton, "button_preset", QStringLiteral("Preset"), QString());
-  preset_->setProperty("button", true);
-  preset_->setPopupMode(QToolButton::InstantPopup);
-  preset_->setToolButtonStyle(Qt::ToolButtonTextOnly);
+  preset_ = described(new MenuButton(theme_), "button_preset", QStringLiteral("Preset"), QString());
   preset_->setFixedWidth(preset_px);
-  preset_->setFocusPolicy(Qt::StrongFocus);
   auto* menu = new QMenu(preset_);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] { fill_preset_menu(menu); });
   preset_->setMenu(menu);
@@ -143,7 +139,10 @@ void RunBar::refresh_progress() {
     case app::RunState::ending:
       return progress_->set_progress(std::max(run.progress(), 0.0), QStringLiteral("ending"));
     case app::RunState::finished:
-      return progress_->set_progress(1, QStringLiteral("finished"));
+      return progress_->set_progress(run.outcome().verdict == app::Verdict::broken || run.outcome().verdict == app::Verdict::stopped
+                                         ? std::max(run.progress(), 0.0)
+                                         : 1,
+                                     QStringLiteral("finished"));
     case app::RunState::running:
       break;
   }
@@ -161,9 +160,7 @@ void RunBar::refresh_progress() {
 void RunBar::refresh_preset() {
   QString text = presets_.title();
   if (presets_.is_modified()) text += QStringLiteral(" · modified");
-  const int room = preset_px - 2 * space::between - 24;
-  preset_->setText(preset_->fontMetrics().elidedText(text, Qt::ElideMiddle, room) + QStringLiteral("  ▾"));
-  preset_->setAccessibleDescription(text);
+  preset_->set_text(text);
   const bool on = actions_.is_on();
   preset_->setEnabled(!on);
   preset_->setToolTip(text + (on ? QStringLiteral("\nLocked while a run is on. Stop it to choose another one.")

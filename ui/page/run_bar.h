@@ -10,12 +10,12 @@
 
 class QMenu;
 class QPushButton;
-class QToolButton;
 class QHBoxLayout;
 
 namespace n2nq::ui {
 
 class HintButton;
+class MenuButton;
 class ProgressStrip;
 class StateLight;
 
@@ -45,7 +45,7 @@ class RunBar : public QFrame {
   RunActions& actions_;
   const Theme& theme_;
   HintButton *start_, *stop_;
-  QToolButton* preset_;
+  MenuButton* preset_;
   QPushButton* save_;
   StateLight* lights_[3];
   ProgressStrip* progress_;

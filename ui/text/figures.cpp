@@ -59,7 +59,7 @@ TimeScale time_scale(double largest_us) {
 TimeScale steady_time_scale(double largest_us, const TimeScale& present) {
   if (std::isnan(largest_us)) return present;
   const double shown = largest_us * present.factor;
-  return shown >= 0.4 && shown < 2000 ? present : time_scale(largest_us);
+  return shown >= 0.8 && shown < 2000 ? present : time_scale(largest_us);
 }
 
 Figure time_figure(double value_us, int extra_decimals) {
@@ -94,7 +94,7 @@ QString span_text(double seconds) {
 }
 
 QString service_name(app::Role role, int number) {
-  return QStringLiteral("%1%2").arg(role == app::Role::senders ? u'S' : u'R').arg(number, 3, 10, QChar(u'0'));
+  return (role == app::Role::senders ? QStringLiteral("S%1") : QStringLiteral("R%1")).arg(number, 3, 10, QChar(u'0'));
 }
 
 QString role_name(app::Role role) {

@@ -17,6 +17,9 @@ QLabel[role="title"] { font-size: @title_px@px; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
 QLabel[role="secondary"] { color: @secondary@; }
 QLabel[role="caption"] { color: @secondary@; font-size: @caption_px@px; }
+QLabel[tone="good"] { color: @good@; }
+QLabel[tone="warning"] { color: @warning@; }
+QLabel[tone="bad"] { color: @bad@; }
 QLabel[role="problem"] { color: @bad@; font-size: @caption_px@px; }
 
 QFrame[card="true"] { background: @surface@; border: 1px solid @border@; border-radius: @radius@px; }
@@ -26,27 +29,27 @@ QFrame[well="true"] { background: @background@; border: none; border-radius: @ra
 QFrame[notice="bad"] { background: @bad_tint@; border: 1px solid @bad_line@; border-radius: @radius@px; }
 QFrame[notice="remark"] { background: @primary_tint@; border: 1px solid @primary_line@; border-radius: @radius@px; }
 
-QPushButton, QToolButton[button="true"] {
+QPushButton {
   background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px;
   padding: 0 12px; min-height: @control@px; max-height: @control@px;
 }
-QToolButton[button="true"] { padding: 0 8px; }
-QPushButton:hover, QToolButton[button="true"]:hover { background: @hover@; }
-QPushButton:pressed, QToolButton[button="true"]:pressed { background: @pressed@; }
-QPushButton:focus, QToolButton[button="true"]:focus { border-color: @primary@; }
-QPushButton:disabled, QToolButton[button="true"]:disabled { color: @faint@; background: @surface@; border-color: @border@; }
+QPushButton:hover { background: @hover@; }
+QPushButton:pressed { background: @pressed@; }
+QPushButton:focus { border-color: @primary@; }
+QPushButton:disabled { color: @faint@; background: @surface@; border-color: @border@; }
 QPushButton[main="true"] { background: @primary@; color: @on_primary@; border-color: @primary@; }
 QPushButton[main="true"]:hover { background: @primary_hover@; }
 QPushButton[main="true"]:pressed { background: @primary_pressed@; }
 QPushButton[main="true"]:focus { border-color: @text@; }
-QToolButton[button="true"]::menu-indicator, QPushButton::menu-indicator { image: none; width: 0; }
-QToolButton[button="true"]:checked { background: @primary_tint@; border-color: @primary_line@; color: @primary@; }
-QToolButton[small="true"] { border: none; border-radius: 4px; padding: 2px 6px; color: @secondary@; background: transparent; font-size: @caption_px@px; }
-QToolButton[small="true"]:hover { background: @hover@; color: @text@; }
-QToolButton[small="true"]:focus { background: @hover@; border: 1px solid @primary@; }
-QToolButton[small="true"]:checked { background: @primary_tint@; color: @primary@; }
-QToolButton[small="true"]:disabled { color: @faint@; }
-QToolButton[small="true"]::menu-indicator { image: none; width: 0; }
+QPushButton::menu-indicator { image: none; width: 0; }
+QPushButton[small="true"] {
+  border: 1px solid transparent; border-radius: 4px; padding: 0 3px; min-height: 20px; max-height: 20px;
+  color: @secondary@; background: transparent; font-size: @caption_px@px;
+}
+QPushButton[small="true"]:hover { background: @hover@; color: @text@; }
+QPushButton[small="true"]:focus { border-color: @primary@; }
+QPushButton[small="true"]:checked { background: @primary_tint@; color: @primary@; }
+QPushButton[small="true"]:disabled { color: @faint@; }
 
 QPushButton[segment="first"], QPushButton[segment="last"] { border-radius: 0; }
 QPushButton[segment="first"] { border-top-left-radius: @radius@px; border-bottom-left-radius: @radius@px; border-right: none; }
@@ -70,9 +73,14 @@ QLineEdit[refused="true"] { border-color: @bad@; }
 QLineEdit[locked="true"], QComboBox[locked="true"] { background: @background@; color: @secondary@; border-color: @background@; }
 QComboBox { padding-right: 24px; }
 QComboBox[plain="true"] { border-color: transparent; color: @secondary@; padding-left: 4px; }
+QComboBox[plain="label"] {
+  border: none; border-bottom: 1px solid transparent; border-radius: 0; color: @secondary@; padding-left: 0; background: transparent;
+}
+QComboBox[plain="label"]:hover { color: @text@; }
+QComboBox[plain="label"]:focus { border-bottom: 1px solid @primary@; }
 QComboBox[plain="true"]:hover { border-color: @border@; }
 QComboBox[plain="true"]:focus { border-color: @primary@; }
-QComboBox[plain="true"][locked="true"] { background: transparent; border-color: transparent; }
+QComboBox[plain][locked="true"] { background: transparent; border-color: transparent; }
 QComboBox::drop-down { border: none; width: 0; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView {
@@ -92,7 +100,7 @@ QTabBar::tab {
   background: transparent; color: @secondary@; padding: 0 16px; min-height: 33px; border: none; border-bottom: 2px solid transparent;
 }
 QTabBar::tab:hover { color: @text@; }
-QTabBar::tab:selected { color: @primary@; font-weight: 600; border-bottom: 2px solid @primary@; }
+QTabBar::tab:selected { color: @primary@; border-bottom: 2px solid @primary@; }
 QTabBar::tab:focus { color: @text@; }
 
 QTableView {
@@ -138,6 +146,8 @@ QHash<QString, QString> values(const Tokens& t) {
       {QStringLiteral("secondary"), hex(t.secondary)},
       {QStringLiteral("primary"), hex(t.primary)},
       {QStringLiteral("on_primary"), hex(t.on_primary)},
+      {QStringLiteral("good"), hex(t.good)},
+      {QStringLiteral("warning"), hex(t.warning)},
       {QStringLiteral("bad"), hex(t.bad)},
       {QStringLiteral("line"), hex(mixed(t.border, t.surface, 0.55))},
       {QStringLiteral("hover"), hex(mixed(t.text, t.surface, 0.05))},

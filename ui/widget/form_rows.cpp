@@ -19,8 +19,11 @@ FormRows::FormRows(SettingsForm& form, QWidget* parent) : QWidget(parent), form_
 }
 
 QHBoxLayout* FormRows::add_row(const QString& label, const QStringList& keys) {
-  last_label_ = make_label(label, "secondary");
-  grid_->addWidget(last_label_, row_, 0, Qt::AlignLeft | Qt::AlignVCenter);
+  return add_row(make_label(label, "secondary"), keys);
+}
+
+QHBoxLayout* FormRows::add_row(QWidget* label, const QStringList& keys) {
+  grid_->addWidget(label, row_, 0, Qt::AlignLeft | Qt::AlignVCenter);
   auto* fields = new QHBoxLayout;
   fields->setSpacing(space::in_row);
   grid_->addLayout(fields, row_, 1);

@@ -9,7 +9,6 @@
 
 class QGridLayout;
 class QHBoxLayout;
-class QLabel;
 
 namespace n2nq::ui {
 
@@ -20,13 +19,12 @@ class FormRows : public QWidget {
 
   /// Adds a row whose problems are those of `keys`; its fields are added to the returned layout, which ends with a stretch.
   QHBoxLayout* add_row(const QString& label, const QStringList& keys);
-  /// The label of the row added last, for rows whose meaning changes.
-  QLabel* last_label() const { return last_label_; }
+  /// The same with a control in the label's place.
+  QHBoxLayout* add_row(QWidget* label, const QStringList& keys);
 
  private:
   SettingsForm& form_;
   QGridLayout* grid_;
-  QLabel* last_label_ = nullptr;
   int row_ = 0;
 };
 

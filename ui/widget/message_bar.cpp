@@ -4,12 +4,12 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QTime>
-#include <QToolButton>
 
 #include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/small_button.h"
 
 namespace n2nq::ui {
@@ -26,15 +26,13 @@ MessageBar::MessageBar(const Theme& theme, QWidget* parent) : QFrame(parent), th
   all->setSpacing(space::in_row);
   auto* row = new QHBoxLayout;
   row->setSpacing(space::in_row);
-  text_ = described(new QLabel, "message_text", QStringLiteral("Latest message"), QString());
-  text_->setWordWrap(true);
-  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  text_ = described(new ElidedLabel, "message_text", QStringLiteral("Latest message"), QString());
   row->addWidget(text_, 1);
-  more_ = small_button("message_more", QStringLiteral("All messages"), QStringLiteral("Shows or hides all messages of this session"));
+  more_ = small_button("message_more", QStringLiteral("Details"), QStringLiteral("Shows or hides all messages, in full"));
   more_->setCheckable(true);
   copy_ = small_button("message_copy", QStringLiteral("Copy"), QStringLiteral("Copies all messages"));
   close_ = small_button("message_close", QStringLiteral("Dismiss"), QStringLiteral("Hides the messages and forgets them"));
-  for (QToolButton* button : {more_, copy_, close_}) row->addWidget(button);
+  for (QPushButton* button : {more_, copy_, close_}) row->addWidget(button);
   all->addLayout(row);
   details_ = described(new QPlainTextEdit, "message_details", QStringLiteral("All messages"), QString());
   details_->setReadOnly(true);
@@ -42,9 +40,9 @@ MessageBar::MessageBar(const Theme& theme, QWidget* parent) : QFrame(parent), th
   details_->hide();
   all->addWidget(details_);
 
-  connect(more_, &QToolButton::toggled, details_, &QWidget::setVisible);
-  connect(copy_, &QToolButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(messages_.join(u'\n')); });
-  connect(close_, &QToolButton::clicked, this, &MessageBar::clear);
+  connect(more_, &QPushButton::toggled, details_, &QWidget::setVisible);
+  connect(copy_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(messages_.join(u'\n')); });
+  connect(close_, &QPushButton::clicked, this, &MessageBar::clear);
   connect(&theme, &Theme::changed, this, &MessageBar::restyle);
   restyle();
   hide();
@@ -60,7 +58,7 @@ void MessageBar::add(Kind kind, const QString& text) {
   if (messages_.size() >= messages_max) messages_.removeFirst();
   messages_ << QStringLiteral("%1  %2").arg(QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), text);
   kind_ = kind;
-  text_->setText((kind == Kind::bad ? QStringLiteral("✕ ") : QStringLiteral("ℹ ")) + text);
+  text_->set_text((kind == Kind::bad ? QStringLiteral("✕ ") : QStringLiteral("ℹ ")) + text);
   refresh();
 }
 
@@ -72,8 +70,7 @@ void MessageBar::clear() {
 
 void MessageBar::refresh() {
   set_style_property(this, "notice", kind_ == Kind::bad ? QStringLiteral("bad") : QStringLiteral("remark"));
-  more_->setVisible(messages_.size() > 1);
-  more_->setText(QStringLiteral("All %1").arg(messages_.size()));
+  more_->setText(messages_.size() > 1 ? QStringLiteral("All %1").arg(messages_.size()) : QStringLiteral("Details"));
   details_->setPlainText(messages_.join(u'\n'));
   setVisible(!messages_.isEmpty());
 }

@@ -7,11 +7,12 @@
 
 #include "ui/theme/theme.h"
 
-class QLabel;
 class QPlainTextEdit;
-class QToolButton;
+class QPushButton;
 
 namespace n2nq::ui {
+
+class ElidedLabel;
 
 class MessageBar : public QFrame {
   Q_OBJECT
@@ -32,8 +33,8 @@ class MessageBar : public QFrame {
   const Theme& theme_;
   QStringList messages_;
   Kind kind_ = Kind::remark;
-  QLabel* text_;
-  QToolButton *more_, *copy_, *close_;
+  ElidedLabel* text_;
+  QPushButton *more_, *copy_, *close_;
   QPlainTextEdit* details_;
 };
 

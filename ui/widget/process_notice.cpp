@@ -4,13 +4,13 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPlainTextEdit>
-#include <QToolButton>
+#include <QPushButton>
 
 #include "ui/text/figures.h"
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/small_button.h"
 
 namespace n2nq::ui {
@@ -27,18 +27,16 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::between, space::in_row, space::between, space::in_row);
   all->setSpacing(space::in_row);
-  text_ = new QLabel;
-  text_->setWordWrap(true);
-  text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  all->addWidget(text_);
+  text_ = described(new ElidedLabel, "notice_text", accessibleName(), QString());
   auto* row = new QHBoxLayout;
   row->setSpacing(space::in_row);
-  fold_ = small_button("notice_fold", QStringLiteral("Last lines"), QStringLiteral("Shows or hides the last lines the process wrote"));
+  fold_ = small_button("notice_fold", QStringLiteral("Details"),
+                       QStringLiteral("Shows or hides what happened and the last lines the process wrote"));
   fold_->setCheckable(true);
   copy_ = small_button("notice_copy", QStringLiteral("Copy"), QStringLiteral("Copies what happened and the last lines"));
-  row->addWidget(fold_);
-  row->addWidget(copy_);
-  row->addStretch(1);
+  row->addWidget(text_, 1);
+  row->addWidget(fold_, 0, Qt::AlignTop);
+  row->addWidget(copy_, 0, Qt::AlignTop);
   all->addLayout(row);
   lines_ = described(new QPlainTextEdit, "notice_lines", QStringLiteral("Last lines of %1").arg(who), QString());
   lines_->setReadOnly(true);
@@ -46,19 +44,23 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
   lines_->setFixedHeight(lines_height_px);
   lines_->hide();
   all->addWidget(lines_);
-  connect(fold_, &QToolButton::toggled, lines_, &QWidget::setVisible);
-  connect(copy_, &QToolButton::clicked, this,
-          [this] { QGuiApplication::clipboard()->setText(text_->text() + u'\n' + lines_->toPlainText()); });
+  connect(fold_, &QPushButton::toggled, lines_, &QWidget::setVisible);
+  connect(copy_, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(lines_->toPlainText()); });
   hide();
 }
 
 void ProcessNotice::set_status(const app::ProcessStatus& status) {
   const bool died = status.state == app::ProcessState::died;
   if (died) {
-    const QString who = role_ == app::Role::broker ? QStringLiteral("N2NQ") : QStringLiteral("The %1 process").arg(role_name(role_));
-    text_->setText(status.error.isEmpty() ? QStringLiteral("✕ %1 died").arg(who) : QStringLiteral("✕ %1 died: %2").arg(who, status.error));
-    lines_->setPlainText(status.last_lines.join(u'\n'));
-    fold_->setVisible(!status.last_lines.isEmpty());
+    const QString what = status.error.isEmpty() ? QStringLiteral("%1 died").arg(role_name(role_)) : status.error;
+    text_->set_text(QStringLiteral("✕ ") + what);
+    QStringList lines{what};
+    if (status.last_lines.isEmpty()) {
+      lines << QStringLiteral("It wrote nothing before that.");
+    } else {
+      lines << QStringLiteral("The last it wrote:") << status.last_lines;
+    }
+    lines_->setPlainText(lines.join(u'\n'));
   } else {
     fold_->setChecked(false);
   }

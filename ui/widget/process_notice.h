@@ -6,11 +6,12 @@
 
 #include "app/control/run_control.h"
 
-class QLabel;
 class QPlainTextEdit;
-class QToolButton;
+class QPushButton;
 
 namespace n2nq::ui {
+
+class ElidedLabel;
 
 class ProcessNotice : public QFrame {
   Q_OBJECT
@@ -21,8 +22,8 @@ class ProcessNotice : public QFrame {
 
  private:
   app::Role role_;
-  QLabel* text_;
-  QToolButton *fold_, *copy_;
+  ElidedLabel* text_;
+  QPushButton *fold_, *copy_;
   QPlainTextEdit* lines_;
 };
 

@@ -4,8 +4,8 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QScreen>
-#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/theme/tokens.h"
@@ -32,7 +32,7 @@ ReasonsPopup::ReasonsPopup(const QStringList& sentences, QWidget* parent) : QFra
   all->addWidget(text);
   auto* copy = small_button("reasons_copy", QStringLiteral("Copy"), QStringLiteral("Copies all reasons"));
   all->addWidget(copy, 0, Qt::AlignRight);
-  connect(copy, &QToolButton::clicked, this, [sentences] { QGuiApplication::clipboard()->setText(sentences.join(u'\n')); });
+  connect(copy, &QPushButton::clicked, this, [sentences] { QGuiApplication::clipboard()->setText(sentences.join(u'\n')); });
   const int line = fontMetrics().lineSpacing();
   const int lines = static_cast<int>(sentences.size()) * 2 + 2;
   setFixedSize(width_px, qMin(height_max_px, lines * line + 2 * space::card + control_height_px + line));

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int button_height_px = 18;
 constexpr int glyph_px = 12;
+constexpr int cell_padding_px = 14;  // two sides and the border, as in the style sheet
 
 QRect button_box(const QRect& cell, const QSize& size) {
   return {cell.left() + space::in_row, cell.top() + (cell.height() - size.height()) / 2, size.width(), size.height()};
@@ -97,6 +98,7 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
     fit_columns();
     tell_visible_rows();
   });
+  connect(model, &QAbstractItemModel::headerDataChanged, this, &ServiceTable::fit_columns);
   connect(&theme, &Theme::changed, this, [this] {
     setFont(theme_.figures_font(TextStyle::body));
     fit_columns();
@@ -149,22 +151,29 @@ void ServiceTable::tell_visible_rows() {
   emit visible_rows_changed(first, last);
 }
 
-// The button and the name need what they need; the figures share the rest evenly, the packets getting a little more.
+// Every column gets what its header and its longest figure need; what is left is shared evenly.
 void ServiceTable::fit_columns() {
+  const QFontMetrics metrics(font());
   const int columns = services_->columnCount();
-  const int button = LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
-  const int name = fontMetrics().horizontalAdvance(QStringLiteral("receiver")) + 3 * space::in_row;
-  const int rest = std::max(0, viewport()->width() - button - name);
-  const int figures = columns - ServiceModel::first_figure_column;
-  const double share = rest / (figures + 0.4);
-  setColumnWidth(ServiceModel::log_column, button);
-  setColumnWidth(ServiceModel::name_column, name);
-  int used = 0;
-  for (int column = ServiceModel::first_figure_column; column < columns - 1; ++column) {
-    setColumnWidth(column, static_cast<int>(share));
-    used += static_cast<int>(share);
+  std::vector<int> widths;
+  int needed = 0;
+  for (int column = 0; column < columns; ++column) {
+    int width = LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
+    if (column != ServiceModel::log_column) {
+      const QString header = services_->headerData(column, Qt::Horizontal).toString();
+      const QString sample = services_->widest_text(column);
+      width = std::max(metrics.horizontalAdvance(header), metrics.horizontalAdvance(sample)) + cell_padding_px;
+    }
+    widths.push_back(width);
+    needed += width;
   }
-  setColumnWidth(columns - 1, rest - used);
+  const int spare = viewport()->width() - needed;
+  const int share = spare / (columns - 1);
+  for (int column = 0; column < columns; ++column) {
+    const bool last = column == columns - 1;
+    const int extra = column == ServiceModel::log_column ? 0 : last ? spare - share * (columns - 2) : share;
+    setColumnWidth(column, widths[static_cast<std::size_t>(column)] + extra);
+  }
 }
 
 }  // namespace n2nq::ui

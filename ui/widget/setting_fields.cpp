@@ -117,7 +117,10 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   if (locked_) return;
-  const QRectF box(width() - chevron_room_px, (height() - chevron_px) / 2.0, chevron_px, chevron_px);
+  // A box without a frame has its chevron behind its text, as a word that can be changed.
+  const bool plain = property("plain").isValid();
+  const double left = plain ? fontMetrics().horizontalAdvance(currentText()) + space::between : width() - chevron_room_px;
+  const QRectF box(left, (height() - chevron_px) / 2.0, chevron_px, chevron_px);
   draw_glyph(painter, Glyph::chevron_down, box, theme_.tokens().secondary);
 }
 

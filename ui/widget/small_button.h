@@ -4,10 +4,10 @@
 
 #include <QString>
 
-class QToolButton;
+class QPushButton;
 
 namespace n2nq::ui {
 
-QToolButton* small_button(const char* object_name, const QString& text, const QString& tooltip);
+QPushButton* small_button(const char* object_name, const QString& text, const QString& tooltip);
 
 }  // namespace n2nq::ui

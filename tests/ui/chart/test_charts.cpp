@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "ui/card/charts_card.h"
+#include "ui/chart/axis_steps.h"
+#include "ui/chart/chart_history.h"
+#include "ui/chart/time_window.h"
+
+namespace {
+
+using namespace n2nq;
+using namespace n2nq::ui;
+
+app::LiveFigures sample(double t_s, double p99_us) {
+  app::LiveFigures figures;
+  figures.t_s = t_s;
+  figures.latency_now.p50_us = 90;
+  figures.latency_now.p95_us = 170;
+  figures.latency_now.p99_us = p99_us;
+  figures.sent_copies_per_s = 5000;
+  figures.received_per_s = 4990;
+  figures.in_flight = 12;
+  return figures;
+}
+
+/// Whether any pixel of the chart has about this colour.
+bool has_color(LiveChart& chart, const QColor& color) {
+  const QImage image = chart.grab().toImage();
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      const QColor pixel = image.pixelColor(x, y);
+      if (std::abs(pixel.red() - color.red()) + std::abs(pixel.green() - color.green()) + std::abs(pixel.blue() - color.blue()) < 12)
+        return true;
+    }
+  }
+  return false;
+}
+
+class TestCharts : public QObject {
+  Q_OBJECT
+ private slots:
+  void history_is_bounded_and_in_order();
+  void axes_grow_at_once_and_shrink_late();
+  void a_live_window_follows_and_a_held_one_stays();
+  void zoom_keeps_the_instant_under_the_pointer();
+  void an_empty_chart_shows_axes_and_units();
+  void a_reading_gives_all_series_and_dashes_for_gaps();
+  void a_point_without_neighbours_is_drawn();
+  void pause_holds_the_charts_and_records_on();
+  void wheel_drag_and_keys_move_both_charts();
+};
+
+void TestCharts::history_is_bounded_and_in_order() {
+  ChartHistory history(2, 100);
+  for (int i = 0; i < 250; ++i) history.add(i * 0.1, {1.0 * i, app::unknown});
+  QCOMPARE(history.size(), std::size_t(100));
+  QCOMPARE(history.value(0, 0), 150.0);
+  QVERIFY(std::isnan(history.value(1, 0)));
+  history.add(3, {0, 0});  // before the newest
+  history.add(99, {1});    // too few values
+  QCOMPARE(history.size(), std::size_t(100));
+  QCOMPARE(history.nearest(0), std::size_t(0));
+  QCOMPARE(history.nearest(20.04), std::size_t(50));
+  for (int i = 0; i < 200; ++i) history.mark(i, QStringLiteral("word"));
+  QVERIFY(history.marks().size() <= ChartHistory::marks_max);
+}
+
+void TestCharts::axes_grow_at_once_and_shrink_late() {
+  QCOMPARE(axis_top(app::unknown, 0, 100), 100.0);
+  QCOMPARE(axis_top(401, 0, 100), 600.0);
+  QCOMPARE(axis_top(590, 600, 100), 800.0);
+  QCOMPARE(axis_top(300, 600, 100), 600.0);  // could be 400, but it stays
+  QCOMPARE(axis_top(200, 600, 100), 300.0);
+  for (const double top : {1.0, 1.2, 1.6, 2.0, 3.0, 4.0, 6.0, 8.0}) {
+    const double step = top / axis_intervals(top) * 100;
+    QVERIFY(std::abs(step - std::round(step)) < 1e-9);
+  }
+  const LogRange range = log_range(30, 2000, {});
+  QCOMPARE(range.min, 10.0);
+  QCOMPARE(range.max, 10000.0);
+  QVERIFY(log_range(50, 900, range) == range);
+  QVERIFY(log_range(app::unknown, app::unknown, range) == range);
+}
+
+void TestCharts::a_live_window_follows_and_a_held_one_stays() {
+  TimeWindow window;
+  window.set_limits(0, 100);
+  QCOMPARE(window.from_s(), 40.0);
+  QVERIFY(window.is_default());
+  window.pan(-10);
+  QVERIFY(!window.is_live());
+  window.set_limits(0, 200);
+  QCOMPARE(window.to_s(), 90.0);
+  window.pan(-1000);
+  QCOMPARE(window.from_s(), 0.0);  // something of what there is stays in sight
+  window.pan(1000);
+  QCOMPARE(window.to_s(), 200.0);
+  window.reset();
+  QVERIFY(window.is_default());
+  QCOMPARE(window.to_s(), 200.0);
+}
+
+void TestCharts::zoom_keeps_the_instant_under_the_pointer() {
+  TimeWindow window;
+  window.set_limits(0, 100);
+  window.zoom(0.5, 50);
+  QVERIFY(window.is_live());
+  QCOMPARE(window.to_s(), 100.0);
+  QCOMPARE(window.span_s(), 30.0);
+  window.pause();
+  const double share = (80 - window.from_s()) / window.span_s();
+  window.zoom(0.5, 80);
+  QVERIFY(std::abs((80 - window.from_s()) / window.span_s() - share) < 1e-9);
+  for (int i = 0; i < 50; ++i) window.zoom(0.5, 80);
+  QCOMPARE(window.span_s(), TimeWindow::span_min_s);
+}
+
+void TestCharts::an_empty_chart_shows_axes_and_units() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  QCOMPARE(card.latency_chart()->unit(), QStringLiteral("µs"));
+  QCOMPARE(card.rate_chart()->unit(), QStringLiteral("msg/s"));
+  QVERIFY(card.latency_chart()->value_axis_top() > 0);
+  QVERIFY(card.latency_chart()->reading_lines().isEmpty());
+}
+
+void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
+  Theme theme;
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, i == 50 ? app::unknown : 400));
+  card.latency_chart()->set_reading(5.0);
+  const QStringList lines = card.latency_chart()->reading_lines();
+  QCOMPARE(lines.size(), 4);
+  QVERIFY(lines[0].contains(QStringLiteral("5.0 s")));
+  QCOMPARE(lines[1], QStringLiteral("p50: ") + time_figure(90).text());
+  QCOMPARE(lines[3], QStringLiteral("p99: ") + dash());
+  card.rate_chart()->set_reading(5.0);
+  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12"));
+  card.latency_chart()->set_reading(app::unknown);
+  QVERIFY(card.latency_chart()->reading_lines().isEmpty());
+}
+
+void TestCharts::a_point_without_neighbours_is_drawn() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  const QColor p99 = theme.tokens().series[2];
+  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, app::unknown));
+  QVERIFY(!has_color(*card.latency_chart(), p99));
+  card.add_sample(sample(10, 300));
+  for (int i = 1; i < 20; ++i) card.add_sample(sample(10 + i * 0.1, app::unknown));
+  QVERIFY(has_color(*card.latency_chart(), p99));
+}
+
+void TestCharts::pause_holds_the_charts_and_records_on() {
+  Theme theme;
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
+  card.set_paused(true);
+  const double held = card.window().to_s();
+  for (int i = 100; i < 200; ++i) card.add_sample(sample(i * 0.1, 400));
+  QCOMPARE(card.window().to_s(), held);
+  QCOMPARE(card.latency_history().size(), std::size_t(200));
+  card.set_paused(false);
+  QCOMPARE(card.window().to_s(), card.latency_history().last_time());
+  card.add_sample(sample(-1, 400));  // before the common start
+  QCOMPARE(card.latency_history().size(), std::size_t(200));
+}
+
+void TestCharts::wheel_drag_and_keys_move_both_charts() {
+  Theme theme;
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&card));
+  for (int i = 0; i < 1500; ++i) card.add_sample(sample(i * 0.1, 400));
+  QWidget* plot = card.latency_chart()->viewport();
+  const QPoint middle = plot->rect().center();
+  QWheelEvent wheel(middle, plot->mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+  QApplication::sendEvent(plot, &wheel);
+  QVERIFY(card.window().span_s() < TimeWindow::span_default_s);
+  const double before = card.window().to_s();
+  QTest::mousePress(plot, Qt::LeftButton, {}, middle);
+  QTest::mouseMove(plot, middle + QPoint(100, 0));
+  QTest::mouseRelease(plot, Qt::LeftButton, {}, middle + QPoint(100, 0));
+  QVERIFY(card.window().to_s() < before);
+  QVERIFY(card.is_paused());
+  QTest::keyClick(card.rate_chart(), Qt::Key_Left);
+  QVERIFY(!card.latency_chart()->reading_lines().isEmpty());
+  QTest::keyClick(card.rate_chart(), Qt::Key_0);
+  QVERIFY(card.window().is_default());
+  card.latency_chart()->set_logarithmic(true);
+  QVERIFY(card.latency_chart()->value_axis_top() >= 400);
+}
+
+}  // namespace
+
+QTEST_MAIN(TestCharts)
+#include "test_charts.moc"

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractButton>
+#include <QClipboard>
+#include <QFile>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "ui/log/log_tail.h"
+#include "ui/log/log_viewers.h"
+
+namespace {
+
+using namespace n2nq::ui;
+
+constexpr int deadline_ms = 20'000;
+
+void append(const QString& path, const QByteArray& bytes) {
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::Append));
+  file.write(bytes);
+}
+
+class TestLogWindow : public QObject {
+  Q_OBJECT
+ private slots:
+  void init() {
+    folder_ = std::make_unique<QTemporaryDir>();
+    path_ = folder_->filePath(QStringLiteral("R001.log"));
+    viewers_ = std::make_unique<LogViewers>(theme_);
+  }
+  void cleanup() { viewers_.reset(); }
+
+  void it_follows_a_file_that_grows();
+  void it_waits_for_a_file_that_is_not_there_yet();
+  void it_begins_anew_when_the_file_is_replaced();
+  void a_large_file_is_entered_near_its_end();
+  void search_goes_both_ways_and_around();
+  void copy_takes_the_selection_or_everything();
+  void one_window_per_file();
+
+ private:
+  QString label(LogWindow* window, const char* name) { return window->findChild<QLabel*>(QString::fromLatin1(name))->text(); }
+
+  Theme theme_;
+  std::unique_ptr<QTemporaryDir> folder_;
+  QString path_;
+  std::unique_ptr<LogViewers> viewers_;
+};
+
+void TestLogWindow::it_follows_a_file_that_grows() {
+  append(path_, "# header\nfirst\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("# header\nfirst\n"), deadline_ms);
+  append(path_, "second\nthi");
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("second\nthi")), deadline_ms);
+  append(path_, "rd\n");
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("second\nthird\n")), deadline_ms);
+  QVERIFY(window->is_following());
+}
+
+void TestLogWindow::it_waits_for_a_file_that_is_not_there_yet() {
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("not there yet")), deadline_ms);
+  append(path_, "here\n");
+  QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("here\n"), deadline_ms);
+}
+
+void TestLogWindow::it_begins_anew_when_the_file_is_replaced() {
+  append(path_, "a long first content\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_VERIFY_WITH_TIMEOUT(!window->text().isEmpty(), deadline_ms);
+  QFile file(path_);
+  QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write("new\n");
+  file.close();
+  QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("new\n"), deadline_ms);
+}
+
+void TestLogWindow::a_large_file_is_entered_near_its_end() {
+  QByteArray lines;
+  for (int i = 0; i < 200'000; ++i) lines += QByteArray::number(i).rightJustified(9, '0') + '\n';
+  append(path_, lines);
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("000199999\n")), deadline_ms);
+  QVERIFY(window->text().size() <= LogTail::tail_bytes);
+  QCOMPARE(window->text().indexOf(u'\n'), 9);  // begins with a whole line
+  const qsizetype before = window->text().size();
+  auto* earlier = window->findChild<QAbstractButton*>(QStringLiteral("log_earlier"));
+  QVERIFY(earlier->isVisible());
+  QTest::mouseClick(earlier, Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().size() > before, deadline_ms);
+  QStringList shown = window->text().split(u'\n', Qt::SkipEmptyParts);
+  for (int i = 1; i < shown.size(); ++i) QCOMPARE(shown[i].toInt(), shown[i - 1].toInt() + 1);  // seamless
+}
+
+void TestLogWindow::search_goes_both_ways_and_around() {
+  append(path_, "alpha\nbeta\nalpha beta\ngamma\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("gamma\n")), deadline_ms);
+  auto* search = window->findChild<QLineEdit*>(QStringLiteral("log_search"));
+  QTest::keyClicks(search, QStringLiteral("beta"));
+  window->find_next();
+  QCOMPARE(label(window, "log_found"), QStringLiteral("line 2"));
+  window->find_next();
+  QCOMPARE(label(window, "log_found"), QStringLiteral("line 3"));
+  window->find_next();
+  QVERIFY(label(window, "log_found").startsWith(QStringLiteral("line 2, ")));
+  window->find_previous();
+  QVERIFY(label(window, "log_found").startsWith(QStringLiteral("line 3, ")));
+  search->setText(QStringLiteral("delta"));
+  window->find_next();
+  QCOMPARE(label(window, "log_found"), QStringLiteral("not found"));
+}
+
+void TestLogWindow::copy_takes_the_selection_or_everything() {
+  append(path_, "one two\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("one two\n"), deadline_ms);
+  auto* copy = window->findChild<QAbstractButton*>(QStringLiteral("log_copy"));
+  QTest::mouseClick(copy, Qt::LeftButton);
+  QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("one two\n"));
+  window->findChild<QLineEdit*>(QStringLiteral("log_search"))->setText(QStringLiteral("two"));
+  window->find_next();
+  QTest::mouseClick(copy, Qt::LeftButton);
+  QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("two"));
+}
+
+void TestLogWindow::one_window_per_file() {
+  append(path_, "text\n");
+  LogWindow* first = viewers_->open(QStringLiteral("R001"), path_);
+  QCOMPARE(viewers_->open(QStringLiteral("R001"), path_), first);
+  for (int i = 0; i < LogViewers::windows_max + 3; ++i) viewers_->open(QString::number(i), folder_->filePath(QString::number(i)));
+  int open = 0;
+  for (QWidget* widget : QApplication::topLevelWidgets()) open += qobject_cast<LogWindow*>(widget) ? 1 : 0;
+  QCOMPARE(open, LogViewers::windows_max);
+}
+
+}  // namespace
+
+QTEST_MAIN(TestLogWindow)
+#include "test_log_window.moc"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "ui/model/service_model.h"
+
+namespace {
+
+using namespace n2nq;
+using ui::ServiceModel;
+
+QString cell(const ServiceModel& model, int row, int column) {
+  return model.index(row, column).data().toString();
+}
+
+class TestServiceModel : public QObject {
+  Q_OBJECT
+ private slots:
+  void rows_keep_the_rules_of_models();
+  void unknown_figures_are_dashes();
+  void a_pull_changes_only_the_rows_it_names();
+  void numbers_outside_the_table_are_ignored();
+  void a_column_has_one_unit_and_fixed_decimals();
+  void names_have_at_least_three_digits();
+};
+
+void TestServiceModel::rows_keep_the_rules_of_models() {
+  ServiceModel model(app::Role::receivers);
+  const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+  model.set_amount(200);
+  app::LiveFigures figures;
+  for (int number = 1; number <= 200; number += 7) figures.receivers.push_back({number, number * 10, 5.5, 90.25, 180.5});
+  model.update(figures);
+  model.set_amount(3);
+  model.clear_figures();
+  model.set_amount(0);
+  QCOMPARE(model.rowCount(), 0);
+}
+
+void TestServiceModel::unknown_figures_are_dashes() {
+  ServiceModel model(app::Role::senders);
+  model.set_amount(2);
+  for (int column = ServiceModel::first_figure_column; column < model.columnCount(); ++column) QCOMPARE(cell(model, 1, column), ui::dash());
+  app::LiveFigures figures;
+  figures.senders = {{2, 0, app::unknown, app::unknown}};
+  model.update(figures);
+  QCOMPARE(cell(model, 1, ServiceModel::first_figure_column), ui::dash());
+  QCOMPARE(cell(model, 1, model.columnCount() - 1), QStringLiteral("0"));
+}
+
+void TestServiceModel::a_pull_changes_only_the_rows_it_names() {
+  ServiceModel model(app::Role::senders);
+  model.set_amount(100);
+  model.set_planned_each(50);
+  app::LiveFigures figures;
+  figures.senders = {{40, 31, 2.0, 500.06}, {41, 30, 2.0, 500.14}};
+  model.update(figures);  // chooses units
+  figures.senders[0].attempted = 32;
+  QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+  model.update(figures);
+  QCOMPARE(changed.count(), 1);
+  QCOMPARE(changed.first()[0].toModelIndex().row(), 39);
+  QCOMPARE(changed.first()[1].toModelIndex().row(), 39);
+  QCOMPARE(cell(model, 39, model.columnCount() - 1), QStringLiteral("32 / 50"));
+  QCOMPARE(cell(model, 39, ServiceModel::first_figure_column), QStringLiteral("500.06"));
+  QCOMPARE(cell(model, 38, model.columnCount() - 1), ui::dash());
+}
+
+void TestServiceModel::numbers_outside_the_table_are_ignored() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(2);
+  app::LiveFigures figures;
+  figures.receivers = {{0, 1, 1, 1, 1}, {3, 1, 1, 1, 1}, {-5, 1, 1, 1, 1}};
+  QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+  model.update(figures);
+  QCOMPARE(changed.count(), 0);
+}
+
+void TestServiceModel::a_column_has_one_unit_and_fixed_decimals() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(3);
+  app::LiveFigures figures;
+  figures.receivers = {{1, 5, 1.0, 88.5, 160.1}, {2, 5, 1.0, 7.24, 2'500'000}};
+  model.update(figures);
+  const int latency = ServiceModel::first_figure_column, p99 = latency + 1;
+  QCOMPARE(model.headerData(latency, Qt::Horizontal).toString(), QStringLiteral("latency, µs"));
+  QCOMPARE(model.headerData(p99, Qt::Horizontal).toString(), QStringLiteral("p99, s"));
+  QCOMPARE(cell(model, 0, latency), QStringLiteral("88.5"));
+  QCOMPARE(cell(model, 1, latency), QStringLiteral("7.2"));
+  QVERIFY(model.index(0, latency).data(Qt::ToolTipRole).toString().contains(QStringLiteral("88.500")));
+}
+
+void TestServiceModel::names_have_at_least_three_digits() {
+  QCOMPARE(ui::service_name(app::Role::senders, 1), QStringLiteral("S001"));
+  QCOMPARE(ui::service_name(app::Role::receivers, 17), QStringLiteral("R017"));
+  QCOMPARE(ui::service_name(app::Role::receivers, 1234), QStringLiteral("R1234"));
+}
+
+}  // namespace
+
+QTEST_GUILESS_MAIN(TestServiceModel)
+#include "test_service_model.moc"

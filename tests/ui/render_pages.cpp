@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Renders every page of the window in both themes and two sizes to PNG files: idle, with a run going on, finished, and in trouble.
+//
+//   render_pages [FOLDER [PRESET]]     the folder is made; default: rendered, beside the program
+#include <signal.h>
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QDir>
+#include <QLineEdit>
+#include <QTest>
+#include <cstdio>
+
+#include "tests/ui/support/bench_window.h"
+#include "ui/card/charts_card.h"
+#include "ui/page/bench_page.h"
+
+namespace {
+
+using n2nq::ui_test::BenchWindow;
+
+constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
+constexpr QSize middle_sizes[] = {{1280, 800}, {1440, 900}};
+
+class Renderer {
+ public:
+  explicit Renderer(QString folder) : folder_(std::move(folder)) { QDir().mkpath(folder_); }
+
+  bool failed() const { return failed_; }
+
+  void save(QWidget& widget, const QString& name) {
+    QApplication::processEvents();
+    const QString path = QStringLiteral("%1/%2.png").arg(folder_, name);
+    if (!widget.grab().save(path)) {
+      std::fprintf(stderr, "cannot write %s\n", qPrintable(path));
+      failed_ = true;
+    }
+  }
+
+  /// Every page, both themes, all sizes; `what`: idle, running, finished.
+  void save_all(BenchWindow& bench, const QString& what) {
+    for (const bool dark : {false, true}) {
+      bench.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
+      for (const QSize& size : sizes) {
+        bench.window().resize(size);
+        for (const QString& page : bench.window().page_names()) {
+          bench.window().show_page(page);
+          save(bench.window(), name_of(page, what, dark, size));
+        }
+        bench.window().show_page(QStringLiteral("Bench"));
+      }
+    }
+    bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  }
+
+  void save_bench(BenchWindow& bench, const QString& what, const QSize& size) {
+    bench.window().resize(size);
+    save(bench.window(), name_of(QStringLiteral("Bench"), what, bench.window().theme().is_dark(), size));
+  }
+
+ private:
+  static QString name_of(const QString& page, const QString& what, bool dark, const QSize& size) {
+    return QStringLiteral("%1-%2-%3-%4x%5")
+        .arg(page.toLower(), what, dark ? QStringLiteral("dark") : QStringLiteral("light"))
+        .arg(size.width())
+        .arg(size.height());
+  }
+
+  QString folder_;
+  bool failed_ = false;
+};
+
+bool render_run(Renderer& renderer, const QString& preset) {
+  BenchWindow bench;
+  bench.window().presets().choose(preset);
+  renderer.save_all(bench, QStringLiteral("idle"));
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  constexpr double seconds_shown = 14;
+  const bool ran = BenchWindow::wait_for([&] {
+    return bench.run().state() == n2nq::app::RunState::finished ||
+           (bench.run().state() == n2nq::app::RunState::running && bench.run().figures().t_s > seconds_shown);
+  });
+  if (!ran) return false;
+  renderer.save_all(bench, QStringLiteral("running"));
+  for (const QSize& size : middle_sizes) renderer.save_bench(bench, QStringLiteral("running"), size);
+  bench.window().resize(sizes[1]);
+  if (auto* log = bench.window().open_log(n2nq::app::Role::receivers, 7)) {
+    BenchWindow::wait_for([&] { return !log->text().isEmpty(); });
+    renderer.save(*log, QStringLiteral("log-running-light"));
+    log->close();
+  }
+  if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
+  renderer.save_all(bench, QStringLiteral("finished"));
+  for (const QSize& size : middle_sizes) renderer.save_bench(bench, QStringLiteral("finished"), size);
+  return true;
+}
+
+bool render_trouble(Renderer& renderer) {
+  BenchWindow bench;
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  bench.window().presets().choose(QStringLiteral("quick"));
+  bench.window().resize(sizes[0]);
+  bench.type(QStringLiteral("field_senders_amount"), QStringLiteral("many"));
+  bench.set({{"senders.size_bytes", "[20, 100]"}, {"queue.mode", "load-balancer"}});
+  bench.click(QStringLiteral("button_start_all"));
+  bench.click(QStringLiteral("button_advanced"));
+  for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("refused"), size);
+  bench.click(QStringLiteral("button_advanced"));
+  bench.type(QStringLiteral("field_senders_amount"), QStringLiteral("10"));
+  bench.set({{"senders.duration_s", "30"}, {"senders.rate_per_s", "20"}});
+  bench.click(QStringLiteral("message_close"));
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  if (!BenchWindow::wait_for([&] { return bench.run().figures().t_s > 5 && bench.run().figures().received > 0; })) return false;
+  const int broker = n2nq::ui_test::child_pid("n2nq-broker");
+  if (broker == 0 || ::kill(broker, SIGKILL) != 0) return false;
+  if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
+  for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("died"), size);
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::dark);
+  renderer.save_bench(bench, QStringLiteral("died"), sizes[0]);
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication application(argc, argv);
+  const QStringList arguments = QApplication::arguments();
+  Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
+  const bool done = render_run(renderer, arguments.value(2, QStringLiteral("thesis-baseline"))) && render_trouble(renderer);
+  if (!done) std::fprintf(stderr, "a run did not do what it should\n");
+  return done && !renderer.failed() ? 0 : 1;
+}

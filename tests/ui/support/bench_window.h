@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real window over real processes, with folders of its own; and words to drive it by.
+#pragma once
+
+#include <QTemporaryDir>
+#include <functional>
+#include <memory>
+
+#include "ui/main_window.h"
+
+class QAbstractButton;
+
+namespace n2nq::ui_test {
+
+/// Deadline for anything a run does; generous, because a loaded machine is slow and a test must not be.
+inline constexpr int deadline_ms = 60'000;
+
+class BenchWindow {
+ public:
+  BenchWindow();
+  ~BenchWindow();
+
+  ui::MainWindow& window() { return *window_; }
+  app::RunControl& run() { return window_->run(); }
+  ui::SettingsForm& form() { return window_->form(); }
+  QString folder() const { return folder_.path(); }
+  QString memory_file() const { return folder_.filePath(QStringLiteral("memory.ini")); }
+
+  /// Closes the window and opens a new one with the same folders, as a next session does.
+  void reopen();
+  template <class Widget>
+  Widget* find(const QString& object_name) {
+    return window_->findChild<Widget*>(object_name);
+  }
+  /// Clicks what has this object name; false if it is not there, not in sight or not enabled.
+  bool click(const QString& object_name);
+  /// Types into a field as a person does: all selected, overwritten.
+  bool type(const QString& object_name, const QString& text);
+  /// Sets keys in the form: {"senders.amount", "3"}.
+  void set(std::initializer_list<std::pair<const char*, const char*>> values);
+  /// Lets events happen until the condition holds; false when the deadline passed.
+  static bool wait_for(const std::function<bool()>& condition, int deadline = deadline_ms);
+  bool wait_for_state(app::RunState state);
+  /// Ends whatever still runs.
+  void end_run();
+
+ private:
+  void open();
+
+  QTemporaryDir folder_;
+  std::unique_ptr<ui::MainWindow> window_;
+};
+
+/// Number of this process's child that runs the program; 0: there is none.
+int child_pid(const char* program);
+
+/// The file's text; empty when it cannot be read.
+QByteArray file_text(const QString& path);
+
+}  // namespace n2nq::ui_test

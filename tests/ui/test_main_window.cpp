@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The window without any process: fields, presets, pages, keys, memory.
+#include <QAbstractButton>
+#include <QComboBox>
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSplitter>
+#include <QTabBar>
+#include <QTest>
+#include <QTimer>
+
+#include "tests/ui/support/bench_window.h"
+#include "ui/page/bench_page.h"
+#include "ui/widget/message_bar.h"
+#include "ui/widget/save_as_dialog.h"
+#include "ui/widget/service_table.h"
+
+namespace {
+
+using namespace n2nq;
+using ui_test::BenchWindow;
+
+class TestMainWindow : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_first_start_shows_the_quick_preset();
+  void every_control_has_a_name_and_a_tooltip();
+  void bad_values_are_refused_beside_their_field();
+  void nothing_starts_with_a_bad_value();
+  void a_problem_in_the_advanced_settings_is_shown_there();
+  void fields_follow_the_choice_beside_them();
+  void a_changed_preset_says_modified();
+  void save_as_refuses_bad_names_and_saves_good_ones();
+  void pages_are_chosen_by_keys();
+  void charts_move_to_their_page_in_a_low_window();
+  void the_window_fits_into_1280_by_720();
+  void tab_goes_from_top_left_to_bottom_right();
+  void the_next_session_goes_on_where_this_one_ended();
+};
+
+void TestMainWindow::the_first_start_shows_the_quick_preset() {
+  BenchWindow bench;
+  QCOMPARE(bench.window().presets().name(), QStringLiteral("quick"));
+  QCOMPARE(bench.find<QLineEdit>(QStringLiteral("field_senders_amount"))->text(), QStringLiteral("10"));
+  QVERIFY(bench.find<QLabel>(QStringLiteral("invitation"))->text().contains(QStringLiteral("F5")));
+  QVERIFY(!bench.find<QAbstractButton>(QStringLiteral("button_stop_all"))->isEnabled());
+}
+
+void TestMainWindow::every_control_has_a_name_and_a_tooltip() {
+  BenchWindow bench;
+  int controls = 0;
+  for (QWidget* widget : bench.window().findChildren<QWidget*>()) {
+    const bool is_control = qobject_cast<QAbstractButton*>(widget) || qobject_cast<QLineEdit*>(widget) ||
+                            qobject_cast<QComboBox*>(widget) || qobject_cast<QTabBar*>(widget) || qobject_cast<QTableView*>(widget);
+    // What Qt itself puts into a widget, such as the list of a choice box, is not a control of this window.
+    const bool inner = widget->objectName().startsWith(QStringLiteral("qt_")) || qobject_cast<QTableView*>(widget->parentWidget()) ||
+                       qobject_cast<QTabBar*>(widget->parentWidget());
+    if (!is_control || inner) continue;
+    ++controls;
+    const QByteArray who = widget->objectName().toUtf8() + " (" + widget->metaObject()->className() + ')';
+    QVERIFY2(!widget->objectName().isEmpty(), who.constData());
+    QVERIFY2(!widget->accessibleName().isEmpty(), who.constData());
+    const bool needs_tooltip = !qobject_cast<QTableView*>(widget) && !qobject_cast<QTabBar*>(widget);
+    if (needs_tooltip) QVERIFY2(!widget->toolTip().isEmpty(), who.constData());
+  }
+  QVERIFY(controls > 40);
+}
+
+void TestMainWindow::bad_values_are_refused_beside_their_field() {
+  BenchWindow bench;
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"field_senders_amount", "problem_senders_amount", "0"},        {"field_senders_amount", "problem_senders_amount", "2001"},
+      {"field_senders_messages", "problem_senders_messages", "1.5"},  {"field_senders_delay_ms", "problem_senders_delay_ms", "-1"},
+      {"field_receivers_amount", "problem_receivers_amount", ""},     {"field_queue_retention_s", "problem_queue_retention_s", "soon"},
+      {"field_senders_size_bytes", "problem_senders_size_bytes", "x"}};
+  for (const auto& [field, problem, text] : cases) {
+    auto* edit = bench.find<QLineEdit>(QString::fromLatin1(field));
+    auto* line = bench.find<QLabel>(QString::fromLatin1(problem));
+    QVERIFY2(edit && line, field);
+    const QString good = edit->text();
+    QVERIFY2(!line->isVisible(), field);
+    QVERIFY(bench.type(QString::fromLatin1(field), QString::fromLatin1(text)));
+    QCOMPARE(edit->text(), QString::fromLatin1(text));  // what was typed stays, to be mended
+    QVERIFY2(line->isVisible() && line->text().contains(QStringLiteral("must be")), field);
+    QVERIFY2(edit->property("refused").toBool(), field);
+    QVERIFY(bench.type(QString::fromLatin1(field), good));
+    QVERIFY2(!line->isVisible(), field);
+  }
+}
+
+void TestMainWindow::nothing_starts_with_a_bad_value() {
+  BenchWindow bench;
+  QVERIFY(bench.type(QStringLiteral("field_receivers_amount"), QStringLiteral("none")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QCOMPARE(bench.run().state(), app::RunState::idle);
+  QVERIFY(bench.window().bench_page()->messages()->messages().last().contains(QStringLiteral("Receiver amount")));
+  QCOMPARE(bench.window().focusWidget(), bench.find<QLineEdit>(QStringLiteral("field_receivers_amount")));
+}
+
+void TestMainWindow::a_problem_in_the_advanced_settings_is_shown_there() {
+  BenchWindow bench;
+  bench.set({{"limits.memory_mib", "1"}});
+  QVERIFY(bench.click(QStringLiteral("button_N2NQ")));
+  QCOMPARE(bench.run().state(), app::RunState::idle);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("advanced_panel"))->isVisible());
+  QVERIFY(bench.find<QLabel>(QStringLiteral("problem_limits_pending_mib"))->isVisible());
+}
+
+void TestMainWindow::fields_follow_the_choice_beside_them() {
+  BenchWindow bench;
+  const auto choose = [&](const char* box, int index) {
+    auto* choice = bench.find<QComboBox>(QString::fromLatin1(box));
+    choice->setFocus();
+    choice->setCurrentIndex(index);
+    emit choice->activated(index);
+  };
+  const auto seen = [&](const char* field) { return bench.find<QWidget>(QString::fromLatin1(field))->isVisible(); };
+  choose("choice_length", 1);
+  QVERIFY(seen("field_senders_duration_s") && !seen("field_senders_messages"));
+  QVERIFY(bench.form().settings().senders.duration_s.has_value());
+  choose("choice_length", 2);
+  QVERIFY(!seen("field_senders_duration_s") && !seen("field_senders_messages"));
+  QVERIFY(!bench.form().settings().planned_messages().has_value());
+  choose("choice_length", 0);
+  QVERIFY(seen("field_senders_messages"));
+  choose("choice_pace", 1);
+  QVERIFY(seen("field_senders_rate_per_s") && !seen("field_senders_delay_ms"));
+  QCOMPARE(*bench.form().settings().senders.rate_per_s, 10.0);  // 100 ms said the other way round
+  choose("choice_size", 1);
+  QVERIFY(seen("field_senders_size_bytes_max"));
+  QVERIFY(bench.type(QStringLiteral("field_senders_size_bytes_max"), QStringLiteral("5000")));
+  QCOMPARE(bench.form().settings().senders.size_min_bytes, 50);
+  QCOMPARE(bench.form().settings().senders.size_max_bytes, 5000);
+  choose("choice_size", 0);
+  QCOMPARE(bench.form().settings().senders.size_max_bytes, 50);
+  QVERIFY(seen("field_queue_remove") && !seen("field_queue_dispatch"));
+  QVERIFY(bench.click(QStringLiteral("field_queue_mode_load-balancer")));
+  QVERIFY(!seen("field_queue_remove") && seen("field_queue_dispatch"));
+}
+
+void TestMainWindow::a_changed_preset_says_modified() {
+  BenchWindow bench;
+  auto* preset = bench.find<QWidget>(QStringLiteral("button_preset"));
+  QVERIFY(!preset->accessibleDescription().contains(QStringLiteral("modified")));
+  QVERIFY(bench.type(QStringLiteral("field_senders_amount"), QStringLiteral("11")));
+  QVERIFY(preset->accessibleDescription().contains(QStringLiteral("modified")));
+  QVERIFY(bench.type(QStringLiteral("field_senders_amount"), QStringLiteral("10")));
+  QVERIFY(!preset->accessibleDescription().contains(QStringLiteral("modified")));
+}
+
+void TestMainWindow::save_as_refuses_bad_names_and_saves_good_ones() {
+  BenchWindow bench;
+  QVERIFY(bench.type(QStringLiteral("field_senders_amount"), QStringLiteral("4")));
+  bool seen = false;
+  QTimer::singleShot(0, &bench.window(), [&] {
+    auto* dialog = bench.find<ui::SaveAsDialog>(QStringLiteral("save_as_dialog"));
+    seen = dialog != nullptr;
+    if (!seen) return;
+    auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("preset_name"));
+    auto* save = dialog->findChild<QAbstractButton*>(QStringLiteral("preset_save"));
+    QTest::keyClicks(name, QStringLiteral("two words"));
+    QTest::mouseClick(save, Qt::LeftButton);
+    seen = dialog->isVisible() && !dialog->findChild<QLabel*>(QStringLiteral("preset_name_problem"))->text().isEmpty();
+    name->clear();
+    QTest::keyClicks(name, QStringLiteral("mine"));
+    QTest::mouseClick(save, Qt::LeftButton);
+  });
+  QVERIFY(bench.click(QStringLiteral("button_save_as")));
+  QVERIFY(seen);
+  QCOMPARE(bench.window().presets().name(), QStringLiteral("mine"));
+  QVERIFY(!bench.window().presets().is_modified());
+  QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/mine.yaml")).contains("amount: 4"));
+}
+
+void TestMainWindow::pages_are_chosen_by_keys() {
+  BenchWindow bench;
+  bench.window().resize(1440, 900);
+  QVERIFY(QTest::qWaitForWindowActive(&bench.window()));
+  QTest::keyClick(&bench.window(), Qt::Key_F1);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("help_page"))->isVisible());
+  QTest::keyClick(&bench.window(), Qt::Key_1, Qt::ControlModifier);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("bench_page"))->isVisible());
+  QTest::keyClick(&bench.window(), Qt::Key_2, Qt::ControlModifier);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("help_page"))->isVisible());
+}
+
+void TestMainWindow::charts_move_to_their_page_in_a_low_window() {
+  BenchWindow bench;
+  bench.window().resize(1440, 900);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());
+  bench.window().resize(1280, 720);
+  QCOMPARE(bench.window().page_names(), QStringList({QStringLiteral("Bench"), QStringLiteral("Charts"), QStringLiteral("Help")}));
+  QVERIFY(!bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());
+  bench.window().show_page(QStringLiteral("Charts"));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());
+  bench.window().resize(1440, 900);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("bench_page"))->isVisible());
+  QVERIFY(bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());
+}
+
+void TestMainWindow::the_window_fits_into_1280_by_720() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("thesis-baseline"));
+  for (const bool balancer : {false, true}) {
+    bench.set({{"queue.mode", balancer ? "load-balancer" : "broadcaster"}, {"senders.size_bytes", balancer ? "[20, 100000]" : "50"}});
+    bench.window().resize(1440, 900);
+    bench.window().resize(1280, 720);
+    QCoreApplication::processEvents();
+    QCOMPARE(bench.window().size(), QSize(1280, 720));
+  }
+}
+
+void TestMainWindow::tab_goes_from_top_left_to_bottom_right() {
+  BenchWindow bench;
+  const char* const order[] = {"button_start_all",
+                               "button_preset",
+                               "button_save_as",
+                               "page_tabs",
+                               "button_senders",
+                               "field_senders_amount",
+                               "choice_length",
+                               "field_senders_messages",
+                               "senders_table",
+                               "button_N2NQ",
+                               "field_queue_mode_broadcaster",
+                               "field_queue_remove",
+                               "field_queue_retention_s",
+                               "button_advanced",
+                               "button_receivers",
+                               "field_receivers_amount",
+                               "receivers_table",
+                               "button_log_axis",
+                               "button_pause"};
+  QHash<QWidget*, int> places;
+  int place = 0;
+  QWidget* const first = &bench.window();
+  for (QWidget* at = first->nextInFocusChain(); at != first; at = at->nextInFocusChain()) places.insert(at, ++place);
+  int before = 0;
+  for (const char* name : order) {
+    auto* widget = bench.find<QWidget>(QString::fromLatin1(name));
+    QVERIFY2(widget && places.contains(widget), name);
+    QVERIFY2(places.value(widget) > before, name);
+    before = places.value(widget);
+  }
+}
+
+void TestMainWindow::the_next_session_goes_on_where_this_one_ended() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("thesis-baseline"));
+  bench.set({{"senders.amount", "33"}, {"senders.messages", "none"}});
+  bench.window().resize(1500, 950);
+  bench.window().theme().choose(ui::ThemeChoice::light);
+  auto* cards = bench.find<QSplitter>(QStringLiteral("splitter_cards"));
+  QList<int> sizes = cards->sizes();
+  sizes[0] -= 10;
+  sizes[2] += 10;
+  cards->setSizes(sizes);
+  sizes = cards->sizes();
+  bench.reopen();
+  QCOMPARE(bench.form().settings().senders.amount, 33);
+  QVERIFY(!bench.form().settings().senders.messages.has_value());
+  QCOMPARE(bench.window().presets().name(), QStringLiteral("thesis-baseline"));
+  QVERIFY(bench.window().presets().is_modified());
+  QCOMPARE(bench.window().size(), QSize(1500, 950));
+  QCOMPARE(bench.find<QSplitter>(QStringLiteral("splitter_cards"))->sizes(), sizes);
+}
+
+}  // namespace
+
+QTEST_MAIN(TestMainWindow)
+#include "test_main_window.moc"

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real window driving real processes over real TCP, clicked as a person clicks.
+#include <signal.h>
+
+#include <QAbstractButton>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPlainTextEdit>
+#include <QTest>
+#include <QTimer>
+#include <nlohmann/json.hpp>
+
+#include "tests/ui/support/bench_window.h"
+#include "ui/card/charts_card.h"
+#include "ui/page/bench_page.h"
+#include "ui/widget/service_table.h"
+#include "ui/widget/state_light.h"
+#include "ui/widget/tile.h"
+
+namespace {
+
+using namespace n2nq;
+using ui_test::BenchWindow;
+
+const char* const buttons[] = {"button_N2NQ", "button_senders", "button_receivers"};
+
+/// A run of a second or two.
+void choose_small_run(BenchWindow& bench) {
+  bench.window().presets().choose(QStringLiteral("quick"));
+  bench.set({{"senders.amount", "4"}, {"receivers.amount", "3"}, {"senders.messages", "10"}, {"senders.delay_ms", "50"}});
+}
+
+void choose_endless_run(BenchWindow& bench) {
+  choose_small_run(bench);
+  bench.set({{"senders.messages", "none"}});
+}
+
+nlohmann::json summary_of(BenchWindow& bench) {
+  return nlohmann::json::parse(ui_test::file_text(bench.run().folder() + QStringLiteral("/summary.json")).toStdString(), nullptr, false);
+}
+
+QString tile(BenchWindow& bench, const char* name) {
+  return bench.find<ui::Tile>(QString::fromLatin1(name))->text();
+}
+
+class TestRealRuns : public QObject {
+  Q_OBJECT
+ private slots:
+  void start_all_runs_to_a_clean_verdict();
+  void load_balancing_delivers_each_message_once();
+  void processes_start_in_any_order_data();
+  void processes_start_in_any_order();
+  void stop_half_way_keeps_what_was_measured();
+  void fields_are_locked_while_a_run_is_on();
+  void a_killed_broker_is_red_and_breaks_the_run();
+  void a_log_opens_while_it_grows();
+  void a_second_run_begins_with_empty_charts();
+  void closing_while_messages_flow_asks_once_and_stops();
+};
+
+void TestRealRuns::start_all_runs_to_a_clean_verdict() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  QVERIFY(bench.find<QLabel>(QStringLiteral("verdict"))->text().contains(QStringLiteral("clean")));
+  QVERIFY(bench.find<QAbstractButton>(QStringLiteral("button_open_folder"))->isVisible());
+
+  const nlohmann::json summary = summary_of(bench);
+  QVERIFY(!summary.is_discarded());
+  QCOMPARE(tile(bench, "tile_sent"), ui::count_text(summary["ledger"]["total"]["attempted"].get<std::int64_t>()));
+  QCOMPARE(tile(bench, "tile_received"), ui::count_text(summary["ledger"]["total"]["delivered"].get<std::int64_t>()));
+  QCOMPARE(tile(bench, "count_accepted"), ui::count_text(summary["ledger"]["total"]["accepted"].get<std::int64_t>()));
+  QCOMPARE(tile(bench, "tile_sent"), QStringLiteral("40"));
+  QCOMPARE(tile(bench, "tile_received"), QStringLiteral("120"));
+  const auto* receivers = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
+  for (int row = 0; row < 3; ++row) {
+    QCOMPARE(receivers->model()->index(row, receivers->model()->columnCount() - 1).data().toString(), QStringLiteral("40"));
+  }
+  const auto* senders = bench.find<ui::ServiceTable>(QStringLiteral("senders_table"));
+  for (int row = 0; row < 4; ++row) {
+    QCOMPARE(senders->model()->index(row, senders->model()->columnCount() - 1).data().toString(), QStringLiteral("10 / 10"));
+  }
+  QVERIFY(!bench.window().bench_page()->charts()->latency_history().empty());
+}
+
+void TestRealRuns::load_balancing_delivers_each_message_once() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  QVERIFY(bench.click(QStringLiteral("field_queue_mode_load-balancer")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  QCOMPARE(tile(bench, "tile_received"), QStringLiteral("40"));
+}
+
+void TestRealRuns::processes_start_in_any_order_data() {
+  QTest::addColumn<QList<int>>("order");
+  QList<int> order{0, 1, 2};
+  do {
+    QStringList words;
+    for (const int i : order) words << QString::fromLatin1(buttons[i]).mid(7);
+    QTest::newRow(qPrintable(words.join(u'-'))) << order;
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+void TestRealRuns::processes_start_in_any_order() {
+  QFETCH(const QList<int>, order);
+  BenchWindow bench;
+  choose_small_run(bench);
+  const app::Role roles[] = {app::Role::broker, app::Role::senders, app::Role::receivers};
+  for (const int i : order) {
+    QVERIFY2(bench.click(QString::fromLatin1(buttons[i])), buttons[i]);
+    // The next one is started only when this one waits for the others, so that the order is real.
+    const bool last = i == order.last();
+    QVERIFY2(BenchWindow::wait_for([&] { return last || bench.run().process(roles[i]).state == app::ProcessState::waiting; }), buttons[i]);
+  }
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  QCOMPARE(tile(bench, "tile_received"), QStringLiteral("120"));
+}
+
+void TestRealRuns::stop_half_way_keeps_what_was_measured() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().received > 20; }));
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::stopped, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  QVERIFY(bench.find<QLabel>(QStringLiteral("verdict"))->text().contains(QStringLiteral("stopped")));
+  const nlohmann::json summary = summary_of(bench);
+  QCOMPARE(tile(bench, "tile_received"), ui::count_text(summary["ledger"]["total"]["delivered"].get<std::int64_t>()));
+}
+
+void TestRealRuns::fields_are_locked_while_a_run_is_on() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  auto* field = bench.find<QLineEdit>(QStringLiteral("field_senders_amount"));
+  QVERIFY(!field->isReadOnly());
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QVERIFY(field->isReadOnly());
+  QVERIFY(field->toolTip().contains(QStringLiteral("Locked")));
+  QVERIFY(!bench.click(QStringLiteral("field_queue_mode_load-balancer")));
+  QVERIFY(!bench.find<QWidget>(QStringLiteral("button_preset"))->isEnabled());
+  QVERIFY(!bench.click(QStringLiteral("button_start_all")));
+  QCOMPARE(bench.find<QAbstractButton>(QStringLiteral("button_senders"))->text(), QStringLiteral("Stop senders"));
+  QVERIFY(bench.click(QStringLiteral("button_senders")));  // its Start is its Stop
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(!field->isReadOnly());
+}
+
+void TestRealRuns::a_killed_broker_is_red_and_breaks_the_run() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().received > 20; }));
+  const int broker = ui_test::child_pid("n2nq-broker");
+  QVERIFY(broker > 0);
+  QCOMPARE(::kill(broker, SIGKILL), 0);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(bench.run().process(app::Role::broker).state == app::ProcessState::died);
+  QVERIFY(bench.run().outcome().verdict == app::Verdict::broken);
+  QCOMPARE(bench.find<ui::StateLight>(QStringLiteral("light_N2NQ"))->word(), QStringLiteral("died"));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("notice_N2NQ"))->isVisible());
+  QVERIFY(bench.find<QLabel>(QStringLiteral("verdict"))->text().contains(QStringLiteral("broken")));
+  QVERIFY(!bench.window().bench_page()->charts()->latency_history().marks().empty());
+}
+
+void TestRealRuns::a_log_opens_while_it_grows() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().received > 20; }));
+  auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
+  const QRect cell = table->visualRect(table->model()->index(1, ui::ServiceModel::log_column));
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, QPoint(cell.left() + 12, cell.center().y()));
+  ui::LogWindow* log = nullptr;
+  for (QWidget* widget : QApplication::topLevelWidgets()) {
+    if (auto* window = qobject_cast<ui::LogWindow*>(widget)) log = window;
+  }
+  QVERIFY(log != nullptr);
+  QVERIFY(log->path().endsWith(QStringLiteral("R002.log")));
+  QVERIFY(BenchWindow::wait_for([&] { return log->text().contains(QStringLiteral("latency_us")); }));
+  const qsizetype lines = log->text().count(u'\n');
+  QVERIFY(BenchWindow::wait_for([&] { return log->text().count(u'\n') > lines; }));
+
+  // Ctrl+L opens the log of the selected service as well.
+  table->selectRow(2);
+  QVERIFY(QTest::qWaitForWindowExposed(&bench.window()));
+  bench.window().bench_page()->request_selected_log();
+  int open = 0;
+  for (QWidget* widget : QApplication::topLevelWidgets()) open += qobject_cast<ui::LogWindow*>(widget) ? 1 : 0;
+  QCOMPARE(open, 2);
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+}
+
+void TestRealRuns::a_second_run_begins_with_empty_charts() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const QString folder = bench.run().folder();
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.window().bench_page()->charts()->latency_history().empty());
+  QCOMPARE(tile(bench, "tile_sent"), ui::dash());
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(bench.run().outcome().verdict == app::Verdict::clean);
+  QVERIFY(bench.run().folder() != folder);
+  QCOMPARE(tile(bench, "tile_received"), QStringLiteral("120"));
+}
+
+void TestRealRuns::closing_while_messages_flow_asks_once_and_stops() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().state() == app::RunState::running; }));
+  int asked = 0;
+  const auto answer = [&](const char* button) {
+    QTimer::singleShot(0, &bench.window(), [&asked, &bench, button] {
+      auto* question = bench.find<QMessageBox>(QStringLiteral("close_question"));
+      if (question == nullptr) return;
+      ++asked;
+      question->findChild<QAbstractButton*>(QString::fromLatin1(button))->click();
+    });
+  };
+  answer("close_go_on");
+  QVERIFY(!bench.window().close());
+  QVERIFY(bench.run().state() == app::RunState::running);
+  answer("close_stop");
+  bench.window().close();
+  QCOMPARE(asked, 2);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(BenchWindow::wait_for([&] { return !bench.window().isVisible(); }));
+  QCOMPARE(ui_test::child_pid("n2nq-broker"), 0);
+}
+
+}  // namespace
+
+QTEST_MAIN(TestRealRuns)
+#include "test_real_runs.moc"

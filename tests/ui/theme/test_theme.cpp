@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QFontMetricsF>
+#include <QRegularExpression>
+#include <QTest>
+#include <cmath>
+
+#include "ui/theme/style_sheet.h"
+#include "ui/theme/theme.h"
+
+namespace {
+
+using namespace n2nq::ui;
+
+double luminance(const QColor& color) {
+  const auto channel = [](double c) { return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+  return 0.2126 * channel(color.redF()) + 0.7152 * channel(color.greenF()) + 0.0722 * channel(color.blueF());
+}
+
+double contrast(const QColor& a, const QColor& b) {
+  const double lighter = std::max(luminance(a), luminance(b)), darker = std::min(luminance(a), luminance(b));
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+class TestTheme : public QObject {
+  Q_OBJECT
+ private slots:
+  void style_sheets_are_filled_completely();
+  void texts_are_readable_on_their_grounds();
+  void choosing_changes_the_application();
+  void following_the_desktop_undoes_a_choice();
+  void digits_have_one_width();
+  void icons_have_a_disabled_look();
+};
+
+void TestTheme::style_sheets_are_filled_completely() {
+  for (const Tokens* tokens : {&light_tokens(), &dark_tokens()}) {
+    const QString sheet = style_sheet(*tokens);
+    QVERIFY(!sheet.contains(u'@'));
+    QVERIFY(!sheet.contains(QRegularExpression(QStringLiteral(":\\s*;"))));
+    QVERIFY(sheet.contains(tokens->primary.name()));
+  }
+}
+
+void TestTheme::texts_are_readable_on_their_grounds() {
+  constexpr double readable = 4.5;
+  for (const Tokens* t : {&light_tokens(), &dark_tokens()}) {
+    for (const QColor& ground : {t->surface, t->background}) {
+      for (const QColor& text : {t->text, t->secondary, t->bad, t->good}) QVERIFY(contrast(text, ground) >= readable);
+    }
+    QVERIFY(contrast(t->on_primary, t->primary) >= readable);
+    constexpr double visible = 2.5;
+    for (const QColor& series : t->series) QVERIFY(contrast(series, t->surface) >= visible);
+  }
+}
+
+void TestTheme::choosing_changes_the_application() {
+  Theme theme;
+  theme.choose(ThemeChoice::dark);
+  QVERIFY(theme.is_dark());
+  QCOMPARE(QApplication::palette().color(QPalette::Window), dark_tokens().background);
+  theme.choose(ThemeChoice::light);
+  QVERIFY(!theme.is_dark());
+  QCOMPARE(QApplication::palette().color(QPalette::Window), light_tokens().background);
+}
+
+void TestTheme::following_the_desktop_undoes_a_choice() {
+  Theme theme;
+  theme.choose(ThemeChoice::system);
+  const bool desktop_is_dark = theme.is_dark();
+  theme.choose(desktop_is_dark ? ThemeChoice::light : ThemeChoice::dark);
+  QVERIFY(theme.is_dark() != desktop_is_dark);
+  theme.choose(ThemeChoice::system);
+  QCOMPARE(theme.is_dark(), desktop_is_dark);
+}
+
+void TestTheme::digits_have_one_width() {
+  Theme theme;
+  for (const TextStyle style : {TextStyle::body, TextStyle::aggregate, TextStyle::caption}) {
+    const QFontMetricsF metrics(theme.figures_font(style));
+    for (char16_t digit = u'1'; digit <= u'9'; ++digit) QCOMPARE(metrics.horizontalAdvance(QChar(digit)), metrics.horizontalAdvance(u'0'));
+  }
+}
+
+void TestTheme::icons_have_a_disabled_look() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  const QIcon icon = theme.icon(Glyph::play);
+  QVERIFY(icon.pixmap(16, QIcon::Normal).toImage() != icon.pixmap(16, QIcon::Disabled).toImage());
+}
+
+}  // namespace
+
+QTEST_MAIN(TestTheme)
+#include "test_theme.moc"
