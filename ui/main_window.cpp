@@ -191,6 +191,7 @@ void MainWindow::connect_parts() {
     show_page(bench_name);
     bench_->messages()->add(MessageBar::Kind::bad, QStringLiteral("Not started: %1 %2").arg(SettingsForm::label(key), form_.problem(key)));
   });
+  connect(&actions_, &RunActions::fresh_run, this, &MainWindow::remember);
   connect(&run_, &app::RunControl::figures_changed, bar_, &RunBar::refresh_progress);
   connect(&run_, &app::RunControl::state_changed, this, &MainWindow::refresh_actions);
   connect(&run_, &app::RunControl::process_changed, this, &MainWindow::refresh_actions);
@@ -321,11 +322,14 @@ bool MainWindow::may_close() {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (actions_.is_on() && !may_close()) return event->ignore();
   remember();
-  if (!actions_.is_on()) return event->accept();
-  // Closes by itself once everything has ended; closing once more ends it at once.
-  closing_ = true;
-  actions_.stop_all();
+  if (actions_.is_on()) {
+    // Closes by itself once everything has ended in order; closing once more ends it at once.
+    const bool ends_already = run_.state() == app::RunState::ending;
+    if (closing_ || !ends_already) actions_.stop_all();
+    closing_ = true;
+  }
   if (actions_.is_on()) return event->ignore();
+  logs_.close_all();
   event->accept();
 }
 

@@ -81,6 +81,7 @@ LiveFigures LiveAccumulator::snapshot(double t_s) {
   figures_.latency_now = percentiles_us(latency_now_);
   latency_now_ = measure::Histogram();
   figures_.stages = {mean_us(lag_stage_), mean_us(to_broker_), mean_us(in_queue_), mean_us(to_receiver_)};
+  figures_.stage_tails = {percentiles_us(lag_stage_), percentiles_us(to_broker_), percentiles_us(in_queue_), percentiles_us(to_receiver_)};
   return figures_;
 }
 

@@ -47,6 +47,9 @@ struct LiveFigures {
   struct Stages {  // means over the run so far, per delivery; they add up to latency from plan
     double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;
   } stages;
+  struct StageTails {  // of the same; percentiles do not add up
+    Percentiles lag, to_broker, in_queue, to_receiver;
+  } stage_tails;
   std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, expired = 0, negative = 0, log_lines_dropped = 0;

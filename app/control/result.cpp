@@ -91,6 +91,8 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.latency_from_plan = percentiles_us(total_of(receivers, "latency_from_plan"));
   out.stages = {mean_us(total_of(receivers, "lag")), mean_us(total_of(receivers, "to_broker")), mean_us(total_of(receivers, "in_queue")),
                 mean_us(total_of(receivers, "to_receiver"))};
+  out.stage_tails = {percentiles_us(total_of(receivers, "lag")), percentiles_us(total_of(receivers, "to_broker")),
+                     percentiles_us(total_of(receivers, "in_queue")), percentiles_us(total_of(receivers, "to_receiver"))};
   const measure::CopyLedger& total = ledger.total;
   out.expired = static_cast<std::int64_t>(total.skipped.expired);
   out.skipped = static_cast<std::int64_t>(total.skipped.expired + total.skipped.unrequested + total.skipped.parked + total.skipped.cut_off);

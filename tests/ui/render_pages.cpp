@@ -95,6 +95,35 @@ bool render_run(Renderer& renderer, const QString& preset) {
   return true;
 }
 
+/// Processes that wait, a run without an end, a chart that is read and one with a logarithmic axis.
+bool render_waiting(Renderer& renderer) {
+  BenchWindow bench;
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  bench.window().presets().choose(QStringLiteral("quick"));
+  bench.set({{"senders.messages", "none"}, {"senders.delay_ms", "20"}});
+  bench.window().resize(sizes[0]);
+  if (!bench.click(QStringLiteral("button_senders"))) return false;
+  const auto waits = [&] { return bench.run().process(n2nq::app::Role::senders).state == n2nq::app::ProcessState::waiting; };
+  if (!BenchWindow::wait_for(waits)) return false;
+  renderer.save_bench(bench, QStringLiteral("waiting"), sizes[0]);
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  constexpr double seconds_shown = 8;
+  if (!BenchWindow::wait_for([&] { return bench.run().figures().t_s > seconds_shown; })) return false;
+  bench.click(QStringLiteral("button_log_axis"));
+  bench.window().resize(middle_sizes[1]);
+  auto* charts = bench.window().bench_page()->charts();
+  charts->latency_chart()->set_reading(seconds_shown / 2);
+  charts->rate_chart()->set_reading(seconds_shown / 2);
+  renderer.save_bench(bench, QStringLiteral("reading"), middle_sizes[1]);
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::dark);
+  renderer.save_bench(bench, QStringLiteral("reading"), middle_sizes[1]);
+  bench.click(QStringLiteral("button_stop_all"));
+  if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  renderer.save_bench(bench, QStringLiteral("stopped"), sizes[0]);
+  return true;
+}
+
 bool render_trouble(Renderer& renderer) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
@@ -115,6 +144,8 @@ bool render_trouble(Renderer& renderer) {
   if (broker == 0 || ::kill(broker, SIGKILL) != 0) return false;
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
   for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("died"), size);
+  bench.click(QStringLiteral("notice_fold"));
+  renderer.save_bench(bench, QStringLiteral("died-details"), sizes[0]);
   bench.window().theme().choose(n2nq::ui::ThemeChoice::dark);
   renderer.save_bench(bench, QStringLiteral("died"), sizes[0]);
   return true;
@@ -127,7 +158,8 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   const QStringList arguments = QApplication::arguments();
   Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
-  const bool done = render_run(renderer, arguments.value(2, QStringLiteral("thesis-baseline"))) && render_trouble(renderer);
+  const bool done =
+      render_run(renderer, arguments.value(2, QStringLiteral("thesis-baseline"))) && render_waiting(renderer) && render_trouble(renderer);
   if (!done) std::fprintf(stderr, "a run did not do what it should\n");
   return done && !renderer.failed() ? 0 : 1;
 }

@@ -53,20 +53,20 @@ AdvancedPanel::AdvancedPanel(SettingsForm& form, const Theme& theme, QWidget* pa
   auto* content = new QWidget;
   auto* grid = new QGridLayout(content);
   grid->setContentsMargins(0, 0, space::between, 0);
-  grid->setHorizontalSpacing(space::between);
   grid->setVerticalSpacing(space::in_row);
-  grid->setColumnStretch(0, 1);
+  grid->setHorizontalSpacing(space::card);
+  grid->setColumnStretch(2, 1);
   int row = 0;
   for (const Group& group : groups()) {
     auto* title = make_label(QString::fromUtf8(group.title), "strong");
     title->setContentsMargins(0, row == 0 ? 0 : space::between, 0, 0);
-    grid->addWidget(title, row++, 0, 1, 2);
+    grid->addWidget(title, row++, 0, 1, 3);
     for (const QString& key : group.keys) {
       auto* label = make_label(SettingsForm::label(key), "secondary");
       label->setToolTip(SettingsForm::explanation(key));
       grid->addWidget(label, row, 0, Qt::AlignLeft | Qt::AlignVCenter);
-      grid->addWidget(make_field(key), row, 1, Qt::AlignRight);
-      grid->addWidget(new ProblemLine(form_, {key}), row + 1, 0, 1, 2);
+      grid->addWidget(make_field(key), row, 1, Qt::AlignLeft);
+      grid->addWidget(new ProblemLine(form_, {key}), row + 1, 0, 1, 3);
       row += 2;
     }
   }

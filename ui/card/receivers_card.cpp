@@ -53,7 +53,7 @@ void ReceiversCard::add_tiles(const Theme& theme) {
   static constexpr TileText texts[] = {
       {"tile_received", "packets received", "Deliveries all receivers have received"},
       {"tile_download", "download rate", "Deliveries per second, over the last second; below it payload bytes"},
-      {"tile_lowest_95", "mean, lowest 95 %", "Mean latency of the lowest 95 % of all deliveries, and how many it leaves out"},
+      {"tile_lowest_95", "mean lowest 95 %", "Mean latency of the lowest 95 % of all deliveries, and how many it leaves out"},
       {"tile_p50", "latency p50", "Half of all deliveries took at most this long; below it the mean of all"},
       {"tile_p95", "latency p95", "95 of 100 deliveries took at most this long; below it 90 of 100"},
       {"tile_p99", "latency p99", "99 of 100 deliveries took at most this long; below it the longest"},

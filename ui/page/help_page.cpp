@@ -21,37 +21,37 @@ constexpr const char* page = R"(
 <p>Each process can be started alone, in any order; it waits for the others and says so. Runs are kept in <code>%runs%</code>.</p>
 
 <p class="head">Words</p>
-<table>
-<tr><td>sender, receiver</td><td>one simulated service with a connection and a log file of its own</td></tr>
-<tr><td>broadcaster</td><td>queue mode 1: every receiver gets every message</td></tr>
-<tr><td>load balancer</td><td>queue mode 2: every message goes to exactly one receiver</td></tr>
-<tr><td>latency</td><td>actual send to receipt, per delivery</td></tr>
-<tr><td>delay</td><td>gap between two sends of one sender</td></tr>
-<tr><td>lag</td><td>planned to actual send; not part of the latency</td></tr>
-<tr><td>p99</td><td>99 of 100 took at most this long; p50 and p95 alike</td></tr>
-<tr><td>in flight</td><td>accepted by N2NQ, still to be received or skipped</td></tr>
-<tr><td>expired</td><td>removed from the queue before its receiver got it</td></tr>
-<tr><td>–</td><td>not known yet</td></tr>
+<table width="100%">
+<tr><td width="150">sender, receiver</td><td>one simulated service with a connection and a log file of its own</td></tr>
+<tr><td width="150">broadcaster</td><td>queue mode 1: every receiver gets every message</td></tr>
+<tr><td width="150">load balancer</td><td>queue mode 2: every message goes to exactly one receiver</td></tr>
+<tr><td width="150">latency</td><td>actual send to receipt, per delivery</td></tr>
+<tr><td width="150">delay</td><td>gap between two sends of one sender</td></tr>
+<tr><td width="150">lag</td><td>planned to actual send; not part of the latency</td></tr>
+<tr><td width="150">p99</td><td>99 of 100 took at most this long; p50 and p95 alike</td></tr>
+<tr><td width="150">in flight</td><td>accepted by N2NQ, still to be received or skipped</td></tr>
+<tr><td width="150">expired</td><td>removed from the queue before its receiver got it</td></tr>
+<tr><td width="150">–</td><td>not known yet</td></tr>
 </table>
 
 <p class="head">Verdicts</p>
-<table>
-<tr><td>✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
-<tr><td>■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
-<tr><td>▲ degraded</td><td>accounted for, but some expired, were duplicated or late, or the plan was not kept</td></tr>
-<tr><td>✕ broken</td><td>something was lost, cannot be explained, or a process died</td></tr>
+<table width="100%">
+<tr><td width="150">✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
+<tr><td width="150">■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
+<tr><td width="150">▲ degraded</td><td>accounted for, but some expired, were duplicated or late, or the plan was not kept</td></tr>
+<tr><td width="150">✕ broken</td><td>something was lost, cannot be explained, or a process died</td></tr>
 </table>
 
 <p class="head">Keys</p>
-<table>
-<tr><td>F5</td><td>start all</td></tr>
-<tr><td>Shift+F5</td><td>stop; once more: at once</td></tr>
-<tr><td>Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>
-<tr><td>Ctrl+1, Ctrl+2, …</td><td>pages, from the left</td></tr>
-<tr><td>F1</td><td>this page</td></tr>
-<tr><td>Ctrl+Q</td><td>quit; a run that is on is stopped first</td></tr>
-<tr><td>in a chart</td><td>← → read the values at an instant, + − zoom, 0 back to live; wheel and dragging do the same</td></tr>
-<tr><td>in a log</td><td>Ctrl+F search, F3 and Shift+F3 next and previous, Esc close</td></tr>
+<table width="100%">
+<tr><td width="150">F5</td><td>start all</td></tr>
+<tr><td width="150">Shift+F5</td><td>stop; once more: at once</td></tr>
+<tr><td width="150">Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>
+<tr><td width="150">Ctrl+1, Ctrl+2, …</td><td>pages, from the left</td></tr>
+<tr><td width="150">F1</td><td>this page</td></tr>
+<tr><td width="150">Ctrl+Q</td><td>quit; a run that is on is stopped first</td></tr>
+<tr><td width="150">in a chart</td><td>← → read the values at an instant, + − zoom, 0 back to live; wheel and dragging do the same</td></tr>
+<tr><td width="150">in a log</td><td>Ctrl+F search, F3 and Shift+F3 next and previous, Esc close</td></tr>
 </table>
 )";
 

@@ -30,7 +30,7 @@ StageBar::StageBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme
 
 void StageBar::clear() {
   means_us_.fill(app::unknown);
-  lag_ = {};
+  tails_ = {};
   describe();
   update();
 }
@@ -38,7 +38,8 @@ void StageBar::clear() {
 void StageBar::set_figures(const app::LiveFigures& figures) {
   const auto& s = figures.stages;
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
-  lag_ = figures.lag;
+  const auto& tails = figures.stage_tails;
+  tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
   describe();
   update();
 }
@@ -46,12 +47,15 @@ void StageBar::set_figures(const app::LiveFigures& figures) {
 void StageBar::describe() {
   QStringList lines;
   for (std::size_t i = 0; i < stage_count; ++i) {
-    lines << QStringLiteral("%1: mean %2 (%3)")
-                 .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));
-  }
-  if (lag_.count > 0) {
-    lines.insert(1, QStringLiteral("    p50 %1, p99 %2, max %3")
-                        .arg(time_figure(lag_.p50_us).text(), time_figure(lag_.p99_us).text(), time_figure(lag_.max_us).text()));
+    QString line = QStringLiteral("%1: mean %2 (%3)")
+                       .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));
+    const app::Percentiles& tail = tails_[i];
+    if (tail.count > 0) {
+      line += QStringLiteral("\n    p50 %1, p95 %2, p99 %3, max %4")
+                  .arg(time_figure(tail.p50_us).text(), time_figure(tail.p95_us).text(), time_figure(tail.p99_us).text(),
+                       time_figure(tail.max_us).text());
+    }
+    lines << line;
   }
   setToolTip(lines.join(u'\n'));
   setAccessibleDescription(lines.join(QStringLiteral("; ")));

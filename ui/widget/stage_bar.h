@@ -30,7 +30,7 @@ class StageBar : public QWidget {
 
   const Theme& theme_;
   std::array<double, stage_count> means_us_;
-  app::Percentiles lag_;
+  std::array<app::Percentiles, stage_count> tails_;
 };
 
 }  // namespace n2nq::ui
