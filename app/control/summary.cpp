@@ -119,10 +119,10 @@ Json environment_json(const RunRecord& record) {
             {"senders_to_receivers", offset_json(hello(Role::senders), hello(Role::receivers))}}}};
 }
 
-/// Seconds from the common start to the last send; empty when the senders did not say.
+/// Seconds from the senders' start to their end; empty when they did not say (what was read back from a killed group has no start).
 std::optional<double> sending_s(const PlainJson& senders_bye) {
   const auto from = senders_bye.find("started_ns"), to = senders_bye.find("ended_ns");
-  if (from == senders_bye.end() || to == senders_bye.end() || !from->is_number() || !to->is_number()) return {};
+  if (from == senders_bye.end() || to == senders_bye.end() || !from->is_number() || !to->is_number() || *from <= 0) return {};
   const double seconds = (to->get<double>() - from->get<double>()) / ns_per_s;
   return seconds > 0 ? std::optional(seconds) : std::nullopt;
 }

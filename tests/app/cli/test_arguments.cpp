@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include "app/cli/result_table.h"
+#include "app/cli/run_command.h"
+
+namespace n2nq::app {
+namespace {
+
+Arguments parsed(const std::vector<std::string>& words) {
+  const auto result = parse_arguments(words);
+  if (const auto* problem = std::get_if<std::string>(&result)) ADD_FAILURE() << *problem;
+  return std::holds_alternative<Arguments>(result) ? std::get<Arguments>(result) : Arguments();
+}
+
+std::string problem(const std::vector<std::string>& words) {
+  const auto result = parse_arguments(words);
+  return std::holds_alternative<std::string>(result) ? std::get<std::string>(result) : "none";
+}
+
+QStringList setting_errors(const std::string& what, const std::vector<std::pair<std::string, std::string>>& settings) {
+  Arguments arguments;
+  arguments.what = what;
+  arguments.settings = settings;
+  QStringList errors;
+  const bool has_settings = settings_of(arguments, errors).has_value();
+  EXPECT_EQ(has_settings, errors.isEmpty());
+  return errors;
+}
+
+TEST(arguments, nothing_opens_the_window) {
+  EXPECT_EQ(parsed({}).command, Command::window);
+  EXPECT_EQ(parsed({"-platform", "offscreen"}).command, Command::window);
+}
+
+TEST(arguments, run_takes_its_options_in_any_order) {
+  const Arguments arguments = parsed({"run", "--set", "a=1", "quick", "--json", "--set=b=2=3", "--out", "dir", "--strict"});
+  EXPECT_EQ(arguments.command, Command::run);
+  EXPECT_EQ(arguments.what, "quick");
+  EXPECT_EQ(arguments.settings, (std::vector<std::pair<std::string, std::string>>{{"a", "1"}, {"b", "2=3"}}));
+  EXPECT_EQ(arguments.out, "dir");
+  EXPECT_TRUE(arguments.strict && arguments.json);
+  EXPECT_EQ(parsed({"run", "--out=x", "f.yaml"}).out, "x");
+}
+
+TEST(arguments, other_commands) {
+  EXPECT_EQ(parsed({"presets"}).command, Command::presets);
+  EXPECT_EQ(parsed({"--help"}).command, Command::help);
+  EXPECT_EQ(parsed({"run", "--help"}).command, Command::help);
+  EXPECT_EQ(parsed({"--version"}).command, Command::version);
+  EXPECT_NE(help_text().find("Exit code"), std::string::npos);
+}
+
+TEST(arguments, mistakes_are_named_with_what_would_be_right) {
+  EXPECT_EQ(problem({"run"}), "run needs a preset or a settings file, such as: n2nq-bench run quick");
+  EXPECT_EQ(problem({"run", "quick", "--strikt"}), "--strikt is not an option of run (nearest: --strict)");
+  EXPECT_EQ(problem({"run", "quick", "slow"}), "run takes one preset or settings file; there are two: quick and slow");
+  EXPECT_EQ(problem({"run", "quick", "--set"}), "--set needs a setting, such as: --set senders.amount=20");
+  EXPECT_EQ(problem({"run", "quick", "--set", "amount"}), "--set amount: must be key=value, such as senders.amount=20");
+  EXPECT_EQ(problem({"run", "quick", "--out"}), "--out needs a folder, such as: --out results/first");
+  EXPECT_TRUE(problem({"rum"}).starts_with("\"rum\" is not a command (nearest: run)")) << problem({"rum"});
+  EXPECT_EQ(problem({"presets", "x"}), "presets takes nothing behind it, not \"x\"");
+}
+
+TEST(arguments, settings_are_checked_together) {
+  EXPECT_TRUE(setting_errors("quick", {{"senders.amount", "3"}}).isEmpty());
+  EXPECT_EQ(setting_errors("quick", {{"senders.amount", "x"}, {"amount", "3"}}).size(), 2);
+  const auto between = setting_errors("quick", {{"limits.memory_mib", "32"}});
+  ASSERT_EQ(between.size(), 1);
+  EXPECT_EQ(between[0].toStdString(), "quick: limits.pending_mib must be at most limits.memory_mib (32), not 64");
+  EXPECT_EQ(setting_errors("nothing", {}).size(), 1);
+}
+
+TEST(result_table, numbers_are_written_for_people) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(125000), "125 000");
+  EXPECT_EQ(grouped(-1234567), "-1 234 567");
+  EXPECT_EQ(figure_text(0.5124), "0.512");
+  EXPECT_EQ(figure_text(94.84), "94.8");
+  EXPECT_EQ(figure_text(171.4), "171");
+  EXPECT_EQ(figure_text(1402.4), "1 402");
+  EXPECT_EQ(figure_text(std::nan("")), "–");
+}
+
+}  // namespace
+}  // namespace n2nq::app

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real n2nq-bench with the real processes, without a display: what it prints, leaves and returns. Takes the program's path as argument.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QProcessEnvironment>
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <nlohmann/json.hpp>
+
+#include "app/settings/settings_file.h"
+#include "tests/app/support/event_loop.h"
+
+namespace n2nq::app {
+namespace {
+
+using Json = nlohmann::json;
+
+QString bench_path;
+
+struct CliTest : testing::WithEventLoop {
+  QTemporaryDir folder;
+  QProcess bench;
+  QString out = folder.filePath("run");
+
+  /// A run of a few hundred milliseconds, with more arguments behind it.
+  static QStringList short_run(const QStringList& more = {}) {
+    return QStringList{"run", "quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=20"} + more;
+  }
+  void start(const QStringList& arguments) {
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    for (const char* display : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) environment.remove(display);
+    environment.insert("XDG_DATA_HOME", folder.filePath("data"));
+    bench.setProcessEnvironment(environment);
+    bench.setWorkingDirectory(folder.path());
+    bench.start(bench_path, arguments);
+    ASSERT_TRUE(bench.waitForStarted());
+  }
+  int finish() {
+    if (!bench.waitForFinished(testing::deadline_ms)) return -1;
+    return bench.exitStatus() == QProcess::NormalExit ? bench.exitCode() : -2;
+  }
+  int run(const QStringList& arguments) {
+    start(arguments);
+    return finish();
+  }
+  std::string errors() { return bench.readAllStandardError().toStdString(); }
+  Json summary() const {
+    QFile file(out + "/summary.json");
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << file.fileName().toStdString();
+    return Json::parse(file.readAll().toStdString(), nullptr, false);
+  }
+  bool wait_for_traffic() {
+    return wait_until([this] {
+      QFile log(out + "/receivers/R001.log");
+      return log.open(QIODevice::ReadOnly) && log.readAll().contains("\n0\t");
+    });
+  }
+};
+
+TEST_F(CliTest, a_short_run_is_clean_and_leaves_its_folder) {
+  EXPECT_EQ(run(short_run({"--out", out})), 0) << errors();
+  const QString page = QString::fromUtf8(bench.readAllStandardOutput());
+  EXPECT_TRUE(page.contains("verdict")) << page.toStdString();
+  EXPECT_TRUE(page.contains(out));
+  const Json result = summary();
+  EXPECT_EQ(result["verdict"], "clean") << result["reasons"];
+  EXPECT_EQ(result["ledger"]["total"]["attempted"], 50);
+  EXPECT_EQ(result["ledger"]["total"]["delivered"], 500);
+  EXPECT_EQ(result["latency_us"]["count"], 500);
+  for (const char* name : {"settings.yaml", "messages.tsv", "latency.hgrm", "broker.log", "senders/S010.log", "receivers/R010.log"}) {
+    EXPECT_TRUE(QFile::exists(out + '/' + name)) << name;
+  }
+}
+
+TEST_F(CliTest, the_load_balancer_delivers_each_message_once) {
+  EXPECT_EQ(run(short_run({"--set", "queue.mode=load-balancer", "--out", out})), 0) << errors();
+  const Json result = summary();
+  EXPECT_EQ(result["verdict"], "clean") << result["reasons"];
+  EXPECT_EQ(result["ledger"]["total"]["delivered"], 50);
+}
+
+TEST_F(CliTest, json_is_all_there_is_on_stdout) {
+  EXPECT_EQ(run(short_run({"--json", "--out", out})), 0) << errors();
+  const Json printed = Json::parse(bench.readAllStandardOutput().toStdString(), nullptr, false);
+  ASSERT_TRUE(printed.is_object());
+  EXPECT_EQ(printed["verdict"], "clean");
+  EXPECT_EQ(printed["folder"], out.toStdString());
+}
+
+TEST_F(CliTest, a_run_can_be_repeated_from_its_folder) {
+  ASSERT_EQ(run(short_run({"--set", "senders.size_bytes=[20, 100]", "--set", "seed=7", "--out", out})), 0) << errors();
+  const QString again = folder.filePath("again");
+  ASSERT_EQ(run({"run", out + "/settings.yaml", "--out", again}), 0) << errors();
+  EXPECT_EQ(read_settings_file((again + "/settings.yaml").toStdString()).settings,
+            read_settings_file((out + "/settings.yaml").toStdString()).settings);
+}
+
+TEST_F(CliTest, without_out_the_folder_is_in_the_users_data) {
+  EXPECT_EQ(run(short_run()), 0) << errors();
+  const auto runs = QDir(folder.filePath("data/n2nq/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+  ASSERT_EQ(runs.size(), 1);
+  EXPECT_TRUE(runs[0].endsWith("-broadcaster-10x10")) << runs[0].toStdString();
+}
+
+TEST_F(CliTest, a_relative_folder_is_below_the_working_folder) {
+  EXPECT_EQ(run(short_run({"--out", "here"})), 0) << errors();
+  EXPECT_TRUE(QFile::exists(folder.filePath("here/summary.json")));
+}
+
+TEST_F(CliTest, bad_input_names_the_place_and_returns_2) {
+  QFile file(folder.filePath("bad.yaml"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("format: 1\nsenders:\n  amont: 7\n");
+  file.close();
+  ASSERT_TRUE(QDir(folder.path()).mkdir("full") && QFile::copy(file.fileName(), folder.filePath("full/file")));
+  const std::pair<QStringList, std::string> cases[] = {
+      {{"run", "bad.yaml"}, "bad.yaml:3: senders.amont is not a setting; the nearest one is senders.amount"},
+      {{"run", "missing.yaml"}, "missing.yaml: cannot be read"},
+      {{"run", "quik"}, "quik: is not a preset (nearest: quick)"},
+      {{"run", "quick", "--set", "senders.amount=ten"},
+       "--set senders.amount=ten: senders.amount must be a whole number from 1 to 2000, not \"ten\""},
+      {{"run", "quick", "--set", "limits.sessions_max=10"}, "limits.sessions_max must be at least 22"},
+      {{"run", "quick", "--set", "queue.responses=true"}, "queue.responses must be false"},
+      {{"run", "quick", "--set", "broker.host=lab-1"}, "broker.host must be local"},
+      {{"run", "quick", "--out", "full"}, "is not empty"},
+      {{"run"}, "run needs a preset"},
+      {{"fly"}, "\"fly\" is not a command"},
+  };
+  for (const auto& [arguments, wanted] : cases) {
+    EXPECT_EQ(run(arguments), 2) << arguments.join(' ').toStdString();
+    const std::string said = errors();
+    EXPECT_NE(said.find(wanted), std::string::npos) << said;
+    EXPECT_TRUE(bench.readAllStandardOutput().isEmpty());
+  }
+  EXPECT_FALSE(QDir(folder.filePath("data/n2nq/runs")).exists()) << "bad input starts nothing";
+}
+
+TEST_F(CliTest, without_a_display_the_window_is_not_opened) {
+  EXPECT_EQ(run({}), 2);
+  EXPECT_NE(errors().find("n2nq-bench run quick"), std::string::npos);
+}
+
+TEST_F(CliTest, pages) {
+  EXPECT_EQ(run({"presets"}), 0);
+  const QByteArray presets = bench.readAllStandardOutput();
+  for (const char* name : {"quick", "thesis-baseline", "many-services"}) EXPECT_TRUE(presets.contains(name));
+  EXPECT_EQ(run({"--version"}), 0);
+  EXPECT_EQ(bench.readAllStandardOutput(), "n2nq-bench " N2NQ_VERSION "\n");
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_TRUE(bench.readAllStandardOutput().contains("--strict"));
+}
+
+TEST_F(CliTest, ctrl_c_stops_in_order_and_keeps_what_was_measured) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    out = folder.filePath(QString("run-%1").arg(signal));
+    start({"run", "quick", "--set", "senders.messages=none", "--out", out});
+    ASSERT_TRUE(wait_for_traffic());
+    ::kill(static_cast<pid_t>(bench.processId()), signal);
+    EXPECT_EQ(finish(), 130) << errors();
+    const Json result = summary();
+    EXPECT_EQ(result["verdict"], "stopped") << result["reasons"];
+    EXPECT_GT(result["ledger"]["total"]["delivered"], 0);
+  }
+}
+
+TEST_F(CliTest, a_taken_port_is_named) {
+  start({"run", "quick", "--set", "senders.messages=none", "--out", out});
+  ASSERT_TRUE(wait_for_traffic());
+  QFile log(out + "/broker.log");
+  ASSERT_TRUE(log.open(QIODevice::ReadOnly));
+  const auto found = QRegularExpression("127\\.0\\.0\\.1[: ](?:port )?(\\d+)").match(QString::fromUtf8(log.readAll()));
+  ASSERT_TRUE(found.hasMatch());
+  QProcess second;
+  second.start(bench_path, short_run({"--set", "broker.port=" + found.captured(1), "--out", folder.filePath("second")}));
+  ASSERT_TRUE(second.waitForFinished(testing::deadline_ms));
+  EXPECT_EQ(second.exitCode(), 1);
+  const QString said = QString::fromUtf8(second.readAllStandardError());
+  EXPECT_TRUE(said.contains("N2NQ") && said.contains(found.captured(1))) << said.toStdString();
+  ::kill(static_cast<pid_t>(bench.processId()), SIGINT);
+  EXPECT_EQ(finish(), 130);
+}
+
+}  // namespace
+}  // namespace n2nq::app
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 2) {
+    fputs("usage: test_cli PATH-OF-n2nq-bench\n", stderr);
+    return 2;
+  }
+  n2nq::app::bench_path = QString::fromLocal8Bit(argv[1]);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/message_reader.h"
+
+#include <gtest/gtest.h>
+
+namespace n2nq::app {
+namespace {
+
+const char* const hello =
+    R"({"type":"hello","control":1,"wire":1,"role":"broker","version":"1","now_ns":5,"host":{},"address":"127.0.0.1","port":9})";
+const char* const waiting = R"({"type":"state","state":"waiting","for":"N2NQ","now_ns":1,"broker_now_ns":null})";
+
+struct MessageReaderTest : testing::Test {
+  MessageReader reader;
+  std::vector<SharedMessage> messages;
+  QStringList nonsense;
+  int drained = 0;
+
+  MessageReaderTest() {
+    QObject::connect(&reader, &MessageReader::message, [this](const SharedMessage& message) { messages.push_back(message); });
+    QObject::connect(&reader, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+    QObject::connect(&reader, &MessageReader::drained, [this] { ++drained; });
+  }
+};
+
+TEST_F(MessageReaderTest, bytes_one_at_a_time_give_the_same_messages) {
+  const QByteArray bytes = QByteArray("Welcome to this host\n") + hello + "\n\n" + waiting + "\r\n";
+  for (const char c : bytes) reader.feed(QByteArray(1, c));
+  ASSERT_EQ(messages.size(), 2u);
+  EXPECT_EQ(std::get<HelloMessage>(*messages[0]).port, 9);
+  EXPECT_EQ(std::get<StateMessage>(*messages[1]).waiting_for, "N2NQ");
+  EXPECT_FALSE(std::get<StateMessage>(*messages[1]).broker_now_ns);
+  reader.feed(bytes);
+  EXPECT_EQ(nonsense.size(), 1) << "behind the hello there is no login noise any more";
+}
+
+TEST_F(MessageReaderTest, a_line_without_its_end_is_no_message) {
+  reader.feed(hello);
+  reader.end();
+  EXPECT_TRUE(messages.empty());
+  EXPECT_EQ(drained, 1);
+}
+
+TEST_F(MessageReaderTest, nonsense_is_said_once_and_ends_the_reading) {
+  reader.feed(QByteArray(hello) + "\noops\n" + waiting + "\n");
+  EXPECT_EQ(messages.size(), 1u);
+  EXPECT_EQ(nonsense, QStringList{"\"oops\""});
+}
+
+TEST_F(MessageReaderTest, endless_noise_is_nonsense) {
+  const QByteArray line(1 << 20, 'x');
+  for (int i = 0; i < 5; ++i) reader.feed(line + '\n');
+  EXPECT_EQ(nonsense.size(), 1);
+}
+
+TEST_F(MessageReaderTest, an_endless_line_is_nonsense) {
+  const QByteArray piece(8 << 20, 'x');
+  for (int i = 0; i < 9; ++i) reader.feed(piece);
+  EXPECT_EQ(nonsense, QStringList{"a line of more than 64 MiB"});
+}
+
+TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
+  reader.feed(
+      QByteArray(R"({"type":"error","code":"x","message":"m","key":"k"})") + "\n" +
+      R"({"type":"stats","id":1,"now_ns":1,"state":"running","attempted":3,"accepted":2,"refused":0,"bytes":1,"rate_per_s":null,"bytes_per_s":5,"ended":0,)"
+      R"("interval":{"delay":{"count":1,"sum_ns":7,"min_ns":7,"max_ns":7,"buckets":[[7,1]]},"lag":null},"log":{"lines":1,"dropped":2,"error":""},)"
+      R"("services":[{"number":4,"state":"running","attempted":3,"accepted":2,"rate_per_s":null,"delay_mean_ns":1500000,"lag_mean_ns":null}]})"
+      "\n"
+      R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"redelivered":0,"out_of_order":0,"unexpected":0,"negative":0,)"
+      R"("bad_checksum":0,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"bytes":1,"rate_per_s":2,"bytes_per_s":5,"ended":0,)"
+      R"("interval":{},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"
+      "\n"
+      R"({"type":"bye","role":"senders"})"
+      "\n");
+  ASSERT_EQ(messages.size(), 4u) << nonsense.join("\n").toStdString();
+  EXPECT_EQ(std::get<ErrorMessage>(*messages[0]).key, "k");
+  const auto& senders = std::get<SendersStats>(*messages[1]);
+  EXPECT_TRUE(std::isnan(senders.rate_per_s));
+  EXPECT_EQ(senders.delay.count(), 1u);
+  EXPECT_TRUE(senders.lag.empty());
+  EXPECT_EQ(senders.log.dropped, 2u);
+  ASSERT_EQ(senders.rows.size(), 1u);
+  EXPECT_EQ(senders.rows[0].number, 4);
+  EXPECT_EQ(senders.rows[0].delay_mean_ms, 1.5);
+  const auto& receivers = std::get<ReceiversStats>(*messages[2]);
+  EXPECT_EQ(receivers.skipped, 5);
+  EXPECT_EQ(receivers.expired, 2);
+  EXPECT_EQ((*std::get<ByeMessage>(*messages[3]).object)["role"], "senders");
+}
+
+TEST_F(MessageReaderTest, a_wrong_value_is_named) {
+  reader.feed(QByteArray(R"({"type":"state","state":7})") + "\n");
+  ASSERT_EQ(nonsense.size(), 1);
+  EXPECT_TRUE(nonsense[0].contains("type must be string")) << nonsense[0].toStdString();
+}
+
+}  // namespace
+}  // namespace n2nq::app

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From what the processes said last to verdict and summary.
+#include "app/control/result.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/control/summary.h"
+#include "workers/measure/figures.h"
+#include "workers/measure/histogram.h"
+
+namespace n2nq::app {
+namespace {
+
+using Json = nlohmann::json;
+
+measure::Histogram samples(std::initializer_list<std::int64_t> values_ns) {
+  measure::Histogram out;
+  for (const auto value : values_ns) out.add(value);
+  return out;
+}
+
+Json figures(const measure::Histogram& histogram) {
+  return measure::figures_of(histogram);
+}
+
+/// One sender, one receiver, two messages that took 100 µs and 300 µs.
+struct ResultTest : testing::Test {
+  QTemporaryDir folder;
+  RunRecord record;
+  Json senders, receivers, broker;
+  std::atomic<bool> cancelled{false};
+
+  ResultTest() {
+    record.settings.senders.amount = 1;
+    record.settings.senders.messages = 2;
+    record.settings.receivers.amount = 1;
+    record.traffic_started = true;
+    record.started = QDateTime(QDate(2026, 11, 20), QTime(14, 2, 11), Qt::UTC);
+    record.ended = record.started.addSecs(3);
+    QString error;
+    record.folder = RunFolder::make(folder.filePath("runs"), "", record.settings, record.started, error);
+    const auto lag = samples({1'000, 3'000}), delay = samples({500'000'000});
+    senders = {{"type", "bye"},
+               {"attempted", 2},
+               {"accepted", 2},
+               {"bytes", 100},
+               {"started_ns", 1'000'000'000},
+               {"ended_ns", 3'000'000'000},
+               {"last_lag_ns", 3000},
+               {"totals", {{"delay", delay.to_json()}, {"lag", lag.to_json()}}},
+               {"figures", {{"delay", figures(delay)}, {"lag", figures(lag)}}},
+               {"log", {{"lines", 2}, {"dropped", 0}, {"error", ""}}},
+               {"faults", Json::array()},
+               {"services",
+                {{{"number", 1},
+                  {"port", 5},
+                  {"attempted", 2},
+                  {"accepted", 2},
+                  {"refused", 0},
+                  {"lost_before_queue", 0},
+                  {"bytes", 100},
+                  {"accepted_set", "0-1"},
+                  {"figures", {{"delay", figures(delay)}, {"lag", figures(lag)}}}}}}};
+    Json all, all_figures;
+    const std::pair<const char*, measure::Histogram> kinds[] = {{"latency", samples({100'000, 300'000})},
+                                                                {"latency_from_plan", samples({101'000, 303'000})},
+                                                                {"lag", lag},
+                                                                {"to_broker", samples({40'000, 140'000})},
+                                                                {"in_queue", samples({20'000, 20'000})},
+                                                                {"to_receiver", samples({40'000, 140'000})}};
+    for (const auto& [name, histogram] : kinds) all[name] = histogram.to_json(), all_figures[name] = figures(histogram);
+    receivers = {{"type", "bye"},
+                 {"received", 2},
+                 {"bytes", 100},
+                 {"totals", all},
+                 {"figures", all_figures},
+                 {"faults", Json::array()},
+                 {"log", {{"lines", 2}, {"dropped", 0}, {"error", ""}}},
+                 {"services",
+                  {{{"number", 1},
+                    {"received", 2},
+                    {"duplicated", 0},
+                    {"redelivered", 0},
+                    {"out_of_order", 0},
+                    {"unexpected", 0},
+                    {"negative", 0},
+                    {"bad_checksum", 0},
+                    {"bytes", 100},
+                    {"delivered_sets", {{1, 1, "0-1"}}},
+                    {"handed_over", 2},
+                    {"figures", all_figures}}}}};
+    broker = {{"type", "bye"},
+              {"senders", {{{"number", 1}, {"accepted", 2}}}},
+              {"receivers", {{{"number", 1}, {"handed_over", 2}}}},
+              {"faults", Json::array()}};
+  }
+
+  void take() {
+    const std::pair<Role, Json*> byes[] = {{Role::senders, &senders}, {Role::receivers, &receivers}, {Role::broker, &broker}};
+    for (const auto& [role, bye] : byes) {
+      record.processes[index_of(role)].bye = bye->is_null() ? nullptr : std::make_shared<const Json>(*bye);
+    }
+  }
+  RunResult finish() {
+    take();
+    return finish_run(record, cancelled);
+  }
+  Json summary() const {
+    QFile file(record.folder->file("summary.json"));
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    return Json::parse(file.readAll().toStdString());
+  }
+  static std::string text(const RunOutcome& outcome) { return outcome.reasons.join("\n").toStdString(); }
+};
+
+TEST_F(ResultTest, everything_arrived_is_clean) {
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::clean) << text(result.outcome);
+  EXPECT_TRUE(result.outcome.reasons.isEmpty());
+  EXPECT_EQ(summary()["verdict"], "clean");
+}
+
+TEST_F(ResultTest, figures_carry_their_units) {
+  finish();
+  const Json out = summary();
+  EXPECT_EQ(out["format"], 1);
+  EXPECT_EQ(out["latency_us"]["count"], 2);
+  EXPECT_EQ(out["latency_us"]["mean"], 200.0);
+  EXPECT_EQ(out["latency_us"]["max"], 300.0);
+  EXPECT_EQ(out["latency_us"]["min"], 100.0);
+  EXPECT_NEAR(out["latency_us"]["p50"].get<double>(), 100, 0.1);
+  EXPECT_EQ(out["latency_from_plan_us"]["max"], 303.0);
+  EXPECT_EQ(out["delay_ms"]["mean"], 500.0);
+  EXPECT_EQ(out["lag_us"]["mean"], 2.0);
+  for (const char* key : {"count", "mean", "mean_lowest_95", "left_out", "p50", "p90", "p95", "p99", "p99_9", "max"})
+    EXPECT_TRUE(out["latency_us"].contains(key)) << key;
+  EXPECT_EQ(out["started"], "2026-11-20T14:02:11.000Z");
+}
+
+TEST_F(ResultTest, the_means_of_the_stages_add_up) {
+  finish();
+  const Json out = summary();
+  double sum = 0;
+  for (const char* stage : {"lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"}) sum += out["stages"][stage]["mean"].get<double>();
+  EXPECT_NEAR(sum, out["latency_from_plan_us"]["mean"].get<double>(), 1e-9);
+}
+
+TEST_F(ResultTest, services_have_the_same_figures) {
+  finish();
+  const Json out = summary();
+  ASSERT_EQ(out["services"]["senders"].size(), 1u);
+  EXPECT_EQ(out["services"]["senders"][0]["number"], 1);
+  EXPECT_EQ(out["services"]["senders"][0]["delay_ms"]["mean"], 500.0);
+  EXPECT_EQ(out["services"]["receivers"][0]["latency_us"]["max"], 300.0);
+  EXPECT_EQ(out["services"]["receivers"][0]["stages"]["in_queue_us"]["mean"], 20.0);
+  EXPECT_EQ(out["ledger"]["total"]["delivered"], 2);
+  EXPECT_EQ(out["ledger"]["expected"], 2);
+}
+
+TEST_F(ResultTest, rates_and_plan) {
+  finish();
+  const Json out = summary();
+  EXPECT_EQ(out["rates"]["over_s"], 2.0);
+  EXPECT_EQ(out["rates"]["sent_per_s"], 1.0);
+  EXPECT_EQ(out["rates"]["received_bytes_per_s"], 50.0);
+  EXPECT_EQ(out["plan"]["offered_messages"], 2);
+  EXPECT_EQ(out["plan"]["offered_per_s"], 2.0);
+  EXPECT_EQ(out["plan"]["kept"], true);
+}
+
+TEST_F(ResultTest, what_is_not_known_is_null_or_says_unknown) {
+  senders = Json(), receivers = Json(), broker = Json();
+  record.traffic_started = false;
+  record.stopped_by_user = true;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::stopped);
+  const Json out = summary();
+  EXPECT_EQ(out["latency_us"]["count"], 0);
+  EXPECT_TRUE(out["latency_us"]["p99"].is_null());
+  EXPECT_TRUE(out["rates"]["sent_per_s"].is_null());
+  EXPECT_TRUE(out["plan"]["kept"].is_null());
+  EXPECT_EQ(out["environment"]["hosts"]["broker"], "unknown");
+  EXPECT_EQ(out["environment"]["offsets"]["senders_to_receivers"]["bound_us"], "unknown");
+}
+
+TEST_F(ResultTest, clocks_are_shared_with_the_same_boot_and_time_namespace_only) {
+  HelloMessage hello;
+  hello.host = {{"boot_id", "a"}, {"time_namespace", "1"}};
+  for (auto& process : record.processes) process.hello = hello;
+  finish();
+  EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_receivers"], Json({{"offset_us", 0}, {"bound_us", 0}, {"clock", "shared"}}));
+  record.processes[index_of(Role::receivers)].hello->host["time_namespace"] = "2";
+  finish();
+  EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_receivers"]["clock"], "unknown");
+  EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_broker"]["clock"], "shared");
+}
+
+TEST_F(ResultTest, lost_copies_break_the_run) {
+  receivers["services"][0]["delivered_sets"] = {{1, 1, "0"}};
+  receivers["services"][0]["received"] = 1;
+  receivers["figures"]["latency"]["count"] = 1;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::broken);
+  EXPECT_NE(text(result.outcome).find("1 copy lost"), std::string::npos) << text(result.outcome);
+  EXPECT_EQ(summary()["ledger"]["total"]["lost"], 1);
+}
+
+TEST_F(ResultTest, an_unkept_plan_degrades) {
+  record.settings.senders.messages = 3;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
+  EXPECT_EQ(summary()["plan"]["kept"], false);
+  EXPECT_EQ(summary()["ledger"]["expected"], 3);
+}
+
+TEST_F(ResultTest, a_stopped_run_owes_nothing_to_the_plan) {
+  record.settings.senders.messages = 3;
+  record.stopped_by_user = true;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::stopped) << text(result.outcome);
+  EXPECT_TRUE(summary()["plan"]["kept"].is_null());
+}
+
+TEST_F(ResultTest, incomplete_logs_degrade_and_are_told) {
+  receivers["log"] = {{"lines", 1}, {"dropped", 1}, {"error", "R001.log: No space left on device"}};
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
+  EXPECT_EQ(text(result.outcome), "log incomplete: 1 lines of the receivers' logs were not written (R001.log: No space left on device)");
+}
+
+TEST_F(ResultTest, a_death_breaks_a_run_whose_ledger_balances) {
+  record.troubles += "N2NQ died: signal 9 (Killed)";
+  EXPECT_EQ(finish().outcome.verdict, Verdict::broken);
+}
+
+TEST_F(ResultTest, a_group_without_account_is_named) {
+  receivers = Json();
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::broken);
+  EXPECT_NE(text(result.outcome).find("Receivers gave no final account"), std::string::npos);
+}
+
+TEST_F(ResultTest, a_bye_that_is_no_bye_is_told_and_leaves_a_summary) {
+  senders["services"][0]["accepted_set"] = "many";
+  receivers["services"] = "none";
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::broken);
+  EXPECT_NE(text(result.outcome).find("cannot be read"), std::string::npos) << text(result.outcome);
+  EXPECT_EQ(summary()["verdict"], "broken");
+}
+
+TEST_F(ResultTest, the_final_figures_for_the_window_are_those_of_the_summary) {
+  const LiveFigures figures = finish().figures;
+  EXPECT_EQ(figures.attempted, 2);
+  EXPECT_EQ(figures.received, 2);
+  EXPECT_EQ(figures.latency.mean_us, 200);
+  EXPECT_EQ(figures.stages.to_broker_us, 90);
+  ASSERT_EQ(figures.receivers.size(), 1u);
+  EXPECT_EQ(figures.receivers[0].latency_mean_us, 200);
+  EXPECT_EQ(figures.senders[0].delay_mean_ms, 500);
+}
+
+}  // namespace
+}  // namespace n2nq::app

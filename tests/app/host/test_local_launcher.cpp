@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Real child processes: small scripts in a folder of their own.
+#include "app/host/local_launcher.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/host/line_tail.h"
+#include "tests/app/support/event_loop.h"
+
+namespace n2nq::app {
+namespace {
+
+struct LocalLauncherTest : testing::WithEventLoop {
+  QTemporaryDir folder;
+  std::unique_ptr<LocalLauncher> launcher;
+  QByteArray output;
+  std::optional<ProcessExit> exit;
+  QString failure;
+  bool put = false, started = false;
+
+  void make(const QByteArray& script) {
+    QFile file(folder.filePath("program"));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\n" + script);
+    file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+    file.close();
+    launcher = std::make_unique<LocalLauncher>(folder.path());
+    QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
+    QObject::connect(launcher.get(), &Launcher::started, [this] { started = true; });
+    QObject::connect(launcher.get(), &Launcher::output, [this](const QByteArray& bytes) { output += bytes; });
+    QObject::connect(launcher.get(), &Launcher::gone, [this](const ProcessExit& how) { exit = how; });
+    QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
+  }
+  bool wait_gone() {
+    return wait_until([this] { return exit.has_value(); });
+  }
+};
+
+TEST_F(LocalLauncherTest, what_is_written_is_read_and_what_is_said_comes_back) {
+  make("read line; echo \"heard $line\"; echo oops >&2; exit 7\n");
+  launcher->put_file("program");
+  ASSERT_TRUE(wait_until([this] { return put; }));
+  launcher->start("program");
+  launcher->write("hello\n");
+  ASSERT_TRUE(wait_gone());
+  EXPECT_TRUE(started);
+  EXPECT_EQ(output, "heard hello\n");
+  EXPECT_EQ(exit->code, 7);
+  EXPECT_EQ(exit->signal, 0);
+  EXPECT_EQ(exit->last_lines, QStringList{"oops"});
+}
+
+TEST_F(LocalLauncherTest, a_signal_is_told_as_such) {
+  make("echo ready; exec sleep 1000\n");
+  launcher->start("program");
+  ASSERT_TRUE(wait_until([this] { return output == "ready\n"; }));
+  launcher->terminate();
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->signal, SIGTERM);
+}
+
+TEST_F(LocalLauncherTest, who_ignores_term_is_killed) {
+  make("trap '' TERM; echo ready; while :; do sleep 1; done\n");
+  launcher->start("program");
+  ASSERT_TRUE(wait_until([this] { return output == "ready\n"; }));
+  launcher->terminate();
+  launcher->kill();
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->signal, SIGKILL);
+}
+
+TEST_F(LocalLauncherTest, it_runs_in_a_process_group_of_its_own) {
+  make("exec ps -o pgid= -p $$\n");
+  launcher->start("program");
+  ASSERT_TRUE(wait_gone());
+  EXPECT_NE(output.trimmed().toInt(), ::getpgid(0));
+  EXPECT_GT(output.trimmed().toInt(), 0);
+}
+
+TEST_F(LocalLauncherTest, a_missing_program_is_named) {
+  make("");
+  launcher->put_file("n2nq-nothing");
+  ASSERT_TRUE(wait_until([this] { return !failure.isEmpty(); }));
+  EXPECT_TRUE(failure.startsWith(folder.filePath("n2nq-nothing") + " is not there")) << failure.toStdString();
+}
+
+TEST_F(LocalLauncherTest, a_program_that_cannot_be_executed_is_named) {
+  make("");
+  launcher->start("n2nq-nothing");
+  ASSERT_TRUE(wait_until([this] { return !failure.isEmpty(); }));
+  EXPECT_TRUE(failure.contains("n2nq-nothing cannot be started")) << failure.toStdString();
+}
+
+TEST_F(LocalLauncherTest, destroying_it_kills_the_process) {
+  make("echo $$; exec sleep 1000\n");
+  launcher->start("program");
+  ASSERT_TRUE(wait_until([this] { return output.endsWith('\n'); }));
+  const pid_t pid = output.trimmed().toInt();
+  ASSERT_EQ(::kill(pid, 0), 0);
+  launcher.reset();
+  EXPECT_EQ(::kill(pid, 0), -1);
+}
+
+TEST(line_tail, the_last_lines_are_kept_in_bounded_memory) {
+  LineTail tail(3, 5);
+  for (const char* piece : {"one\ntw", "o\n\n", "three", "hundred\nfour\n", "open"}) tail.add(piece);
+  EXPECT_EQ(tail.lines(), (QStringList{"three", "four", "open"}));
+}
+
+}  // namespace
+}  // namespace n2nq::app
