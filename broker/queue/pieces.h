@@ -17,7 +17,7 @@ class Pieces {
   /// The kernel looks at no more (IOV_MAX).
   static constexpr size_t pieces_max = 1024;
   /// From this size on a piece is gathered instead of copied. Measured: docs/decisions/0001-io-layer.md.
-  static constexpr size_t gather_bytes_min = 1024;
+  static constexpr size_t gather_bytes_min = 4096;
   static constexpr size_t scratch_bytes = 256 * 1024;
 
   Pieces();
