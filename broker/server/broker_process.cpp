@@ -6,6 +6,7 @@
 
 #include "broker/net/clock.h"
 #include "broker/net/host_facts.h"
+#include "broker/net/section.h"
 #include "broker/server/options.h"
 
 namespace n2nq {
@@ -69,7 +70,7 @@ void BrokerProcess::on_configure(const nlohmann::json& object) {
     hello["address"] = server_->address().address();
     hello["port"] = server_->address().port();
     channel_.write_line(hello);
-  } catch (const OptionError& error) {
+  } catch (const net::SectionError& error) {
     channel_.write_error("configure", error.what(), error.key());
     end(exit_bad_start);
   } catch (const std::exception& error) {

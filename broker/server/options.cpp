@@ -2,88 +2,17 @@
 #include "broker/server/options.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <set>
-#include <utility>
 
 #include "broker/net/clock.h"
+#include "broker/net/section.h"
 
 namespace n2nq {
 
 namespace {
 
+using net::Section;
+using net::SectionError;
 using nlohmann::json;
-
-/// Reads the keys of one object and, at the end, finds those that nobody asked for.
-class Section {
- public:
-  Section(const json& object, std::string name) : object_(object), name_(std::move(name)) {
-    if (!object.is_object()) throw OptionError(name_, name_ + " is no object");
-  }
-
-  std::string key(const std::string& name) const { return name_.empty() ? name : name_ + "." + name; }
-
-  const json* find(const std::string& name) {
-    known_.insert(name);
-    const auto it = object_.find(name);
-    return it == object_.end() ? nullptr : &*it;
-  }
-  const json& get(const std::string& name) {
-    const json* value = find(name);
-    if (!value) throw OptionError(key(name), key(name) + " is missing");
-    return *value;
-  }
-
-  template <typename Int>
-  void whole_number(const std::string& name, Int& value, int64_t min, int64_t max) {
-    const json* found = find(name);
-    if (!found) return;
-    const bool fits = found->is_number_integer() && !(found->is_number_unsigned() && found->get<uint64_t>() > uint64_t(INT64_MAX)) &&
-                      found->get<int64_t>() >= min && found->get<int64_t>() <= max;
-    if (!fits) {
-      throw OptionError(key(name), key(name) + " is " + found->dump() + ", it has to be a whole number from " + std::to_string(min) +
-                                       " to " + std::to_string(max));
-    }
-    value = static_cast<Int>(found->get<int64_t>());
-  }
-
-  std::string text(const std::string& name) {
-    const json* found = find(name);
-    if (!found) return {};
-    if (!found->is_string()) throw OptionError(key(name), key(name) + " is " + found->dump() + ", it has to be text");
-    return found->get<std::string>();
-  }
-
-  bool flag(const std::string& name) {
-    const json* found = find(name);
-    if (!found) return false;
-    if (!found->is_boolean()) throw OptionError(key(name), key(name) + " is " + found->dump() + ", it has to be true or false");
-    return found->get<bool>();
-  }
-
-  template <typename Value>
-  Value choice(const std::string& name, Value value, std::initializer_list<std::pair<const char*, Value>> choices) {
-    if (!find(name)) return value;
-    const std::string chosen = text(name);
-    std::string right;
-    for (const auto& [word, meaning] : choices) {
-      if (chosen == word) return meaning;
-      right += (right.empty() ? "" : ", ") + std::string(word);
-    }
-    throw OptionError(key(name), key(name) + " is \"" + chosen + "\", it has to be one of: " + right);
-  }
-
-  void refuse_unknown() const {
-    for (const auto& item : object_.items()) {
-      if (!known_.contains(item.key())) throw OptionError(key(item.key()), key(item.key()) + " is not known");
-    }
-  }
-
- private:
-  const json& object_;
-  std::string name_;
-  std::set<std::string> known_;
-};
 
 constexpr int64_t ms_max = 24 * 3600 * 1000;
 constexpr int64_t gib = int64_t{1} << 30;
@@ -103,7 +32,7 @@ void read_queue(Section section, QueueOptions& queue) {
   queue.retention_ns = retention_ms * net::ns_per_ms;
   for (const char* feature : {"responses", "requests"}) {
     if (section.flag(feature))
-      throw OptionError(section.key(feature), "this version of N2NQ has no " + std::string(feature) + "; false is right");
+      throw SectionError(section.key(feature), "this version of N2NQ has no " + std::string(feature) + "; false is right");
   }
   section.refuse_unknown();
 }
@@ -120,9 +49,9 @@ void read_limits(Section section, Limits& limits) {
   section.whole_number("drain_ms", limits.drain_ms, 0, ms_max);
   const size_t memory_bytes_min = 2 * size_t{limits.message_bytes_max} + memory_bytes_beside_largest;
   if (limits.memory_bytes < memory_bytes_min) {
-    throw OptionError(section.key("memory_bytes"), section.key("memory_bytes") + " is " + std::to_string(limits.memory_bytes) +
-                                                       ", messages of " + std::to_string(limits.message_bytes_max) +
-                                                       " bytes need at least " + std::to_string(memory_bytes_min));
+    throw SectionError(section.key("memory_bytes"), section.key("memory_bytes") + " is " + std::to_string(limits.memory_bytes) +
+                                                        ", messages of " + std::to_string(limits.message_bytes_max) +
+                                                        " bytes need at least " + std::to_string(memory_bytes_min));
   }
   section.refuse_unknown();
 }
@@ -133,16 +62,14 @@ net::SocketAddress read_listen(Section section) {
   section.whole_number("port", port, 0, 65535);
   section.refuse_unknown();
   const auto parsed = net::SocketAddress::parse(address, port);
-  if (!parsed) throw OptionError(section.key("address"), "listen.address is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
+  if (!parsed) throw SectionError(section.key("address"), "listen.address is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
   return *parsed;
 }
 
 void read_expect(Section section, QueueOptions& queue) {
   constexpr int64_t services_max = 100'000;
-  section.get("senders");
-  section.get("receivers");
-  section.whole_number("senders", queue.senders, 1, services_max);
-  section.whole_number("receivers", queue.receivers, 1, services_max);
+  section.required_number("senders", queue.senders, 1, services_max);
+  section.required_number("receivers", queue.receivers, 1, services_max);
   section.refuse_unknown();
 }
 
@@ -154,22 +81,22 @@ Options parse_options(const json& configure) {
   int control = 0;
   top.whole_number("control", control, INT32_MIN, INT32_MAX);
   if (control != 1) {
-    throw OptionError("control", "the bench speaks version " + (top.find("control") ? top.get("control").dump() : std::string("none")) +
-                                     " of the control protocol, this n2nq-broker (" N2NQ_VERSION ") speaks version 1");
+    throw SectionError("control", "the bench speaks version " + (top.find("control") ? top.get("control").dump() : std::string("none")) +
+                                      " of the control protocol, this n2nq-broker (" N2NQ_VERSION ") speaks version 1");
   }
-  if (top.text("role") != "broker") throw OptionError("role", "role is \"" + top.text("role") + "\", this process is a \"broker\"");
+  if (top.text("role") != "broker") throw SectionError("role", "role is \"" + top.text("role") + "\", this process is a \"broker\"");
 
   Options options;
   options.run = top.text("run");
   const std::string token = top.text("token");
   const auto token_bytes = wire::token_from_hex(token);
-  if (!token_bytes) throw OptionError("token", "the token has to be 64 hex digits, or empty for none");
+  if (!token_bytes) throw SectionError("token", "the token has to be 64 hex digits, or empty for none");
   options.token = *token_bytes;
   options.token_required = !token.empty();
-  options.listen = read_listen(Section(top.get("listen"), "listen"));
-  read_expect(Section(top.get("expect"), "expect"), options.queue);
-  if (const json* queue = top.find("queue")) read_queue(Section(*queue, "queue"), options.queue);
-  if (const json* limits = top.find("limits")) read_limits(Section(*limits, "limits"), options.limits);
+  options.listen = read_listen(top.section("listen"));
+  read_expect(top.section("expect"), options.queue);
+  if (top.find("queue")) read_queue(top.section("queue"), options.queue);
+  if (top.find("limits")) read_limits(top.section("limits"), options.limits);
   top.whole_number("seed", options.queue.seed, 0, INT64_MAX);
   options.log_file = top.text("log_file");
   top.refuse_unknown();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 
 #include "broker/net/tcp.h"
@@ -13,17 +12,6 @@
 #include "broker/wire/messages.h"
 
 namespace n2nq {
-
-/// A setting that is missing, unknown or out of range. what() says what would be right.
-class OptionError : public std::runtime_error {
- public:
-  OptionError(std::string option_key, const std::string& message) : std::runtime_error(message), key_(std::move(option_key)) {}
-  /// As in the configure object: "limits.memory_bytes".
-  const std::string& key() const { return key_; }
-
- private:
-  std::string key_;
-};
 
 struct Limits {
   size_t memory_bytes = 256 * 1024 * 1024;   // of queued messages; at it the broker stops reading from senders
@@ -47,7 +35,7 @@ struct Options {
   std::string log_file;  // empty: none
 };
 
-/// Throws OptionError.
+/// Throws net::SectionError.
 Options parse_options(const nlohmann::json& configure);
 
 }  // namespace n2nq
