@@ -15,7 +15,10 @@ constexpr int same_press_ms = 300;
 sigset_t taken_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaddset(&set, signal);
+  // Under nohup a closed terminal is to change nothing.
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) ::sigaddset(&set, SIGHUP);
   return set;
 }
 

@@ -18,6 +18,7 @@ struct RunDeadlines {
   int stop_margin = 3'000;   // beyond limits.drain_s: from a person's stop to SIGTERM
   int drain_margin = 5'000;  // beyond limits.drain_s: from the senders' end to the end of broker and receivers
   int bye = 20'000;          // from bye to the process's end, logs written
+  int standstill = 60'000;   // at least two periods of the plan: from the last message that was sent or received to giving up
   int salvage = 60'000;      // for reading back what a killed worker has left
   int single_stop = 3'000;   // before traffic: from one process's stop to SIGTERM
 };

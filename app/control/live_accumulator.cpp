@@ -7,13 +7,9 @@
 
 namespace n2nq::app {
 
-namespace {
-
 double mean_us(const measure::Histogram& histogram) {
   return histogram.empty() ? unknown : histogram.mean_ns() / 1e3;
 }
-
-}  // namespace
 
 Percentiles percentiles_us(const measure::Histogram& histogram) {
   const measure::Figures figures = measure::figures_of(histogram);

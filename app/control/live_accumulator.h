@@ -30,5 +30,6 @@ class LiveAccumulator {
 
 /// In µs; all unknown while the histogram is empty.
 Percentiles percentiles_us(const measure::Histogram& histogram);
+double mean_us(const measure::Histogram& histogram);
 
 }  // namespace n2nq::app

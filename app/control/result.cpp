@@ -74,10 +74,6 @@ void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
   }
 }
 
-double mean_us(const measure::Histogram& histogram) {
-  return histogram.empty() ? unknown : histogram.mean_ns() / 1e3;
-}
-
 LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger) {
   const auto& senders = record.of(Role::senders).bye;
   const auto& receivers = record.of(Role::receivers).bye;

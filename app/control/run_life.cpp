@@ -233,6 +233,7 @@ void RunControl::Private::try_start() {
   since_start.start();
   run.traffic_started = true;
   accumulator.emplace(run.settings);
+  since_moved.start();
   set_state(RunState::running);
   send_start(Role::senders);
   if (receivers_ready) send_start(Role::receivers);
@@ -252,6 +253,22 @@ void RunControl::Private::pull() {
     if (member.alive() && member.start_sent && !member.end_asked) {
       member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
     }
+  }
+  look_for_standstill();
+}
+
+/// A process that hangs without dying must not keep a run open for ever.
+void RunControl::Private::look_for_standstill() {
+  const std::int64_t now_moved = figures.attempted + figures.received + figures.skipped;
+  if (now_moved != moved || state != RunState::running) {
+    moved = now_moved;
+    since_moved.start();
+    return;
+  }
+  const Interval period = run.settings.interval();
+  const auto limit_ms = std::max<std::int64_t>(options.deadlines.standstill, 2 * period.num_ns / period.den / 1'000'000);
+  if (since_moved.elapsed() > limit_ms) {
+    end_because(QString("nothing was sent or received for %1 s").arg(static_cast<double>(limit_ms) / 1000));
   }
 }
 

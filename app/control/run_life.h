@@ -69,6 +69,7 @@ struct RunControl::Private {
 
   // Running
   void pull();
+  void look_for_standstill();
 
   // Ending
   void stop_one(Role role);
@@ -117,6 +118,8 @@ struct RunControl::Private {
   QElapsedTimer since_start;  // since the word; the common start is start_lead later
   QTimer pull_timer, connect_timer, step_timer;
   std::uint64_t stats_id = 0;
+  std::int64_t moved = 0;  // messages and deliveries at the last look
+  QElapsedTimer since_moved;
   std::optional<LiveAccumulator> accumulator;
   LiveFigures figures;
   Step step = Step::none;

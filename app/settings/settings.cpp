@@ -16,7 +16,7 @@ __extension__ using Wide = __int128;
 constexpr std::int64_t ns_per_s = 1'000'000'000;
 constexpr std::int64_t bytes_per_mib = 1 << 20;
 constexpr std::int64_t queued_overhead_bytes = 48 + 80;  // a record's header, and roughly what the broker keeps beside it
-constexpr std::int64_t log_line_bytes = 110;             // about one line of a service log
+constexpr std::int64_t log_line_bytes = 70;              // about one line of messages.tsv
 constexpr int probe_sessions = 2;                        // each worker group keeps one clock probe connected
 
 double mean_size_bytes(const Settings& s) {

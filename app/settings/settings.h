@@ -99,11 +99,11 @@ struct Settings {
 
 /// What a key is and which values it takes; the source of tooltips, docs and error texts.
 struct KeyInfo {
-  std::string_view key;      // "senders.delay_ms"
-  std::string_view label;    // "Delay", as the window writes it
-  std::string_view unit;     // "ms", "B", "s", "/s", ""
-  std::string_view meaning;  // one sentence for tooltip and docs
-  double min = 0, max = 0;   // inclusive; both 0 where the key is not a number
+  std::string_view key;                 // "senders.delay_ms"
+  std::string_view label;               // "Delay", as the window writes it
+  std::string_view unit;                // "ms", "B", "s", "/s", ""
+  std::string_view meaning;             // one sentence for tooltip and docs
+  double min = 0, max = 0;              // inclusive; both 0 where the key is not a number
   std::vector<std::string_view> words;  // the accepted words, where the key takes words
 };
 

@@ -9,70 +9,12 @@
 #include <algorithm>
 
 #include "app/settings/settings_file.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_launcher.h"
+#include "tests/app/support/run_control_fixture.h"
 
 namespace n2nq::app {
 namespace {
 
 using namespace testing;
-
-constexpr Role roles[] = {Role::broker, Role::senders, Role::receivers};
-
-struct RunControlTest : WithEventLoop {
-  QTemporaryDir runs;
-  PretendHost host;
-  std::unique_ptr<RunControl> control;
-  QStringList messages;
-  int finished = 0;
-
-  static Settings small() {
-    Settings settings;
-    settings.senders.amount = 3;
-    settings.senders.messages = 4;
-    settings.senders.delay_ms = 1;
-    settings.receivers.amount = 2;
-    return settings;
-  }
-
-  /// Deadlines that a test waits for are short, all others far beyond the test.
-  RunControl::Options options() const {
-    RunControl::Options out;
-    out.runs_folder = runs.path();
-    out.deadlines.start_lead = 0;
-    return out;
-  }
-
-  void make(RunControl::Options given, const Settings& settings = small()) {
-    control = std::make_unique<RunControl>(given, std::make_unique<PretendFactory>(host));
-    control->set_settings(settings);
-    QObject::connect(control.get(), &RunControl::message, [this](const QString& text) { messages += text; });
-    QObject::connect(control.get(), &RunControl::finished, [this] { ++finished; });
-  }
-  void make() { make(options()); }
-
-  bool wait_finished() {
-    return wait_until([this] { return control->state() == RunState::finished; });
-  }
-  bool wait_state(Role role, ProcessState state) {
-    return wait_until([=, this] { return control->process(role).state == state; });
-  }
-  bool wait_running() {
-    return wait_until([this] { return control->process(Role::senders).state == ProcessState::running; });
-  }
-  nlohmann::json summary() const {
-    QFile file(control->outcome().folder + "/summary.json");
-    EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << file.fileName().toStdString();
-    return nlohmann::json::parse(file.readAll().toStdString());
-  }
-  std::string reasons() const { return control->outcome().reasons.join("\n").toStdString(); }
-  void expect_over(Verdict verdict) {
-    EXPECT_EQ(control->outcome().verdict, verdict) << reasons();
-    EXPECT_EQ(host.alive, 0);
-    EXPECT_EQ(finished, 1);
-    EXPECT_FALSE(summary()["verdict"].get<std::string>().empty());
-  }
-};
 
 // ---- A run that goes well
 
@@ -84,7 +26,7 @@ TEST_F(RunControlTest, start_all_leads_to_a_clean_end) {
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::clean);
   EXPECT_TRUE(control->outcome().reasons.isEmpty());
-  for (const Role role : roles) {
+  for (const Role role : all_roles) {
     EXPECT_EQ(control->process(role).state, ProcessState::ended);
     EXPECT_EQ(host.times_told(role, "configure"), 1u);
     EXPECT_EQ(host.times_told(role, "bye"), 1u);
@@ -99,7 +41,7 @@ TEST_F(RunControlTest, start_all_leads_to_a_clean_end) {
 }
 
 TEST_F(RunControlTest, any_of_the_six_orders_leads_to_a_clean_end) {
-  std::vector<Role> order(std::begin(roles), std::end(roles));
+  std::vector<Role> order(all_roles.begin(), all_roles.end());
   do {
     host = PretendHost();
     finished = 0;
@@ -195,7 +137,7 @@ TEST_F(RunControlTest, a_second_run_follows_the_first) {
 }
 
 TEST_F(RunControlTest, login_noise_is_skipped) {
-  for (const Role role : roles) host.behaviour[role].says_first = "Last login: today\n\n{not json\n[1,2]\n";
+  for (const Role role : all_roles) host.behaviour[role].says_first = "Last login: today\n\n{not json\n[1,2]\n";
   make();
   control->start_all();
   ASSERT_TRUE(wait_finished());
@@ -209,7 +151,7 @@ TEST_F(RunControlTest, the_lease_is_kept) {
   make(given);
   control->start_all();
   EXPECT_TRUE(
-      wait_until([this] { return std::all_of(std::begin(roles), std::end(roles), [this](Role role) { return host.leases[role] >= 3; }); }));
+      wait_until([this] { return std::all_of(all_roles.begin(), all_roles.end(), [this](Role role) { return host.leases[role] >= 3; }); }));
 }
 
 // ---- Stopping
@@ -229,7 +171,7 @@ TEST_F(RunControlTest, stop_all_ends_in_order_and_keeps_what_was_measured) {
 }
 
 TEST_F(RunControlTest, stopping_any_one_process_during_traffic_stops_the_run) {
-  for (const Role role : roles) {
+  for (const Role role : all_roles) {
     host = PretendHost();
     finished = 0;
     host.behaviour[Role::senders].runs_on = true;
@@ -293,7 +235,7 @@ TEST_F(RunControlTest, stopping_right_behind_the_start_leaves_nothing) {
 
 TEST_F(RunControlTest, a_second_stop_kills_at_once) {
   host.behaviour[Role::senders].runs_on = true;
-  for (const Role role : roles) host.behaviour[role].refuses_to_end = true;
+  for (const Role role : all_roles) host.behaviour[role].refuses_to_end = true;
   make();
   control->start_all();
   ASSERT_TRUE(wait_running());
@@ -308,7 +250,7 @@ TEST_F(RunControlTest, a_second_stop_kills_at_once) {
 }
 
 TEST_F(RunControlTest, who_refuses_to_stop_is_terminated_and_then_killed) {
-  for (const Role role : roles) {
+  for (const Role role : all_roles) {
     host = PretendHost();
     finished = 0;
     host.behaviour[Role::senders].runs_on = true;
@@ -354,168 +296,6 @@ TEST_F(RunControlTest, destroying_it_leaves_no_process) {
   ASSERT_TRUE(wait_running());
   control.reset();
   EXPECT_EQ(host.alive, 0);
-}
-
-// ---- Misfortune
-
-TEST_F(RunControlTest, a_death_at_any_moment_breaks_the_run_and_is_named) {
-  for (const Moment moment : {Moment::launched, Moment::waiting, Moment::connected, Moment::running, Moment::ending}) {
-    for (const Role role : roles) {
-      if (role == Role::broker && moment == Moment::connected) continue;  // it connects to nobody
-      SCOPED_TRACE(static_cast<int>(moment) * 10 + static_cast<int>(role));
-      host = PretendHost();
-      finished = 0;
-      host.behaviour[role].dies = moment;
-      make();
-      control->start_all();
-      ASSERT_TRUE(wait_finished());
-      expect_over(Verdict::broken);
-      const std::string name = role == Role::broker ? "N2NQ" : role == Role::senders ? "Senders" : "Receivers";
-      EXPECT_NE(reasons().find(name + " died: signal 11 (Segmentation fault)"), std::string::npos) << reasons();
-      const ProcessStatus status = control->process(role);
-      EXPECT_EQ(status.state, ProcessState::died);
-      EXPECT_EQ(status.last_lines.size(), 2);
-      EXPECT_FALSE(status.error.isEmpty());
-      EXPECT_EQ(summary()["processes"][role == Role::broker    ? "broker"
-                                       : role == Role::senders ? "senders"
-                                                               : "receivers"]["last_lines"]
-                    .size(),
-                2u);
-      for (const Role other : roles) {
-        if (other == role) continue;
-        EXPECT_EQ(control->process(other).state, ProcessState::ended) << "the others end in order";
-      }
-      control.reset();
-    }
-  }
-}
-
-TEST_F(RunControlTest, an_end_that_nobody_asked_for_breaks_the_run) {
-  host.behaviour[Role::receivers].exits = Moment::running;
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("Receivers died: exit code 0"), std::string::npos) << reasons();
-}
-
-TEST_F(RunControlTest, who_never_answers_is_killed) {
-  for (const Role role : roles) {
-    host = PretendHost();
-    finished = 0;
-    host.behaviour[role].answers = false;
-    auto given = options();
-    given.deadlines.process.hello = 50;
-    make(given);
-    control->start_all();
-    ASSERT_TRUE(wait_finished());
-    expect_over(Verdict::broken);
-    EXPECT_NE(reasons().find("died: no answer within 0.05 s"), std::string::npos) << reasons();
-    control.reset();
-  }
-}
-
-TEST_F(RunControlTest, who_answers_nonsense_is_killed) {
-  for (const QByteArray& nonsense : {QByteArray("{\"type\":\"hello\"}\n"), QByteArray("{\"type\":\"greeting\"}\n"),
-                                     QByteArray("{\"no\":\"type\"}\n"), QByteArray("{\"type\":\"hello\",\"control\":\"one\"}\n")}) {
-    host = PretendHost();
-    finished = 0;
-    host.behaviour[Role::broker].says_as_hello = nonsense;
-    make();
-    control->start_all();
-    ASSERT_TRUE(wait_finished());
-    expect_over(Verdict::broken);
-    EXPECT_NE(reasons().find("N2NQ died: said something that is no control message"), std::string::npos) << reasons();
-    control.reset();
-  }
-}
-
-TEST_F(RunControlTest, nonsense_in_the_middle_breaks_the_run) {
-  host.behaviour[Role::receivers].says_when_running = "hello world\n";
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("Receivers died: said something that is no control message: \"hello world\""), std::string::npos) << reasons();
-}
-
-TEST_F(RunControlTest, another_protocol_version_is_refused_with_both_named) {
-  host.behaviour[Role::senders].says_as_hello =
-      R"({"type":"hello","control":2,"wire":1,"role":"senders","version":"9","now_ns":1,"host":{}})"
-      "\n";
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  EXPECT_NE(reasons().find("Senders died: speaks control protocol 2, this bench speaks 1"), std::string::npos) << reasons();
-}
-
-TEST_F(RunControlTest, an_error_it_says_is_told) {
-  host.behaviour[Role::broker].says_as_hello = R"({"type":"error","code":"value","key":"listen.port","message":"port 80 cannot be bound"})"
-                                               "\n";
-  host.behaviour[Role::broker].answers = true;
-  auto given = options();
-  given.deadlines.process.hello = 100;
-  make(given);
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  EXPECT_TRUE(messages.contains("N2NQ: listen.port: port 80 cannot be bound")) << messages.join("\n").toStdString();
-}
-
-TEST_F(RunControlTest, a_program_that_cannot_be_started_breaks_the_run) {
-  host.behaviour[Role::senders].fails_to_start = true;
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("Senders could not be started: the pretend host has no such program"), std::string::npos);
-}
-
-TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connections) {
-  host.behaviour[Role::receivers].says_as_hello = "\n";  // launched, but silent
-  auto given = options();
-  given.connect_deadline = true;
-  Settings settings = small();
-  settings.limits.connect_deadline_s = 0.1;
-  make(given, settings);
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("not all connected within 0.1 s"), std::string::npos) << reasons();
-}
-
-TEST_F(RunControlTest, what_a_killed_worker_has_left_is_read_back) {
-  for (const Role role : {Role::senders, Role::receivers}) {
-    host = PretendHost();
-    finished = 0;
-    host.staging_file = "/dev/shm/left";
-    host.behaviour[role].dies = Moment::running;
-    make();
-    control->start_all();
-    ASSERT_TRUE(wait_finished());
-    expect_over(Verdict::broken);
-    EXPECT_EQ(host.times_told(role, "configure"), 2u);
-    EXPECT_EQ(host.heard[role].back()["type"], "bye");
-    const auto salvage =
-        std::find_if(host.heard[role].begin(), host.heard[role].end(), [](const auto& object) { return object.contains("salvage"); });
-    ASSERT_NE(salvage, host.heard[role].end());
-    EXPECT_EQ((*salvage)["salvage"], "/dev/shm/left");
-    EXPECT_EQ(reasons().find("no final account"), std::string::npos) << reasons();
-    EXPECT_EQ(summary()["ledger"]["total"]["lost"], 0);
-    EXPECT_EQ(control->process(role).state, ProcessState::died);
-    control.reset();
-  }
-}
-
-TEST_F(RunControlTest, a_salvage_that_fails_is_told) {
-  host.staging_file = "/dev/shm/left";
-  host.salvage_fails = true;
-  host.behaviour[Role::receivers].dies = Moment::running;
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("could not be read back: Receivers died: exit code 2: no such staging file"), std::string::npos) << reasons();
-  EXPECT_NE(reasons().find("Receivers gave no final account: what only they knew counts as lost"), std::string::npos) << reasons();
 }
 
 // ---- Settings and folder

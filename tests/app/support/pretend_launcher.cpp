@@ -136,7 +136,7 @@ void PretendLauncher::hear(const Json& object) {
   } else if (type == "start") {
     on_start();
   } else if (type == "stats") {
-    say(stats(object["id"]));
+    if (!behaviour().silent_in_traffic) say(stats(object["id"]));
   } else if (type == "stop" && !deaf) {
     end_traffic();
   } else if (type == "bye" && !deaf) {

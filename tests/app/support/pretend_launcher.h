@@ -20,12 +20,13 @@ struct Behaviour {
   Moment dies = Moment::never;   // by SIGSEGV, as soon as it gets there
   Moment exits = Moment::never;  // with code 0 and without having been asked
   bool fails_to_start = false;
-  bool answers = true;           // false: reads and says nothing, and does not end on TERM
-  bool refuses_to_end = false;   // takes no stop, bye and TERM any more once it runs
-  bool runs_on = false;          // senders: go on until they are stopped
-  QByteArray says_first;         // before its hello
-  QByteArray says_as_hello;      // in place of its hello
-  QByteArray says_when_running;  // in between
+  bool answers = true;             // false: reads and says nothing, and does not end on TERM
+  bool refuses_to_end = false;     // takes no stop, bye and TERM any more once it runs
+  bool silent_in_traffic = false;  // answers no stats
+  bool runs_on = false;            // senders: go on until they are stopped
+  QByteArray says_first;           // before its hello
+  QByteArray says_as_hello;        // in place of its hello
+  QByteArray says_when_running;    // in between
 };
 
 class PretendLauncher;

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What befalls a run: deaths, silence, nonsense, and processes that hang.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/support/run_control_fixture.h"
+
+namespace n2nq::app {
+namespace {
+
+using namespace testing;
+
+TEST_F(RunControlTest, a_death_at_any_moment_breaks_the_run_and_is_named) {
+  for (const Moment moment : {Moment::launched, Moment::waiting, Moment::connected, Moment::running, Moment::ending}) {
+    for (const Role role : all_roles) {
+      if (role == Role::broker && moment == Moment::connected) continue;  // it connects to nobody
+      SCOPED_TRACE(static_cast<int>(moment) * 10 + static_cast<int>(role));
+      host = PretendHost();
+      finished = 0;
+      host.behaviour[role].dies = moment;
+      make();
+      control->start_all();
+      ASSERT_TRUE(wait_finished());
+      expect_over(Verdict::broken);
+      const std::string name = role == Role::broker ? "N2NQ" : role == Role::senders ? "Senders" : "Receivers";
+      EXPECT_NE(reasons().find(name + " died: signal 11 (Segmentation fault)"), std::string::npos) << reasons();
+      const ProcessStatus status = control->process(role);
+      EXPECT_EQ(status.state, ProcessState::died);
+      EXPECT_EQ(status.last_lines.size(), 2);
+      EXPECT_FALSE(status.error.isEmpty());
+      EXPECT_EQ(summary()["processes"][role == Role::broker    ? "broker"
+                                       : role == Role::senders ? "senders"
+                                                               : "receivers"]["last_lines"]
+                    .size(),
+                2u);
+      for (const Role other : all_roles) {
+        if (other == role) continue;
+        EXPECT_EQ(control->process(other).state, ProcessState::ended) << "the others end in order";
+      }
+      control.reset();
+    }
+  }
+}
+
+TEST_F(RunControlTest, an_end_that_nobody_asked_for_breaks_the_run) {
+  host.behaviour[Role::receivers].exits = Moment::running;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers died: exit code 0"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, who_never_answers_is_killed) {
+  for (const Role role : all_roles) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[role].answers = false;
+    auto given = options();
+    given.deadlines.process.hello = 50;
+    make(given);
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_NE(reasons().find("died: no answer within 0.05 s"), std::string::npos) << reasons();
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, who_answers_nonsense_is_killed) {
+  for (const QByteArray& nonsense : {QByteArray("{\"type\":\"hello\"}\n"), QByteArray("{\"type\":\"greeting\"}\n"),
+                                     QByteArray("{\"no\":\"type\"}\n"), QByteArray("{\"type\":\"hello\",\"control\":\"one\"}\n")}) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::broker].says_as_hello = nonsense;
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_NE(reasons().find("N2NQ died: said something that is no control message"), std::string::npos) << reasons();
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, nonsense_in_the_middle_breaks_the_run) {
+  host.behaviour[Role::receivers].says_when_running = "hello world\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers died: said something that is no control message: \"hello world\""), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, another_protocol_version_is_refused_with_both_named) {
+  host.behaviour[Role::senders].says_as_hello =
+      R"({"type":"hello","control":2,"wire":1,"role":"senders","version":"9","now_ns":1,"host":{}})"
+      "\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_NE(reasons().find("Senders died: speaks control protocol 2, this bench speaks 1"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, an_error_it_says_is_told) {
+  host.behaviour[Role::broker].says_as_hello = R"({"type":"error","code":"value","key":"listen.port","message":"port 80 cannot be bound"})"
+                                               "\n";
+  host.behaviour[Role::broker].answers = true;
+  auto given = options();
+  given.deadlines.process.hello = 100;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_TRUE(messages.contains("N2NQ: listen.port: port 80 cannot be bound")) << messages.join("\n").toStdString();
+}
+
+TEST_F(RunControlTest, a_program_that_cannot_be_started_breaks_the_run) {
+  host.behaviour[Role::senders].fails_to_start = true;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Senders could not be started: the pretend host has no such program"), std::string::npos);
+}
+
+TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connections) {
+  host.behaviour[Role::receivers].says_as_hello = "\n";  // launched, but silent
+  auto given = options();
+  given.connect_deadline = true;
+  Settings settings = small();
+  settings.limits.connect_deadline_s = 0.1;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("not all connected within 0.1 s"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, what_a_killed_worker_has_left_is_read_back) {
+  for (const Role role : {Role::senders, Role::receivers}) {
+    host = PretendHost();
+    finished = 0;
+    host.staging_file = "/dev/shm/left";
+    host.behaviour[role].dies = Moment::running;
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    expect_over(Verdict::broken);
+    EXPECT_EQ(host.times_told(role, "configure"), 2u);
+    EXPECT_EQ(host.heard[role].back()["type"], "bye");
+    const auto salvage =
+        std::find_if(host.heard[role].begin(), host.heard[role].end(), [](const auto& object) { return object.contains("salvage"); });
+    ASSERT_NE(salvage, host.heard[role].end());
+    EXPECT_EQ((*salvage)["salvage"], "/dev/shm/left");
+    EXPECT_EQ(reasons().find("no final account"), std::string::npos) << reasons();
+    EXPECT_EQ(summary()["ledger"]["total"]["lost"], 0);
+    EXPECT_EQ(control->process(role).state, ProcessState::died);
+    control.reset();
+  }
+}
+
+TEST_F(RunControlTest, a_salvage_that_fails_is_told) {
+  host.staging_file = "/dev/shm/left";
+  host.salvage_fails = true;
+  host.behaviour[Role::receivers].dies = Moment::running;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("could not be read back: Receivers died: exit code 2: no such staging file"), std::string::npos) << reasons();
+  EXPECT_NE(reasons().find("Receivers gave no final account: what only they knew counts as lost"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, a_run_in_which_nothing_moves_is_ended) {
+  host.behaviour[Role::senders].runs_on = true;
+  auto given = options();
+  given.deadlines.standstill = 300;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("nothing was sent or received for 0.3 s"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, who_does_not_answer_during_traffic_is_killed) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].silent_in_traffic = true;
+  auto given = options();
+  given.deadlines.process.answer = 300;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers died: no answer for 0.3 s"), std::string::npos) << reasons();
+}
+
+}  // namespace
+}  // namespace n2nq::app
