@@ -14,7 +14,7 @@ SenderGroup::SenderGroup(net::EventLoop& loop, WorkerSettings settings, Tell tel
       delay_cutter_(histograms_.delay),
       lag_cutter_(histograms_.lag),
       listed_(amount()),
-      turn_timer_(loop, [this] { take_turns(); }) {
+      turn_timer_(loop, [this] { wake_for_turns(); }) {
   for (std::uint32_t number = this->settings().first; number <= this->settings().last; ++number) {
     senders_.emplace_back(tools(), number, this->settings().plan, payload_, histograms_, static_cast<Sender::Scheduler&>(*this));
   }
@@ -36,27 +36,42 @@ void SenderGroup::sender_ready(Sender& sender) {
   if (listed_[place].in_ready) return;
   listed_[place].in_ready = true;
   ready_.push_back(place);
+  wake_due_ns_ = 0;
   turn_timer_.arm(0);
 }
 
+void SenderGroup::wake_for_turns() {
+  std::int64_t now = net::now_ns();
+  if (wake_due_ns_ != 0) {
+    lead_.woke(now - wake_at_ns_);
+    while (now < wake_due_ns_) now = net::now_ns();  // no longer than WakeLead::lead_ns_max
+  }
+  take_turns(now);
+  arm_turn_timer();
+}
+
+void SenderGroup::arm_turn_timer() {
+  wake_due_ns_ = ready_.empty() && !heap_.empty() ? heap_.front().at_ns : 0;
+  wake_at_ns_ = wake_due_ns_ - lead_.lead_ns();
+  if (wake_due_ns_ != 0) {
+    turn_timer_.arm(wake_at_ns_);
+  } else if (!ready_.empty()) {
+    turn_timer_.arm(0);
+  }
+}
+
 /// One turn for everybody who is due now; then the sockets get theirs.
-void SenderGroup::take_turns() {
-  const std::int64_t now = net::now_ns();
+void SenderGroup::take_turns(std::int64_t now_ns) {
   turns_.clear();
   turns_.swap(ready_);
   for (const std::size_t place : turns_) listed_[place].in_ready = false;
-  while (!heap_.empty() && heap_.front().at_ns <= now) {
+  while (!heap_.empty() && heap_.front().at_ns <= now_ns) {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     turns_.push_back(heap_.back().place);
     listed_[heap_.back().place].in_heap = false;
     heap_.pop_back();
   }
-  for (const std::size_t place : turns_) take_turn(place, now);
-  if (!ready_.empty()) {
-    turn_timer_.arm(0);
-  } else if (!heap_.empty()) {
-    turn_timer_.arm(heap_.front().at_ns);
-  }
+  for (const std::size_t place : turns_) take_turn(place, now_ns);
 }
 
 void SenderGroup::take_turn(std::size_t place, std::int64_t now_ns) {

@@ -6,6 +6,7 @@
 
 #include "workers/group/group.h"
 #include "workers/group/sender.h"
+#include "workers/load/wake_lead.h"
 
 namespace n2nq::worker {
 
@@ -26,7 +27,9 @@ class SenderGroup : public Group, private Sender::Scheduler {
   void put_totals(nlohmann::json& bye) override;
 
   void sender_ready(Sender& sender) override;
-  void take_turns();
+  void wake_for_turns();
+  void take_turns(std::int64_t now_ns);
+  void arm_turn_timer();
   void take_turn(std::size_t place, std::int64_t now_ns);
 
   struct Due {
@@ -47,6 +50,9 @@ class SenderGroup : public Group, private Sender::Scheduler {
     bool in_heap = false, in_ready = false;
   };
   std::vector<Listed> listed_;  // by place
+  WakeLead lead_;
+  std::int64_t wake_due_ns_ = 0;  // what the timer was set for, with the lead it had; 0: at once
+  std::int64_t wake_at_ns_ = 0;
   net::Timer turn_timer_;
 };
 
