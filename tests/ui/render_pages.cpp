@@ -109,8 +109,8 @@ bool render_waiting(Renderer& renderer) {
   if (!bench.click(QStringLiteral("button_start_all"))) return false;
   constexpr double seconds_shown = 8;
   if (!BenchWindow::wait_for([&] { return bench.run().figures().t_s > seconds_shown; })) return false;
-  bench.click(QStringLiteral("button_log_axis"));
   bench.window().resize(middle_sizes[1]);
+  bench.click(QStringLiteral("button_log_axis"));
   auto* charts = bench.window().bench_page()->charts();
   charts->latency_chart()->set_reading(seconds_shown / 2);
   charts->rate_chart()->set_reading(seconds_shown / 2);
@@ -144,7 +144,7 @@ bool render_trouble(Renderer& renderer) {
   if (broker == 0 || ::kill(broker, SIGKILL) != 0) return false;
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
   for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("died"), size);
-  bench.click(QStringLiteral("notice_fold"));
+  bench.click(QStringLiteral("notice_fold_N2NQ"));
   renderer.save_bench(bench, QStringLiteral("died-details"), sizes[0]);
   bench.window().theme().choose(n2nq::ui::ThemeChoice::dark);
   renderer.save_bench(bench, QStringLiteral("died"), sizes[0]);

@@ -13,6 +13,8 @@ namespace n2nq::ui {
 
 namespace {
 
+constexpr int draw_after_ms = 25;
+
 LiveChart::Spec latency_spec() {
   return {QStringLiteral("chart_latency"),
           QStringLiteral("Latency of all receivers over time"),
@@ -79,6 +81,9 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
     window_changed();
   });
   connect(&theme, &Theme::changed, this, &ChartsCard::restyle);
+  draw_timer_.setSingleShot(true);
+  draw_timer_.setInterval(draw_after_ms);
+  connect(&draw_timer_, &QTimer::timeout, this, &ChartsCard::draw_next);
   restyle();
   window_changed();
 }
@@ -120,8 +125,15 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   const bool still = !window_.is_live();
   window_.set_limits(latency_.first_time(), latency_.last_time());
   if (still || !isVisible()) return;
-  latency_chart_->show_window(window_);
-  rate_chart_->show_window(window_);
+  if (!draw_timer_.isActive()) draw_timer_.start();
+}
+
+// The tables and tiles are painted in the same moment as a sample comes; the charts follow one after the other, so that no single turn of
+// the event loop has all the work.
+void ChartsCard::draw_next() {
+  (rates_due_ ? rate_chart_ : latency_chart_)->show_window(window_);
+  rates_due_ = !rates_due_;
+  if (rates_due_) draw_timer_.start();
 }
 
 void ChartsCard::mark(const QString& word) {

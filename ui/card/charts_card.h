@@ -2,6 +2,8 @@
 // The two live charts, latency and rates, over the same stretch of time.
 #pragma once
 
+#include <QTimer>
+
 #include "app/control/live_figures.h"
 #include "ui/chart/chart_history.h"
 #include "ui/chart/live_chart.h"
@@ -41,11 +43,14 @@ class ChartsCard : public QFrame {
   QHBoxLayout* make_head(const QString& title, const LiveChart& chart);
   void connect_chart(LiveChart* chart);
   void window_changed();
+  void draw_next();
   void restyle();
 
   const Theme& theme_;
   ChartHistory latency_{3}, rates_{3};
   TimeWindow window_;
+  QTimer draw_timer_;
+  bool rates_due_ = false;
   LiveChart *latency_chart_, *rate_chart_;
   QPushButton *log_, *pause_, *back_;
 };

@@ -91,6 +91,7 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   all->addStretch(0);
   connect(&form_, &SettingsForm::changed, this, &RunPanel::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &RunPanel::refresh);
+  connect(&actions_.run(), &app::RunControl::process_changed, this, &RunPanel::refresh);
   connect(&theme_, &Theme::changed, this, &RunPanel::refresh);
   clear_figures();
   refresh();
@@ -104,7 +105,7 @@ QWidget* RunPanel::make_verdict() {
   verdict_ = described(make_label(QString(), "title"), "verdict", QStringLiteral("Verdict of the run"), QString());
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   story_ = described(new ElidedLabel("secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
-  reasons_ = small_button("button_reasons", QString(), QStringLiteral("Shows why the verdict is what it is"));
+  reasons_ = small_button("button_reasons", QStringLiteral("Reasons"), QStringLiteral("Shows why the verdict is what it is"));
   folder_ = described(new QPushButton(QStringLiteral("Open folder")), "button_open_folder", QStringLiteral("Open the run's folder"),
                       QStringLiteral("Opens the folder with the run's logs and summary"));
   layout->addWidget(verdict_);
@@ -151,17 +152,30 @@ void RunPanel::clear_figures() {
 
 QString RunPanel::invitation() const {
   const app::Settings& settings = form_.settings();
+  if (actions_.is_on()) return waiting_words();
   return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers on this machine.")
       .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount));
 }
 
+QString RunPanel::waiting_words() const {
+  QStringList lines;
+  for (const app::Role role : {app::Role::broker, app::Role::senders, app::Role::receivers}) {
+    const app::ProcessStatus status = actions_.run().process(role);
+    QString line = QStringLiteral("%1: %2").arg(role_name(role), state_word(status.state));
+    if (!status.waiting_for.isEmpty()) line += QStringLiteral(" for ") + status.waiting_for;
+    lines << line;
+  }
+  return lines.join(u'\n');
+}
+
 void RunPanel::refresh() {
   const app::RunState state = actions_.run().state();
-  const bool idle = state == app::RunState::idle;
+  const bool preparing = state == app::RunState::preparing;
+  const bool idle = state == app::RunState::idle || preparing;  // no counts yet
   const bool finished = state == app::RunState::finished;
   invitation_->setVisible(idle);
   const QStringList remarks = form_.remarks();
-  remarks_->setVisible(idle && !remarks.isEmpty());
+  remarks_->setVisible(idle && !preparing && !remarks.isEmpty());
   if (idle) {
     invitation_->setText(invitation());
     remarks_->setText(remarks.join(u'\n'));

@@ -33,6 +33,7 @@ class RunPanel : public QWidget {
   void show_reasons();
   void refresh();
   QString invitation() const;
+  QString waiting_words() const;
 
   SettingsForm& form_;
   RunActions& actions_;

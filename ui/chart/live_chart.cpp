@@ -82,7 +82,7 @@ QString LiveChart::unit() const {
 
 void LiveChart::restyle() {
   const Tokens& t = theme_.tokens();
-  const QFont caption = theme_.figures_font(TextStyle::caption);
+  const QFont caption = theme_.font(TextStyle::caption);
   setBackgroundBrush(t.surface);
   const QPen grid(mixed(t.border, t.surface, 0.6), 1);
   for (QAbstractAxis* axis : std::initializer_list<QAbstractAxis*>{time_axis_, value_axis_, log_axis_, right_axis_}) {

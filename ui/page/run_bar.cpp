@@ -139,10 +139,9 @@ void RunBar::refresh_progress() {
     case app::RunState::ending:
       return progress_->set_progress(std::max(run.progress(), 0.0), QStringLiteral("ending"));
     case app::RunState::finished:
-      return progress_->set_progress(run.outcome().verdict == app::Verdict::broken || run.outcome().verdict == app::Verdict::stopped
-                                         ? std::max(run.progress(), 0.0)
-                                         : 1,
-                                     QStringLiteral("finished"));
+      return progress_->set_progress(
+          run.outcome().verdict == app::Verdict::broken || run.outcome().verdict == app::Verdict::stopped ? progress_->share() : 1,
+          QStringLiteral("finished"));
     case app::RunState::running:
       break;
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ui/text/figures.h"
+#include "ui/text/tabular.h"
 
 namespace n2nq::ui {
 
@@ -80,16 +81,16 @@ void StatusStrip::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.fillRect(rect(), t.surface);
   painter.fillRect(QRect(0, 0, width(), 1), t.border);
-  const QFont font = theme_.figures_font(TextStyle::caption);
+  const QFont font = theme_.font(TextStyle::caption);
   const QFontMetrics metrics(font);
   painter.setFont(font);
   painter.setPen(t.secondary);
   const int baseline = (height() + metrics.ascent() - metrics.descent()) / 2;
-  const int right_width = metrics.horizontalAdvance(right_);
+  const int right_width = static_cast<int>(tabular_width(metrics, right_));
   const int room = width() - 2 * space::card - right_width - gap_px;
   const QString left = counts_.isEmpty() ? left_ : left_ + QString(6, u' ') + counts_;
-  painter.drawText(space::card, baseline, metrics.elidedText(left, Qt::ElideRight, std::max(0, room)));
-  painter.drawText(width() - space::card - right_width, baseline, right_);
+  draw_tabular(painter, QPointF(space::card, baseline), metrics.elidedText(left, Qt::ElideRight, std::max(0, room)));
+  draw_tabular(painter, QPointF(width() - space::card - right_width, baseline), right_);
 }
 
 }  // namespace n2nq::ui

@@ -59,7 +59,7 @@ TimeScale time_scale(double largest_us) {
 TimeScale steady_time_scale(double largest_us, const TimeScale& present) {
   if (std::isnan(largest_us)) return present;
   const double shown = largest_us * present.factor;
-  return shown >= 0.8 && shown < 2000 ? present : time_scale(largest_us);
+  return shown >= 0.8 && shown < 1200 ? present : time_scale(largest_us);
 }
 
 Figure time_figure(double value_us, int extra_decimals) {

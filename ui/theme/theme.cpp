@@ -3,7 +3,6 @@
 
 #include <QApplication>
 #include <QFontDatabase>
-#include <QFontMetricsF>
 #include <QStyle>
 #include <QStyleFactory>
 
@@ -15,28 +14,6 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int dark_below_lightness = 128;
-
-bool digits_of_one_width(const QFont& font) {
-  const QFontMetricsF metrics(font);
-  const double width = metrics.horizontalAdvance(u'0');
-  for (char16_t digit = u'1'; digit <= u'9'; ++digit) {
-    if (qAbs(metrics.horizontalAdvance(QChar(digit)) - width) > 0.01) return false;
-  }
-  return true;
-}
-
-// This Qt cannot switch on a font's tabular figures, so a font whose digits differ in width lends them from one whose do not.
-QString family_for_figures(const QFont& system) {
-  QFont font = system;
-  font.setPixelSize(text_px::aggregate);
-  if (digits_of_one_width(font)) return font.family();
-  for (const char* family : {"Noto Sans", "Cantarell", "Liberation Sans", "DejaVu Sans"}) {
-    if (!QFontDatabase::hasFamily(QString::fromLatin1(family))) continue;
-    font.setFamily(QString::fromLatin1(family));
-    if (digits_of_one_width(font)) return font.family();
-  }
-  return QFontDatabase::systemFont(QFontDatabase::FixedFont).family();
-}
 
 QFont styled(const QString& family, TextStyle style) {
   QFont font(family);
@@ -66,9 +43,7 @@ QFont styled(const QString& family, TextStyle style) {
 }  // namespace
 
 Theme::Theme(QObject* parent) : QObject(parent) {
-  const QFont system = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
-  family_ = system.family();
-  figures_family_ = family_for_figures(system);
+  family_ = QFontDatabase::systemFont(QFontDatabase::GeneralFont).family();
 }
 
 void Theme::choose(ThemeChoice choice) {
@@ -99,10 +74,6 @@ void Theme::apply() {
 
 QFont Theme::font(TextStyle style) const {
   return styled(family_, style);
-}
-
-QFont Theme::figures_font(TextStyle style) const {
-  return styled(figures_family_, style);
 }
 
 QFont Theme::monospaced_font() const {

@@ -46,8 +46,6 @@ class Theme : public QObject {
   bool is_dark() const { return dark_; }
   const Tokens& tokens() const { return dark_ ? dark_tokens() : light_tokens(); }
   QFont font(TextStyle style) const;
-  /// The same with digits of one width, so that a counting number does not jitter.
-  QFont figures_font(TextStyle style) const;
   QFont monospaced_font() const;
   QIcon icon(Glyph glyph, const QColor& color) const;
   /// In the text colour.
@@ -63,7 +61,7 @@ class Theme : public QObject {
 
   ThemeChoice choice_ = ThemeChoice::system;
   bool dark_ = false;
-  QString family_, figures_family_;
+  QString family_;
 };
 
 }  // namespace n2nq::ui

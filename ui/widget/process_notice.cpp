@@ -30,10 +30,11 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
   text_ = described(new ElidedLabel, "notice_text", accessibleName(), QString());
   auto* row = new QHBoxLayout;
   row->setSpacing(space::in_row);
-  fold_ = small_button("notice_fold", QStringLiteral("Details"),
+  fold_ = small_button(qPrintable(QStringLiteral("notice_fold_") + who), QStringLiteral("Details"),
                        QStringLiteral("Shows or hides what happened and the last lines the process wrote"));
   fold_->setCheckable(true);
-  copy_ = small_button("notice_copy", QStringLiteral("Copy"), QStringLiteral("Copies what happened and the last lines"));
+  copy_ = small_button(qPrintable(QStringLiteral("notice_copy_") + who), QStringLiteral("Copy"),
+                       QStringLiteral("Copies what happened and the last lines"));
   row->addWidget(text_, 1);
   row->addWidget(fold_, 0, Qt::AlignTop);
   row->addWidget(copy_, 0, Qt::AlignTop);

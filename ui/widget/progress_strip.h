@@ -14,6 +14,7 @@ class ProgressStrip : public QWidget {
   explicit ProgressStrip(const Theme& theme, QWidget* parent = nullptr);
   /// `share` 0…1, negative: unknown (until stopped); `text` stands below the bar.
   void set_progress(double share, const QString& text);
+  double share() const { return share_; }
   QString text() const { return text_; }
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }

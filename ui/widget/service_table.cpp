@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "ui/text/tabular.h"
 #include "ui/theme/glyph_icon.h"
 
 namespace n2nq::ui {
@@ -66,6 +67,22 @@ bool LogButtonDelegate::editorEvent(QEvent* event, QAbstractItemModel* model, co
   return QStyledItemDelegate::editorEvent(event, model, option, index);
 }
 
+void FigureDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  QStyleOptionViewItem background = option;
+  initStyleOption(&background, index);
+  const QString text = background.text;
+  background.text.clear();
+  option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &background, painter, option.widget);
+  painter->save();
+  painter->setFont(option.font);
+  painter->setPen(theme_.tokens().text);
+  const QFontMetricsF metrics(option.font);
+  const double left = option.rect.right() - cell_padding_px / 2.0 - tabular_width(metrics, text);
+  const double baseline = option.rect.top() + (option.rect.height() + metrics.ascent() - metrics.descent()) / 2;
+  draw_tabular(*painter, QPointF(left, baseline), text);
+  painter->restore();
+}
+
 ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent) : QTableView(parent), theme_(theme), services_(model) {
   setModel(model);
   const bool senders = model->role() == app::Role::senders;
@@ -88,6 +105,7 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
   horizontalHeader()->setSectionsClickable(false);
   horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
 
+  setItemDelegate(new FigureDelegate(theme, this));
   auto* delegate = new LogButtonDelegate(theme, this);
   setItemDelegateForColumn(ServiceModel::log_column, delegate);
   connect(delegate, &LogButtonDelegate::clicked, this, &ServiceTable::log_requested);
@@ -100,10 +118,10 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
   });
   connect(model, &QAbstractItemModel::headerDataChanged, this, &ServiceTable::fit_columns);
   connect(&theme, &Theme::changed, this, [this] {
-    setFont(theme_.figures_font(TextStyle::body));
+    setFont(theme_.font(TextStyle::body));
     fit_columns();
   });
-  setFont(theme.figures_font(TextStyle::body));
+  setFont(theme.font(TextStyle::body));
 }
 
 int ServiceTable::selected_number() const {
@@ -153,7 +171,7 @@ void ServiceTable::tell_visible_rows() {
 
 // Every column gets what its header and its longest figure need; what is left is shared evenly.
 void ServiceTable::fit_columns() {
-  const QFontMetrics metrics(font());
+  const QFontMetricsF metrics(font());
   const int columns = services_->columnCount();
   std::vector<int> widths;
   int needed = 0;
@@ -162,7 +180,7 @@ void ServiceTable::fit_columns() {
     if (column != ServiceModel::log_column) {
       const QString header = services_->headerData(column, Qt::Horizontal).toString();
       const QString sample = services_->widest_text(column);
-      width = std::max(metrics.horizontalAdvance(header), metrics.horizontalAdvance(sample)) + cell_padding_px;
+      width = static_cast<int>(std::max(metrics.horizontalAdvance(header), tabular_width(metrics, sample))) + 1 + cell_padding_px;
     }
     widths.push_back(width);
     needed += width;

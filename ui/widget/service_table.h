@@ -29,6 +29,17 @@ class LogButtonDelegate : public QStyledItemDelegate {
   const Theme& theme_;
 };
 
+/// Paints a figure with digits of one width.
+class FigureDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+ public:
+  FigureDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+ private:
+  const Theme& theme_;
+};
+
 class ServiceTable : public QTableView {
   Q_OBJECT
  public:

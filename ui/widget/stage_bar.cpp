@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ui/text/figures.h"
+#include "ui/text/tabular.h"
 
 namespace n2nq::ui {
 
@@ -68,7 +69,7 @@ std::array<QColor, StageBar::stage_count> StageBar::colors() const {
 
 QSize StageBar::sizeHint() const {
   const int caption = QFontMetrics(theme_.font(TextStyle::caption)).height();
-  const int value = QFontMetrics(theme_.figures_font(TextStyle::body)).height();
+  const int value = QFontMetrics(theme_.font(TextStyle::body)).height();
   return {4 * 80, bar_px + space::between + caption + value};
 }
 
@@ -98,7 +99,7 @@ void StageBar::paintEvent(QPaintEvent* event) {
   }
   painter.restore();
 
-  const QFont caption_font = theme_.font(TextStyle::caption), value_font = theme_.figures_font(TextStyle::body);
+  const QFont caption_font = theme_.font(TextStyle::caption), value_font = theme_.font(TextStyle::body);
   const QFontMetrics caption(caption_font), value(value_font);
   const double column = width() / static_cast<double>(stage_count);
   for (std::size_t i = 0; i < stage_count; ++i) {
@@ -111,7 +112,7 @@ void StageBar::paintEvent(QPaintEvent* event) {
     painter.drawText(text_left, top + caption.ascent(), QString::fromUtf8(names[i]));
     painter.setFont(value_font);
     painter.setPen(t.text);
-    painter.drawText(text_left, top + caption.height() + value.ascent(), time_figure(means_us_[i]).text());
+    draw_tabular(painter, QPointF(text_left, top + caption.height() + value.ascent()), time_figure(means_us_[i]).text());
   }
 }
 

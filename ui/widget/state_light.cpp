@@ -79,7 +79,7 @@ QSize StateLight::sizeHint() const {
   const QString widest = role_ == app::Role::broker ? QStringLiteral("not started") : QStringLiteral("2000 ") + role_name(role_);
   const QFontMetrics name(theme_.font(TextStyle::body));
   const QFontMetrics word(theme_.font(TextStyle::caption));
-  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("waiting for N2NQ")));
+  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("waiting for receivers")));
   return {name_left_px + text, name.height() + word.height()};
 }
 

@@ -4,6 +4,8 @@
 #include <QFontMetrics>
 #include <QPainter>
 
+#include "ui/text/tabular.h"
+
 namespace n2nq::ui {
 
 namespace {
@@ -51,7 +53,7 @@ void Tile::describe() {
 QSize Tile::sizeHint() const {
   const int caption = QFontMetrics(theme_.font(TextStyle::caption)).height();
   const bool large = size_ == Size::large;
-  const int value = QFontMetrics(theme_.figures_font(large ? TextStyle::aggregate : TextStyle::strong)).height();
+  const int value = QFontMetrics(theme_.font(large ? TextStyle::aggregate : TextStyle::strong)).height();
   return {minimum_width_px, 2 * pad_vertical_px + value + (large ? 2 : 1) * caption};
 }
 
@@ -69,28 +71,29 @@ void Tile::paintEvent(QPaintEvent* event) {
   painter.drawRoundedRect(rect(), radius_px, radius_px);
 
   const bool large = size_ == Size::large;
-  const QFont value_font = theme_.figures_font(large ? TextStyle::aggregate : TextStyle::strong);
+  const QFont value_font = theme_.font(large ? TextStyle::aggregate : TextStyle::strong);
   const QFont unit_font = theme_.font(large ? TextStyle::body : TextStyle::caption);
-  const QFontMetrics value_metrics(value_font);
+  const QFontMetricsF value_metrics(value_font);
   const QFontMetrics caption_metrics(theme_.font(TextStyle::caption));
   const int room = width() - 2 * pad_px;
   const int unit_width = figure_.unit.isEmpty() ? 0 : space::in_row + QFontMetrics(unit_font).horizontalAdvance(figure_.unit);
   QString value = figure_.value;
-  if (!shorter_.isEmpty() && value_metrics.horizontalAdvance(value) + unit_width > room) value = shorter_;
+  if (!shorter_.isEmpty() && tabular_width(value_metrics, value) + unit_width > room) value = shorter_;
 
-  int baseline = pad_vertical_px + value_metrics.ascent();
+  double baseline = pad_vertical_px + value_metrics.ascent();
   painter.setFont(value_font);
   painter.setPen(warning_ ? t.warning : t.text);
-  painter.drawText(pad_px, baseline, value);
+  draw_tabular(painter, QPointF(pad_px, baseline), value);
   if (!figure_.unit.isEmpty()) {
     painter.setFont(unit_font);
-    painter.drawText(pad_px + value_metrics.horizontalAdvance(value) + space::in_row, baseline, figure_.unit);
+    painter.drawText(QPointF(pad_px + tabular_width(value_metrics, value) + space::in_row, baseline), figure_.unit);
   }
   baseline += value_metrics.descent() + caption_metrics.ascent();
   painter.setFont(theme_.font(TextStyle::caption));
   painter.setPen(t.secondary);
-  painter.drawText(pad_px, baseline, caption_metrics.elidedText(caption_, Qt::ElideRight, room));
-  if (large) painter.drawText(pad_px, baseline + caption_metrics.height(), caption_metrics.elidedText(detail_, Qt::ElideRight, room));
+  draw_tabular(painter, QPointF(pad_px, baseline), caption_metrics.elidedText(caption_, Qt::ElideRight, room));
+  if (large)
+    draw_tabular(painter, QPointF(pad_px, baseline + caption_metrics.height()), caption_metrics.elidedText(detail_, Qt::ElideRight, room));
 }
 
 }  // namespace n2nq::ui

@@ -5,6 +5,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "ui/text/tabular.h"
 #include "ui/theme/style_sheet.h"
 #include "ui/theme/theme.h"
 
@@ -77,8 +78,9 @@ void TestTheme::following_the_desktop_undoes_a_choice() {
 void TestTheme::digits_have_one_width() {
   Theme theme;
   for (const TextStyle style : {TextStyle::body, TextStyle::aggregate, TextStyle::caption}) {
-    const QFontMetricsF metrics(theme.figures_font(style));
-    for (char16_t digit = u'1'; digit <= u'9'; ++digit) QCOMPARE(metrics.horizontalAdvance(QChar(digit)), metrics.horizontalAdvance(u'0'));
+    const QFontMetricsF metrics(theme.font(style));
+    const double width = tabular_width(metrics, QStringLiteral("1 111.1"));
+    for (const char* text : {"7 184.0", "0 000.0", "4 999.8"}) QCOMPARE(tabular_width(metrics, QString::fromLatin1(text)), width);
   }
 }
 
