@@ -19,6 +19,8 @@ constexpr int batches_per_round_max = 4;
 constexpr size_t behind_divisor = 4;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
 constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
+/// How long those who have caught up wait for the last ones, when the load was too high for most.
+constexpr int64_t last_ones_ns = 2 * net::ns_per_s;
 
 }  // namespace
 
@@ -210,7 +212,7 @@ void ReceiverDesk::cut_off(uint32_t number, const std::string& reason) {
   loop_.wake_again();  // what was passed on to others
 }
 
-bool ReceiverDesk::most_are_behind(bool held, int64_t now_ns) const {
+bool ReceiverDesk::wants_hold(bool held, int64_t now_ns) {
   const size_t behind_bytes = options_.limits.pending_bytes / behind_divisor / (held ? 2 : 1);
   if (queue_.bytes_held() <= behind_bytes) return false;
   uint32_t behind = 0;
@@ -219,7 +221,13 @@ bool ReceiverDesk::most_are_behind(bool held, int64_t now_ns) const {
     const bool moving = desk.session && now_ns - desk.moved_ns < standing_still_ns;
     if (moving && queue_.backlog_bytes(number) > behind_bytes) ++behind;
   }
-  return 2 * behind > connected_;
+  if (2 * behind > connected_) {
+    few_behind_since_ns_ = 0;
+    return true;
+  }
+  if (!held || behind == 0) return false;
+  if (few_behind_since_ns_ == 0) few_behind_since_ns_ = now_ns;
+  return now_ns - few_behind_since_ns_ < last_ones_ns;
 }
 
 // --- the end ---

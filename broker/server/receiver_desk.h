@@ -51,9 +51,10 @@ class ReceiverDesk {
   const std::string& cut_off_reason(uint32_t number) const { return desks_[number - 1].cut_off_reason; }
   wire::EndTotals totals(uint32_t number) const;
 
-  /// Most of the receivers are behind, and are moving: it is the load that is too high, not a receiver that is too slow. Then senders are
-  /// held back before anybody is cut off. `held` is what was answered last (the answer has some inertia).
-  bool most_are_behind(bool held, int64_t now_ns) const;
+  /// Whether senders are to be held back for the receivers' sake; `held` is what was answered last. Begins when most of the receivers are
+  /// behind, and are moving: then it is the load that is too high, not a receiver that is too slow, and nobody is to be cut off for it.
+  /// Once that is so, waits for the last of them too, for a while.
+  bool wants_hold(bool held, int64_t now_ns);
 
  private:
   struct Desk {
@@ -89,6 +90,7 @@ class ReceiverDesk {
   Pieces pieces_;
   uint32_t connected_ = 0;
   bool ending_ = false;
+  int64_t few_behind_since_ns_ = 0;  // while held: since when only some are behind; 0: most are
 };
 
 }  // namespace n2nq

@@ -225,7 +225,7 @@ void Server::after_wake_up() {
 void Server::balance() {
   const bool held = senders_.held_back();
   const size_t memory_bytes = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
-  const bool hold = queue_->bytes_held() >= memory_bytes || receivers_.most_are_behind(held, net::now_ns());
+  const bool hold = queue_->bytes_held() >= memory_bytes || receivers_.wants_hold(held, net::now_ns());
   senders_.hold_back(hold && !books_closed_);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }

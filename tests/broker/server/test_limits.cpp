@@ -50,6 +50,19 @@ TEST(Limits, AReceiverWithTooMuchPendingIsCutOffAndTheOthersGetEverything) {
   EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
 }
 
+TEST(Limits, ALoneReceiverThatDoesNotReadIsCutOffForWhatIsPendingToo) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"pending_bytes", 1'000'000}}}});
+  WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 100, 1024 * 1024);
+  EXPECT_EQ(sender.end(100), 100u);
+  broker.hear("state", "ended");
+  const json bye = broker.finish();
+  const json& receiver = bye["receivers"][0];
+  EXPECT_EQ(receiver["cut_off_reason"].get<std::string>().find("pending bytes"), 0u) << receiver["cut_off_reason"];
+  EXPECT_EQ(receiver["handed_over"].get<int>() + receiver["cut_off"].get<int>(), 100);
+}
+
 TEST(Limits, AReceiverThatMissesItsWriteDeadlineIsCutOffAndTheOthersGetEverything) {
   const json bye = run_with_one_that_does_not_read({{"limits", {{"write_deadline_ms", 300}}}}, 200);
   const json& stuck = bye["receivers"][2];
