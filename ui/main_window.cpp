@@ -162,6 +162,8 @@ void MainWindow::make_menu() {
   menu->addAction(broker_log_);
   menu->addAction(folder_);
   menu->addSeparator();
+  QMenu* pages = menu->addMenu(QStringLiteral("Page"));
+  connect(pages, &QMenu::aboutToShow, this, [this, pages] { fill_pages_menu(pages); });
   QMenu* view = menu->addMenu(QStringLiteral("Theme"));
   auto* themes = new QActionGroup(this);
   const std::pair<const char*, ThemeChoice> choices[] = {
@@ -180,6 +182,17 @@ void MainWindow::make_menu() {
   const auto icon = [this] { menu_button_->setIcon(theme_.icon(Glyph::menu, theme_.tokens().secondary)); };
   connect(&theme_, &Theme::changed, this, icon);
   icon();
+}
+
+void MainWindow::fill_pages_menu(QMenu* menu) {
+  menu->clear();
+  for (int i = 0; i < tabs_->count(); ++i) {
+    // The keys are shown only; the window's own shortcuts answer them.
+    QAction* action = menu->addAction(QStringLiteral("%1\tCtrl+%2").arg(tabs_->tabText(i)).arg(i + 1));
+    action->setCheckable(true);
+    action->setChecked(i == tabs_->currentIndex());
+    connect(action, &QAction::triggered, this, [this, i] { tabs_->setCurrentIndex(i); });
+  }
 }
 
 void MainWindow::connect_parts() {

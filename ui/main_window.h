@@ -65,6 +65,7 @@ class MainWindow : public QMainWindow {
   QWidget* make_tab_row();
   void make_actions();
   void make_menu();
+  void fill_pages_menu(QMenu* menu);
   QAction* add_action(const char* object_name, const QString& text, const QKeySequence& keys, const QString& tooltip);
   void connect_parts();
   void place_charts();

@@ -8,12 +8,15 @@
 #include <QApplication>
 #include <QDir>
 #include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
 #include <QTest>
 #include <cstdio>
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
 #include "ui/page/bench_page.h"
+#include "ui/widget/save_as_dialog.h"
 
 namespace {
 
@@ -124,6 +127,28 @@ bool render_waiting(Renderer& renderer) {
   return true;
 }
 
+/// What opens above the pages.
+void render_popups(Renderer& renderer) {
+  BenchWindow bench;
+  for (const bool dark : {false, true}) {
+    const QString theme = dark ? QStringLiteral("dark") : QStringLiteral("light");
+    bench.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
+    n2nq::ui::SaveAsDialog dialog(bench.window().presets(), &bench.window());
+    dialog.findChild<QLineEdit*>(QStringLiteral("preset_name"))->setText(QStringLiteral("two words"));
+    dialog.accept();
+    dialog.show();
+    renderer.save(dialog, QStringLiteral("save-as-") + theme);
+    auto* menu = bench.find<QPushButton>(QStringLiteral("button_menu"))->menu();
+    menu->popup({});
+    renderer.save(*menu, QStringLiteral("menu-") + theme);
+    menu->close();
+    auto* presets = bench.find<QPushButton>(QStringLiteral("button_preset"))->menu();
+    presets->popup({});
+    renderer.save(*presets, QStringLiteral("presets-") + theme);
+    presets->close();
+  }
+}
+
 bool render_trouble(Renderer& renderer) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
@@ -158,6 +183,7 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   const QStringList arguments = QApplication::arguments();
   Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
+  render_popups(renderer);
   const bool done =
       render_run(renderer, arguments.value(2, QStringLiteral("thesis-baseline"))) && render_waiting(renderer) && render_trouble(renderer);
   if (!done) std::fprintf(stderr, "a run did not do what it should\n");

@@ -18,7 +18,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int field_px = 72;
+constexpr int field_px = 64;
 const QString remove_key = QStringLiteral("queue.remove");
 const QString retention_key = QStringLiteral("queue.retention_s");
 const QString dispatch_key = QStringLiteral("queue.dispatch");

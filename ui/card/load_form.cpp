@@ -13,7 +13,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int field_px = 84;
-constexpr int size_field_px = 72;
+constexpr int size_field_px = 66;
 const QString messages_key = QStringLiteral("senders.messages");
 const QString duration_key = QStringLiteral("senders.duration_s");
 const QString size_key = QStringLiteral("senders.size_bytes");

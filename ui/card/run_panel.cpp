@@ -76,14 +76,7 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(space::between);
-  invitation_ = described(make_label(QString(), "secondary"), "invitation", QStringLiteral("What to do"), QString());
-  invitation_->setWordWrap(true);
-  invitation_->setAlignment(Qt::AlignHCenter | Qt::AlignBottom);
-  all->addWidget(invitation_, 1);
-  remarks_ = described(make_label(QString(), "caption"), "remarks", QStringLiteral("Worth knowing before the start"), QString());
-  remarks_->setWordWrap(true);
-  remarks_->setAlignment(Qt::AlignHCenter | Qt::AlignTop);
-  all->addWidget(remarks_, 1);
+  all->addWidget(invitation_box_ = make_invitation(), 1);
   verdict_row_ = make_verdict();
   all->addWidget(verdict_row_);
   counts_ = make_counts();
@@ -95,6 +88,23 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   connect(&theme_, &Theme::changed, this, &RunPanel::refresh);
   clear_figures();
   refresh();
+}
+
+QWidget* RunPanel::make_invitation() {
+  auto* box = new QWidget;
+  auto* layout = new QVBoxLayout(box);
+  layout->setContentsMargins(space::between, 0, space::between, 0);
+  layout->setSpacing(space::between);
+  invitation_ = described(make_label(QString(), "secondary"), "invitation", QStringLiteral("What to do"), QString());
+  remarks_ = described(make_label(QString(), "caption"), "remarks", QStringLiteral("Worth knowing before the start"), QString());
+  layout->addStretch(1);
+  for (QLabel* label : {invitation_, remarks_}) {
+    label->setWordWrap(true);
+    label->setAlignment(Qt::AlignCenter);
+    layout->addWidget(label);
+  }
+  layout->addStretch(1);
+  return box;
 }
 
 QWidget* RunPanel::make_verdict() {
@@ -161,7 +171,9 @@ QString RunPanel::waiting_words() const {
   QStringList lines;
   for (const app::Role role : {app::Role::broker, app::Role::senders, app::Role::receivers}) {
     const app::ProcessStatus status = actions_.run().process(role);
-    QString line = QStringLiteral("%1: %2").arg(role_name(role), state_word(status.state));
+    QString who = role_name(role);
+    who[0] = who[0].toUpper();
+    QString line = QStringLiteral("%1: %2").arg(who, state_word(status.state));
     if (!status.waiting_for.isEmpty()) line += QStringLiteral(" for ") + status.waiting_for;
     lines << line;
   }
@@ -173,7 +185,7 @@ void RunPanel::refresh() {
   const bool preparing = state == app::RunState::preparing;
   const bool idle = state == app::RunState::idle || preparing;  // no counts yet
   const bool finished = state == app::RunState::finished;
-  invitation_->setVisible(idle);
+  invitation_box_->setVisible(idle);
   const QStringList remarks = form_.remarks();
   remarks_->setVisible(idle && !preparing && !remarks.isEmpty());
   if (idle) {

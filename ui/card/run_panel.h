@@ -28,6 +28,7 @@ class RunPanel : public QWidget {
   void open_folder_requested();
 
  private:
+  QWidget* make_invitation();
   QWidget* make_verdict();
   QWidget* make_counts();
   void show_reasons();
@@ -42,7 +43,7 @@ class RunPanel : public QWidget {
   ElidedLabel* story_;
   QPushButton* reasons_;
   QPushButton* folder_;
-  QWidget *verdict_row_, *counts_;
+  QWidget *invitation_box_, *verdict_row_, *counts_;
   std::vector<Tile*> tiles_;
 };
 

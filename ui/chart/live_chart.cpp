@@ -22,7 +22,7 @@ constexpr double zoom_per_notch = 0.8;
 constexpr int notch = 120;
 constexpr int side_room_px = 12;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
-constexpr int chart_min_height_px = 40;  // so that a window with charts can be made low enough for them to move to their page
+constexpr int chart_min_height_px = 16;  // so that a window with charts can be made low enough for them to move to their page
 
 QChart* make_chart() {
   auto* chart = new QChart;
@@ -61,6 +61,8 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
   chart()->addAxis(value_axis_, Qt::AlignLeft);
   log_axis_->setBase(10);
   log_axis_->setMinorTickCount(0);
+  chart()->addAxis(log_axis_, Qt::AlignLeft);
+  log_axis_->setVisible(false);
   if (!spec_.right_unit.isEmpty()) {
     right_axis_ = new QValueAxis;
     right_axis_->setGridLineVisible(false);
@@ -104,18 +106,15 @@ void LiveChart::restyle() {
   curves_->set_colors(t.secondary, t.secondary);
   reading_->set_style(t, caption);
   update_curves();
+  set_reading(reading_s_);
 }
 
 void LiveChart::set_logarithmic(bool logarithmic) {
   if (logarithmic == logarithmic_) return;
   logarithmic_ = logarithmic;
-  QAbstractAxis* gone = logarithmic ? static_cast<QAbstractAxis*>(value_axis_) : log_axis_;
-  QAbstractAxis* come = logarithmic ? static_cast<QAbstractAxis*>(log_axis_) : value_axis_;
-  chart()->removeAxis(gone);
-  gone->setParent(this);  // removing gives it back to us
-  chart()->addAxis(come, Qt::AlignLeft);
+  value_axis_->setVisible(!logarithmic);
+  log_axis_->setVisible(logarithmic);
   top_ = 0;
-  restyle();
   show_window(window_);
 }
 

@@ -128,7 +128,7 @@ QString ServiceModel::widest_text(int column) const {
     case Kind::rate:
       return QStringLiteral("888.8");
     case Kind::packets:
-      if (role_ == app::Role::senders && planned_) return count_text(*planned_) + QStringLiteral(" / ") + count_text(*planned_);
+      if (role_ == app::Role::senders && planned_) return count_text(*planned_) + QStringLiteral(" / ") + count_short(*planned_);
       return count_text(88888);
     default:
       return QStringLiteral("log");
@@ -152,7 +152,7 @@ QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
     case Kind::packets: {
       if (row.packets < 0) return dash();
       const QString packets = count_text(row.packets);
-      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_text(*planned_) : packets;
+      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_short(*planned_) : packets;
     }
     default:
       return {};

@@ -21,7 +21,7 @@ constexpr const char* page = R"(
 <p>Each process can be started alone, in any order; it waits for the others and says so. Runs are kept in <code>%runs%</code>.</p>
 
 <p class="head">Words</p>
-<table width="100%">
+<table width="100%" cellspacing="0">
 <tr><td width="150">sender, receiver</td><td>one simulated service with a connection and a log file of its own</td></tr>
 <tr><td width="150">broadcaster</td><td>queue mode 1: every receiver gets every message</td></tr>
 <tr><td width="150">load balancer</td><td>queue mode 2: every message goes to exactly one receiver</td></tr>
@@ -35,7 +35,7 @@ constexpr const char* page = R"(
 </table>
 
 <p class="head">Verdicts</p>
-<table width="100%">
+<table width="100%" cellspacing="0">
 <tr><td width="150">✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
 <tr><td width="150">■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
 <tr><td width="150">▲ degraded</td><td>accounted for, but some expired, were duplicated or late, or the plan was not kept</td></tr>
@@ -43,7 +43,7 @@ constexpr const char* page = R"(
 </table>
 
 <p class="head">Keys</p>
-<table width="100%">
+<table width="100%" cellspacing="0">
 <tr><td width="150">F5</td><td>start all</td></tr>
 <tr><td width="150">Shift+F5</td><td>stop; once more: at once</td></tr>
 <tr><td width="150">Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>

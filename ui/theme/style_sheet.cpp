@@ -71,7 +71,7 @@ QLineEdit:hover, QComboBox:hover { border-color: @secondary@; }
 QLineEdit:focus, QComboBox:focus { border-color: @primary@; }
 QLineEdit[refused="true"] { border-color: @bad@; }
 QLineEdit[locked="true"], QComboBox[locked="true"] { background: @background@; color: @secondary@; border-color: @background@; }
-QComboBox { padding-right: 24px; }
+QComboBox { padding-right: 20px; }
 QComboBox[plain="true"] { border-color: transparent; color: @secondary@; padding-left: 4px; }
 QComboBox[plain="label"] {
   border: none; border-bottom: 1px solid transparent; border-radius: 0; color: @secondary@; padding-left: 0; background: transparent;
@@ -107,11 +107,11 @@ QTableView {
   background: @surface@; color: @text@; border: none; outline: 0; gridline-color: transparent;
   selection-background-color: @primary_tint@; selection-color: @text@;
 }
-QTableView::item { border-bottom: 1px solid @line@; padding: 0 6px; }
+QTableView::item { border-bottom: 1px solid @line@; padding: 0 5px; }
 QTableView::item:selected { background: @primary_tint@; color: @text@; }
 QHeaderView { background: @surface@; border: none; }
 QHeaderView::section {
-  background: @surface@; color: @secondary@; border: none; border-bottom: 1px solid @border@; padding: 0 6px; font-weight: 400;
+  background: @surface@; color: @secondary@; border: none; border-bottom: 1px solid @border@; padding: 0 5px; font-weight: 400;
 }
 QTableCornerButton::section { background: @surface@; border: none; }
 

@@ -16,7 +16,7 @@
 namespace n2nq::ui {
 
 namespace {
-constexpr int lines_height_px = 88;
+constexpr int lines_height_px = 60;
 }
 
 ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), role_(role) {

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int button_height_px = 18;
 constexpr int glyph_px = 12;
-constexpr int cell_padding_px = 14;  // two sides and the border, as in the style sheet
+constexpr int scroll_bar_px = 10;    // as in the style sheet
+constexpr int cell_padding_px = 12;  // two sides and the border, as in the style sheet
 
 QRect button_box(const QRect& cell, const QSize& size) {
   return {cell.left() + space::in_row, cell.top() + (cell.height() - size.height()) / 2, size.width(), size.height()};
@@ -185,7 +186,8 @@ void ServiceTable::fit_columns() {
     widths.push_back(width);
     needed += width;
   }
-  const int spare = viewport()->width() - needed;
+  setMinimumWidth(needed + scroll_bar_px);
+  const int spare = std::max(0, viewport()->width() - needed);
   const int share = spare / (columns - 1);
   for (int column = 0; column < columns; ++column) {
     const bool last = column == columns - 1;

@@ -106,7 +106,8 @@ void ChoiceBox::set_locked(const QString& reason, const QString& tooltip) {
 QSize ChoiceBox::sizeHint() const {
   int widest = 0;
   for (int i = 0; i < count(); ++i) widest = qMax(widest, fontMetrics().horizontalAdvance(itemText(i)));
-  return {widest + 2 * space::between + chevron_room_px, control_height_px};
+  const int around = is_plain() ? space::in_row + space::between + chevron_px : space::card + chevron_room_px;
+  return {widest + around, control_height_px};
 }
 
 void ChoiceBox::paintEvent(QPaintEvent* event) {
@@ -118,10 +119,13 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   if (locked_) return;
   // A box without a frame has its chevron behind its text, as a word that can be changed.
-  const bool plain = property("plain").isValid();
-  const double left = plain ? fontMetrics().horizontalAdvance(currentText()) + space::between : width() - chevron_room_px;
+  const double left = is_plain() ? fontMetrics().horizontalAdvance(currentText()) + space::between : width() - chevron_room_px;
   const QRectF box(left, (height() - chevron_px) / 2.0, chevron_px, chevron_px);
   draw_glyph(painter, Glyph::chevron_down, box, theme_.tokens().secondary);
+}
+
+bool ChoiceBox::is_plain() const {
+  return property("plain").isValid();
 }
 
 // Scrolling a page must not change a setting under the pointer.

@@ -62,6 +62,9 @@ class ChoiceBox : public QComboBox {
   void keyPressEvent(QKeyEvent* event) override;
 
  private:
+  /// Drawn as a word that can be changed, without a frame.
+  bool is_plain() const;
+
   const Theme& theme_;
   bool locked_ = false;
 };
