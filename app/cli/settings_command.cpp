@@ -14,7 +14,7 @@ std::string accepted(const KeyInfo& info) {
   if (!text.empty()) return text;
   if (info.min == 0 && info.max == 0) return "text";
   // A double cannot hold the largest 64-bit number.
-  return decimal_text(info.min) + " to " + (info.max > 1e19 ? std::string("2^64 - 1") : decimal_text(info.max));
+  return decimal_text(info.min) + " to " + (info.max > 9e18 ? std::string("2^63 - 1") : decimal_text(info.max));
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ StateMessage state(const Json& object) {
 
 SendersStats senders_stats(const Json& object) {
   SendersStats out;
+  out.id = object.at("id");
   out.attempted = object.at("attempted");
   out.accepted = object.at("accepted");
   out.refused = object.at("refused");
@@ -80,6 +81,7 @@ SendersStats senders_stats(const Json& object) {
 
 ReceiversStats receivers_stats(const Json& object) {
   ReceiversStats out;
+  out.id = object.at("id");
   out.received = object.at("received");
   out.duplicated = object.at("duplicated");
   out.out_of_order = object.at("out_of_order");

@@ -45,6 +45,7 @@ struct LogCounts {
 };
 
 struct SendersStats {
+  std::int64_t id = 0;  // of the question this answers
   std::int64_t attempted = 0, accepted = 0, refused = 0;
   double rate_per_s = unknown, bytes_per_s = unknown;
   measure::Histogram delay, lag;  // since the answer before
@@ -53,6 +54,7 @@ struct SendersStats {
 };
 
 struct ReceiversStats {
+  std::int64_t id = 0;  // of the question this answers
   std::int64_t received = 0, duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0;
   std::int64_t expired = 0, skipped = 0;  // skipped: all reasons together
   double rate_per_s = unknown, bytes_per_s = unknown;

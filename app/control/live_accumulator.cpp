@@ -34,6 +34,7 @@ LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.co
 }
 
 void LiveAccumulator::add(const SendersStats& stats) {
+  senders_id_ = stats.id;
   figures_.attempted = stats.attempted;
   figures_.accepted = stats.accepted;
   figures_.sent_per_s = stats.rate_per_s;
@@ -48,6 +49,11 @@ void LiveAccumulator::add(const SendersStats& stats) {
 void LiveAccumulator::add(const ReceiversStats& stats) {
   figures_.received = stats.received;
   figures_.skipped = stats.skipped;
+  // Only from answers to the same question, or with senders that ended before: received counts that are older than the accepted ones
+  // would show what arrived in between as in flight.
+  if (stats.id >= senders_id_) {
+    figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - figures_.received - figures_.skipped);
+  }
   figures_.duplicated = stats.duplicated;
   figures_.out_of_order = stats.out_of_order;
   figures_.unexpected = stats.unexpected;
@@ -68,7 +74,6 @@ void LiveAccumulator::add(const ReceiversStats& stats) {
 
 LiveFigures LiveAccumulator::snapshot(double t_s) {
   figures_.t_s = t_s;
-  figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - figures_.received - figures_.skipped);
   figures_.log_lines_dropped = static_cast<std::int64_t>(senders_lines_dropped_ + receivers_lines_dropped_);
   figures_.latency = percentiles_us(latency_);
   figures_.latency_from_plan = percentiles_us(latency_from_plan_);

@@ -44,7 +44,8 @@ QString make_exact(const QString& exact, QString& error) {
 
 QString write_whole(const QString& path, const QByteArray& bytes) {
   QSaveFile file(path);
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit()) return {};
+  // flush() first: commit() does not tell when the last buffered bytes found the disk full.
+  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.flush() && file.commit()) return {};
   return QString("Cannot write %1: %2").arg(path, file.errorString());
 }
 

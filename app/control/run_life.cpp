@@ -199,6 +199,7 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
     member.said_ended = true;
     set_status(role, ProcessState::ended);
   } else if (said.state == "failed") {
+    member.said_ended = true;  // it waits for nothing any more but the bye
     end_because(QString("%1 failed: %2").arg(role_name(role), QString::fromStdString(said.message)));
   }
   try_start();
@@ -248,10 +249,11 @@ void RunControl::Private::send_start(Role role) {
 void RunControl::Private::pull() {
   figures = accumulator->snapshot(t_s());
   emit q->figures_changed();
+  ++stats_id;
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
     if (member.alive() && member.start_sent && !member.end_asked) {
-      member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
+      member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row));
     }
   }
   look_for_standstill();

@@ -144,6 +144,14 @@ Json rates_json(const RunRecord& record) {
           {"received_bytes_per_s", per_second(receivers, "bytes", seconds)}};
 }
 
+/// From the mean gap between two sends, so that it compares with what was asked: messages over time would count one gap too few.
+Json achieved_per_s(const PlainJson& senders_bye, int amount) {
+  const auto mean_ns = PlainJson::json_pointer("/figures/delay/mean_ns");
+  if (!senders_bye.contains(mean_ns) || !senders_bye.at(mean_ns).is_number()) return nullptr;
+  const auto gap_ns = senders_bye.at(mean_ns).get<double>();
+  return gap_ns > 0 ? Json(rounded(amount * ns_per_s / gap_ns, 0.001)) : Json();
+}
+
 /// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
 Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   const Settings& settings = record.settings;
@@ -158,7 +166,7 @@ Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
                                               : Json(rounded(static_cast<double>(settings.senders.amount) * ns_per_s *
                                                                  static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                              1e-6));
-  out["achieved_per_s"] = per_second(bye, "attempted", sending_s(bye));
+  out["achieved_per_s"] = achieved_per_s(bye, settings.senders.amount);
   out["last_message_late_ms"] = last_lag.is_number() ? Json(last_lag.get<double>() / ns_per_ms) : Json();
   out["kept"] = nullptr;
   if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {

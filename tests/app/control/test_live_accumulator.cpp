@@ -57,6 +57,13 @@ TEST(live_accumulator, in_flight_is_what_is_accepted_and_neither_received_nor_sk
   receivers.received = 44;
   accumulator.add(receivers);
   EXPECT_EQ(accumulator.snapshot(2).in_flight, 0) << "accepted is told a little late";
+
+  senders.id = 8, senders.accepted = 20;
+  accumulator.add(senders);
+  EXPECT_EQ(accumulator.snapshot(3).in_flight, 0) << "the receivers have not answered the same question yet";
+  receivers.id = 8, receivers.received = 70;
+  accumulator.add(receivers);
+  EXPECT_EQ(accumulator.snapshot(4).in_flight, 7);
 }
 
 }  // namespace
