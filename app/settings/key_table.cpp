@@ -2,6 +2,7 @@
 #include "app/settings/key_table.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace n2nq::app {
 
@@ -315,9 +316,14 @@ std::vector<Key> make_table() {
                            1'048'576,
                            {}},
                           N2NQ_FIELD(messages_tsv_max_mib)));
-  table.push_back({{"seed", "Seed", "", "Start of all random choices, so that a run can be repeated.", 0, 18'446'744'073'709'551'615.0, {}},
+  table.push_back({{"seed", "Seed", "", "Start of all random choices, so that a run can be repeated.", 0, 9'223'372'036'854'775'807.0, {}},
                    KeyKind::number,
-                   [](Settings& s, std::string_view text) { return parse_unsigned(text, s.seed); },
+                   [](Settings& s, std::string_view text) -> Problem {
+                     std::int64_t value = 0;
+                     if (auto problem = parse_integer(text, 0, std::numeric_limits<std::int64_t>::max(), value)) return problem;
+                     s.seed = static_cast<std::uint64_t>(value);
+                     return {};
+                   },
                    [](const Settings& s) { return std::to_string(s.seed); }});
   return table;
 }

@@ -61,10 +61,15 @@ std::optional<std::int64_t> Settings::planned_messages() const {
   if (senders.messages) return *senders.messages * senders.amount;
   const Interval period = interval();
   if (!senders.duration_s || period.num_ns == 0) return {};
-  // Message i of a sender is due at i × period behind its own first one, and is sent if that lies within the duration.
+  // Message i of a sender is due at phase + i × period, and is sent if that lies within the duration: as the senders' pacer counts.
   const auto duration_ns = static_cast<Wide>(std::llround(*senders.duration_s * 1e9));
-  const Wide each = (duration_ns * period.den + period.num_ns - 1) / period.num_ns;
-  return static_cast<std::int64_t>(each) * senders.amount;
+  std::int64_t all = 0;
+  for (int place = 0; place < senders.amount; ++place) {
+    const Wide phase_ns = senders.start == StartPhase::spread ? Wide{place} * period.num_ns / (Wide{period.den} * senders.amount) : 0;
+    if (phase_ns >= duration_ns) continue;
+    all += static_cast<std::int64_t>(((duration_ns - phase_ns) * period.den + period.num_ns - 1) / period.num_ns);
+  }
+  return all;
 }
 
 int Settings::copies() const {
@@ -143,6 +148,13 @@ std::vector<SettingsError> validate(const Settings& s) {
   if (s.limits.pending_mib > s.limits.memory_mib) {
     errors.push_back({"limits.pending_mib", "must be at most limits.memory_mib (" + std::to_string(s.limits.memory_mib) + "), not " +
                                                 std::to_string(s.limits.pending_mib)});
+  }
+  const std::int64_t memory_bytes_min = 2 * s.limits.message_max_bytes + bytes_per_mib;
+  if (s.limits.memory_mib * bytes_per_mib < memory_bytes_min) {
+    errors.push_back({"limits.memory_mib", "must be at least " +
+                                               std::to_string((memory_bytes_min + bytes_per_mib - 1) / bytes_per_mib) + " for messages of " +
+                                               std::to_string(s.limits.message_max_bytes) + " B (limits.message_max_bytes), not " +
+                                               std::to_string(s.limits.memory_mib)});
   }
   if (s.limits.message_max_bytes > s.limits.pending_mib * bytes_per_mib) {
     errors.push_back({"limits.message_max_bytes", "must be at most limits.pending_mib (" +

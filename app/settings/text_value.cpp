@@ -44,16 +44,6 @@ Problem parse_integer(std::string_view text, std::int64_t min, std::int64_t max,
   return {};
 }
 
-Problem parse_unsigned(std::string_view text, std::uint64_t& out) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return "must be a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()) + ", not " + in_quotes(text);
-  }
-  out = value;
-  return {};
-}
-
 Problem parse_decimal(std::string_view text, double min, double max, int decimals, double& out) {
   const auto problem = [&](std::string_view what) {
     return "must be a number from " + decimal_text(min) + " to " + decimal_text(max) + std::string(what) + ", not " + in_quotes(text);

@@ -21,7 +21,6 @@ std::string in_quotes(std::string_view text);
 
 /// Digits with an optional sign; nothing before or behind them.
 Problem parse_integer(std::string_view text, std::int64_t min, std::int64_t max, std::int64_t& out);
-Problem parse_unsigned(std::string_view text, std::uint64_t& out);
 /// Decimal digits with at most `decimals` places behind the point; no exponent, no hex, no "inf".
 Problem parse_decimal(std::string_view text, double min, double max, int decimals, double& out);
 /// One of `words`, exactly; `out` is its position.

@@ -48,7 +48,7 @@ const std::map<std::string, std::string>& other_values() {
                                                             {"log", "sampled"},
                                                             {"log_sample_every", "10"},
                                                             {"messages_tsv_max_mib", "0"},
-                                                            {"seed", "18446744073709551615"}};
+                                                            {"seed", "9223372036854775807"}};
   return values;
 }
 
@@ -121,7 +121,7 @@ TEST(settings, refused_values_say_what_would_be_right) {
   EXPECT_EQ(problem("senders.size_bytes", "[100, 20]"), "must be a range that rises, such as [20, 100], not \"[100, 20]\"");
   EXPECT_EQ(problem("senders.size_bytes", "[100]"), "must be one size or a range such as [20, 100], not \"[100]\"");
   EXPECT_EQ(problem("senders.size_bytes", "big"), "must be a whole number from 1 to 16777216 or a range such as [20, 100], not \"big\"");
-  EXPECT_EQ(problem("seed", "-1"), "must be a whole number from 0 to 18446744073709551615, not \"-1\"");
+  EXPECT_EQ(problem("seed", "-1"), "must be a whole number from 0 to 9223372036854775807, not \"-1\"");
   EXPECT_EQ(problem("title", "two\nlines"), "must be one line without control characters");
   EXPECT_EQ(problem("title", std::string(101, 'x')), "must be at most 100 bytes long, not 101");
   EXPECT_EQ(problem("amount", "5"), "is not a setting; the nearest one is senders.amount");
@@ -179,6 +179,11 @@ TEST(settings, the_plan_is_counted_ahead) {
   ASSERT_FALSE(set_value(settings, "senders.rate_per_s", "3000"));
   ASSERT_FALSE(set_value(settings, "senders.amount", "1"));
   EXPECT_EQ(settings.planned_messages(), 180'000);
+  Settings spread;  // ten senders a tenth of a second apart: half of them have time for a second message
+  spread.senders.amount = 10, spread.senders.messages.reset(), spread.senders.duration_s = 1.5, spread.senders.delay_ms = 1000;
+  EXPECT_EQ(spread.planned_messages(), 15);
+  spread.senders.duration_s = 0.05;
+  EXPECT_EQ(spread.planned_messages(), 1);
   EXPECT_EQ(settings.planned_duration_s(), 60);
   ASSERT_FALSE(set_value(settings, "queue.mode", "load-balancer"));
   EXPECT_EQ(settings.copies(), 1);
@@ -203,6 +208,9 @@ TEST(settings, rules_between_keys) {
   s.limits.memory_mib = 32;
   EXPECT_EQ(only_error(s), "limits.pending_mib must be at most limits.memory_mib (32), not 64");
   s = {};
+  s.limits.memory_mib = 2, s.limits.pending_mib = 1;
+  EXPECT_EQ(only_error(s), "limits.memory_mib must be at least 3 for messages of 1048576 B (limits.message_max_bytes), not 2");
+  s.limits.memory_mib = 32;
   s.limits.pending_mib = 1, s.limits.message_max_bytes = 2 << 20;
   EXPECT_EQ(only_error(s),
             "limits.message_max_bytes must be at most limits.pending_mib (1048576 B), so that one message alone cuts nobody off");
@@ -247,14 +255,14 @@ TEST(settings, remarks_say_what_should_be_known_before_the_start) {
 TEST(settings, json_has_types) {
   Settings s;
   s.senders.size_max_bytes = 100;
-  s.seed = 18446744073709551615u;
+  s.seed = 9223372036854775807u;
   const auto json = settings_json(s);
   EXPECT_EQ(json["queue"]["mode"], "broadcaster");
   EXPECT_EQ(json["queue"]["responses"], false);
   EXPECT_EQ(json["senders"]["size_bytes"], nlohmann::ordered_json::parse("[50, 100]"));
   EXPECT_TRUE(json["senders"]["duration_s"].is_null());
   EXPECT_EQ(json["senders"]["delay_ms"], 500);
-  EXPECT_EQ(json["seed"], 18446744073709551615u);
+  EXPECT_EQ(json["seed"], 9223372036854775807u);
   EXPECT_EQ(json["title"], "");
 }
 

@@ -104,7 +104,7 @@ TEST(settings_file, what_is_written_reads_back) {
   s.queue.mode = QueueMode::load_balancer;
   s.limits.heartbeat_s = 0;
   s.log = LogMode::off;
-  s.seed = 18446744073709551615u;
+  s.seed = 9223372036854775807u;
   for (const Settings& settings : {Settings(), s}) {
     for (const std::string& text : {settings_yaml(settings), settings_yaml_short(settings)}) {
       const auto read = read_settings_text(text, "written");
