@@ -79,6 +79,7 @@ class ControlChannel {
   std::string line_;
   bool line_too_long_ = false;
   bool input_ended_ = false;
+  bool bye_read_ = false;  // the bench may close its end then
   bool lease_lost_ = false;
   int64_t last_read_ns_ = 0;
   int64_t end_by_ns_ = 0;  // 0: not ending
