@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "broker/net/clock.h"
+#include "broker/net/file_limit.h"
 #include "broker/net/host_facts.h"
 #include "broker/net/section.h"
 #include "broker/server/options.h"
@@ -15,6 +16,9 @@ namespace {
 
 constexpr int64_t log_flush_ns = 500 * net::ns_per_ms;
 constexpr int64_t last_words_ns = 5 * net::ns_per_s;
+
+/// Descriptors beside one for each service: probes, connections that are being refused, the log, the loop.
+constexpr size_t files_beside_services = 512;
 
 uint64_t random_epoch() {
   uint64_t epoch = 0;
@@ -59,6 +63,8 @@ void BrokerProcess::on_configure(const nlohmann::json& object) {
   }
   try {
     const Options options = parse_options(object);
+    const std::string too_few_files = net::raise_file_limit(options.queue.senders + options.queue.receivers + files_beside_services);
+    if (!too_few_files.empty()) throw net::SectionError("expect", too_few_files);
     {
       const std::lock_guard lock(log_guard_);
       log_ = std::make_shared<EventLog>(options.log_file);

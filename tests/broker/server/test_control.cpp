@@ -82,6 +82,15 @@ TEST(Control, AWrongSettingIsNamedWithWhatWouldBeRight) {
   }
 }
 
+TEST(Control, MoreServicesThanTheSystemAllowsOpenFilesAreRefusedAtOnce) {
+  ChildProcess process({"/bin/sh", "-c", "ulimit -n 700; exec " + BrokerUnderTest::program()});
+  process.write(BrokerUnderTest::configuration({{"expect", {{"senders", 100}, {"receivers", 100}}}}).dump() + "\n");
+  const json error = json::parse(process.read_line());
+  EXPECT_EQ(error["key"], "expect");
+  EXPECT_NE(error["message"].get<std::string>().find("700"), std::string::npos) << error;
+  EXPECT_EQ(process.wait(), 2);
+}
+
 TEST(Control, LinesThatAreNoMessagesAreAnsweredAndTheProcessGoesOn) {
   BrokerUnderTest broker;
   for (const char* line : {"nonsense", "[1,2]", "{\"type\":7}", "{}", "{\"type\":\"dance\"}", "{\"type\":\"stats\",\"id\":1}"}) {
