@@ -18,6 +18,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int card_shares[] = {375, 425, 432};
+constexpr int row_shares[] = {460, 340};  // the cards; the charts
 
 QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
   auto* splitter = new QSplitter(orientation);
@@ -47,8 +48,7 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme
   rows_->addWidget(cards_);
   charts_ = new ChartsCard(theme);
   rows_->addWidget(charts_);
-  rows_->setStretchFactor(0, 3);
-  rows_->setStretchFactor(1, 2);
+  for (int i = 0; i < rows_->count(); ++i) rows_->setStretchFactor(i, row_shares[i]);
   all->addWidget(rows_, 1);
 
   connect_tables();
@@ -133,7 +133,7 @@ QByteArray BenchPage::rows_state() const {
 
 void BenchPage::restore_layout(const QByteArray& cards, const QByteArray& rows) {
   if (cards.isEmpty() || !cards_->restoreState(cards)) cards_->setSizes({card_shares[0], card_shares[1], card_shares[2]});
-  if (!rows.isEmpty()) rows_->restoreState(rows);
+  if (rows.isEmpty() || !rows_->restoreState(rows)) rows_->setSizes({row_shares[0], row_shares[1]});
 }
 
 }  // namespace n2nq::ui
