@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window_memory.h"
 
+#include "ui/text/qt_text.h"
+
 namespace n2nq::ui {
 
 namespace {
@@ -11,10 +13,6 @@ const QString cards_key = QStringLiteral("view/cards");
 const QString rows_key = QStringLiteral("view/rows");
 const QString preset_key = QStringLiteral("run/preset");
 const QString settings_group = QStringLiteral("settings");
-
-QString key_text(std::string_view key) {
-  return QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size()));
-}
 
 }  // namespace
 
@@ -45,7 +43,7 @@ app::Settings WindowMemory::settings() const {
     if (store_->contains(QString::fromLatin1(key))) app::set_value(settings, key, "none");
   }
   for (const app::KeyInfo& info : app::keys()) {
-    const QString text = store_->value(key_text(info.key)).toString();
+    const QString text = store_->value(qt_text(info.key)).toString();
     if (!text.isEmpty()) app::set_value(settings, info.key, text.toStdString());
   }
   store_->endGroup();
@@ -56,7 +54,7 @@ void WindowMemory::set_settings(const app::Settings& settings, const QString& pr
   store_->setValue(preset_key, preset);
   store_->beginGroup(settings_group);
   for (const app::KeyInfo& info : app::keys())
-    store_->setValue(key_text(info.key), QString::fromStdString(app::value_text(settings, info.key)));
+    store_->setValue(qt_text(info.key), QString::fromStdString(app::value_text(settings, info.key)));
   store_->endGroup();
 }
 

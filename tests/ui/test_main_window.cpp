@@ -176,7 +176,7 @@ void TestMainWindow::save_as_refuses_bad_names_and_saves_good_ones() {
 void TestMainWindow::pages_are_chosen_by_keys() {
   BenchWindow bench;
   bench.window().resize(1440, 900);
-  QVERIFY(QTest::qWaitForWindowActive(&bench.window()));
+  QApplication::setActiveWindow(&bench.window());  // a display without a window manager activates nothing by itself
   QTest::keyClick(&bench.window(), Qt::Key_F1);
   QVERIFY(bench.find<QWidget>(QStringLiteral("help_page"))->isVisible());
   QTest::keyClick(&bench.window(), Qt::Key_1, Qt::ControlModifier);

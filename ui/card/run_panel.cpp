@@ -108,23 +108,27 @@ QWidget* RunPanel::make_invitation() {
 }
 
 QWidget* RunPanel::make_verdict() {
-  auto* row = new QWidget;
-  auto* layout = new QHBoxLayout(row);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(space::between);
+  auto* box = new QWidget;
+  auto* all = new QVBoxLayout(box);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(space::in_row);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::between);
   verdict_ = described(make_label(QString(), "title"), "verdict", QStringLiteral("Verdict of the run"), QString());
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  story_ = described(new ElidedLabel("secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
   reasons_ = small_button("button_reasons", QStringLiteral("Reasons"), QStringLiteral("Shows why the verdict is what it is"));
   folder_ = described(new QPushButton(QStringLiteral("Open folder")), "button_open_folder", QStringLiteral("Open the run's folder"),
                       QStringLiteral("Opens the folder with the run's logs and summary"));
-  layout->addWidget(verdict_);
-  layout->addWidget(reasons_);
-  layout->addWidget(story_, 1);
-  layout->addWidget(folder_);
+  row->addWidget(verdict_);
+  row->addWidget(reasons_);
+  row->addStretch(1);
+  row->addWidget(folder_);
+  all->addLayout(row);
+  story_ = described(new ElidedLabel("secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
+  all->addWidget(story_);
   connect(reasons_, &QPushButton::clicked, this, &RunPanel::show_reasons);
   connect(folder_, &QPushButton::clicked, this, &RunPanel::open_folder_requested);
-  return row;
+  return box;
 }
 
 QWidget* RunPanel::make_counts() {

@@ -2,14 +2,11 @@
 #include "ui/model/settings_form.h"
 
 #include "ui/text/figures.h"
+#include "ui/text/qt_text.h"
 
 namespace n2nq::ui {
 
 namespace {
-
-QString from(std::string_view text) {
-  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QString number_text(double value) {
   return value == static_cast<double>(static_cast<std::int64_t>(value)) ? count_text(static_cast<std::int64_t>(value))
@@ -20,7 +17,7 @@ QString range_text(const app::KeyInfo& info) {
   constexpr double exact_max = 9e15;  // beyond it the upper end says nothing to a reader
   if (!info.words.empty() || (info.min == 0 && info.max == 0) || info.max > exact_max) return {};
   QString text = QStringLiteral("%1 to %2").arg(number_text(info.min), number_text(info.max));
-  if (!info.unit.empty()) text += QChar(u' ') + from(info.unit);
+  if (!info.unit.empty()) text += QChar(u' ') + qt_text(info.unit);
   return text;
 }
 
@@ -35,7 +32,7 @@ void SettingsForm::load(const app::Settings& settings) {
 bool SettingsForm::set(const QString& key, const QString& text) {
   app::Settings edited = settings_;
   if (const auto error = app::set_value(edited, key.toStdString(), text.toStdString())) {
-    refuse(key, text, from(error->message));
+    refuse(key, text, qt_text(error->message));
     return false;
   }
   const bool was_refused = refused_.remove(key) > 0;
@@ -63,7 +60,7 @@ void SettingsForm::refuse(const QString& key, const QString& text, const QString
 
 QString SettingsForm::text(const QString& key) const {
   const auto refused = refused_.constFind(key);
-  return refused != refused_.cend() ? refused->text : from(app::value_text(settings_, key.toStdString()));
+  return refused != refused_.cend() ? refused->text : qt_text(app::value_text(settings_, key.toStdString()));
 }
 
 QString SettingsForm::problem(const QString& key) const {
@@ -73,7 +70,7 @@ QString SettingsForm::problem(const QString& key) const {
 
 QString SettingsForm::first_problem_key() const {
   for (const app::KeyInfo& info : app::keys()) {
-    const QString key = from(info.key);
+    const QString key = qt_text(info.key);
     if (!problem(key).isEmpty()) return key;
   }
   return {};
@@ -97,14 +94,14 @@ QString SettingsForm::locked(const QString& key) const {
 
 QString SettingsForm::label(const QString& key) {
   const app::KeyInfo* info = app::find_key(key.toStdString());
-  return info ? from(info->label) : key;
+  return info ? qt_text(info->label) : key;
 }
 
 QString SettingsForm::explanation(const QString& key) {
   const app::KeyInfo* info = app::find_key(key.toStdString());
   if (!info) return {};
   const QString range = range_text(*info);
-  return range.isEmpty() ? from(info->meaning) : QStringLiteral("%1\nFrom %2.").arg(from(info->meaning), range);
+  return range.isEmpty() ? qt_text(info->meaning) : QStringLiteral("%1\nFrom %2.").arg(qt_text(info->meaning), range);
 }
 
 void SettingsForm::check() {

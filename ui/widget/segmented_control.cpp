@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QPushButton>
 
+#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
 
@@ -21,7 +22,7 @@ SegmentedControl::SegmentedControl(SettingsForm& form, const QString& key, const
   const app::KeyInfo* info = app::find_key(key.toStdString());
   const std::size_t words = info ? info->words.size() : 0;
   for (std::size_t i = 0; i < words; ++i) {
-    const QString word = QString::fromUtf8(info->words[i].data(), static_cast<qsizetype>(info->words[i].size()));
+    const QString word = qt_text(info->words[i]);
     auto* button = new QPushButton(shown.value(static_cast<qsizetype>(i), word));
     button->setCheckable(true);
     button->setProperty("segment", i == 0 ? QStringLiteral("first") : QStringLiteral("last"));

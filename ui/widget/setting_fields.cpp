@@ -7,6 +7,7 @@
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 
+#include "ui/text/qt_text.h"
 #include "ui/theme/glyph_icon.h"
 #include "ui/widget/card.h"
 
@@ -20,7 +21,7 @@ constexpr int field_text_max = 1000;  // characters; longer than any valid value
 
 QString unit_of(const QString& key) {
   const app::KeyInfo* info = app::find_key(key.toStdString());
-  return info ? QString::fromUtf8(info->unit.data(), static_cast<qsizetype>(info->unit.size())) : QString();
+  return info ? qt_text(info->unit) : QString();
 }
 
 }  // namespace
@@ -148,7 +149,7 @@ WordField::WordField(SettingsForm& form, const QString& key, const QStringList& 
   setAccessibleName(SettingsForm::label(key));
   const app::KeyInfo* info = app::find_key(key.toStdString());
   for (std::size_t i = 0; info && i < info->words.size(); ++i) {
-    const QString word = QString::fromUtf8(info->words[i].data(), static_cast<qsizetype>(info->words[i].size()));
+    const QString word = qt_text(info->words[i]);
     addItem(shown.value(static_cast<qsizetype>(i), word), word);
   }
   connect(this, &QComboBox::activated, this, [this](int index) { form_.set(key_, itemData(index).toString()); });
