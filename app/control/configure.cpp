@@ -57,7 +57,7 @@ Json value_or_null(const std::optional<Value>& value) {
 Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
   Json out = common("broker", facts);
   const auto& limits = settings.limits;
-  out["listen"] = {{"address", facts.address}, {"port", facts.port > 0 ? facts.port : settings.broker.port}};
+  out["listen"] = {{"address", facts.address}, {"port", settings.broker.port}};
   out["queue"] = {{"mode", value_text(settings, "queue.mode")},
                   {"remove", value_text(settings, "queue.remove")},
                   {"retention_ms", milliseconds(settings.queue.retention_s)},

@@ -16,7 +16,6 @@ struct LaunchFacts {
   std::string run;      // the run's name
   std::string token;    // 64 hex digits; every connection of the run carries it
   std::string address;  // the broker's listen address
-  int port = 0;         // a restarted broker's; 0: as the settings say
   std::string folder;   // on the process's host: the run folder's part for this process
 };
 

@@ -22,7 +22,7 @@ class LiveAccumulator {
  private:
   int copies_;
   LiveFigures figures_;
-  std::int64_t senders_id_ = 0;  // of the newest answer
+  std::int64_t senders_id_ = 0;                                        // of the newest answer
   measure::Histogram delay_, lag_;                                     // at the senders, per message
   measure::Histogram latency_, latency_from_plan_, latency_now_;       // at the receivers, per delivery
   measure::Histogram lag_stage_, to_broker_, in_queue_, to_receiver_;  // at the receivers, per delivery

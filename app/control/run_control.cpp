@@ -27,7 +27,9 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
     if (state != RunState::preparing) return;
     QStringList waiting;
     for (const Role role : all_roles) {
-      if (!of(role).status.waiting_for.isEmpty()) waiting += QString("%1 waiting for %2").arg(role_name(role), of(role).status.waiting_for);
+      const ProcessStatus& status = of(role).status;
+      if (status.state == ProcessState::starting) waiting += role_name(role) + " not answering yet";
+      if (!status.waiting_for.isEmpty()) waiting += QString("%1 waiting for %2").arg(role_name(role), status.waiting_for);
     }
     end_because(QString("not all connected within %1 s: %2").arg(run.settings.limits.connect_deadline_s).arg(waiting.join(", ")));
   });
@@ -79,7 +81,7 @@ void RunControl::stop(Role role) {
 }
 
 void RunControl::stop_all() {
-  if (d->any_alive()) d->stop_by_user();
+  if (d->any_left()) d->stop_by_user();
 }
 
 QString RunControl::lock_reason(std::string_view key) const {

@@ -3,9 +3,11 @@
 
 namespace n2nq::app {
 
-/// Before traffic: this process alone.
+/// Before traffic: this process alone, unless others hang on it.
 void RunControl::Private::stop_one(Role role) {
   Member& member = of(role);
+  const auto was_connected = [](const Member& other) { return other.alive() && other.connect_sent; };
+  if (role == Role::broker && std::any_of(members.begin(), members.end(), was_connected)) return stop_by_user();
   member.end_asked = true;
   set_status(role, ProcessState::ending);
   member.watch->send({{"type", "bye"}});

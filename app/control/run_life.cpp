@@ -116,7 +116,7 @@ void RunControl::Private::launch(Role role) {
 /// A process of this role and what it is told first.
 std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines, nlohmann::json& configure) {
   auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
-  const LaunchFacts facts{run.folder->name().toStdString(), token, launcher->data_address().toStdString(), broker_port,
+  const LaunchFacts facts{run.folder->name().toStdString(), token, launcher->data_address().toStdString(),
                           launcher->folder_there(run.folder->part(role)).toStdString()};
   switch (role) {
     case Role::broker:
@@ -167,7 +167,6 @@ void RunControl::Private::connect_workers() {
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
     if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
-    // Said once: a broker that is started again binds the same port, and services try again by themselves.
     member.connect_sent = true;
     member.watch->send(connect_message(broker_address, broker_port));
   }
