@@ -14,6 +14,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int draw_after_ms = 25;
+constexpr int minimum_height_px = 24;
 
 LiveChart::Spec latency_spec() {
   return {QStringLiteral("chart_latency"),
@@ -163,6 +164,10 @@ void ChartsCard::set_paused(bool paused) {
     window_.resume();
   }
   window_changed();
+}
+
+QSize ChartsCard::minimumSizeHint() const {
+  return {QFrame::minimumSizeHint().width(), minimum_height_px};
 }
 
 // Samples that came while the charts were out of sight were recorded, but not drawn.

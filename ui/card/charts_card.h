@@ -30,6 +30,9 @@ class ChartsCard : public QFrame {
   void set_paused(bool paused);
   bool is_paused() const { return !window_.is_live(); }
 
+  /// Low, so that charts never keep a window from being made low enough for them to move to their page.
+  QSize minimumSizeHint() const override;
+
   const ChartHistory& latency_history() const { return latency_; }
   const ChartHistory& rate_history() const { return rates_; }
   LiveChart* latency_chart() const { return latency_chart_; }

@@ -8,6 +8,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QFontMetricsF>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
@@ -23,7 +24,8 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr QSize size_at_first(860, 480);
+constexpr QSize size_at_first(1200, 520);
+constexpr int column_letters = 16;  // the longest stamp and a gap, so that headings stand over their columns
 constexpr int search_px = 220;
 
 QString bytes_text(qint64 bytes) {
@@ -116,6 +118,7 @@ void LogWindow::connect_tail() {
 
 void LogWindow::restyle() {
   view_->setFont(theme_.monospaced_font());
+  view_->setTabStopDistance(column_letters * QFontMetricsF(view_->font()).horizontalAdvance('0'));
   const QColor color = theme_.tokens().secondary;
   previous_->setIcon(theme_.icon(Glyph::chevron_up, color));
   next_->setIcon(theme_.icon(Glyph::chevron_down, color));

@@ -9,9 +9,10 @@ namespace n2nq::ui {
 namespace {
 
 // The switch back lies lower than the switch, so that a column around 10 does not flicker.
-int steady_decimals(double largest_shown, int present) {
+// In ms and s a column keeps two decimals, because beside one long latency there are many short ones.
+int steady_decimals(double largest_shown, int present, const TimeScale& unit) {
   if (largest_shown < (present == 3 ? 1 : 0.8)) return 3;
-  return largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
+  return unit.factor < 1 || largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
 }
 
 // Unlike ==, takes two unknown figures for the same.
@@ -28,19 +29,19 @@ bool ServiceModel::Row::operator==(const Row& other) const {
 
 const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role role) {
   static const std::vector<ColumnInfo> senders = {
-      {Kind::log, "", "Opens the service's log file", 0, 0},
-      {Kind::name, "sender", "The sending service", 0, 0},
-      {Kind::time, "delay", "Mean gap between two sends of this sender", 0, 1},
-      {Kind::rate, "rate", "Messages sent per second, over the last second", 0, 0},
-      {Kind::packets, "packets", "Messages sent so far, of those planned", 0, 0},
+      {Kind::log, "", "Opens the service's log file", 0},
+      {Kind::name, "sender", "The sending service", 0},
+      {Kind::time, "delay", "Mean gap between two sends of this sender", 0},
+      {Kind::rate, "rate", "Messages sent per second, over the last second", 0},
+      {Kind::packets, "packets", "Messages sent so far, of those planned", 0},
   };
   static const std::vector<ColumnInfo> receivers = {
-      {Kind::log, "", "Opens the service's log file", 0, 0},
-      {Kind::name, "receiver", "The receiving service", 0, 0},
-      {Kind::time, "latency", "Mean time from actual send to receipt", 0, 0},
-      {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1, 0},
-      {Kind::rate, "rate", "Deliveries per second, over the last second", 0, 0},
-      {Kind::packets, "packets", "Deliveries received so far", 0, 0},
+      {Kind::log, "", "Opens the service's log file", 0},
+      {Kind::name, "receiver", "The receiving service", 0},
+      {Kind::time, "latency", "Mean time from actual send to receipt", 0},
+      {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1},
+      {Kind::rate, "rate", "Deliveries per second, over the last second", 0},
+      {Kind::packets, "packets", "Deliveries received so far", 0},
   };
   return role == app::Role::senders ? senders : receivers;
 }
@@ -109,7 +110,7 @@ void ServiceModel::choose_units() {
     if (std::isnan(largest)) continue;
     TimeScale& unit = units_[column.slot];
     const TimeScale chosen = steady_time_scale(largest, unit);
-    const int decimals = steady_decimals(largest * chosen.factor, decimals_[column.slot]);
+    const int decimals = steady_decimals(largest * chosen.factor, decimals_[column.slot], chosen);
     if (chosen == unit && decimals == decimals_[column.slot]) continue;
     unit = chosen;
     decimals_[column.slot] = decimals;
@@ -124,7 +125,7 @@ QString ServiceModel::widest_text(int column) const {
     case Kind::name:
       return service_name(role_, static_cast<int>(rows_.size()));
     case Kind::time:
-      return QStringLiteral("888.8") + QString(info.extra_decimals, u'8');
+      return QStringLiteral("888.88");
     case Kind::rate:
       return QStringLiteral("888.8");
     case Kind::packets:
@@ -146,7 +147,7 @@ int ServiceModel::columnCount(const QModelIndex& parent) const {
 QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
   switch (column.kind) {
     case Kind::time:
-      return fixed_text(row.times_us[column.slot] * units_[column.slot].factor, decimals_[column.slot] + column.extra_decimals);
+      return fixed_text(row.times_us[column.slot] * units_[column.slot].factor, decimals_[column.slot]);
     case Kind::rate:
       return fixed_text(row.rate_per_s, 1);
     case Kind::packets: {

@@ -46,8 +46,7 @@ class ServiceModel : public QAbstractTableModel {
     Kind kind;
     const char* title;
     const char* meaning;
-    int slot;            // in Row::times
-    int extra_decimals;  // beyond those that fit the column's size
+    int slot;  // in Row::times
   };
   struct Row {
     double times_us[2] = {app::unknown, app::unknown};

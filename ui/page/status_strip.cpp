@@ -62,6 +62,7 @@ void StatusStrip::refresh() {
     // What is lost is known at the end only; until then nothing is said about it, rather than 0.
     counts_ = QStringLiteral("expired %1 · duplicated %2 · out of order %3")
                   .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
+    if (f.lost >= 0) counts_ += QStringLiteral(" · lost %1").arg(count_text(f.lost));
     if (f.negative > 0) counts_ += QStringLiteral(" · negative latency %1").arg(count_text(f.negative));
     if (f.log_lines_dropped > 0) counts_ += QStringLiteral(" · log incomplete: %1 lines dropped").arg(count_text(f.log_lines_dropped));
   }
