@@ -52,6 +52,7 @@ struct LiveFigures {
   } stage_tails;
   std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
+  std::int64_t lost = -1;  // copies; found by comparing sets at the end, -1 until then
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, expired = 0, negative = 0, log_lines_dropped = 0;
 };
 

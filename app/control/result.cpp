@@ -79,6 +79,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   const auto& receivers = record.of(Role::receivers).bye;
   LiveFigures out;
   out.planned = record.settings.planned_messages().value_or(-1);
+  out.lost = static_cast<std::int64_t>(ledger.total.lost);
   if (senders) set_final_senders(out, *senders);
   if (receivers) set_final_receivers(out, *receivers);
   out.delay = percentiles_us(total_of(senders, "delay"));
