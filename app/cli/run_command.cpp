@@ -81,13 +81,12 @@ QString RunCommand::progress_text() const {
   } else if (progress >= 0) {
     text += QString("  %1 %, %2 s left").arg(progress * 100, 0, 'f', 0).arg(std::max(0.0, left), 0, 'f', 0);
   }
-  text += QString("  sent %1").arg(grouped(figures.attempted));
-  if (figures.planned >= 0) text += QString(" of %1").arg(grouped(figures.planned));
+  text += "  sent " + grouped(figures.attempted);
+  if (figures.planned >= 0) text += '/' + grouped(figures.planned);
   text +=
-      QString(" (%1 /s)  received %2 (%3 /s)  in flight %4")
+      QString(" at %1/s  received %2 at %3/s  in flight %4")
           .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s), grouped(figures.in_flight));
-  return text +
-         QString::fromUtf8("  latency p50 %1 µs, p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
+  return text + QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
 }
 
 int RunCommand::report() {

@@ -5,13 +5,11 @@ namespace n2nq::app {
 
 /// Before traffic: this process alone, unless others hang on it.
 void RunControl::Private::stop_one(Role role) {
-  Member& member = of(role);
   const auto was_connected = [](const Member& other) { return other.alive() && other.connect_sent; };
   if (role == Role::broker && std::any_of(members.begin(), members.end(), was_connected)) return stop_by_user();
-  member.end_asked = true;
-  set_status(role, ProcessState::ending);
-  member.watch->send({{"type", "bye"}});
-  QTimer::singleShot(options.deadlines.single_stop, member.watch.get(), [watch = member.watch.get()] { watch->terminate(); });
+  say_bye(role);
+  ProcessWatch* const watch = of(role).watch.get();
+  QTimer::singleShot(options.deadlines.single_stop, watch, [watch] { watch->terminate(); });
 }
 
 void RunControl::Private::stop_by_user() {
@@ -80,22 +78,26 @@ void RunControl::Private::enter(Step next) {
       if (!of(Role::broker).alive() && of(Role::receivers).alive()) of(Role::receivers).watch->send({{"type", "stop"}});
       break;
     case Step::byes:
-      for (const Role role : all_roles) {
-        Member& member = of(role);
-        if (!member.alive() || member.end_asked) continue;
-        member.end_asked = true;
-        if (!member.said_ended) set_status(role, ProcessState::ending);
-        member.watch->send({{"type", "bye"}});
-      }
+      // The broker last, in advance(): it must not turn away who has not heard of the end yet.
+      for (const Role role : {Role::senders, Role::receivers}) say_bye(role);
       break;
     case Step::terminate:
       step_timer.stop();
       for (Member& member : members) {
+        member.end_asked = true;
         if (member.alive()) member.watch->terminate();
       }
       break;
   }
   advance();
+}
+
+void RunControl::Private::say_bye(Role role) {
+  Member& member = of(role);
+  if (!member.alive() || member.end_asked) return;
+  member.end_asked = true;
+  if (!member.said_ended) set_status(role, ProcessState::ending);
+  member.watch->send({{"type", "bye"}});
 }
 
 /// Leaves a step as soon as what it waits for has come.
@@ -104,6 +106,7 @@ void RunControl::Private::advance() {
   if (state == RunState::running && step == Step::none && through(Role::senders)) return enter(Step::drain);
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
+  if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) say_bye(Role::broker);
   if ((step == Step::byes || step == Step::terminate) && !any_left()) finish();
 }
 

@@ -234,6 +234,8 @@ ReadSettings read_settings_text(std::string_view text, const std::string& name) 
     return Reader(name).read(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {
     return failed(name, error.mark.is_null() ? 0 : error.mark.line + 1, "is not YAML: " + error.msg);
+  } catch (const std::exception& error) {
+    return failed(name, 0, std::string("is not YAML: ") + error.what());
   }
 }
 

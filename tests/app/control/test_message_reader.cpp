@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace n2nq::app {
 namespace {
 
@@ -86,6 +88,37 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
   EXPECT_EQ(receivers.skipped, 5);
   EXPECT_EQ(receivers.expired, 2);
   EXPECT_EQ((*std::get<ByeMessage>(*messages[3]).object)["role"], "senders");
+}
+
+TEST_F(MessageReaderTest, mutilated_messages_are_refused_not_crashed_on) {
+  const std::string whole =
+      std::string(hello) + "\n" +
+      R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"redelivered":0,"out_of_order":0,"unexpected":0,)"
+      R"("negative":0,"bad_checksum":0,"skipped":{"expired":2},"bytes":1,"rate_per_s":2,"bytes_per_s":5,"ended":0,"interval":{"latency":)"
+      R"({"count":2,"sum_ns":14,"min_ns":-7,"max_ns":7,"buckets":[[-7,1],[7,1]]}},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"
+      "\n";
+  std::mt19937_64 random(1);
+  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+  constexpr std::string_view bytes = "{}[]\":,-0123456789.eE\n\\tfnul \xff";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = whole;
+    for (std::size_t i = 0, changes = 1 + below(4); i < changes; ++i) {
+      const std::size_t at = below(text.size());
+      switch (below(3)) {
+        case 0:
+          text[at] = bytes[below(bytes.size())];
+          break;
+        case 1:
+          text.erase(at, 1 + below(8));
+          break;
+        default:
+          text.insert(at, 1 + below(12), bytes[below(bytes.size())]);
+      }
+    }
+    MessageReader other;
+    other.feed(QByteArray::fromStdString(text));
+    other.end();
+  }
 }
 
 TEST_F(MessageReaderTest, a_wrong_value_is_named) {

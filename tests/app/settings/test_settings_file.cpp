@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace n2nq::app {
 namespace {
 
@@ -114,6 +116,20 @@ TEST(settings_file, what_is_written_reads_back) {
   }
   EXPECT_EQ(settings_yaml_short(Settings()), "format: 1\n");
   EXPECT_LT(settings_yaml_short(s).size(), settings_yaml(s).size());
+}
+
+TEST(settings_file, mutilated_files_are_refused_not_crashed_on) {
+  const std::string whole = settings_yaml(Settings()) + "more: [a, {b: c}, \"d\"]\n";
+  std::mt19937_64 random(1);
+  const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+  constexpr std::string_view bytes = "{}[]\"':,-&*!|>%@#?\n\t 0159ae\xff";
+  for (int round = 0; round < 2'000; ++round) {
+    std::string text = whole;
+    for (std::size_t i = 0, changes = 1 + below(6); i < changes; ++i)
+      text.insert(below(text.size()), 1 + below(3), bytes[below(bytes.size())]);
+    const auto read = read_settings_text(text, "f.yaml");
+    EXPECT_EQ(read.settings.has_value(), read.errors.empty()) << text;
+  }
 }
 
 TEST(settings_file, the_full_form_names_every_key) {
