@@ -151,10 +151,9 @@ std::vector<SettingsError> validate(const Settings& s) {
   }
   const std::int64_t memory_bytes_min = 2 * s.limits.message_max_bytes + bytes_per_mib;
   if (s.limits.memory_mib * bytes_per_mib < memory_bytes_min) {
-    errors.push_back({"limits.memory_mib", "must be at least " +
-                                               std::to_string((memory_bytes_min + bytes_per_mib - 1) / bytes_per_mib) + " for messages of " +
-                                               std::to_string(s.limits.message_max_bytes) + " B (limits.message_max_bytes), not " +
-                                               std::to_string(s.limits.memory_mib)});
+    errors.push_back({"limits.memory_mib", "must be at least " + std::to_string((memory_bytes_min + bytes_per_mib - 1) / bytes_per_mib) +
+                                               " for messages of " + std::to_string(s.limits.message_max_bytes) +
+                                               " B (limits.message_max_bytes), not " + std::to_string(s.limits.memory_mib)});
   }
   if (s.limits.message_max_bytes > s.limits.pending_mib * bytes_per_mib) {
     errors.push_back({"limits.message_max_bytes", "must be at most limits.pending_mib (" +
