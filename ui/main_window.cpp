@@ -63,8 +63,10 @@ MainWindow::MainWindow(Parts parts)
   stalls_.begin();
 }
 
+// The widgets use the members; left to the base class they would outlive them.
 MainWindow::~MainWindow() {
   logs_.close_all();
+  delete takeCentralWidget();
 }
 
 void MainWindow::build() {
@@ -259,7 +261,7 @@ void MainWindow::place_charts() {
   if (on_page == charts_on_page_) return;
   charts_on_page_ = on_page;
   if (on_page) {
-    charts_page_->layout()->addWidget(bench_->charts());
+    charts_page_->layout()->addWidget(bench_->release_charts());
     bench_->charts()->show();
     tabs_->insertTab(1, charts_name);
   } else {

@@ -73,9 +73,15 @@ void BenchPage::connect_tables() {
   }
 }
 
+ChartsCard* BenchPage::release_charts() {
+  row_sizes_ = rows_->sizes();
+  return charts_;
+}
+
 void BenchPage::hold_charts() {
   rows_->addWidget(charts_);
   charts_->show();
+  rows_->setSizes(row_sizes_);
 }
 
 void BenchPage::show_field(const QString& key) {

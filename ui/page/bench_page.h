@@ -2,6 +2,7 @@
 // The Bench page: senders left, N2NQ in the middle, receivers right, charts below or, in a low window, on a page of their own.
 #pragma once
 
+#include <QList>
 #include <QWidget>
 
 #include "ui/model/run_actions.h"
@@ -24,7 +25,9 @@ class BenchPage : public QWidget {
 
   MessageBar* messages() const { return messages_; }
   ChartsCard* charts() const { return charts_; }
-  /// Takes the charts in below the cards; otherwise they stay where the caller put them.
+  /// The charts, to be put elsewhere; their share of the page is kept for when they come back.
+  ChartsCard* release_charts();
+  /// Takes the charts in below the cards.
   void hold_charts();
   /// Shows the field of a key and puts the cursor into it.
   void show_field(const QString& key);
@@ -56,6 +59,7 @@ class BenchPage : public QWidget {
   BrokerCard* broker_;
   ReceiversCard* receivers_;
   ChartsCard* charts_;
+  QList<int> row_sizes_;  // with the charts
   app::Role selected_role_ = app::Role::receivers;
 };
 
