@@ -8,6 +8,8 @@
 
 namespace n2nq::app {
 
+using nlohmann::literals::operator""_json_pointer;
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -119,8 +121,18 @@ Json environment_json(const RunRecord& record) {
             {"senders_to_receivers", offset_json(hello(Role::senders), hello(Role::receivers))}}}};
 }
 
-/// Seconds from the senders' start to their end; empty when they did not say (what was read back from a killed group has no start).
-std::optional<double> sending_s(const PlainJson& senders_bye) {
+/// The mean gap between two sends of one sender, as a number of seconds; empty when nobody sent twice.
+std::optional<double> mean_gap_s(const PlainJson& senders_bye) {
+  const PlainJson mean_ns = senders_bye.value("/figures/delay/mean_ns"_json_pointer, PlainJson());
+  if (!mean_ns.is_number() || mean_ns.get<double>() <= 0) return {};
+  return mean_ns.get<double>() / ns_per_s;
+}
+
+/// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
+/// messages, and rates over that time would come out too high. Where nobody sent twice, the time from start to end, as far as it is known.
+std::optional<double> sending_s(const PlainJson& senders_bye, int senders) {
+  const auto attempted = senders_bye.value("attempted", 0.0);
+  if (const auto gap_s = mean_gap_s(senders_bye); gap_s && attempted > 0) return attempted * *gap_s / senders;
   const auto from = senders_bye.find("started_ns"), to = senders_bye.find("ended_ns");
   if (from == senders_bye.end() || to == senders_bye.end() || !from->is_number() || !to->is_number() || *from <= 0) return {};
   const double seconds = (to->get<double>() - from->get<double>()) / ns_per_s;
@@ -136,20 +148,12 @@ Json per_second(const PlainJson& bye, const char* key, std::optional<double> sec
 Json rates_json(const RunRecord& record) {
   const PlainJson& senders = bye_of(record, Role::senders);
   const PlainJson& receivers = bye_of(record, Role::receivers);
-  const auto seconds = sending_s(senders);
+  const auto seconds = sending_s(senders, record.settings.senders.amount);
   return {{"over_s", seconds ? Json(rounded(*seconds, 1e-6)) : Json()},
           {"sent_per_s", per_second(senders, "attempted", seconds)},
           {"sent_bytes_per_s", per_second(senders, "bytes", seconds)},
           {"received_per_s", per_second(receivers, "received", seconds)},
           {"received_bytes_per_s", per_second(receivers, "bytes", seconds)}};
-}
-
-/// From the mean gap between two sends, so that it compares with what was asked: messages over time would count one gap too few.
-Json achieved_per_s(const PlainJson& senders_bye, int amount) {
-  const auto mean_ns = PlainJson::json_pointer("/figures/delay/mean_ns");
-  if (!senders_bye.contains(mean_ns) || !senders_bye.at(mean_ns).is_number()) return nullptr;
-  const auto gap_ns = senders_bye.at(mean_ns).get<double>();
-  return gap_ns > 0 ? Json(rounded(amount * ns_per_s / gap_ns, 0.001)) : Json();
 }
 
 /// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
@@ -166,7 +170,8 @@ Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
                                               : Json(rounded(static_cast<double>(settings.senders.amount) * ns_per_s *
                                                                  static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                              1e-6));
-  out["achieved_per_s"] = achieved_per_s(bye, settings.senders.amount);
+  const auto gap_s = mean_gap_s(bye);
+  out["achieved_per_s"] = gap_s ? Json(rounded(settings.senders.amount / *gap_s, 0.001)) : Json();
   out["last_message_late_ms"] = last_lag.is_number() ? Json(last_lag.get<double>() / ns_per_ms) : Json();
   out["kept"] = nullptr;
   if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {

@@ -89,6 +89,19 @@ def check_figures(check, run):
         check.near("sum of the stages' means", added, summary["latency_from_plan_us"]["mean"], 1e-6)
 
 
+def check_rates(check, run):
+    gaps = [gap for log in run.senders.values() for gap in delays(log)]
+    if not gaps:
+        return
+    sent = sum(len(log.rows) for log in run.senders.values())
+    over_s = sum(gaps) / len(gaps) / 1e9 * sent / len(run.senders)
+    rates = run.summary["rates"]
+    check.near("rates over_s", over_s, rates["over_s"], 1e-6)
+    check.near("rates sent_per_s", sent / over_s, rates["sent_per_s"], 1e-6)
+    deliveries = sum(len(log.rows) for log in run.receivers.values())
+    check.near("rates received_per_s", deliveries / over_s, rates["received_per_s"], 1e-6)
+
+
 def check_ledger(check, run):
     total = run.summary["ledger"]["total"]
     sent = set()
@@ -136,6 +149,7 @@ def verify(folder):
         raise SystemExit(f"{folder}: the logs do not hold every message (log: {logs['mode']}, {dropped} lines dropped), so they cannot be checked")
     check = Check()
     check_figures(check, run)
+    check_rates(check, run)
     check_ledger(check, run)
     check_master_file(check, run)
     return check
