@@ -65,16 +65,16 @@ StateMessage state(const Json& object) {
 SendersStats senders_stats(const Json& object) {
   SendersStats out;
   out.id = object.at("id");
+  out.now_ns = object.at("now_ns");
+  out.bytes = object.at("bytes");
   out.attempted = object.at("attempted");
   out.accepted = object.at("accepted");
   out.refused = object.at("refused");
-  out.rate_per_s = figure(object, "rate_per_s");
-  out.bytes_per_s = figure(object, "bytes_per_s");
   out.delay = interval(object, "delay");
   out.lag = interval(object, "lag");
   out.log = log_counts(object);
   for (const Json& row : object.at("services")) {
-    out.rows.push_back({row.at("number"), row.at("attempted"), figure(row, "rate_per_s"), figure(row, "delay_mean_ns", 1e6)});
+    out.rows.push_back({row.at("number"), row.at("attempted"), unknown, figure(row, "delay_mean_ns", 1e6)});
   }
   return out;
 }
@@ -82,6 +82,8 @@ SendersStats senders_stats(const Json& object) {
 ReceiversStats receivers_stats(const Json& object) {
   ReceiversStats out;
   out.id = object.at("id");
+  out.now_ns = object.at("now_ns");
+  out.bytes = object.at("bytes");
   out.received = object.at("received");
   out.duplicated = object.at("duplicated");
   out.out_of_order = object.at("out_of_order");
@@ -90,8 +92,6 @@ ReceiversStats receivers_stats(const Json& object) {
   const Json& skipped = object.at("skipped");
   out.expired = skipped.at("expired");
   for (const Json& count : skipped) out.skipped += count.get<std::int64_t>();
-  out.rate_per_s = figure(object, "rate_per_s");
-  out.bytes_per_s = figure(object, "bytes_per_s");
   out.latency = interval(object, "latency");
   out.latency_from_plan = interval(object, "latency_from_plan");
   out.lag = interval(object, "lag");
@@ -100,7 +100,7 @@ ReceiversStats receivers_stats(const Json& object) {
   out.to_receiver = interval(object, "to_receiver");
   out.log = log_counts(object);
   for (const Json& row : object.at("services")) {
-    out.rows.push_back({row.at("number"), row.at("received"), figure(row, "rate_per_s"), figure(row, "latency_mean_ns", 1e3),
+    out.rows.push_back({row.at("number"), row.at("received"), unknown, figure(row, "latency_mean_ns", 1e3),
                         figure(row, "latency_p99_ns", 1e3)});
   }
   return out;

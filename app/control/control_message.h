@@ -45,19 +45,21 @@ struct LogCounts {
 };
 
 struct SendersStats {
-  std::int64_t id = 0;  // of the question this answers
+  std::int64_t id = 0;      // of the question this answers
+  std::int64_t now_ns = 0;  // on its host's clock
+  std::int64_t bytes = 0;
   std::int64_t attempted = 0, accepted = 0, refused = 0;
-  double rate_per_s = unknown, bytes_per_s = unknown;
   measure::Histogram delay, lag;  // since the answer before
   LogCounts log;
   std::vector<SenderRow> rows;
 };
 
 struct ReceiversStats {
-  std::int64_t id = 0;  // of the question this answers
+  std::int64_t id = 0;      // of the question this answers
+  std::int64_t now_ns = 0;  // on its host's clock
+  std::int64_t bytes = 0;
   std::int64_t received = 0, duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0;
   std::int64_t expired = 0, skipped = 0;  // skipped: all reasons together
-  double rate_per_s = unknown, bytes_per_s = unknown;
   measure::Histogram latency, latency_from_plan, lag, to_broker, in_queue, to_receiver;  // since the answer before
   LogCounts log;
   std::vector<ReceiverRow> rows;

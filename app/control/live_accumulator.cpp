@@ -2,10 +2,19 @@
 #include "app/control/live_accumulator.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "workers/measure/figures.h"
 
 namespace n2nq::app {
+
+namespace {
+
+constexpr double silent_after_s = 1;
+constexpr double patience_s = 0.5;       // how long one group's answer waits for the other's to the same question
+constexpr std::size_t waiting_max = 32;  // answers; three seconds' worth
+
+}  // namespace
 
 double mean_us(const measure::Histogram& histogram) {
   return histogram.empty() ? unknown : histogram.mean_ns() / 1e3;
@@ -29,38 +38,88 @@ Percentiles percentiles_us(const measure::Histogram& histogram) {
   return out;
 }
 
+template <class Stats>
+void LiveAccumulator::Group<Stats>::take(const Stats& stats, std::int64_t count, double t_s) {
+  asked_s = unknown;
+  rate.look(stats.now_ns, count, stats.bytes);
+  waiting.push_back({stats, t_s, rate.per_s(), rate.other_per_s()});
+}
+
+template <class Stats>
+bool LiveAccumulator::Group<Stats>::is_silent(double t_s) const {
+  return t_s - asked_s > silent_after_s;
+}
+
+/// Whether the other group should wait for this one.
+template <class Stats>
+bool LiveAccumulator::Group<Stats>::is_kept_waiting_for(double t_s) const {
+  return is_open() && !is_silent(t_s);
+}
+
 LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()) {
   figures_.planned = settings.planned_messages().value_or(-1);
 }
 
-void LiveAccumulator::add(const SendersStats& stats) {
-  senders_id_ = stats.id;
+void LiveAccumulator::add(const SendersStats& stats, double t_s) {
+  senders_.take(stats, stats.attempted, t_s);
+  for (SenderRow& row : senders_.waiting.back().stats.rows) {
+    CountRate& rate = senders_.row_rates[row.number];
+    rate.look(stats.now_ns, row.attempted);
+    row.rate_per_s = rate.per_s();
+  }
+}
+
+void LiveAccumulator::add(const ReceiversStats& stats, double t_s) {
+  receivers_.take(stats, stats.received, t_s);
+  for (ReceiverRow& row : receivers_.waiting.back().stats.rows) {
+    CountRate& rate = receivers_.row_rates[row.number];
+    rate.look(stats.now_ns, row.received);
+    row.rate_per_s = rate.per_s();
+  }
+}
+
+LiveAccumulator::Due LiveAccumulator::due(double t_s) const {
+  const auto& senders = senders_.waiting;
+  const auto& receivers = receivers_.waiting;
+  const Due all{senders.size(), receivers.size()};
+  if (senders.empty() && receivers.empty()) return {};
+  // The newest question that both have answered.
+  for (std::size_t i = senders.size(); i > 0; --i) {
+    for (std::size_t j = receivers.size(); j > 0; --j) {
+      if (senders[i - 1].stats.id == receivers[j - 1].stats.id) return {i, j};
+    }
+  }
+  const double oldest_s = std::min(senders.empty() ? t_s : senders.front().t_s, receivers.empty() ? t_s : receivers.front().t_s);
+  if (t_s - oldest_s > patience_s || senders.size() + receivers.size() > waiting_max) return all;
+  const bool waits = (senders.empty() && senders_.is_kept_waiting_for(t_s)) || (receivers.empty() && receivers_.is_kept_waiting_for(t_s)) ||
+                     (!senders.empty() && !receivers.empty());
+  return waits ? Due{} : all;
+}
+
+void LiveAccumulator::show(const Group<SendersStats>::Answer& answer) {
+  const SendersStats& stats = answer.stats;
   figures_.attempted = stats.attempted;
   figures_.accepted = stats.accepted;
-  figures_.sent_per_s = stats.rate_per_s;
-  figures_.sent_bytes_per_s = stats.bytes_per_s;
-  figures_.sent_copies_per_s = stats.rate_per_s * copies_;
+  figures_.sent_per_s = answer.per_s;
+  figures_.sent_bytes_per_s = answer.bytes_per_s;
+  figures_.sent_copies_per_s = answer.per_s * copies_;
   figures_.senders = stats.rows;
   delay_.merge(stats.delay);
   lag_.merge(stats.lag);
   senders_lines_dropped_ = stats.log.dropped;
 }
 
-void LiveAccumulator::add(const ReceiversStats& stats) {
+void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
+  const ReceiversStats& stats = answer.stats;
   figures_.received = stats.received;
   figures_.skipped = stats.skipped;
-  // Only from answers to the same question, or with senders that ended before: received counts that are older than the accepted ones
-  // would show what arrived in between as in flight.
-  if (stats.id >= senders_id_) {
-    figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - figures_.received - figures_.skipped);
-  }
   figures_.duplicated = stats.duplicated;
   figures_.out_of_order = stats.out_of_order;
   figures_.unexpected = stats.unexpected;
   figures_.negative = stats.negative;
   figures_.expired = stats.expired;
-  figures_.received_per_s = stats.rate_per_s;
-  figures_.received_bytes_per_s = stats.bytes_per_s;
+  figures_.received_per_s = answer.per_s;
+  figures_.received_bytes_per_s = answer.bytes_per_s;
   figures_.receivers = stats.rows;
   latency_.merge(stats.latency);
   latency_now_.merge(stats.latency);
@@ -72,18 +131,59 @@ void LiveAccumulator::add(const ReceiversStats& stats) {
   receivers_lines_dropped_ = stats.log.dropped;
 }
 
+/// Two groups answer one question a moment apart, and senders hear a little late what N2NQ has accepted. But what has arrived was accepted,
+/// and what was accepted was sent.
+void LiveAccumulator::settle_counts(bool whole_round) {
+  const std::int64_t arrived = figures_.received - figures_.duplicated + figures_.skipped;
+  figures_.accepted = std::max(figures_.accepted, (arrived + copies_ - 1) / copies_);
+  figures_.attempted = std::max(figures_.attempted, figures_.accepted);
+  // From answers to two questions, what arrived between them would look as if it were in flight.
+  if (whole_round) figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - arrived);
+}
+
 LiveFigures LiveAccumulator::snapshot(double t_s) {
   figures_.t_s = t_s;
+  figures_.senders_silent = senders_.is_silent(t_s);
+  figures_.receivers_silent = receivers_.is_silent(t_s);
+  const Due now = due(t_s);
+  latency_now_ = measure::Histogram();
+  if (now.senders + now.receivers > 0) {
+    ++figures_.round;
+    figures_.heard_s = std::fmax(now.senders > 0 ? senders_.waiting[now.senders - 1].t_s : unknown,
+                                 now.receivers > 0 ? receivers_.waiting[now.receivers - 1].t_s : unknown);
+    for (std::size_t i = 0; i < now.senders; ++i) show(senders_.waiting[i]);
+    for (std::size_t i = 0; i < now.receivers; ++i) show(receivers_.waiting[i]);
+    senders_.waiting.erase(senders_.waiting.begin(), senders_.waiting.begin() + static_cast<std::ptrdiff_t>(now.senders));
+    receivers_.waiting.erase(receivers_.waiting.begin(), receivers_.waiting.begin() + static_cast<std::ptrdiff_t>(now.receivers));
+    // Senders that ended before hold their counts, so that the receivers' answers alone are a whole round.
+    settle_counts(now.receivers > 0);
+  }
   figures_.log_lines_dropped = static_cast<std::int64_t>(senders_lines_dropped_ + receivers_lines_dropped_);
   figures_.latency = percentiles_us(latency_);
   figures_.latency_from_plan = percentiles_us(latency_from_plan_);
   figures_.delay = percentiles_us(delay_);
   figures_.lag = percentiles_us(lag_);
   figures_.latency_now = percentiles_us(latency_now_);
-  latency_now_ = measure::Histogram();
   figures_.stages = {mean_us(lag_stage_), mean_us(to_broker_), mean_us(in_queue_), mean_us(to_receiver_)};
   figures_.stage_tails = {percentiles_us(lag_stage_), percentiles_us(to_broker_), percentiles_us(in_queue_), percentiles_us(to_receiver_)};
-  return figures_;
+  LiveFigures shown = figures_;
+  forget_what_silent_ones_knew(shown);
+  return shown;
+}
+
+void LiveAccumulator::forget_what_silent_ones_knew(LiveFigures& figures) const {
+  if (figures.senders_silent) {
+    figures.sent_per_s = figures.sent_bytes_per_s = figures.sent_copies_per_s = unknown;
+    figures.delay = figures.lag = {};
+    for (SenderRow& row : figures.senders) row.rate_per_s = row.delay_mean_ms = unknown;
+  }
+  if (figures.receivers_silent) {
+    figures.received_per_s = figures.received_bytes_per_s = unknown;
+    figures.latency = figures.latency_from_plan = figures.latency_now = {};
+    figures.stages = {};
+    figures.stage_tails = {};
+    for (ReceiverRow& row : figures.receivers) row.rate_per_s = row.latency_mean_us = row.latency_p99_us = unknown;
+  }
 }
 
 }  // namespace n2nq::app

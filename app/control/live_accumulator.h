@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers to `stats` added up to one picture of the run. Counts are the groups' own totals; histograms are merged, percentiles never
-// averaged.
+// averaged; rates are worked out from the stamps in the answers, so that one that comes late bends nothing.
+//
+// What stands side by side is of one instant: answers are shown when both groups have answered the same question. A group that keeps the
+// other one waiting for too long is passed over, and one that does not answer at all is said to be silent.
 #pragma once
 
+#include <deque>
+#include <map>
+
 #include "app/control/control_message.h"
+#include "app/control/count_rate.h"
 #include "app/control/live_figures.h"
 #include "app/settings/settings.h"
 #include "workers/measure/histogram.h"
@@ -14,15 +21,49 @@ class LiveAccumulator {
  public:
   explicit LiveAccumulator(const Settings& settings);
 
-  void add(const SendersStats& stats);
-  void add(const ReceiversStats& stats);
-  /// The picture at `t_s`; latency_now covers what came since the call before.
+  /// A question went out to the group at `t_s`. All times are seconds since the common start, and rise.
+  void asked_senders(double t_s) { senders_.asked(t_s); }
+  void asked_receivers(double t_s) { receivers_.asked(t_s); }
+  void add(const SendersStats& stats, double t_s);
+  void add(const ReceiversStats& stats, double t_s);
+  /// The picture at `t_s`. latency_now covers what came since the round before; it is empty when there was no new round.
   LiveFigures snapshot(double t_s);
 
  private:
+  /// What is known of one group's answers.
+  template <class Stats>
+  struct Group {
+    struct Answer {
+      Stats stats;
+      double t_s;
+      double per_s, bytes_per_s;
+    };
+    std::deque<Answer> waiting;  // not shown yet, oldest first
+    double asked_s = unknown;    // the open question; NaN: there is none
+    CountRate rate;
+    std::map<int, CountRate> row_rates;  // by number, of the rows that were ever in sight
+
+    void asked(double t_s) { asked_s = t_s; }
+    void take(const Stats& stats, std::int64_t count, double t_s);
+    bool is_open() const { return asked_s == asked_s; }
+    bool is_silent(double t_s) const;
+    bool is_kept_waiting_for(double t_s) const;
+  };
+
+  /// How many of the waiting answers are shown now.
+  struct Due {
+    std::size_t senders = 0, receivers = 0;
+  };
+  Due due(double t_s) const;
+  void show(const Group<SendersStats>::Answer& answer);
+  void show(const Group<ReceiversStats>::Answer& answer);
+  void settle_counts(bool whole_round);
+  void forget_what_silent_ones_knew(LiveFigures& figures) const;
+
   int copies_;
   LiveFigures figures_;
-  std::int64_t senders_id_ = 0;                                        // of the newest answer
+  Group<SendersStats> senders_;
+  Group<ReceiversStats> receivers_;
   measure::Histogram delay_, lag_;                                     // at the senders, per message
   measure::Histogram latency_, latency_from_plan_, latency_now_;       // at the receivers, per delivery
   measure::Histogram lag_stage_, to_broker_, in_queue_, to_receiver_;  // at the receivers, per delivery

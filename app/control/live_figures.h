@@ -23,27 +23,33 @@ struct Percentiles {  // in µs
 struct SenderRow {
   int number = 0;
   std::int64_t attempted = 0;
-  double rate_per_s = unknown;  // over the last second
+  double rate_per_s = unknown;  // as CountRate says; at the end the run's mean
   double delay_mean_ms = unknown;
 };
 
 struct ReceiverRow {
   int number = 0;
   std::int64_t received = 0;
-  double rate_per_s = unknown;
+  double rate_per_s = unknown;  // likewise
   double latency_mean_us = unknown, latency_p99_us = unknown;
 };
 
 struct LiveFigures {
   double t_s = 0;  // since the common start; negative before it
+  // The answers that are shown: both groups' to the same question, as far as both answer.
+  std::uint64_t round = 0;   // counts them; the same number: nothing new was said
+  double heard_s = unknown;  // when they came, since the common start
+  // A question of more than a second ago is not answered. What only this group knows is unknown then; its counts are those it said last.
+  bool senders_silent = false, receivers_silent = false;
   std::int64_t attempted = 0, accepted = 0, received = 0, skipped = 0;
   std::int64_t planned = -1;   // messages; -1: until stopped
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
-  double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages, over the last second
+  // While it runs as CountRate says, at the end the run's means: by the workers' own stamps.
+  double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
   double sent_copies_per_s = unknown;                               // sent_per_s × copies
   Percentiles latency, latency_from_plan, delay, lag;               // whole run so far
-  Percentiles latency_now;                                          // since the previous snapshot: a point on the chart
+  Percentiles latency_now;                                          // what this round brought: a point on the chart
   struct Stages {  // means over the run so far, per delivery; they add up to latency from plan
     double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;
   } stages;

@@ -74,6 +74,20 @@ void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
   }
 }
 
+/// The run's means, of each service as well, so that they can be compared with those of all.
+void set_mean_rates(LiveFigures& figures, const RunRecord& record) {
+  const nlohmann::ordered_json rates = run_rates(record);
+  const auto rate = [&rates](const char* key) { return rates.at(key).is_number() ? rates.at(key).get<double>() : unknown; };
+  figures.sent_per_s = rate("sent_per_s");
+  figures.sent_bytes_per_s = rate("sent_bytes_per_s");
+  figures.sent_copies_per_s = figures.sent_per_s * record.settings.copies();
+  figures.received_per_s = rate("received_per_s");
+  figures.received_bytes_per_s = rate("received_bytes_per_s");
+  const double over_s = rate("over_s");
+  for (SenderRow& row : figures.senders) row.rate_per_s = static_cast<double>(row.attempted) / over_s;
+  for (ReceiverRow& row : figures.receivers) row.rate_per_s = static_cast<double>(row.received) / over_s;
+}
+
 LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger) {
   const auto& senders = record.of(Role::senders).bye;
   const auto& receivers = record.of(Role::receivers).bye;
@@ -82,6 +96,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.lost = static_cast<std::int64_t>(ledger.total.lost);
   if (senders) set_final_senders(out, *senders);
   if (receivers) set_final_receivers(out, *receivers);
+  set_mean_rates(out, record);
   out.delay = percentiles_us(total_of(senders, "delay"));
   out.lag = percentiles_us(total_of(senders, "lag"));
   out.latency = percentiles_us(total_of(receivers, "latency"));
@@ -163,9 +178,11 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
     outcome.verdict = record.stopped_by_user ? Verdict::stopped : Verdict::clean;
   }
   if (record.stopped_by_user) {
-    outcome.reasons.prepend(record.killed_by_user    ? "killed by the user: what was not told by then is missing"
-                            : record.traffic_started ? "stopped by the user"
-                                                     : "stopped by the user before traffic started");
+    const QString stop = record.killed_by_user    ? "killed by the user: what was not told by then is missing"
+                         : record.traffic_started ? "stopped by the user"
+                                                  : "stopped by the user before traffic started";
+    // What made the verdict stands first.
+    outcome.verdict == Verdict::stopped ? outcome.reasons.prepend(stop) : outcome.reasons.append(stop);
   }
   return outcome;
 }

@@ -61,4 +61,8 @@ bool is_used_by(Role role, std::string_view key) {
   return key.starts_with("receivers.") || one_of({"queue.mode", "senders.amount", "log", "log_sample_every"});
 }
 
+bool is_used_by_run(std::string_view key) {
+  return key == "start_when" || key == "messages_tsv_max_mib";
+}
+
 }  // namespace n2nq::app

@@ -26,5 +26,7 @@ QString program_of(Role role);
 std::string host_of(Role role, const Settings& settings);
 /// Whether a process of this role is started with this key's value.
 bool is_used_by(Role role, std::string_view key);
+/// Whether the bench itself goes by this key from a run's first start to its result.
+bool is_used_by_run(std::string_view key);
 
 }  // namespace n2nq::app

@@ -61,6 +61,10 @@ const Settings& RunControl::settings() const {
   return d->wanted;
 }
 
+const Settings& RunControl::run_settings() const {
+  return d->run.settings;
+}
+
 void RunControl::start_all() {
   for (const Role role : all_roles) {
     if (can_start(role) && !d->start(role)) return;
@@ -89,6 +93,7 @@ QString RunControl::lock_reason(std::string_view key) const {
   for (const Role role : all_roles) {
     if (d->of(role).alive() && is_used_by(role, key)) return role_name(role) + (role == Role::broker ? " runs with it" : " run with it");
   }
+  if (is_used_by_run(key)) return "the run goes by it";
   return {};
 }
 

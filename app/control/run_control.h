@@ -32,7 +32,7 @@ struct ProcessStatus {
 
 struct RunOutcome {
   Verdict verdict = Verdict::broken;
-  QStringList reasons;  // sentences; empty for clean
+  QStringList reasons;  // sentences, what made the verdict first; empty for clean
   QString folder;       // absolute path of the run folder
 };
 
@@ -52,6 +52,8 @@ class RunControl : public QObject {
   /// this run was started with keeps its value until the run is over (lock_reason says so).
   void set_settings(const Settings& settings);
   const Settings& settings() const;
+  /// What the present run, or the one that is over, was started with: the figures, counts and verdict belong to these.
+  const Settings& run_settings() const;
 
   void start_all();
   void start(Role role);

@@ -136,10 +136,10 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
   QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
   QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
   QObject::connect(&watch, &ProcessWatch::said_senders_stats, q, [this](const SendersStats& stats) {
-    if (accumulator) accumulator->add(stats);
+    if (accumulator) accumulator->add(stats, t_s());
   });
   QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
-    if (accumulator) accumulator->add(stats);
+    if (accumulator) accumulator->add(stats, t_s());
   });
   QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
     emit q->message(QString("%1: %2%3")
@@ -251,9 +251,9 @@ void RunControl::Private::pull() {
   ++stats_id;
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
-    if (member.alive() && member.start_sent && !member.end_asked) {
-      member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row));
-    }
+    if (!member.alive() || !member.start_sent || member.end_asked) continue;
+    if (!member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row))) continue;
+    role == Role::senders ? accumulator->asked_senders(t_s()) : accumulator->asked_receivers(t_s());
   }
   look_for_standstill();
 }

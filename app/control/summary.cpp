@@ -237,6 +237,10 @@ Json figures_json(const measure::Figures& figures, double unit_ns) {
   return out;
 }
 
+nlohmann::ordered_json run_rates(const RunRecord& record) {
+  return rates_json(record);
+}
+
 Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome, const MasterFile& master) {
   const PlainJson& senders = bye_of(record, Role::senders);
   const PlainJson& receivers = bye_of(record, Role::receivers);

@@ -15,6 +15,9 @@ inline constexpr int summary_format = 1;
 nlohmann::ordered_json summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome,
                                     const MasterFile& master);
 
+/// The run's mean rates as they stand in the summary: over_s, sent_per_s, received_per_s and both in bytes; null for what is not known.
+nlohmann::ordered_json run_rates(const RunRecord& record);
+
 /// One figures object in the unit that `unit_ns` nanoseconds make: percentiles to the nanosecond, means to a thousandth of it.
 nlohmann::ordered_json figures_json(const measure::Figures& figures, double unit_ns);
 

@@ -38,11 +38,12 @@ bool is_built_in(std::string_view name) {
 
 std::optional<std::string> name_problem(const std::string& name) {
   const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ' ';
   };
-  if (name.empty() || name.size() > name_chars_max || name.front() == '.' || !std::all_of(name.begin(), name.end(), allowed)) {
+  const bool framed = !name.empty() && (name.front() == '.' || name.front() == ' ' || name.back() == ' ');
+  if (name.empty() || name.size() > name_chars_max || framed || !std::all_of(name.begin(), name.end(), allowed)) {
     return "A preset's name has 1 to " + std::to_string(name_chars_max) +
-           " of the characters A–Z a–z 0–9 . _ - and does not begin with a point, unlike " + in_quotes(name);
+           " of the characters A–Z a–z 0–9 . _ - and space, and begins with neither a point nor a space, unlike " + in_quotes(name);
   }
   if (is_built_in(name)) return in_quotes(name) + " comes with the program and stays as it is: choose another name";
   return {};

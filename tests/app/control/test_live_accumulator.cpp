@@ -8,62 +8,188 @@
 namespace n2nq::app {
 namespace {
 
+constexpr std::int64_t ns_per_ms = 1'000'000;
+
 measure::Histogram of(std::initializer_list<std::int64_t> values_us) {
   measure::Histogram out;
   for (const auto value : values_us) out.add(value * 1000);
   return out;
 }
 
+Settings with_receivers(int amount) {
+  Settings settings;
+  settings.receivers.amount = amount;
+  return settings;
+}
+
+/// Both groups asked and answering at once, ten times a second.
+class Rounds {
+ public:
+  explicit Rounds(int receivers) : accumulator(with_receivers(receivers)) {}
+
+  void ask() {
+    ++id;
+    accumulator.asked_senders(t_s);
+    accumulator.asked_receivers(t_s);
+  }
+  void senders_answer(std::int64_t attempted) {
+    SendersStats stats;
+    stats.id = id, stats.attempted = stats.accepted = attempted, stats.bytes = attempted * 50;
+    stats.now_ns = now_ns();
+    stats.rows = {{1, attempted, unknown, 5}};
+    accumulator.add(stats, t_s);
+  }
+  void receivers_answer(std::int64_t received, const measure::Histogram& latency = measure::Histogram()) {
+    ReceiversStats stats;
+    stats.id = id, stats.received = received, stats.latency = stats.to_broker = stats.in_queue = stats.to_receiver = latency;
+    stats.now_ns = now_ns();
+    stats.rows = {{1, received, unknown, 90, 200}};
+    accumulator.add(stats, t_s);
+  }
+  LiveFigures after(double seconds) {
+    t_s += seconds;
+    return accumulator.snapshot(t_s);
+  }
+  std::int64_t now_ns() const { return 77'000'000'000 + std::llround(t_s * 1e9); }
+
+  LiveAccumulator accumulator;
+  double t_s = 0;
+  std::int64_t id = 0;
+};
+
 TEST(live_accumulator, intervals_add_up_to_the_whole_run) {
-  LiveAccumulator accumulator{Settings()};
-  ReceiversStats first, second;
-  first.latency = of({10, 20, 30});
-  second.latency = of({1000});
-  accumulator.add(first);
-  EXPECT_EQ(accumulator.snapshot(1).latency_now.count, 3u);
-  accumulator.add(second);
-  const LiveFigures figures = accumulator.snapshot(2);
+  Rounds rounds(1);
+  rounds.ask(), rounds.senders_answer(3), rounds.receivers_answer(3, of({10, 20, 30}));
+  EXPECT_EQ(rounds.after(0.1).latency_now.count, 3u);
+  rounds.ask(), rounds.senders_answer(4), rounds.receivers_answer(4, of({1000}));
+  const LiveFigures figures = rounds.after(0.1);
   EXPECT_EQ(figures.latency.count, 4u);
   EXPECT_EQ(figures.latency_now.count, 1u);
   EXPECT_NEAR(figures.latency.mean_us, 265, 1e-9);
   EXPECT_NEAR(figures.latency.max_us, 1000, 1e-9);
   EXPECT_NEAR(figures.latency.p50_us, 20, 0.02);
-  EXPECT_EQ(accumulator.snapshot(3).latency_now.count, 0u);
 }
 
 TEST(live_accumulator, what_is_not_known_is_not_zero) {
   LiveAccumulator accumulator{Settings()};
   const LiveFigures figures = accumulator.snapshot(0);
   EXPECT_EQ(figures.planned, 2500);
+  EXPECT_EQ(figures.round, 0u);
+  EXPECT_FALSE(figures.senders_silent || figures.receivers_silent) << "nobody was asked";
   for (const double value :
        {figures.latency.p50_us, figures.delay.mean_us, figures.sent_per_s, figures.stages.in_queue_us, figures.sent_copies_per_s}) {
     EXPECT_TRUE(std::isnan(value));
   }
 }
 
-TEST(live_accumulator, in_flight_is_what_is_accepted_and_neither_received_nor_skipped) {
-  Settings settings;
-  settings.receivers.amount = 4;
-  LiveAccumulator accumulator(settings);
-  SendersStats senders;
-  senders.attempted = 11, senders.accepted = 10, senders.rate_per_s = 5;
-  ReceiversStats receivers;
-  receivers.received = 30, receivers.skipped = 3;
-  accumulator.add(senders);
-  accumulator.add(receivers);
-  LiveFigures figures = accumulator.snapshot(1);
+TEST(live_accumulator, what_stands_side_by_side_answers_the_same_question) {
+  Rounds rounds(4);
+  rounds.ask(), rounds.senders_answer(10), rounds.receivers_answer(33);
+  LiveFigures figures = rounds.after(0.1);
+  EXPECT_EQ(figures.round, 1u);
   EXPECT_EQ(figures.in_flight, 7);
-  EXPECT_EQ(figures.sent_copies_per_s, 20);
-  receivers.received = 44;
-  accumulator.add(receivers);
-  EXPECT_EQ(accumulator.snapshot(2).in_flight, 0) << "accepted is told a little late";
+  rounds.ask(), rounds.senders_answer(20);
+  figures = rounds.after(0.1);
+  EXPECT_EQ(figures.round, 1u) << "the receivers have not answered the same question yet";
+  EXPECT_EQ(figures.attempted, 10);
+  EXPECT_EQ(figures.latency_now.count, 0u);
+  rounds.receivers_answer(70);
+  figures = rounds.after(0.1);
+  EXPECT_EQ(figures.round, 2u);
+  EXPECT_EQ(figures.attempted, 20);
+  EXPECT_EQ(figures.in_flight, 10);
+}
 
-  senders.id = 8, senders.accepted = 20;
-  accumulator.add(senders);
-  EXPECT_EQ(accumulator.snapshot(3).in_flight, 0) << "the receivers have not answered the same question yet";
-  receivers.id = 8, receivers.received = 70;
-  accumulator.add(receivers);
-  EXPECT_EQ(accumulator.snapshot(4).in_flight, 7);
+TEST(live_accumulator, what_has_arrived_was_accepted_and_sent) {
+  Rounds rounds(4);
+  rounds.ask(), rounds.senders_answer(10), rounds.receivers_answer(45);
+  const LiveFigures figures = rounds.after(0.1);
+  EXPECT_EQ(figures.accepted, 12);
+  EXPECT_EQ(figures.attempted, 12);
+  EXPECT_EQ(figures.in_flight, 3);
+}
+
+TEST(live_accumulator, a_late_answer_bends_no_rate_and_leaves_no_gap) {
+  Rounds rounds(1);
+  LiveFigures figures;
+  const auto go_on = [&](double seconds) {
+    figures = rounds.after(seconds);
+    rounds.ask();
+    const auto count = std::llround(rounds.t_s * 1000);
+    rounds.senders_answer(count), rounds.receivers_answer(count, of({90}));
+  };
+  for (int i = 0; i < 30; ++i) {
+    go_on(i % 7 == 3 ? 0.45 : 0.1);
+    if (i < 10) continue;
+    EXPECT_NEAR(figures.sent_per_s, 1000, 0.5);
+    EXPECT_NEAR(figures.received_per_s, 1000, 0.5);
+    EXPECT_NEAR(figures.sent_bytes_per_s, 50'000, 50);
+    EXPECT_EQ(figures.latency_now.count, 1u);
+    EXPECT_NEAR(figures.senders.front().rate_per_s, 1000, 0.5);
+  }
+}
+
+TEST(live_accumulator, a_group_that_does_not_answer_is_silent_and_the_other_goes_on) {
+  Rounds rounds(2);
+  for (int i = 1; i <= 20; ++i) rounds.ask(), rounds.senders_answer(i * 10), rounds.receivers_answer(i * 20, of({90})), rounds.after(0.1);
+  rounds.ask(), rounds.senders_answer(210);
+  const std::uint64_t round = rounds.after(0.1).round;
+  LiveFigures figures = rounds.after(1.0);
+  EXPECT_TRUE(figures.receivers_silent);
+  EXPECT_FALSE(figures.senders_silent);
+  EXPECT_GT(figures.round, round);
+  EXPECT_EQ(figures.attempted, 210);
+  EXPECT_FALSE(std::isnan(figures.sent_per_s));
+  EXPECT_EQ(figures.received, 400) << "what it said last";
+  for (const double value : {figures.received_per_s, figures.latency.p50_us, figures.latency_now.p50_us, figures.stages.in_queue_us,
+                             figures.receivers.front().rate_per_s, figures.receivers.front().latency_p99_us}) {
+    EXPECT_TRUE(std::isnan(value));
+  }
+  rounds.receivers_answer(420, of({900}));
+  rounds.after(0.1);
+  rounds.ask(), rounds.senders_answer(220), rounds.receivers_answer(440, of({90}));
+  figures = rounds.after(0.1);
+  EXPECT_FALSE(figures.receivers_silent);
+  EXPECT_EQ(figures.latency.count, 22u) << "nothing that it said is forgotten";
+}
+
+TEST(live_accumulator, a_group_that_is_not_there_keeps_nobody_waiting) {
+  LiveAccumulator accumulator(with_receivers(2));
+  SendersStats stats;
+  stats.id = 1, stats.attempted = stats.accepted = 5;
+  accumulator.asked_senders(0);
+  accumulator.add(stats, 0);
+  EXPECT_EQ(accumulator.snapshot(0.1).attempted, 5);
+}
+
+TEST(count_rate, slow_counts_are_whole) {
+  CountRate rate;
+  EXPECT_TRUE(std::isnan(rate.per_s()));
+  for (std::int64_t ms = 0; ms <= 30'000; ms += 100) {
+    rate.look(1 + ms * ns_per_ms, (ms + 260) / 500);  // two a second
+    if (ms > 6'000) {
+      EXPECT_NEAR(rate.per_s(), 2.0, 0.05) << ms;
+    }
+  }
+}
+
+TEST(count_rate, sinks_when_nothing_comes_any_more) {
+  CountRate rate;
+  std::int64_t ms = 0;
+  for (; ms <= 5'000; ms += 100) rate.look(1 + ms * ns_per_ms, ms);
+  EXPECT_NEAR(rate.per_s(), 1000, 1);
+  for (; ms <= 6'500; ms += 100) rate.look(1 + ms * ns_per_ms, 5'000);
+  EXPECT_LT(rate.per_s(), 120);
+  for (; ms <= 16'000; ms += 100) rate.look(1 + ms * ns_per_ms, 5'000);
+  EXPECT_EQ(rate.per_s(), 0);
+}
+
+TEST(count_rate, the_wait_before_the_first_is_not_counted) {
+  CountRate rate;
+  for (std::int64_t ms = 0; ms <= 1'000; ms += 100) rate.look(1 + ms * ns_per_ms, 0);
+  EXPECT_TRUE(std::isnan(rate.per_s()));
+  for (std::int64_t ms = 1'100; ms <= 1'600; ms += 100) rate.look(1 + ms * ns_per_ms, ms - 1'000);
+  EXPECT_NEAR(rate.per_s(), 1000, 1);
 }
 
 }  // namespace

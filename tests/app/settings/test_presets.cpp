@@ -71,7 +71,8 @@ TEST_F(PresetsTest, a_saved_one_is_listed_loaded_and_removed) {
 }
 
 TEST_F(PresetsTest, bad_names_are_refused) {
-  for (const char* name : {"", ".hidden", "a/b", "../up", "white space", "quick"}) EXPECT_TRUE(presets.save(name, {})) << name;
+  for (const char* name : {"", ".hidden", "a/b", "../up", " space before", "space behind ", "tab\there", "quick"})
+    EXPECT_TRUE(presets.save(name, {})) << name;
   EXPECT_TRUE(presets.remove("thesis-baseline"));
 }
 

@@ -231,6 +231,7 @@ Json PretendLauncher::stats(std::uint64_t id) const {
               {"id", id},
               {"now_ns", broker_clock_ns},
               {"state", "running"},
+              {"bytes", 50},
               {"rate_per_s", 10.0},
               {"bytes_per_s", 500.0},
               {"log", {{"lines", 1}, {"dropped", 0}, {"error", ""}}},

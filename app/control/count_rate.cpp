@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/count_rate.h"
+
+#include <algorithm>
+
+#include "app/control/live_figures.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::int64_t ns_per_s = 1'000'000'000;
+constexpr std::int64_t window_ns = ns_per_s;
+constexpr std::int64_t window_max_ns = 10 * ns_per_s;
+constexpr std::int64_t counted_min = 10;
+constexpr double span_min_s = 0.45;
+
+}  // namespace
+
+void CountRate::look(std::int64_t now_ns, std::int64_t count, std::int64_t other) {
+  if (now_ns <= last_ns_) return;
+  last_ns_ = now_ns;
+  if (count > (moves_.empty() ? 0 : moves_.back().count)) moves_.push_back({now_ns, count, other});
+  const auto is_spare = [&] {
+    const Look& next = moves_[1];
+    const std::int64_t age_ns = now_ns - next.at_ns;
+    return age_ns >= window_max_ns || (age_ns >= window_ns && moves_.back().count - next.count >= counted_min);
+  };
+  while (moves_.size() > 1 && is_spare()) moves_.pop_front();
+}
+
+/// From the first to the last move; once the next move is overdue, to now, so that a rate sinks when nothing comes any more.
+double CountRate::span_s() const {
+  if (moves_.size() < 2) return 0;
+  const std::int64_t moved_ns = moves_.back().at_ns - moves_.front().at_ns;
+  const std::int64_t gap_ns = moved_ns / static_cast<std::int64_t>(moves_.size() - 1);
+  const std::int64_t still_ns = last_ns_ - moves_.back().at_ns;
+  return static_cast<double>(still_ns > 2 * gap_ns ? moved_ns + still_ns : moved_ns) / ns_per_s;
+}
+
+double CountRate::per_s() const {
+  if (!moves_.empty() && last_ns_ - moves_.back().at_ns >= window_max_ns) return 0;
+  const double seconds = span_s();
+  return seconds < span_min_s ? unknown : static_cast<double>(moves_.back().count - moves_.front().count) / seconds;
+}
+
+double CountRate::other_per_s() const {
+  if (!moves_.empty() && last_ns_ - moves_.back().at_ns >= window_max_ns) return 0;
+  const double seconds = span_s();
+  return seconds < span_min_s ? unknown : static_cast<double>(moves_.back().other - moves_.front().other) / seconds;
+}
+
+}  // namespace n2nq::app
