@@ -32,6 +32,19 @@ int open_window(int argc, char** argv, Terminal& terminal) {
   return exit_bad_input;
 }
 
+QString page_of(Command command) {
+  switch (command) {
+    case Command::presets:
+      return presets_page(Presets());
+    case Command::settings:
+      return QString::fromStdString(settings_page());
+    case Command::version:
+      return "n2nq-bench " N2NQ_VERSION "\n";
+    default:
+      return QString::fromStdString(help_text());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,22 +58,6 @@ int main(int argc, char** argv) {
   if (arguments.command == Command::window) return open_window(argc, argv, terminal);
 
   QCoreApplication application(argc, argv);
-  switch (arguments.command) {
-    case Command::run:
-      return RunCommand(arguments, terminal).execute();
-    case Command::presets:
-      list_presets(Presets(), terminal);
-      break;
-    case Command::settings:
-      terminal.print(QString::fromStdString(settings_page()));
-      break;
-    case Command::version:
-      terminal.print("n2nq-bench " N2NQ_VERSION "\n");
-      break;
-    case Command::help:
-    case Command::window:
-      terminal.print(QString::fromStdString(help_text()));
-      break;
-  }
-  return exit_good;
+  if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
+  return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;
 }

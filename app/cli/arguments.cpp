@@ -32,7 +32,7 @@ class RunParser {
     } else if (word == "--json") {
       arguments_.json = true;
     } else if (const auto value = value_of("--out", word)) {
-      arguments_.out = *value;
+      take_out(*value);
     } else if (const auto assignment = value_of("--set", word)) {
       take_assignment(*assignment);
     } else if (problem_) {
@@ -57,6 +57,11 @@ class RunParser {
       return {};
     }
     return words_[at_++];
+  }
+
+  void take_out(const std::string& folder) {
+    if (folder.empty()) problem_ = "--out needs a folder, such as: --out results/first; the name given is empty";
+    arguments_.out = folder;
   }
 
   void take_assignment(const std::string& text) {

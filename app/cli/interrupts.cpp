@@ -10,7 +10,7 @@ namespace n2nq::app {
 namespace {
 
 /// One press may arrive twice: from the terminal and again from a wrapper that passes it on.
-constexpr int same_press_ms = 300;
+constexpr int same_press_ms = 100;
 
 sigset_t taken_signals() {
   sigset_t set;

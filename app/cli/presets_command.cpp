@@ -3,18 +3,21 @@
 
 #include <algorithm>
 
+#include "app/cli/terminal.h"
+
 namespace n2nq::app {
 
-void list_presets(const Presets& presets, Terminal& terminal) {
+QString presets_page(const Presets& presets) {
   const auto all = presets.list();
-  std::size_t width = 0;
-  for (const Preset& preset : all) width = std::max(width, preset.name.size());
+  std::size_t name_chars = 0;
+  for (const Preset& preset : all) name_chars = std::max(name_chars, preset.name.size());
+  const int width = static_cast<int>(name_chars) + 2;
+  QString page;
   for (const Preset& preset : all) {
-    terminal.print(left_aligned(QString::fromStdString(preset.name), static_cast<int>(width) + 2) + QString::fromStdString(preset.title) +
-                   '\n');
-    if (!preset.description.empty())
-      terminal.print(left_aligned("", static_cast<int>(width) + 2) + QString::fromStdString(preset.description) + '\n');
+    page += left_aligned(QString::fromStdString(preset.name), width) + QString::fromStdString(preset.title) + '\n';
+    if (!preset.description.empty()) page += left_aligned("", width) + QString::fromStdString(preset.description) + '\n';
   }
+  return page;
 }
 
 }  // namespace n2nq::app

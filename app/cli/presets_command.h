@@ -2,11 +2,12 @@
 // `n2nq-bench presets`: what can be named behind `run`.
 #pragma once
 
-#include "app/cli/terminal.h"
+#include <QString>
+
 #include "app/settings/presets.h"
 
 namespace n2nq::app {
 
-void list_presets(const Presets& presets, Terminal& terminal);
+QString presets_page(const Presets& presets);
 
 }  // namespace n2nq::app

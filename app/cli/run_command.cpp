@@ -91,25 +91,18 @@ QString RunCommand::progress_text() const {
 
 int RunCommand::report() {
   const RunOutcome& outcome = control_->outcome();
-  QFile file(outcome.folder + "/summary.json");
-  nlohmann::json summary;
-  if (file.open(QIODevice::ReadOnly)) summary = nlohmann::json::parse(file.readAll().toStdString(), nullptr, /*allow_exceptions=*/false);
-  if (!summary.is_object()) {
-    // The disk took no summary: what is known is said all the same.
-    summary = {{"verdict", verdict_word(outcome.verdict)}, {"reasons", nlohmann::json::array()}};
-    for (const QString& reason : outcome.reasons) summary["reasons"].push_back(reason.toStdString());
-  }
+  auto summary = nlohmann::ordered_json::parse(outcome.summary);
+  bool printed = false;
   if (arguments_.json) {
     summary["folder"] = outcome.folder.toStdString();
-    terminal_.print(text_of(summary.dump(1)) + '\n');
-  } else if (summary.contains("ledger")) {
-    terminal_.print(result_table(summary, outcome.folder));
+    printed = terminal_.print(text_of(summary.dump(1)) + '\n');
   } else {
-    terminal_.print(QString("verdict %1: %2\n").arg(verdict_word(outcome.verdict), outcome.reasons.join("; ")));
+    printed = terminal_.print(result_table(summary, outcome.folder));
   }
   if (interrupted_) return exit_interrupted;
+  if (!printed) return exit_failed;  // whoever reads it has no result
   const bool bad = outcome.verdict == Verdict::broken || (arguments_.strict && outcome.verdict == Verdict::degraded);
-  return bad ? exit_bad_verdict : exit_good;
+  return bad ? exit_failed : exit_good;
 }
 
 }  // namespace n2nq::app

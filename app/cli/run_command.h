@@ -14,7 +14,7 @@
 namespace n2nq::app {
 
 inline constexpr int exit_good = 0;
-inline constexpr int exit_bad_verdict = 1;
+inline constexpr int exit_failed = 1;
 inline constexpr int exit_bad_input = 2;
 inline constexpr int exit_interrupted = 130;
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/terminal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include <cstring>
 
 namespace n2nq::app {
 
@@ -17,10 +20,10 @@ int terminal_columns() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : columns_default;
 }
 
-void write_to(FILE* stream, const QString& text) {
+bool write_to(FILE* stream, const QString& text) {
   const QByteArray bytes = text.toUtf8();
-  ::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), stream);
-  ::fflush(stream);
+  const auto size = static_cast<std::size_t>(bytes.size());
+  return ::fwrite(bytes.constData(), 1, size, stream) == size && ::fflush(stream) == 0;
 }
 
 }  // namespace
@@ -43,9 +46,11 @@ void Terminal::say(const QString& text) {
   write_to(stderr, text + '\n');
 }
 
-void Terminal::print(const QString& text) {
+bool Terminal::print(const QString& text) {
   clear_line();
-  write_to(stdout, text);
+  if (write_to(stdout, text)) return true;
+  say(QString("n2nq-bench: cannot write to standard output: %1").arg(QString::fromLocal8Bit(std::strerror(errno))));
+  return false;
 }
 
 void Terminal::clear_line() {

@@ -14,15 +14,14 @@ class Terminal {
   void progress(const QString& text);
   /// A line of its own on stderr.
   void say(const QString& text);
-  /// On stdout. The progress line is gone by then.
-  void print(const QString& text);
+  /// On stdout. The progress line is gone by then. False when it could not be written as a whole; why is said on stderr.
+  bool print(const QString& text);
 
  private:
   void clear_line();
 
   bool overwrites_;
   bool line_open_ = false;
-  QString last_;
   QElapsedTimer since_line_;
 };
 

@@ -105,9 +105,11 @@ MasterFile write_master_file(const QString& receivers_folder, const QString& pat
   }
   if (cancelled) return result;  // an uncommitted QSaveFile leaves nothing behind
   result.bytes += static_cast<std::uint64_t>(buffer.size());
-  out.write(buffer);
   for (const auto& log : logs) result.unreadable += log->unreadable();
-  if (!out.commit()) result.error = QString("Cannot write %1: %2").arg(path, out.errorString());
+  // flush() first: commit() does not tell when the last buffered bytes found the disk full.
+  if (out.write(buffer) == buffer.size() && out.flush() && out.commit()) return result;
+  result.error = QString("Cannot write %1: %2").arg(path, out.errorString());
+  result.lines = result.bytes = 0;
   return result;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/result.h"
 
+#include <QHash>
+#include <QRegularExpression>
+
 #include "app/control/hgrm.h"
 #include "app/control/live_accumulator.h"
 #include "app/control/summary.h"
@@ -49,6 +52,26 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
     if (!error.empty()) reason += QString(" (%1)").arg(QString::fromStdString(error));
     reasons += reason;
   }
+}
+
+/// Two hundred receivers that met the same fate are one reason, not two hundred: of sentences that differ in their numbers only, the first
+/// few stand, and how many more there are.
+QStringList grouped(const QStringList& reasons) {
+  constexpr int told_max = 3;
+  static const QRegularExpression number("[0-9]+");
+  QStringList out;
+  QHash<QString, int> count;
+  const auto shape = [](QString reason) { return reason.replace(number, "#"); };
+  for (const QString& reason : reasons) ++count[shape(reason)];
+  QHash<QString, int> told;
+  for (const QString& reason : reasons) {
+    const QString key = shape(reason);
+    const int place = ++told[key];
+    // One too many would take the line that it saves.
+    if (place <= told_max || count[key] == told_max + 1) out += reason;
+    if (place == told_max && count[key] > told_max + 1) out += QString("… and %1 more of that kind").arg(count[key] - told_max);
+  }
+  return out;
 }
 
 void set_final_senders(LiveFigures& figures, const PlainJson& bye) {
@@ -177,6 +200,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   } else {
     outcome.verdict = record.stopped_by_user ? Verdict::stopped : Verdict::clean;
   }
+  outcome.reasons = grouped(outcome.reasons);
   if (record.stopped_by_user) {
     const QString stop = record.killed_by_user    ? "killed by the user: what was not told by then is missing"
                          : record.traffic_started ? "stopped by the user"
@@ -212,12 +236,15 @@ RunResult finish_readable_run(const RunRecord& record, const std::atomic<bool>& 
   const QString hgrm_error = write_whole(folder.file("latency.hgrm"), hgrm_text(total_of(record.of(Role::receivers).bye, "latency")));
   degrade(result.outcome, hgrm_error);
 
-  const std::string text =
-      summary_json(record, ledger, result.outcome, master).dump(1, ' ', false, PlainJson::error_handler_t::replace) + "\n";
-  const QString error = write_whole(folder.file("summary.json"), QByteArray::fromStdString(text));
+  const auto summary_text = [&] {
+    return summary_json(record, ledger, result.outcome, master).dump(1, ' ', false, PlainJson::error_handler_t::replace) + "\n";
+  };
+  result.outcome.summary = summary_text();
+  const QString error = write_whole(folder.file("summary.json"), QByteArray::fromStdString(result.outcome.summary));
   if (!error.isEmpty()) {
     result.outcome.reasons += error;
     result.outcome.verdict = Verdict::broken;  // a result that cannot be kept is none
+    result.outcome.summary = summary_text();
   }
   return result;
 }

@@ -9,6 +9,7 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
+#include <string>
 
 #include "app/control/deadlines.h"
 #include "app/control/live_figures.h"
@@ -34,6 +35,7 @@ struct RunOutcome {
   Verdict verdict = Verdict::broken;
   QStringList reasons;  // sentences, what made the verdict first; empty for clean
   QString folder;       // absolute path of the run folder
+  std::string summary;  // the text of summary.json, also where no disk took it
 };
 
 class RunControl : public QObject {

@@ -30,7 +30,9 @@ QString make_own(const QString& parent, const QString& name, QString& error) {
 
 QString make_exact(const QString& exact, QString& error) {
   const QDir folder(exact);
-  if (folder.exists() && !folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
+  if (QFileInfo(exact).exists() && !QFileInfo(exact).isDir()) {
+    error = QString("%1 is a file: name a folder that does not exist yet").arg(exact);
+  } else if (folder.exists() && !folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
     error = QString("The folder %1 is not empty: name one that does not exist yet, so that no other run's files are mixed in").arg(exact);
   } else if (!QDir().mkpath(exact)) {
     error = QString("Cannot make the folder %1: is it writable?").arg(exact);

@@ -127,6 +127,8 @@ TEST_F(CliTest, bad_input_names_the_place_and_returns_2) {
       {{"run", "quick", "--set", "queue.responses=true"}, "queue.responses must be false"},
       {{"run", "quick", "--set", "broker.host=lab-1"}, "broker.host must be local"},
       {{"run", "quick", "--out", "full"}, "is not empty"},
+      {{"run", "quick", "--out", "bad.yaml"}, "is a file"},
+      {{"run", "quick", "--out", ""}, "--out needs a folder"},
       {{"run"}, "run needs a preset"},
       {{"fly"}, "\"fly\" is not a command"},
   };

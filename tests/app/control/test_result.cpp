@@ -148,6 +148,20 @@ TEST_F(ResultTest, the_means_of_the_stages_add_up) {
   EXPECT_NEAR(sum, out["latency_from_plan_us"]["mean"].get<double>(), 1e-9);
 }
 
+TEST_F(ResultTest, many_reasons_of_a_kind_are_told_as_a_few_and_a_count) {
+  for (int number = 1; number <= 200; ++number) {
+    broker["faults"].push_back("R" + std::to_string(number) + " cut off: pending bytes: " + std::to_string(number * 1000) + " wait");
+  }
+  broker["faults"].push_back("S001 was gone");
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
+  ASSERT_EQ(result.outcome.reasons.size(), 5) << text(result.outcome);
+  EXPECT_TRUE(result.outcome.reasons[0].startsWith("R1 cut off"));
+  EXPECT_EQ(result.outcome.reasons[3], "… and 197 more of that kind");
+  EXPECT_EQ(result.outcome.reasons[4], "S001 was gone");
+  EXPECT_EQ(summary()["reasons"].size(), 5u);
+}
+
 TEST_F(ResultTest, services_have_the_same_figures) {
   finish();
   const Json out = summary();

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real disk that is full: the run goes on, every message is delivered, and the result says what could not be written and why."""
+import json
+import os
+import subprocess
+import unittest
+
+from bench import BIN, DEADLINE_S, BenchCase
+
+
+class DiskFull(BenchCase):
+    def test_run_on_a_full_disk(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        # A file system of 2 MiB that only this run sees. Without root a user namespace may mount it too.
+        unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+        script = 'mount -t tmpfs -o size=2m none "$1" && shift && exec "$@"'
+        bench = [BIN / "n2nq-bench", "run", "thesis-baseline", "--set", "senders.delay_ms=20", "--json", "--out", disk / "run"]
+        done = subprocess.run([*unshare, "sh", "-c", script, "sh", disk, *bench], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, 1, done.stderr)
+
+        summary = json.loads(done.stdout)  # stdout has room where the disk has none
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["attempted"], total["delivered"], total["lost"]), (2_500, 125_000, 0), summary["reasons"])
+        self.assertEqual(summary["latency_us"]["count"], 125_000)
+        self.assertEqual(summary["verdict"], "broken", "a result that cannot be kept is none")
+        log = summary["logs"]["receivers"]
+        self.assertEqual(log["lines"] + log["dropped"], 125_000)
+        self.assertGreater(log["dropped"], 0)
+        for path in ("receivers/R", "messages.tsv", "latency.hgrm", "summary.json"):
+            named = [r for r in summary["reasons"] if path in r and "No space left on device" in r]
+            self.assertEqual(len(named), 1, summary["reasons"])
+
+
+class OutputFull(BenchCase):
+    def test_a_result_that_nobody_can_read_is_not_a_success(self):
+        for command in (["run", "quick", "--set", "senders.messages=2", "--json", "--out", self.folder / "run"], ["settings"], ["--help"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([BIN / "n2nq-bench", *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+            self.assertEqual(done.returncode, 1, command)
+            self.assertIn("No space left on device", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
