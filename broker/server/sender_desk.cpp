@@ -15,6 +15,12 @@ constexpr int64_t tell_after_ns = 15 * net::ns_per_ms;
 /// Refused ranges that wait to be told; more are told at once.
 constexpr size_t refused_untold_max = 1000;
 
+/// The fields that the broker fills in are as a sender has to leave them.
+bool is_untouched(const uint8_t* record) {
+  return wire::record_taken_in_ns(record) == 0 && wire::record_attempt(record) == 0 &&
+         (wire::record_flags(record) & ~wire::flag_warm_up) == 0;
+}
+
 }  // namespace
 
 SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
@@ -75,8 +81,14 @@ bool SenderDesk::take_in(Session& session, wire::ByteView record, int64_t read_n
                                                    std::to_string(account.next_index) + " of sender " + std::to_string(session.number()));
     return false;
   }
+  if (!is_untouched(record.data())) {
+    session.refuse(wire::ErrorCode::frame, "message " + std::to_string(index) + " of sender " + std::to_string(sender) +
+                                               ": taken_in_ns, attempt and flags but bit 0 are the broker's, a sender leaves them 0");
+    return false;
+  }
   if (index < account.next_index) return true;  // repeated after a reconnect: it is accepted already
   account.next_index = index + 1;
+  account.end_said.reset();
   mark_untold(session.number());
   if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
     refuse_message(account, index, wire::RefuseReason::too_large);
@@ -104,11 +116,14 @@ void SenderDesk::refuse_message(Account& account, uint64_t index, wire::RefuseRe
 
 void SenderDesk::on_end(Session& session, const wire::End& end) {
   Account& account = accounts_[session.number() - 1];
-  if (end.value != account.next_index) {
+  // HELLO may have moved next_index since; nothing was published behind the END before.
+  const uint64_t expected = account.end_said.value_or(account.next_index);
+  if (end.value != expected) {
     session.refuse(wire::ErrorCode::index_gap, "END says that " + std::to_string(end.value) + " is one above the last message; expected " +
-                                                   std::to_string(account.next_index));
+                                                   std::to_string(expected) + (account.end_said ? ", as END said before" : ""));
     return;
   }
+  account.end_said = end.value;
   set_ended(account, true);
   account.untold = true;
   tell(account);

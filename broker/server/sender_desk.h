@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class SenderDesk {
     bool known = false;          // was connected at least once
     bool ended = false;
     uint64_t next_index = 0;
+    std::optional<uint64_t> end_said;  // what END said, as long as nothing was published since
     uint64_t accepted = 0;
     uint64_t refused = 0;
     int64_t gone_since_ns = 0;  // while known and not connected

@@ -35,6 +35,13 @@ int64_t house_look_ns(const Limits& limits) {
   return std::clamp(look_ms * net::ns_per_ms, house_look_min_ns, house_look_max_ns);
 }
 
+/// Completes "waiting for …": "50 senders", "senders (49 of 50 connected)"; empty when all are there.
+std::string missing(const std::string& role, uint32_t connected, uint32_t expected, bool briefly) {
+  if (connected == expected) return {};
+  if (connected == 0) return std::to_string(expected) + " " + role + (expected == 1 ? "" : "s");
+  return role + "s (" + std::to_string(connected) + " of " + std::to_string(expected) + (briefly ? ")" : " connected)");
+}
+
 }  // namespace
 
 const char* name_of(Server::State state) {
@@ -349,8 +356,13 @@ void Server::note_waiting() {
 }
 
 std::string Server::waiting_for() const {
-  return std::to_string(senders_.connected()) + " of " + std::to_string(options_.queue.senders) + " senders and " +
-         std::to_string(receivers_.connected()) + " of " + std::to_string(options_.queue.receivers) + " receivers are connected";
+  const uint32_t senders = options_.queue.senders;
+  const uint32_t receivers = options_.queue.receivers;
+  const bool both = senders_.connected() < senders && receivers_.connected() < receivers;
+  std::string text = missing("sender", senders_.connected(), senders, both);
+  if (both) text += " and ";
+  text += missing("receiver", receivers_.connected(), receivers, both);
+  return text.empty() ? "the first message" : text;
 }
 
 }  // namespace n2nq

@@ -75,6 +75,43 @@ TEST(Reconnect, AnEndThatIsRepeatedIsAnsweredAgain) {
   EXPECT_EQ(WireClient::receiver(broker.port(), 1).receive_all().records.size(), 10u);
 }
 
+TEST(Reconnect, AnEndThatIsRepeatedWithAnotherNumberIsRefused) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient first = WireClient::sender(broker.port(), 1);
+  first.publish(1, 0, 10);
+  EXPECT_EQ(first.end(10), 10u);
+  uint32_t session = 0;
+  for (const uint64_t other : {9, 11, 12}) {
+    WireClient again = WireClient::sender(broker.port(), 1, ++session, other);
+    again.send(wire::End{other});
+    const auto error = again.read_error();
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code, wire::ErrorCode::index_gap);
+    EXPECT_NE(error->text.find("expected 10, as END said before"), std::string::npos) << error->text;
+  }
+}
+
+TEST(Reconnect, BehindItsEndASenderPublishesOnALaterConnectionOnly) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient other = WireClient::receiver(broker.port(), 1);
+  WireClient first = WireClient::sender(broker.port(), 1);
+  first.publish(1, 0, 10);
+  wire::Bytes end_and_more;
+  wire::End{10}.encode(end_and_more);
+  const wire::Bytes more = support::publish_frames(1, 10, 15, 50, 1000);
+  end_and_more.insert(end_and_more.end(), more.begin(), more.end());
+  first.send(wire::ByteView(end_and_more));
+  while (const auto frame = first.read()) {
+    if (frame->type == wire::FrameType::end) {
+      EXPECT_EQ(wire::End::decode(frame->body).value().value, 10u);
+    }
+  }
+  WireClient second = WireClient::sender(broker.port(), 1, 1);
+  EXPECT_EQ(second.welcome().next_index, 10u) << "what came behind END was not accepted";
+  second.publish(1, 10, 12);
+  EXPECT_EQ(second.end(12), 12u);
+}
+
 TEST(Reconnect, ANewBrokerTakesASenderWhereItIs) {
   BrokerUnderTest broker(one_to_one);
   WireClient sender = WireClient::sender(broker.port(), 1, 3, 500);

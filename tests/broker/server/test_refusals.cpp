@@ -65,6 +65,7 @@ std::vector<Wrong> wrong_first_frames() {
       {"a TLS client", with_header(0x00010316, 0xFC, 3), ErrorCode::not_n2nq, ""},
       {"zeros", wire::Bytes(1000, 0), ErrorCode::not_n2nq, ""},
       {"another frame first", encoded(wire::Probe{1}), ErrorCode::not_n2nq, "HELLO"},
+      {"a HELLO of 7 bytes", with_header(7, 1), ErrorCode::not_n2nq, "at least 8"},
       {"a length over 64", with_header(65, 1), ErrorCode::not_n2nq, "64"},
       {"a length of -1", with_header(0xFFFFFFFF, 1), ErrorCode::not_n2nq, "64"},
       {"wrong magic", hello([](auto& one) { one.magic_read = 0x51514E32; }), ErrorCode::not_n2nq, "N2NQ"},
@@ -81,6 +82,13 @@ std::vector<Wrong> wrong_first_frames() {
   };
 }
 
+/// A message with 2 in a field that is the broker's.
+wire::Bytes touched_record(size_t offset) {
+  wire::Bytes frame = support::publish_frames(1, 0, 1, 50, 1000);
+  frame[wire::frame_header_bytes + offset] = 2;
+  return frame;
+}
+
 std::vector<Wrong> wrong_senders_frames() {
   wire::Bytes cut = support::publish_frames(1, 0, 1, 50, 1000);
   wire::store(cut.data(), static_cast<uint32_t>(cut.size() - 8 - 1));
@@ -93,6 +101,9 @@ std::vector<Wrong> wrong_senders_frames() {
       {"another sender's message", support::publish_frames(2, 0, 1, 50, 1000), ErrorCode::index_gap, "sender 1"},
       {"a cut record", cut, ErrorCode::frame, "middle of a record"},
       {"a record's size of -1", size_lies, ErrorCode::frame, "middle of a record"},
+      {"taken_in_ns of a sender", touched_record(32), ErrorCode::frame, "taken_in_ns"},
+      {"the bit redelivered from a sender", touched_record(40), ErrorCode::frame, "flags but bit 0"},
+      {"an attempt from a sender", touched_record(42), ErrorCode::frame, "attempt"},
       {"an empty PUBLISH", with_header(0, 3), ErrorCode::frame, "PUBLISH"},
       {"PUBLISH over the limit", with_header(2'000'000, 3), ErrorCode::frame, "limit"},
       {"PUBLISH of 2^31", with_header(0x80000000, 3), ErrorCode::frame, "limit"},
