@@ -20,6 +20,7 @@ constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr std::int64_t pass_every_ns = 80 * net::ns_per_ms;
 constexpr std::size_t pass_early_at_part = 8;  // when an eighth of the ring is full
 constexpr std::size_t records_per_pass_max = 64 * 1024;
+constexpr std::int64_t touch_every_ns = 60 * net::ns_per_s;
 /// The writer yields to threads that carry messages.
 constexpr int writer_nice = 5;
 
@@ -43,8 +44,9 @@ Recorder::Recorder(WorkerRole role, std::uint32_t first, std::uint32_t last, Log
   if (error || access(options_.folder.c_str(), W_OK | X_OK) != 0) {
     throw std::runtime_error("log folder " + options_.folder + ": " + (error ? error.message() : "cannot be written to"));
   }
+  StagingRing::remove_abandoned(staging_folder);
   const std::string name = std::string("n2nq-") + name_of(role) + "-" + std::to_string(getpid()) + "-" + std::to_string(net::now_ns());
-  ring_ = std::make_unique<StagingRing>(StagingRing::create(staging_folder, name + ".staging", role));
+  ring_ = std::make_unique<StagingRing>(StagingRing::create(staging_folder, name + std::string(StagingRing::suffix), role));
   thread_ = std::thread([this] { run(); });
 }
 
@@ -94,7 +96,7 @@ void Recorder::finish() {
 
 void Recorder::run() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), writer_nice);
-  std::int64_t last_pass_ns = 0;
+  std::int64_t last_pass_ns = 0, touched_ns = net::now_ns();
   for (bool finishing = false; !finishing;) {
     {
       std::unique_lock lock(mutex_);
@@ -107,6 +109,10 @@ void Recorder::run() {
       write_waiting();
     } while (ring_->fill() >= (finishing ? 1 : ring_->capacity() / pass_early_at_part));
     last_pass_ns = net::now_ns();
+    if (last_pass_ns - touched_ns >= touch_every_ns) {
+      ring_->touch();
+      touched_ns = last_pass_ns;
+    }
   }
   close_logs();
   ring_->remove_file();

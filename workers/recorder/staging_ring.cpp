@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <utility>
 
@@ -38,6 +39,22 @@ struct StagingRing::Head {
   WorkerRole role;
   std::uint64_t capacity;
 };
+
+void StagingRing::remove_abandoned(const std::string& folder) {
+  std::error_code error;
+  const auto oldest = std::filesystem::file_time_type::clock::now() - abandoned_after;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with("n2nq-") || !name.ends_with(suffix)) continue;
+    std::error_code gone;
+    const auto touched = at->last_write_time(gone);
+    if (!gone && touched < oldest) std::filesystem::remove(at->path(), gone);  // another user's stays: it may not be removed
+  }
+}
+
+void StagingRing::touch() {
+  utimensat(AT_FDCWD, path_.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
 
 StagingRing::StagingRing(std::string path, void* map, std::size_t bytes)
     : path_(std::move(path)),

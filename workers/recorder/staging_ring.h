@@ -8,10 +8,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "workers/recorder/record.h"
 
@@ -21,12 +23,18 @@ class StagingRing {
  public:
   static constexpr std::size_t bytes_wanted = std::size_t{32} << 20;  // 699,050 records; at 1 million a second 0.7 s without the writer
   static constexpr std::size_t bytes_min = std::size_t{1} << 20;
+  /// How the files' names end; they begin with "n2nq-".
+  static constexpr std::string_view suffix = ".staging";
+  /// A file that nobody touched for so long belongs to nobody: a bench that lives salvages within seconds.
+  static constexpr std::chrono::minutes abandoned_after{10};
 
   /// Creates `folder`/`name` and takes the largest of bytes_wanted, its half, its quarter, … down to bytes_min that the folder has room
   /// for; all of it is reserved and mapped at once, so that no record can fault. Throws std::runtime_error naming the file and the reason.
   static StagingRing create(const std::string& folder, const std::string& name, WorkerRole role, std::size_t bytes = bytes_wanted);
   /// Opens what a killed process has left behind. Throws std::runtime_error when it is no such file.
   static StagingRing open(const std::string& path);
+  /// Removes what was left behind by processes that were killed together with their bench, as far as it is ours to remove.
+  static void remove_abandoned(const std::string& folder);
 
   StagingRing(StagingRing&& other) noexcept;
   StagingRing& operator=(StagingRing&&) = delete;
@@ -60,6 +68,8 @@ class StagingRing {
   std::uint64_t dropped() const { return counter(dropped_at).load(std::memory_order_relaxed); }
   WorkerRole role() const;
   const std::string& path() const { return path_; }
+  /// Marks the file as in use, to be called every minute or so.
+  void touch();
   /// Removes the file (the mapping stays usable).
   void remove_file();
 

@@ -69,6 +69,27 @@ bool wait_for(Done&& done) {
   return true;
 }
 
+TEST_F(RecorderTest, staging_files_that_nobody_touched_for_long_are_removed) {
+  fs::create_directories(staging());
+  const auto make = [this](const char* name, std::chrono::minutes untouched_for) {
+    const fs::path path = fs::path(staging()) / name;
+    std::ofstream(path) << "left behind";
+    fs::last_write_time(path, fs::file_time_type::clock::now() - untouched_for);
+    return path;
+  };
+  const auto abandoned = make("n2nq-senders-1-1.staging", std::chrono::minutes(11));
+  const auto in_use = make("n2nq-senders-2-2.staging", std::chrono::minutes(9));
+  const auto foreign = make("other.staging", std::chrono::minutes(11));
+  StagingRing ring = StagingRing::create(staging(), "n2nq-senders-3-3.staging", WorkerRole::senders, StagingRing::bytes_min);
+  fs::last_write_time(ring.path(), fs::file_time_type::clock::now() - std::chrono::minutes(11));
+  ring.touch();
+  const Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  EXPECT_FALSE(fs::exists(abandoned));
+  EXPECT_TRUE(fs::exists(in_use));
+  EXPECT_TRUE(fs::exists(foreign));
+  EXPECT_TRUE(fs::exists(ring.path()));
+}
+
 TEST_F(RecorderTest, WritesAFilePerServiceWithHeadLinesAndFoot) {
   Recorder recorder(WorkerRole::receivers, 1, 2, options(), staging());
   recorder.begin_log(1, 51234, 0);
