@@ -9,6 +9,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScreen>
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QTabBar>
@@ -21,6 +22,7 @@
 #include "ui/page/status_strip.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
+#include "ui/widget/focus_keeper.h"
 #include "ui/widget/message_bar.h"
 #include "ui/widget/small_button.h"
 
@@ -32,6 +34,7 @@ constexpr QSize size_at_first(1440, 900);
 constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
+const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
 const QString help_name = QStringLiteral("Help");
@@ -60,6 +63,7 @@ MainWindow::MainWindow(Parts parts)
   connect_parts();
   restore();
   refresh_actions();
+  new FocusKeeper(*this);
   stalls_.begin();
 }
 
@@ -77,7 +81,7 @@ void MainWindow::build() {
   all->addWidget(bar_ = new RunBar(form_, presets_, actions_, theme_));
   all->addWidget(make_tab_row());
   pages_ = new QStackedWidget;
-  bench_ = new BenchPage(form_, actions_, theme_);
+  bench_ = new BenchPage(form_, actions_, *messages_, theme_);
   charts_page_ = new QWidget;
   charts_page_->setObjectName(QStringLiteral("charts_page"));
   auto* charts = new QVBoxLayout(charts_page_);
@@ -101,8 +105,11 @@ QWidget* MainWindow::make_tab_row() {
   tabs_->setUsesScrollButtons(false);
   tabs_->setFocusPolicy(Qt::StrongFocus);
   menu_button_ = small_button("button_menu", QStringLiteral("Menu"), QStringLiteral("Everything there is to do (F10)"));
+  // Has its room in this row whether there is a message or not, so that nothing moves when one comes.
+  messages_ = new MessageBar(theme_);
   row->addWidget(tabs_);
-  row->addStretch(1);
+  row->addWidget(messages_, 1);
+  row->addStretch(0);
   row->addWidget(menu_button_);
   for (const QString& name : {bench_name, help_name}) tabs_->addTab(name);
   connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::show_tab);
@@ -123,7 +130,7 @@ void MainWindow::make_actions() {
       add_action("action_start_all", QStringLiteral("Start all"), QKeySequence(Qt::Key_F5), QStringLiteral("Starts all processes"));
   stop_all_ =
       add_action("action_stop_all", QStringLiteral("Stop"), QKeySequence(Qt::SHIFT | Qt::Key_F5), QStringLiteral("Ends the run in order"));
-  save_as_ = add_action("action_save_as", QStringLiteral("Save as preset…"), QKeySequence::SaveAs,
+  save_as_ = add_action("action_save_as", QStringLiteral("Save as preset…"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
                         QStringLiteral("Saves these settings as a preset"));
   log_ = add_action("action_log", QStringLiteral("Log of the selected service"), QKeySequence(Qt::CTRL | Qt::Key_L),
                     QStringLiteral("Opens the log of the service selected in a table"));
@@ -201,12 +208,14 @@ void MainWindow::connect_parts() {
   connect(bench_, &BenchPage::log_requested, this, &MainWindow::open_log);
   connect(bench_, &BenchPage::broker_log_requested, this, &MainWindow::open_broker_log);
   connect(bench_, &BenchPage::open_folder_requested, this, &MainWindow::open_folder);
-  connect(bar_, &RunBar::problem, this, [this](const QString& text) { bench_->messages()->add(MessageBar::Kind::bad, text); });
-  connect(&actions_, &RunActions::refused, this, [this](const QString& key) {
-    show_page(bench_name);
-    bench_->messages()->add(MessageBar::Kind::bad, QStringLiteral("Not started: %1 %2").arg(SettingsForm::label(key), form_.problem(key)));
+  connect(bar_, &RunBar::problem, this, [this](const QString& text) { messages_->add(MessageBar::Kind::bad, text, preset_topic); });
+  connect(&presets_, &PresetChoice::chosen, this, [this] { messages_->withdraw(preset_topic); });
+  connect(&actions_, &RunActions::refused, this, &MainWindow::refuse);
+  connect(&form_, &SettingsForm::changed, this, [this] {
+    if (form_.first_problem_key().isEmpty()) messages_->withdraw(refused_topic);
   });
   connect(&actions_, &RunActions::fresh_run, this, &MainWindow::remember);
+  connect(&actions_, &RunActions::fresh_run, this, [this] { messages_->withdraw(log_topic); });
   connect(&run_, &app::RunControl::figures_changed, bar_, &RunBar::refresh_progress);
   connect(&run_, &app::RunControl::state_changed, this, &MainWindow::refresh_actions);
   connect(&run_, &app::RunControl::process_changed, this, &MainWindow::refresh_actions);
@@ -227,9 +236,17 @@ void MainWindow::restore() {
     presets_.restore(memory_.preset());
   }
   const WindowMemory::Layout layout = memory_.layout();
-  if (layout.geometry.isEmpty() || !restoreGeometry(layout.geometry)) resize(size_at_first);
+  if (layout.geometry.isEmpty() || !restoreGeometry(layout.geometry)) fit_to_screen();
   bench_->restore_layout(layout.cards, layout.rows);
   place_charts();
+}
+
+// A window of a first start is as large as it likes to be, as far as the screen lets it.
+void MainWindow::fit_to_screen() {
+  const QRect room = screen()->availableGeometry();
+  const QSize size = size_at_first.boundedTo(room.size());
+  resize(size);
+  move(room.left() + (room.width() - size.width()) / 2, room.top() + (room.height() - size.height()) / 2);
 }
 
 void MainWindow::remember() {
@@ -289,7 +306,9 @@ void MainWindow::choose_theme(ThemeChoice choice) {
 LogWindow* MainWindow::open_log(app::Role role, int number) {
   const QString path = run_.log_path(role, number);
   if (path.isEmpty()) {
-    bench_->messages()->add(MessageBar::Kind::remark, QStringLiteral("There are no logs before a run has been started."));
+    messages_->withdraw(log_topic);
+    messages_->add(MessageBar::Kind::remark, QStringLiteral("There is no log yet: a service's log begins when a run is started (F5)."),
+                   log_topic);
     return nullptr;
   }
   return logs_.open(QStringLiteral("Log of %1").arg(service_name(role, number)), path);
@@ -303,7 +322,15 @@ void MainWindow::open_broker_log() {
 void MainWindow::open_folder() {
   const QString folder = run_.folder();
   if (folder.isEmpty() || QDesktopServices::openUrl(QUrl::fromLocalFile(folder))) return;
-  bench_->messages()->add(MessageBar::Kind::remark, QStringLiteral("No file manager opened; the run's folder is %1").arg(folder));
+  messages_->add(MessageBar::Kind::remark, QStringLiteral("No file manager opened; the run's folder is %1").arg(folder));
+}
+
+void MainWindow::refuse(const QString& key) {
+  messages_->withdraw(refused_topic);
+  show_page(bench_name);
+  QString text = QStringLiteral("Not started: %1 %2").arg(SettingsForm::label(key), form_.problem(key));
+  if (const qsizetype more = form_.problem_keys().size() - 1; more > 0) text += QStringLiteral(" (and %1 more)").arg(more);
+  messages_->add(MessageBar::Kind::bad, text, refused_topic);
 }
 
 void MainWindow::refresh_actions() {
@@ -311,7 +338,6 @@ void MainWindow::refresh_actions() {
   stop_all_->setEnabled(actions_.is_on());
   broker_log_->setEnabled(!run_.broker_log_path().isEmpty());
   folder_->setEnabled(!run_.folder().isEmpty());
-  log_->setEnabled(!run_.folder().isEmpty());
 }
 
 void MainWindow::measure_cpu() {

@@ -23,6 +23,7 @@ namespace n2nq::ui {
 
 class BenchPage;
 class HelpPage;
+class MessageBar;
 class RunBar;
 class StatusStrip;
 
@@ -74,6 +75,8 @@ class MainWindow : public QMainWindow {
   void open_folder();
   void choose_theme(ThemeChoice choice);
   void refresh_actions();
+  void refuse(const QString& key);
+  void fit_to_screen();
   void measure_cpu();
   bool may_close();
 
@@ -94,6 +97,7 @@ class MainWindow : public QMainWindow {
   QTabBar* tabs_ = nullptr;
   QPushButton* menu_button_ = nullptr;
   QStackedWidget* pages_ = nullptr;
+  MessageBar* messages_ = nullptr;
   BenchPage* bench_ = nullptr;
   QWidget* charts_page_ = nullptr;
   HelpPage* help_ = nullptr;

@@ -134,7 +134,7 @@ void render_popups(Renderer& renderer) {
     const QString theme = dark ? QStringLiteral("dark") : QStringLiteral("light");
     bench.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
     n2nq::ui::SaveAsDialog dialog(bench.window().presets(), &bench.window());
-    dialog.findChild<QLineEdit*>(QStringLiteral("preset_name"))->setText(QStringLiteral("two words"));
+    dialog.findChild<QLineEdit*>(QStringLiteral("preset_name"))->setText(QStringLiteral("a/b"));
     dialog.accept();
     dialog.show();
     renderer.save(dialog, QStringLiteral("save-as-") + theme);
@@ -169,8 +169,6 @@ bool render_trouble(Renderer& renderer) {
   if (broker == 0 || ::kill(broker, SIGKILL) != 0) return false;
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
   for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("died"), size);
-  bench.click(QStringLiteral("notice_fold_N2NQ"));
-  renderer.save_bench(bench, QStringLiteral("died-details"), sizes[0]);
   bench.window().theme().choose(n2nq::ui::ThemeChoice::dark);
   renderer.save_bench(bench, QStringLiteral("died"), sizes[0]);
   return true;

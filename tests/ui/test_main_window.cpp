@@ -79,13 +79,13 @@ void TestMainWindow::bad_values_are_refused_beside_their_field() {
     auto* line = bench.find<QLabel>(QString::fromLatin1(problem));
     QVERIFY2(edit && line, field);
     const QString good = edit->text();
-    QVERIFY2(!line->isVisible(), field);
+    QVERIFY2(line->text().isEmpty(), field);
     QVERIFY(bench.type(QString::fromLatin1(field), QString::fromLatin1(text)));
     QCOMPARE(edit->text(), QString::fromLatin1(text));  // what was typed stays, to be mended
-    QVERIFY2(line->isVisible() && line->text().contains(QStringLiteral("must be")), field);
+    QVERIFY2(line->isVisible() && line->toolTip().contains(QStringLiteral("must be")), field);
     QVERIFY2(edit->property("refused").toBool(), field);
     QVERIFY(bench.type(QString::fromLatin1(field), good));
-    QVERIFY2(!line->isVisible(), field);
+    QVERIFY2(line->text().isEmpty(), field);
   }
 }
 
@@ -104,7 +104,7 @@ void TestMainWindow::a_problem_in_the_advanced_settings_is_shown_there() {
   QVERIFY(bench.click(QStringLiteral("button_N2NQ")));
   QCOMPARE(bench.run().state(), app::RunState::idle);
   QVERIFY(bench.find<QWidget>(QStringLiteral("advanced_panel"))->isVisible());
-  QVERIFY(bench.find<QLabel>(QStringLiteral("problem_limits_pending_mib"))->isVisible());
+  QVERIFY(!bench.find<QLabel>(QStringLiteral("problem_limits_pending_mib"))->text().isEmpty());
 }
 
 void TestMainWindow::fields_follow_the_choice_beside_them() {
@@ -159,18 +159,18 @@ void TestMainWindow::save_as_refuses_bad_names_and_saves_good_ones() {
     if (!seen) return;
     auto* name = dialog->findChild<QLineEdit*>(QStringLiteral("preset_name"));
     auto* save = dialog->findChild<QAbstractButton*>(QStringLiteral("preset_save"));
-    QTest::keyClicks(name, QStringLiteral("two words"));
+    QTest::keyClicks(name, QStringLiteral("../out"));
     QTest::mouseClick(save, Qt::LeftButton);
     seen = dialog->isVisible() && !dialog->findChild<QLabel*>(QStringLiteral("preset_name_problem"))->text().isEmpty();
     name->clear();
-    QTest::keyClicks(name, QStringLiteral("mine"));
+    QTest::keyClicks(name, QStringLiteral("my own case"));
     QTest::mouseClick(save, Qt::LeftButton);
   });
   QVERIFY(bench.click(QStringLiteral("button_save_as")));
   QVERIFY(seen);
-  QCOMPARE(bench.window().presets().name(), QStringLiteral("mine"));
+  QCOMPARE(bench.window().presets().name(), QStringLiteral("my own case"));
   QVERIFY(!bench.window().presets().is_modified());
-  QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/mine.yaml")).contains("amount: 4"));
+  QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/my own case.yaml")).contains("amount: 4"));
 }
 
 void TestMainWindow::pages_are_chosen_by_keys() {

@@ -53,7 +53,7 @@ AdvancedPanel::AdvancedPanel(SettingsForm& form, const Theme& theme, QWidget* pa
   auto* content = new QWidget;
   auto* grid = new QGridLayout(content);
   grid->setContentsMargins(0, 0, space::between, 0);
-  grid->setVerticalSpacing(space::in_row);
+  grid->setVerticalSpacing(0);  // the lines for what was refused keep the rows apart
   grid->setHorizontalSpacing(space::card);
   grid->setColumnStretch(2, 1);
   int row = 0;

@@ -4,11 +4,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QStackedLayout>
 
 #include "ui/card/advanced_panel.h"
 #include "ui/card/process_head.h"
 #include "ui/card/run_panel.h"
+#include "ui/widget/process_notice.h"
 #include "ui/widget/segmented_control.h"
 #include "ui/widget/setting_fields.h"
 #include "ui/widget/small_button.h"
@@ -28,10 +28,11 @@ const QString dispatch_key = QStringLiteral("queue.dispatch");
 BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
     : Card(QStringLiteral("N2NQ"), parent), form_(form), actions_(actions), theme_(theme) {
   setObjectName(QStringLiteral("broker_card"));
-  new ProcessHead(*this, app::Role::broker, actions, theme);
+  auto* head = new ProcessHead(*this, app::Role::broker, actions, theme);
   add_rules(theme);
   add_fold_row();
   add_middle(theme);
+  body()->addWidget(head->notice());
   add_stages(theme);
   connect(&form_, &SettingsForm::changed, this, &BrokerCard::refresh);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &BrokerCard::refresh);
@@ -56,14 +57,14 @@ void BrokerCard::add_rules(const Theme& theme) {
   remove->setSpacing(space::between);
   remove->addWidget(make_label(QStringLiteral("Remove message"), "secondary"));
   remove->addWidget(new WordField(form_, remove_key, {QStringLiteral("when all have it"), QStringLiteral("after a set time")}, theme));
-  remove->addWidget(or_after_ = make_label(QStringLiteral("or after"), "secondary"));
+  remove->addWidget(make_label(QStringLiteral("retention"), "secondary"));
   auto* dispatch = new QHBoxLayout(dispatch_row_ = new QWidget);
   dispatch->setContentsMargins(0, 0, 0, 0);
   dispatch->setSpacing(space::between);
   dispatch->addWidget(make_label(QStringLiteral("Dispatch"), "secondary"));
   dispatch->addWidget(
       new WordField(form_, dispatch_key, {QStringLiteral("random"), QStringLiteral("round robin"), QStringLiteral("next free")}, theme));
-  dispatch->addWidget(balancer_after_ = make_label(QStringLiteral("remove after"), "secondary"));
+  dispatch->addWidget(make_label(QStringLiteral("retention"), "secondary"));
   auto* retention = new TextField(form_, retention_key);
   retention->setFixedWidth(field_px);
   row->addWidget(remove_row_);
@@ -89,13 +90,12 @@ void BrokerCard::add_fold_row() {
 }
 
 void BrokerCard::add_middle(const Theme& theme) {
-  auto* box = new QWidget;
-  middle_ = new QStackedLayout(box);
+  // What became of the run stays in sight; the drawer opens below it.
   panel_ = new RunPanel(form_, actions_, theme);
   advanced_ = new AdvancedPanel(form_, theme);
-  middle_->addWidget(panel_);
-  middle_->addWidget(advanced_);
-  body()->addWidget(box, 1);
+  advanced_->hide();
+  body()->addWidget(panel_, 1);
+  body()->addWidget(advanced_, 1);
   connect(panel_, &RunPanel::open_folder_requested, this, &BrokerCard::open_folder_requested);
 }
 
@@ -105,15 +105,23 @@ void BrokerCard::add_stages(const Theme& theme) {
   auto* layout = new QVBoxLayout(well);
   layout->setContentsMargins(space::between, space::between, space::between, space::between);
   layout->setSpacing(space::in_row);
-  layout->addWidget(make_label(QStringLiteral("Where the time goes (means: they add up)"), "caption"));
+  auto* heading = make_label(QStringLiteral("Where the time goes (means: they add up)"), "caption");
+  heading->setObjectName(QStringLiteral("stages_heading"));
+  layout->addWidget(heading);
   stages_ = new StageBar(theme);
+  connect(stages_, &StageBar::past_changed, heading, [heading](bool past) {
+    heading->setText(past ? QStringLiteral("Where the time went, as far as the receivers told")
+                          : QStringLiteral("Where the time goes (means: they add up)"));
+  });
   layout->addWidget(stages_);
   body()->addWidget(well);
 }
 
 void BrokerCard::show_advanced(bool shown) {
   fold_->setChecked(shown);
-  middle_->setCurrentIndex(shown ? 1 : 0);
+  advanced_->setVisible(shown);
+  panel_->set_compact(shown);
+  body()->setStretchFactor(panel_, shown ? 0 : 1);
   fold_->setIcon(theme_.icon(shown ? Glyph::chevron_down : Glyph::chevron_right, theme_.tokens().secondary));
 }
 
@@ -122,11 +130,9 @@ bool BrokerCard::is_advanced_shown() const {
 }
 
 void BrokerCard::refresh() {
-  const app::Settings::Queue& queue = form_.settings().queue;
-  const bool balancer = queue.mode == app::QueueMode::load_balancer;
+  const bool balancer = form_.settings().queue.mode == app::QueueMode::load_balancer;
   remove_row_->setVisible(!balancer);
   dispatch_row_->setVisible(balancer);
-  or_after_->setVisible(queue.remove == app::RemoveRule::when_all_have_it);
   log_->setIcon(theme_.icon(Glyph::list, theme_.tokens().secondary));
   log_->setEnabled(!actions_.run().broker_log_path().isEmpty());
   log_->setToolTip(log_->isEnabled() ? QStringLiteral("Opens the log file of N2NQ itself")

@@ -5,7 +5,6 @@
 #include "ui/model/run_actions.h"
 #include "ui/widget/card.h"
 
-class QStackedLayout;
 class QPushButton;
 class QLabel;
 
@@ -43,9 +42,7 @@ class BrokerCard : public Card {
   RunActions& actions_;
   const Theme& theme_;
   QWidget *remove_row_, *dispatch_row_;
-  QLabel *or_after_, *balancer_after_;
   QPushButton *fold_, *log_;
-  QStackedLayout* middle_;
   RunPanel* panel_;
   AdvancedPanel* advanced_;
   StageBar* stages_;

@@ -36,7 +36,7 @@ LiveChart::Spec rate_spec() {
            {QStringLiteral("in flight"), 4, MarkerShape::triangle, true}},
           false,
           QStringLiteral("msg/s"),
-          QStringLiteral("in flight, msg"),
+          QStringLiteral("in flight"),
           100};
 }
 
@@ -54,7 +54,7 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
   pause_ =
       small_button("button_pause", QStringLiteral("Pause"), QStringLiteral("Holds both charts still; the run goes on and is recorded"));
   pause_->setCheckable(true);
-  back_ = small_button("button_zoom_back", QStringLiteral("Zoom back"), QStringLiteral("Back to the last 60 s, live"));
+  back_ = small_button("button_zoom_back", QStringLiteral("Zoom back"), QStringLiteral("Back to the newest, live"));
 
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(space::card, space::between, space::card, space::between);
@@ -119,10 +119,16 @@ void ChartsCard::restyle() {
 }
 
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
-  if (figures.t_s < 0) return;
+  if (figures.t_s < 0 || figures.round == 0) return;
+  const bool silent = figures.senders_silent || figures.receivers_silent;
+  if (figures.round == round_ && !silent) return;  // an answer that is only late leaves no gap
+  // A sample stands where its answers came, not where the window got round to showing them.
+  const double t_s = figures.round == round_ ? figures.t_s : figures.heard_s;
+  round_ = figures.round;
+  if (t_s < 0) return;
   const app::Percentiles& now = figures.latency_now;
-  latency_.add(figures.t_s, {now.p50_us, now.p95_us, now.p99_us});
-  rates_.add(figures.t_s, {figures.sent_copies_per_s, figures.received_per_s, static_cast<double>(figures.in_flight)});
+  latency_.add(t_s, {now.p50_us, now.p95_us, now.p99_us});
+  rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight)});
   const bool still = !window_.is_live();
   window_.set_limits(latency_.first_time(), latency_.last_time());
   if (still || !isVisible()) return;
@@ -147,6 +153,7 @@ void ChartsCard::mark(const QString& word) {
 void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();
+  round_ = 0;
   window_ = TimeWindow();
   window_changed();
 }

@@ -20,7 +20,7 @@ class ChartsCard : public QFrame {
  public:
   explicit ChartsCard(const Theme& theme, QWidget* parent = nullptr);
 
-  /// One more sample. Ignored before the common start.
+  /// One more sample, if something new was said; a gap for a group that is silent. Ignored before the common start.
   void add_sample(const app::LiveFigures& figures);
   /// A line with a word at the newest instant.
   void mark(const QString& word);
@@ -54,6 +54,7 @@ class ChartsCard : public QFrame {
   TimeWindow window_;
   QTimer draw_timer_;
   bool rates_due_ = false;
+  std::uint64_t round_ = 0;  // the last one that was added
   LiveChart *latency_chart_, *rate_chart_;
   QPushButton *log_, *pause_, *back_;
 };

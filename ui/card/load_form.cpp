@@ -89,7 +89,10 @@ void LoadForm::add_size_row() {
   row->addWidget(size_);
   row->addStretch(1);
   connect(size_, &QComboBox::activated, this, &LoadForm::choose_size);
-  for (UnitEdit* edit : {size_min_, size_max_}) connect(edit, &QLineEdit::textEdited, this, &LoadForm::edit_size);
+  for (UnitEdit* edit : {size_min_, size_max_}) {
+    connect(edit, &QLineEdit::textEdited, this, &LoadForm::edit_size);
+    connect(edit, &QLineEdit::editingFinished, &form_, &SettingsForm::end_edit);
+  }
 }
 
 void LoadForm::add_pace_row() {
@@ -151,6 +154,7 @@ void LoadForm::choose_pace(int choice) {
 void LoadForm::edit_size() {
   const bool is_range = size_->currentIndex() == range;
   editing_size_ = true;  // "[50, 50]" on the way to "[50, 500]" is still a range to the person typing
+  form_.begin_edit(size_key);
   form_.set_needed(size_key, is_range ? QStringLiteral("[%1, %2]").arg(size_min_->text(), size_max_->text()) : size_min_->text());
   editing_size_ = false;
 }

@@ -22,7 +22,6 @@ ProcessHead::ProcessHead(Card& card, app::Role role, RunActions& actions, const 
   card.title_row()->addWidget(source);
   button_->setObjectName(QStringLiteral("button_") + who);
   card.title_row()->addWidget(button_);
-  card.body()->insertWidget(0, notice_);
 
   connect(button_, &QPushButton::clicked, this, [this] {
     if (actions_.run().can_stop(role_)) {

@@ -17,8 +17,10 @@ class ProcessNotice;
 class ProcessHead : public QObject {
   Q_OBJECT
  public:
-  /// Puts its controls into the card's title row and its notice on top of the card's body.
+  /// Puts its controls into the card's title row.
   ProcessHead(Card& card, app::Role role, RunActions& actions, const Theme& theme);
+  /// What happened to the process; hidden until something did. The card puts it where it moves nothing that is read or clicked.
+  ProcessNotice* notice() const { return notice_; }
 
  private:
   void refresh();

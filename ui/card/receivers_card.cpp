@@ -6,6 +6,7 @@
 
 #include "ui/card/process_head.h"
 #include "ui/widget/form_rows.h"
+#include "ui/widget/process_notice.h"
 #include "ui/widget/setting_fields.h"
 
 namespace n2nq::ui {
@@ -27,14 +28,16 @@ QString exact_us(double value_us) {
 }  // namespace
 
 ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : Card(QStringLiteral("Receivers"), parent), form_(form), model_(new ServiceModel(app::Role::receivers, this)) {
+    : Card(QStringLiteral("Receivers"), parent), form_(form), actions_(actions), model_(new ServiceModel(app::Role::receivers, this)) {
   setObjectName(QStringLiteral("receivers_card"));
-  new ProcessHead(*this, app::Role::receivers, actions, theme);
+  auto* head = new ProcessHead(*this, app::Role::receivers, actions, theme);
   add_form();
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);
   body()->addWidget(table_, 1);
+  body()->addWidget(head->notice());
   connect(&form_, &SettingsForm::changed, this, &ReceiversCard::take_settings);
+  connect(&actions.run(), &app::RunControl::state_changed, this, &ReceiversCard::take_settings);
   take_settings();
 }
 
@@ -52,7 +55,8 @@ void ReceiversCard::add_form() {
 void ReceiversCard::add_tiles(const Theme& theme) {
   static constexpr TileText texts[] = {
       {"tile_received", "packets received", "Deliveries all receivers have received"},
-      {"tile_download", "download rate", "Deliveries per second, over the last second; below it payload bytes"},
+      {"tile_download", "download rate",
+       "Deliveries per second, while it runs over the last second, at the end the mean of the run; below it payload bytes"},
       {"tile_lowest_95", "mean lowest 95 %", "Mean latency of the lowest 95 % of all deliveries, and how many it leaves out"},
       {"tile_p50", "latency p50", "Half of all deliveries took at most this long; below it the mean of all"},
       {"tile_p95", "latency p95", "95 of 100 deliveries took at most this long; below it 90 of 100"},
@@ -72,8 +76,11 @@ void ReceiversCard::add_tiles(const Theme& theme) {
 }
 
 void ReceiversCard::take_settings() {
-  const app::Settings& settings = form_.settings();
+  const app::Settings& settings = actions_.shown_settings();
+  const bool over = actions_.run().state() == app::RunState::finished;
   model_->set_amount(settings.receivers.amount);
+  model_->set_means(over);
+  rate_->set_caption(over ? QStringLiteral("download rate, mean") : QStringLiteral("download rate"));
   const auto planned = settings.planned_messages();
   received_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
 }

@@ -25,6 +25,7 @@ class ReceiversCard : public Card {
   void take_settings();
 
   SettingsForm& form_;
+  RunActions& actions_;
   ServiceModel* model_;
   ServiceTable* table_;
   Tile *received_, *rate_, *lowest_, *p50_, *p95_, *p99_;

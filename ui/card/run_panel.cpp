@@ -11,14 +11,16 @@
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
-#include "ui/widget/reasons_popup.h"
 #include "ui/widget/small_button.h"
+#include "ui/widget/text_popup.h"
 
 namespace n2nq::ui {
 
 namespace {
 
 constexpr int counts_in_row = 4;
+constexpr std::size_t in_flight_at = 3;  // in `counts`
+constexpr int story_lines = 2;
 
 struct Count {
   const char* object_name;
@@ -124,7 +126,7 @@ QWidget* RunPanel::make_verdict() {
   row->addStretch(1);
   row->addWidget(folder_);
   all->addLayout(row);
-  story_ = described(new ElidedLabel("secondary"), "verdict_story", QStringLiteral("What the run did"), QString());
+  story_ = described(new ElidedLabel("secondary", story_lines), "verdict_story", QStringLiteral("What the run did"), QString());
   all->addWidget(story_);
   connect(reasons_, &QPushButton::clicked, this, &RunPanel::show_reasons);
   connect(folder_, &QPushButton::clicked, this, &RunPanel::open_folder_requested);
@@ -146,6 +148,12 @@ QWidget* RunPanel::make_counts() {
     tiles_.push_back(tile);
     ++at;
   }
+  lost_ = new Tile(theme_, Tile::Size::small,
+                   QStringLiteral("Copies that were sent and never arrived, by comparing which were sent with which arrived"));
+  lost_->setObjectName(QStringLiteral("count_lost"));
+  lost_->set_caption(QStringLiteral("lost"));
+  lost_->hide();
+  grid->addWidget(lost_, static_cast<int>(in_flight_at) / counts_in_row, static_cast<int>(in_flight_at) % counts_in_row);
   return box;
 }
 
@@ -155,6 +163,19 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
     tiles_[i]->set_figure({count_text(value), {}}, count_text(value), count_short(value));
     tiles_[i]->set_warning(counts[i].taints && value > 0);
   }
+  // Both groups know a part of it.
+  if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});
+  const bool over = figures.lost >= 0;
+  lost_->set_figure(over ? Figure{count_text(figures.lost), {}} : Figure{}, {}, count_short(figures.lost));
+  lost_->set_warning(figures.lost > 0);
+  lost_->setVisible(over);
+  tiles_[in_flight_at]->setVisible(!over);
+}
+
+void RunPanel::set_compact(bool compact) {
+  if (compact == compact_) return;
+  compact_ = compact;
+  refresh();
 }
 
 void RunPanel::clear_figures() {
@@ -162,6 +183,8 @@ void RunPanel::clear_figures() {
     tile->set_figure({});
     tile->set_warning(false);
   }
+  lost_->hide();
+  tiles_[in_flight_at]->show();
 }
 
 QString RunPanel::invitation() const {
@@ -189,7 +212,7 @@ void RunPanel::refresh() {
   const bool preparing = state == app::RunState::preparing;
   const bool idle = state == app::RunState::idle || preparing;  // no counts yet
   const bool finished = state == app::RunState::finished;
-  invitation_box_->setVisible(idle);
+  invitation_box_->setVisible(idle && !compact_);
   const QStringList remarks = form_.remarks();
   remarks_->setVisible(idle && !preparing && !remarks.isEmpty());
   if (idle) {
@@ -215,7 +238,7 @@ void RunPanel::refresh() {
 }
 
 void RunPanel::show_reasons() {
-  auto* popup = new ReasonsPopup(actions_.run().outcome().reasons, this);
+  auto* popup = new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), actions_.run().outcome().reasons, this);
   popup->open_below(reasons_);
 }
 

@@ -23,6 +23,8 @@ class RunPanel : public QWidget {
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();
+  /// Leaves room to what stands below: nothing is shown that is not about a run.
+  void set_compact(bool compact);
 
  signals:
   void open_folder_requested();
@@ -45,6 +47,8 @@ class RunPanel : public QWidget {
   QPushButton* folder_;
   QWidget *invitation_box_, *verdict_row_, *counts_;
   std::vector<Tile*> tiles_;
+  Tile* lost_;  // in the place of what is in flight, once that is over
+  bool compact_ = false;
 };
 
 }  // namespace n2nq::ui

@@ -6,18 +6,21 @@
 
 #include "ui/card/load_form.h"
 #include "ui/card/process_head.h"
+#include "ui/widget/process_notice.h"
 
 namespace n2nq::ui {
 
 SendersCard::SendersCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : Card(QStringLiteral("Senders"), parent), form_(form), model_(new ServiceModel(app::Role::senders, this)) {
+    : Card(QStringLiteral("Senders"), parent), actions_(actions), model_(new ServiceModel(app::Role::senders, this)) {
   setObjectName(QStringLiteral("senders_card"));
-  new ProcessHead(*this, app::Role::senders, actions, theme);
+  auto* head = new ProcessHead(*this, app::Role::senders, actions, theme);
   body()->addWidget(new LoadForm(form, theme));
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);
   body()->addWidget(table_, 1);
-  connect(&form_, &SettingsForm::changed, this, &SendersCard::take_settings);
+  body()->addWidget(head->notice());
+  connect(&form, &SettingsForm::changed, this, &SendersCard::take_settings);
+  connect(&actions.run(), &app::RunControl::state_changed, this, &SendersCard::take_settings);
   take_settings();
 }
 
@@ -25,7 +28,10 @@ void SendersCard::add_tiles(const Theme& theme) {
   auto* row = new QHBoxLayout;
   row->setSpacing(space::between);
   sent_ = new Tile(theme, Tile::Size::large, QStringLiteral("Messages all senders have sent"));
-  rate_ = new Tile(theme, Tile::Size::large, QStringLiteral("Messages sent per second, over the last second; below it payload bytes"));
+  rate_ =
+      new Tile(theme, Tile::Size::large,
+               QStringLiteral(
+                   "Messages sent per second, while it runs over the last second, at the end the mean of the run; below it payload bytes"));
   delay_ = new Tile(theme, Tile::Size::large, QStringLiteral("Gap between two sends of one sender, over all senders"));
   sent_->setObjectName(QStringLiteral("tile_sent"));
   rate_->setObjectName(QStringLiteral("tile_upload"));
@@ -38,9 +44,13 @@ void SendersCard::add_tiles(const Theme& theme) {
 }
 
 void SendersCard::take_settings() {
-  model_->set_amount(form_.settings().senders.amount);
-  model_->set_planned_each(form_.settings().senders.messages);
-  const auto planned = form_.settings().planned_messages();
+  const app::Settings& settings = actions_.shown_settings();
+  const bool over = actions_.run().state() == app::RunState::finished;
+  model_->set_amount(settings.senders.amount);
+  model_->set_planned_each(settings.senders.messages);
+  model_->set_means(over);
+  rate_->set_caption(over ? QStringLiteral("upload rate, mean") : QStringLiteral("upload rate"));
+  const auto planned = settings.planned_messages();
   sent_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned) : QStringLiteral("until stopped"));
 }
 

@@ -23,7 +23,7 @@ class SendersCard : public Card {
   void add_tiles(const Theme& theme);
   void take_settings();
 
-  SettingsForm& form_;
+  RunActions& actions_;
   ServiceModel* model_;
   ServiceTable* table_;
   Tile *sent_, *rate_, *delay_;

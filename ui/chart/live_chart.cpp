@@ -5,9 +5,7 @@
 #include <QChart>
 #include <QGraphicsLayout>
 #include <QGraphicsSimpleTextItem>
-#include <QLogValueAxis>
 #include <QMouseEvent>
-#include <QValueAxis>
 #include <cmath>
 #include <limits>
 
@@ -34,6 +32,20 @@ QChart* make_chart() {
   return chart;
 }
 
+void remove_labels(QCategoryAxis& axis) {
+  for (const QString& label : axis.categoriesLabels()) axis.remove(label);
+}
+
+// Labels are written as all figures are; the axes of Qt Charts for values know no separator between thousands.
+void label_axis(QCategoryAxis& axis, double top, int intervals) {
+  const double step = top / intervals;
+  const int decimals = step >= 1 && std::abs(step - std::round(step)) < 1e-6 ? 0 : step >= 0.1 ? 1 : 2;
+  remove_labels(axis);
+  axis.setRange(0, top);
+  axis.setStartValue(0);
+  for (int i = 0; i <= intervals; ++i) axis.append(fixed_text(step * i, decimals), step * i);
+}
+
 }  // namespace
 
 LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history, QWidget* parent)
@@ -42,8 +54,7 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
       spec_(std::move(spec)),
       history_(history),
       time_axis_(new QCategoryAxis),
-      value_axis_(new QValueAxis),
-      log_axis_(new QLogValueAxis),
+      value_axis_(new QCategoryAxis),
       reading_s_(nowhere) {
   setObjectName(spec_.object_name);
   setAccessibleName(spec_.accessible_name);
@@ -59,12 +70,10 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
   time_axis_->setRange(-TimeWindow::span_default_s, 0);
   chart()->addAxis(time_axis_, Qt::AlignBottom);
   chart()->addAxis(value_axis_, Qt::AlignLeft);
-  log_axis_->setBase(10);
-  log_axis_->setMinorTickCount(0);
-  chart()->addAxis(log_axis_, Qt::AlignLeft);
-  log_axis_->setVisible(false);
+  value_axis_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
   if (!spec_.right_unit.isEmpty()) {
-    right_axis_ = new QValueAxis;
+    right_axis_ = new QCategoryAxis;
+    right_axis_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
     right_axis_->setGridLineVisible(false);
     chart()->addAxis(right_axis_, Qt::AlignRight);
   }
@@ -87,7 +96,7 @@ void LiveChart::restyle() {
   const QFont caption = theme_.font(TextStyle::caption);
   setBackgroundBrush(t.surface);
   const QPen grid(mixed(t.border, t.surface, 0.6), 1);
-  for (QAbstractAxis* axis : std::initializer_list<QAbstractAxis*>{time_axis_, value_axis_, log_axis_, right_axis_}) {
+  for (QAbstractAxis* axis : std::initializer_list<QAbstractAxis*>{time_axis_, value_axis_, right_axis_}) {
     if (axis == nullptr) continue;
     axis->setLabelsFont(caption);
     axis->setLabelsColor(t.secondary);
@@ -112,9 +121,8 @@ void LiveChart::restyle() {
 void LiveChart::set_logarithmic(bool logarithmic) {
   if (logarithmic == logarithmic_) return;
   logarithmic_ = logarithmic;
-  value_axis_->setVisible(!logarithmic);
-  log_axis_->setVisible(logarithmic);
   top_ = 0;
+  log_ = LogRange{0, 0};
   show_window(window_);
 }
 
@@ -138,7 +146,7 @@ void LiveChart::scale_times() {
   if (window_.span_s() == labelled_span_s_ && std::abs(behind_s - labelled_behind_s_) < 1e-6) return;
   labelled_span_s_ = window_.span_s();
   labelled_behind_s_ = behind_s;
-  for (const QString& label : time_axis_->categoriesLabels()) time_axis_->remove(label);
+  remove_labels(*time_axis_);
   const double right = -behind_s, left = right - window_.span_s();
   time_axis_->setRange(left, right);
   time_axis_->setStartValue(left);
@@ -163,35 +171,39 @@ double LiveChart::largest_in_window(bool on_right, double* smallest) const {
   return largest;
 }
 
+// A decade is as high as any other, and its label is a whole power of ten.
+void LiveChart::scale_logarithmic(double smallest, double largest) {
+  const LogRange range = log_range(smallest, largest, log_.max > 0 ? log_ : LogRange{1, 1000});
+  if (range == log_) return;
+  log_ = range;
+  scale_ = spec_.is_time ? TimeScale{} : scale_;
+  remove_labels(*value_axis_);
+  const double from = std::log10(log_.min), to = std::log10(log_.max);
+  value_axis_->setRange(from, to);
+  value_axis_->setStartValue(from);
+  for (double at = std::round(from); at <= to + 1e-6; ++at) {
+    const double value = std::pow(10, at);
+    value_axis_->append(at < 0 ? fixed_text(value, static_cast<int>(-at)) : count_text(std::llround(value)), at);
+  }
+}
+
+void LiveChart::scale_linear(double largest) {
+  const double top = axis_top(largest, top_, spec_.least_top);
+  if (top == top_) return;
+  top_ = top;
+  if (spec_.is_time) scale_ = time_scale(top * 0.999);
+  label_axis(*value_axis_, top * scale_.factor, axis_intervals(top));
+}
+
 void LiveChart::scale_values() {
   double smallest = nowhere;
   const double largest = largest_in_window(false, &smallest);
-  if (logarithmic_) {
-    log_ = log_range(smallest, largest, log_);
-    scale_ = spec_.is_time ? TimeScale{} : scale_;
-    log_axis_->setRange(log_.min, log_.max);
-    log_axis_->setLabelFormat(QStringLiteral("%g"));
-  } else {
-    const double top = axis_top(largest, top_, spec_.least_top);
-    if (top != top_) {
-      top_ = top;
-      if (spec_.is_time) scale_ = time_scale(top * 0.999);
-      const double shown = top * scale_.factor;
-      const int intervals = axis_intervals(top);
-      const double step = shown / intervals;
-      const int decimals = step >= 1 && std::abs(step - std::round(step)) < 1e-6 ? 0 : step >= 0.1 ? 1 : 2;
-      value_axis_->setRange(0, shown);
-      value_axis_->setTickCount(intervals + 1);
-      value_axis_->setLabelFormat(QStringLiteral("%.%1f").arg(decimals));
-    }
-  }
+  logarithmic_ ? scale_logarithmic(smallest, largest) : scale_linear(largest);
   if (right_axis_ != nullptr) {
     const double top = axis_top(largest_in_window(true, nullptr), right_top_, 10);
     if (top != right_top_) {
       right_top_ = top;
-      right_axis_->setRange(0, top);
-      right_axis_->setTickCount(axis_intervals(top) + 1);
-      right_axis_->setLabelFormat(QStringLiteral("%.0f"));
+      label_axis(*right_axis_, top, axis_intervals(top));
     }
   }
   label_units();
@@ -239,8 +251,7 @@ void LiveChart::set_reading(double t_s) {
     const Series& series = spec_.series[i];
     lines.push_back({series.name, value_text(series, history_.value(i, at)), t.series[series.color], series.marker});
   }
-  reading_->show_at(curves_->x_of(history_.time(at)), QStringLiteral("%1 s after the start").arg(fixed_text(history_.time(at), 1)),
-                    std::move(lines));
+  reading_->show_at(curves_->x_of(history_.time(at)), QStringLiteral("at %1 s").arg(fixed_text(history_.time(at), 1)), std::move(lines));
   setAccessibleDescription(reading_lines().join(QStringLiteral("; ")));
 }
 

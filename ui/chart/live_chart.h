@@ -15,8 +15,6 @@
 #include "ui/text/figures.h"
 
 class QCategoryAxis;
-class QLogValueAxis;
-class QValueAxis;
 
 namespace n2nq::ui {
 
@@ -75,6 +73,8 @@ class LiveChart : public QChartView {
  private:
   void restyle();
   void scale_values();
+  void scale_logarithmic(double smallest, double largest);
+  void scale_linear(double largest);
   void scale_times();
   void label_units();
   void update_curves();
@@ -86,9 +86,7 @@ class LiveChart : public QChartView {
   Spec spec_;
   const ChartHistory& history_;
   TimeWindow window_;
-  QCategoryAxis* time_axis_;
-  QValueAxis *value_axis_, *right_axis_ = nullptr;
-  QLogValueAxis* log_axis_;
+  QCategoryAxis *time_axis_, *value_axis_, *right_axis_ = nullptr;
   CurveItem* curves_;
   ReadingItem* reading_;
   QGraphicsSimpleTextItem *unit_label_, *right_unit_label_;

@@ -10,7 +10,7 @@ namespace n2nq::ui {
 
 namespace {
 constexpr int marker_room_px = 14;
-constexpr int column_gap_px = 16;
+constexpr int column_gap_px = space::card;
 }  // namespace
 
 ReadingItem::ReadingItem(QChart* chart) : QGraphicsItem(chart), chart_(chart) {
@@ -29,8 +29,6 @@ void ReadingItem::show_at(double x, const QString& title, std::vector<Line> line
 }
 
 void ReadingItem::set_style(const Tokens& tokens, const QFont& font) {
-  surface_ = tokens.surface;
-  border_ = tokens.border;
   text_ = tokens.text;
   secondary_ = tokens.secondary;
   font_ = font;
@@ -44,48 +42,39 @@ QStringList ReadingItem::texts() const {
 }
 
 QRectF ReadingItem::boundingRect() const {
-  return chart_->plotArea();
+  return chart_->plotArea() | strip();
 }
 
-QRectF ReadingItem::box() const {
-  const QFontMetrics metrics(font_);
-  int name = metrics.horizontalAdvance(title_) - marker_room_px, value = 0;
-  for (const Line& line : lines_) {
-    name = std::max(name, metrics.horizontalAdvance(line.name));
-    value = std::max(value, metrics.horizontalAdvance(line.value));
-  }
-  const double width = 2 * space::between + marker_room_px + name + column_gap_px + value;
-  const double height = 2 * space::in_row + metrics.height() * static_cast<double>(lines_.size() + 1) + space::in_row;
+// Between the units of the axes.
+QRectF ReadingItem::strip() const {
   const QRectF plot = chart_->plotArea();
-  const bool right = x_ + space::between + width <= plot.right();
-  const double left = right ? x_ + space::between : std::max(plot.left(), x_ - space::between - width);
-  return {left, plot.top() + space::in_row, width, height};
+  return {plot.left(), 0, plot.width(), QFontMetrics(font_).height() + 2.0};
 }
 
 void ReadingItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) {
   Q_UNUSED(option);
   Q_UNUSED(widget);
-  const QRectF plot = chart_->plotArea();
+  const QRectF plot = chart_->plotArea(), room = strip();
   painter->save();
   painter->setRenderHint(QPainter::Antialiasing);
   painter->setPen(QPen(secondary_, 1));
   painter->drawLine(QPointF(x_, plot.top()), QPointF(x_, plot.bottom()));
-  const QRectF frame = box();
-  painter->setPen(QPen(border_, 1));
-  painter->setBrush(surface_);
-  painter->drawRoundedRect(frame, radius_px, radius_px);
   painter->setFont(font_);
   const QFontMetrics metrics(font_);
-  double y = frame.top() + space::in_row;
+  const double baseline = room.top() + metrics.ascent();
+  double x = room.left();
   painter->setPen(secondary_);
-  painter->drawText(QPointF(frame.left() + space::between, y + metrics.ascent()), title_);
-  y += metrics.height() + space::in_row;
+  painter->drawText(QPointF(x, baseline), title_);
+  x += metrics.horizontalAdvance(title_) + column_gap_px;
   for (const Line& line : lines_) {
-    draw_marker(*painter, line.marker, QPointF(frame.left() + space::between + 4, y + metrics.height() / 2.0), line.color);
+    draw_marker(*painter, line.marker, QPointF(x + space::in_row, room.top() + metrics.height() / 2.0), line.color);
+    x += marker_room_px;
+    painter->setPen(secondary_);
+    painter->drawText(QPointF(x, baseline), line.name);
+    x += metrics.horizontalAdvance(line.name) + space::in_row;
     painter->setPen(text_);
-    painter->drawText(QPointF(frame.left() + space::between + marker_room_px, y + metrics.ascent()), line.name);
-    painter->drawText(QPointF(frame.right() - space::between - metrics.horizontalAdvance(line.value), y + metrics.ascent()), line.value);
-    y += metrics.height();
+    painter->drawText(QPointF(x, baseline), line.value);
+    x += metrics.horizontalAdvance(line.value) + column_gap_px;
   }
   painter->restore();
 }

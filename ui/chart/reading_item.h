@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line at one instant of a chart and a box with the values of all series there.
+// A line at one instant of a chart, and above the plot, where no data is, the values of all series there.
 #pragma once
 
 #include <QGraphicsItem>
@@ -28,13 +28,13 @@ class ReadingItem : public QGraphicsItem {
   void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 
  private:
-  QRectF box() const;
+  QRectF strip() const;
 
   QChart* chart_;
   double x_ = 0;
   QString title_;
   std::vector<Line> lines_;
-  QColor surface_, border_, text_, secondary_;
+  QColor text_, secondary_;
   QFont font_;
 };
 

@@ -10,11 +10,20 @@ void TimeWindow::set_limits(double oldest_s, double newest_s) {
   newest_s_ = newest_s;
   if (!live_) return;
   now_s_ = to_s_ = newest_s;
+  if (!zoomed_) span_s_ = span_for(newest_s - oldest_s);
+}
+
+// In steps, so that the axis does not breathe; the last of them is not outgrown.
+double TimeWindow::span_for(double seconds) const {
+  for (const double span : {span_at_first_s, 15.0, 20.0, 30.0, 45.0}) {
+    if (seconds <= span) return span;
+  }
+  return span_default_s;
 }
 
 void TimeWindow::resume() {
   live_ = true;
-  now_s_ = to_s_ = newest_s_;
+  set_limits(oldest_s_, newest_s_);
 }
 
 void TimeWindow::pan(double seconds) {
@@ -29,11 +38,12 @@ void TimeWindow::zoom(double factor, double anchor_s) {
     to_s_ = anchor_s + (to_s_ - anchor_s) * span / span_s_;
   }
   span_s_ = span;
+  zoomed_ = true;
   clamp();
 }
 
 void TimeWindow::reset() {
-  span_s_ = span_default_s;
+  zoomed_ = false;
   resume();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which part of the past the charts show. Live it follows the newest sample; panning or pausing holds it still; zooming changes its span.
+// Which part of the past the charts show. Live it follows the newest sample, at first over ten seconds and, as there is more to show,
+// over up to sixty; panning or pausing holds it still; zooming changes its span.
 #pragma once
 
 namespace n2nq::ui {
@@ -7,6 +8,7 @@ namespace n2nq::ui {
 class TimeWindow {
  public:
   static constexpr double span_default_s = 60;
+  static constexpr double span_at_first_s = 10;
   static constexpr double span_min_s = 2;
   static constexpr double span_max_s = 600;
 
@@ -19,7 +21,7 @@ class TimeWindow {
   double to_s() const { return to_s_; }
   double span_s() const { return span_s_; }
   bool is_live() const { return live_; }
-  bool is_default() const { return live_ && span_s_ == span_default_s; }
+  bool is_default() const { return live_ && !zoomed_; }
 
   void pause() { live_ = false; }
   void resume();
@@ -27,15 +29,17 @@ class TimeWindow {
   void pan(double seconds);
   /// `factor` below 1 shows less. Keeps the instant `anchor_s` where it is; a live window keeps its right edge.
   void zoom(double factor, double anchor_s);
-  /// Back to the last 60 s, following.
+  /// Back to the newest, following.
   void reset();
 
  private:
   void clamp();
+  double span_for(double seconds) const;
 
   double oldest_s_ = 0, newest_s_ = 0;
-  double now_s_ = 0, to_s_ = 0, span_s_ = span_default_s;
+  double now_s_ = 0, to_s_ = 0, span_s_ = span_at_first_s;
   bool live_ = true;
+  bool zoomed_ = false;
 };
 
 }  // namespace n2nq::ui

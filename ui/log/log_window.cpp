@@ -189,19 +189,19 @@ void LogWindow::find_previous() {
 void LogWindow::find(bool backwards) {
   if (search_->text().isEmpty()) return search_->setFocus();
   const QTextDocument::FindFlags flags = backwards ? QTextDocument::FindBackward : QTextDocument::FindFlags();
-  bool wrapped = false;
-  if (!view_->find(search_->text(), flags)) {
-    QTextCursor cursor = view_->textCursor();
-    const QTextCursor before = cursor;
-    cursor.movePosition(backwards ? QTextCursor::End : QTextCursor::Start);
-    view_->setTextCursor(cursor);
-    wrapped = view_->find(search_->text(), flags);
-    if (!wrapped) {
-      view_->setTextCursor(before);
-      found_->setText(all_loaded_ ? QStringLiteral("not found") : QStringLiteral("not in the loaded part"));
-      return;
-    }
+  // Looked for in the document, so that the view moves only when there is something to show.
+  QTextCursor place = view_->document()->find(search_->text(), view_->textCursor(), flags);
+  const bool wrapped = place.isNull();
+  if (wrapped) {
+    QTextCursor end(view_->document());
+    if (backwards) end.movePosition(QTextCursor::End);
+    place = view_->document()->find(search_->text(), end, flags);
   }
+  if (place.isNull()) {
+    found_->setText(all_loaded_ ? QStringLiteral("not found") : QStringLiteral("not in the loaded part"));
+    return;
+  }
+  view_->setTextCursor(place);
   // Lines are counted from the start of the file or not at all.
   const QString where = all_loaded_ ? QStringLiteral("line %1").arg(view_->textCursor().blockNumber() + 1) : QStringLiteral("found");
   found_->setText(wrapped ? where + QStringLiteral(", from the other end") : where);

@@ -14,6 +14,7 @@ QString PresetChoice::choose(const QString& name) {
   name_ = name;
   saved_ = *read.settings;
   form_.load(saved_);
+  emit chosen();
   return {};
 }
 

@@ -30,6 +30,7 @@ class PresetChoice : public QObject {
 
  signals:
   void changed();
+  void chosen();  // one was loaded into the form
 
  private:
   SettingsForm& form_;

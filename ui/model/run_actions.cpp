@@ -21,6 +21,12 @@ bool RunActions::can_start_all() const {
   return run_.can_start(app::Role::broker) || run_.can_start(app::Role::senders) || run_.can_start(app::Role::receivers);
 }
 
+// While it is being prepared, a group that is not started yet is started with what the form says by then.
+const app::Settings& RunActions::shown_settings() const {
+  const bool of_form = run_.state() == app::RunState::idle || run_.state() == app::RunState::preparing;
+  return of_form ? form_.settings() : run_.run_settings();
+}
+
 bool RunActions::hand_over() {
   const QString key = form_.first_problem_key();
   if (!key.isEmpty()) {

@@ -22,6 +22,8 @@ class RunActions : public QObject {
   /// Processes are there or coming.
   bool is_on() const;
   bool can_start_all() const;
+  /// What the window's figures, counts and rows belong to: the run that is on or over; before there is one, what the form asks for.
+  const app::Settings& shown_settings() const;
   app::RunControl& run() const { return run_; }
 
  signals:

@@ -32,7 +32,7 @@ const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role rol
       {Kind::log, "", "Opens the service's log file", 0},
       {Kind::name, "sender", "The sending service", 0},
       {Kind::time, "delay", "Mean gap between two sends of this sender", 0},
-      {Kind::rate, "rate", "Messages sent per second, over the last second", 0},
+      {Kind::rate, "rate", "Messages per second: over the last second or the last ten messages, at the end the mean of the run", 0},
       {Kind::packets, "packets", "Messages sent so far, of those planned", 0},
   };
   static const std::vector<ColumnInfo> receivers = {
@@ -40,7 +40,7 @@ const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role rol
       {Kind::name, "receiver", "The receiving service", 0},
       {Kind::time, "latency", "Mean time from actual send to receipt", 0},
       {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1},
-      {Kind::rate, "rate", "Deliveries per second, over the last second", 0},
+      {Kind::rate, "rate", "Deliveries per second: over the last second or the last ten, at the end the mean of the run", 0},
       {Kind::packets, "packets", "Deliveries received so far", 0},
   };
   return role == app::Role::senders ? senders : receivers;
@@ -61,6 +61,12 @@ void ServiceModel::set_planned_each(std::optional<std::int64_t> planned) {
   if (planned_ == planned) return;
   planned_ = planned;
   announce(0, static_cast<int>(rows_.size()) - 1);
+}
+
+void ServiceModel::set_means(bool means) {
+  if (means_ == means) return;
+  means_ = means;
+  emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
 void ServiceModel::clear_figures() {
@@ -197,7 +203,8 @@ QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int 
     case Qt::DisplayRole: {
       const QString title = QString::fromUtf8(column.title);
       if (column.kind == Kind::time) return title + QStringLiteral(", ") + QString::fromUtf8(units_[column.slot].unit);
-      return column.kind == Kind::rate ? title + QStringLiteral(", /s") : title;
+      if (column.kind == Kind::rate) return (means_ ? QStringLiteral("mean") : title) + QStringLiteral(", /s");
+      return title;
     }
     case Qt::TextAlignmentRole:
       return static_cast<int>(column.kind == Kind::log ? Qt::AlignLeft : Qt::AlignRight) | static_cast<int>(Qt::AlignVCenter);

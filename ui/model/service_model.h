@@ -26,6 +26,8 @@ class ServiceModel : public QAbstractTableModel {
   void set_amount(int amount);
   /// "31 / 50" in the packets column; empty: until stopped, only "31".
   void set_planned_each(std::optional<std::int64_t> planned);
+  /// Whether the rates are the run's means, which the heading says then.
+  void set_means(bool means);
   void clear_figures();
   /// Overwrites the named rows only; numbers outside the table are ignored.
   void update(const app::LiveFigures& figures);
@@ -65,6 +67,7 @@ class ServiceModel : public QAbstractTableModel {
   app::Role role_;
   std::vector<Row> rows_;
   std::optional<std::int64_t> planned_;
+  bool means_ = false;
   TimeScale units_[2];
   int decimals_[2] = {1, 1};
 };

@@ -24,12 +24,14 @@ QString range_text(const app::KeyInfo& info) {
 }  // namespace
 
 void SettingsForm::load(const app::Settings& settings) {
-  settings_ = settings;
+  settings_ = before_edit_ = settings;
   refused_.clear();
+  last_edited_key_.clear();
   check();
 }
 
 bool SettingsForm::set(const QString& key, const QString& text) {
+  last_edited_key_ = key;
   app::Settings edited = settings_;
   if (const auto error = app::set_value(edited, key.toStdString(), text.toStdString())) {
     refuse(key, text, qt_text(error->message));
@@ -44,6 +46,7 @@ bool SettingsForm::set(const QString& key, const QString& text) {
 
 bool SettingsForm::set_needed(const QString& key, const QString& text) {
   if (!text.trimmed().isEmpty()) return set(key, text);
+  last_edited_key_ = key;
   const app::KeyInfo* info = app::find_key(key.toStdString());
   refuse(key, text, info ? QStringLiteral("must be given: %1").arg(range_text(*info)) : QString());
   return false;
@@ -55,6 +58,7 @@ void SettingsForm::forget(const QString& key) {
 
 void SettingsForm::refuse(const QString& key, const QString& text, const QString& problem) {
   refused_.insert(key, {text, problem});
+  if (key == edited_key_) settings_ = before_edit_;
   check();
 }
 
@@ -68,12 +72,26 @@ QString SettingsForm::problem(const QString& key) const {
   return refused != refused_.cend() ? refused->problem : conflicts_.value(key);
 }
 
-QString SettingsForm::first_problem_key() const {
+QStringList SettingsForm::problem_keys() const {
+  QStringList typed, conflicting;
   for (const app::KeyInfo& info : app::keys()) {
     const QString key = qt_text(info.key);
-    if (!problem(key).isEmpty()) return key;
+    if (problem(key).isEmpty()) continue;
+    (refused_.contains(key) ? typed : conflicting) << key;
   }
-  return {};
+  QStringList keys = typed + conflicting;
+  if (keys.removeOne(last_edited_key_)) keys.prepend(last_edited_key_);
+  return keys;
+}
+
+void SettingsForm::begin_edit(const QString& key) {
+  if (edited_key_ == key) return;
+  edited_key_ = key;
+  before_edit_ = settings_;
+}
+
+void SettingsForm::end_edit() {
+  edited_key_.clear();
 }
 
 QStringList SettingsForm::remarks() const {

@@ -28,14 +28,20 @@ class SettingsForm : public QObject {
   bool set(const QString& key, const QString& text);
   /// As set(), for a key of which an empty text is a mistake rather than "not set".
   bool set_needed(const QString& key, const QString& text);
+  /// An edit of this key begins or goes on / is over: what is refused in between takes the value back to what it was at its beginning, so
+  /// that the accepted start of a refused text ("1000" of "100000") does not stay behind.
+  void begin_edit(const QString& key);
+  void end_edit();
   /// Drops the refused text of a key, if there is one.
   void forget(const QString& key);
   /// What a field shows: the refused text if there is one, else the value.
   QString text(const QString& key) const;
   /// Empty: nothing wrong with this key, alone and together with the others.
   QString problem(const QString& key) const;
-  /// The first key with a problem in the order of the table, or empty: can be started.
-  QString first_problem_key() const;
+  /// All keys with a problem, what a person should look at first before the others: the field that was edited last, then what was typed
+  /// and refused, then what does not fit together; these in the order of the table. Empty: can be started.
+  QStringList problem_keys() const;
+  QString first_problem_key() const { return problem_keys().value(0); }
   /// Remarks worth reading before a start; not errors.
   QStringList remarks() const;
 
@@ -61,6 +67,8 @@ class SettingsForm : public QObject {
   void check();
 
   app::Settings settings_;
+  app::Settings before_edit_;
+  QString edited_key_, last_edited_key_;
   QHash<QString, Refused> refused_;
   QHash<QString, QString> conflicts_;  // what validate() says, by key
   std::function<QString(const QString& key)> lock_rule_;

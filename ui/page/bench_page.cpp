@@ -17,6 +17,7 @@ namespace n2nq::ui {
 
 namespace {
 
+const QString run_topic = QStringLiteral("run");
 constexpr int card_shares[] = {375, 425, 432};
 constexpr int row_shares[] = {460, 340};  // the cards; the charts
 
@@ -30,14 +31,12 @@ QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
 
 }  // namespace
 
-BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : QWidget(parent), form_(form), actions_(actions) {
+BenchPage::BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messages, const Theme& theme, QWidget* parent)
+    : QWidget(parent), form_(form), actions_(actions), messages_(messages) {
   setObjectName(QStringLiteral("bench_page"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::card);
-  messages_ = new MessageBar(theme);
-  all->addWidget(messages_);
   cards_ = make_splitter(Qt::Horizontal, "splitter_cards");
   senders_ = new SendersCard(form, actions, theme);
   broker_ = new BrokerCard(form, actions, theme);
@@ -102,10 +101,11 @@ void BenchPage::show_figures() {
   senders_->show_figures(figures);
   receivers_->show_figures(figures);
   broker_->show_figures(figures);
-  if (actions_.run().state() != app::RunState::finished) charts_->add_sample(figures);
+  charts_->add_sample(figures);
 }
 
 void BenchPage::start_fresh() {
+  messages_.withdraw(run_topic);
   senders_->clear_figures();
   receivers_->clear_figures();
   broker_->clear_figures();
@@ -114,14 +114,14 @@ void BenchPage::start_fresh() {
 
 void BenchPage::show_message(const QString& text) {
   if (form_.remarks().contains(text)) return;  // stood in the middle card before the start
-  messages_->add(has_died() ? MessageBar::Kind::bad : MessageBar::Kind::remark, text);
-}
-
-bool BenchPage::has_died() const {
+  bool died = false;
   for (const app::Role role : {app::Role::broker, app::Role::senders, app::Role::receivers}) {
-    if (actions_.run().process(role).state == app::ProcessState::died) return true;
+    const app::ProcessStatus status = actions_.run().process(role);
+    if (status.state != app::ProcessState::died) continue;
+    died = true;
+    if (text == status.error) return;  // stands in the process's card
   }
-  return false;
+  messages_.add(died ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, run_topic);
 }
 
 void BenchPage::mark_states(app::Role role) {

@@ -21,9 +21,10 @@ class SendersCard;
 class BenchPage : public QWidget {
   Q_OBJECT
  public:
-  BenchPage(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+  /// `messages`: where what the run says is shown.
+  BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messages, const Theme& theme, QWidget* parent = nullptr);
 
-  MessageBar* messages() const { return messages_; }
+  MessageBar* messages() const { return &messages_; }
   ChartsCard* charts() const { return charts_; }
   /// The charts, to be put elsewhere; their share of the page is kept for when they come back.
   ChartsCard* release_charts();
@@ -48,12 +49,11 @@ class BenchPage : public QWidget {
   void show_figures();
   void start_fresh();
   void show_message(const QString& text);
-  bool has_died() const;
   void mark_states(app::Role role);
 
   SettingsForm& form_;
   RunActions& actions_;
-  MessageBar* messages_;
+  MessageBar& messages_;
   QSplitter *rows_, *cards_;
   SendersCard* senders_;
   BrokerCard* broker_;

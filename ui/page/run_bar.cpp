@@ -66,7 +66,7 @@ void RunBar::add_presets(QHBoxLayout* row) {
   connect(menu, &QMenu::aboutToShow, this, [this, menu] { fill_preset_menu(menu); });
   preset_->setMenu(menu);
   save_ = described(new QPushButton(QStringLiteral("Save as…")), "button_save_as", QStringLiteral("Save as preset"),
-                    QStringLiteral("Saves these settings as a preset of yours"));
+                    QStringLiteral("Saves these settings as a preset of yours (Ctrl+Shift+S)"));
   connect(save_, &QPushButton::clicked, this, &RunBar::ask_save_as);
   row->addWidget(make_label(QStringLiteral("Preset"), "secondary"));
   row->addWidget(preset_);
@@ -123,7 +123,7 @@ void RunBar::refresh() {
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
   stop_->setToolTip(ending ? QStringLiteral("Ends everything at once, without waiting for what is still queued (Shift+F5)")
                            : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));
-  const app::Settings& settings = form_.settings();
+  const app::Settings& settings = actions_.shown_settings();
   const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};
   for (std::size_t i = 0; i < std::size(roles); ++i) lights_[i]->set_state(actions_.run().process(roles[i]), amounts[i]);
   refresh_progress();
@@ -137,11 +137,9 @@ void RunBar::refresh_progress() {
     case app::RunState::preparing:
       return progress_->set_progress(0, QStringLiteral("preparing"));
     case app::RunState::ending:
-      return progress_->set_progress(std::max(run.progress(), 0.0), QStringLiteral("ending"));
+      return progress_->set_progress(share_sent(), QStringLiteral("ending"));
     case app::RunState::finished:
-      return progress_->set_progress(
-          run.outcome().verdict == app::Verdict::broken || run.outcome().verdict == app::Verdict::stopped ? progress_->share() : 1,
-          QStringLiteral("finished"));
+      return progress_->set_progress(share_sent(), QStringLiteral("finished"));
     case app::RunState::running:
       break;
   }
@@ -154,6 +152,13 @@ void RunBar::refresh_progress() {
   QString text = QStringLiteral("%1 %").arg(percent);
   if (run.seconds_left() >= 0) text += QStringLiteral(" · %1 left").arg(span_text(run.seconds_left()));
   progress_->set_progress(run.progress(), text);
+}
+
+// Once nothing is sent any more the plan's clock says nothing: how far the run came is how much of what was planned it sent.
+double RunBar::share_sent() const {
+  const app::LiveFigures& figures = actions_.run().figures();
+  if (figures.planned <= 0) return progress_->share();
+  return std::max(progress_->share(), static_cast<double>(figures.attempted) / static_cast<double>(figures.planned));
 }
 
 void RunBar::refresh_preset() {

@@ -39,6 +39,7 @@ class RunBar : public QFrame {
   void add_states(QHBoxLayout* row);
   void refresh();
   void refresh_preset();
+  double share_sent() const;
 
   SettingsForm& form_;
   PresetChoice& presets_;

@@ -17,12 +17,12 @@ constexpr int gap_px = 24;
 }  // namespace
 
 StatusStrip::StatusStrip(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : QWidget(parent), form_(form), actions_(actions), theme_(theme), cpu_percent_(app::unknown) {
+    : QWidget(parent), actions_(actions), theme_(theme), cpu_percent_(app::unknown) {
   setObjectName(QStringLiteral("status_strip"));
   setAccessibleName(QStringLiteral("Status"));
   setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived."));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  connect(&form_, &SettingsForm::changed, this, &StatusStrip::refresh);
+  connect(&form, &SettingsForm::changed, this, &StatusStrip::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &StatusStrip::refresh);
   connect(&actions_.run(), &app::RunControl::figures_changed, this, &StatusStrip::refresh);
   connect(&theme_, &Theme::changed, this, &StatusStrip::refresh);
@@ -47,6 +47,12 @@ QString StatusStrip::ledger_words() const {
     default:
       break;
   }
+  if (f.senders_silent || f.receivers_silent) {
+    const QString who = f.senders_silent && f.receivers_silent ? QStringLiteral("senders and receivers do")
+                        : f.senders_silent                     ? QStringLiteral("senders do")
+                                                               : QStringLiteral("receivers do");
+    return who + QStringLiteral(" not answer");
+  }
   if (f.unexpected > 0) return QStringLiteral("ledger broken so far");
   const bool tainted = f.expired > 0 || f.duplicated > 0 || f.out_of_order > 0 || f.negative > 0;
   return tainted ? QStringLiteral("ledger degraded so far") : QStringLiteral("ledger clean so far");
@@ -55,7 +61,7 @@ QString StatusStrip::ledger_words() const {
 void StatusStrip::refresh() {
   const app::RunControl& run = actions_.run();
   const app::LiveFigures& f = run.figures();
-  const bool balancer = form_.settings().queue.mode == app::QueueMode::load_balancer;
+  const bool balancer = actions_.shown_settings().queue.mode == app::QueueMode::load_balancer;
   left_ = QStringLiteral("%1 · %2").arg(balancer ? QStringLiteral("load balancer") : QStringLiteral("broadcaster"), ledger_words());
   counts_.clear();
   if (run.state() != app::RunState::idle) {

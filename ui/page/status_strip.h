@@ -29,7 +29,6 @@ class StatusStrip : public QWidget {
  private:
   QString ledger_words() const;
 
-  SettingsForm& form_;
   RunActions& actions_;
   const Theme& theme_;
   double cpu_percent_;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/elided_label.h"
 
+#include <QTextLayout>
+
 namespace n2nq::ui {
 
-ElidedLabel::ElidedLabel(const char* role, QWidget* parent) : QLabel(parent) {
+ElidedLabel::ElidedLabel(const char* role, int lines, QWidget* parent) : QLabel(parent), lines_(lines) {
   setProperty("role", QString::fromLatin1(role));
-  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   setTextFormat(Qt::PlainText);
+  setAlignment(Qt::AlignLeft | (lines > 1 ? Qt::AlignTop : Qt::AlignVCenter));
 }
 
 void ElidedLabel::set_text(const QString& text) {
@@ -16,8 +19,12 @@ void ElidedLabel::set_text(const QString& text) {
   elide();
 }
 
+QSize ElidedLabel::sizeHint() const {
+  return {0, lines_ * fontMetrics().lineSpacing()};
+}
+
 QSize ElidedLabel::minimumSizeHint() const {
-  return {0, QLabel::minimumSizeHint().height()};
+  return sizeHint();
 }
 
 void ElidedLabel::resizeEvent(QResizeEvent* event) {
@@ -26,8 +33,23 @@ void ElidedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void ElidedLabel::elide() {
-  const QString shown = fontMetrics().elidedText(full_.section(u'\n', 0, 0), Qt::ElideRight, contentsRect().width());
-  if (shown != text()) setText(shown);
+  const QString source = full_.section(u'\n', 0, 0);
+  const int room = contentsRect().width();
+  QStringList shown;
+  QTextLayout layout(source, font());
+  layout.beginLayout();
+  int from = 0;
+  while (shown.size() + 1 < lines_) {
+    QTextLine line = layout.createLine();
+    if (!line.isValid()) break;
+    line.setLineWidth(room);
+    shown << source.mid(from, line.textLength()).trimmed();
+    from = line.textStart() + line.textLength();
+  }
+  layout.endLayout();
+  if (from < source.size()) shown << fontMetrics().elidedText(source.mid(from), Qt::ElideRight, room);
+  const QString text = shown.join(u'\n');
+  if (text != this->text()) setText(text);
 }
 
 }  // namespace n2nq::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A line of text that is cut with … where room ends, the whole of it in the tooltip. Never asks for more room than it has.
+// A text that is cut with … where room ends, the whole of it in the tooltip. Always takes the room of its lines and never asks for more.
 #pragma once
 
 #include <QLabel>
@@ -9,10 +9,11 @@ namespace n2nq::ui {
 class ElidedLabel : public QLabel {
   Q_OBJECT
  public:
-  /// `role` as in make_label(); empty: plain text.
-  explicit ElidedLabel(const char* role = "", QWidget* parent = nullptr);
+  /// `role` as in make_label(); empty: plain text. `lines`: how many it may take.
+  explicit ElidedLabel(const char* role = "", int lines = 1, QWidget* parent = nullptr);
   void set_text(const QString& text);
   const QString& full_text() const { return full_; }
+  QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
  protected:
@@ -20,6 +21,7 @@ class ElidedLabel : public QLabel {
 
  private:
   void elide();
+  int lines_;
   QString full_;
 };
 

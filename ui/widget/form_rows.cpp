@@ -14,7 +14,7 @@ namespace n2nq::ui {
 FormRows::FormRows(SettingsForm& form, QWidget* parent) : QWidget(parent), form_(form), grid_(new QGridLayout(this)) {
   grid_->setContentsMargins(0, 0, 0, 0);
   grid_->setHorizontalSpacing(space::between);
-  grid_->setVerticalSpacing(space::in_row);
+  grid_->setVerticalSpacing(0);  // the lines for what was refused keep the rows apart
   grid_->setColumnStretch(1, 1);
 }
 

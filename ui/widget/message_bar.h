@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors and remarks of the page: the latest in one line, all of them folded behind it, to be read and copied. No dialog.
+// Errors and remarks of the window: the latest in one line that has its room whether there is one or not, all of them folded behind it,
+// to be read and copied. No dialog.
 #pragma once
 
 #include <QFrame>
+#include <QList>
 #include <QStringList>
 
 #include "ui/theme/theme.h"
 
-class QPlainTextEdit;
 class QPushButton;
 
 namespace n2nq::ui {
@@ -22,20 +23,27 @@ class MessageBar : public QFrame {
   static constexpr int messages_max = 200;
 
   explicit MessageBar(const Theme& theme, QWidget* parent = nullptr);
-  void add(Kind kind, const QString& text);
+  /// `topic`: what withdraw() knows it by; empty for what stays true.
+  void add(Kind kind, const QString& text, const QString& topic = {});
+  /// Takes back what is not so any more.
+  void withdraw(const QString& topic);
   void clear();
-  QStringList messages() const { return messages_; }
+  /// With the time of day before each.
+  QStringList messages() const;
 
  private:
+  struct Message {
+    Kind kind;
+    QString time, text, topic;
+  };
   void refresh();
   void restyle();
+  void show_all();
 
   const Theme& theme_;
-  QStringList messages_;
-  Kind kind_ = Kind::remark;
+  QList<Message> all_;
   ElidedLabel* text_;
-  QPushButton *more_, *copy_, *close_;
-  QPlainTextEdit* details_;
+  QPushButton *more_, *close_;
 };
 
 }  // namespace n2nq::ui

@@ -6,7 +6,6 @@
 
 #include "app/control/run_control.h"
 
-class QPlainTextEdit;
 class QPushButton;
 
 namespace n2nq::ui {
@@ -23,8 +22,8 @@ class ProcessNotice : public QFrame {
  private:
   app::Role role_;
   ElidedLabel* text_;
-  QPushButton *fold_, *copy_;
-  QPlainTextEdit* lines_;
+  QPushButton* fold_;
+  QStringList lines_;
 };
 
 }  // namespace n2nq::ui

@@ -76,6 +76,17 @@ TextField::TextField(SettingsForm& form, const QString& key, QWidget* parent) : 
   show_lock();
 }
 
+void TextField::focusInEvent(QFocusEvent* event) {
+  UnitEdit::focusInEvent(event);
+  form_.begin_edit(key_);
+}
+
+void TextField::focusOutEvent(QFocusEvent* event) {
+  UnitEdit::focusOutEvent(event);
+  // A menu or another window that comes in between ends no edit.
+  if (event->reason() != Qt::PopupFocusReason && event->reason() != Qt::ActiveWindowFocusReason) form_.end_edit();
+}
+
 void TextField::show_value() {
   const QString text = form_.text(key_);
   // "1.50" is 1.5 already while it is being typed; the cursor must not jump.
@@ -164,9 +175,8 @@ void WordField::show_value() {
   setCurrentIndex(findData(form_.text(key_)));
 }
 
-ProblemLine::ProblemLine(SettingsForm& form, const QStringList& keys, QWidget* parent) : QLabel(parent), form_(form), keys_(keys) {
-  setProperty("role", QStringLiteral("problem"));
-  setWordWrap(true);
+ProblemLine::ProblemLine(SettingsForm& form, const QStringList& keys, QWidget* parent)
+    : ElidedLabel("problem", 1, parent), form_(form), keys_(keys) {
   setObjectName(QStringLiteral("problem_") + field_object_name(keys.first()).mid(6));
   setTextInteractionFlags(Qt::TextSelectableByMouse);
   connect(&form_, &SettingsForm::changed, this, &ProblemLine::refresh);
@@ -177,10 +187,10 @@ void ProblemLine::refresh() {
   QStringList lines;
   for (const QString& key : keys_) {
     const QString problem = form_.problem(key);
-    if (!problem.isEmpty()) lines << QStringLiteral("✕ %1 %2").arg(SettingsForm::label(key), problem);
+    // Stands right below its field, which has the label.
+    if (!problem.isEmpty()) lines << (keys_.size() > 1 ? SettingsForm::label(key) + u' ' + problem : problem);
   }
-  setText(lines.join(u'\n'));
-  setVisible(!lines.isEmpty());
+  set_text(lines.isEmpty() ? QString() : QStringLiteral("✕ ") + lines.join(QStringLiteral("; ")));
 }
 
 }  // namespace n2nq::ui

@@ -12,6 +12,7 @@
 
 #include "ui/model/settings_form.h"
 #include "ui/theme/theme.h"
+#include "ui/widget/elided_label.h"
 
 namespace n2nq::ui {
 
@@ -37,6 +38,10 @@ class TextField : public UnitEdit {
   Q_OBJECT
  public:
   TextField(SettingsForm& form, const QString& key, QWidget* parent = nullptr);
+
+ protected:
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
 
  private:
   void show_value();
@@ -83,8 +88,8 @@ class WordField : public ChoiceBox {
   QString key_;
 };
 
-/// Says what is wrong with any of the given keys; takes no room while nothing is.
-class ProblemLine : public QLabel {
+/// Says what is wrong with any of the given keys; has its room whether anything is or not, so that nothing moves.
+class ProblemLine : public ElidedLabel {
   Q_OBJECT
  public:
   ProblemLine(SettingsForm& form, const QStringList& keys, QWidget* parent = nullptr);

@@ -32,12 +32,23 @@ StageBar::StageBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme
 void StageBar::clear() {
   means_us_.fill(app::unknown);
   tails_ = {};
+  set_past(false);
   describe();
   update();
 }
 
+void StageBar::set_past(bool past) {
+  if (past == past_) return;
+  past_ = past;
+  emit past_changed(past);
+}
+
 void StageBar::set_figures(const app::LiveFigures& figures) {
   const auto& s = figures.stages;
+  // Without a plan there is no lag; the others are known together or not at all: a killed group leaves none of them behind.
+  const bool known = !std::isnan(s.to_broker_us) && !std::isnan(s.in_queue_us) && !std::isnan(s.to_receiver_us);
+  if (!known) return set_past(!std::isnan(means_us_.back()));
+  set_past(false);
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
   const auto& tails = figures.stage_tails;
   tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
@@ -111,7 +122,7 @@ void StageBar::paintEvent(QPaintEvent* event) {
     painter.setPen(t.secondary);
     painter.drawText(text_left, top + caption.ascent(), QString::fromUtf8(names[i]));
     painter.setFont(value_font);
-    painter.setPen(t.text);
+    painter.setPen(past_ ? t.secondary : t.text);
     draw_tabular(painter, QPointF(text_left, top + caption.height() + value.ascent()), time_figure(means_us_[i]).text());
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where the time goes: the mean of each stage as a part of one bar. Means, because only they add up.
+// Where the time goes: the mean of each stage as a part of one bar. Means, because only they add up; so either all are known or none is
+// shown. When they cease to be known, those that were known last stay, and it is said that they do.
 #pragma once
 
 #include <QWidget>
@@ -16,7 +17,13 @@ class StageBar : public QWidget {
   explicit StageBar(const Theme& theme, QWidget* parent = nullptr);
   void set_figures(const app::LiveFigures& figures);
   void clear();
+  /// Whether what is shown was true once, but nothing newer is known.
+  bool is_past() const { return past_; }
 
+ signals:
+  void past_changed(bool past);
+
+ public:
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -26,11 +33,13 @@ class StageBar : public QWidget {
  private:
   static constexpr std::size_t stage_count = 4;
   void describe();
+  void set_past(bool past);
   std::array<QColor, stage_count> colors() const;
 
   const Theme& theme_;
   std::array<double, stage_count> means_us_;
   std::array<app::Percentiles, stage_count> tails_;
+  bool past_ = false;
 };
 
 }  // namespace n2nq::ui

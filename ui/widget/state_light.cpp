@@ -3,6 +3,7 @@
 
 #include <QFontMetrics>
 #include <QPainter>
+#include <QRegularExpression>
 
 #include "ui/text/figures.h"
 #include "ui/theme/glyph_icon.h"
@@ -32,6 +33,15 @@ Sign sign_of(app::ProcessState state, const Tokens& t) {
     default:
       return {0, t.secondary};
   }
+}
+
+// What is waited for in two words; all of it stands in the tooltip.
+QString short_wait(const QString& waiting_for) {
+  static const QRegularExpression connected(QStringLiteral("\\(([0-9]+ of [0-9]+) connected\\)"));
+  const QRegularExpressionMatch match = connected.match(waiting_for);
+  if (match.hasMatch()) return QStringLiteral("%1 connected").arg(match.captured(1));
+  if (waiting_for.contains(QStringLiteral(" and "))) return QStringLiteral("waiting for services");
+  return QStringLiteral("waiting for ") + waiting_for.section(u' ', 0, 0);
 }
 
 }  // namespace
@@ -66,7 +76,8 @@ void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   word_ = state_word(status.state);
   QString more = word_;
   if (status.state == app::ProcessState::waiting && !status.waiting_for.isEmpty()) {
-    word_ = more = QStringLiteral("waiting for ") + status.waiting_for;
+    word_ = short_wait(status.waiting_for);
+    more = QStringLiteral("waiting for ") + status.waiting_for;
   }
   if (status.state == app::ProcessState::died && !status.error.isEmpty()) more += QStringLiteral(": ") + status.error;
   setToolTip(QStringLiteral("%1: %2").arg(name_, more));
@@ -75,11 +86,15 @@ void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   update();
 }
 
+bool StateLight::is_word_whole() const {
+  return QFontMetrics(theme_.font(TextStyle::caption)).horizontalAdvance(word_) <= width() - name_left_px;
+}
+
 QSize StateLight::sizeHint() const {
-  const QString widest = role_ == app::Role::broker ? QStringLiteral("not started") : QStringLiteral("2000 ") + role_name(role_);
+  const QString widest = role_ == app::Role::broker ? role_name(role_) : count_text(2000) + u' ' + role_name(role_);
   const QFontMetrics name(theme_.font(TextStyle::body));
   const QFontMetrics word(theme_.font(TextStyle::caption));
-  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("waiting for receivers")));
+  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("2000 of 2000 connected")));
   return {name_left_px + text, name.height() + word.height()};
 }
 

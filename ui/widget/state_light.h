@@ -21,6 +21,8 @@ class StateLight : public QWidget {
   /// `amount`: how many services the process runs; 0 for the broker.
   void set_state(const app::ProcessStatus& status, int amount);
   QString word() const { return word_; }
+  /// Whether the word fits beside the sign.
+  bool is_word_whole() const;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 

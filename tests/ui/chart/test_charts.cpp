@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QCategoryAxis>
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
@@ -9,6 +10,7 @@
 #include "ui/chart/axis_steps.h"
 #include "ui/chart/chart_history.h"
 #include "ui/chart/time_window.h"
+#include "ui/text/figures.h"
 
 namespace {
 
@@ -17,7 +19,8 @@ using namespace n2nq::ui;
 
 app::LiveFigures sample(double t_s, double p99_us) {
   app::LiveFigures figures;
-  figures.t_s = t_s;
+  figures.t_s = figures.heard_s = t_s;
+  figures.round = static_cast<std::uint64_t>(std::llround(t_s * 10) + 100);
   figures.latency_now.p50_us = 90;
   figures.latency_now.p95_us = 170;
   figures.latency_now.p99_us = p99_us;
@@ -51,6 +54,10 @@ class TestCharts : public QObject {
   void a_reading_gives_all_series_and_dashes_for_gaps();
   void a_point_without_neighbours_is_drawn();
   void pause_holds_the_charts_and_records_on();
+  void a_late_answer_leaves_no_gap_and_silence_does();
+  void the_axis_grows_with_a_short_run();
+  void labels_have_separators_also_on_a_log_axis();
+  void a_reading_covers_no_data();
   void wheel_drag_and_keys_move_both_charts();
 };
 
@@ -179,6 +186,93 @@ void TestCharts::pause_holds_the_charts_and_records_on() {
   QCOMPARE(card.window().to_s(), card.latency_history().last_time());
   card.add_sample(sample(-1, 400));  // before the common start
   QCOMPARE(card.latency_history().size(), std::size_t(200));
+}
+
+void TestCharts::a_late_answer_leaves_no_gap_and_silence_does() {
+  Theme theme;
+  ChartsCard card(theme);
+  app::LiveFigures figures = sample(1, 400);
+  card.add_sample(figures);
+  figures.t_s = 1.1;
+  figures.latency_now = {};
+  card.add_sample(figures);  // asked, not answered yet
+  QCOMPARE(card.latency_history().size(), std::size_t(1));
+  card.add_sample(sample(1.3, 400));
+  QCOMPARE(card.latency_history().size(), std::size_t(2));
+  figures = sample(1.3, 400);
+  figures.t_s = 2.5;
+  figures.receivers_silent = true;
+  figures.received_per_s = app::unknown;
+  figures.latency_now = {};
+  card.add_sample(figures);
+  QCOMPARE(card.latency_history().size(), std::size_t(3));
+  QCOMPARE(card.latency_history().last_time(), 2.5);
+  QVERIFY(std::isnan(card.latency_history().value(0, 2)));
+  QVERIFY(std::isnan(card.rate_history().value(1, 2)));
+  QVERIFY(std::isnan(card.rate_history().value(2, 2)));
+}
+
+void TestCharts::the_axis_grows_with_a_short_run() {
+  TimeWindow window;
+  QCOMPARE(window.span_s(), 10.0);
+  window.set_limits(0, 5);
+  QCOMPARE(window.span_s(), 10.0);
+  window.set_limits(0, 11);
+  QCOMPARE(window.span_s(), 15.0);
+  QVERIFY(window.is_default());
+  window.set_limits(0, 300);
+  QCOMPARE(window.span_s(), 60.0);
+  window.zoom(0.5, 300);
+  window.set_limits(0, 400);
+  QCOMPARE(window.span_s(), 30.0);  // what a person chose stays
+  window.reset();
+  QCOMPARE(window.span_s(), 60.0);
+}
+
+void TestCharts::labels_have_separators_also_on_a_log_axis() {
+  Theme theme;
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  for (int i = 0; i < 20; ++i) card.add_sample(sample(i * 0.1, 40'000));
+  card.set_paused(true);  // draws at once
+  const auto labels = [](LiveChart* chart) {
+    QStringList all;
+    for (QAbstractAxis* axis : chart->chart()->axes(Qt::Vertical)) all << qobject_cast<QCategoryAxis*>(axis)->categoriesLabels();
+    return all;
+  };
+  QVERIFY2(labels(card.rate_chart()).contains(count_text(6000)), qPrintable(labels(card.rate_chart()).join(u' ')));
+  card.latency_chart()->set_logarithmic(true);
+  QCOMPARE(labels(card.latency_chart()),
+           QStringList({count_text(10), count_text(100), count_text(1000), count_text(10'000), count_text(100'000)}));
+  card.latency_chart()->set_logarithmic(false);
+  QCOMPARE(labels(card.latency_chart()).last(), QStringLiteral("60"));
+  QCOMPARE(card.latency_chart()->unit(), QStringLiteral("ms"));
+}
+
+void TestCharts::a_reading_covers_no_data() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
+  card.set_paused(true);  // draws at once
+  const auto plot = [&] {
+    const QRect area = card.latency_chart()->chart()->plotArea().toRect();
+    return card.latency_chart()->grab(area).toImage();
+  };
+  const QImage before = plot();
+  card.latency_chart()->set_reading(5.0);
+  QCOMPARE(card.latency_chart()->reading_lines().size(), 4);
+  const QImage after = plot();
+  int columns = 0;  // of the picture that differ: the line at the instant, not more
+  for (int x = 0; x < before.width(); ++x) {
+    bool differs = false;
+    for (int y = 0; y < before.height() && !differs; ++y) differs = before.pixel(x, y) != after.pixel(x, y);
+    columns += differs ? 1 : 0;
+  }
+  QVERIFY2(columns >= 1 && columns <= 3, qPrintable(QString::number(columns)));
 }
 
 void TestCharts::wheel_drag_and_keys_move_both_charts() {

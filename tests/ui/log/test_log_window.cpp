@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -39,6 +40,7 @@ class TestLogWindow : public QObject {
   void it_begins_anew_when_the_file_is_replaced();
   void a_large_file_is_entered_near_its_end();
   void search_goes_both_ways_and_around();
+  void a_search_in_vain_moves_nothing();
   void copy_takes_the_selection_or_everything();
   void one_window_per_file();
 
@@ -111,9 +113,25 @@ void TestLogWindow::search_goes_both_ways_and_around() {
   QVERIFY(label(window, "log_found").startsWith(QStringLiteral("line 2, ")));
   window->find_previous();
   QVERIFY(label(window, "log_found").startsWith(QStringLiteral("line 3, ")));
+}
+
+void TestLogWindow::a_search_in_vain_moves_nothing() {
+  QByteArray lines;
+  for (int i = 0; i < 400; ++i) lines += "line " + QByteArray::number(i) + '\n';
+  append(path_, lines);
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("line 399\n")), deadline_ms);
+  auto* bar = window->findChild<QPlainTextEdit*>(QStringLiteral("log_text"))->verticalScrollBar();
+  bar->setValue(bar->maximum() / 2);
+  const int place = bar->value();
+  QVERIFY(place > 0);
+  auto* search = window->findChild<QLineEdit*>(QStringLiteral("log_search"));
   search->setText(QStringLiteral("delta"));
   window->find_next();
   QCOMPARE(label(window, "log_found"), QStringLiteral("not found"));
+  QCOMPARE(bar->value(), place);
+  window->find_previous();
+  QCOMPARE(bar->value(), place);
 }
 
 void TestLogWindow::copy_takes_the_selection_or_everything() {
