@@ -3,13 +3,12 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "broker/net/clock.h"
 
 namespace n2nq::net {
-
-namespace {}  // namespace
 
 Connection::Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler)
     : loop_(loop),
@@ -145,9 +144,25 @@ void Connection::read_frames() {
     discard(result.bytes);
     return;
   }
-  last_read_ns_ = now_ns();
-  reader_.commit(result.bytes);
-  hand_out_frames(last_read_ns_);
+  mark_read(result.bytes);
+  hand_out_frames();
+}
+
+void Connection::mark_read(size_t bytes) {
+  const int64_t now = now_ns();
+  const uint64_t handed_out = bytes_in_ - reader_.bytes_waiting();
+  std::erase_if(read_marks_, [=](const ReadMark& mark) { return mark.bytes_in <= handed_out; });
+  reader_.commit(bytes);
+  bytes_in_ += bytes;
+  if (read_marks_.size() == read_marks_max) read_marks_.pop_back();
+  read_marks_.push_back({bytes_in_, now});
+}
+
+int64_t Connection::read_ns_of(const wire::Frame& frame, size_t body_bytes) const {
+  if (read_marks_.size() == 1) return read_marks_.front().ns;
+  const uint64_t frame_end = bytes_in_ - reader_.bytes_waiting();
+  const uint64_t at = frame_end - frame.body.size() + body_bytes;
+  return std::ranges::lower_bound(read_marks_, at, {}, &ReadMark::bytes_in)->ns;
 }
 
 void Connection::discard(size_t bytes) {
@@ -158,11 +173,11 @@ void Connection::discard(size_t bytes) {
   }
 }
 
-void Connection::hand_out_frames(int64_t read_ns) {
+void Connection::hand_out_frames() {
   while (state_ == State::open && reading_ && !discarding_) {
     const auto frame = reader_.next();
     if (!frame) break;
-    handler_.on_frame(*frame, read_ns);
+    handler_.on_frame(*frame, read_ns_of(*frame, frame->body.size()));
   }
   if (state_ == State::open && reader_.failed() && !malformed_told_ && !discarding_) {
     malformed_told_ = true;
@@ -175,7 +190,7 @@ void Connection::on_later() {
     fail(std::strerror(write_error_));
     return;
   }
-  if (reading_) hand_out_frames(last_read_ns_);
+  if (reading_) hand_out_frames();
 }
 
 void Connection::set_interest() {

@@ -4,7 +4,8 @@
 //   connecting ---> open ---> closed          (start_connect)
 //                   open ---> closed          (accepted)
 //
-// Reading: whole frames are handed to the handler as they complete, with the clock read right after the read() that completed them.
+// Reading: whole frames are handed to the handler as they complete, with the clock read right after the read() that completed them, or any
+// part of them (read_ns_of).
 // Writing: the caller offers pieces and keeps what the kernel did not take; on_writable() says when to offer again.
 // Belongs to the loop's thread. Must not be destroyed inside a call to its handler: close() it, destroy it later.
 #pragma once
@@ -13,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "broker/net/event_loop.h"
 #include "broker/net/fd.h"
@@ -54,6 +56,10 @@ class Connection : private Watcher {
   const SocketAddress& local() const { return local_; }
   const SocketAddress& peer() const { return peer_; }
 
+  /// In on_frame() only: the clock right after the read() that completed the first `body_bytes` of that frame's body. A frame of many
+  /// messages comes with many reads, and its first messages were there before its last ones.
+  int64_t read_ns_of(const wire::Frame& frame, size_t body_bytes) const;
+
   void set_frame_bytes_max(uint32_t frame_bytes_max) { reader_.set_frame_bytes_max(frame_bytes_max); }
 
   /// Offers the pieces to the kernel and returns how many bytes it took, in order, from the front. Fewer than offered: on_writable()
@@ -61,6 +67,8 @@ class Connection : private Watcher {
   size_t write(const iovec* pieces, int count);
   /// The same for one piece.
   size_t write(wire::ByteView bytes);
+  /// Bytes read since the start.
+  uint64_t bytes_in() const { return bytes_in_; }
   /// True between a short write and on_writable().
   bool waits_for_room() const { return wants_write_; }
 
@@ -81,7 +89,8 @@ class Connection : private Watcher {
   void on_events(uint32_t events) override;
   void finish_connect();
   void read_frames();
-  void hand_out_frames(int64_t read_ns);
+  void mark_read(size_t bytes);
+  void hand_out_frames();
   void discard(size_t bytes);
   void on_later();
   void set_interest();
@@ -102,7 +111,14 @@ class Connection : private Watcher {
   bool write_failed_ = false;
   int write_error_ = 0;
   uint32_t interest_ = 0;
-  int64_t last_read_ns_ = 0;
+  /// Which bytes of the stream came with which read; only of reads that brought bytes of frames that were not handed out yet.
+  struct ReadMark {
+    uint64_t bytes_in;  // of the stream, after that read
+    int64_t ns;
+  };
+  static constexpr size_t read_marks_max = 128;  // beyond, what comes in crumbs takes the stamp of the newest crumb
+  std::vector<ReadMark> read_marks_;
+  uint64_t bytes_in_ = 0;
   Timer later_;  // hands out what waited in the buffer while reading was paused, and tells failures of write()
 };
 

@@ -49,9 +49,9 @@ void SenderDesk::on_left(Session& session) {
   --connected_;
 }
 
-void SenderDesk::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
+void SenderDesk::on_frame(Session& session, const wire::Frame& frame) {
   if (frame.type == wire::FrameType::publish) {
-    on_publish(session, frame.body, read_ns);
+    on_publish(session, frame);
   } else if (const auto end = wire::End::decode(frame.body); frame.type == wire::FrameType::end && end) {
     on_end(session, *end);
   } else {
@@ -60,10 +60,11 @@ void SenderDesk::on_frame(Session& session, const wire::Frame& frame, int64_t re
   }
 }
 
-void SenderDesk::on_publish(Session& session, wire::ByteView body, int64_t read_ns) {
-  wire::RecordWalk records(body);
+void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
+  wire::RecordWalk records(frame.body);
   while (const auto record = records.next()) {
-    if (!take_in(session, *record, read_ns)) return;
+    const auto body_bytes = static_cast<size_t>(record->data() + record->size() - frame.body.data());
+    if (!take_in(session, *record, session.connection().read_ns_of(frame, body_bytes))) return;
   }
   if (records.failed()) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");

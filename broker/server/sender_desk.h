@@ -38,7 +38,7 @@ class SenderDesk {
   /// A sender said HELLO with a number in range; returns the index the broker expects next. A former session of the same number was
   /// refused by the caller.
   uint64_t join(Session& session, const wire::Hello& hello);
-  void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
+  void on_frame(Session& session, const wire::Frame& frame);
   void on_left(Session& session);
 
   const Account& account(uint32_t number) const { return accounts_[number - 1]; }
@@ -64,7 +64,7 @@ class SenderDesk {
   const std::vector<std::string>& faults() const { return faults_; }
 
  private:
-  void on_publish(Session& session, wire::ByteView body, int64_t read_ns);
+  void on_publish(Session& session, const wire::Frame& frame);
   void on_end(Session& session, const wire::End& end);
   bool take_in(Session& session, wire::ByteView record, int64_t read_ns);
   void refuse_message(Account& account, uint64_t index, wire::RefuseReason reason);

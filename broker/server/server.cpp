@@ -168,7 +168,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
 void Server::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
   switch (session.role()) {
     case Role::sender:
-      senders_.on_frame(session, frame, read_ns);
+      senders_.on_frame(session, frame);
       break;
     case Role::receiver:
       receivers_.on_frame(session, frame);

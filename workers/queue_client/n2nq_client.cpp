@@ -75,7 +75,7 @@ void N2nqClient::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
   } else if (is_sender && frame.type == wire::FrameType::accepted) {
     if (const auto accepted = wire::Accepted::decode(frame.body)) return handler_.on_accepted(accepted->next_index, accepted->refused);
   } else if (!is_sender && frame.type == wire::FrameType::deliver) {
-    return take_deliveries(frame.body, read_ns);
+    return take_deliveries(frame);
   } else if (!is_sender && frame.type == wire::FrameType::skipped) {
     if (const auto skipped = wire::Skipped::decode(frame.body)) return handler_.on_skipped(skipped->ranges);
   }
@@ -104,12 +104,12 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
   handler_.on_open(facts);
 }
 
-void N2nqClient::take_deliveries(wire::ByteView body, std::int64_t read_ns) {
+void N2nqClient::take_deliveries(const wire::Frame& frame) {
   Delivery delivery;
-  delivery.sent_on_ns = wire::load<std::int64_t>(body.data());
-  delivery.received_ns = read_ns;
-  wire::RecordWalk walk(body.subspan(wire::deliver_prefix_bytes));
+  delivery.sent_on_ns = wire::load<std::int64_t>(frame.body.data());
+  wire::RecordWalk walk(frame.body.subspan(wire::deliver_prefix_bytes));
   while (const auto record = walk.next()) {
+    delivery.received_ns = connection_->read_ns_of(frame, static_cast<std::size_t>(record->data() + record->size() - frame.body.data()));
     const wire::RecordHeader header = wire::read_record_header(record->data());
     delivery.index = header.index;
     delivery.sender = header.sender;

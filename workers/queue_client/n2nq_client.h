@@ -34,7 +34,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   void on_closed(const std::string& reason) override;
 
   void take_welcome(const wire::Welcome& welcome, std::int64_t read_ns);
-  void take_deliveries(wire::ByteView body, std::int64_t read_ns);
+  void take_deliveries(const wire::Frame& frame);
   void take_end(wire::ByteView body);
   void take_error(const wire::Error& error);
   void flush();

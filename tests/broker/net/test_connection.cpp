@@ -20,6 +20,7 @@ struct End : Connection::Handler {
   void on_frame(const wire::Frame& frame, int64_t read_ns) override {
     EXPECT_LE(read_ns, now_ns());
     frames.emplace_back(frame.body.begin(), frame.body.end());
+    if (when_whole_frame) when_whole_frame(frame);
     if (when_frame) when_frame();
   }
   void on_malformed(const std::string& error) override { events += "malformed(" + error + ") "; }
@@ -31,6 +32,7 @@ struct End : Connection::Handler {
   std::string events;
   std::vector<wire::Bytes> frames;
   std::function<void()> when_frame, when_writable;
+  std::function<void(const wire::Frame&)> when_whole_frame;
   std::unique_ptr<Connection> connection;
 };
 
@@ -108,6 +110,39 @@ TEST_F(Connections, PausedReadingKeepsTheFramesForLater) {
   server_.when_frame = {};
   server_.connection->resume_reading();
   run_until([this] { return server_.frames.size() == 3; });
+}
+
+TEST_F(Connections, EachPartOfAFrameHasTheTimeOfTheReadThatBroughtIt) {
+  wire::Bytes bytes;
+  const size_t begun_at = wire::begin_frame(bytes, wire::FrameType::publish);
+  bytes.resize(bytes.size() + 300, 'x');
+  wire::end_frame(bytes, begun_at);
+  const size_t head = wire::frame_header_bytes;
+  bytes.resize(2 * (head + 300));
+  std::copy_n(bytes.begin(), head + 300, bytes.begin() + head + 300);  // a second frame, which shares a read with the first one's end
+  std::vector<int64_t> stamps;
+  server_.when_whole_frame = [&](const wire::Frame& frame) {
+    for (const size_t part : {1, 100, 101, 200, 201, 300}) stamps.push_back(server_.connection->read_ns_of(frame, part));
+  };
+  int64_t between[2];
+  const auto write = [&](size_t from, size_t to) { client_.connection->write(wire::ByteView(bytes).subspan(from, to - from)); };
+  const auto wait_for_read = [&](size_t bytes_in) {
+    run_until([&] { return server_.connection->bytes_in() == bytes_in; });
+    return now_ns();
+  };
+  write(0, head + 100);
+  between[0] = wait_for_read(head + 100);
+  write(head + 100, head + 200);
+  between[1] = wait_for_read(head + 200);
+  write(head + 200, bytes.size());
+  run_until([this] { return server_.frames.size() == 2; });
+  ASSERT_EQ(stamps.size(), 12u);
+  EXPECT_LE(stamps[0], between[0]);
+  EXPECT_EQ(stamps[1], stamps[0]) << "the same read";
+  EXPECT_GT(stamps[2], between[0]) << "one byte later: the next read";
+  EXPECT_EQ(stamps[3], stamps[2]);
+  EXPECT_GT(stamps[4], between[1]);
+  for (size_t i = 5; i < stamps.size(); ++i) EXPECT_EQ(stamps[i], stamps[4]) << i;
 }
 
 TEST_F(Connections, AnOrderlyEndAndAnEndInTheMiddleOfAFrameAreTwoThings) {
