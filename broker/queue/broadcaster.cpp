@@ -112,7 +112,7 @@ void Broadcaster::gather_records(uint32_t receiver, size_t skip, Pieces& pieces)
   }
 }
 
-void Broadcaster::complete_batch(uint32_t receiver) {
+void Broadcaster::complete_batch(uint32_t receiver, int64_t) {
   release_batch(cursor_of(receiver));
   trim_due_ = true;
 }

@@ -45,7 +45,7 @@ class Broadcaster : public Queue {
   void collect_ready(std::vector<uint32_t>& ready) override;
   void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
   void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
-  void complete_batch(uint32_t receiver) override;
+  void complete_batch(uint32_t receiver, int64_t now_ns) override;
 
   Cursor& cursor_of(uint32_t receiver) { return cursors_[receiver - 1]; }
   const Position& next_of(uint32_t receiver) const;

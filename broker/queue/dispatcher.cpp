@@ -18,6 +18,17 @@ uint64_t Dispatcher::random_below(uint64_t bound) {
   }
 }
 
+uint32_t Dispatcher::random_of(std::span<const Group> groups) {
+  size_t all = 0;
+  for (const Group& group : groups) all += group.size();
+  size_t chosen = random_below(all);
+  for (const Group& group : groups) {
+    if (chosen < group.size()) return group[chosen];
+    chosen -= group.size();
+  }
+  return groups.front().front();  // not reached: `chosen` is below the sum
+}
+
 size_t Dispatcher::next_in_turn(std::span<const uint32_t> receivers) const {
   const auto next = std::upper_bound(receivers.begin(), receivers.end(), last_);
   return next == receivers.end() ? 0 : static_cast<size_t>(next - receivers.begin());

@@ -3,7 +3,8 @@
 //
 // random: each with the same probability, from a seed, so that a run can be repeated.
 // round robin: in the order of their numbers, whoever comes and goes.
-// next free: the one with the fewest bytes that the kernel has not taken yet; among equals, in the order of their numbers.
+// next free: the one with the least load (bytes that the kernel has not taken yet; with responses, unconfirmed deliveries); among equals,
+// in the order of their numbers.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,35 @@ class Dispatcher {
     return last_;
   }
 
+  using Group = std::span<const uint32_t>;
+  /// One of several groups that have no number in common (each rising and not empty; at least one group).
+  template <typename Load>
+  uint32_t choose_among(std::span<const Group> groups, const Load& load) {
+    if (groups.size() == 1) return choose(groups.front(), load);
+    if (rule_ == DispatchRule::random) return random_of(groups);
+    uint32_t best = groups.front().front();
+    uint64_t best_rank = UINT64_MAX;
+    uint64_t best_load = UINT64_MAX;
+    const auto consider = [&](uint32_t receiver) {
+      const uint64_t receivers_load = rule_ == DispatchRule::next_free ? load(receiver) : 0;
+      const uint64_t rank = receiver - last_ - 1;  // how far behind the last one, going round
+      if (receivers_load > best_load || (receivers_load == best_load && (rank & UINT32_MAX) >= best_rank)) return;
+      best = receiver;
+      best_load = receivers_load;
+      best_rank = rank & UINT32_MAX;
+    };
+    for (const Group& group : groups) {
+      if (rule_ == DispatchRule::round_robin) {
+        consider(group[next_in_turn(group)]);
+      } else {
+        for (const uint32_t receiver : group) consider(receiver);
+      }
+    }
+    return last_ = best;
+  }
+
  private:
+  uint32_t random_of(std::span<const Group> groups);
   uint64_t random_below(uint64_t bound);
   size_t next_in_turn(std::span<const uint32_t> receivers) const;
 

@@ -169,7 +169,7 @@ void LoadBalancer::gather_records(uint32_t receiver, size_t skip, Pieces& pieces
   }
 }
 
-void LoadBalancer::complete_batch(uint32_t receiver) {
+void LoadBalancer::complete_batch(uint32_t receiver, int64_t) {
   hand_over_first(receiver, batch(receiver).messages);
 }
 

@@ -49,7 +49,7 @@ class LoadBalancer : public Queue {
   void collect_ready(std::vector<uint32_t>& ready) override;
   void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
   void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
-  void complete_batch(uint32_t receiver) override;
+  void complete_batch(uint32_t receiver, int64_t now_ns) override;
 
   Share& share_of(uint32_t receiver) { return shares_[receiver - 1]; }
   uint32_t choose_receiver();

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/queue/queue.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "broker/queue/broadcaster.h"
 #include "broker/queue/load_balancer.h"
+#include "broker/queue/selective_balancer.h"
+#include "broker/queue/selective_broadcaster.h"
 #include "broker/wire/record.h"
 
 namespace n2nq {
@@ -19,7 +22,12 @@ void Batch::begin(size_t record_bytes_in_it, uint64_t messages_in_it, int64_t no
 }
 
 std::unique_ptr<Queue> Queue::make(const QueueOptions& options) {
-  if (options.mode == wire::QueueMode::broadcaster) return std::make_unique<Broadcaster>(options);
+  const bool selective = options.responses || options.requests;
+  if (options.mode == wire::QueueMode::broadcaster) {
+    if (selective) return std::make_unique<SelectiveBroadcaster>(options);
+    return std::make_unique<Broadcaster>(options);
+  }
+  if (selective) return std::make_unique<SelectiveBalancer>(options);
   return std::make_unique<LoadBalancer>(options);
 }
 
@@ -40,12 +48,24 @@ void Queue::gather(uint32_t receiver, Pieces& pieces) {
   gather_records(receiver, batch.records_written(), pieces);
 }
 
-void Queue::taken(uint32_t receiver, size_t bytes) {
+Queue::Confirmed Queue::confirm(uint32_t, uint64_t, uint32_t, bool) {
+  throw std::logic_error("this queue was made without responses");
+}
+
+std::string Queue::set_rules(uint32_t, const std::vector<wire::Rule>&) {
+  throw std::logic_error("this queue was made without requests");
+}
+
+void Queue::add_credit(uint32_t, uint64_t) {
+  throw std::logic_error("this queue was made without requests");
+}
+
+void Queue::taken(uint32_t receiver, size_t bytes, int64_t now_ns) {
   Batch& batch = batches_[receiver - 1];
   batch.written += bytes;
   if (!batch.complete()) return;
   account_of(receiver).handed_over += batch.messages;
-  complete_batch(receiver);
+  complete_batch(receiver, now_ns);
   batch.record_bytes = 0;
 }
 

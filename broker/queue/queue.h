@@ -5,7 +5,8 @@
 //                        |
 //                        +--> expire(): what no receiver got in time
 //
-// Which message goes to which receiver, and when it leaves the queue, is the policy of broadcaster.h and load_balancer.h.
+// Which message goes to which receiver, and when it leaves the queue, is the policy of broadcaster.h and load_balancer.h; with responses or
+// requests, of selective_broadcaster.h and selective_balancer.h.
 // No sockets, no clock of its own (`now` is an argument), one thread.
 #pragma once
 
@@ -32,6 +33,11 @@ struct QueueOptions {
   uint32_t senders = 1;    // their numbers are 1 to this
   uint32_t receivers = 1;  // expected; their numbers are 1 to this
   uint64_t seed = 1;       // of the random dispatch
+  bool responses = false;
+  uint32_t responses_window = 256;                // deliveries a receiver may leave unconfirmed
+  int64_t responses_deadline_ns = 2'000'000'000;  // then an unconfirmed one is delivered again
+  uint32_t responses_attempts_max = 5;            // deliveries of one message; then it is parked
+  bool requests = false;
 };
 
 /// One batch under way to one receiver: a DELIVER frame whose bytes the kernel is taking. Its stamp is never renewed.
@@ -49,6 +55,7 @@ struct Batch {
   bool complete() const { return written == head_bytes + record_bytes; }
   /// Bytes of the records that the kernel has taken.
   size_t records_written() const { return written > head_bytes ? written - head_bytes : 0; }
+  int64_t sent_on_ns() const { return wire::load<int64_t>(head.data() + wire::frame_header_bytes); }
   void begin(size_t record_bytes_in_it, uint64_t messages_in_it, int64_t now_ns);
 };
 
@@ -72,6 +79,7 @@ struct ReceiverAccount {
   State state = State::absent;
   uint64_t handed_over = 0;
   uint64_t redelivered = 0;
+  uint64_t confirmed = 0;  // with responses
   SkippedSets skipped;
   SkippedSets untold;  // the part of `skipped` that the receiver was not told yet
   bool has_untold = false;
@@ -111,12 +119,28 @@ class Queue {
   /// What is left of the batch under way. The pieces are valid until the next call to anything of this queue.
   void gather(uint32_t receiver, Pieces& pieces);
   /// The kernel took `bytes` more of the batch under way.
-  void taken(uint32_t receiver, size_t bytes);
+  void taken(uint32_t receiver, size_t bytes, int64_t now_ns);
   const Batch& batch(uint32_t receiver) const { return batches_[receiver - 1]; }
   /// What waits for this receiver, the batch under way included (bytes of records).
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
   /// Nothing is left for this receiver, and without new messages nothing ever will be.
   virtual bool drained(uint32_t receiver) const = 0;
+
+  // --- responses and requests; only in a queue that was made with them ---
+
+  enum class Confirmed { yes, never_sent, twice };
+  /// The receiver answers `count` deliveries of its present connection. A late answer counts as none.
+  virtual Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative);
+  /// Its whole list from now on, which outlives the connection. Returns what is wrong with it (then the list before stays), or "".
+  virtual std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules);
+  /// So many more deliveries on this connection; no more than Allowance::credit_max in all.
+  virtual void add_credit(uint32_t receiver, uint64_t more);
+  /// Takes back what was not confirmed in time.
+  virtual void pass_deadlines(int64_t) {}
+  /// When pass_deadlines() is to be called next; 0: nothing is unconfirmed.
+  virtual int64_t next_deadline_ns() const { return 0; }
+  /// Finds out what left the queue without having been asked for, for take_untold(). To be called now and then.
+  virtual void settle() {}
 
   // --- the whole ---
 
@@ -131,7 +155,7 @@ class Queue {
   /// Closes the books: what is in the queue now is still queued. No other call but the readers follows.
   virtual void finish() = 0;
 
-  size_t bytes_held() const { return log_.bytes_held(); }
+  virtual size_t bytes_held() const { return log_.bytes_held(); }
   uint64_t messages_taken_in() const { return log_.tail().message; }
   const ReceiverAccount& account(uint32_t receiver) const { return accounts_[receiver - 1]; }
   /// Takes what the receiver was not told yet.
@@ -154,7 +178,7 @@ class Queue {
   /// Pieces of the records of the batch under way, from `skip` bytes on.
   virtual void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) = 0;
   /// The kernel took the last byte of the batch: its messages are handed over.
-  virtual void complete_batch(uint32_t receiver) = 0;
+  virtual void complete_batch(uint32_t receiver, int64_t now_ns) = 0;
 
   ReceiverAccount& account_of(uint32_t receiver) { return accounts_[receiver - 1]; }
   Batch& batch_of(uint32_t receiver) { return batches_[receiver - 1]; }

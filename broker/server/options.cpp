@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr int64_t ms_max = 24 * 3600 * 1000;
 constexpr int64_t gib = int64_t{1} << 30;
+constexpr int64_t responses_window_max = 65'536;
 /// Room for what is under way beside one message of the largest size: the open chunk and a batch being written.
 constexpr size_t memory_bytes_beside_largest = 1024 * 1024;
 
@@ -30,10 +31,13 @@ void read_queue(Section section, QueueOptions& queue) {
   int64_t retention_ms = queue.retention_ns / net::ns_per_ms;
   section.whole_number("retention_ms", retention_ms, 1, ms_max);
   queue.retention_ns = retention_ms * net::ns_per_ms;
-  for (const char* feature : {"responses", "requests"}) {
-    if (section.flag(feature))
-      throw SectionError(section.key(feature), "this version of N2NQ has no " + std::string(feature) + "; false is right");
-  }
+  queue.responses = section.flag("responses");
+  queue.requests = section.flag("requests");
+  section.whole_number("responses_window", queue.responses_window, 1, responses_window_max);
+  section.whole_number("responses_attempts_max", queue.responses_attempts_max, 1, UINT16_MAX);
+  int64_t deadline_ms = queue.responses_deadline_ns / net::ns_per_ms;
+  section.whole_number("responses_deadline_ms", deadline_ms, 1, ms_max);
+  queue.responses_deadline_ns = deadline_ms * net::ns_per_ms;
   section.refuse_unknown();
 }
 

@@ -56,6 +56,7 @@ void ReceiverDesk::join(Session& session) {
   desk.session = &session;
   desk.leaving = false;
   desk.ended = false;
+  desk.last_list.reset();
   desk.moved_ns = net::now_ns();
   ++connected_;
   queue_.join(session.number());
@@ -76,11 +77,13 @@ void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
   const uint32_t number = session.number();
   switch (frame.type) {
     case wire::FrameType::confirm:
-      session.refuse(ErrorCode::not_offered, "CONFIRM: responses are off in this run", in_frame(number));
+      on_confirm(session, frame.body);
       return;
     case wire::FrameType::rules:
+      on_rules(session, frame.body);
+      return;
     case wire::FrameType::credit:
-      session.refuse(ErrorCode::not_offered, std::string(name_of(frame.type)) + ": requests are off in this run", in_frame(number));
+      on_credit(session, frame.body);
       return;
     case wire::FrameType::end:
       if (frame.body.size() == 8) {
@@ -92,9 +95,55 @@ void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
     default:
       session.refuse(ErrorCode::frame,
                      std::string(name_of(frame.type)) + " of " + std::to_string(frame.body.size()) +
-                         " bytes is nothing that a receiver says; END (8 bytes) and HEARTBEAT are",
+                         " bytes is nothing that a receiver says; CONFIRM, RULES, CREDIT, END (8 bytes) and HEARTBEAT are",
                      in_frame(number));
   }
+}
+
+void ReceiverDesk::refuse(Session& session, ErrorCode code, const std::string& text) {
+  session.refuse(code, text, in_frame(session.number()));
+}
+
+void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
+  if (!options_.queue.responses) return refuse(session, ErrorCode::not_offered, "CONFIRM: responses are off in this run");
+  const auto confirm = wire::Confirm::decode(body);
+  if (!confirm) return refuse(session, ErrorCode::frame, "CONFIRM: kind is 0 or 1, and three bytes of 0 follow it");
+  for (const wire::ConfirmRange& range : confirm->ranges) {
+    const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
+    if (result == Queue::Confirmed::yes) continue;
+    const char* reason =
+        result == Queue::Confirmed::twice ? " were answered before, in part or all" : " were not all sent on this connection";
+    refuse(session, ErrorCode::confirmation,
+           std::to_string(range.count) + " deliveries from number " + std::to_string(range.first_delivery) + " on" + reason);
+    break;
+  }
+  // What came back may be for others, or parked.
+  mark(session.number());
+  loop_.wake_again();
+}
+
+void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
+  if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "RULES: requests are off in this run");
+  const auto rules = wire::Rules::decode(body);
+  if (!rules) return refuse(session, ErrorCode::frame, "RULES: `count` says another number of rules than the body has");
+  std::optional<uint32_t>& last_list = desk_of(session.number()).last_list;
+  if (last_list && rules->list <= *last_list) {
+    return refuse(
+        session, ErrorCode::rules,
+        "list " + std::to_string(rules->list) + " comes behind list " + std::to_string(*last_list) + "; the numbers have to rise");
+  }
+  last_list = rules->list;
+  const std::string wrong = queue_.set_rules(session.number(), rules->rules);
+  if (!wrong.empty()) return refuse(session, ErrorCode::rules, wrong);
+  mark(session.number());
+  loop_.wake_again();
+}
+
+void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {
+  if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "CREDIT: requests are off in this run");
+  queue_.add_credit(session.number(), wire::Credit::decode(body)->more);
+  mark(session.number());
+  loop_.wake_again();
 }
 
 // --- writing ---
@@ -174,7 +223,7 @@ bool ReceiverDesk::write_batch(uint32_t number) {
   pieces_.clear();
   queue_.gather(number, pieces_);
   const size_t bytes = desk.session->connection().write(pieces_.data(), pieces_.count());
-  queue_.taken(number, bytes);
+  queue_.taken(number, bytes, loop_.woke_ns());
   if (bytes > 0) {
     desk.moved_ns = loop_.woke_ns();
     desk.session->note_sent(loop_.woke_ns());
@@ -235,9 +284,10 @@ bool ReceiverDesk::wants_hold(bool held, int64_t now_ns) {
 void ReceiverDesk::end_if_due(uint32_t number) {
   const Desk& desk = desk_of(number);
   if (!desk.session || !desk.session->serving() || desk.session->has_unsent() || in_frame(number)) return;
-  const bool drained = ending_ && queue_.drained(number) && !queue_.account(number).has_untold;
+  const bool drained = ending_ && queue_.drained(number);
   if (!drained && !desk.leaving) return;
   queue_.leave(number);
+  write_control(number);  // what it will not get goes before END
   send_end(number, desk.leaving ? "left" : "stream ended");
 }
 

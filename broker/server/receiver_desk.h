@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,12 +64,17 @@ class ReceiverDesk {
     bool marked = false;
     bool leaving = false;  // it said END; the batch under way is its last
     bool ended = false;
-    uint64_t deadline_batch = 0;   // which batch the deadline is for: how many messages were handed over before it
-    size_t joined_with_bytes = 0;  // backlog at joining that is not caught up: a late joiner is not slow
-    int64_t moved_ns = 0;          // when the kernel last took something
+    uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
+    size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
+    int64_t moved_ns = 0;               // when the kernel last took something
+    std::optional<uint32_t> last_list;  // of RULES on this connection
     std::string cut_off_reason;
   };
 
+  void on_confirm(Session& session, wire::ByteView body);
+  void on_rules(Session& session, wire::ByteView body);
+  void on_credit(Session& session, wire::ByteView body);
+  void refuse(Session& session, wire::ErrorCode code, const std::string& text);
   Desk& desk_of(uint32_t number) { return desks_[number - 1]; }
   void mark(uint32_t number);
   void flush_one(uint32_t number);

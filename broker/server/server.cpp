@@ -18,6 +18,9 @@ constexpr size_t resume_eighths = 7;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 /// Messages expire in bundles at most this much late.
 constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
+/// Deliveries are taken back in bundles at most this much behind their deadline.
+constexpr int64_t deadline_bundle_ns = 10 * net::ns_per_ms;
+constexpr int64_t settle_ns = 1 * net::ns_per_s;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
@@ -60,6 +63,8 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       receivers_(loop, options_, *queue_, log),
       listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
       expiry_timer_(loop, [this] { run_expiry(); }),
+      deadline_timer_(loop, [this] { run_deadlines(); }),
+      settle_timer_(loop, [this] { run_settling(); }),
       house_timer_(loop, [this] { keep_house(); }),
       held_timer_(loop, [this] { balance(); }),
       waiting_timer_(loop, [this] { on_state_(state_, waiting_for()); }),
@@ -72,6 +77,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       }) {
   kept_house_ns_ = net::now_ns();
   house_timer_.arm(kept_house_ns_ + house_look_ns(options_.limits));
+  if (options_.queue.requests) settle_timer_.arm(kept_house_ns_ + settle_ns);
   loop_.set_after_wake_up([this] { after_wake_up(); });
   log_.write("listening on " + address().text());
   note_waiting();
@@ -134,6 +140,9 @@ bool Server::token_matches(const wire::Token& token) const {
 wire::Welcome Server::make_welcome(uint64_t next_index) const {
   wire::Welcome welcome;
   welcome.queue_mode = options_.queue.mode;
+  if (options_.queue.responses) welcome.features |= wire::feature_responses;
+  if (options_.queue.requests) welcome.features |= wire::feature_requests;
+  if (options_.queue.responses) welcome.responses_window = options_.queue.responses_window;
   welcome.heartbeat_ms = options_.limits.heartbeat_ms;
   welcome.message_bytes_max = options_.limits.message_bytes_max;
   welcome.frame_bytes_max = std::max(options_.limits.message_bytes_max + frame_bytes_beside_payload, frame_bytes_min);
@@ -222,6 +231,10 @@ void Server::after_wake_up() {
     if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
     receivers_.set_ending(stopping_ || senders_.all_ended());
     receivers_.flush();
+    if (options_.queue.responses && !deadline_timer_.armed()) {
+      const int64_t next_ns = queue_->next_deadline_ns();
+      if (next_ns != 0) deadline_timer_.arm(next_ns);
+    }
     balance();
   }
   look_for_end();
@@ -243,6 +256,20 @@ void Server::run_expiry() {
   receivers_.mark_untold();
   const int64_t next_ns = queue_->next_expiry_ns();
   if (next_ns != 0) expiry_timer_.arm(std::max(next_ns, now + expiry_bundle_ns));
+}
+
+void Server::run_deadlines() {
+  const int64_t now = net::now_ns();
+  queue_->pass_deadlines(now);
+  receivers_.mark_untold();
+  const int64_t next_ns = queue_->next_deadline_ns();
+  if (next_ns != 0) deadline_timer_.arm(std::max(next_ns, now + deadline_bundle_ns));
+}
+
+void Server::run_settling() {
+  queue_->settle();
+  receivers_.mark_untold();
+  settle_timer_.arm(net::now_ns() + settle_ns);
 }
 
 /// Heartbeats, silence, and senders that stay away.
@@ -311,6 +338,8 @@ void Server::finish() {
 void Server::close_books() {
   books_closed_ = true;
   expiry_timer_.disarm();
+  deadline_timer_.disarm();
+  settle_timer_.disarm();
   senders_.hold_back(false);
   senders_.dismiss();
   receivers_.end_all();

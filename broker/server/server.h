@@ -68,6 +68,8 @@ class Server : private Session::Owner {
   void after_wake_up();
   void balance();
   void run_expiry();
+  void run_deadlines();
+  void run_settling();
   void keep_house();
   void look_for_end();
   void close_books();
@@ -96,6 +98,8 @@ class Server : private Session::Owner {
   int64_t kept_house_ns_ = 0;
 
   net::Timer expiry_timer_;
+  net::Timer deadline_timer_;  // of unconfirmed deliveries
+  net::Timer settle_timer_;    // tells what left unrequested
   net::Timer house_timer_;
   net::Timer held_timer_;     // looks again while senders are held back
   net::Timer waiting_timer_;  // says what is waited for

@@ -23,6 +23,7 @@ json receiver_json(uint32_t number, const Options& options, const Queue& queue, 
   json receiver{{"number", number},
                 {"handed_over", totals.handed_over},
                 {"redelivered", totals.redelivered},
+                {"confirmed", queue.account(number).confirmed},
                 {"ended", receivers.ended(number)},
                 {"cut_off_reason", receivers.cut_off_reason(number)}};
   if (options.queue.mode == wire::QueueMode::load_balancer) return receiver;
@@ -33,6 +34,8 @@ json receiver_json(uint32_t number, const Options& options, const Queue& queue, 
   receiver["cut_off"] = totals.cut_off;
   receiver["still_queued"] = totals.still_queued;
   receiver["expired_sets"] = sets_json(of(skipped, SkipReason::expired));
+  receiver["unrequested_sets"] = sets_json(of(skipped, SkipReason::unrequested));
+  receiver["parked_sets"] = sets_json(of(skipped, SkipReason::parked));
   receiver["cut_off_sets"] = sets_json(of(skipped, SkipReason::cut_off));
   receiver["still_queued_sets"] = sets_json(queue.still_queued(number));
   return receiver;
@@ -45,6 +48,8 @@ json total_json(const Queue::Total& total) {
           {"cut_off", of(total.skipped, SkipReason::cut_off).count()},
           {"still_queued", total.still_queued.count()},
           {"expired_sets", sets_json(of(total.skipped, SkipReason::expired))},
+          {"unrequested_sets", sets_json(of(total.skipped, SkipReason::unrequested))},
+          {"parked_sets", sets_json(of(total.skipped, SkipReason::parked))},
           {"cut_off_sets", sets_json(of(total.skipped, SkipReason::cut_off))},
           {"still_queued_sets", sets_json(total.still_queued)}};
 }

@@ -58,8 +58,9 @@ std::optional<Token> token_from_hex(std::string_view text) {
 }
 
 const char* name_of(ErrorCode code) {
-  static constexpr const char* names[] = {"not n2nq", "version",  "token",    "number", "frame",     "index gap", "confirmation",
-                                          "too many", "replaced", "too slow", "silent", "handshake", "ending",    "not offered"};
+  static constexpr const char* names[] = {"not n2nq",  "version",      "token",    "number",      "frame",
+                                          "index gap", "confirmation", "too many", "replaced",    "too slow",
+                                          "silent",    "handshake",    "ending",   "not offered", "rules"};
   const auto number = static_cast<size_t>(code);
   return number >= 1 && number <= std::size(names) ? names[number - 1] : "?";
 }

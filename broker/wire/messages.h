@@ -44,6 +44,7 @@ enum class ErrorCode : uint16_t {
   handshake = 12,
   ending = 13,
   not_offered = 14,
+  rules = 15,
 };
 /// The name in the protocol's table ("not n2nq", "token", …); "?" for a code that is not in it.
 const char* name_of(ErrorCode code);

@@ -106,7 +106,7 @@ class QueueKit {
     EXPECT_EQ(offered.size(), pieces_.bytes());
     const size_t taken = std::min(bytes_max, offered.size());
     connections_[receiver].back().receive(wire::ByteView(offered).first(taken));
-    queue_->taken(receiver, taken);
+    queue_->taken(receiver, taken, now_ns);
     return taken;
   }
   void write_all(uint32_t receiver, int64_t now_ns = 0) {

@@ -40,7 +40,7 @@ class Rounds {
       while (queue_->batch(receiver).under_way()) {
         pieces_.clear();
         queue_->gather(receiver, pieces_);
-        queue_->taken(receiver, std::min<size_t>(pieces_.bytes(), 3000));
+        queue_->taken(receiver, std::min<size_t>(pieces_.bytes(), 3000), 0);
       }
     }
   }

@@ -1,0 +1,606 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/selective_balancer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/queue/connected.h"
+#include "broker/wire/record.h"
+
+namespace n2nq {
+
+using State = ReceiverAccount::State;
+using wire::SkipReason;
+
+namespace {
+
+constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
+
+/// Beside its record, roughly: its entry in the table and in its cell.
+constexpr size_t bytes_beside_record = sizeof(QueuedMessage) + 16;
+
+}  // namespace
+
+SelectiveBalancer::SelectiveBalancer(const QueueOptions& options)
+    : Queue(options, MessageLog::Holds::messages), dispatcher_(options.dispatch, options.seed), grid_(options.senders, *this) {
+  const Allowance allowance(options.requests, options.responses ? options.responses_window : 0);
+  receivers_.resize(options.receivers, Receiver{allowance, GridIndex::none, {}, 0, 0, {}, 0, false, false});
+  for (Receiver& receiver : receivers_) receiver.interest = grid_.take({wire::Rule()}).interest;
+  interests_.resize(grid_.interests_end());
+  interests_.front().receivers = options.receivers;
+  interests_.front().expected = options.receivers;
+}
+
+// --- receivers come and go ---
+
+void SelectiveBalancer::set_state(uint32_t receiver, State state) {
+  drained_.reset();
+  Interest& interest = interests_[receiver_of(receiver).interest];
+  interest.expected -= account(receiver).expected();
+  account_of(receiver).state = state;
+  interest.expected += account(receiver).expected();
+}
+
+void SelectiveBalancer::join(uint32_t receiver) {
+  set_state(receiver, State::connected);
+  refill(receiver);
+}
+
+void SelectiveBalancer::lose(uint32_t receiver) {
+  disconnect(receiver, State::absent);
+}
+
+void SelectiveBalancer::leave(uint32_t receiver) {
+  if (account(receiver).state == State::cut_off) return;
+  disconnect(receiver, State::left);
+}
+
+void SelectiveBalancer::cut_off(uint32_t receiver) {
+  disconnect(receiver, State::cut_off);
+}
+
+void SelectiveBalancer::disconnect(uint32_t receiver, State state) {
+  set_room(receiver, false);
+  set_state(receiver, state);
+  Receiver& leaver = receiver_of(receiver);
+  std::vector<uint32_t> unanswered;
+  std::vector<uint32_t> unsent;
+  if (batch(receiver).under_way()) {
+    count_whole(receiver, unanswered);
+    unsent = std::exchange(leaver.batch, {});
+    batch_of(receiver).record_bytes = 0;
+  }
+  for (const uint32_t handle : take_share(receiver)) unsent.push_back(handle);
+  for (const Flight& flight : leaver.allowance.reset()) unanswered.push_back(flight.message);
+  // What was not sent goes to others too, marked: they may have had later ones by now.
+  for (const uint32_t handle : unsent) {
+    uint8_t* record = record_of(handle);
+    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
+    wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
+  }
+  come_back_unanswered(std::move(unanswered));
+  come_back(std::move(unsent));
+}
+
+/// Of the batch under way, the messages that the kernel took whole are handed over; they leave the batch.
+void SelectiveBalancer::count_whole(uint32_t receiver, std::vector<uint32_t>& whole) {
+  std::vector<uint32_t>& handles = receiver_of(receiver).batch;
+  size_t written = batch(receiver).records_written();
+  size_t count = 0;
+  for (; count < handles.size() && messages_[handles[count]].bytes <= written; ++count) {
+    const uint32_t handle = handles[count];
+    written -= messages_[handle].bytes;
+    ++account_of(receiver).handed_over;
+    account_of(receiver).redelivered += (wire::record_flags(record_of(handle)) & wire::flag_redelivered) != 0;
+    if (options_.responses) {
+      messages_[handle].place = Place::flight;
+      whole.push_back(handle);
+    } else {
+      remove(handle);
+    }
+  }
+  handles.erase(handles.begin(), handles.begin() + static_cast<ptrdiff_t>(count));
+}
+
+/// Takes back everything that is assigned and not in a batch; their places are to be set.
+std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver) {
+  Receiver& holder = receiver_of(receiver);
+  std::vector<uint32_t> handles;
+  handles.reserve(holder.assigned);
+  for (; !holder.share.empty(); holder.share.pop_front()) {
+    const uint32_t handle = holder.share.front();
+    if (messages_[handle].place == Place::gone) {
+      messages_.remove(handle);
+    } else {
+      handles.push_back(handle);
+    }
+  }
+  holder.assigned = 0;
+  holder.share_bytes = 0;
+  return handles;
+}
+
+// --- messages wait ---
+
+SelectiveBalancer::Waiting SelectiveBalancer::first_of(uint32_t number) const {
+  const Cell& cell = cells_[number];
+  if (cell.fresh.empty()) return cell.returned.front();
+  if (cell.returned.empty()) return cell.fresh.front();
+  return cell.fresh.front().number < cell.returned.front().number ? cell.fresh.front() : cell.returned.front();
+}
+
+void SelectiveBalancer::pop_first(uint32_t number) {
+  Cell& cell = cells_[number];
+  const bool is_fresh = !cell.fresh.empty() && (cell.returned.empty() || cell.fresh.front().number < cell.returned.front().number);
+  if (is_fresh) {
+    cell.fresh.pop_front();
+  } else {
+    std::pop_heap(cell.returned.begin(), cell.returned.end(), higher);
+    cell.returned.pop_back();
+  }
+  --waiting_;
+  if (cell.empty()) grid_.note_empty(number);
+}
+
+void SelectiveBalancer::wait(uint32_t handle) {
+  QueuedMessage& message = messages_[handle];
+  Cell& cell = cells_[message.cell];
+  const Waiting waiting{message.number, handle};
+  const bool comes_first = cell.empty() || message.number < first_of(message.cell).number;
+  if (cell.fresh.empty() || cell.fresh.back().number < message.number) {
+    cell.fresh.push_back(waiting);
+  } else {
+    cell.returned.push_back(waiting);
+    std::push_heap(cell.returned.begin(), cell.returned.end(), higher);
+  }
+  message.place = Place::waiting;
+  ++waiting_;
+  drained_.reset();
+  if (!comes_first) return;
+  for (const uint32_t interest : grid_.interests_of(message.cell)) announce(interest, message.cell);
+}
+
+/// What is first in this cell is new to the interest.
+void SelectiveBalancer::announce(uint32_t number, uint32_t cell) {
+  Interest& interest = interests_[number];
+  if (interest.cells.size() > 4 * grid_.cells() + 64) {
+    rebuild(number);  // most of it is stale
+    return;
+  }
+  interest.cells.push_back({first_of(cell).number, cell});
+  std::push_heap(interest.cells.begin(), interest.cells.end(), higher);
+}
+
+void SelectiveBalancer::rebuild(uint32_t number) {
+  Interest& interest = interests_[number];
+  interest.cells.clear();
+  for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
+    if (!grid_.exists(cell) || cells_[cell].empty() || !grid_.covers(number, cell)) continue;
+    interest.cells.push_back({first_of(cell).number, cell});
+  }
+  std::make_heap(interest.cells.begin(), interest.cells.end(), higher);
+}
+
+/// The oldest waiting message that the list matches, taken out of its cell; none when there is none.
+uint32_t SelectiveBalancer::take_lowest(uint32_t number) {
+  std::vector<Waiting>& heap = interests_[number].cells;
+  while (!heap.empty()) {
+    const Waiting top = heap.front();
+    const bool exists = grid_.exists(top.of) && !cells_[top.of].empty() && grid_.covers(number, top.of);
+    std::pop_heap(heap.begin(), heap.end(), higher);
+    if (exists && first_of(top.of).number == top.number) {
+      const uint32_t handle = first_of(top.of).of;
+      heap.pop_back();
+      pop_first(top.of);
+      if (grid_.exists(top.of) && !cells_[top.of].empty()) {
+        heap.push_back({first_of(top.of).number, top.of});
+        std::push_heap(heap.begin(), heap.end(), higher);
+      }
+      return handle;
+    }
+    // Stale: others took it. Another entry of the same cell may stand there already; then this one is not needed.
+    if (exists && first_of(top.of).number > top.number) {
+      heap.back().number = first_of(top.of).number;
+      std::push_heap(heap.begin(), heap.end(), higher);
+    } else {
+      heap.pop_back();
+    }
+  }
+  return MessageTable::none;
+}
+
+void SelectiveBalancer::on_cell_made(uint32_t cell) {
+  if (cell >= cells_.size()) cells_.resize(cell + 1);
+}
+
+void SelectiveBalancer::on_cell_split(uint32_t from, uint32_t into) {
+  on_cell_made(into);
+  const GridIndex::Area& area = grid_.area(into);
+  Ring<Waiting> stay;
+  const auto moves = [&](uint32_t handle) {
+    const uint8_t* record = record_of(handle);
+    return area.contains(wire::record_sender(record), wire::record_size(record));
+  };
+  for (Ring<Waiting>& fresh = cells_[from].fresh; !fresh.empty(); fresh.pop_front()) {
+    (moves(fresh.front().of) ? cells_[into].fresh : stay).push_back(fresh.front());
+  }
+  cells_[from].fresh = std::move(stay);
+  std::vector<Waiting> returned = std::exchange(cells_[from].returned, {});
+  for (const Waiting& waiting : returned) {
+    std::vector<Waiting>& heap = cells_[moves(waiting.of) ? into : from].returned;
+    heap.push_back(waiting);
+    std::push_heap(heap.begin(), heap.end(), higher);
+  }
+  for (size_t i = 0; i < cells_[into].fresh.size(); ++i) messages_[cells_[into].fresh[i].of].cell = into;
+  for (const Waiting& waiting : cells_[into].returned) messages_[waiting.of].cell = into;
+  for (const uint32_t interest : grid_.interests_of(into)) {
+    // Its entries for `from` may be too low now, which does no harm.
+    if (!cells_[into].empty()) announce(interest, into);
+  }
+}
+
+// --- who gets what ---
+
+bool SelectiveBalancer::has_room(uint32_t number) const {
+  const Receiver& receiver = receivers_[number - 1];
+  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max && receiver.allowance.room() > 0;
+}
+
+void SelectiveBalancer::set_room(uint32_t number, bool has_room) {
+  Receiver& receiver = receiver_of(number);
+  if (std::exchange(receiver.has_room, has_room) == has_room) return;
+  std::vector<uint32_t>& with_room = interests_[receiver.interest].with_room;
+  has_room ? add_number(with_room, number) : remove_number(with_room, number);
+}
+
+/// To be called whenever a receiver may have got room: takes what waits for it.
+void SelectiveBalancer::refill(uint32_t number) {
+  while (has_room(number) && waiting_ > 0) {
+    const uint32_t handle = take_lowest(receiver_of(number).interest);
+    if (handle == MessageTable::none) break;
+    assign(number, handle);
+  }
+  set_room(number, has_room(number));
+}
+
+/// 0: nobody.
+uint32_t SelectiveBalancer::choose(uint32_t cell) {
+  groups_.clear();
+  for (const uint32_t interest : grid_.interests_of(cell)) {
+    if (!interests_[interest].with_room.empty()) groups_.push_back(interests_[interest].with_room);
+  }
+  if (groups_.empty()) return 0;
+  return dispatcher_.choose_among(groups_, [this](uint32_t number) {
+    return options_.responses ? receivers_[number - 1].allowance.unconfirmed() : backlog_bytes(number);
+  });
+}
+
+/// To whom the rule chooses; to `not_to` only when nobody else has room, and then it is left waiting for whoever gets room first.
+void SelectiveBalancer::dispatch(uint32_t handle, uint32_t not_to) {
+  // Another number may share the cell: splitting and regrouping go on while a message is under way.
+  QueuedMessage& message = messages_[handle];
+  const uint8_t* record = record_of(handle);
+  message.cell = grid_.cell_of(wire::record_sender(record), wire::record_size(record));
+  const bool steps_back = not_to != 0 && receiver_of(not_to).has_room;
+  if (steps_back) set_room(not_to, false);
+  const uint32_t chosen = choose(message.cell);
+  if (steps_back) set_room(not_to, true);
+  if (chosen == 0) {
+    wait(handle);
+  } else {
+    assign(chosen, handle);
+    set_room(chosen, has_room(chosen));
+  }
+}
+
+void SelectiveBalancer::assign(uint32_t number, uint32_t handle) {
+  Receiver& receiver = receiver_of(number);
+  QueuedMessage& message = messages_[handle];
+  uint8_t* record = record_of(handle);
+  uint16_t flags = wire::record_flags(record) & static_cast<uint16_t>(~wire::flag_newly_matched);
+  if (message.number < receiver.above_highest && !(flags & wire::flag_redelivered)) flags |= wire::flag_newly_matched;
+  wire::set_record_flags(record, flags);  // nobody else reads this record
+  receiver.above_highest = std::max(receiver.above_highest, message.number + 1);
+  message.place = Place::assigned;
+  message.last_receiver = number;
+  receiver.share.push_back(handle);
+  ++receiver.assigned;
+  receiver.share_bytes += message.bytes;
+  receiver.allowance.begin();
+  ++under_way_;
+  drained_.reset();
+  if (!std::exchange(receiver.marked_ready, true)) marked_.push_back(number);
+}
+
+void SelectiveBalancer::collect_ready(std::vector<uint32_t>& ready) {
+  for (const uint32_t number : marked_) {
+    receiver_of(number).marked_ready = false;
+    if (account(number).state == State::connected) ready.push_back(number);
+  }
+  marked_.clear();
+}
+
+void SelectiveBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
+  QueuedMessage message;
+  message.number = appended.at.message;
+  message.chunk = appended.at.chunk;
+  message.offset = appended.at.offset;
+  message.bytes = static_cast<uint32_t>(record.size());
+  dispatch(messages_.add(message), 0);
+}
+
+/// They were assigned or handed over and are to be delivered (again); in the order of their numbers.
+void SelectiveBalancer::come_back(std::vector<uint32_t> handles) {
+  std::sort(handles.begin(), handles.end(), [this](uint32_t a, uint32_t b) { return messages_[a].number < messages_[b].number; });
+  for (const uint32_t handle : handles) {
+    if (!messages_[handle].aging) {
+      skip_and_remove(handle, SkipReason::expired);
+      continue;
+    }
+    --under_way_;
+    dispatch(handle, messages_[handle].last_receiver);
+  }
+}
+
+/// They were handed over, and not confirmed.
+void SelectiveBalancer::come_back_unanswered(std::vector<uint32_t> handles) {
+  std::vector<uint32_t> again;
+  for (const uint32_t handle : handles) {
+    uint8_t* record = record_of(handle);
+    const uint16_t attempt = wire::record_attempt(record);
+    if (messages_[handle].aging && attempt >= options_.responses_attempts_max) {
+      skip_and_remove(handle, SkipReason::parked);
+      continue;
+    }
+    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
+    wire::set_record_attempt(record, static_cast<uint16_t>(attempt + 1));
+    again.push_back(handle);
+  }
+  come_back(std::move(again));
+}
+
+// --- batches ---
+
+void SelectiveBalancer::begin_batch(uint32_t number, int64_t now_ns) {
+  Receiver& receiver = receiver_of(number);
+  size_t bytes = 0;
+  while (receiver.assigned > 0) {
+    const uint32_t handle = receiver.share.front();
+    QueuedMessage& message = messages_[handle];
+    if (message.place == Place::gone) {
+      messages_.remove(handle);
+      receiver.share.pop_front();
+      continue;
+    }
+    if (bytes > 0 && wire::deliver_prefix_bytes + bytes + message.bytes > Batch::body_bytes_max) break;
+    bytes += message.bytes;
+    message.place = Place::batch;
+    receiver.batch.push_back(handle);
+    receiver.share.pop_front();
+    receiver.share_bytes -= message.bytes;
+    --receiver.assigned;
+  }
+  batch_of(number).begin(bytes, receiver.batch.size(), now_ns);
+  refill(number);
+}
+
+void SelectiveBalancer::gather_records(uint32_t number, size_t skip, Pieces& pieces) {
+  for (const uint32_t handle : receiver_of(number).batch) {
+    const size_t bytes = messages_[handle].bytes;
+    if (skip < bytes && !pieces.add({record_of(handle) + skip, bytes - skip})) return;
+    skip -= std::min(skip, bytes);
+  }
+}
+
+void SelectiveBalancer::complete_batch(uint32_t number, int64_t now_ns) {
+  Receiver& receiver = receiver_of(number);
+  const int64_t deadline_ns = std::max(now_ns, batch(number).sent_on_ns()) + options_.responses_deadline_ns;
+  for (const uint32_t handle : receiver.batch) {
+    const uint8_t* record = record_of(handle);
+    account_of(number).redelivered += (wire::record_flags(record) & wire::flag_redelivered) != 0;
+    if (options_.responses) {
+      messages_[handle].place = Place::flight;
+      receiver.allowance.hand_over({handle, wire::record_attempt(record), true, deadline_ns});
+    } else {
+      receiver.allowance.hand_over();
+      remove(handle);
+    }
+  }
+  receiver.batch.clear();
+  refill(number);
+}
+
+size_t SelectiveBalancer::backlog_bytes(uint32_t number) const {
+  const Batch& under_way = batch(number);
+  return receivers_[number - 1].share_bytes + (under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0);
+}
+
+// --- responses and requests ---
+
+Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uint32_t count, bool negative) {
+  Receiver& receiver = receiver_of(number);
+  const uint64_t sent = receiver.allowance.flights().next_number();
+  if (first > sent || count > sent - first) return Confirmed::never_sent;
+  Confirmed result = Confirmed::yes;
+  std::vector<uint32_t> again;
+  for (uint64_t delivery = first; delivery < first + count && result == Confirmed::yes; ++delivery) {
+    Flight flight;
+    const Flights::Answer answer = receiver.allowance.answer(delivery, flight);
+    if (answer == Flights::Answer::twice) result = Confirmed::twice;
+    if (answer != Flights::Answer::taken) continue;
+    if (negative) {
+      again.push_back(flight.message);
+    } else {
+      ++account_of(number).confirmed;
+      remove(flight.message);
+    }
+  }
+  come_back_unanswered(std::move(again));
+  refill(number);
+  return result;
+}
+
+std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
+  GridIndex::Taken taken = grid_.take(rules);
+  if (!taken.refusal.empty()) return taken.refusal;
+  Receiver& receiver = receiver_of(number);
+  set_room(number, false);
+  const bool expected = account(number).expected();
+  --interests_[receiver.interest].receivers;
+  interests_[receiver.interest].expected -= expected;
+  grid_.release(receiver.interest);
+  receiver.interest = taken.interest;
+  if (interests_.size() < grid_.interests_end()) interests_.resize(grid_.interests_end());
+  Interest& interest = interests_[taken.interest];
+  if (interest.receivers++ == 0) rebuild(taken.interest);
+  interest.expected += expected;
+  drained_.reset();
+  // What was meant for it under the list before and is not on its way yet is free again.
+  std::vector<uint32_t> free = take_share(number);
+  for (size_t i = 0; i < free.size(); ++i) receiver.allowance.take_back();
+  come_back(std::move(free));
+  refill(number);
+  return {};
+}
+
+void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {
+  receiver_of(number).allowance.add_credit(more);
+  refill(number);
+}
+
+void SelectiveBalancer::pass_deadlines(int64_t now_ns) {
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    std::vector<uint32_t> again;
+    while (const auto passed = receiver_of(number).allowance.pass_deadline(now_ns)) again.push_back(passed->message);
+    if (again.empty()) continue;
+    come_back_unanswered(std::move(again));
+    refill(number);
+  }
+}
+
+int64_t SelectiveBalancer::next_deadline_ns() const {
+  int64_t soonest_ns = 0;
+  for (const Receiver& receiver : receivers_) {
+    const int64_t at_ns = receiver.allowance.flights().next_deadline_ns();
+    if (at_ns != 0 && (soonest_ns == 0 || at_ns < soonest_ns)) soonest_ns = at_ns;
+  }
+  return soonest_ns;
+}
+
+// --- leaving the queue ---
+
+void SelectiveBalancer::add_to(SenderSets& sets, uint32_t handle) const {
+  sets.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+}
+
+/// From under way.
+void SelectiveBalancer::remove(uint32_t handle) {
+  log_.release(messages_[handle].chunk);
+  messages_.remove(handle);
+  --under_way_;
+  drained_.reset();
+}
+
+/// The same, and it counts as skipped for the receiver it was meant for.
+void SelectiveBalancer::skip_and_remove(uint32_t handle, SkipReason reason) {
+  const uint8_t* record = record_of(handle);
+  skip(messages_[handle].last_receiver, reason, wire::record_sender(record), wire::record_index(record));
+  add_to(of(total_.skipped, reason), handle);
+  remove(handle);
+}
+
+/// An expected receiver's list matches what is in this cell.
+bool SelectiveBalancer::is_wanted(uint32_t cell) const {
+  if (!options_.requests) return true;
+  const std::vector<uint32_t>& interests = grid_.interests_of(cell);
+  return std::any_of(interests.begin(), interests.end(), [this](uint32_t interest) { return interests_[interest].expected > 0; });
+}
+
+void SelectiveBalancer::expire_waiting(uint32_t handle) {
+  const QueuedMessage& message = messages_[handle];
+  add_to(of(total_.skipped, is_wanted(message.cell) ? SkipReason::expired : SkipReason::unrequested), handle);
+  log_.release(message.chunk);
+  pop_first(message.cell);  // the oldest of all is the first in its cell
+  messages_.remove(handle);
+  drained_.reset();
+}
+
+void SelectiveBalancer::expire(int64_t now_ns) {
+  std::vector<uint32_t> got_room;
+  while (messages_.oldest() != MessageTable::none && is_expired(record_of(messages_.oldest()), now_ns)) {
+    const uint32_t handle = messages_.oldest();
+    QueuedMessage& message = messages_[handle];
+    if (message.place == Place::waiting) {
+      expire_waiting(handle);
+    } else if (message.place == Place::assigned) {
+      const uint32_t number = message.last_receiver;
+      Receiver& receiver = receiver_of(number);
+      const uint8_t* record = record_of(handle);
+      skip(number, SkipReason::expired, wire::record_sender(record), wire::record_index(record));
+      add_to(of(total_.skipped, SkipReason::expired), handle);
+      receiver.share_bytes -= message.bytes;
+      --receiver.assigned;
+      receiver.allowance.take_back();
+      log_.release(message.chunk);
+      message.place = Place::gone;  // the share still names it
+      messages_.stop_aging(handle);
+      --under_way_;
+      drained_.reset();
+      got_room.push_back(number);
+    } else {
+      messages_.stop_aging(handle);  // what becomes of it depends on the answer
+    }
+  }
+  for (const uint32_t number : got_room) refill(number);
+}
+
+int64_t SelectiveBalancer::next_expiry_ns() const {
+  if (messages_.oldest() == MessageTable::none) return 0;
+  return wire::record_taken_in_ns(record_of(messages_.oldest())) + options_.retention_ns;
+}
+
+bool SelectiveBalancer::drained(uint32_t receiver) const {
+  return !account(receiver).expected() || drained();
+}
+
+bool SelectiveBalancer::drained() const {
+  if (under_way_ > 0) return false;
+  if (waiting_ == 0) return true;
+  if (!options_.requests) return false;
+  if (!drained_) {
+    bool wanted = false;
+    for (uint32_t cell = 0; cell < grid_.cells_end() && !wanted; ++cell) {
+      wanted = grid_.exists(cell) && !cells_[cell].empty() && is_wanted(cell);
+    }
+    drained_ = !wanted;
+  }
+  return *drained_;
+}
+
+size_t SelectiveBalancer::bytes_held() const {
+  return log_.bytes_held() + messages_.size() * bytes_beside_record;
+}
+
+void SelectiveBalancer::finish() {
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    Receiver& receiver = receiver_of(number);
+    std::vector<uint32_t> unconfirmed;
+    if (batch(number).under_way()) {
+      count_whole(number, unconfirmed);
+      unconfirmed.insert(unconfirmed.end(), receiver.batch.begin(), receiver.batch.end());
+      receiver.batch.clear();
+      batch_of(number).record_bytes = 0;
+    }
+    for (const Flight& flight : receiver.allowance.reset()) unconfirmed.push_back(flight.message);
+    for (const uint32_t handle : unconfirmed) {
+      if (!messages_[handle].aging) skip_and_remove(handle, SkipReason::expired);
+    }
+  }
+  for (uint32_t handle = messages_.oldest(); handle != MessageTable::none; handle = messages_.newer(handle)) {
+    const QueuedMessage& message = messages_[handle];
+    const bool asked_for = message.place != Place::waiting || !options_.requests || !grid_.interests_of(message.cell).empty();
+    add_to(asked_for ? total_.still_queued : of(total_.skipped, SkipReason::unrequested), handle);
+  }
+}
+
+}  // namespace n2nq

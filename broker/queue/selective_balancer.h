@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Queue mode 2 with responses, requests or both: every message goes to one receiver that asked for it and has room for it.
+//
+//              nobody has room            begin_batch()      kernel took it     confirmed, or without responses
+//   take_in --> waiting (in its cell) --> assigned --> batch --> flight ------------------------------------> gone
+//                  ^                          |          |         |
+//                  +--------------------------+----------+---------+---> parked (attempts), expired (retention)
+//                     in its place: negative, deadline, receiver gone
+//
+// Room is credit (requests) and window (responses). The dispatch rule chooses among those who have room and whose list matches; a receiver
+// that gets room takes the oldest message that its list matches. What nobody asks for waits aside and is in nobody's way.
+// What comes back goes to another receiver than before where one has room. At most share_bytes_max wait for one receiver's socket.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "broker/queue/allowance.h"
+#include "broker/queue/grid_index.h"
+#include "broker/queue/message_table.h"
+#include "broker/queue/queue.h"
+
+namespace n2nq {
+
+class SelectiveBalancer : public Queue, private GridIndex::Contents {
+ public:
+  /// Beside one message.
+  static constexpr size_t share_bytes_max = 4 * Batch::body_bytes_max;
+
+  /// Cells, of which some may be empty.
+  static constexpr size_t cells_kept_max = 16'384;
+
+  explicit SelectiveBalancer(const QueueOptions& options);
+
+  void join(uint32_t receiver) override;
+  void lose(uint32_t receiver) override;
+  void replace(uint32_t receiver) override { lose(receiver); }
+  void leave(uint32_t receiver) override;
+  void cut_off(uint32_t receiver) override;
+  bool has_next(uint32_t receiver) const override { return receivers_[receiver - 1].assigned > 0; }
+  void begin_batch(uint32_t receiver, int64_t now_ns) override;
+  size_t backlog_bytes(uint32_t receiver) const override;
+  Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
+  std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules) override;
+  void add_credit(uint32_t receiver, uint64_t more) override;
+  void pass_deadlines(int64_t now_ns) override;
+  int64_t next_deadline_ns() const override;
+  /// The same for all: a message may still be given to any of them.
+  bool drained(uint32_t receiver) const override;
+  void expire(int64_t now_ns) override;
+  int64_t next_expiry_ns() const override;
+  bool drained() const override;
+  void finish() override;
+  size_t bytes_held() const override;
+
+ private:
+  /// A waiting message, or a cell that begins with it.
+  struct Waiting {
+    uint64_t number = 0;
+    uint32_t of = 0;  // message or cell
+  };
+  struct Cell {
+    Ring<Waiting> fresh;            // rising
+    std::vector<Waiting> returned;  // a heap, the lowest number first
+    bool empty() const { return fresh.empty() && returned.empty(); }
+  };
+  struct Interest {
+    std::vector<uint32_t> with_room;  // rising numbers
+    uint32_t receivers = 0;           // whose list it is
+    uint32_t expected = 0;            // of them
+    // Cells where something waits, a heap by what is first in them. An entry may be stale: then its number is too low.
+    std::vector<Waiting> cells;
+  };
+  struct Receiver {
+    Allowance allowance;
+    uint32_t interest = GridIndex::none;
+    Ring<uint32_t> share;  // assigned, in the order of assigning; some may be gone
+    size_t assigned = 0;   // of them not gone
+    size_t share_bytes = 0;
+    std::vector<uint32_t> batch;
+    uint64_t above_highest = 0;  // one above the highest number that it was assigned
+    bool has_room = false;       // stands in its interest's list
+    bool marked_ready = false;
+  };
+  using Place = QueuedMessage::Place;
+
+  void collect_ready(std::vector<uint32_t>& ready) override;
+  void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
+  void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
+  void complete_batch(uint32_t receiver, int64_t now_ns) override;
+
+  void on_cell_made(uint32_t cell) override;
+  void on_cell_split(uint32_t from, uint32_t into) override;
+  void on_cell_dropped(uint32_t cell) override { cells_[cell] = Cell(); }
+  bool is_empty(uint32_t cell) const override { return cells_[cell].empty(); }
+  bool keeps_empty() const override { return grid_.cells() <= cells_kept_max; }
+
+  Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
+  uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
+  const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
+
+  // Waiting messages.
+  Waiting first_of(uint32_t cell) const;
+  void pop_first(uint32_t cell);
+  void wait(uint32_t handle);
+  void announce(uint32_t interest, uint32_t cell);
+  void rebuild(uint32_t interest);
+  uint32_t take_lowest(uint32_t interest);
+
+  // Who gets what.
+  bool has_room(uint32_t receiver) const;
+  void set_room(uint32_t receiver, bool has_room);
+  void refill(uint32_t receiver);
+  uint32_t choose(uint32_t cell);
+  void dispatch(uint32_t handle, uint32_t not_to);
+  void assign(uint32_t receiver, uint32_t handle);
+  void come_back(std::vector<uint32_t> handles);
+  void come_back_unanswered(std::vector<uint32_t> handles);
+  std::vector<uint32_t> take_share(uint32_t receiver);
+  void count_whole(uint32_t receiver, std::vector<uint32_t>& whole);
+  void disconnect(uint32_t receiver, ReceiverAccount::State state);
+  void set_state(uint32_t receiver, ReceiverAccount::State state);
+
+  // Leaving the queue.
+  void remove(uint32_t handle);
+  void skip_and_remove(uint32_t handle, wire::SkipReason reason);
+  void expire_waiting(uint32_t handle);
+  bool is_wanted(uint32_t cell) const;
+  void add_to(SenderSets& sets, uint32_t handle) const;
+
+  Dispatcher dispatcher_;
+  GridIndex grid_;
+  MessageTable messages_;
+  std::vector<Cell> cells_;
+  std::vector<Interest> interests_;
+  std::vector<Receiver> receivers_;
+  std::vector<uint32_t> marked_;
+  std::vector<Dispatcher::Group> groups_;  // of the one choice being made
+  size_t waiting_ = 0;
+  size_t under_way_ = 0;                 // assigned, batch, flight
+  mutable std::optional<bool> drained_;  // none: to be found out
+};
+
+}  // namespace n2nq

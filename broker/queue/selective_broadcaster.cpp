@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/selective_broadcaster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace n2nq {
+
+using State = ReceiverAccount::State;
+using wire::SkipReason;
+
+namespace {
+
+constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
+
+// Beside the records, roughly.
+constexpr size_t bytes_per_message = sizeof(QueuedMessage) + 32;
+constexpr size_t bytes_per_place = 80;
+constexpr size_t bytes_per_passed = 48;
+
+}  // namespace
+
+SelectiveBroadcaster::SelectiveBroadcaster(const QueueOptions& options)
+    : Queue(options, MessageLog::Holds::messages), grid_(options.senders, *this), taken_in_(options.senders) {
+  Receiver receiver{Allowance(options.requests, options.responses ? options.responses_window : 0), {}, {}, {}, {}, {}, {}, 0, 0, false, {}};
+  receivers_.resize(options.receivers, receiver);
+  for (Receiver& one : receivers_) one.interest = grid_.take({wire::Rule()}).interest;
+  expected_.resize(grid_.interests_end());
+  expected_receivers_ = options.receivers;
+  for (uint32_t number = 1; number <= options.receivers; ++number) cover_all(number);
+}
+
+// --- receivers come and go ---
+
+void SelectiveBroadcaster::join(uint32_t receiver) {
+  const bool was_expected = account(receiver).expected();
+  if (account(receiver).state == State::left) take_back(receiver);
+  account_of(receiver).state = State::connected;
+  if (!was_expected) {
+    ++expected_receivers_;
+    cover_all(receiver);
+    if (!options_.requests) count_bytes_passed(receiver);
+  }
+  mark_ready(receiver);
+}
+
+void SelectiveBroadcaster::count_bytes_passed(uint32_t receiver) {
+  uint64_t queued = 0;
+  for (const auto& [cell_number, place] : receiver_of(receiver).places) {
+    const Cell& cell = cells_[cell_number];
+    for (uint64_t at = place.at; at < cell.end(); ++at) {
+      const uint32_t handle = cell.entries[at - cell.first].message;
+      if (handle != MessageTable::none) queued += messages_[handle].bytes;
+    }
+  }
+  receiver_of(receiver).bytes_passed = bytes_taken_in_ - queued;
+}
+
+void SelectiveBroadcaster::lose(uint32_t receiver) {
+  interrupt(receiver);
+  account_of(receiver).state = State::absent;
+}
+
+void SelectiveBroadcaster::leave(uint32_t receiver) {
+  if (!account(receiver).expected()) return;
+  go(receiver, State::left);
+}
+
+void SelectiveBroadcaster::cut_off(uint32_t receiver) {
+  go(receiver, State::cut_off);
+}
+
+/// The connection is gone: what is not answered is owed.
+void SelectiveBroadcaster::interrupt(uint32_t receiver) {
+  give_up_batch(receiver);
+  for (const Flight& flight : receiver_of(receiver).allowance.reset()) owe_again(receiver, flight.message, flight.attempt);
+}
+
+/// Of the batch under way, what the kernel took whole is handed over, and the rest is owed.
+void SelectiveBroadcaster::give_up_batch(uint32_t receiver) {
+  Batch& batch = batch_of(receiver);
+  if (!batch.under_way()) return;
+  size_t written = batch.records_written();
+  bool whole = true;
+  for (const Delivery& delivery : std::exchange(receiver_of(receiver).batch, {})) {
+    const size_t bytes = messages_[delivery.message].bytes;
+    whole = whole && bytes <= written;
+    if (!whole) {
+      owe(receiver, delivery);
+      continue;
+    }
+    written -= bytes;
+    ++account_of(receiver).handed_over;
+    account_of(receiver).redelivered += (delivery.flags & wire::flag_redelivered) != 0;
+    if (options_.responses) {
+      owe_again(receiver, delivery.message, delivery.attempt);
+    } else {
+      release(delivery.message);
+    }
+  }
+  receiver_of(receiver).heads.clear();
+  batch.record_bytes = 0;
+}
+
+void SelectiveBroadcaster::go(uint32_t receiver, State state) {
+  settle();
+  interrupt(receiver);
+  if (state == State::left) {
+    close_book(receiver, still_queued_[receiver - 1]);
+  } else {
+    SenderSets cut_off;
+    close_book(receiver, cut_off);
+    skip(receiver, SkipReason::cut_off, cut_off);
+  }
+  account_of(receiver).state = state;
+  --expected_receivers_;
+  uncover_all(receiver);
+  receiver_of(receiver).gone_at = snapshot();
+  trim();
+}
+
+// --- messages ---
+
+void SelectiveBroadcaster::mark_ready(uint32_t receiver) {
+  if (!std::exchange(receiver_of(receiver).marked_ready, true)) marked_.push_back(receiver);
+}
+
+void SelectiveBroadcaster::collect_ready(std::vector<uint32_t>& ready) {
+  for (const uint32_t receiver : marked_) {
+    receiver_of(receiver).marked_ready = false;
+    if (account(receiver).state == State::connected) ready.push_back(receiver);
+  }
+  marked_.clear();
+}
+
+void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
+  const uint32_t sender = wire::record_sender(record.data());
+  taken_in_[sender - 1].add(wire::record_index(record.data()));
+  bytes_taken_in_ += record.size();
+  QueuedMessage message;
+  message.number = appended.at.message;
+  message.chunk = appended.at.chunk;
+  message.offset = appended.at.offset;
+  message.bytes = static_cast<uint32_t>(record.size());
+  message.cell = grid_.cell_of(sender, wire::record_size(record.data()));
+  Cell& cell = cells_[message.cell];
+  cell.entries.push_back({message.number, messages_.add(message), std::exchange(cell.at_end, 0)});
+  for (const uint32_t number : cell.idle) {
+    Receiver& receiver = receiver_of(number);
+    const auto place = receiver.places.find(message.cell);
+    if (place == receiver.places.end() || !place->second.idle) continue;  // it stood there once
+    place->second.idle = false;
+    receiver.next.push_back({message.number, message.cell});
+    std::push_heap(receiver.next.begin(), receiver.next.end(), higher);
+    mark_ready(number);
+  }
+  cell.idle.clear();
+}
+
+bool SelectiveBroadcaster::has_next(uint32_t number) const {
+  const Receiver& receiver = receivers_[number - 1];
+  return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() > 0;
+}
+
+/// Takes the next message that was not begun for this receiver; its heap is not empty.
+SelectiveBroadcaster::Delivery SelectiveBroadcaster::take_next(uint32_t number) {
+  Receiver& receiver = receiver_of(number);
+  const uint32_t cell_number = receiver.next.front().cell;
+  Cell& cell = cells_[cell_number];
+  Place& place = receiver.places[cell_number];
+  const Entry& entry = cell.entries[place.at - cell.first];
+  Delivery delivery{entry.number, entry.message, 1, 0};
+  if (entry.number < receiver.above_highest) delivery.flags = wire::flag_newly_matched;
+  receiver.above_highest = std::max(receiver.above_highest, entry.number + 1);
+  QueuedMessage& message = messages_[entry.message];
+  ++message.holders;
+  receiver.bytes_passed += message.bytes;
+  const uint64_t before = place.at;
+  leave_place(cell, before);
+  place.at = step(cell, before + 1);
+  put_place(cell, place.at);
+  fix_next(number);
+  if (before == cell.least) move_least(cell_number);
+  return delivery;
+}
+
+void SelectiveBroadcaster::begin_batch(uint32_t number, int64_t now_ns) {
+  Receiver& receiver = receiver_of(number);
+  size_t bytes = 0;
+  while (has_next(number)) {
+    const bool is_owed = !receiver.owed.empty();
+    const Next& next = receiver.next.empty() ? Next{} : receiver.next.front();
+    const uint32_t handle = is_owed ? receiver.owed.front().message
+                                    : cells_[next.cell].entries[receiver.places[next.cell].at - cells_[next.cell].first].message;
+    const size_t more = messages_[handle].bytes;
+    if (bytes > 0 && wire::deliver_prefix_bytes + bytes + more > Batch::body_bytes_max) break;
+    bytes += more;
+    if (is_owed) {
+      receiver.batch.push_back(receiver.owed.front());
+      std::pop_heap(receiver.owed.begin(), receiver.owed.end(), higher);
+      receiver.owed.pop_back();
+    } else {
+      receiver.batch.push_back(take_next(number));
+    }
+    receiver.allowance.begin();
+  }
+  for (const Delivery& delivery : receiver.batch) {
+    if (delivery.flags == 0 && delivery.attempt == 1) continue;
+    // The record is shared: what differs for this receiver stands in a head of its own.
+    Head& head = receiver.heads.emplace_back();
+    const uint8_t* record = record_of(delivery.message);
+    std::copy_n(record, head.size(), head.begin());
+    wire::set_record_flags(head.data(), wire::record_flags(record) | delivery.flags);
+    wire::set_record_attempt(head.data(), delivery.attempt);
+  }
+  batch_of(number).begin(bytes, receiver.batch.size(), now_ns);
+}
+
+void SelectiveBroadcaster::gather_records(uint32_t number, size_t skip, Pieces& pieces) {
+  const Receiver& receiver = receivers_[number - 1];
+  size_t heads = 0;
+  const auto add = [&](const uint8_t* from, size_t bytes) {
+    if (skip < bytes && !pieces.add({from + skip, bytes - skip})) return false;
+    skip -= std::min(skip, bytes);
+    return true;
+  };
+  for (const Delivery& delivery : receiver.batch) {
+    const uint8_t* record = record_of(delivery.message);
+    const size_t bytes = messages_[delivery.message].bytes;
+    if (delivery.flags == 0 && delivery.attempt == 1) {
+      if (!add(record, bytes)) return;
+    } else {
+      const Head& head = receiver.heads[heads++];
+      if (!add(head.data(), head.size()) || !add(record + head.size(), bytes - head.size())) return;
+    }
+  }
+}
+
+void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
+  Receiver& receiver = receiver_of(number);
+  const int64_t deadline_ns = std::max(now_ns, batch(number).sent_on_ns()) + options_.responses_deadline_ns;
+  for (const Delivery& delivery : std::exchange(receiver.batch, {})) {
+    account_of(number).redelivered += (delivery.flags & wire::flag_redelivered) != 0;
+    if (options_.responses) {
+      receiver.allowance.hand_over({delivery.message, delivery.attempt, true, deadline_ns});
+    } else {
+      receiver.allowance.hand_over();
+      release(delivery.message);
+    }
+  }
+  receiver.heads.clear();
+}
+
+size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
+  const Batch& under_way = batch(number);
+  const size_t unwritten = under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0;
+  return unwritten + (options_.requests ? 0 : bytes_taken_in_ - receivers_[number - 1].bytes_passed);
+}
+
+// --- responses and requests ---
+
+void SelectiveBroadcaster::skip_one(uint32_t receiver, SkipReason reason, uint32_t handle) {
+  skip(receiver, reason, wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+}
+
+/// It is held for this receiver already.
+void SelectiveBroadcaster::owe(uint32_t number, const Delivery& delivery) {
+  if (is_gone(delivery.message)) {
+    skip_one(number, SkipReason::expired, delivery.message);
+    release(delivery.message);
+    return;
+  }
+  std::vector<Delivery>& owed = receiver_of(number).owed;
+  owed.push_back(delivery);
+  std::push_heap(owed.begin(), owed.end(), higher);
+  mark_ready(number);
+}
+
+/// It was handed over, and not confirmed.
+void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t attempt) {
+  if (attempt >= options_.responses_attempts_max && !is_gone(handle)) {
+    skip_one(number, SkipReason::parked, handle);
+    release(handle);
+  } else {
+    owe(number, {messages_[handle].number, handle, static_cast<uint16_t>(attempt + 1), wire::flag_redelivered});
+  }
+}
+
+void SelectiveBroadcaster::expire_owed(uint32_t number) {
+  std::vector<Delivery>& owed = receiver_of(number).owed;
+  while (!owed.empty() && is_gone(owed.front().message)) {
+    const uint32_t handle = owed.front().message;
+    std::pop_heap(owed.begin(), owed.end(), higher);
+    owed.pop_back();
+    skip_one(number, SkipReason::expired, handle);
+    release(handle);
+  }
+}
+
+Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, uint32_t count, bool negative) {
+  Receiver& receiver = receiver_of(number);
+  const uint64_t sent = receiver.allowance.flights().next_number();
+  if (first > sent || count > sent - first) return Confirmed::never_sent;
+  for (uint64_t delivery = first; delivery < first + count; ++delivery) {
+    Flight flight;
+    const Flights::Answer answer = receiver.allowance.answer(delivery, flight);
+    if (answer == Flights::Answer::twice) return Confirmed::twice;
+    if (answer != Flights::Answer::taken) continue;
+    if (negative) {
+      owe_again(number, flight.message, flight.attempt);
+    } else {
+      ++account_of(number).confirmed;
+      release(flight.message);
+    }
+  }
+  if (has_next(number)) mark_ready(number);
+  return Confirmed::yes;
+}
+
+std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
+  settle();
+  GridIndex::Taken taken = grid_.take(rules);
+  if (!taken.refusal.empty()) return taken.refusal;
+  if (expected_.size() < grid_.interests_end()) expected_.resize(grid_.interests_end());
+  Receiver& receiver = receiver_of(number);
+  const uint32_t before = std::exchange(receiver.interest, taken.interest);
+  if (account(number).expected() && before != taken.interest) {
+    std::erase(expected_[before], number);
+    expected_[taken.interest].insert(std::lower_bound(expected_[taken.interest].begin(), expected_[taken.interest].end(), number), number);
+    for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
+      if (!grid_.exists(cell)) continue;
+      const bool had = receiver.places.contains(cell);
+      if (had == grid_.covers(taken.interest, cell)) continue;
+      had ? uncover(number, cell) : cover(number, cell);
+    }
+    fix_next(number);
+  }
+  grid_.release(before);
+  trim();
+  mark_ready(number);
+  return {};
+}
+
+void SelectiveBroadcaster::add_credit(uint32_t number, uint64_t more) {
+  receiver_of(number).allowance.add_credit(more);
+  if (has_next(number)) mark_ready(number);
+}
+
+void SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    Receiver& receiver = receiver_of(number);
+    bool passed_one = false;
+    while (const auto passed = receiver.allowance.pass_deadline(now_ns)) {
+      owe_again(number, passed->message, passed->attempt);
+      passed_one = true;
+    }
+    if (passed_one) mark_ready(number);
+  }
+}
+
+int64_t SelectiveBroadcaster::next_deadline_ns() const {
+  int64_t soonest_ns = 0;
+  for (const Receiver& receiver : receivers_) {
+    const int64_t at_ns = receiver.allowance.flights().next_deadline_ns();
+    if (at_ns != 0 && (soonest_ns == 0 || at_ns < soonest_ns)) soonest_ns = at_ns;
+  }
+  return soonest_ns;
+}
+
+// --- the whole ---
+
+bool SelectiveBroadcaster::drained(uint32_t number) const {
+  if (!account(number).expected()) return true;
+  const Receiver& receiver = receivers_[number - 1];
+  return !batch(number).under_way() && receiver.owed.empty() && receiver.next.empty() && receiver.allowance.flights().open() == 0;
+}
+
+bool SelectiveBroadcaster::drained() const {
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    if (!drained(number)) return false;
+  }
+  return true;
+}
+
+size_t SelectiveBroadcaster::bytes_held() const {
+  if (messages_.size() == 0) return log_.bytes_held();
+  return log_.bytes_held() + messages_.size() * bytes_per_message + places_ * bytes_per_place + passed_ * bytes_per_passed;
+}
+
+// --- the books ---
+
+/// What is in the queue and was not begun for this receiver: what its list matches, or the rest.
+SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) const {
+  SenderSets found;
+  const Receiver& receiver = receivers_[number - 1];
+  for (uint32_t cell_number = 0; cell_number < grid_.cells_end(); ++cell_number) {
+    if (!grid_.exists(cell_number)) continue;
+    if (grid_.covers(receiver.interest, cell_number) != matched) continue;
+    const Cell& cell = cells_[cell_number];
+    const auto place = receiver.places.find(cell_number);
+    const auto passed = cell.passed.find(number);
+    uint64_t at = cell.first;
+    if (place != receiver.places.end()) {
+      at = place->second.at;
+    } else if (passed != cell.passed.end()) {
+      at = find(cell, passed->second);
+    }
+    for (; at < cell.end(); ++at) {
+      const uint32_t handle = cell.entries[at - cell.first].message;
+      if (handle != MessageTable::none) found.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+    }
+  }
+  return found;
+}
+
+/// Everything that the receiver has not got and that is in the queue: into this set what its list matches, and what is owed to it.
+void SelectiveBroadcaster::close_book(uint32_t number, SenderSets& into) {
+  into += queued_for(number, true);
+  skip(number, SkipReason::unrequested, queued_for(number, false));
+  into += drop_owed(number);
+}
+
+SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
+  SenderSets dropped;
+  for (const Delivery& delivery : std::exchange(receiver_of(number).owed, {})) {
+    dropped.add(wire::record_sender(record_of(delivery.message)), wire::record_index(record_of(delivery.message)));
+    release(delivery.message);
+  }
+  return dropped;
+}
+
+/// A receiver that had left is back, and may have what is in the queue still.
+void SelectiveBroadcaster::take_back(uint32_t number) {
+  settle();
+  SenderSets& still_queued = still_queued_[number - 1];
+  still_queued += taken_in_since(*std::exchange(receiver_of(number).gone_at, nullptr));
+  for (const bool matched : {true, false}) {
+    const SenderSets queued = queued_for(number, matched);
+    still_queued -= queued;
+    of(account_of(number).skipped, SkipReason::unrequested) -= queued;
+    of(account_of(number).untold, SkipReason::unrequested) -= queued;
+  }
+}
+
+std::shared_ptr<const SelectiveBroadcaster::TakenIn> SelectiveBroadcaster::snapshot() {
+  if (!snapshot_ || snapshot_messages_ != messages_taken_in()) {
+    snapshot_ = std::make_shared<const TakenIn>(taken_in_);
+    snapshot_messages_ = messages_taken_in();
+  }
+  return snapshot_;
+}
+
+SenderSets SelectiveBroadcaster::taken_in_since(const TakenIn& then) const {
+  SenderSets since;
+  for (size_t i = 0; i < taken_in_.size(); ++i) {
+    const wire::IndexSet more = taken_in_[i] - then[i];
+    for (const auto& run : more.runs()) since.add_range(static_cast<uint32_t>(i + 1), run.from, run.to);
+  }
+  return since;
+}
+
+void SelectiveBroadcaster::finish() {
+  settle();
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    switch (account(number).state) {
+      case State::absent:
+      case State::connected:
+        interrupt(number);
+        close_book(number, still_queued_[number - 1]);
+        break;
+      case State::left:
+        still_queued_[number - 1] += taken_in_since(*receiver_of(number).gone_at);
+        break;
+      case State::cut_off:
+        skip(number, SkipReason::cut_off, taken_in_since(*receiver_of(number).gone_at));
+        break;
+    }
+  }
+}
+
+}  // namespace n2nq

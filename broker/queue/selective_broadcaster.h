@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Queue mode 1 with responses, requests or both: every receiver gets every message that its list matches.
+//
+//   cell:  [ 7 | 9 | 12 | 15 | 16 ]         a FIFO of messages that every list matches all or none of (grid_index.h)
+//            ^           ^         ^
+//            R3          R1        R2       one place per cell and receiver whose list matches: what is before it was begun for that
+//            receiver
+//
+// What a receiver has passed in a cell is always a prefix of it, whatever lists came and went: when its list does not match the cell any
+// more, the place is kept as a number. Next for a receiver is the lowest number over its cells (a heap). What was begun and has to be
+// delivered (again) is owed to the receiver, beside the cells.
+//
+// A message leaves (when-all-have-it) when no place is at or before it, at least one list matches it, and nobody holds it (batch under way,
+// unconfirmed, owed); else at its retention. Each message counts the places that are exactly on it, so that the lowest place of a cell is
+// never searched for. What leaves is written down per cell, and settle() counts it as unrequested for those whose list does not match.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/queue/allowance.h"
+#include "broker/queue/grid_index.h"
+#include "broker/queue/message_table.h"
+#include "broker/queue/queue.h"
+#include "broker/wire/record.h"
+
+namespace n2nq {
+
+class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
+ public:
+  /// Places, of which some may be in empty cells.
+  static constexpr size_t places_kept_max = 262'144;
+
+  explicit SelectiveBroadcaster(const QueueOptions& options);
+
+  void join(uint32_t receiver) override;
+  void lose(uint32_t receiver) override;
+  void replace(uint32_t receiver) override { lose(receiver); }
+  void leave(uint32_t receiver) override;
+  void cut_off(uint32_t receiver) override;
+  bool has_next(uint32_t receiver) const override;
+  void begin_batch(uint32_t receiver, int64_t now_ns) override;
+  /// With requests the receiver sets the pace: what it has not asked for is no backlog.
+  size_t backlog_bytes(uint32_t receiver) const override;
+  Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
+  std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules) override;
+  void add_credit(uint32_t receiver, uint64_t more) override;
+  void pass_deadlines(int64_t now_ns) override;
+  int64_t next_deadline_ns() const override;
+  void settle() override;
+  bool drained(uint32_t receiver) const override;
+  void trim() override;
+  void expire(int64_t now_ns) override;
+  int64_t next_expiry_ns() const override;
+  bool drained() const override;
+  void finish() override;
+  size_t bytes_held() const override;
+
+ private:
+  struct Entry {
+    uint64_t number = 0;
+    uint32_t message = MessageTable::none;  // none: it has left
+    uint32_t here = 0;                      // places that are on it
+  };
+  struct Cell {
+    Ring<Entry> entries;  // rising numbers; the first one has not left
+    uint64_t first = 0;   // entries[0] is the cell's message number `first`; places and `least` count like this
+    uint64_t least = 0;   // the lowest place, when there is one
+    uint32_t places = 0;
+    uint32_t at_end = 0;                            // places behind the last message
+    std::vector<uint32_t> idle;                     // receivers whose place may be there
+    std::unordered_map<uint32_t, uint64_t> passed;  // receivers without a place: they have what is below this number
+    std::vector<uint64_t> cuts;                     // the numbers in `passed`, rising
+    std::map<uint64_t, SenderSets> left;            // since settle(); what left between two cuts, by the lower one
+    uint64_t end() const { return first + entries.size(); }
+  };
+  struct Place {
+    uint64_t at = 0;
+    bool idle = false;  // stands in the cell's list, not in the receiver's heap
+  };
+  struct Next {
+    uint64_t number = 0;
+    uint32_t cell = 0;
+  };
+  struct Delivery {
+    uint64_t number = 0;
+    uint32_t message = 0;
+    uint16_t attempt = 1;
+    uint16_t flags = 0;  // beside those of the sender
+  };
+  using Head = std::array<uint8_t, wire::record_header_bytes>;
+  /// Indexes taken in, by sender − 1.
+  using TakenIn = std::vector<wire::IndexSet>;
+  struct Receiver {
+    Allowance allowance;
+    uint32_t interest = GridIndex::none;
+    std::unordered_map<uint32_t, Place> places;  // by cell
+    std::vector<Next> next;                      // a heap, the lowest first, which is never stale; others may be, then they are too low
+    std::vector<Delivery> owed;                  // a heap, the lowest first
+    std::vector<Delivery> batch;
+    std::vector<Head> heads;     // of the marked ones in the batch, in their order
+    uint64_t above_highest = 0;  // one above the highest number that was begun
+    uint64_t bytes_passed = 0;   // without requests: of bytes_taken_in_
+    bool marked_ready = false;
+    std::shared_ptr<const TakenIn> gone_at;  // what had been taken in when it left or was cut off
+  };
+  using Place_ = QueuedMessage::Place;
+
+  void collect_ready(std::vector<uint32_t>& ready) override;
+  void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
+  void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
+  void complete_batch(uint32_t receiver, int64_t now_ns) override;
+
+  void on_cell_made(uint32_t cell) override;
+  void on_cell_split(uint32_t from, uint32_t into) override;
+  void on_cell_dropped(uint32_t cell) override;
+  bool is_empty(uint32_t cell) const override { return cells_[cell].entries.empty(); }
+  bool keeps_empty() const override { return places_ <= places_kept_max; }
+
+  Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
+  const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
+  bool is_gone(uint32_t handle) const { return messages_[handle].place == Place_::gone; }
+  void mark_ready(uint32_t receiver);
+
+  // Deliveries.
+  Delivery take_next(uint32_t receiver);
+  void owe(uint32_t receiver, const Delivery& delivery);
+  void owe_again(uint32_t receiver, uint32_t handle, uint16_t attempt);
+  void give_up_batch(uint32_t receiver);
+  void interrupt(uint32_t receiver);
+  void go(uint32_t receiver, ReceiverAccount::State state);
+  void count_bytes_passed(uint32_t receiver);
+  SenderSets drop_owed(uint32_t receiver);
+  void expire_owed(uint32_t receiver);
+  void skip_one(uint32_t receiver, wire::SkipReason reason, uint32_t handle);
+
+  // Places. (selective_broadcaster_cells.cpp)
+  void cover(uint32_t receiver, uint32_t cell);
+  void uncover(uint32_t receiver, uint32_t cell);
+  void cover_all(uint32_t receiver);
+  void uncover_all(uint32_t receiver);
+  void set_place(uint32_t receiver, uint32_t cell, Place& place, uint64_t from_number);
+  void leave_place(Cell& cell, uint64_t at);
+  void put_place(Cell& cell, uint64_t at);
+  uint64_t step(const Cell& cell, uint64_t at) const;
+  void go_idle(uint32_t receiver, uint32_t cell, Place& place);
+  void fix_next(uint32_t receiver);
+  std::vector<uint32_t> coverers(uint32_t cell) const;
+  uint64_t number_at(const Cell& cell, uint64_t at) const;
+  static uint64_t find(const Cell& cell, uint64_t number);
+
+  // Leaving the queue. (the same)
+  void release(uint32_t handle);
+  void move_least(uint32_t cell);
+  void take_out(uint32_t handle);
+  void remove(uint32_t handle);
+  void tidy(Cell& cell);
+  void settle_cell(uint32_t cell);
+  void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
+
+  // The books.
+  SenderSets queued_for(uint32_t receiver, bool matched) const;
+  void close_book(uint32_t receiver, SenderSets& into);
+  void take_back(uint32_t receiver);
+  std::shared_ptr<const TakenIn> snapshot();
+  SenderSets taken_in_since(const TakenIn& then) const;
+
+  GridIndex grid_;
+  MessageTable messages_;
+  std::vector<Cell> cells_;
+  std::vector<std::vector<uint32_t>> expected_;  // by interest: receivers whose list it is and who are expected; rising numbers
+  std::vector<Receiver> receivers_;
+  std::vector<uint32_t> marked_;
+  std::vector<uint32_t> dirty_;    // cells with something in `left`
+  std::vector<uint32_t> emptied_;  // cells that may be dropped
+  size_t places_ = 0;
+  size_t passed_ = 0;
+  uint32_t expected_receivers_ = 0;
+  uint64_t bytes_taken_in_ = 0;
+  TakenIn taken_in_;
+  std::shared_ptr<const TakenIn> snapshot_;
+  uint64_t snapshot_messages_ = 0;
+};
+
+}  // namespace n2nq

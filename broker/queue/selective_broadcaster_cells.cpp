@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Places in cells, and how messages leave the queue.
+#include <algorithm>
+#include <utility>
+
+#include "broker/queue/connected.h"
+#include "broker/queue/selective_broadcaster.h"
+
+namespace n2nq {
+
+using wire::SkipReason;
+
+namespace {
+
+constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
+
+}  // namespace
+
+// --- places ---
+
+/// The first message of the cell that is not below this number.
+uint64_t SelectiveBroadcaster::find(const Cell& cell, uint64_t number) {
+  size_t low = 0;
+  size_t high = cell.entries.size();
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    (cell.entries[middle].number < number ? low : high) = cell.entries[middle].number < number ? middle + 1 : middle;
+  }
+  return cell.first + low;
+}
+
+/// Behind the last message: above all numbers so far.
+uint64_t SelectiveBroadcaster::number_at(const Cell& cell, uint64_t at) const {
+  return at == cell.end() ? log_.tail().message : cell.entries[at - cell.first].number;
+}
+
+void SelectiveBroadcaster::leave_place(Cell& cell, uint64_t at) {
+  --(at == cell.end() ? cell.at_end : cell.entries[at - cell.first].here);
+}
+
+void SelectiveBroadcaster::put_place(Cell& cell, uint64_t at) {
+  ++(at == cell.end() ? cell.at_end : cell.entries[at - cell.first].here);
+}
+
+/// From `at` on, the first message that has not left.
+uint64_t SelectiveBroadcaster::step(const Cell& cell, uint64_t at) const {
+  while (at < cell.end() && cell.entries[at - cell.first].message == MessageTable::none) ++at;
+  return at;
+}
+
+/// Puts a place that is nowhere on the first message that is not below the number.
+void SelectiveBroadcaster::set_place(uint32_t number, uint32_t cell_number, Place& place, uint64_t from_number) {
+  Cell& cell = cells_[cell_number];
+  place.at = step(cell, find(cell, from_number));
+  put_place(cell, place.at);
+  if (place.at == cell.end()) {
+    go_idle(number, cell_number, place);
+    return;
+  }
+  place.idle = false;
+  Receiver& receiver = receiver_of(number);
+  receiver.next.push_back({number_at(cell, place.at), cell_number});
+  std::push_heap(receiver.next.begin(), receiver.next.end(), higher);
+}
+
+void SelectiveBroadcaster::go_idle(uint32_t number, uint32_t cell_number, Place& place) {
+  Cell& cell = cells_[cell_number];
+  place.idle = true;
+  cell.idle.push_back(number);
+  if (cell.idle.size() <= 2 * size_t{cell.places} + 64) return;
+  // Places came and went without a message: who stands there more than once, or no more, goes.
+  std::sort(cell.idle.begin(), cell.idle.end());
+  cell.idle.erase(std::unique(cell.idle.begin(), cell.idle.end()), cell.idle.end());
+  std::erase_if(cell.idle, [this, cell_number](uint32_t one) { return !receiver_of(one).places.contains(cell_number); });
+}
+
+void SelectiveBroadcaster::cover(uint32_t number, uint32_t cell_number) {
+  Cell& cell = cells_[cell_number];
+  uint64_t from_number = 0;
+  if (const auto passed = cell.passed.find(number); passed != cell.passed.end()) {
+    from_number = passed->second;
+    cell.passed.erase(passed);
+    --passed_;
+  }
+  if (cell.places++ == 0) cell.least = cell.first;
+  ++places_;
+  Place& place = receiver_of(number).places[cell_number];
+  set_place(number, cell_number, place, from_number);
+  cell.least = std::min(cell.least, place.at);
+  move_least(cell_number);
+}
+
+/// The receiver's heap may name the cell still; fix_next() is to follow.
+void SelectiveBroadcaster::uncover(uint32_t number, uint32_t cell_number) {
+  Cell& cell = cells_[cell_number];
+  Receiver& receiver = receiver_of(number);
+  const auto place = receiver.places.find(cell_number);
+  if (place->second.at > cell.first) {
+    const uint64_t passed = number_at(cell, place->second.at);
+    cell.passed[number] = passed;
+    ++passed_;
+    const auto cut = std::lower_bound(cell.cuts.begin(), cell.cuts.end(), passed);
+    if (cut == cell.cuts.end() || *cut != passed) cell.cuts.insert(cut, passed);
+  }
+  leave_place(cell, place->second.at);
+  receiver.places.erase(place);
+  --places_;
+  --cell.places;
+  move_least(cell_number);
+}
+
+void SelectiveBroadcaster::cover_all(uint32_t number) {
+  const uint32_t interest = receiver_of(number).interest;
+  add_number(expected_[interest], number);
+  for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
+    if (grid_.exists(cell) && grid_.covers(interest, cell)) cover(number, cell);
+  }
+}
+
+void SelectiveBroadcaster::uncover_all(uint32_t number) {
+  Receiver& receiver = receiver_of(number);
+  remove_number(expected_[receiver.interest], number);
+  while (!receiver.places.empty()) uncover(number, receiver.places.begin()->first);
+  receiver.next.clear();
+}
+
+/// Takes stale ones off the top of the heap.
+void SelectiveBroadcaster::fix_next(uint32_t number) {
+  Receiver& receiver = receiver_of(number);
+  std::vector<Next>& heap = receiver.next;
+  if (heap.size() > 2 * receiver.places.size() + 64) {  // cells were split: most of it says the same twice
+    heap.clear();
+    for (const auto& [cell, place] : receiver.places) {
+      if (!place.idle) heap.push_back({number_at(cells_[cell], place.at), cell});
+    }
+    std::make_heap(heap.begin(), heap.end(), higher);
+  }
+  while (!heap.empty()) {
+    const Next top = heap.front();
+    const auto place = receiver.places.find(top.cell);
+    const bool there = place != receiver.places.end() && !place->second.idle;
+    const uint64_t now = there && place->second.at < cells_[top.cell].end() ? number_at(cells_[top.cell], place->second.at) : UINT64_MAX;
+    if (now == top.number) return;
+    std::pop_heap(heap.begin(), heap.end(), higher);
+    if (now == UINT64_MAX || now < top.number) {  // lower: another entry of this cell says so
+      if (there && now == UINT64_MAX) go_idle(number, top.cell, place->second);
+      heap.pop_back();
+    } else {
+      heap.back().number = now;
+      std::push_heap(heap.begin(), heap.end(), higher);
+    }
+  }
+}
+
+/// Expected receivers whose list matches the cell.
+std::vector<uint32_t> SelectiveBroadcaster::coverers(uint32_t cell) const {
+  std::vector<uint32_t> found;
+  for (const uint32_t interest : grid_.interests_of(cell)) {
+    found.insert(found.end(), expected_[interest].begin(), expected_[interest].end());
+  }
+  return found;
+}
+
+// --- cells ---
+
+void SelectiveBroadcaster::on_cell_made(uint32_t cell) {
+  if (cell >= cells_.size()) cells_.resize(cell + 1);
+  for (const uint32_t number : coverers(cell)) cover(number, cell);
+}
+
+void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
+  settle_cell(cell);
+  for (const uint32_t number : coverers(cell)) places_ -= receiver_of(number).places.erase(cell);
+  passed_ -= cells_[cell].passed.size();
+  cells_[cell] = Cell();
+}
+
+/// What left was settled before.
+void SelectiveBroadcaster::on_cell_split(uint32_t from, uint32_t into) {
+  if (into >= cells_.size()) cells_.resize(into + 1);
+  const std::vector<uint32_t> receivers = coverers(from);
+  std::vector<uint64_t> from_numbers;
+  for (const uint32_t number : receivers) {
+    const uint64_t at = receiver_of(number).places[from].at;
+    from_numbers.push_back(number_at(cells_[from], at));
+  }
+  Cell whole = std::exchange(cells_[from], Cell());
+  const GridIndex::Area& area = grid_.area(into);
+  for (size_t i = 0; i < whole.entries.size(); ++i) {
+    const Entry& entry = whole.entries[i];
+    if (entry.message == MessageTable::none) continue;
+    const uint8_t* record = record_of(entry.message);
+    const uint32_t cell = area.contains(wire::record_sender(record), wire::record_size(record)) ? into : from;
+    messages_[entry.message].cell = cell;
+    cells_[cell].entries.push_back({entry.number, entry.message, 0});
+  }
+  passed_ += whole.passed.size();
+  for (const uint32_t cell : {from, into}) {
+    cells_[cell].passed = whole.passed;
+    cells_[cell].cuts = whole.cuts;
+    cells_[cell].places = whole.places;
+    for (size_t i = 0; i < receivers.size(); ++i) set_place(receivers[i], cell, receiver_of(receivers[i]).places[cell], from_numbers[i]);
+    move_least(cell);
+  }
+  places_ += receivers.size();
+  for (const uint32_t number : receivers) fix_next(number);
+}
+
+// --- leaving the queue ---
+
+/// One holder less.
+void SelectiveBroadcaster::release(uint32_t handle) {
+  QueuedMessage& message = messages_[handle];
+  if (--message.holders > 0) return;
+  if (message.place == Place_::gone) {
+    remove(handle);
+    return;
+  }
+  Cell& cell = cells_[message.cell];
+  const bool all_have_it = options_.removal == RemovalRule::when_all_have_it && cell.places > 0 &&
+                           (cell.least == cell.end() || message.number < number_at(cell, cell.least));
+  if (all_have_it) take_out(handle);
+}
+
+/// The lowest place is where it was or further on: what all have passed leaves.
+void SelectiveBroadcaster::move_least(uint32_t cell_number) {
+  Cell& cell = cells_[cell_number];
+  if (options_.removal != RemovalRule::when_all_have_it || cell.places == 0) return;
+  while (true) {
+    cell.least = std::max(cell.least, cell.first);  // taking one out may free others before it
+    if (cell.least == cell.end() || cell.entries[cell.least - cell.first].here > 0) return;
+    const uint32_t handle = cell.entries[cell.least++ - cell.first].message;
+    if (handle != MessageTable::none && messages_[handle].holders == 0) take_out(handle);
+  }
+}
+
+/// The message leaves the queue; whoever holds it keeps it.
+void SelectiveBroadcaster::take_out(uint32_t handle) {
+  QueuedMessage& message = messages_[handle];
+  Cell& cell = cells_[message.cell];
+  cell.entries[find(cell, message.number) - cell.first].message = MessageTable::none;
+  if (cell.places < expected_receivers_) {
+    if (cell.left.empty()) dirty_.push_back(message.cell);
+    const auto cut = std::upper_bound(cell.cuts.begin(), cell.cuts.end(), message.number);
+    const uint64_t lower = cut == cell.cuts.begin() ? 0 : *std::prev(cut);
+    cell.left[lower].add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+  }
+  messages_.stop_aging(handle);
+  message.place = Place_::gone;
+  tidy(cell);
+  if (cell.entries.empty()) emptied_.push_back(message.cell);
+  if (message.holders == 0) remove(handle);
+}
+
+void SelectiveBroadcaster::remove(uint32_t handle) {
+  log_.release(messages_[handle].chunk);
+  messages_.remove(handle);
+}
+
+void SelectiveBroadcaster::tidy(Cell& cell) {
+  while (!cell.entries.empty() && cell.entries.front().message == MessageTable::none) {
+    cell.entries.pop_front();
+    ++cell.first;
+  }
+}
+
+void SelectiveBroadcaster::settle() {
+  for (const uint32_t cell : std::exchange(dirty_, {})) {
+    if (grid_.exists(cell)) settle_cell(cell);
+  }
+}
+
+void SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
+  Cell& cell = cells_[cell_number];
+  if (cell.left.empty()) return;
+  std::vector<char> matches(options_.receivers + 1);
+  for (const uint32_t number : coverers(cell_number)) matches[number] = 1;
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    if (matches[number] || !account(number).expected()) continue;
+    const auto passed = cell.passed.find(number);
+    const uint64_t has_below = passed == cell.passed.end() ? 0 : passed->second;
+    for (const auto& [lower, sets] : cell.left) {
+      if (lower >= has_below) skip(number, SkipReason::unrequested, sets);
+    }
+  }
+  cell.left.clear();
+  // What is passed and gone need not be remembered.
+  const uint64_t lowest = cell.entries.empty() ? UINT64_MAX : cell.entries.front().number;
+  passed_ -= std::erase_if(cell.passed, [lowest](const auto& one) { return one.second <= lowest; });
+  std::erase_if(cell.cuts, [lowest](uint64_t cut) { return cut <= lowest; });
+}
+
+void SelectiveBroadcaster::trim() {
+  for (const uint32_t cell : std::exchange(emptied_, {})) {
+    if (grid_.exists(cell) && cells_[cell].entries.empty()) grid_.note_empty(cell);
+  }
+}
+
+/// Messages below this number expire: who has its place before it will not get them.
+void SelectiveBroadcaster::expire_places(uint32_t cell_number, uint64_t below, std::vector<uint32_t>& moved) {
+  Cell& cell = cells_[cell_number];
+  const uint64_t to = find(cell, below);
+  SenderSets all;
+  for (const uint32_t number : coverers(cell_number)) {
+    Place& place = receiver_of(number).places[cell_number];
+    if (place.at >= to) continue;
+    // Most of those that lag have not even the first one: they share one walk.
+    SenderSets own;
+    SenderSets& sets = place.at == cell.first ? all : own;
+    uint64_t bytes = 0;
+    const bool walks = sets.empty() || !options_.requests;
+    for (uint64_t at = place.at; at < to && walks; ++at) {
+      const uint32_t handle = cell.entries[at - cell.first].message;
+      if (handle == MessageTable::none) continue;
+      sets.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+      bytes += messages_[handle].bytes;
+    }
+    skip(number, SkipReason::expired, sets);
+    if (!options_.requests) receiver_of(number).bytes_passed += bytes;
+    leave_place(cell, place.at);
+    place.at = to;  // what is there has not left: those before it leave first
+    put_place(cell, place.at);
+    moved.push_back(number);
+  }
+}
+
+void SelectiveBroadcaster::expire(int64_t now_ns) {
+  std::vector<uint32_t> handles;
+  for (uint32_t handle = messages_.oldest(); handle != MessageTable::none; handle = messages_.newer(handle)) {
+    if (!is_expired(record_of(handle), now_ns)) break;
+    handles.push_back(handle);
+  }
+  if (handles.empty()) return;
+  const uint64_t below = messages_[handles.back()].number + 1;
+  std::vector<uint32_t> touched;
+  for (const uint32_t handle : handles) touched.push_back(messages_[handle].cell);
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  std::vector<uint32_t> moved;
+  for (const uint32_t cell : touched) {
+    expire_places(cell, below, moved);
+    // Places that are left are behind what goes; `least` would otherwise let it go as if all had it.
+    cells_[cell].least = std::max(cells_[cell].least, find(cells_[cell], below));
+  }
+  for (const uint32_t handle : handles) take_out(handle);
+  for (const uint32_t cell : touched) move_least(cell);
+  for (const uint32_t number : moved) fix_next(number);
+  for (uint32_t number = 1; number <= options_.receivers; ++number) expire_owed(number);
+  trim();
+}
+
+int64_t SelectiveBroadcaster::next_expiry_ns() const {
+  if (messages_.oldest() == MessageTable::none) return 0;
+  return wire::record_taken_in_ns(record_of(messages_.oldest())) + options_.retention_ns;
+}
+
+}  // namespace n2nq
