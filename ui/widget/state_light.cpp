@@ -37,11 +37,12 @@ Sign sign_of(app::ProcessState state, const Tokens& t) {
 
 // What is waited for in two words; all of it stands in the tooltip.
 QString short_wait(const QString& waiting_for) {
-  static const QRegularExpression connected(QStringLiteral("\\(([0-9]+ of [0-9]+) connected\\)"));
+  static const QRegularExpression connected(QStringLiteral("\\(([0-9]+) of ([0-9]+) connected\\)"));
   const QRegularExpressionMatch match = connected.match(waiting_for);
-  if (match.hasMatch()) return QStringLiteral("%1 connected").arg(match.captured(1));
+  if (match.hasMatch()) return QStringLiteral("%1/%2 connected").arg(match.captured(1), match.captured(2));
   if (waiting_for.contains(QStringLiteral(" and "))) return QStringLiteral("waiting for services");
-  return QStringLiteral("waiting for ") + waiting_for.section(u' ', 0, 0);
+  static const QRegularExpression amount(QStringLiteral("^[0-9]+ "));
+  return QStringLiteral("waiting for ") + QString(waiting_for).remove(amount).section(u' ', 0, 0);
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ QSize StateLight::sizeHint() const {
   const QString widest = role_ == app::Role::broker ? role_name(role_) : count_text(2000) + u' ' + role_name(role_);
   const QFontMetrics name(theme_.font(TextStyle::body));
   const QFontMetrics word(theme_.font(TextStyle::caption));
-  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("2000 of 2000 connected")));
+  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("1999/2000 connected")));
   return {name_left_px + text, name.height() + word.height()};
 }
 

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the window is to be used: nothing covers, jumps, wanders or stays silent.
+#include <QAbstractButton>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QScreen>
+#include <QTest>
+
+#include "tests/ui/support/bench_window.h"
+#include "ui/page/bench_page.h"
+#include "ui/widget/elided_label.h"
+#include "ui/widget/message_bar.h"
+#include "ui/widget/service_table.h"
+#include "ui/widget/state_light.h"
+
+namespace {
+
+using namespace n2nq;
+using ui_test::BenchWindow;
+
+class TestUse : public QObject {
+  Q_OBJECT
+ private slots:
+  void the_open_drawer_hides_neither_verdict_nor_counts();
+  void the_first_window_is_no_larger_than_the_screen();
+  void messages_and_problems_move_nothing();
+  void details_of_messages_leave_the_window_as_it_is();
+  void a_message_goes_when_it_is_not_so_any_more();
+  void a_refused_start_names_the_field_that_was_edited();
+  void a_refused_text_leaves_no_part_of_it_behind();
+  void the_keyboard_stays_where_it_was();
+  void what_has_no_effect_in_a_run_is_locked();
+  void headings_are_whole_at_1280_by_720();
+  void waiting_texts_are_whole();
+  void a_log_before_a_run_is_answered();
+  void every_setting_in_sight_has_its_label();
+};
+
+QPoint place(BenchWindow& bench, const char* name) {
+  auto* widget = bench.find<QWidget>(QString::fromLatin1(name));
+  return widget->mapTo(&bench.window(), QPoint(0, 0));
+}
+
+void activate(BenchWindow& bench) {
+  QApplication::setActiveWindow(&bench.window());  // a display without a window manager activates nothing by itself
+}
+
+void TestUse::the_open_drawer_hides_neither_verdict_nor_counts() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  bench.set({{"senders.messages", "5"}, {"senders.delay_ms", "20"}});
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCoreApplication::processEvents();
+  for (const char* name : {"advanced_panel", "verdict", "verdict_story", "button_open_folder", "count_sent", "count_lost", "stage_bar"}) {
+    const auto* widget = bench.find<QWidget>(QString::fromLatin1(name));
+    QVERIFY2(widget->isVisible() && widget->visibleRegion().boundingRect().size() == widget->size(), name);
+  }
+  const int height = bench.find<QWidget>(QStringLiteral("advanced_panel"))->height();
+  QVERIFY2(height > 100, qPrintable(QString::number(height)));
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::the_first_window_is_no_larger_than_the_screen() {
+  BenchWindow bench;
+  const QSize room = bench.window().screen()->availableGeometry().size();
+  QVERIFY(bench.window().height() <= room.height());
+  QVERIFY(bench.window().width() <= qMax(room.width(), bench.window().minimumSizeHint().width()));
+}
+
+void TestUse::messages_and_problems_move_nothing() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  QCoreApplication::processEvents();
+  const char* const names[] = {"senders_table", "receivers_table", "field_senders_delay_ms", "button_advanced", "stage_bar",
+                               "tile_sent",     "tile_p50"};
+  QList<QPoint> before;
+  for (const char* name : names) before << place(bench, name);
+  for (const char* field :
+       {"field_senders_amount", "field_senders_messages", "field_senders_delay_ms", "field_receivers_amount", "field_queue_retention_s"}) {
+    QVERIFY(bench.type(QString::fromLatin1(field), QStringLiteral("x")));
+  }
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("message_bar"))->isVisible());
+  QCoreApplication::processEvents();
+  QList<QPoint> after;
+  for (const char* name : names) after << place(bench, name);
+  QCOMPARE(after, before);
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::details_of_messages_leave_the_window_as_it_is() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  for (int i = 0; i < 30; ++i) bench.window().bench_page()->messages()->add(ui::MessageBar::Kind::bad, QStringLiteral("Message %1").arg(i));
+  QVERIFY(bench.click(QStringLiteral("message_more")));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("messages_popup"))->isVisible());
+  QCoreApplication::processEvents();
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+  bench.find<QWidget>(QStringLiteral("messages_popup"))->close();
+}
+
+void TestUse::a_message_goes_when_it_is_not_so_any_more() {
+  BenchWindow bench;
+  QVERIFY(bench.type(QStringLiteral("field_receivers_amount"), QStringLiteral("none")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  const ui::MessageBar* messages = bench.window().bench_page()->messages();
+  QCOMPARE(messages->messages().size(), 1);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QCOMPARE(messages->messages().size(), 1);  // not one more for each try
+  bench.window().presets().choose(QStringLiteral("thesis-baseline"));
+  QVERIFY(messages->messages().isEmpty());
+  QVERIFY(!messages->isVisible());
+}
+
+void TestUse::a_refused_start_names_the_field_that_was_edited() {
+  BenchWindow bench;
+  activate(bench);
+  bench.set({{"limits.memory_mib", "8"}});  // makes the pending limit too large
+  QVERIFY(bench.type(QStringLiteral("field_senders_delay_ms"), QStringLiteral("fast")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  const QString text = bench.window().bench_page()->messages()->messages().last();
+  QVERIFY2(text.contains(QStringLiteral("Not started: Delay")) && text.contains(QStringLiteral("and 1 more")), qPrintable(text));
+  QCOMPARE(bench.window().focusWidget(), bench.find<QLineEdit>(QStringLiteral("field_senders_delay_ms")));
+}
+
+void TestUse::a_refused_text_leaves_no_part_of_it_behind() {
+  BenchWindow bench;
+  activate(bench);
+  QVERIFY(bench.type(QStringLiteral("field_senders_amount"), QStringLiteral("100000")));
+  QCOMPARE(bench.find<QLineEdit>(QStringLiteral("field_senders_amount"))->text(), QStringLiteral("100000"));
+  QVERIFY(!bench.find<QLabel>(QStringLiteral("problem_senders_amount"))->text().isEmpty());
+  QCOMPARE(bench.form().settings().senders.amount, 10);
+  bench.find<QWidget>(QStringLiteral("button_start_all"))->setFocus();
+  QCOMPARE(bench.form().settings().senders.amount, 10);
+  QCOMPARE(bench.find<QLineEdit>(QStringLiteral("field_senders_amount"))->text(), QStringLiteral("100000"));
+  // Sizes have a field of their own kind.
+  QVERIFY(bench.type(QStringLiteral("field_senders_size_bytes"), QStringLiteral("99999999999")));
+  QVERIFY(!bench.find<QLabel>(QStringLiteral("problem_senders_size_bytes"))->text().isEmpty());
+  QCOMPARE(bench.form().settings().senders.size_max_bytes, 50);
+}
+
+void TestUse::the_keyboard_stays_where_it_was() {
+  BenchWindow bench;
+  activate(bench);
+  bench.set({{"senders.messages", "none"}});
+  auto* start = bench.find<QAbstractButton>(QStringLiteral("button_start_all"));
+  start->setFocus();
+  QTest::keyClick(&bench.window(), Qt::Key_F5);
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QVERIFY(!qobject_cast<QAbstractButton*>(bench.window().focusWidget()));  // a press of the space bar does nothing
+  QTest::keyClick(&bench.window(), Qt::Key_F5, Qt::ShiftModifier);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCOMPARE(bench.window().focusWidget(), start);
+  // In a field it stays in the field, though that is locked meanwhile.
+  auto* field = bench.find<QLineEdit>(QStringLiteral("field_senders_amount"));
+  field->setFocus();
+  QTest::keyClick(&bench.window(), Qt::Key_F5);
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QCOMPARE(bench.window().focusWidget(), field);
+  QTest::keyClick(&bench.window(), Qt::Key_F5, Qt::ShiftModifier);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCOMPARE(bench.window().focusWidget(), field);
+}
+
+void TestUse::what_has_no_effect_in_a_run_is_locked() {
+  BenchWindow bench;
+  bench.set({{"senders.messages", "none"}});
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  for (const char* key : {"start_when", "messages_tsv_max_mib"}) QVERIFY(bench.form().locked(QString::fromLatin1(key)).isEmpty());
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  for (const char* key : {"start_when", "messages_tsv_max_mib"})
+    QVERIFY2(bench.form().locked(QString::fromLatin1(key)).contains(QStringLiteral("the run")), key);
+  auto* limit = bench.find<QLineEdit>(QStringLiteral("field_messages_tsv_max_mib"));
+  QVERIFY(limit->isReadOnly() && limit->toolTip().contains(QStringLiteral("Locked")));
+}
+
+void TestUse::headings_are_whole_at_1280_by_720() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("many-services"));
+  bench.window().resize(1280, 720);
+  QCoreApplication::processEvents();
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+  for (const char* name : {"senders_table", "receivers_table"}) {
+    const auto* table = bench.find<ui::ServiceTable>(QString::fromLatin1(name));
+    const QHeaderView* header = table->horizontalHeader();
+    QVERIFY2(header->length() <= table->viewport()->width(), name);
+    for (int column = 0; column < header->count(); ++column) {
+      QVERIFY2(header->sectionSizeHint(column) <= header->sectionSize(column), qPrintable(QStringLiteral("%1 %2: %3 in %4")
+                                                                                              .arg(QString::fromLatin1(name))
+                                                                                              .arg(column)
+                                                                                              .arg(header->sectionSizeHint(column))
+                                                                                              .arg(header->sectionSize(column))));
+    }
+  }
+}
+
+void TestUse::waiting_texts_are_whole() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  const char* const waits[] = {"N2NQ",
+                               "N2NQ at 127.0.0.1:40001 (12 of 50 connected)",
+                               "N2NQ at 127.0.0.1:40001 (1999 of 2000 connected)",
+                               "receivers to be started",
+                               "senders and receivers",
+                               "50 senders and 50 receivers",
+                               "senders (49 of 50 connected)",
+                               "50 receivers"};
+  for (const char* name : {"light_N2NQ", "light_senders", "light_receivers"}) {
+    auto* light = bench.find<ui::StateLight>(QString::fromLatin1(name));
+    for (const char* wait : waits) {
+      light->set_state({app::ProcessState::waiting, QString::fromLatin1(wait), {}, {}}, 50);
+      QVERIFY2(light->is_word_whole(), qPrintable(light->word()));
+      QVERIFY(light->toolTip().contains(QString::fromLatin1(wait)));
+    }
+  }
+}
+
+void TestUse::a_log_before_a_run_is_answered() {
+  BenchWindow bench;
+  activate(bench);
+  QTest::keyClick(&bench.window(), Qt::Key_L, Qt::ControlModifier);
+  QVERIFY(bench.window().bench_page()->messages()->isVisible());
+  QVERIFY(bench.window().bench_page()->messages()->messages().last().contains(QStringLiteral("no log yet")));
+  QTest::keyClick(&bench.window(), Qt::Key_L, Qt::ControlModifier);
+  QCOMPARE(bench.window().bench_page()->messages()->messages().size(), 1);
+}
+
+void TestUse::every_setting_in_sight_has_its_label() {
+  BenchWindow bench;
+  for (const char* mode : {"broadcaster", "load-balancer"}) {
+    bench.set({{"queue.mode", mode}});
+    bool named = false;
+    for (const QLabel* label : bench.find<QWidget>(QStringLiteral("broker_card"))->findChildren<QLabel*>()) {
+      named = named || (label->isVisible() && label->text().compare(QStringLiteral("retention"), Qt::CaseInsensitive) == 0);
+    }
+    QVERIFY2(named, mode);
+  }
+}
+
+}  // namespace
+
+QTEST_MAIN(TestUse)
+#include "test_use.moc"
