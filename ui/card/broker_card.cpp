@@ -55,7 +55,7 @@ void BrokerCard::add_rules(const Theme& theme) {
   auto* remove = new QHBoxLayout(remove_row_ = new QWidget);
   remove->setContentsMargins(0, 0, 0, 0);
   remove->setSpacing(space::between);
-  remove->addWidget(make_label(QStringLiteral("Remove message"), "secondary"));
+  remove->addWidget(make_label(QStringLiteral("Remove"), "secondary"));
   remove->addWidget(new WordField(form_, remove_key, {QStringLiteral("when all have it"), QStringLiteral("after a set time")}, theme));
   remove->addWidget(make_label(QStringLiteral("retention"), "secondary"));
   auto* dispatch = new QHBoxLayout(dispatch_row_ = new QWidget);

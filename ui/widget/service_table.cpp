@@ -179,8 +179,9 @@ void ServiceTable::fit_columns() {
   for (int column = 0; column < columns; ++column) {
     int width = LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
     if (column != ServiceModel::log_column) {
+      const QString header = services_->headerData(column, Qt::Horizontal).toString();
       const QString sample = services_->widest_text(column);
-      width = std::max(horizontalHeader()->sectionSizeHint(column), static_cast<int>(tabular_width(metrics, sample)) + 1 + cell_padding_px);
+      width = static_cast<int>(std::max(metrics.horizontalAdvance(header), tabular_width(metrics, sample))) + 1 + cell_padding_px;
     }
     widths.push_back(width);
     needed += width;
