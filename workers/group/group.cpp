@@ -21,6 +21,7 @@ const char* const state_names[] = {"waiting", "connected", "running", "ending", 
 /// Salvaging writes the logs itself.
 LogOptions log_of(const WorkerSettings& settings) {
   LogOptions log = settings.log;
+  log.go_on = !settings.continue_of.empty();
   if (!settings.salvage.empty()) log.mode = LogMode::off;
   return log;
 }
@@ -53,11 +54,27 @@ void Group::connect(const net::SocketAddress& address) {
   tell_waiting();
 }
 
-void Group::salvage(const std::string& staging_file) {
-  salvaged_ = salvage_logs(staging_file, settings_.role, settings_.first, settings_.last, settings_.log.folder,
+void Group::salvage() {
+  salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log.folder, LogsGoOn::no,
                            [this](const Record& record) { replay(record); });
   service_fault(std::string("the ") + name_of(settings_.role) +
                 " were killed; their figures are what their logs and their staging file hold");
+}
+
+void Group::take_over() {
+  recorder_.go_on_from(salvage_logs(settings_.continue_of, settings_.role, settings_.first, settings_.last, settings_.log.folder,
+                                    LogsGoOn::yes, [this](const Record& record) { replay(record); }));
+  rates_.begin_with(counts_now());
+  service_fault(std::string("the ") + name_of(settings_.role) + " were killed and started again");
+}
+
+void Group::request(const RequestOrder& /*order*/) {
+  throw net::SectionError("type", "\"request\" to senders; receivers are who may ask");
+}
+
+void Group::make_fault(std::uint32_t number, Fault fault) {
+  if (fault != Fault::disconnect) throw net::SectionError("kind", "a sender can only \"disconnect\"; the other faults are for receivers");
+  service(place_of(number)).break_connection();
 }
 
 void Group::tick() {
@@ -75,7 +92,7 @@ void Group::start(std::int64_t at_broker_ns) {
   start_told_ = true;
   const std::int64_t now = net::now_ns();
   start_ns_ = at_broker_ns - offset_ns_;
-  if (start_ns_ < now) {
+  if (start_ns_ < now && settings_.continue_of.empty()) {
     started_late_ns_ = now - start_ns_;
     start_ns_ = now;
   }
@@ -163,10 +180,15 @@ nlohmann::json Group::log_json() const {
   return {{"lines", counts.lines}, {"dropped", counts.dropped}, {"error", counts.error}};
 }
 
-nlohmann::json Group::stats(std::uint64_t id, const Ranges& ranges) {
+std::vector<std::uint64_t> Group::counts_now() {
   std::vector<std::uint64_t> counts(amount() + 1);
   for (std::size_t place = 0; place < amount(); ++place) counts[place] = count_of(place);
   counts.back() = bytes();
+  return counts;
+}
+
+nlohmann::json Group::stats(std::uint64_t id, const Ranges& ranges) {
+  const std::vector<std::uint64_t> counts = counts_now();
   const std::int64_t now = net::now_ns();
   rates_.look(now, counts);
   double rate_per_s = 0;

@@ -24,11 +24,13 @@
 
 namespace n2nq::worker {
 
+/// What one service is told to do wrong; none: nothing any more.
+enum class Fault { none, disconnect, stop_reading, confirm_nothing, answer_negatively };
+
 class Group : public ServiceObserver {
  public:
   /// Says a line to the bench; any thread.
   using Tell = std::function<void(const nlohmann::json&)>;
-  using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // of service numbers, both ends inclusive
 
   Group(net::EventLoop& loop, WorkerSettings settings, Tell tell);
   ~Group() override;
@@ -42,9 +44,16 @@ class Group : public ServiceObserver {
   void stop();
   /// Ends whatever is still going on, finishes the logs and gives the final figures. Once.
   nlohmann::json bye();
-  /// In place of connect() and start(): takes over what a killed group of the same settings had noted, for bye(). Throws
-  /// std::runtime_error.
-  void salvage(const std::string& staging_file);
+  /// In place of connect() and start(): reads back what a killed group of the same settings had noted (settings().salvage), for bye().
+  /// Throws std::runtime_error.
+  void salvage();
+  /// Before connect(): the same (settings().continue_of), to go on where that group was: with its counts, figures and logs, and on its
+  /// plan.
+  void take_over();
+  /// From now on. Throws net::SectionError where there is nothing to ask for.
+  virtual void request(const RequestOrder& order);
+  /// One service does something wrong. Throws net::SectionError for a fault that this role cannot make.
+  virtual void make_fault(std::uint32_t number, Fault fault);
   /// Path of the staging file, or empty.
   std::string staging_file() const { return recorder_.staging_file(); }
   /// Writes what the logs still lack and leaves (the lease is lost).
@@ -95,6 +104,8 @@ class Group : public ServiceObserver {
   void run_at_start();
   std::uint64_t services_in(ServiceState state) const { return by_state_[static_cast<std::size_t>(state)].load(std::memory_order_relaxed); }
   nlohmann::json log_json() const;
+  /// Of each place, and last the bytes of all.
+  std::vector<std::uint64_t> counts_now();
 
   net::EventLoop& loop_;
   const WorkerSettings settings_;

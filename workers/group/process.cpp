@@ -73,25 +73,16 @@ class Process {
       section.find("type");
       std::uint64_t id = 0;
       section.whole_number("id", id, 0, INT64_MAX);
-      const Group::Ranges ranges = read_ranges(section);
+      const Ranges ranges = read_ranges(section);
       section.refuse_unknown();
       channel_.write_line(group->stats(id, ranges));
     });
     return true;
   }
 
-  static Group::Ranges read_ranges(Section& section) {
+  static Ranges read_ranges(Section& section) {
     const json* services = section.find("services");
-    if (services == nullptr) return {{1, UINT32_MAX}};
-    Group::Ranges ranges;
-    if (!services->is_array()) throw SectionError("services", "services is " + services->dump() + ", it has to be a list such as [[1,50]]");
-    for (const json& range : *services) {
-      if (!range.is_array() || range.size() != 2)
-        throw SectionError("services", "services holds " + range.dump() + ", a range is [first, last]");
-      ranges.emplace_back(static_cast<std::uint32_t>(Section::in_range("services", range[0], 0, UINT32_MAX)),
-                          static_cast<std::uint32_t>(Section::in_range("services", range[1], 0, UINT32_MAX)));
-    }
-    return ranges;
+    return services == nullptr ? Ranges{{1, UINT32_MAX}} : parse_ranges(*services, "services");
   }
 
   void take(const json& object) {
@@ -115,6 +106,12 @@ class Process {
         section.refuse_unknown();
         return group_->stop();
       }
+      if (type == "request") {
+        const RequestOrder order = parse_request_order(section);
+        section.refuse_unknown();
+        return group_->request(order);
+      }
+      if (type == "fault") return fault(section);
       throw SectionError("type", "\"" + type + "\" is no message that a worker knows");
     });
   }
@@ -147,8 +144,8 @@ class Process {
       } else {
         group_ = std::make_unique<ReceiverGroup>(loop_, std::move(settings), tell);
       }
-      const std::string& left_behind = group_->settings().salvage;
-      if (!left_behind.empty()) group_->salvage(left_behind);
+      if (!group_->settings().salvage.empty()) group_->salvage();
+      if (!group_->settings().continue_of.empty()) group_->take_over();
       hello["staging_file"] = group_->staging_file();
       channel_.write_line(hello);
       group_for_stats_.store(group_.get(), std::memory_order_release);
@@ -179,6 +176,19 @@ class Process {
     section.required_number("at_broker_ns", at_broker_ns, INT64_MIN, INT64_MAX);
     section.refuse_unknown();
     group_->start(at_broker_ns);
+  }
+
+  void fault(Section& section) {
+    const Fault kind = section.choice("kind", Fault::none,
+                                      {{"none", Fault::none},
+                                       {"disconnect", Fault::disconnect},
+                                       {"stop-reading", Fault::stop_reading},
+                                       {"confirm-nothing", Fault::confirm_nothing},
+                                       {"answer-negatively", Fault::answer_negatively}});
+    std::uint32_t service = 0;
+    section.required_number("service", service, group_->settings().first, group_->settings().last);
+    section.refuse_unknown();
+    group_->make_fault(service, kind);
   }
 
   void say_bye() {

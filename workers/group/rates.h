@@ -12,6 +12,8 @@ class Rates {
  public:
   /// `amount` counts, all of which were 0 at `now_ns`.
   Rates(std::size_t amount, std::int64_t now_ns);
+  /// Before the first look(): what the counts begin with, when it is not 0.
+  void begin_with(const std::vector<std::uint64_t>& counts) { kept_.front().counts = counts; }
 
   /// A look at all counts. Looks that follow each other faster than ten a second are not kept, so that the memory covers a second.
   void look(std::int64_t now_ns, const std::vector<std::uint64_t>& counts);

@@ -17,7 +17,11 @@ Receiver::Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place
         set_state(ServiceState::ended);
       }) {}
 
-void Receiver::opened(const OpenFacts& /*facts*/, bool /*restarted*/) {
+void Receiver::opened(const OpenFacts& facts, bool /*restarted*/) {
+  responses_ = facts.responses;
+  requests_ = facts.requests;
+  misbehaviour_ = Misbehaviour::none;
+  if (requests_) client()->request(request_);
   if (shared_.begun) run();
   if (leaving_) client()->end(0);
 }
@@ -34,8 +38,17 @@ void Receiver::leave() {
   leave_timer_.arm(net::now_ns() + leave_deadline_ns);
 }
 
+void Receiver::request(const Request& request) {
+  request_ = request;
+  if (is_open() && requests_) client()->request(request_);
+}
+
+void Receiver::misbehave(Misbehaviour how) {
+  misbehaviour_ = how;
+  if (is_open()) client()->set_reading(how != Misbehaviour::stop_reading);
+}
+
 void Receiver::on_delivery(const Delivery& delivery) {
-  const std::uint16_t flags = check(delivery);
   Record record;
   record.index = delivery.index;
   record.intended_ns = delivery.intended_ns;
@@ -45,13 +58,26 @@ void Receiver::on_delivery(const Delivery& delivery) {
   record.sender = delivery.sender;
   record.size = delivery.size;
   record.attempt = delivery.attempt;
-  record.flags = flags;
+  record.flags = count(delivery);
   recorder().note(record);
-  if ((flags & (measure::line_unexpected | measure::line_bad_checksum)) != 0) return;
+  if (responses_) answer(delivery);
+}
+
+void Receiver::answer(const Delivery& delivery) {
+  if (misbehaviour_ == Misbehaviour::confirm_nothing) return;
+  const bool positive = delivery.checksum_ok && misbehaviour_ != Misbehaviour::answer_negatively;
+  (positive ? confirmed_ : answered_negatively_).add();
+  client()->acknowledge(delivery.number, positive);
+}
+
+std::uint16_t Receiver::count(const Delivery& delivery) {
+  const std::uint16_t flags = check(delivery);
+  if ((flags & (measure::line_unexpected | measure::line_bad_checksum)) != 0) return flags;
   received_.add();
   bytes_.add(delivery.size);
   shared_.histograms.record(delivery);
   histograms_.record(delivery);
+  return flags;
 }
 
 void Receiver::replay(const Record& record) {
@@ -66,7 +92,7 @@ void Receiver::replay(const Record& record) {
   delivery.flags = record.flags;
   delivery.attempt = record.attempt;
   delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;
-  on_delivery(delivery);
+  count(delivery);
 }
 
 /// Counts what is remarkable about a delivery and says it as flags of its log line.

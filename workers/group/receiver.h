@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One receiving service: takes what it gets, checks it, counts it, measures it. Every delivery is counted in exactly one of received,
-// unexpected and bad checksum; only received ones are measured.
+// unexpected and bad checksum; only received ones are measured. With responses it answers each: positive when it came whole, negative when
+// its checksum is wrong, unless it is told to misbehave.
 #pragma once
 
 #include <map>
@@ -12,6 +13,9 @@
 #include "workers/group/service.h"
 
 namespace n2nq::worker {
+
+/// What a receiver does wrong when it is told to.
+enum class Misbehaviour { none, stop_reading, confirm_nothing, answer_negatively };
 
 class Receiver : public Service {
  public:
@@ -29,12 +33,18 @@ class Receiver : public Service {
   void replay(const Record& record);
   /// Leaves: says so to N2NQ and ends when it has answered, or after leave_deadline_ns.
   void leave();
+  /// From now on, and after every reconnect. Only with requests on.
+  void request(const Request& request);
+  /// From now on, until another one or none is asked for. What was left unanswered stays so. A reconnect ends it.
+  void misbehave(Misbehaviour how);
 
   // Any thread.
   measure::ReceivedCounts counts() const;
   measure::SkippedCounts skipped() const;
   std::uint64_t received() const { return received_.get(); }
   std::uint64_t bytes() const { return bytes_.get(); }
+  std::uint64_t confirmed() const { return confirmed_.get(); }
+  std::uint64_t answered_negatively() const { return answered_negatively_.get(); }
   const DeliveryHistograms<measure::CoarseHistogram>& histograms() const { return histograms_; }
 
   // Data thread.
@@ -51,6 +61,9 @@ class Receiver : public Service {
   void on_delivery(const Delivery& delivery) override;
   void on_skipped(std::span<const wire::SkippedRange> ranges) override;
   std::uint16_t check(const Delivery& delivery);
+  /// Counts and measures a delivery; returns the flags of its log line.
+  std::uint16_t count(const Delivery& delivery);
+  void answer(const Delivery& delivery);
 
   const std::uint32_t place_;  // in the group
   Shared& shared_;
@@ -58,9 +71,13 @@ class Receiver : public Service {
   std::map<std::pair<wire::SkipReason, std::uint32_t>, wire::IndexSet> skipped_sets_;
   std::optional<wire::EndTotals> totals_;
   bool leaving_ = false;
+  bool responses_ = false, requests_ = false;  // in this run; known once connected
+  Request request_;
+  Misbehaviour misbehaviour_ = Misbehaviour::none;
   net::Timer leave_timer_;
 
   Counter received_, duplicated_, duplicated_unflagged_, redelivered_, out_of_order_, unexpected_, negative_, bad_checksum_, bytes_;
+  Counter confirmed_, answered_negatively_;
   Counter expired_, unrequested_, parked_, cut_off_;
   DeliveryHistograms<measure::CoarseHistogram> histograms_;
 };

@@ -13,7 +13,33 @@ ReceiverGroup::ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell
   shared_.senders_total = this->settings().senders_total;
   if (!is_broadcaster()) shared_.balanced = &balanced_;
   for (std::uint32_t place = 0; place < amount(); ++place) receivers_.emplace_back(tools(), this->settings().first + place, place, shared_);
+  for (const RequestOrder& order : this->settings().requests.value_or(std::vector<RequestOrder>{})) request(order);
   histograms_.each([this](const char* name, const measure::FineHistogram& live) { cutters_.emplace_back(name, live); });
+}
+
+void ReceiverGroup::request(const RequestOrder& order) {
+  if (!settings().requests) throw net::SectionError("type", "\"request\", but requests are off in this run");
+  for (const auto& [first, last] : order.receivers) {
+    for (std::uint32_t number = std::max(first, settings().first); number <= std::min(last, settings().last); ++number) {
+      receivers_[place_of(number)].request(order.request);
+    }
+  }
+}
+
+void ReceiverGroup::make_fault(std::uint32_t number, Fault fault) {
+  Receiver& receiver = receivers_[place_of(number)];
+  switch (fault) {
+    case Fault::disconnect:
+      return receiver.break_connection();
+    case Fault::none:
+      return receiver.misbehave(Misbehaviour::none);
+    case Fault::stop_reading:
+      return receiver.misbehave(Misbehaviour::stop_reading);
+    case Fault::confirm_nothing:
+      return receiver.misbehave(Misbehaviour::confirm_nothing);
+    case Fault::answer_negatively:
+      return receiver.misbehave(Misbehaviour::answer_negatively);
+  }
 }
 
 void ReceiverGroup::begin(std::int64_t /*start_ns*/) {
@@ -39,6 +65,8 @@ void ReceiverGroup::put_counts(nlohmann::json& json) {
   json.update(nlohmann::json(counts));
   json["skipped"] = {
       {"expired", skipped.expired}, {"unrequested", skipped.unrequested}, {"parked", skipped.parked}, {"cut_off", skipped.cut_off}};
+  json["confirmed"] = sum_of(receivers_, &Receiver::confirmed);
+  json["answered_negatively"] = sum_of(receivers_, &Receiver::answered_negatively);
   json["bytes"] = bytes();
   json["ended"] = std::ranges::count(receivers_, ServiceState::ended, &Receiver::state);
 }
@@ -55,6 +83,12 @@ nlohmann::json ReceiverGroup::row(std::size_t place) {
   const std::uint64_t received = receiver.received();
   nlohmann::json row = {{"number", receiver.number()},  {"state", name_of(receiver.state())}, {"received", received},
                         {"rate_per_s", rate_of(place)}, {"latency_mean_ns", nullptr},         {"latency_p99_ns", nullptr}};
+  const measure::ReceivedCounts counts = receiver.counts();
+  const measure::SkippedCounts skipped = receiver.skipped();
+  row["confirmed"] = receiver.confirmed();
+  row["redelivered"] = counts.redelivered;
+  row["expired"] = skipped.expired;
+  row["skipped"] = skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off;
   row["latency_mean_ns"] = mean_or_null(latency);
   if (received > 0) row["latency_p99_ns"] = latency.percentile(99, 100);
   return row;
@@ -68,6 +102,8 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
     entry["number"] = receiver.number();
     entry["port"] = receiver.source_port();
     entry["bytes"] = receiver.bytes();
+    entry["confirmed"] = receiver.confirmed();
+    entry["answered_negatively"] = receiver.answered_negatively();
     if (is_broadcaster()) entry["delivered_sets"] = measure::sender_sets_json(receiver.delivered_sets());
     entry["skipped_sets"] = measure::skipped_sets_json(receiver.skipped_sets());
     entry["handed_over"] = receiver.totals() ? nlohmann::json(receiver.totals()->handed_over) : nlohmann::json(nullptr);

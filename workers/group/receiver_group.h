@@ -13,6 +13,9 @@ class ReceiverGroup : public Group {
  public:
   ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell tell);
 
+  void request(const RequestOrder& order) override;
+  void make_fault(std::uint32_t number, Fault fault) override;
+
  private:
   Service& service(std::size_t place) override { return receivers_[place]; }
   void begin(std::int64_t start_ns) override;

@@ -132,6 +132,25 @@ void Sender::measure(const Record& record) {
 
 void Sender::replay(const Record& record) {
   measure(record);
+  goes_on_ = true;
+  // A full ring had made the killed process wait, so what does not fit any more was answered.
+  if (stamps_.room() == 0) stamps_.drop(1), ++known_below_;
+  stamps_.push({record.intended_ns, record.sent_ns});
+  last_sent_ns_ = record.sent_ns;
+  again_from_ = next_ = record.index + 1;
+}
+
+/// Messages that N2NQ has, but that the killed process had not noted any more: sent, with stamps that nobody knows.
+void Sender::count_unnoted(std::uint64_t next_index) {
+  if (next_index <= next_) return;
+  fault(std::to_string(next_index - next_) +
+        " messages were sent but not noted when the process was killed; they are in no figure but the counts");
+  for (; next_ < next_index; ++next_) {
+    attempted_.add();
+    bytes_.add(payload_.letters_of(number(), next_).size());
+  }
+  stamps_.drop(stamps_.size());
+  known_below_ = again_from_ = next_;
 }
 
 void Sender::finish_if_done(std::int64_t now_ns) {
@@ -157,6 +176,7 @@ void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {
                 std::to_string(facts.letters_max));
   }
   batch_bytes_max_ = facts.batch_bytes_max;
+  if (goes_on_) count_unnoted(facts.next_index);
   on_accepted(std::min(facts.next_index, next_), {});
   again_from_ = known_below_;
   if (stopping_ && again_from_ == next_) return client()->end(next_);

@@ -49,7 +49,7 @@ class Sender : public Service {
   Turn take_turn(std::int64_t now_ns);
   /// When the next message is due. Only after due_later or more.
   std::int64_t next_due_ns() const;
-  /// Counts a message that a killed process had sent.
+  /// Counts a message that a killed process had sent, and goes on behind it. In the order of its log.
   void replay(const Record& record);
   /// Nothing new is sent any more; ends as soon as everything offered was taken.
   void stop();
@@ -80,6 +80,7 @@ class Sender : public Service {
   bool fits(std::size_t letters);
   void account(const Outgoing& message);
   void measure(const Record& record);
+  void count_unnoted(std::uint64_t next_index);
   void finish_if_done(std::int64_t now_ns);
 
   const SenderPlan& plan_;
@@ -89,6 +90,7 @@ class Sender : public Service {
   const Pacer pacer_;
   std::uint64_t planned_;  // messages; the largest number when it is not known beforehand
   bool started_ = false;
+  bool goes_on_ = false;  // for a killed process
   bool stopping_ = false;
   std::int64_t start_ns_ = 0;
 

@@ -69,6 +69,12 @@ void Service::close() {
   if (client_) client_->close();
 }
 
+void Service::break_connection() {
+  if (!open_) return;
+  client_->close();
+  on_closed("disconnected by a planned fault", true);
+}
+
 void Service::set_state(ServiceState to) {
   const ServiceState from = state();
   if (from == to) return;

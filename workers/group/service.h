@@ -57,6 +57,8 @@ class Service : public QueueHandler {
   void tick(std::int64_t now_ns);
   /// Gives up whatever it has, without a word.
   void close();
+  /// Breaks the connection, as a network does; it is tried again like any that broke. Nothing without a connection.
+  void break_connection();
 
   std::uint32_t number() const { return number_; }
   const std::string& name() const { return name_; }

@@ -87,7 +87,50 @@ LogOptions read_log(Section section) {
   return log;
 }
 
+constexpr std::size_t rules_max = 1024;  // of one receiver's list
+
+/// A pair of numbers, such as [20,100]; absent: `whole`.
+std::pair<std::uint32_t, std::uint32_t> read_pair(Section& section, const std::string& name,
+                                                  std::pair<std::uint32_t, std::uint32_t> whole) {
+  const json* found = section.find(name);
+  if (found == nullptr) return whole;
+  const Ranges ranges = parse_ranges(json::array({*found}), section.key(name));
+  return ranges.front();
+}
+
 }  // namespace
+
+Ranges parse_ranges(const json& array, const std::string& name) {
+  Ranges ranges;
+  if (!array.is_array()) throw SectionError(name, name + " is " + array.dump() + ", it has to be a list such as [[1,50]]");
+  for (const json& range : array) {
+    if (!range.is_array() || range.size() != 2) throw SectionError(name, name + " holds " + range.dump() + ", a range is [first, last]");
+    const auto first = Section::in_range(name, range[0], 0, UINT32_MAX);
+    ranges.emplace_back(static_cast<std::uint32_t>(first),
+                        static_cast<std::uint32_t>(Section::in_range(name, range[1], first, UINT32_MAX)));
+  }
+  return ranges;
+}
+
+RequestOrder parse_request_order(Section& section) {
+  RequestOrder order;
+  order.receivers = parse_ranges(section.get("receivers"), section.key("receivers"));
+  const json& rules = section.get("rules");
+  if (!rules.is_array() || rules.size() > rules_max) {
+    throw SectionError(section.key("rules"), section.key("rules") + " has to be a list of at most " + std::to_string(rules_max) + " rules");
+  }
+  order.request.rules.clear();
+  for (const json& rule : rules) {
+    Section entry(rule, section.key("rules"));
+    const wire::Rule any;
+    const auto [sender_first, sender_last] = read_pair(entry, "senders", {any.sender_first, any.sender_last});
+    const auto [size_min, size_max] = read_pair(entry, "sizes", {any.size_min, any.size_max});
+    entry.refuse_unknown();
+    order.request.rules.push_back({sender_first, sender_last, size_min, size_max});
+  }
+  section.whole_number("prefetch", order.request.prefetch, 1, 1'000'000);
+  return order;
+}
 
 WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
   Section top(configure, "");
@@ -113,6 +156,16 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
     read_load(top.section("load"), settings);
   } else {
     top.required_number("senders_total", settings.senders_total, 1, services_max);
+    if (const json* requests = top.find("requests"); requests != nullptr && !requests->is_null()) {
+      if (!requests->is_array())
+        throw SectionError("requests", "requests is " + requests->dump() + ", it has to be a list, or null for off");
+      settings.requests.emplace();
+      for (const json& order : *requests) {
+        Section section(order, "requests");
+        settings.requests->push_back(parse_request_order(section));
+        section.refuse_unknown();
+      }
+    }
     settings.queue_mode = top.choice("queue_mode", wire::QueueMode::broadcaster,
                                      {{"broadcaster", wire::QueueMode::broadcaster}, {"load-balancer", wire::QueueMode::load_balancer}});
   }
@@ -120,6 +173,11 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
   settings.log = read_log(top.section("log"));
   settings.staging_folder = top.text("staging_folder");
   settings.salvage = top.text("salvage");
+  settings.continue_of = top.text("continue");
+  if (!settings.continue_of.empty() && (settings.log.mode != LogMode::all || !settings.salvage.empty())) {
+    throw SectionError("continue",
+                       "a killed group can be continued only with log.mode all (its logs are what it knew), and not salvaged too");
+  }
   if (settings.staging_folder.empty() && settings.log.mode != LogMode::off) {
     throw SectionError("staging_folder", "staging_folder is missing: logs are staged in a folder in memory, such as /dev/shm");
   }

@@ -152,6 +152,27 @@ class Maker {
     return {count_of(told.expired), count_of(told.unrequested), count_of(told.parked), count_of(told.cut_off), count_of(told.still_queued)};
   }
 
+  /// How many of `set` were delivered all the same: N2NQ does not know what became of a delivery whose answer it never heard.
+  std::uint64_t delivered_among(const SenderSets& set, const std::vector<const IndexSet*>& delivered) const {
+    std::uint64_t count = 0;
+    for (const SenderRun& run : set) {
+      for (std::uint32_t sender = std::max(run.first, 1u); sender <= std::min(run.last, in_.senders_total); ++sender) {
+        count += run.set.count() - (run.set - *delivered[sender]).count();
+      }
+    }
+    return count;
+  }
+
+  /// Each copy counts once, and what was delivered was delivered. `sets` are those that `line.skipped` counts.
+  void take_off_delivered(CopyLedger& line, const SkippedSets& sets, const SenderSets& delivered) const {
+    const auto got = by_sender(delivered, in_.senders_total);
+    line.skipped.expired -= std::min(line.skipped.expired, delivered_among(sets.expired, got));
+    line.skipped.unrequested -= std::min(line.skipped.unrequested, delivered_among(sets.unrequested, got));
+    line.skipped.parked -= std::min(line.skipped.parked, delivered_among(sets.parked, got));
+    line.skipped.cut_off -= std::min(line.skipped.cut_off, delivered_among(sets.cut_off, got));
+    line.skipped.still_queued -= std::min(line.skipped.still_queued, delivered_among(sets.still_queued, got));
+  }
+
   void finish_copies(CopyLedger& line) {
     const SkippedCounts& skipped = line.skipped;
     line.unexplained = static_cast<std::int64_t>(line.accepted) -
@@ -197,11 +218,14 @@ class Maker {
       std::vector<const SkippedSets*> skipped;
       if (account != nullptr) skipped.push_back(&account->skipped_sets);
       if (told != nullptr) skipped.push_back(&told->sets);
-      add_copies(line.copies, account != nullptr ? account->delivered_sets : SenderSets{}, skipped);
+      const SenderSets delivered = account != nullptr ? account->delivered_sets : SenderSets{};
+      add_copies(line.copies, delivered, skipped);
       if (told != nullptr) {
         line.copies.skipped = told->skipped;
+        take_off_delivered(line.copies, told->sets, delivered);
       } else if (account != nullptr) {
         line.copies.skipped = counts_of(account->skipped_sets);
+        take_off_delivered(line.copies, account->skipped_sets, delivered);
       }
       finish_copies(line.copies);
       add_to_total(line.copies);
@@ -226,8 +250,14 @@ class Maker {
       out_.receivers.push_back(std::move(line));
     }
     if (in_.broker) skipped.push_back(&in_.broker->total_sets);
-    add_copies(out_.total, delivered_by_all_groups(), skipped);
+    const SenderSets delivered = delivered_by_all_groups();
+    add_copies(out_.total, delivered, skipped);
     out_.total.skipped = in_.broker ? in_.broker->total : told_to_receivers;
+    if (in_.broker) {
+      take_off_delivered(out_.total, in_.broker->total_sets, delivered);
+    } else {
+      for (const SkippedSets* sets : skipped) take_off_delivered(out_.total, *sets, delivered);
+    }
     finish_copies(out_.total);
   }
 

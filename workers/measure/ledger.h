@@ -4,6 +4,7 @@
 //   per sender                               attempted = accepted + refused + lost before the queue
 //   broadcaster per receiver, load balancer in total
 //                                            accepted = delivered + expired + unrequested + parked + cut off + still queued + lost
+//   What was delivered counts as delivered, even if N2NQ took it for something else (parked after negative answers, say).
 //   per receiver, where the broker told      handed over = delivered + duplicated + not received there
 //
 // Lost is found by comparing sets of (sender, index): accepted, and neither delivered nor named as skipped. It is never what is left over;

@@ -34,12 +34,16 @@ bool is_final(wire::ErrorCode code) {
 }  // namespace
 
 N2nqClient::N2nqClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler)
-    : loop_(loop), address_(address), identity_(identity), handler_(handler) {}
+    : loop_(loop), address_(address), identity_(identity), handler_(handler), session_(identity.first_session) {}
 
 void N2nqClient::open(std::uint64_t next_index) {
   connection_.reset();
   out_.clear();
   end_sent_ = false;
+  reading_ = true;
+  deliveries_ = 0;
+  answers_.ranges.clear();
+  rule_list_ = prefetch_ = credit_ = 0;
   next_index_ = next_index;
   opened_ns_ = net::now_ns();
   state_ = State::connecting;
@@ -88,6 +92,7 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
                 false);
   }
   connection_->set_frame_bytes_max(welcome.frame_bytes_max);
+  frame_bytes_max_ = welcome.frame_bytes_max;
   heartbeat_ns_ = std::int64_t{welcome.heartbeat_ms} * net::ns_per_ms;
   state_ = State::open;
   OpenFacts facts;
@@ -96,6 +101,8 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
   facts.batch_bytes_max = std::min(welcome.frame_bytes_max, batch_bytes_wanted);
   facts.letters_max = welcome.frame_bytes_max - std::min<std::uint32_t>(welcome.frame_bytes_max, wire::record_header_bytes);
   facts.source_port = connection_->local().port();
+  facts.responses = responses_ = (welcome.features & wire::feature_responses) != 0;
+  facts.requests = requests_ = (welcome.features & wire::feature_requests) != 0;
   // WELCOME was made somewhere between HELLO's write and its own read. Where "at the same time by both clocks" fits in there, the clocks
   // are one.
   const std::int64_t earliest = welcome.now_ns - read_ns, latest = welcome.now_ns - hello_sent_ns_;
@@ -108,6 +115,8 @@ void N2nqClient::take_deliveries(const wire::Frame& frame) {
   Delivery delivery;
   delivery.sent_on_ns = wire::load<std::int64_t>(frame.body.data());
   wire::RecordWalk walk(frame.body.subspan(wire::deliver_prefix_bytes));
+  const std::uint64_t before = deliveries_;
+  in_deliveries_ = true;
   while (const auto record = walk.next()) {
     delivery.received_ns = connection_->read_ns_of(frame, static_cast<std::size_t>(record->data() + record->size() - frame.body.data()));
     const wire::RecordHeader header = wire::read_record_header(record->data());
@@ -120,9 +129,71 @@ void N2nqClient::take_deliveries(const wire::Frame& frame) {
     delivery.flags = header.flags;
     delivery.attempt = header.attempt;
     delivery.checksum_ok = wire::compute_record_checksum(record->data()) == header.checksum;
+    delivery.number = deliveries_++;
     handler_.on_delivery(delivery);
   }
-  if (walk.failed()) refuse("a DELIVER whose records do not fit its body");
+  in_deliveries_ = false;
+  if (walk.failed()) return refuse("a DELIVER whose records do not fit its body");
+  if (responses_) {
+    send_answers();
+  } else if (requests_) {
+    give_back(deliveries_ - before);
+  }
+}
+
+void N2nqClient::acknowledge(std::uint64_t delivery, bool positive) {
+  std::vector<wire::ConfirmRange>& ranges = answers_.ranges;
+  if (!ranges.empty() && ranges.back().negative == !positive && ranges.back().first_delivery + ranges.back().count == delivery) {
+    ++ranges.back().count;
+  } else {
+    ranges.push_back({delivery, 1, !positive});
+  }
+  if (!in_deliveries_) send_answers();
+}
+
+void N2nqClient::send_answers() {
+  if (answers_.ranges.empty() || state_ != State::open || end_sent_) return;
+  const std::size_t ranges_max = frame_bytes_max_ / wire::ConfirmRange::entry_bytes;
+  while (answers_.ranges.size() > ranges_max) {
+    const auto middle = answers_.ranges.begin() + static_cast<std::ptrdiff_t>(ranges_max);
+    wire::Confirm{{answers_.ranges.begin(), middle}}.encode(out_.bytes());
+    answers_.ranges.erase(answers_.ranges.begin(), middle);
+  }
+  answers_.encode(out_.bytes());
+  answers_.ranges.clear();
+  flush();
+}
+
+void N2nqClient::request(const Request& request) {
+  if (state_ != State::open || end_sent_) return;
+  wire::Rules{rule_list_++, request.rules}.encode(out_.bytes());
+  prefetch_ = request.prefetch;
+  if (prefetch_ > credit_) {
+    wire::Credit{prefetch_ - credit_}.encode(out_.bytes());
+    credit_ = prefetch_;
+  }
+  flush();
+}
+
+/// Without responses: what came in may come again, as far as it is still wanted.
+void N2nqClient::give_back(std::uint64_t deliveries) {
+  const std::uint64_t too_many = credit_ - std::min(credit_, prefetch_);
+  const std::uint64_t kept = std::min(deliveries, too_many);
+  credit_ -= static_cast<std::uint32_t>(kept);
+  if (deliveries == kept || end_sent_) return;
+  wire::Credit{deliveries - kept}.encode(out_.bytes());
+  flush();
+}
+
+void N2nqClient::set_reading(bool reading) {
+  if (reading_ == reading || state_ != State::open) return;
+  reading_ = reading;
+  if (reading) {
+    last_heard_ns_ = net::now_ns();  // it could not be heard
+    connection_->resume_reading();
+  } else {
+    connection_->pause_reading();
+  }
 }
 
 void N2nqClient::take_end(wire::ByteView body) {
@@ -197,7 +268,7 @@ void N2nqClient::tick(std::int64_t now_ns) {
     return;
   }
   if (state_ != State::open || heartbeat_ns_ == 0) return;
-  if (now_ns - last_heard_ns_ > heartbeat_ns_) {
+  if (reading_ && now_ns - last_heard_ns_ > heartbeat_ns_) {
     return fail("nothing heard from N2NQ for " + std::to_string(heartbeat_ns_ / net::ns_per_ms) + " ms", true);
   }
   if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late

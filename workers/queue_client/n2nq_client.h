@@ -21,6 +21,9 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::size_t bytes_in_batch(std::size_t letters) const override;
   void publish(std::span<Outgoing> messages) override;
   void end(std::uint64_t next_index) override;
+  void acknowledge(std::uint64_t delivery, bool positive) override;
+  void request(const Request& request) override;
+  void set_reading(bool reading) override;
   void tick(std::int64_t now_ns) override;
   void close() override;
 
@@ -35,6 +38,8 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
 
   void take_welcome(const wire::Welcome& welcome, std::int64_t read_ns);
   void take_deliveries(const wire::Frame& frame);
+  void give_back(std::uint64_t deliveries);
+  void send_answers();
   void take_end(wire::ByteView body);
   void take_error(const wire::Error& error);
   void flush();
@@ -49,13 +54,24 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   net::OutBuffer out_;
   State state_ = State::idle;
   bool end_sent_ = false;
-  std::uint32_t session_ = 0;
+  std::uint32_t session_;
   std::uint64_t next_index_ = 0;
   std::int64_t opened_ns_ = 0;  // when open() was called
   std::int64_t hello_sent_ns_ = 0;
   std::int64_t last_sent_ns_ = 0;
   std::int64_t last_heard_ns_ = 0;
   std::int64_t heartbeat_ns_ = 0;  // 0: none
+  std::uint32_t frame_bytes_max_ = 0;
+  bool reading_ = true;
+
+  // Receivers, on this connection.
+  bool responses_ = false, requests_ = false;
+  std::uint64_t deliveries_ = 0;
+  wire::Confirm answers_;  // to be sent; at most one range per delivery that is unconfirmed
+  bool in_deliveries_ = false;
+  std::uint32_t rule_list_ = 0;
+  std::uint32_t prefetch_ = 0;  // wanted
+  std::uint32_t credit_ = 0;    // in play: given and not used up, or used and not given back yet
 };
 
 }  // namespace n2nq::worker

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one small interface between the workers and the system under test: open, publish, deliver, close. One client is one service's
-// connection. N2NQ is the first system behind it; responses and requests (acknowledge, request) join when N2NQ offers them.
+// The one small interface between the workers and the system under test: open, publish, deliver, acknowledge, request, close. One client is
+// one service's connection. N2NQ is the first system behind it.
 //
 // Everything happens on the loop's thread. A call costs per batch, a delivery one virtual call; nothing is allocated per message.
 #pragma once
@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/net/event_loop.h"
 #include "broker/net/tcp.h"
@@ -39,6 +40,13 @@ struct Delivery {
   std::uint16_t flags = 0;                               // as on the wire: wire::flag_warm_up, …
   std::uint16_t attempt = 0;
   bool checksum_ok = true;
+  std::uint64_t number = 0;  // of this connection's deliveries, from 0: what acknowledge() speaks of
+};
+
+/// What a receiver asks for: messages that match one of the rules, `prefetch` at a time. No rule: nothing.
+struct Request {
+  std::vector<wire::Rule> rules = {wire::Rule{}};  // any
+  std::uint32_t prefetch = 1;                      // deliveries that may be under way or unanswered; 1 is one after the other
 };
 
 struct OpenFacts {
@@ -47,6 +55,8 @@ struct OpenFacts {
   std::uint32_t batch_bytes_max = 0;  // publish() takes that much at once, see bytes_in_batch(), or one message however long
   std::uint32_t letters_max = 0;      // longest payload that can be published at all
   std::uint16_t source_port = 0;
+  bool responses = false;      // receivers: every delivery is to be acknowledged
+  bool requests = false;       // receivers: nothing comes before request()
   std::int64_t offset_ns = 0;  // system's clock minus ours: 0 where the handshake is consistent with one shared clock, else its middle
   std::int64_t offset_error_ns = 0;  // half the handshake's round trip
 };
@@ -86,6 +96,14 @@ class QueueClient {
   virtual void publish(std::span<Outgoing> messages) = 0;
   /// Senders: nothing follows index `next_index` - 1. Receivers: this one leaves. on_end() follows.
   virtual void end(std::uint64_t next_index) = 0;
+  /// Receivers, with responses: the delivery has arrived and was checked (positive), or is to be delivered again (negative). Each delivery
+  /// of this connection at most once. Answers to what came in one piece leave in one piece.
+  virtual void acknowledge(std::uint64_t delivery, bool positive) = 0;
+  /// Receivers, with requests: from now on, on this connection. Replaces what was asked before as a whole. A smaller prefetch than before
+  /// takes effect as deliveries come in; with responses only on the next connection, since there every answer gives its credit back.
+  virtual void request(const Request& request) = 0;
+  /// Stops taking anything from the connection, as a process that hangs does, and goes on with it.
+  virtual void set_reading(bool reading) = 0;
   /// Heartbeats and deadlines; to be called about four times a second.
   virtual void tick(std::int64_t now_ns) = 0;
   /// At once; no call of the handler follows.
@@ -96,6 +114,7 @@ struct ClientIdentity {
   wire::Role role = wire::Role::sender;
   std::uint32_t number = 0;
   wire::Token token{};
+  std::uint32_t first_session = 0;  // of HELLO; a service that goes on for a killed process is not new
 };
 
 /// The client for a system by its name in `configure`, "n2nq"; null when there is no such system.

@@ -71,10 +71,15 @@ void Recorder::note(const Record& record) {
   begun.dropped.store(begun.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
+void Recorder::go_on_from(const LogCounts& before) {
+  dropped_before_ = before.dropped;
+  keep_error(before.error);
+}
+
 LogCounts Recorder::counts() const {
   LogCounts counts;
   counts.lines = lines_.load(std::memory_order_relaxed);
-  counts.dropped = dropped_by_disk_.load(std::memory_order_relaxed) + (ring_ ? ring_->dropped() : 0);
+  counts.dropped = dropped_before_ + dropped_by_disk_.load(std::memory_order_relaxed) + (ring_ ? ring_->dropped() : 0);
   const std::lock_guard lock(mutex_);  // never held while something is written
   counts.error = error_;
   return counts;
@@ -135,7 +140,8 @@ void Recorder::open_log(std::size_t place) {
   head.emplace_back("log", options_.mode == LogMode::all ? "all" : "every " + std::to_string(options_.sample_every) + "th message");
   head.emplace_back("source_port", port_and_one == 0 ? "none" : std::to_string(port_and_one - 1));
   head.emplace_back("offset_to_broker_ns", std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
-  keep_error(logs_[place].open(head));
+  const bool goes_on = options_.go_on && std::filesystem::exists(logs_[place].path());
+  keep_error(goes_on ? logs_[place].open_again([](std::string_view) {}) : logs_[place].open(head));
   head_written_[place] = true;
 }
 

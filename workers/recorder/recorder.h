@@ -23,7 +23,8 @@ struct LogOptions {
   LogMode mode = LogMode::all;
   std::uint32_t sample_every = 100;  // sampled: messages whose index is a multiple of it
   std::string folder;
-  HeadLines head;  // beside what the recorder says itself
+  HeadLines head;      // beside what the recorder says itself
+  bool go_on = false;  // the logs are there already, by a process before this one
 };
 
 struct LogCounts {
@@ -45,6 +46,9 @@ class Recorder {
   void begin_log(std::uint32_t service, std::uint16_t source_port, std::int64_t offset_to_broker_ns);
   /// Data thread. Costs a copy into the ring.
   void note(const Record& record);
+
+  /// Before the first note(): what the process before this one had not written, and what went wrong there.
+  void go_on_from(const LogCounts& before);
 
   /// Any thread.
   LogCounts counts() const;
@@ -80,6 +84,7 @@ class Recorder {
   std::size_t logs_begun_ = 0;      // while their services ran
   std::atomic<std::uint64_t> lines_{0};
   std::atomic<std::uint64_t> dropped_by_disk_{0};
+  std::uint64_t dropped_before_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable finishing_changed_;

@@ -8,7 +8,8 @@ namespace n2nq::worker {
 
 namespace {
 
-constexpr const char* remark = "the process was killed; this log was completed from its staging file";
+constexpr const char* killed = "the process was killed; this log was completed from its staging file";
+constexpr const char* killed_and_started = "the process was killed here and started again";
 
 std::string text_of(WorkerRole role, const Record& record) {
   char line[measure::line_bytes_max];
@@ -39,7 +40,7 @@ std::size_t written_already(WorkerRole role, const std::vector<Record>& records,
 }  // namespace
 
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
-                       const std::string& log_folder, const std::function<void(const Record&)>& each_record) {
+                       const std::string& log_folder, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
   StagingRing ring = StagingRing::open(staging_file);
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
   LogCounts counts;
@@ -63,7 +64,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
       each_record(staged[i]);
       log.add(staged[i]);
     }
-    keep_error(log.close(0, remark));
+    keep_error(go_on == LogsGoOn::yes ? log.break_off(killed_and_started) : log.close(0, killed));
     counts.lines += log.lines();
     counts.dropped += log.dropped();
   }

@@ -72,6 +72,14 @@ std::string ServiceLog::close(std::uint64_t dropped_before, const std::string& r
   return error.empty() ? foot_error : error;
 }
 
+std::string ServiceLog::break_off(const std::string& remark) {
+  std::string error = has_waiting() ? flush() : "";
+  if (!is_open()) return error;
+  const std::string remark_error = write_all("# remark: " + remark + "\n");
+  fd_.reset();
+  return error.empty() ? remark_error : error;
+}
+
 std::string ServiceLog::write_all(const std::string& text) {
   std::size_t written = 0;
   while (written < text.size()) {

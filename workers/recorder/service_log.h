@@ -36,6 +36,8 @@ class ServiceLog {
   bool has_waiting() const { return !waiting_.empty(); }
   /// Writes what was collected. Empty: done; else what went wrong, with the path; the lines are then counted as dropped.
   std::string flush();
+  /// A remark in place of a foot: somebody else will open it again and go on.
+  std::string break_off(const std::string& remark);
   /// The foot, and the end. `dropped_before` lines never reached this log; `remark`: one more line of the foot.
   std::string close(std::uint64_t dropped_before, const std::string& remark = {});
 

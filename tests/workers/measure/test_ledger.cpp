@@ -92,6 +92,25 @@ TEST(Ledger, ACleanBalancedRunHasNothingToSay) {
   EXPECT_EQ(ledger.receivers[1].copies.delivered, 10u);
 }
 
+TEST(Ledger, WhatWasDeliveredIsDeliveredWhateverN2nqTookItFor) {
+  // Parked after negative answers, expired unconfirmed: the receivers have them all the same.
+  LedgerInput input = broadcast();
+  input.broker->receivers[0].skipped = {.expired = 2, .unrequested = 0, .parked = 3, .cut_off = 0, .still_queued = 0};
+  input.broker->receivers[0].sets.expired = {{1, 2, set("4")}};
+  input.broker->receivers[0].sets.parked = {{1, 1, set("0-2")}};
+  const Ledger ledger = make_ledger(input);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_TRUE(ledger.findings.empty());
+  EXPECT_EQ(ledger.receivers[0].copies.delivered, 20u);
+  EXPECT_EQ(ledger.receivers[0].copies.skipped, SkippedCounts());
+
+  LedgerInput balancing = balanced();
+  balancing.broker->total.still_queued = 1;
+  balancing.broker->total_sets.still_queued = {{2, 2, set("9")}};
+  EXPECT_TRUE(make_ledger(balancing).balanced);
+  EXPECT_EQ(make_ledger(balancing).total.skipped.still_queued, 0u);
+}
+
 TEST(Ledger, LostIsFoundByComparingSets) {
   LedgerInput input = broadcast();
   input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-9")}, {2, 2, set("0-4,7-9")}});

@@ -117,7 +117,9 @@ nlohmann::json Child::wait_for(const Wanted& wanted) {
 }
 
 nlohmann::json Child::wait_for_type(const std::string& type) {
-  return wait_for([&](const nlohmann::json& object) { return object["type"] == type; });
+  nlohmann::json object = wait_for([&](const nlohmann::json& candidate) { return candidate["type"] == type; });
+  if (type == "hello") staging_file_ = object.value("staging_file", "");
+  return object;
 }
 
 nlohmann::json Child::wait_for_state(const std::string& state) {

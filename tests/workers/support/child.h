@@ -42,6 +42,8 @@ class Child {
   nlohmann::json wait_for(const Wanted& wanted);
   nlohmann::json wait_for_type(const std::string& type);
   nlohmann::json wait_for_state(const std::string& state);
+  /// As the hello said; wait_for_type("hello") has to come before.
+  const std::string& staging_file() const { return staging_file_; }
   /// The next line, unparsed.
   std::string wait_for_line();
 
@@ -59,6 +61,7 @@ class Child {
   std::condition_variable silent_changed_;
   std::thread lease_keeper_;
   std::string buffer_;
+  std::string staging_file_;
   std::vector<nlohmann::json> seen_;  // read, but not asked for yet
 };
 

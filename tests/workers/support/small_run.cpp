@@ -21,7 +21,7 @@ SmallRun::~SmallRun() {
   broker.reset();
   senders.reset();
   receivers.reset();
-  fs::remove_all(folder_);
+  if (!getenv("N2NQ_KEEP")) fs::remove_all(folder_);
 }
 
 json SmallRun::common(const char* role) const {
@@ -36,6 +36,7 @@ json SmallRun::configure_broker() const {
   json configure = common("broker");
   configure["listen"] = {{"address", "127.0.0.1"}, {"port", port}};
   configure["queue"] = {{"mode", shape.mode}, {"remove", "when-all-have-it"}, {"retention_ms", 60'000}, {"dispatch", "random"}};
+  configure["queue"].update(shape.queue);
   configure["expect"] = {{"senders", shape.senders}, {"receivers", shape.receivers}};
   return configure;
 }
@@ -57,6 +58,7 @@ json SmallRun::configure_receivers() const {
   configure["services"] = {{"first", 1}, {"last", shape.receivers}, {"total", shape.receivers}};
   configure["senders_total"] = shape.senders;
   configure["queue_mode"] = shape.mode;
+  configure["requests"] = shape.requests;
   configure["log"] = log_settings("receivers");
   configure["staging_folder"] = folder_ + "/staging";
   return configure;

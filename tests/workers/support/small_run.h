@@ -19,6 +19,8 @@ struct RunShape {
                          {"interval_ns", {{"num", 5'000'000}, {"den", 1}}},
                          {"start", "spread"}};
   std::string log = "all";
+  nlohmann::json queue = nlohmann::json::object();  // of the broker's settings, on top of these
+  nlohmann::json requests;                          // of the receivers' settings; null: off
 };
 
 class SmallRun {

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Receivers that answer and ask, services that misbehave, and groups that are killed and started again: real processes, real N2NQ.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "tests/workers/support/small_run.h"
+#include "workers/measure/accounts.h"
+#include "workers/measure/ledger.h"
+
+namespace n2nq::worker::testing {
+namespace {
+
+using nlohmann::json;
+
+json stats_until(Child& child, const Child::Wanted& wanted) {
+  for (int id = 1;; ++id) {
+    child.send(SmallRun::stats_message(id));
+    json stats = child.wait_for_type("stats");
+    if (wanted(stats)) return stats;
+  }
+}
+
+measure::Ledger ledger_of(const SmallRun& run) {
+  measure::LedgerInput input;
+  input.mode = run.shape.mode == "broadcaster" ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+  input.senders_total = static_cast<std::uint32_t>(run.shape.senders);
+  input.receivers_total = static_cast<std::uint32_t>(run.shape.receivers);
+  input.senders.push_back(measure::senders_account_from(run.senders_bye));
+  input.receivers.push_back(measure::receivers_account_from(run.receivers_bye));
+  input.broker = measure::broker_account_from(run.broker_bye);
+  return measure::make_ledger(input);
+}
+
+std::string reasons(const measure::Ledger& ledger) {
+  std::string text;
+  for (const measure::Finding& finding : ledger.findings) text += finding.reason + "\n";
+  return text;
+}
+
+struct Answers : ::testing::TestWithParam<const char*> {
+  RunShape shape(json queue) {
+    RunShape shape;
+    shape.mode = GetParam();
+    shape.queue = std::move(queue);
+    return shape;
+  }
+  std::uint64_t copies(const RunShape& shape) const {
+    return std::string(GetParam()) == "broadcaster" ? static_cast<std::uint64_t>(shape.receivers) : 1;
+  }
+};
+
+TEST_P(Answers, every_delivery_is_confirmed_once) {
+  SmallRun run(shape({{"responses", true}}));
+  run.launch();
+  run.start();
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_TRUE(ledger.findings.empty()) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 100 * copies(run.shape));
+  EXPECT_EQ(run.receivers_bye["confirmed"], ledger.total.delivered);
+  EXPECT_EQ(run.receivers_bye["redelivered"], 0);
+}
+
+TEST_P(Answers, one_after_the_other_with_a_window_of_one) {
+  SmallRun run(shape({{"responses", true}, {"responses_window", 1}}));
+  run.launch();
+  run.start();
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced && ledger.findings.empty()) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 100 * copies(run.shape));
+}
+
+TEST_P(Answers, negative_answers_are_delivered_again_and_parked_in_the_end) {
+  SmallRun run(shape({{"responses", true}, {"responses_attempts_max", 3}}));
+  run.launch();
+  for (int number = 1; number <= run.shape.receivers; ++number) {
+    run.receivers->send({{"type", "fault"}, {"service", number}, {"kind", "answer-negatively"}});
+  }
+  run.start();
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.total.lost, 0u) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 100 * copies(run.shape)) << "it was received, whatever was answered";
+  EXPECT_EQ(run.receivers_bye["received"], 3 * ledger.total.delivered) << "three attempts each";
+  EXPECT_EQ(run.receivers_bye["redelivered"], 2 * ledger.total.delivered);
+  EXPECT_EQ(run.receivers_bye["answered_negatively"], run.receivers_bye["received"]);
+}
+
+TEST_P(Answers, a_killed_and_restarted_receivers_group_misses_nothing) {
+  RunShape wanted = shape({{"responses", true}});
+  wanted.load["messages"] = 200;
+  SmallRun run(wanted);
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 50; });
+  const std::string staging = run.receivers->staging_file();
+  run.receivers->kill(SIGKILL);
+  run.receivers->wait_for_exit();
+  run.receivers = std::make_unique<Child>("n2nq-receivers");
+  json again = run.configure_receivers();
+  again["continue"] = staging;
+  run.receivers->send(again);
+  run.receivers->wait_for_type("hello");
+  run.receivers->send(run.connect_message());
+  run.receivers->wait_for_state("connected");
+  run.receivers->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 1000 * copies(run.shape)) << reasons(ledger);
+  EXPECT_EQ(ledger.total.lost, 0u);
+  EXPECT_EQ(ledger.total.tags.duplicated_unflagged, 0u);
+  EXPECT_EQ(ledger.total.tags.out_of_order, 0u);
+  EXPECT_EQ(run.receivers_bye["log"]["lines"], run.receivers_bye["received"]) << "the logs go on";
+}
+
+TEST_P(Answers, a_killed_and_restarted_senders_group_goes_on_with_its_plan) {
+  RunShape wanted = shape({{"responses", true}});
+  wanted.load["messages"] = 200;
+  SmallRun run(wanted);
+  run.launch();
+  run.start();
+  stats_until(*run.senders, [](const json& stats) { return stats["attempted"] > 50; });
+  const std::string staging = run.senders->staging_file();
+  run.senders->kill(SIGKILL);
+  run.senders->wait_for_exit();
+  run.senders = std::make_unique<Child>("n2nq-senders");
+  json again = run.configure_senders();
+  again["continue"] = staging;
+  run.senders->send(again);
+  run.senders->wait_for_type("hello");
+  run.senders->send(run.connect_message());
+  run.senders->wait_for_state("connected");
+  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.attempted, 1000u);
+  EXPECT_EQ(ledger.total.delivered, 1000 * copies(run.shape)) << reasons(ledger);
+  EXPECT_EQ(ledger.total.lost, 0u);
+}
+
+TEST_P(Answers, a_disconnected_receiver_comes_back_under_its_number) {
+  RunShape wanted = shape({{"responses", true}});
+  wanted.load["messages"] = 100;
+  SmallRun run(wanted);
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 20; });
+  run.receivers->send({{"type", "fault"}, {"service", 2}, {"kind", "disconnect"}});
+  run.senders->send({{"type", "fault"}, {"service", 3}, {"kind", "disconnect"}});
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 500 * copies(run.shape)) << reasons(ledger);
+  EXPECT_NE(run.receivers_bye["faults"].dump().find("R002: connection lost"), std::string::npos);
+  EXPECT_NE(run.senders_bye["faults"].dump().find("S003: connection lost"), std::string::npos);
+}
+
+TEST_P(Answers, only_what_was_asked_for_comes) {
+  RunShape wanted = shape({{"requests", true}});
+  wanted.load["size_bytes"] = {20, 60};
+  wanted.load["messages"] = 40;
+  // R001 to R004: what S001 and S002 send, 20 to 40 letters; R005: anything.
+  wanted.requests = json::array({{{"receivers", {{1, 4}}}, {"rules", {{{"senders", {1, 2}}, {"sizes", {20, 40}}}}}, {"prefetch", 2}}});
+  SmallRun run(wanted);
+  run.launch();
+  run.start();
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.total.lost, 0u) << reasons(ledger);
+  if (std::string(GetParam()) == "broadcaster") {
+    EXPECT_EQ(ledger.receivers[4].copies.delivered, 200u);
+    EXPECT_GT(ledger.receivers[0].copies.delivered, 0u);
+    EXPECT_EQ(ledger.receivers[0].copies.delivered + ledger.receivers[0].copies.skipped.unrequested, 200u);
+    EXPECT_EQ(ledger.receivers[0].copies.delivered, ledger.receivers[3].copies.delivered);
+  } else {
+    EXPECT_EQ(ledger.total.delivered, 200u);
+  }
+}
+
+TEST_P(Answers, rules_change_while_messages_flow) {
+  RunShape wanted = shape({{"requests", true}, {"responses", true}});
+  wanted.load["messages"] = 100;
+  wanted.requests = json::array({{{"receivers", {{1, 5}}}, {"rules", json::array()}, {"prefetch", 1}}});  // nothing
+  SmallRun run(wanted);
+  run.launch();
+  run.start();
+  stats_until(*run.senders, [](const json& stats) { return stats["accepted"] > 50; });
+  const json none = stats_until(*run.receivers, [](const json&) { return true; });
+  EXPECT_EQ(none["received"], 0) << "an empty list gets nothing";
+  run.receivers->send({{"type", "request"}, {"receivers", {{1, 5}}}, {"rules", {json::object()}}, {"prefetch", 3}});
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 500 * copies(run.shape)) << "what is queued is seen by a new list" << reasons(ledger);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothModes, Answers, ::testing::Values("broadcaster", "load-balancer"),
+                         [](const auto& mode) { return std::string(mode.param) == "broadcaster" ? "Broadcaster" : "LoadBalancer"; });
+
+TEST(AnswersRefused, what_cannot_be_done_is_named) {
+  SmallRun run({});
+  run.launch();
+  const auto refused = [&](Child& child, const json& message) {
+    child.send(message);
+    return child.wait_for_type("error")["message"].get<std::string>();
+  };
+  EXPECT_NE(refused(*run.receivers, {{"type", "request"}, {"receivers", {{1, 1}}}, {"rules", json::array()}}).find("requests are off"),
+            std::string::npos);
+  EXPECT_NE(refused(*run.senders, {{"type", "request"}, {"receivers", {{1, 1}}}, {"rules", json::array()}}).find("receivers are who"),
+            std::string::npos);
+  EXPECT_NE(refused(*run.senders, {{"type", "fault"}, {"service", 1}, {"kind", "stop-reading"}}).find("only \"disconnect\""),
+            std::string::npos);
+  EXPECT_NE(refused(*run.receivers, {{"type", "fault"}, {"service", 99}, {"kind", "disconnect"}}).find("from 1 to 5"), std::string::npos);
+  EXPECT_NE(refused(*run.receivers, {{"type", "fault"}, {"service", 1}, {"kind", "sulk"}}).find("confirm-nothing"), std::string::npos);
+  run.start();
+  run.finish();
+  EXPECT_EQ(run.receivers_bye["received"], 500);
+}
+
+}  // namespace
+}  // namespace n2nq::worker::testing
