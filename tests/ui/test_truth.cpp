@@ -180,7 +180,12 @@ void TestTruth::the_end_shows_means_and_what_was_lost() {
   choose_small_run(bench);
   QVERIFY(!bench.find<QWidget>(QStringLiteral("count_lost"))->isVisible());
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_rates(bench));
+  auto* sent = bench.find<QWidget>(QStringLiteral("count_sent"));
+  const QPoint place = sent->mapTo(&bench.window(), QPoint(0, 0));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCoreApplication::processEvents();
+  QCOMPARE(sent->mapTo(&bench.window(), QPoint(0, 0)), place);  // the verdict moves nothing
   const auto summary =
       nlohmann::json::parse(ui_test::file_text(bench.run().folder() + QStringLiteral("/summary.json")).toStdString(), nullptr, false);
   QCOMPARE(tile(bench, "tile_upload"), ui::rate_figure(summary["rates"]["sent_per_s"].get<double>()).text());

@@ -80,7 +80,7 @@ void ReceiversCard::take_settings() {
   const bool over = actions_.run().state() == app::RunState::finished;
   model_->set_amount(settings.receivers.amount);
   model_->set_means(over);
-  rate_->set_caption(over ? QStringLiteral("download rate, mean") : QStringLiteral("download rate"));
+  rate_->set_caption(over ? QStringLiteral("download, mean") : QStringLiteral("download rate"));
   const auto planned = settings.planned_messages();
   received_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
 }

@@ -79,10 +79,11 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(space::between);
   all->addWidget(invitation_box_ = make_invitation(), 1);
-  verdict_row_ = make_verdict();
-  all->addWidget(verdict_row_);
+  // The counts stay where they are when the verdict comes.
   counts_ = make_counts();
   all->addWidget(counts_);
+  verdict_row_ = make_verdict();
+  all->addWidget(verdict_row_);
   all->addStretch(0);
   connect(&form_, &SettingsForm::changed, this, &RunPanel::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &RunPanel::refresh);

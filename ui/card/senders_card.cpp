@@ -49,7 +49,7 @@ void SendersCard::take_settings() {
   model_->set_amount(settings.senders.amount);
   model_->set_planned_each(settings.senders.messages);
   model_->set_means(over);
-  rate_->set_caption(over ? QStringLiteral("upload rate, mean") : QStringLiteral("upload rate"));
+  rate_->set_caption(over ? QStringLiteral("upload, mean") : QStringLiteral("upload rate"));
   const auto planned = settings.planned_messages();
   sent_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned) : QStringLiteral("until stopped"));
 }

@@ -47,6 +47,7 @@ constexpr const char* page = R"(
 <tr><td width="150">F5</td><td>start all</td></tr>
 <tr><td width="150">Shift+F5</td><td>stop; once more: at once</td></tr>
 <tr><td width="150">Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>
+<tr><td width="150">Ctrl+Shift+S</td><td>save the settings as a preset</td></tr>
 <tr><td width="150">Ctrl+1, Ctrl+2, …</td><td>pages, from the left</td></tr>
 <tr><td width="150">F1</td><td>this page</td></tr>
 <tr><td width="150">Ctrl+Q</td><td>quit; a run that is on is stopped first</td></tr>
