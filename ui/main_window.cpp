@@ -108,7 +108,7 @@ QWidget* MainWindow::make_tab_row() {
   // Has its room in this row whether there is a message or not, so that nothing moves when one comes.
   messages_ = new MessageBar(theme_);
   row->addWidget(tabs_);
-  row->addWidget(messages_, 1);
+  row->addWidget(messages_, 1, Qt::AlignVCenter);
   row->addStretch(0);
   row->addWidget(menu_button_);
   for (const QString& name : {bench_name, help_name}) tabs_->addTab(name);

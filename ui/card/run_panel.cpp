@@ -231,9 +231,10 @@ void RunPanel::refresh() {
   reasons_->setVisible(!outcome.reasons.isEmpty());
   reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
-  const QString story = outcome.reasons.isEmpty()
-                            ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
-                            : outcome.reasons.first();
+  // N2NQ's own death stands in this card already, with its last lines.
+  const bool told = outcome.reasons.isEmpty() || outcome.reasons.first() == actions_.run().process(app::Role::broker).error;
+  const QString story = told ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
+                             : outcome.reasons.first();
   story_->set_text(story);
   folder_->setVisible(!outcome.folder.isEmpty());
 }

@@ -130,6 +130,8 @@ void LiveChart::show_window(const TimeWindow& window) {
   window_ = window;
   scale_times();
   scale_values();
+  // Labels of another width need their room at once, not with the next turn of the event loop: till then they would be cut.
+  chart()->layout()->activate();
   update_curves();
   set_reading(reading_s_);
 }
