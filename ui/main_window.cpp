@@ -244,9 +244,9 @@ void MainWindow::restore() {
 // A window of a first start is as large as it likes to be, as far as the screen lets it.
 void MainWindow::fit_to_screen() {
   const QRect room = screen()->availableGeometry();
-  const QSize size = size_at_first.boundedTo(room.size());
-  resize(size);
-  move(room.left() + (room.width() - size.width()) / 2, room.top() + (room.height() - size.height()) / 2);
+  const QSize fitting = size_at_first.boundedTo(room.size());
+  resize(fitting);
+  move(room.left() + (room.width() - fitting.width()) / 2, room.top() + (room.height() - fitting.height()) / 2);
 }
 
 void MainWindow::remember() {
