@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs n2nq-broker, n2nq-senders and n2nq-receivers over the control protocol, without the bench (docs/control-protocol.md)."""
+import json
+import subprocess
+import threading
+import time
+
+from bench import BIN, DEADLINE_S
+
+TOKEN = "ab" * 32
+LEASE_S = 3
+
+
+class Process:
+    """One program and its two pipes. What it says is kept until it is waited for."""
+
+    def __init__(self, program):
+        self.program = program
+        self.popen = subprocess.Popen([BIN / program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.said, self.changed, self.ended = [], threading.Condition(), False
+        self.writing = threading.Lock()
+        self.gone = threading.Event()
+        self.threads = [threading.Thread(target=target) for target in (self.listen, self.keep_lease)]
+        for thread in self.threads:
+            thread.start()
+
+    def listen(self):
+        for line in self.popen.stdout:
+            with self.changed:
+                self.said.append(json.loads(line))
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def keep_lease(self):
+        while not self.gone.wait(LEASE_S):
+            self.write("\n")
+
+    def write(self, text):
+        with self.writing:
+            try:
+                self.popen.stdin.write(text)
+                self.popen.stdin.flush()
+            except OSError:
+                pass  # whoever waits for an answer will say so
+
+    def send(self, **message):
+        self.write(json.dumps(message) + "\n")
+
+    def wait_for(self, kind, **wanted):
+        """Takes the first message of this type with these values out of what was said, or waits for it."""
+        wanted["type"] = kind
+        deadline = time.monotonic() + DEADLINE_S
+        with self.changed:
+            while True:
+                for message in self.said:
+                    if all(message.get(key) == value for key, value in wanted.items()):
+                        self.said.remove(message)
+                        return message
+                if self.ended or not self.changed.wait(deadline - time.monotonic()):
+                    raise AssertionError(f"{self.program} did not say {wanted}; it said {[str(m)[:300] for m in self.said]}")
+
+    def close(self):
+        self.gone.set()
+        self.popen.kill()
+        self.popen.wait()
+        for thread in self.threads:
+            thread.join()
+        self.popen.stdin.close()
+        self.popen.stdout.close()
+
+
+def configure(role, **more):
+    return {"type": "configure", "control": 1, "run": "test", "role": role, "token": TOKEN, **more}
+
+
+def start_broker(senders, receivers, **queue):
+    """A broker and its port."""
+    broker = Process("n2nq-broker")
+    broker.send(**configure("broker", listen={"address": "127.0.0.1", "port": 0}, expect={"senders": senders, "receivers": receivers},
+                            queue={"retention_ms": 60000, **queue}))
+    return broker, broker.wait_for("hello")["port"]
+
+
+def start_group(role, port, services, log_folder, **more):
+    """A group of services (first, last, total), connecting."""
+    group = Process(f"n2nq-{role}")
+    group.send(**configure(role, system="n2nq", services=dict(zip(("first", "last", "total"), services)), staging_folder="/dev/shm",
+                           log={"mode": "all", "sample_every": 1, "folder": str(log_folder), "header": {}}, **more))
+    group.wait_for("hello")
+    group.send(type="connect", address="127.0.0.1", port=port)
+    return group
+
+
+def indexes(text):
+    """The set that a text such as "0-4,7" names."""
+    found = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def copies(sets):
+    """(sender, index) of [[first sender, last sender, "0-4,7"], …]."""
+    return {(sender, index) for first, last, text in sets for sender in range(first, last + 1) for index in indexes(text)}

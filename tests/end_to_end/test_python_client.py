@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clients written from docs/wire-protocol.md alone (docs/examples/n2nq_client.py) take part in runs beside the real groups."""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from bench import DEADLINE_S, BenchCase
+from control import TOKEN, copies, start_broker, start_group
+from run_folder import Log
+
+CLIENT = pathlib.Path(__file__).parents[2] / "docs/examples/n2nq_client.py"
+MESSAGES = 40
+REDELIVERED, NEWLY_MATCHED = 2, 4  # flags
+UNREQUESTED = 2  # reason of SKIPPED
+TOTALS = ("handed_over", "redelivered", "expired", "unrequested", "parked", "cut_off", "still_queued")
+
+
+class Client:
+    """One Python client; what it has written, once it has ended."""
+
+    def __init__(self, folder, what, port, number, *options):
+        self.number, self.output = number, folder / f"{what}-{number}.tsv"
+        with open(self.output, "w") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-B", CLIENT, what, "127.0.0.1", str(port), str(number), "--token", TOKEN, *map(str, options)],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True)
+
+    def is_connected(self):
+        return self.output.read_text().startswith("connected") or self.process.poll() is not None
+
+    def finish(self):
+        _, errors = self.process.communicate(timeout=DEADLINE_S)
+        if self.process.returncode != 0:
+            raise AssertionError(f"client {self.number} ended with {self.process.returncode}: {errors}")
+        output = self.output.read_text()
+        self.lines = [line.split("\t") for line in output.splitlines()]
+        self.end = [int(value) for value in self.of("end")[0]]
+        self.sent = {(self.number, int(index)): letters for index, letters in self.of("sent")}
+        self.delivered = [(int(sender), int(index)) for sender, index, *_ in self.of("delivered")]
+        self.flags = [int(flags) for _, _, _, flags, *_ in self.of("delivered")]
+        self.letters = {(int(sender), int(index)): letters for sender, index, _, _, _, letters in self.of("delivered")}
+        self.skipped = {}
+        for sender, reason, first, last in self.of("skipped"):
+            self.skipped.setdefault(int(reason), set()).update((int(sender), i) for i in range(int(first), int(last) + 1))
+
+    def of(self, kind):
+        return [words for first, *words in self.lines if first == kind]
+
+
+class Mixed(BenchCase):
+    """Senders 1-3 and receivers 1-2 are real groups, senders 4-5 and receivers 3-4 are Python."""
+
+    SENDERS, RECEIVERS = 5, 4
+
+    runs = 0
+
+    def run_mixed(self, mode, rules=("any:any", "any:any"), more=((), ()), group_requests=None, **queue):
+        self.mode, self.runs = mode, self.runs + 1
+        self.logs = self.folder / str(self.runs)
+        self.logs.mkdir()
+        broker, port = start_broker(self.SENDERS, self.RECEIVERS, mode=mode, **queue)
+        self.addCleanup(broker.close)
+        requests = {"requests": group_requests} if queue.get("requests") else {}
+        receivers = start_group("receivers", port, (1, 2, self.RECEIVERS), self.logs / "receivers", senders_total=self.SENDERS,
+                                queue_mode=mode, **requests)
+        self.addCleanup(receivers.close)
+        self.receivers = [self.client("receive", port, 3 + i, "--rules", rules[i], "--credit", 1 + 3 * i, *more[i]) for i in range(2)]
+        senders = start_group("senders", port, (1, 3, self.SENDERS), self.logs / "senders",
+                              load={"messages": MESSAGES, "duration_ms": None, "size_bytes": [20, 60],
+                                    "interval_ns": {"num": 5_000_000, "den": 1}, "start": "spread"})
+        self.addCleanup(senders.close)
+        receivers.wait_for("state", state="connected")
+        senders.wait_for("state", state="connected")
+        for client in self.receivers:
+            self.wait_for("the Python receivers", client.is_connected)
+        self.senders = [self.client("send", port, 4 + i, "--messages", MESSAGES, "--size", 30 + 40 * i, "--delay-ms", 5) for i in range(2)]
+        for group in (receivers, senders):
+            group.send(type="start", at_broker_ns=0)  # in the past: at once
+        for client in self.senders + self.receivers:
+            client.finish()
+        byes = []
+        for process in (senders, receivers, broker):
+            if process is not broker:
+                process.wait_for("state", state="ended")
+            process.send(type="bye")
+            byes.append(process.wait_for("bye"))
+        self.senders_bye, self.receivers_bye, self.broker_bye = byes
+        self.check_senders()
+        self.check_receivers()
+
+    def client(self, *arguments):
+        client = Client(self.logs, *arguments)
+        self.processes.append(client.process)  # killed at the end of the test, if need be
+        return client
+
+    def check_senders(self):
+        self.sizes = {}
+        for number in range(1, 4):
+            log = Log(self.logs / "senders" / f"S{number:03}.log")
+            self.sizes.update({(number, index): size for index, size in zip(log.numbers("index"), log.numbers("size"))})
+        for client in self.senders:
+            self.assertEqual(client.end, [MESSAGES], "what N2NQ accepted of it")
+            self.sizes.update({key: len(letters) for key, letters in client.sent.items()})
+            self.assertEqual(client.of("refused"), [])
+        self.sent = set(self.sizes)
+        self.assertEqual(len(self.sent), self.SENDERS * MESSAGES)
+        self.assertEqual(self.senders_bye["accepted"], 3 * MESSAGES)
+        self.assertEqual([sender["accepted"] for sender in self.broker_bye["senders"]], [MESSAGES] * self.SENDERS)
+
+    def check_receivers(self):
+        for count in ("bad_checksum", "unexpected", "out_of_order", "negative"):
+            self.assertEqual(self.receivers_bye[count], 0, count)
+        letters = {}
+        for client in self.senders:
+            letters.update(client.sent)
+        for client in self.receivers:
+            totals, account = dict(zip(TOTALS, client.end)), self.broker_bye["receivers"][client.number - 1]
+            self.assertEqual(client.of("corrupt"), [])
+            self.assertEqual(totals["handed_over"], len(client.delivered))
+            self.assertEqual(totals["redelivered"], sum(flags & REDELIVERED != 0 for flags in client.flags))
+            self.assertEqual(account["handed_over"], len(client.delivered))
+            self.assertEqual(account["confirmed"], len(client.delivered) if self.responses() else 0)
+            self.assertLessEqual(set(client.delivered), self.sent)
+            self.assertEqual(len(client.delivered), len(set(client.delivered)), "nothing comes twice in an undisturbed run")
+            for key, got in client.letters.items():
+                self.assertEqual(len(got), self.sizes[key], key)
+                self.assertRegex(got, "^[A-Z]*$")
+                # What another Python client sent is known to the letter; of what the groups sent, two who got it got the same.
+                self.assertEqual(got, letters.setdefault(key, got), key)
+            self.assertLessEqual(set(client.skipped), {UNREQUESTED})
+            self.check_order(client)
+            if self.mode == "broadcaster":
+                unrequested = client.skipped.get(UNREQUESTED, set())
+                self.assertEqual(totals["unrequested"], len(unrequested))
+                self.assertEqual(set(client.delivered) & unrequested, set())
+                self.assertEqual(set(client.delivered) | unrequested, self.sent)
+        if self.mode == "load-balancer":
+            got = [set(client.delivered) for client in self.receivers] + [copies(self.receivers_bye["delivered_sets"])]
+            unrequested = copies(self.broker_bye["total"]["unrequested_sets"])
+            self.assertEqual(set().union(*got) | unrequested, self.sent)
+            self.assertEqual(sum(map(len, got)) + len(unrequested), len(self.sent), "each went to one receiver")
+
+    def responses(self):
+        return any(account["confirmed"] for account in self.broker_bye["receivers"])
+
+    def check_order(self, client):
+        last = {}
+        for (sender, index), flags in zip(client.delivered, client.flags):
+            if not flags & (REDELIVERED | NEWLY_MATCHED):
+                self.assertGreater(index, last.get(sender, -1), f"sender {sender}")
+                last[sender] = index
+
+    def matching(self, senders, smallest, largest):
+        return {key for key, size in self.sizes.items() if key[0] in senders and smallest <= size <= largest}
+
+    # --- broadcaster ---
+
+    def test_broadcaster(self):
+        self.run_mixed("broadcaster")
+        self.assertEqual([len(client.delivered) for client in self.receivers], [len(self.sent)] * 2)
+        self.assertFalse(self.responses())
+
+    def test_broadcaster_with_responses(self):
+        self.run_mixed("broadcaster", responses=True, responses_window=16)
+        self.assertTrue(self.responses())
+
+    def test_broadcaster_with_requests(self):
+        for responses in (False, True):
+            with self.subTest(responses=responses):
+                self.run_mixed("broadcaster", rules=("1-2:any,5:20-69", "2-4:30-45"), requests=True, responses=responses,
+                               group_requests=[{"receivers": [[1, 1]], "rules": [{"senders": [4, 5]}], "prefetch": 2}])
+                self.assertEqual(set(self.receivers[0].delivered), self.matching({1, 2}, 0, 99), "S5 sends 70 letters")
+                self.assertEqual(set(self.receivers[1].delivered), self.matching({2, 3, 4}, 30, 45))
+                group = {service["number"]: copies(service["delivered_sets"]) for service in self.receivers_bye["services"]}
+                self.assertEqual(group, {1: self.matching({4, 5}, 0, 99), 2: self.sent})
+
+    def test_broadcaster_asks_for_something_else_on_the_way(self):
+        # Everything stays in the queue here, so that what was passed over before is still there for the second list.
+        self.run_mixed("broadcaster", remove="after-time", rules=("4:any", "none"), more=(("--then", 10, "4-5:any"), ()), requests=True,
+                       responses=True)
+        self.assertEqual(set(self.receivers[0].delivered), self.matching({4, 5}, 0, 99))
+        self.assertTrue(any(flags & NEWLY_MATCHED for flags in self.receivers[0].flags), "what is older than it got already is flagged")
+        self.assertEqual(self.receivers[1].delivered, [])
+
+    # --- load balancer ---
+
+    def test_load_balancer(self):
+        for dispatch in ("random", "round-robin", "next-free"):
+            with self.subTest(dispatch=dispatch):
+                self.run_mixed("load-balancer", dispatch=dispatch)
+                if dispatch == "round-robin":
+                    share = len(self.sent) // self.RECEIVERS
+                    self.assertEqual([len(client.delivered) for client in self.receivers], [share, share])
+
+    def test_load_balancer_with_responses(self):
+        self.run_mixed("load-balancer", responses=True, responses_window=4)
+        self.assertTrue(self.responses())
+
+    def test_load_balancer_with_requests(self):
+        for responses in (False, True):
+            with self.subTest(responses=responses):
+                self.run_mixed("load-balancer", rules=("4:any", "5:any"), requests=True, responses=responses,
+                               group_requests=[{"receivers": [[1, 2]], "rules": [{"senders": [2, 5]}], "prefetch": 1}])
+                self.assertLessEqual(set(self.receivers[0].delivered), self.matching({4}, 0, 99))
+                self.assertLessEqual(set(self.receivers[1].delivered), self.matching({5}, 0, 99))
+                self.assertEqual(copies(self.broker_bye["total"]["unrequested_sets"]), self.matching({1}, 0, 99))
+
+
+if __name__ == "__main__":
+    unittest.main()
