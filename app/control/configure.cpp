@@ -47,6 +47,28 @@ Json services(int amount) {
   return {{"first", 1}, {"last", amount}, {"total", amount}};
 }
 
+Json order(int first, int last, const RequestRules& asked) {
+  Json rules = Json::array();
+  for (const RequestRules::Rule& rule : asked.rules) {
+    Json& entry = rules.emplace_back(Json::object());
+    if (rule.senders) entry["senders"] = {rule.senders->first, rule.senders->second};
+    if (rule.sizes) entry["sizes"] = {rule.sizes->first, rule.sizes->second};
+  }
+  return {{"receivers", {{first, last}}}, {"rules", rules}, {"prefetch", asked.prefetch}};
+}
+
+/// Neighbours that ask for the same are told in one order.
+Json orders(const std::vector<RequestRules>& by_receiver) {
+  Json out = Json::array();
+  for (std::size_t first = 0; first < by_receiver.size();) {
+    std::size_t last = first;
+    while (last + 1 < by_receiver.size() && by_receiver[last + 1] == by_receiver[first]) ++last;
+    out.push_back(order(static_cast<int>(first) + 1, static_cast<int>(last) + 1, by_receiver[first]));
+    first = last + 1;
+  }
+  return out;
+}
+
 template <class Value>
 Json value_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
@@ -62,8 +84,11 @@ Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
                   {"remove", value_text(settings, "queue.remove")},
                   {"retention_ms", milliseconds(settings.queue.retention_s)},
                   {"dispatch", value_text(settings, "queue.dispatch")},
-                  {"responses", false},
-                  {"requests", false}};
+                  {"responses", settings.queue.responses},
+                  {"requests", settings.queue.requests.has_value()},
+                  {"responses_window", settings.responses.window},
+                  {"responses_deadline_ms", milliseconds(settings.responses.deadline_s)},
+                  {"responses_attempts_max", settings.responses.attempts_max}};
   out["expect"] = {{"senders", settings.senders.amount}, {"receivers", settings.receivers.amount}};
   out["limits"] = {{"memory_bytes", limits.memory_mib * bytes_per_mib},
                    {"pending_bytes", limits.pending_mib * bytes_per_mib},
@@ -102,6 +127,7 @@ Json configure_receivers(const Settings& settings, const LaunchFacts& facts) {
   out["services"] = services(settings.receivers.amount);
   out["senders_total"] = settings.senders.amount;
   out["queue_mode"] = value_text(settings, "queue.mode");
+  out["requests"] = settings.queue.requests ? orders(rules_of(*settings.queue.requests, settings.receivers.amount)) : Json();
   out["log"] = log(settings, facts);
   out["staging_folder"] = staging_folder;
   return out;

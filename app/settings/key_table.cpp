@@ -87,15 +87,16 @@ Key host(std::string_view key, std::string_view who, Field field) {
           [=](const Settings& settings) { return field(settings); }};
 }
 
-/// A feature whose key is known but which this version does not offer: only "false" is taken, and nothing is stored.
-Key not_offered(KeyInfo info) {
-  info.words = {"false"};
+template <class Field>
+Key flag(KeyInfo info, Field field) {
+  info.words = {"false", "true"};
   return {std::move(info), KeyKind::flag,
-          [](Settings&, std::string_view text) -> Problem {
-            if (text == "false") return {};
-            return "must be false, not " + in_quotes(text) + ": this version does not offer it yet";
+          [=](Settings& settings, std::string_view text) -> Problem {
+            if (text != "true" && text != "false") return "must be true or false, not " + in_quotes(text);
+            field(settings) = text == "true";
+            return {};
           },
-          [](const Settings&) { return std::string("false"); }};
+          [=](const Settings& settings) { return std::string(field(settings) ? "true" : "false"); }};
 }
 
 Problem set_size(Settings& settings, std::string_view text) {
@@ -173,8 +174,38 @@ void add_queue_keys(std::vector<Key>& table) {
                          0,
                          {"random", "round-robin", "next-free"}},
                         N2NQ_FIELD(queue.dispatch)));
-  table.push_back(not_offered({"queue.responses", "Receiver responses", "", "Each delivery is confirmed by its receiver.", 0, 0, {}}));
-  table.push_back(not_offered({"queue.requests", "Receiver requests", "", "Receivers get only what they ask for.", 0, 0, {}}));
+  table.push_back(
+      flag({"queue.responses",
+            "Receiver responses",
+            "",
+            "Each delivery is confirmed by its receiver: it has arrived whole. What is not confirmed is sent again while N2NQ lives.",
+            0,
+            0,
+            {}},
+           N2NQ_FIELD(queue.responses)));
+  table.push_back({{"queue.requests",
+                    "Receiver requests",
+                    "",
+                    "Receivers get only what they ask for: false, true (anything, one at a time), or a list of who asks for what.",
+                    0,
+                    0,
+                    {}},
+                   KeyKind::requests,
+                   [](Settings& settings, std::string_view text) { return parse_requests(text, settings.queue.requests); },
+                   [](const Settings& settings) { return requests_text(settings.queue.requests); }});
+  table.push_back(integer({"responses.window", "Response window", "", "Deliveries a receiver may leave unconfirmed.", 1, 65'536, {}},
+                          N2NQ_FIELD(responses.window)));
+  table.push_back(decimal(
+      {"responses.deadline_s", "Response deadline", "s", "Time after which an unconfirmed delivery is sent again.", second_min, 86'400, {}},
+      millisecond_decimals, N2NQ_FIELD(responses.deadline_s)));
+  table.push_back(integer({"responses.attempts_max",
+                           "Most attempts",
+                           "",
+                           "How often a message is delivered before it is parked: put aside, counted, and not sent again.",
+                           1,
+                           65'535,
+                           {}},
+                          N2NQ_FIELD(responses.attempts_max)));
 }
 
 void add_service_keys(std::vector<Key>& table) {

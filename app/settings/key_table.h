@@ -13,7 +13,7 @@
 namespace n2nq::app {
 
 /// How a value looks where a format has types (JSON, YAML).
-enum class KeyKind { number, word, text, flag, range };
+enum class KeyKind { number, word, text, flag, range, requests };
 
 struct Key {
   KeyInfo info;

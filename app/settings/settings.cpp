@@ -39,6 +39,18 @@ void check_each_key(const Settings& settings, std::vector<SettingsError>& errors
   }
 }
 
+void check_requests(const Settings& s, std::vector<SettingsError>& errors) {
+  const auto check = [&](const std::optional<NumberRanges>& ranges, char letter, int amount, const char* what) {
+    if (!ranges || ranges->empty() || ranges->back().second <= amount) return;
+    errors.push_back({"queue.requests", std::string("names ") + letter + std::to_string(ranges->back().second) + ", but there are " +
+                                            std::to_string(amount) + " " + what});
+  };
+  for (const ReceiverRequest& request : s.queue.requests.value_or(Requests{})) {
+    check(request.receivers, 'R', s.receivers.amount, "receivers");
+    check(request.senders, 'S', s.senders.amount, "senders");
+  }
+}
+
 std::string rounded_text(double value) {
   return decimal_text(std::floor(value));
 }
@@ -160,6 +172,7 @@ std::vector<SettingsError> validate(const Settings& s) {
                                                       std::to_string(s.limits.pending_mib * bytes_per_mib) +
                                                       " B), so that one message alone cuts nobody off"});
   }
+  check_requests(s, errors);
   const int sessions = s.senders.amount + s.receivers.amount + probe_sessions;
   if (sessions > s.limits.sessions_max) {
     errors.push_back({"limits.sessions_max", "must be at least " + std::to_string(sessions) + " for " + std::to_string(s.senders.amount) +

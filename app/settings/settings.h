@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/settings/requests.h"
+
 namespace n2nq::app {
 
 enum class QueueMode { broadcaster, load_balancer };
@@ -43,8 +45,17 @@ struct Settings {
     RemoveRule remove = RemoveRule::when_all_have_it;
     double retention_s = 5;
     Dispatch dispatch = Dispatch::random;
+    bool responses = false;
+    std::optional<Requests> requests;  // none: off
     bool operator==(const Queue&) const = default;
   } queue;
+
+  struct Responses {  // with queue.responses
+    int window = 256;
+    double deadline_s = 2;
+    int attempts_max = 5;
+    bool operator==(const Responses&) const = default;
+  } responses;
 
   struct Senders {
     std::string host = "local";

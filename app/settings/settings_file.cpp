@@ -134,6 +134,10 @@ class Reader {
       text = value.Scalar();
     } else if (known->kind == KeyKind::range && value.IsSequence() && value.size() == 2 && value[0].IsScalar() && value[1].IsScalar()) {
       text = "[" + value[0].Scalar() + ", " + value[1].Scalar() + "]";
+    } else if (known->kind == KeyKind::requests && value.IsSequence()) {
+      YAML::Emitter flow;
+      flow << YAML::Flow << value;
+      text = flow.c_str();
     } else {
       add(at, key, shape_problem(*known, value));
       return;
@@ -148,7 +152,7 @@ class Reader {
 
   static std::string shape_problem(const Key& key, const YAML::Node& value) {
     if (key.kind == KeyKind::range) return "must be one size or a range such as [20, 100]";
-    if (key.kind == KeyKind::flag) return "must be false: this version does not offer it yet";
+    if (key.kind == KeyKind::requests) return "must be false, true, or a list of entries such as {receivers: R1-R25, senders: S1-S10}";
     return std::string("must be one value, not ") + (value.IsSequence() ? "a list" : "a section");
   }
 
@@ -180,11 +184,13 @@ void write_value(YAML::Emitter& out, const Key& key, const Settings& settings) {
     out << YAML::DoubleQuoted << text;
   } else if (text.empty()) {
     out << "none";
-  } else if (text.starts_with('[')) {
+  } else if (key.kind == KeyKind::range && text.starts_with('[')) {
     const auto& senders = settings.senders;
     out << YAML::Flow << YAML::BeginSeq << senders.size_min_bytes << senders.size_max_bytes << YAML::EndSeq;
   } else if (key.kind == KeyKind::flag) {
-    out << false;
+    out << (text == "true");
+  } else if (key.kind == KeyKind::requests) {
+    out << YAML::Load(text);
   } else {
     out << text;
   }

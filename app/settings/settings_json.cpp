@@ -14,6 +14,11 @@ nlohmann::ordered_json value_json(const Key& key, const std::string& text) {
       return text;
     case KeyKind::flag:
       return text == "true";
+    case KeyKind::requests: {
+      std::optional<Requests> requests;
+      parse_requests(text, requests);
+      return requests_json(requests);
+    }
     case KeyKind::number:
     case KeyKind::range:
       // Both are written as JSON writes them.

@@ -124,7 +124,7 @@ TEST_F(CliTest, bad_input_names_the_place_and_returns_2) {
       {{"run", "quick", "--set", "senders.amount=ten"},
        "--set senders.amount=ten: senders.amount must be a whole number from 1 to 2000, not \"ten\""},
       {{"run", "quick", "--set", "limits.sessions_max=10"}, "limits.sessions_max must be at least 22"},
-      {{"run", "quick", "--set", "queue.responses=true"}, "queue.responses must be false"},
+      {{"run", "quick", "--set", "queue.responses=on"}, "queue.responses must be true or false"},
       {{"run", "quick", "--set", "broker.host=lab-1"}, "broker.host must be local"},
       {{"run", "quick", "--out", "full"}, "is not empty"},
       {{"run", "quick", "--out", "bad.yaml"}, "is a file"},

@@ -14,41 +14,45 @@ namespace {
 
 /// For every key a value that is not its default.
 const std::map<std::string, std::string>& other_values() {
-  static const std::map<std::string, std::string> values = {{"title", "A title: with \"quotes\" # and more"},
-                                                            {"description", "Two sentences. Ümläute."},
-                                                            {"broker.host", "local"},
-                                                            {"broker.port", "40001"},
-                                                            {"queue.mode", "load-balancer"},
-                                                            {"queue.remove", "after-time"},
-                                                            {"queue.retention_s", "2.5"},
-                                                            {"queue.dispatch", "next-free"},
-                                                            {"queue.responses", "false"},
-                                                            {"queue.requests", "false"},
-                                                            {"senders.host", "local"},
-                                                            {"senders.amount", "7"},
-                                                            {"senders.messages", "123"},
-                                                            {"senders.duration_s", "12.5"},
-                                                            {"senders.size_bytes", "[20, 100]"},
-                                                            {"senders.delay_ms", "0.333333"},
-                                                            {"senders.rate_per_s", "3000"},
-                                                            {"senders.start", "in-phase"},
-                                                            {"receivers.host", "local"},
-                                                            {"receivers.amount", "9"},
-                                                            {"limits.memory_mib", "512"},
-                                                            {"limits.pending_mib", "32"},
-                                                            {"limits.write_deadline_s", "0.01"},
-                                                            {"limits.message_max_bytes", "2048"},
-                                                            {"limits.handshake_deadline_s", "3"},
-                                                            {"limits.heartbeat_s", "0"},
-                                                            {"limits.sessions_max", "100"},
-                                                            {"limits.drain_s", "1.25"},
-                                                            {"limits.reconnect_deadline_s", "20"},
-                                                            {"limits.connect_deadline_s", "5"},
-                                                            {"start_when", "senders-connected"},
-                                                            {"log", "sampled"},
-                                                            {"log_sample_every", "10"},
-                                                            {"messages_tsv_max_mib", "0"},
-                                                            {"seed", "9223372036854775807"}};
+  static const std::map<std::string, std::string> values = {
+      {"title", "A title: with \"quotes\" # and more"},
+      {"description", "Two sentences. Ümläute."},
+      {"broker.host", "local"},
+      {"broker.port", "40001"},
+      {"queue.mode", "load-balancer"},
+      {"queue.remove", "after-time"},
+      {"queue.retention_s", "2.5"},
+      {"queue.dispatch", "next-free"},
+      {"queue.responses", "true"},
+      {"queue.requests", "[{receivers: [R1-R4, R7], senders: [S1-S10], sizes: 20-100, prefetch: 3}]"},
+      {"responses.window", "16"},
+      {"responses.deadline_s", "0.5"},
+      {"responses.attempts_max", "9"},
+      {"senders.host", "local"},
+      {"senders.amount", "7"},
+      {"senders.messages", "123"},
+      {"senders.duration_s", "12.5"},
+      {"senders.size_bytes", "[20, 100]"},
+      {"senders.delay_ms", "0.333333"},
+      {"senders.rate_per_s", "3000"},
+      {"senders.start", "in-phase"},
+      {"receivers.host", "local"},
+      {"receivers.amount", "9"},
+      {"limits.memory_mib", "512"},
+      {"limits.pending_mib", "32"},
+      {"limits.write_deadline_s", "0.01"},
+      {"limits.message_max_bytes", "2048"},
+      {"limits.handshake_deadline_s", "3"},
+      {"limits.heartbeat_s", "0"},
+      {"limits.sessions_max", "100"},
+      {"limits.drain_s", "1.25"},
+      {"limits.reconnect_deadline_s", "20"},
+      {"limits.connect_deadline_s", "5"},
+      {"start_when", "senders-connected"},
+      {"log", "sampled"},
+      {"log_sample_every", "10"},
+      {"messages_tsv_max_mib", "0"},
+      {"seed", "9223372036854775807"}};
   return values;
 }
 
@@ -115,8 +119,9 @@ TEST(settings, refused_values_say_what_would_be_right) {
             "must be a number from 0 to 3600000 with at most 6 decimal places, not \"0.0000001\"");
   EXPECT_EQ(problem("queue.mode", "broadcast"), "must be broadcaster or load-balancer, not \"broadcast\"");
   EXPECT_EQ(problem("queue.dispatch", "Random"), "must be random, round-robin or next-free, not \"Random\"");
-  EXPECT_EQ(problem("queue.responses", "true"), "must be false, not \"true\": this version does not offer it yet");
-  EXPECT_EQ(problem("queue.requests", "yes"), "must be false, not \"yes\": this version does not offer it yet");
+  EXPECT_EQ(problem("queue.responses", "yes"), "must be true or false, not \"yes\"");
+  EXPECT_EQ(problem("queue.requests", "yes"),
+            "must be false, true, or a list such as [{receivers: R1-R25, senders: S1-S10, sizes: 20-100, prefetch: 1}], not \"yes\"");
   EXPECT_EQ(problem("broker.host", "lab-1"), "must be local, not \"lab-1\": other hosts are not offered yet");
   EXPECT_EQ(problem("senders.size_bytes", "[100, 20]"), "must be a range that rises, such as [20, 100], not \"[100, 20]\"");
   EXPECT_EQ(problem("senders.size_bytes", "[100]"), "must be one size or a range such as [20, 100], not \"[100]\"");

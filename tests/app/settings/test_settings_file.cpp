@@ -60,8 +60,9 @@ TEST(settings_file, each_mistake_is_named_with_line_and_key) {
             "f.yaml:2: senders.delay_ms excludes senders.rate_per_s (line 2): keep one of them\n");
   EXPECT_EQ(all_errors("format: 1\nsenders: { size_bytes: [1, 2, 3] }\n"),
             "f.yaml:2: senders.size_bytes must be one size or a range such as [20, 100]\n");
-  EXPECT_EQ(all_errors("format: 1\nqueue: { requests: [{receivers: R1}] }\n"),
-            "f.yaml:2: queue.requests must be false: this version does not offer it yet\n");
+  EXPECT_EQ(all_errors("format: 1\nqueue:\n  requests: [{receiver: R1}]\n"),
+            "f.yaml:3: queue.requests has the unknown field \"receiver\"; the nearest one is receivers\n");
+  EXPECT_EQ(all_errors("format: 1\nqueue: { responses: maybe }\n"), "f.yaml:2: queue.responses must be true or false, not \"maybe\"\n");
   EXPECT_EQ(all_errors("format: 1\nlog: [all]\n"), "f.yaml:2: log must be one value, not a list\n");
   EXPECT_EQ(all_errors("format: 1\nlog: { all: 1 }\n"), "f.yaml:2: log must be one value, not a section\n");
   EXPECT_EQ(all_errors("senders: { amount: 7 }\n"), "f.yaml: format is missing: the file must say \"format: 1\"\n");
