@@ -181,11 +181,20 @@ void GridIndex::draw(uint64_t border, bool on_senders) {
     const Area& area = cells_[cell].area;
     const bool crosses =
         on_senders ? area.sender_begin < border && border < area.sender_end : area.size_begin < border && border < area.size_end;
-    if (crosses) split(cell, border, on_senders);
+    if (!crosses) continue;
+    // Of what is empty nothing stays: else there would be a cell for each pair of lines.
+    if (contents_.is_empty(cell)) {
+      drop(cell);
+      continue;
+    }
+    const uint32_t into = split(cell, border, on_senders);
+    for (const uint32_t half : {cell, into}) {
+      if (contents_.is_empty(half)) drop(half);
+    }
   }
 }
 
-void GridIndex::split(uint32_t from, uint64_t border, bool on_senders) {
+uint32_t GridIndex::split(uint32_t from, uint64_t border, bool on_senders) {
   Area upper = cells_[from].area;
   (on_senders ? upper.sender_begin : upper.size_begin) = border;
   const uint32_t into = new_cell(upper);
@@ -196,6 +205,7 @@ void GridIndex::split(uint32_t from, uint64_t border, bool on_senders) {
   if (!cells_[into].retired) arrivals_[key_of(upper)] = into;
   last_cell_ = none;
   contents_.on_cell_split(from, into);
+  return into;
 }
 
 uint32_t GridIndex::new_cell(const Area& area) {
@@ -228,8 +238,10 @@ uint32_t GridIndex::cell_of(uint32_t sender, uint32_t size) {
 }
 
 void GridIndex::note_empty(uint32_t cell) {
-  const bool keeps = !cells_[cell].retired && contents_.keeps_empty();
-  if (keeps) return;
+  if (cells_[cell].retired || !contents_.keeps_empty()) drop(cell);
+}
+
+void GridIndex::drop(uint32_t cell) {
   if (!cells_[cell].retired) arrivals_.erase(key_of(cells_[cell].area));
   last_cell_ = none;
   contents_.on_cell_dropped(cell);

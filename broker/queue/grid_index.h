@@ -122,7 +122,8 @@ class GridIndex {
   std::vector<uint64_t> borders(const List& list, const Axis& axis, bool senders) const;
   std::string make_room(Axis& axis, const std::vector<uint64_t>& wanted, const char* name);
   void draw(uint64_t border, bool on_senders);
-  void split(uint32_t cell, uint64_t border, bool on_senders);
+  uint32_t split(uint32_t cell, uint64_t border, bool on_senders);
+  void drop(uint32_t cell);
   uint32_t new_cell(const Area& area);
   void retire_all();
   static uint64_t key_of(const Area& area) { return area.sender_begin << 32 | area.size_begin; }

@@ -105,16 +105,16 @@ void SelectiveBroadcaster::give_up_batch(uint32_t receiver) {
 void SelectiveBroadcaster::go(uint32_t receiver, State state) {
   settle();
   interrupt(receiver);
-  if (state == State::left) {
-    close_book(receiver, still_queued_[receiver - 1]);
-  } else {
-    SenderSets cut_off;
-    close_book(receiver, cut_off);
-    skip(receiver, SkipReason::cut_off, cut_off);
-  }
+  SenderSets missed = missed_by(receiver);
   account_of(receiver).state = state;
   --expected_receivers_;
   uncover_all(receiver);
+  missed += drop_owed(receiver);  // only now: it has not got them
+  if (state == State::left) {
+    still_queued_[receiver - 1] += missed;
+  } else {
+    skip(receiver, SkipReason::cut_off, missed);
+  }
   receiver_of(receiver).gone_at = snapshot();
   trim();
 }
@@ -278,7 +278,7 @@ void SelectiveBroadcaster::owe(uint32_t number, const Delivery& delivery) {
 
 /// It was handed over, and not confirmed.
 void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t attempt) {
-  if (attempt >= options_.responses_attempts_max && !is_gone(handle)) {
+  if (attempt >= options_.responses_attempts_max && !is_gone(handle) && !closing_) {
     skip_one(number, SkipReason::parked, handle);
     release(handle);
   } else {
@@ -413,11 +413,10 @@ SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) const
   return found;
 }
 
-/// Everything that the receiver has not got and that is in the queue: into this set what its list matches, and what is owed to it.
-void SelectiveBroadcaster::close_book(uint32_t number, SenderSets& into) {
-  into += queued_for(number, true);
+/// What is in the queue for a receiver that will not get it any more; the rest of the queue is unrequested.
+SenderSets SelectiveBroadcaster::missed_by(uint32_t number) {
   skip(number, SkipReason::unrequested, queued_for(number, false));
-  into += drop_owed(number);
+  return queued_for(number, true);
 }
 
 SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
@@ -460,13 +459,21 @@ SenderSets SelectiveBroadcaster::taken_in_since(const TakenIn& then) const {
 }
 
 void SelectiveBroadcaster::finish() {
+  closing_ = true;
+  // First of all, as what is handed over by that may leave.
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    if (account(number).expected()) interrupt(number);
+  }
   settle();
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     switch (account(number).state) {
       case State::absent:
       case State::connected:
-        interrupt(number);
-        close_book(number, still_queued_[number - 1]);
+        still_queued_[number - 1] += missed_by(number);
+        for (const Delivery& delivery : receiver_of(number).owed) {
+          const uint8_t* record = record_of(delivery.message);
+          still_queued_[number - 1].add(wire::record_sender(record), wire::record_index(record));
+        }
         break;
       case State::left:
         still_queued_[number - 1] += taken_in_since(*receiver_of(number).gone_at);

@@ -164,7 +164,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
 
   // The books.
   SenderSets queued_for(uint32_t receiver, bool matched) const;
-  void close_book(uint32_t receiver, SenderSets& into);
+  SenderSets missed_by(uint32_t receiver);
   void take_back(uint32_t receiver);
   std::shared_ptr<const TakenIn> snapshot();
   SenderSets taken_in_since(const TakenIn& then) const;
@@ -180,6 +180,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   size_t places_ = 0;
   size_t passed_ = 0;
   uint32_t expected_receivers_ = 0;
+  bool closing_ = false;  // the books are being closed: an answer that is still due is not waited for, and is no reason to park
   uint64_t bytes_taken_in_ = 0;
   TakenIn taken_in_;
   std::shared_ptr<const TakenIn> snapshot_;

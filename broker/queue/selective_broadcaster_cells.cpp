@@ -318,7 +318,7 @@ void SelectiveBroadcaster::expire_places(uint32_t cell_number, uint64_t below, s
     skip(number, SkipReason::expired, sets);
     if (!options_.requests) receiver_of(number).bytes_passed += bytes;
     leave_place(cell, place.at);
-    place.at = to;  // what is there has not left: those before it leave first
+    place.at = step(cell, to);
     put_place(cell, place.at);
     moved.push_back(number);
   }

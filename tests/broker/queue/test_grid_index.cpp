@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The grid index against an oracle that looks at every message, and its limits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "broker/queue/grid_index.h"
+
+namespace n2nq {
+namespace {
+
+using wire::Rule;
+
+constexpr uint32_t any = UINT32_MAX;
+constexpr uint32_t senders = 5000;
+
+/// N2NQ_REQUESTS in the environment asks for more.
+uint64_t requests() {
+  const char* wanted = std::getenv("N2NQ_REQUESTS");
+  if (wanted) return std::strtoull(wanted, nullptr, 10);
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  return 100'000;
+#else
+  return 1'000'000;
+#endif
+}
+
+struct Message {
+  uint64_t number = 0;
+  uint32_t sender = 0;
+  uint32_t size = 0;
+};
+
+bool matches(const std::vector<Rule>& list, const Message& message) {
+  return std::any_of(list.begin(), list.end(), [&](const Rule& rule) {
+    return message.sender >= rule.sender_first && message.sender <= rule.sender_last && message.size >= rule.size_min &&
+           message.size <= rule.size_max;
+  });
+}
+
+/// Messages in cells, as a queue keeps them.
+class Shelf : public GridIndex::Contents {
+ public:
+  explicit Shelf(bool keeps_empty) : keeps_empty_(keeps_empty) {}
+  GridIndex grid{senders, *this};
+  std::vector<std::vector<Message>> cells;  // rising numbers
+
+  void add(const Message& message) {
+    const uint32_t cell = grid.cell_of(message.sender, message.size);
+    cells[cell].push_back(message);
+  }
+  /// The oldest of all leaves.
+  void remove_oldest() {
+    uint32_t oldest = GridIndex::none;
+    for (uint32_t cell = 0; cell < cells.size(); ++cell) {
+      if (cells[cell].empty()) continue;
+      if (oldest == GridIndex::none || cells[cell].front().number < cells[oldest].front().number) oldest = cell;
+    }
+    if (oldest == GridIndex::none) return;
+    cells[oldest].erase(cells[oldest].begin());
+    if (cells[oldest].empty()) grid.note_empty(oldest);
+  }
+  /// Everything that the interest matches, in order.
+  std::vector<uint64_t> found(uint32_t interest) const {
+    std::vector<uint64_t> numbers;
+    for (uint32_t cell = 0; cell < cells.size(); ++cell) {
+      if (cells[cell].empty()) continue;
+      const auto& interests = grid.interests_of(cell);
+      const bool listed = std::find(interests.begin(), interests.end(), interest) != interests.end();
+      EXPECT_EQ(listed, grid.covers(interest, cell));
+      if (!listed) continue;
+      for (const Message& message : cells[cell]) numbers.push_back(message.number);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    return numbers;
+  }
+
+ private:
+  void on_cell_made(uint32_t cell) override {
+    if (cell >= cells.size()) cells.resize(cell + 1);
+    EXPECT_TRUE(cells[cell].empty());
+  }
+  void on_cell_split(uint32_t from, uint32_t into) override {
+    on_cell_made(into);
+    const auto moves = [&](const Message& message) { return grid.area(into).contains(message.sender, message.size); };
+    std::copy_if(cells[from].begin(), cells[from].end(), std::back_inserter(cells[into]), moves);
+    std::erase_if(cells[from], moves);
+    for (const Message& message : cells[from]) EXPECT_TRUE(grid.area(from).contains(message.sender, message.size));
+  }
+  void on_cell_dropped(uint32_t cell) override { EXPECT_TRUE(cells[cell].empty()); }
+  bool is_empty(uint32_t cell) const override { return cells[cell].empty(); }
+  bool keeps_empty() const override { return keeps_empty_ && grid.cells() < 200; }
+
+  bool keeps_empty_;
+};
+
+class Requests {
+ public:
+  Requests(uint64_t seed, bool keeps_empty) : random_(seed), shelf_(keeps_empty), receivers_(8) {
+    for (Receiver& receiver : receivers_) receiver.interest = shelf_.grid.take(receiver.list).interest;
+  }
+
+  void make(uint64_t count) {
+    for (uint64_t i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+      if (below(2) == 0) publish();
+      if (published_ - removed_ > 30 || below(6) == 0) remove();
+      Receiver& receiver = receivers_[below(receivers_.size())];
+      replace(receiver);
+      check(receiver);
+      check(receivers_[below(receivers_.size())]);
+    }
+  }
+
+ private:
+  struct Receiver {
+    std::vector<Rule> list{Rule()};
+    uint32_t interest = 0;
+  };
+  uint64_t below(uint64_t bound) { return random_() % bound; }
+
+  void publish() {
+    const Message message{published_++, 1 + static_cast<uint32_t>(below(senders)),
+                          static_cast<uint32_t>(below(3) ? below(2000) : below(any))};
+    shelf_.add(message);
+    all_.push_back(message);
+  }
+  void remove() {
+    if (all_.empty()) return;
+    shelf_.remove_oldest();
+    all_.erase(all_.begin());
+    ++removed_;
+  }
+  Rule random_rule() {
+    Rule rule;
+    if (below(4)) {
+      rule.sender_first = static_cast<uint32_t>(below(senders + 10));
+      rule.sender_last = rule.sender_first + static_cast<uint32_t>(below(below(2) ? 20 : senders));
+    }
+    if (below(4)) {
+      rule.size_min = static_cast<uint32_t>(below(2000));
+      rule.size_max = below(4) ? rule.size_min + static_cast<uint32_t>(below(1000)) : any;
+    }
+    return rule;
+  }
+  void replace(Receiver& receiver) {
+    std::vector<Rule> list;
+    for (uint64_t rules = below(1000) == 0 ? below(300) : below(4); rules > 0; --rules) list.push_back(random_rule());
+    if (below(20) == 0) list = receivers_[below(receivers_.size())].list;  // an interest that is shared
+    const GridIndex::Taken taken = shelf_.grid.take(list);
+    if (!taken.refusal.empty()) {
+      EXPECT_GT(list.size(), 20u) << taken.refusal;
+      return;
+    }
+    shelf_.grid.release(receiver.interest);
+    receiver = {list, taken.interest};
+  }
+  void check(const Receiver& receiver) {
+    std::vector<uint64_t> right;
+    for (const Message& message : all_) {
+      if (matches(receiver.list, message)) right.push_back(message.number);
+    }
+    EXPECT_EQ(shelf_.found(receiver.interest), right);
+  }
+
+  std::mt19937_64 random_;
+  Shelf shelf_;
+  std::vector<Receiver> receivers_;
+  std::vector<Message> all_;
+  uint64_t published_ = 0;
+  uint64_t removed_ = 0;
+};
+
+TEST(GridIndex, FindsWhatTheOracleFindsForRandomRequests) {
+  const uint64_t each = requests() / 20;
+  for (uint64_t seed = 0; seed < 20 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Requests(seed, seed % 2).make(each);
+  }
+}
+
+TEST(GridIndex, AtFirstThereIsOneCell) {
+  Shelf shelf(true);
+  const uint32_t all = shelf.grid.take({Rule()}).interest;
+  EXPECT_EQ(shelf.grid.take({Rule(), Rule()}).interest, all) << "the same list";
+  shelf.add({0, 1, 0});
+  shelf.add({1, senders, any});
+  EXPECT_EQ(shelf.grid.cells(), 1u);
+  const uint32_t nothing = shelf.grid.take({}).interest;
+  EXPECT_EQ(shelf.grid.cells(), 1u);
+  EXPECT_TRUE(shelf.found(nothing).empty());
+  EXPECT_EQ(shelf.found(all).size(), 2u);
+}
+
+TEST(GridIndex, ABorderSplitsOnlyWhatItCrosses) {
+  Shelf shelf(true);
+  for (uint32_t i = 0; i < 10; ++i) shelf.add({i, 1 + i, 10 * i});
+  const uint32_t few = shelf.grid.take({Rule{1, 3, 0, any}}).interest;
+  EXPECT_EQ(shelf.grid.cells(), 2u);
+  EXPECT_EQ(shelf.found(few), (std::vector<uint64_t>{0, 1, 2}));
+  // Sizes from 15 on: of the two cells one is cut, in the other one all are larger.
+  const uint32_t some = shelf.grid.take({Rule{0, any, 15, any}}).interest;
+  EXPECT_EQ(shelf.grid.cells(), 3u);
+  EXPECT_EQ(shelf.found(some).front(), 2u);
+  // A border that is there already, and one outside of what exists, cut nothing.
+  shelf.grid.take({Rule{4, 4000000, 15, any}});
+  EXPECT_EQ(shelf.grid.cells(), 3u);
+}
+
+TEST(GridIndex, BordersThatNobodyUsesMakeRoomForOthers) {
+  Shelf shelf(true);
+  uint32_t interest = shelf.grid.take({Rule()}).interest;
+  for (uint32_t i = 0; i < 5000; ++i) {
+    shelf.add({i, 1 + i % senders, i});
+    const GridIndex::Taken taken = shelf.grid.take({Rule{0, any, i, i + 10}});
+    ASSERT_EQ(taken.refusal, "");
+    shelf.grid.release(interest);
+    interest = taken.interest;
+    EXPECT_EQ(shelf.found(interest), (std::vector<uint64_t>{i}));
+    if (i >= 100) shelf.remove_oldest();
+  }
+  EXPECT_LE(shelf.grid.cells(), 3 * GridIndex::lines_max);
+}
+
+TEST(GridIndex, LimitsAreNamed) {
+  Shelf shelf(true);
+  std::vector<Rule> list;
+  for (uint32_t i = 0; i < 600; ++i) list.push_back({0, any, 4 * i + 2, 4 * i + 2});
+  const std::string refusal = shelf.grid.take(list).refusal;
+  EXPECT_EQ(refusal, "with this list all lists in force would have 1200 borders between sizes, the limit is 1024");
+  list.resize(512);
+  EXPECT_EQ(shelf.grid.take(list).refusal, "") << "1,024 are within it";
+  EXPECT_NE(shelf.grid.take({Rule{0, any, 1, any}}).refusal, "") << "together they are over it";
+  EXPECT_EQ(shelf.grid.take({Rule{1, 1, 0, any}}).refusal, "") << "the other axis has room";
+  EXPECT_NE(shelf.grid.take(std::vector<Rule>(1025)).refusal.find("1025 rules is over the limit of 1024"), std::string::npos);
+  EXPECT_NE(shelf.grid.take({Rule{}, Rule{5, 4, 0, any}}).refusal.find("rule 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace n2nq
