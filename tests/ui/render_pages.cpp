@@ -23,7 +23,7 @@ namespace {
 using n2nq::ui_test::BenchWindow;
 
 constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
-constexpr QSize middle_sizes[] = {{1280, 800}, {1440, 900}};
+constexpr QSize middle_sizes[] = {{1440, 900}, {1280, 800}};
 
 class Renderer {
  public:
@@ -48,6 +48,7 @@ class Renderer {
         bench.window().resize(size);
         for (const QString& page : bench.window().page_names()) {
           bench.window().show_page(page);
+          settle(bench);
           save(bench.window(), name_of(page, what, dark, size));
         }
         bench.window().show_page(QStringLiteral("Bench"));
@@ -58,10 +59,21 @@ class Renderer {
 
   void save_bench(BenchWindow& bench, const QString& what, const QSize& size) {
     bench.window().resize(size);
+    settle(bench);
     save(bench.window(), name_of(QStringLiteral("Bench"), what, bench.window().theme().is_dark(), size));
   }
 
  private:
+  /// Lets what came into sight be asked for and be answered.
+  static void settle(BenchWindow& bench) {
+    constexpr std::uint64_t rounds = 3;
+    constexpr int patience_ms = 1000;
+    const std::uint64_t until = bench.run().figures().round + rounds;
+    if (bench.run().state() != n2nq::app::RunState::running) return;
+    BenchWindow::wait_for([&] { return bench.run().figures().round >= until || bench.run().state() != n2nq::app::RunState::running; },
+                          patience_ms);
+  }
+
   static QString name_of(const QString& page, const QString& what, bool dark, const QSize& size) {
     return QStringLiteral("%1-%2-%3-%4x%5")
         .arg(page.toLower(), what, dark ? QStringLiteral("dark") : QStringLiteral("light"))
@@ -78,14 +90,14 @@ bool render_run(Renderer& renderer, const QString& preset) {
   bench.window().presets().choose(preset);
   renderer.save_all(bench, QStringLiteral("idle"));
   if (!bench.click(QStringLiteral("button_start_all"))) return false;
-  constexpr double seconds_shown = 14;
+  constexpr double seconds_shown = 10;
   const bool ran = BenchWindow::wait_for([&] {
     return bench.run().state() == n2nq::app::RunState::finished ||
            (bench.run().state() == n2nq::app::RunState::running && bench.run().figures().t_s > seconds_shown);
   });
   if (!ran) return false;
-  renderer.save_all(bench, QStringLiteral("running"));
   for (const QSize& size : middle_sizes) renderer.save_bench(bench, QStringLiteral("running"), size);
+  renderer.save_all(bench, QStringLiteral("running"));
   bench.window().resize(sizes[1]);
   if (auto* log = bench.window().open_log(n2nq::app::Role::receivers, 7)) {
     BenchWindow::wait_for([&] { return !log->text().isEmpty(); });
@@ -93,8 +105,8 @@ bool render_run(Renderer& renderer, const QString& preset) {
     log->close();
   }
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
-  renderer.save_all(bench, QStringLiteral("finished"));
   for (const QSize& size : middle_sizes) renderer.save_bench(bench, QStringLiteral("finished"), size);
+  renderer.save_all(bench, QStringLiteral("finished"));
   return true;
 }
 

@@ -25,6 +25,7 @@ class TestUse : public QObject {
   void the_open_drawer_hides_neither_verdict_nor_counts();
   void the_first_window_is_no_larger_than_the_screen();
   void messages_and_problems_move_nothing();
+  void a_run_moves_nothing();
   void details_of_messages_leave_the_window_as_it_is();
   void a_message_goes_when_it_is_not_so_any_more();
   void a_refused_start_names_the_field_that_was_edited();
@@ -89,6 +90,21 @@ void TestUse::messages_and_problems_move_nothing() {
   for (const char* name : names) after << place(bench, name);
   QCOMPARE(after, before);
   QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::a_run_moves_nothing() {
+  BenchWindow bench;
+  bench.window().resize(1440, 820);
+  bench.set({{"senders.messages", "5"}, {"senders.delay_ms", "20"}});
+  QCoreApplication::processEvents();
+  const char* const names[] = {"senders_table", "receivers_table", "button_advanced", "stage_bar", "charts_card"};
+  QList<QPoint> before, after;
+  for (const char* name : names) before << place(bench, name);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCoreApplication::processEvents();
+  for (const char* name : names) after << place(bench, name);
+  QCOMPARE(after, before);
 }
 
 void TestUse::details_of_messages_leave_the_window_as_it_is() {

@@ -130,7 +130,9 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   latency_.add(t_s, {now.p50_us, now.p95_us, now.p99_us});
   rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight)});
   const bool still = !window_.is_live();
+  const double span_s = window_.span_s();
   window_.set_limits(latency_.first_time(), latency_.last_time());
+  if (window_.span_s() != span_s && isVisible()) return window_changed();  // both axes in one moment
   if (still || !isVisible()) return;
   if (!draw_timer_.isActive()) draw_timer_.start();
 }

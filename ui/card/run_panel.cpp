@@ -222,6 +222,8 @@ void RunPanel::refresh() {
   }
   verdict_row_->setVisible(finished);
   counts_->setVisible(!idle);
+  // The room for both is kept from the beginning, so that no splitter moves when they come.
+  setMinimumHeight(idle && compact_ ? 0 : counts_->sizeHint().height() + space::between + verdict_row_->sizeHint().height());
   if (!finished) return;
 
   const app::RunOutcome& outcome = actions_.run().outcome();

@@ -18,6 +18,7 @@ namespace {
 constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 constexpr double zoom_per_notch = 0.8;
 constexpr int notch = 120;
+constexpr double label_room_px = 26;
 constexpr int side_room_px = 12;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
 constexpr int chart_min_height_px = 16;  // so that a window with charts can be made low enough for them to move to their page
@@ -37,13 +38,14 @@ void remove_labels(QCategoryAxis& axis) {
 }
 
 // Labels are written as all figures are; the axes of Qt Charts for values know no separator between thousands.
-void label_axis(QCategoryAxis& axis, double top, int intervals) {
+// `stride`: every how manieth grid line is labelled.
+void label_axis(QCategoryAxis& axis, double top, int intervals, int stride) {
   const double step = top / intervals;
   const int decimals = step >= 1 && std::abs(step - std::round(step)) < 1e-6 ? 0 : step >= 0.1 ? 1 : 2;
   remove_labels(axis);
   axis.setRange(0, top);
   axis.setStartValue(0);
-  for (int i = 0; i <= intervals; ++i) axis.append(fixed_text(step * i, decimals), step * i);
+  for (int i = 0; i <= intervals; i += stride) axis.append(fixed_text(step * i, decimals), step * i);
 }
 
 }  // namespace
@@ -81,7 +83,7 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
   reading_ = new ReadingItem(chart());
   unit_label_ = new QGraphicsSimpleTextItem(chart());
   right_unit_label_ = new QGraphicsSimpleTextItem(chart());
-  connect(chart(), &QChart::plotAreaChanged, this, [this] { label_units(); });
+  connect(chart(), &QChart::plotAreaChanged, this, &LiveChart::fit_labels);
   connect(&theme_, &Theme::changed, this, &LiveChart::restyle);
   restyle();
   show_window(window_);
@@ -183,10 +185,28 @@ void LiveChart::scale_logarithmic(double smallest, double largest) {
   const double from = std::log10(log_.min), to = std::log10(log_.max);
   value_axis_->setRange(from, to);
   value_axis_->setStartValue(from);
-  for (double at = std::round(from); at <= to + 1e-6; ++at) {
+  const int stride = label_stride(static_cast<int>(std::round(to - from)));
+  for (double at = std::round(from); at <= to + 1e-6; at += stride) {
     const double value = std::pow(10, at);
     value_axis_->append(at < 0 ? fixed_text(value, static_cast<int>(-at)) : count_text(std::llround(value)), at);
   }
+}
+
+// In a low plot fewer lines are labelled, or Qt Charts would write an ellipsis at each of them.
+int LiveChart::label_stride(int intervals) const {
+  const double height = std::max(chart()->plotArea().height(), 1.0);
+  return std::clamp(static_cast<int>(std::ceil(label_room_px * intervals / height)), 1, std::max(intervals, 1));
+}
+
+void LiveChart::fit_labels() {
+  label_units();
+  const double height = chart()->plotArea().height();
+  if (std::abs(height - labelled_height_) < 1) return;
+  labelled_height_ = height;
+  top_ = right_top_ = 0;
+  log_ = LogRange{0, 0};
+  scale_values();
+  update_curves();
 }
 
 void LiveChart::scale_linear(double largest) {
@@ -194,7 +214,7 @@ void LiveChart::scale_linear(double largest) {
   if (top == top_) return;
   top_ = top;
   if (spec_.is_time) scale_ = time_scale(top * 0.999);
-  label_axis(*value_axis_, top * scale_.factor, axis_intervals(top));
+  label_axis(*value_axis_, top * scale_.factor, axis_intervals(top), label_stride(axis_intervals(top)));
 }
 
 void LiveChart::scale_values() {
@@ -205,7 +225,7 @@ void LiveChart::scale_values() {
     const double top = axis_top(largest_in_window(true, nullptr), right_top_, 10);
     if (top != right_top_) {
       right_top_ = top;
-      label_axis(*right_axis_, top, axis_intervals(top));
+      label_axis(*right_axis_, top, axis_intervals(top), label_stride(axis_intervals(top)));
     }
   }
   label_units();

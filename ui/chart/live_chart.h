@@ -75,6 +75,8 @@ class LiveChart : public QChartView {
   void scale_values();
   void scale_logarithmic(double smallest, double largest);
   void scale_linear(double largest);
+  int label_stride(int intervals) const;
+  void fit_labels();
   void scale_times();
   void label_units();
   void update_curves();
@@ -92,6 +94,7 @@ class LiveChart : public QChartView {
   QGraphicsSimpleTextItem *unit_label_, *right_unit_label_;
   double reading_s_;
   double top_ = 0, right_top_ = 0;
+  double labelled_height_ = 0;
   LogRange log_{1, 1000};
   TimeScale scale_;
   double labelled_span_s_ = -1, labelled_behind_s_ = -1;

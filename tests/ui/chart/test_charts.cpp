@@ -57,7 +57,7 @@ class TestCharts : public QObject {
   void a_late_answer_leaves_no_gap_and_silence_does();
   void the_axis_grows_with_a_short_run();
   void labels_have_separators_also_on_a_log_axis();
-  void a_reading_covers_no_data();
+  void a_reading_covers_no_curve();
   void wheel_drag_and_keys_move_both_charts();
 };
 
@@ -250,7 +250,7 @@ void TestCharts::labels_have_separators_also_on_a_log_axis() {
   QCOMPARE(card.latency_chart()->unit(), QStringLiteral("ms"));
 }
 
-void TestCharts::a_reading_covers_no_data() {
+void TestCharts::a_reading_covers_no_curve() {
   Theme theme;
   theme.choose(ThemeChoice::light);
   ChartsCard card(theme);
