@@ -56,7 +56,9 @@ class MessageTable {
     stop_aging(handle);
     messages_[handle].newer = free_;
     free_ = handle;
-    --size_;
+    if (--size_ > 0) return;
+    // Nobody names a message any more: what a long queue took is given back.
+    if (messages_.capacity() > kept_max) *this = MessageTable();
   }
 
   QueuedMessage& operator[](uint32_t handle) { return messages_[handle]; }
@@ -66,6 +68,8 @@ class MessageTable {
   size_t size() const { return size_; }
 
  private:
+  static constexpr size_t kept_max = 65'536;
+
   std::vector<QueuedMessage> messages_;
   uint32_t free_ = none;
   uint32_t oldest_ = none;

@@ -14,6 +14,10 @@ class Ring {
  public:
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  /// Gives its memory back when it is empty and was long.
+  void shrink() {
+    if (empty() && slots_.size() > long_slots) *this = Ring();
+  }
   T& operator[](size_t index) { return slots_[slot(index)]; }
   const T& operator[](size_t index) const { return slots_[slot(index)]; }
   T& front() { return (*this)[0]; }
@@ -37,6 +41,8 @@ class Ring {
   }
 
  private:
+  static constexpr size_t long_slots = 65'536;
+
   // slots_.size() is a power of two (or 0), so that & wraps around.
   size_t slot(size_t index) const { return (first_ + index) & (slots_.size() - 1); }
   void grow() {

@@ -139,6 +139,7 @@ void SelectiveBalancer::pop_first(uint32_t number) {
     cell.returned.pop_back();
   }
   --waiting_;
+  cell.fresh.shrink();
   if (cell.empty()) grid_.note_empty(number);
 }
 

@@ -262,6 +262,7 @@ void SelectiveBroadcaster::tidy(Cell& cell) {
     cell.entries.pop_front();
     ++cell.first;
   }
+  cell.entries.shrink();
 }
 
 void SelectiveBroadcaster::settle() {

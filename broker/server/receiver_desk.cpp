@@ -117,9 +117,8 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
            std::to_string(range.count) + " deliveries from number " + std::to_string(range.first_delivery) + " on" + reason);
     break;
   }
-  // What came back may be for others, or parked.
+  // Also when it is none the wiser: what came back may have been parked.
   mark(session.number());
-  loop_.wake_again();
 }
 
 void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
@@ -136,14 +135,12 @@ void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
   const std::string wrong = queue_.set_rules(session.number(), rules->rules);
   if (!wrong.empty()) return refuse(session, ErrorCode::rules, wrong);
   mark(session.number());
-  loop_.wake_again();
 }
 
 void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {
   if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "CREDIT: requests are off in this run");
   queue_.add_credit(session.number(), wire::Credit::decode(body)->more);
   mark(session.number());
-  loop_.wake_again();
 }
 
 // --- writing ---
