@@ -14,8 +14,6 @@ using wire::SkipReason;
 
 namespace {
 
-constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
-
 /// Beside its record, roughly: its entry in the table and in its cell.
 constexpr size_t bytes_beside_record = sizeof(QueuedMessage) + 16;
 
@@ -118,126 +116,6 @@ std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver) {
   holder.assigned = 0;
   holder.share_bytes = 0;
   return handles;
-}
-
-// --- messages wait ---
-
-SelectiveBalancer::Waiting SelectiveBalancer::first_of(uint32_t number) const {
-  const Cell& cell = cells_[number];
-  if (cell.fresh.empty()) return cell.returned.front();
-  if (cell.returned.empty()) return cell.fresh.front();
-  return cell.fresh.front().number < cell.returned.front().number ? cell.fresh.front() : cell.returned.front();
-}
-
-void SelectiveBalancer::pop_first(uint32_t number) {
-  Cell& cell = cells_[number];
-  const bool is_fresh = !cell.fresh.empty() && (cell.returned.empty() || cell.fresh.front().number < cell.returned.front().number);
-  if (is_fresh) {
-    cell.fresh.pop_front();
-  } else {
-    std::pop_heap(cell.returned.begin(), cell.returned.end(), higher);
-    cell.returned.pop_back();
-  }
-  --waiting_;
-  cell.fresh.shrink();
-  if (cell.empty()) grid_.note_empty(number);
-}
-
-void SelectiveBalancer::wait(uint32_t handle) {
-  QueuedMessage& message = messages_[handle];
-  Cell& cell = cells_[message.cell];
-  const Waiting waiting{message.number, handle};
-  const bool comes_first = cell.empty() || message.number < first_of(message.cell).number;
-  if (cell.fresh.empty() || cell.fresh.back().number < message.number) {
-    cell.fresh.push_back(waiting);
-  } else {
-    cell.returned.push_back(waiting);
-    std::push_heap(cell.returned.begin(), cell.returned.end(), higher);
-  }
-  message.place = Place::waiting;
-  ++waiting_;
-  drained_.reset();
-  if (!comes_first) return;
-  for (const uint32_t interest : grid_.interests_of(message.cell)) announce(interest, message.cell);
-}
-
-/// What is first in this cell is new to the interest.
-void SelectiveBalancer::announce(uint32_t number, uint32_t cell) {
-  Interest& interest = interests_[number];
-  if (interest.cells.size() > 4 * grid_.cells() + 64) {
-    rebuild(number);  // most of it is stale
-    return;
-  }
-  interest.cells.push_back({first_of(cell).number, cell});
-  std::push_heap(interest.cells.begin(), interest.cells.end(), higher);
-}
-
-void SelectiveBalancer::rebuild(uint32_t number) {
-  Interest& interest = interests_[number];
-  interest.cells.clear();
-  for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
-    if (!grid_.exists(cell) || cells_[cell].empty() || !grid_.covers(number, cell)) continue;
-    interest.cells.push_back({first_of(cell).number, cell});
-  }
-  std::make_heap(interest.cells.begin(), interest.cells.end(), higher);
-}
-
-/// The oldest waiting message that the list matches, taken out of its cell; none when there is none.
-uint32_t SelectiveBalancer::take_lowest(uint32_t number) {
-  std::vector<Waiting>& heap = interests_[number].cells;
-  while (!heap.empty()) {
-    const Waiting top = heap.front();
-    const bool exists = grid_.exists(top.of) && !cells_[top.of].empty() && grid_.covers(number, top.of);
-    std::pop_heap(heap.begin(), heap.end(), higher);
-    if (exists && first_of(top.of).number == top.number) {
-      const uint32_t handle = first_of(top.of).of;
-      heap.pop_back();
-      pop_first(top.of);
-      if (grid_.exists(top.of) && !cells_[top.of].empty()) {
-        heap.push_back({first_of(top.of).number, top.of});
-        std::push_heap(heap.begin(), heap.end(), higher);
-      }
-      return handle;
-    }
-    // Stale: others took it. Another entry of the same cell may stand there already; then this one is not needed.
-    if (exists && first_of(top.of).number > top.number) {
-      heap.back().number = first_of(top.of).number;
-      std::push_heap(heap.begin(), heap.end(), higher);
-    } else {
-      heap.pop_back();
-    }
-  }
-  return MessageTable::none;
-}
-
-void SelectiveBalancer::on_cell_made(uint32_t cell) {
-  if (cell >= cells_.size()) cells_.resize(cell + 1);
-}
-
-void SelectiveBalancer::on_cell_split(uint32_t from, uint32_t into) {
-  on_cell_made(into);
-  const GridIndex::Area& area = grid_.area(into);
-  Ring<Waiting> stay;
-  const auto moves = [&](uint32_t handle) {
-    const uint8_t* record = record_of(handle);
-    return area.contains(wire::record_sender(record), wire::record_size(record));
-  };
-  for (Ring<Waiting>& fresh = cells_[from].fresh; !fresh.empty(); fresh.pop_front()) {
-    (moves(fresh.front().of) ? cells_[into].fresh : stay).push_back(fresh.front());
-  }
-  cells_[from].fresh = std::move(stay);
-  std::vector<Waiting> returned = std::exchange(cells_[from].returned, {});
-  for (const Waiting& waiting : returned) {
-    std::vector<Waiting>& heap = cells_[moves(waiting.of) ? into : from].returned;
-    heap.push_back(waiting);
-    std::push_heap(heap.begin(), heap.end(), higher);
-  }
-  for (size_t i = 0; i < cells_[into].fresh.size(); ++i) messages_[cells_[into].fresh[i].of].cell = into;
-  for (const Waiting& waiting : cells_[into].returned) messages_[waiting.of].cell = into;
-  for (const uint32_t interest : grid_.interests_of(into)) {
-    // Its entries for `from` may be too low now, which does no harm.
-    if (!cells_[into].empty()) announce(interest, into);
-  }
 }
 
 // --- who gets what ---

@@ -100,7 +100,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents {
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
 
-  // Waiting messages.
+  // Waiting messages. (selective_balancer_cells.cpp)
   Waiting first_of(uint32_t cell) const;
   void pop_first(uint32_t cell);
   void wait(uint32_t handle);

@@ -117,7 +117,7 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
            std::to_string(range.count) + " deliveries from number " + std::to_string(range.first_delivery) + " on" + reason);
     break;
   }
-  // Also when it is none the wiser: what came back may have been parked.
+  // What is sent on, and what was parked by that, is to be written.
   mark(session.number());
 }
 
