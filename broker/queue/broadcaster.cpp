@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "broker/queue/connected.h"
+#include "broker/queue/sabotage.h"
 #include "broker/wire/record.h"
 
 namespace n2nq {
@@ -96,6 +97,7 @@ void Broadcaster::begin_batch(uint32_t receiver, int64_t now_ns) {
     cursor.last_chunk = further.chunk;
   }
   cursor.next = end;
+  if (end.message > cursor.begin.message + 1 && sabotage::now(sabotage::Way::drop_one)) cursor.begin = log_.behind(cursor.begin);
   for (uint64_t chunk = cursor.begin.chunk; chunk <= cursor.last_chunk; ++chunk) log_.hold(chunk);
   batch_of(receiver).begin(end.byte - cursor.begin.byte, end.message - cursor.begin.message, now_ns);
 }

@@ -6,6 +6,7 @@
 
 #include "broker/queue/broadcaster.h"
 #include "broker/queue/load_balancer.h"
+#include "broker/queue/sabotage.h"
 #include "broker/queue/selective_balancer.h"
 #include "broker/queue/selective_broadcaster.h"
 #include "broker/wire/record.h"
@@ -64,7 +65,7 @@ void Queue::taken(uint32_t receiver, size_t bytes, int64_t now_ns) {
   Batch& batch = batches_[receiver - 1];
   batch.written += bytes;
   if (!batch.complete()) return;
-  account_of(receiver).handed_over += batch.messages;
+  account_of(receiver).handed_over += batch.messages + sabotage::now(sabotage::Way::count_one_more);
   complete_batch(receiver, now_ns);
   batch.record_bytes = 0;
 }
@@ -88,7 +89,7 @@ void Queue::skip(uint32_t receiver, wire::SkipReason reason, uint32_t sender, ui
 }
 
 void Queue::skip(uint32_t receiver, wire::SkipReason reason, const SenderSets& sets) {
-  if (sets.empty()) return;
+  if (sets.empty() || (reason == wire::SkipReason::expired && sabotage::now(sabotage::Way::lose_expired))) return;
   ReceiverAccount& account = account_of(receiver);
   of(account.skipped, reason) += sets;
   of(account.untold, reason) += sets;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "broker/queue/connected.h"
+#include "broker/queue/sabotage.h"
 #include "broker/wire/record.h"
 
 namespace n2nq {
@@ -159,7 +160,9 @@ void SelectiveBalancer::dispatch(uint32_t handle, uint32_t not_to) {
   // Another number may share the cell: splitting and regrouping go on while a message is under way.
   QueuedMessage& message = messages_[handle];
   const uint8_t* record = record_of(handle);
-  message.cell = grid_.cell_of(wire::record_sender(record), wire::record_size(record));
+  const uint32_t sender =
+      sabotage::now(sabotage::Way::unasked) ? wire::record_sender(record) % options_.senders + 1 : wire::record_sender(record);
+  message.cell = grid_.cell_of(sender, wire::record_size(record));
   const bool steps_back = not_to != 0 && receiver_of(not_to).has_room;
   if (steps_back) set_room(not_to, false);
   const uint32_t chosen = choose(message.cell);
@@ -231,7 +234,7 @@ void SelectiveBalancer::come_back_unanswered(std::vector<uint32_t> handles) {
       skip_and_remove(handle, SkipReason::parked);
       continue;
     }
-    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
+    if (!sabotage::now(sabotage::Way::unflagged)) wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
     wire::set_record_attempt(record, static_cast<uint16_t>(attempt + 1));
     again.push_back(handle);
   }
@@ -350,7 +353,14 @@ void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {
 void SelectiveBalancer::pass_deadlines(int64_t now_ns) {
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     std::vector<uint32_t> again;
-    while (const auto passed = receiver_of(number).allowance.pass_deadline(now_ns)) again.push_back(passed->message);
+    while (const auto passed = receiver_of(number).allowance.pass_deadline(now_ns)) {
+      if (sabotage::now(sabotage::Way::confirm_by_itself)) {
+        ++account_of(number).confirmed;
+        remove(passed->message);
+      } else {
+        again.push_back(passed->message);
+      }
+    }
     if (again.empty()) continue;
     come_back_unanswered(std::move(again));
     refill(number);

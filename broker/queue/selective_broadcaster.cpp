@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "broker/queue/sabotage.h"
+
 namespace n2nq {
 
 using State = ReceiverAccount::State;
@@ -142,7 +144,8 @@ void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wir
   message.chunk = appended.at.chunk;
   message.offset = appended.at.offset;
   message.bytes = static_cast<uint32_t>(record.size());
-  message.cell = grid_.cell_of(sender, wire::record_size(record.data()));
+  const uint32_t filed_under = sabotage::now(sabotage::Way::unasked) ? sender % options_.senders + 1 : sender;
+  message.cell = grid_.cell_of(filed_under, wire::record_size(record.data()));
   Cell& cell = cells_[message.cell];
   cell.entries.push_back({message.number, messages_.add(message), std::exchange(cell.at_end, 0)});
   for (const uint32_t number : cell.idle) {
@@ -282,7 +285,8 @@ void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t 
     skip_one(number, SkipReason::parked, handle);
     release(handle);
   } else {
-    owe(number, {messages_[handle].number, handle, static_cast<uint16_t>(attempt + 1), wire::flag_redelivered});
+    owe(number, {messages_[handle].number, handle, static_cast<uint16_t>(attempt + 1),
+                 sabotage::now(sabotage::Way::unflagged) ? uint16_t{0} : wire::flag_redelivered});
   }
 }
 
@@ -351,8 +355,13 @@ void SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
     Receiver& receiver = receiver_of(number);
     bool passed_one = false;
     while (const auto passed = receiver.allowance.pass_deadline(now_ns)) {
-      owe_again(number, passed->message, passed->attempt);
       passed_one = true;
+      if (sabotage::now(sabotage::Way::confirm_by_itself)) {
+        ++account_of(number).confirmed;
+        release(passed->message);
+      } else {
+        owe_again(number, passed->message, passed->attempt);
+      }
     }
     if (passed_one) mark_ready(number);
   }

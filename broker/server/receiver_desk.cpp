@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "broker/net/clock.h"
+#include "broker/queue/sabotage.h"
 
 namespace n2nq {
 
@@ -109,6 +110,7 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
   const auto confirm = wire::Confirm::decode(body);
   if (!confirm) return refuse(session, ErrorCode::frame, "CONFIRM: kind is 0 or 1, and three bytes of 0 follow it");
   for (const wire::ConfirmRange& range : confirm->ranges) {
+    if (sabotage::now(sabotage::Way::skip_confirmation)) continue;
     const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
     if (result == Queue::Confirmed::yes) continue;
     const char* reason =
@@ -195,7 +197,8 @@ bool ReceiverDesk::write_control(uint32_t number) {
   if (!queue_.account(number).has_untold) return true;
   wire::Skipped skipped;
   const size_t ranges_max = Batch::body_bytes_max / wire::SkippedRange::entry_bytes;
-  const SkippedSets untold = queue_.take_untold(number);
+  SkippedSets untold = queue_.take_untold(number);
+  if (!of(untold, SkipReason::expired).empty() && sabotage::now(sabotage::Way::forget_expired)) of(untold, SkipReason::expired) = {};
   for (const SkipReason reason : {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off}) {
     for (const auto& [sender, set] : of(untold, reason).sets()) {
       for (const auto& run : set.runs()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "broker/net/clock.h"
+#include "broker/queue/sabotage.h"
 #include "broker/wire/record.h"
 
 namespace n2nq {
@@ -96,7 +97,7 @@ bool SenderDesk::take_in(Session& session, wire::ByteView record, int64_t read_n
   } else if (ending_) {
     refuse_message(account, index, wire::RefuseReason::ending);
   } else {
-    queue_.take_in(record, read_ns);
+    if (!sabotage::takes_in(queue_, record, read_ns)) queue_.take_in(record, read_ns);
     ++account.accepted;
     ++accepted_;
   }
@@ -201,7 +202,8 @@ void SenderDesk::tell_all() {
 
 void SenderDesk::tell(Account& account) {
   if (!std::exchange(account.untold, false) || !account.session) return;
-  account.session->send(wire::Accepted{account.next_index, std::exchange(account.refused_untold, {})});
+  const uint64_t next_index = account.next_index + sabotage::now(sabotage::Way::accepted_ahead);
+  account.session->send(wire::Accepted{next_index, std::exchange(account.refused_untold, {})});
 }
 
 }  // namespace n2nq
