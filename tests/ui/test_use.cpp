@@ -226,7 +226,10 @@ void TestUse::waiting_texts_are_whole() {
   for (const char* name : {"light_N2NQ", "light_senders", "light_receivers"}) {
     auto* light = bench.find<ui::StateLight>(QString::fromLatin1(name));
     for (const char* wait : waits) {
-      light->set_state({app::ProcessState::waiting, QString::fromLatin1(wait), {}, {}}, 50);
+      app::ProcessStatus status;
+      status.state = app::ProcessState::waiting;
+      status.waiting_for = QString::fromLatin1(wait);
+      light->set_state(status, 50);
       QVERIFY2(light->is_word_whole(), qPrintable(light->word()));
       QVERIFY(light->toolTip().contains(QString::fromLatin1(wait)));
     }
