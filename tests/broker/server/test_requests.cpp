@@ -2,6 +2,8 @@
 // Requests as clients see them: rules, credit, and what they do not get. A real n2nq-broker, real TCP.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/wire_client.h"
@@ -191,6 +193,64 @@ TEST_P(BothModes, WithResponsesEachAnswerGivesOneCreditBack) {
   ASSERT_TRUE(rest.totals.has_value());
   EXPECT_EQ(rest.totals->handed_over, 51u);
   EXPECT_EQ(rest.totals->redelivered, 1u);
+}
+
+TEST_P(BothModes, RulesReplacedWhileMessagesFlowLoseNothing) {
+  BrokerUnderTest broker(with_requests(GetParam(), 2, 2, {{"responses", true}}));
+  constexpr uint64_t messages = 5000;
+  std::vector<std::thread> threads;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    threads.emplace_back([&, number] {
+      WireClient sender = WireClient::sender(broker.port(), number);
+      for (uint64_t index = 0; index < messages; index += 10) sender.publish(number, index, index + 10, index % 100);
+      EXPECT_EQ(sender.end(messages), messages);
+    });
+  }
+  std::vector<Received> received(2);
+  for (uint32_t number = 1; number <= 2; ++number) {
+    threads.emplace_back([&, number] {
+      WireClient receiver = WireClient::receiver(broker.port(), number);
+      receiver.send(wire::Credit{20});
+      Received& all = received[number - 1];
+      uint64_t answered = 0;
+      uint32_t list = 0;
+      while (!all.totals) {
+        const auto frame = receiver.read();
+        ASSERT_TRUE(frame.has_value());
+        ASSERT_NE(frame->type, wire::FrameType::error);
+        const size_t before = all.records.size();
+        receiver.take(*frame, all);
+        const auto count = static_cast<uint32_t>(all.records.size() - before);
+        if (count == 0) continue;
+        receiver.send(wire::Confirm{{{answered, count, false}}});
+        answered += count;
+        // Between a few lists, and any from 2,000 on.
+        const uint32_t size = list % 7 * 10;
+        if (answered < 2000) send(receiver, request(++list, {Rule{1 + list % 2, 2, size, size + 50}}, 0));
+        if (answered >= 2000 && list < 1'000'000) send(receiver, request(list = 1'000'000, {Rule()}, 0));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const json bye = broker.finish();
+  SenderSets all;
+  for (const Received& one : received) {
+    EXPECT_TRUE(one.in_order);
+    EXPECT_TRUE(one.checksums_right);
+    all += one.set();
+    if (GetParam() != std::string("broadcaster")) continue;
+    // Each message: delivered, or told as not asked for.
+    EXPECT_EQ(one.set().count() + one.skipped_set().count(), 2 * messages);
+    SenderSets sum = one.set();
+    sum += one.skipped_set();
+    EXPECT_EQ(text_of(sum), "1:0-4999 2:0-4999");
+  }
+  if (GetParam() == std::string("broadcaster")) return;
+  EXPECT_EQ(bye["receivers"][0]["confirmed"].get<uint64_t>() + bye["receivers"][1]["confirmed"].get<uint64_t>() +
+                bye["total"]["expired"].get<uint64_t>() + bye["total"]["unrequested"].get<uint64_t>() +
+                bye["total"]["still_queued"].get<uint64_t>(),
+            2 * messages);
+  EXPECT_EQ(bye["total"]["still_queued"], 0);
 }
 
 TEST_P(BothModes, WrongListsAreNamed) {

@@ -159,6 +159,28 @@ TEST_P(BothModes, AnswersToWhatWasNotSentOrWasAnsweredAreErrors) {
   EXPECT_EQ(refused_after(0, 0xFFFFFFFF).code, ErrorCode::confirmation);
 }
 
+TEST_P(BothModes, MalformedAnswersAreNamed) {
+  BrokerUnderTest broker(with_responses(GetParam(), 1));
+  wire::Bytes confirmation;
+  wire::Confirm{{{0, 1, false}}}.encode(confirmation);
+  const auto refused = [&](size_t offset, uint8_t value) {
+    WireClient receiver = WireClient::receiver(broker.port(), 1);
+    wire::Bytes wrong = confirmation;
+    wrong[offset] = value;
+    receiver.send(wire::ByteView(wrong));
+    if (offset == 0) receiver.send(wire::ByteView(wrong));  // as long as it says
+    return receiver.read_error().value();
+  };
+  EXPECT_EQ(refused(20, 2).code, ErrorCode::frame) << "kind 2";
+  EXPECT_EQ(refused(23, 1).code, ErrorCode::frame) << "a reserved byte";
+  EXPECT_NE(refused(0, 15).text.find("CONFIRM"), std::string::npos) << "half an entry";
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  receiver.send(wire::Rules{1, {}});
+  const auto error = receiver.read_error();
+  EXPECT_EQ(error->code, ErrorCode::not_offered);
+  EXPECT_NE(error->text.find("requests are off"), std::string::npos);
+}
+
 TEST(Responses, AReceiverThatIsGoneLeavesItsMessagesToTheOthers) {
   BrokerUnderTest broker(with_responses("load-balancer", 2, {{"dispatch", "round-robin"}, {"responses_window", 20}}));
   WireClient first = WireClient::receiver(broker.port(), 1);
@@ -218,6 +240,23 @@ TEST(Responses, ABroadcastReceiverGetsWhatItHadNotConfirmedWhenItIsBack) {
   EXPECT_GE(bye["receivers"][0]["redelivered"], 5);
   EXPECT_LE(bye["receivers"][0]["redelivered"], 7);
   EXPECT_EQ(bye["receivers"][1]["confirmed"], 12);
+}
+
+TEST(Responses, ConfirmationsGoOnWhileABatchIsStuck) {
+  // The receiver does not read, and answers all the same: in the middle of a frame nothing but the end of the connection can follow.
+  BrokerUnderTest broker(with_responses("broadcaster", 1, {{"responses_window", 1000}}));
+  WireClient receiver = WireClient::receiver(broker.port(), 1, WireClient::Socket{4096});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 1, 10);
+  receiver.receive(1);
+  sender.publish(1, 1, 65, 1024 * 1024 - 64);
+  confirm(receiver, 0, 1);
+  sender.end(65);
+  for (uint64_t number = 1; number < 65; ++number) {
+    EXPECT_EQ(receiver.receive(1).records[0].index, number);
+    confirm(receiver, number, 1);
+  }
+  EXPECT_TRUE(receiver.receive_all().totals.has_value());
 }
 
 TEST(Responses, ARestartedBrokerTakesASenderWhereItIsAndRepeatsItsEnd) {

@@ -76,6 +76,8 @@ class WireClient {
   Received receive_all();
   /// Everything until so many records are there.
   Received receive(size_t records);
+  /// Adds what one frame says. Throws on a frame that a receiver does not get.
+  void take(const ReadFrame& frame, Received& received);
   /// Frames until ERROR or the end of the stream.
   std::optional<wire::Error> read_error();
   void close() { fd_.reset(); }
@@ -84,7 +86,6 @@ class WireClient {
   int fd() const { return fd_.get(); }
 
  private:
-  void take(const ReadFrame& frame, Received& received);
   net::Fd fd_;
   wire::FrameReader reader_;
   wire::Welcome welcome_;
