@@ -275,6 +275,7 @@ void MainWindow::show_tab(int index) {
 
 void MainWindow::place_charts() {
   const bool on_page = height() < charts_page_below_px;
+  if (!on_page && !charts_on_page_) bench_->note_rows();
   if (on_page == charts_on_page_) return;
   charts_on_page_ = on_page;
   if (on_page) {

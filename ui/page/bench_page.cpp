@@ -50,6 +50,8 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messag
   for (int i = 0; i < rows_->count(); ++i) rows_->setStretchFactor(i, row_shares[i]);
   all->addWidget(rows_, 1);
 
+  // The shares a person chose, not those that a window on its way to being low leaves.
+  connect(rows_, &QSplitter::splitterMoved, this, [this] { row_sizes_ = rows_->sizes(); });
   connect_tables();
   connect(broker_, &BrokerCard::log_requested, this, &BenchPage::broker_log_requested);
   connect(broker_, &BrokerCard::open_folder_requested, this, &BenchPage::open_folder_requested);
@@ -72,8 +74,12 @@ void BenchPage::connect_tables() {
   }
 }
 
+// Not before the page is laid out: until then sizes are those of an empty page.
+void BenchPage::note_rows() {
+  if (rows_->isVisible() && charts_->isVisible() && rows_->count() == 2) row_sizes_ = rows_->sizes();
+}
+
 ChartsCard* BenchPage::release_charts() {
-  row_sizes_ = rows_->sizes();
   return charts_;
 }
 
@@ -140,6 +146,7 @@ QByteArray BenchPage::rows_state() const {
 void BenchPage::restore_layout(const QByteArray& cards, const QByteArray& rows) {
   if (cards.isEmpty() || !cards_->restoreState(cards)) cards_->setSizes({card_shares[0], card_shares[1], card_shares[2]});
   if (rows.isEmpty() || !rows_->restoreState(rows)) rows_->setSizes({row_shares[0], row_shares[1]});
+  row_sizes_ = {row_shares[0], row_shares[1]};
 }
 
 }  // namespace n2nq::ui

@@ -26,6 +26,8 @@ class BenchPage : public QWidget {
 
   MessageBar* messages() const { return &messages_; }
   ChartsCard* charts() const { return charts_; }
+  /// Takes note of the charts' share of the page, while the window is high enough for them.
+  void note_rows();
   /// The charts, to be put elsewhere; their share of the page is kept for when they come back.
   ChartsCard* release_charts();
   /// Takes the charts in below the cards.
