@@ -35,11 +35,14 @@ class RunParser {
       take_out(*value);
     } else if (const auto assignment = value_of("--set", word)) {
       take_assignment(*assignment);
+    } else if (const auto fault = value_of("--fault", word)) {
+      PlannedFault& planned = arguments_.faults.emplace_back();
+      if (const auto wrong = parse_planned_fault(*fault, planned)) problem_ = "--fault " + *fault + ": " + *wrong;
     } else if (problem_) {
       return;
     } else if (word.starts_with('-')) {
       problem_ = word + " is not an option of run (nearest: " +
-                 std::string(nearest_word(word, {"--set", "--out", "--strict", "--json", "--help"})) + ")";
+                 std::string(nearest_word(word, {"--set", "--out", "--fault", "--strict", "--json", "--help"})) + ")";
     } else if (!arguments_.what.empty()) {
       problem_ = "run takes one preset or settings file; there are two: " + arguments_.what + " and " + word;
     } else {
@@ -52,8 +55,9 @@ class RunParser {
     if (word.starts_with(option + "=")) return word.substr(option.size() + 1);
     if (word != option) return {};
     if (at_ == words_.size()) {
-      problem_ = option + (option == "--set" ? " needs a setting, such as: --set senders.amount=20"
-                                             : " needs a folder, such as: --out results/first");
+      problem_ = option + (option == "--set"     ? " needs a setting, such as: --set senders.amount=20"
+                           : option == "--fault" ? " needs a fault, such as: --fault kill:receivers@5"
+                                                 : " needs a folder, such as: --out results/first");
       return {};
     }
     return words_[at_++];
@@ -103,7 +107,8 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
 
 std::string help_text() {
   return R"(n2nq-bench                  opens the window
-n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--strict] [--json]
+n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--fault WHAT:WHOM@SECONDS]...
+                   [--strict] [--json]
                             runs once without a window
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
@@ -116,6 +121,10 @@ run
                             --set senders.size_bytes="[20, 100]"; may be given again
   --out DIR                 the run's folder; it must not exist yet or be empty
                             (otherwise a new one below ~/.local/share/n2nq/runs)
+  --fault WHAT:WHOM@SECONDS does harm on purpose, SECONDS behind the common start; may be given again
+                            pause, resume, kill, restart : broker, senders or receivers
+                            disconnect : one service, such as S001 or R001
+                            stop-reading, confirm-nothing, answer-negatively, normal : one receiver
   --strict                  a degraded run ends with exit code 1
   --json                    prints summary.json on stdout and nothing else there
 

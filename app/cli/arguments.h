@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/control/fault.h"
+
 namespace n2nq::app {
 
 enum class Command { window, run, presets, settings, help, version };
@@ -16,6 +18,7 @@ struct Arguments {
   std::string what;                                           // run: a preset's name or a settings file
   std::vector<std::pair<std::string, std::string>> settings;  // run: --set, in order
   std::string out;                                            // run: --out; empty: the user's data directory
+  std::vector<PlannedFault> faults;                           // run: --fault, in order
   bool strict = false;
   bool json = false;
 };

@@ -57,18 +57,6 @@ Json order(int first, int last, const RequestRules& asked) {
   return {{"receivers", {{first, last}}}, {"rules", rules}, {"prefetch", asked.prefetch}};
 }
 
-/// Neighbours that ask for the same are told in one order.
-Json orders(const std::vector<RequestRules>& by_receiver) {
-  Json out = Json::array();
-  for (std::size_t first = 0; first < by_receiver.size();) {
-    std::size_t last = first;
-    while (last + 1 < by_receiver.size() && by_receiver[last + 1] == by_receiver[first]) ++last;
-    out.push_back(order(static_cast<int>(first) + 1, static_cast<int>(last) + 1, by_receiver[first]));
-    first = last + 1;
-  }
-  return out;
-}
-
 template <class Value>
 Json value_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
@@ -127,10 +115,33 @@ Json configure_receivers(const Settings& settings, const LaunchFacts& facts) {
   out["services"] = services(settings.receivers.amount);
   out["senders_total"] = settings.senders.amount;
   out["queue_mode"] = value_text(settings, "queue.mode");
-  out["requests"] = settings.queue.requests ? orders(rules_of(*settings.queue.requests, settings.receivers.amount)) : Json();
+  out["requests"] = settings.queue.requests ? request_orders(rules_of(*settings.queue.requests, settings.receivers.amount)) : Json();
   out["log"] = log(settings, facts);
   out["staging_folder"] = staging_folder;
   return out;
+}
+
+/// Neighbours that ask for the same are told in one order.
+Json request_orders(const std::vector<RequestRules>& by_receiver) {
+  Json out = Json::array();
+  for (std::size_t first = 0; first < by_receiver.size();) {
+    std::size_t last = first;
+    while (last + 1 < by_receiver.size() && by_receiver[last + 1] == by_receiver[first]) ++last;
+    out.push_back(order(static_cast<int>(first) + 1, static_cast<int>(last) + 1, by_receiver[first]));
+    first = last + 1;
+  }
+  return out;
+}
+
+Json request_message(int first, int last, const RequestRules& asked) {
+  Json out = order(first, last, asked);
+  out["type"] = "request";
+  return out;
+}
+
+Json fault_message(const Fault& fault) {
+  const bool normal = fault.kind == FaultKind::normal;
+  return {{"type", "fault"}, {"service", fault.number}, {"kind", normal ? "none" : std::string(fault_word(fault.kind))}};
 }
 
 Json connect_message(const std::string& address, int port) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/control/fault.h"
 #include "app/settings/settings.h"
 
 namespace n2nq::app {
@@ -23,6 +24,10 @@ nlohmann::json configure_broker(const Settings& settings, const LaunchFacts& fac
 nlohmann::json configure_senders(const Settings& settings, const LaunchFacts& facts);
 nlohmann::json configure_receivers(const Settings& settings, const LaunchFacts& facts);
 
+/// What each receiver asks for, by receiver from R001, as `requests` of a configure.
+nlohmann::json request_orders(const std::vector<RequestRules>& by_receiver);
+nlohmann::json request_message(int first, int last, const RequestRules& asked);
+nlohmann::json fault_message(const Fault& fault);
 nlohmann::json connect_message(const std::string& address, int port);
 nlohmann::json start_message(std::int64_t at_broker_ns);
 /// Rows only for the services first … last; none when first > last.

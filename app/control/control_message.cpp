@@ -91,7 +91,13 @@ ReceiversStats receivers_stats(const Json& object) {
   out.negative = object.at("negative");
   const Json& skipped = object.at("skipped");
   out.expired = skipped.at("expired");
-  for (const Json& count : skipped) out.skipped += count.get<std::int64_t>();
+  out.unrequested = skipped.at("unrequested");
+  out.parked = skipped.at("parked");
+  out.cut_off = skipped.at("cut_off");
+  out.skipped = out.expired + out.unrequested + out.parked + out.cut_off;
+  out.redelivered = object.at("redelivered");
+  out.confirmed = object.at("confirmed");
+  out.answered_negatively = object.at("answered_negatively");
   out.latency = interval(object, "latency");
   out.latency_from_plan = interval(object, "latency_from_plan");
   out.lag = interval(object, "lag");
@@ -100,8 +106,15 @@ ReceiversStats receivers_stats(const Json& object) {
   out.to_receiver = interval(object, "to_receiver");
   out.log = log_counts(object);
   for (const Json& row : object.at("services")) {
-    out.rows.push_back({row.at("number"), row.at("received"), unknown, figure(row, "latency_mean_ns", 1e3),
-                        figure(row, "latency_p99_ns", 1e3)});
+    ReceiverRow& last = out.rows.emplace_back();
+    last.number = row.at("number");
+    last.received = row.at("received");
+    last.latency_mean_us = figure(row, "latency_mean_ns", 1e3);
+    last.latency_p99_us = figure(row, "latency_p99_ns", 1e3);
+    last.confirmed = row.at("confirmed");
+    last.redelivered = row.at("redelivered");
+    last.expired = row.at("expired");
+    last.skipped = row.at("skipped");
   }
   return out;
 }

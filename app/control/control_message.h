@@ -59,7 +59,8 @@ struct ReceiversStats {
   std::int64_t now_ns = 0;  // on its host's clock
   std::int64_t bytes = 0;
   std::int64_t received = 0, duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0;
-  std::int64_t expired = 0, skipped = 0;  // skipped: all reasons together
+  std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;
+  std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0, skipped = 0;       // skipped: all of them together
   measure::Histogram latency, latency_from_plan, lag, to_broker, in_queue, to_receiver;  // since the answer before
   LogCounts log;
   std::vector<ReceiverRow> rows;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "workers/measure/figures.h"
 
@@ -58,6 +59,19 @@ bool LiveAccumulator::Group<Stats>::is_kept_waiting_for(double t_s) const {
 
 LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()) {
   figures_.planned = settings.planned_messages().value_or(-1);
+}
+
+void LiveAccumulator::restarted(Role role) {
+  if (role == Role::senders) {
+    senders_ = {};
+    for (measure::Histogram* told : {&delay_, &lag_}) *told = measure::Histogram();
+  } else if (role == Role::receivers) {
+    receivers_ = {};
+    receivers_restarted_ = true;
+    for (measure::Histogram* told : {&latency_, &latency_from_plan_, &lag_stage_, &to_broker_, &in_queue_, &to_receiver_}) {
+      *told = measure::Histogram();
+    }
+  }
 }
 
 void LiveAccumulator::add(const SendersStats& stats, double t_s) {
@@ -118,11 +132,17 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
   figures_.unexpected = stats.unexpected;
   figures_.negative = stats.negative;
   figures_.expired = stats.expired;
+  figures_.unrequested = stats.unrequested;
+  figures_.parked = stats.parked;
+  figures_.cut_off = stats.cut_off;
+  figures_.redelivered = stats.redelivered;
+  figures_.confirmed = stats.confirmed;
+  figures_.answered_negatively = stats.answered_negatively;
   figures_.received_per_s = answer.per_s;
   figures_.received_bytes_per_s = answer.bytes_per_s;
   figures_.receivers = stats.rows;
   latency_.merge(stats.latency);
-  latency_now_.merge(stats.latency);
+  if (!std::exchange(receivers_restarted_, false)) latency_now_.merge(stats.latency);
   latency_from_plan_.merge(stats.latency_from_plan);
   lag_stage_.merge(stats.lag);
   to_broker_.merge(stats.to_broker);

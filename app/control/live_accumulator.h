@@ -12,6 +12,7 @@
 #include "app/control/control_message.h"
 #include "app/control/count_rate.h"
 #include "app/control/live_figures.h"
+#include "app/control/role.h"
 #include "app/settings/settings.h"
 #include "workers/measure/histogram.h"
 
@@ -24,6 +25,8 @@ class LiveAccumulator {
   /// A question went out to the group at `t_s`. All times are seconds since the common start, and rise.
   void asked_senders(double t_s) { senders_.asked(t_s); }
   void asked_receivers(double t_s) { receivers_.asked(t_s); }
+  /// The group's process is a new one, which tells everything from the start of the run once more.
+  void restarted(Role role);
   void add(const SendersStats& stats, double t_s);
   void add(const ReceiversStats& stats, double t_s);
   /// The picture at `t_s`. latency_now covers what came since the round before; it is empty when there was no new round.
@@ -67,6 +70,7 @@ class LiveAccumulator {
   measure::Histogram delay_, lag_;                                     // at the senders, per message
   measure::Histogram latency_, latency_from_plan_, latency_now_;       // at the receivers, per delivery
   measure::Histogram lag_stage_, to_broker_, in_queue_, to_receiver_;  // at the receivers, per delivery
+  bool receivers_restarted_ = false;                                   // their next answer holds what earlier rounds have brought
   std::uint64_t senders_lines_dropped_ = 0, receivers_lines_dropped_ = 0;
 };
 

@@ -32,6 +32,7 @@ struct ReceiverRow {
   std::int64_t received = 0;
   double rate_per_s = unknown;  // likewise
   double latency_mean_us = unknown, latency_p99_us = unknown;
+  std::int64_t confirmed = 0, redelivered = 0, expired = 0, skipped = 0;  // skipped: all reasons together
 };
 
 struct LiveFigures {
@@ -59,7 +60,9 @@ struct LiveFigures {
   std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
   std::int64_t lost = -1;  // copies; found by comparing sets at the end, -1 until then
-  std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, expired = 0, negative = 0, log_lines_dropped = 0;
+  std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0, log_lines_dropped = 0;
+  std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0;    // of skipped
+  std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;  // deliveries, and answers to them
 };
 
 }  // namespace n2nq::app

@@ -74,10 +74,30 @@ void ProcessWatch::send(const nlohmann::json& object) {
 }
 
 bool ProcessWatch::ask_stats(const nlohmann::json& question) {
-  if (answer_timer_.isActive()) return false;
+  if (asked_ || paused_) return false;
+  asked_ = true;
   send(question);
   answer_timer_.start(deadlines_.answer);
   return true;
+}
+
+void ProcessWatch::pause() {
+  if (phase_ != Phase::running) return;
+  paused_ = true;
+  answer_timer_.stop();
+  launcher_->pause();
+}
+
+void ProcessWatch::resume() {
+  if (!paused_) return;
+  paused_ = false;
+  launcher_->resume();
+  if (asked_) answer_timer_.start(deadlines_.answer);
+}
+
+void ProcessWatch::answered_stats() {
+  asked_ = false;
+  answer_timer_.stop();
 }
 
 void ProcessWatch::terminate() {
@@ -98,8 +118,8 @@ void ProcessWatch::on_message(const SharedMessage& message) {
   std::visit(Overloaded{
                  [this](const HelloMessage& hello) { on_hello(hello); },
                  [this](const StateMessage& state) { emit said_state(state); },
-                 [this](const SendersStats& stats) { answer_timer_.stop(), emit said_senders_stats(stats); },
-                 [this](const ReceiversStats& stats) { answer_timer_.stop(), emit said_receivers_stats(stats); },
+                 [this](const SendersStats& stats) { answered_stats(), emit said_senders_stats(stats); },
+                 [this](const ReceiversStats& stats) { answered_stats(), emit said_receivers_stats(stats); },
                  [this](const ByeMessage& bye) {
                    answer_timer_.stop();
                    bye_ = bye.object;

@@ -40,6 +40,9 @@ class ProcessWatch : public QObject {
   /// SIGTERM, and SIGKILL when that does not help.
   void terminate();
   void kill();
+  /// Lets it stand still, and go on. What stands still is not held to answer.
+  void pause();
+  void resume();
   bool alive() const { return phase_ == Phase::launching || phase_ == Phase::running; }
   bool answered() const { return hello_.has_value(); }
   const HelloMessage& hello() const { return *hello_; }
@@ -62,6 +65,7 @@ class ProcessWatch : public QObject {
  private:
   enum class Phase { not_started, launching, running, gone };
 
+  void answered_stats();
   void on_message(const SharedMessage& message);
   void on_hello(const HelloMessage& hello);
   void on_exit(const ProcessExit& how);
@@ -83,7 +87,9 @@ class ProcessWatch : public QObject {
   QString given_up_;    // why it was killed by this watch
   QString last_error_;  // the last error it said
   QStringList last_lines_;
-  QByteArray unsent_;       // said to it before it runs
+  QByteArray unsent_;   // said to it before it runs
+  bool asked_ = false;  // for stats, and not answered yet
+  bool paused_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet
 };
 

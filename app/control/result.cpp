@@ -130,6 +130,14 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
                      percentiles_us(total_of(receivers, "in_queue")), percentiles_us(total_of(receivers, "to_receiver"))};
   const measure::CopyLedger& total = ledger.total;
   out.expired = static_cast<std::int64_t>(total.skipped.expired);
+  out.unrequested = static_cast<std::int64_t>(total.skipped.unrequested);
+  out.parked = static_cast<std::int64_t>(total.skipped.parked);
+  out.cut_off = static_cast<std::int64_t>(total.skipped.cut_off);
+  out.redelivered = static_cast<std::int64_t>(total.tags.redelivered);
+  if (receivers) {
+    out.confirmed = receivers->value("confirmed", std::int64_t{0});
+    out.answered_negatively = receivers->value("answered_negatively", std::int64_t{0});
+  }
   out.skipped = static_cast<std::int64_t>(total.skipped.expired + total.skipped.unrequested + total.skipped.parked + total.skipped.cut_off);
   out.duplicated = static_cast<std::int64_t>(total.tags.duplicated);
   out.out_of_order = static_cast<std::int64_t>(total.tags.out_of_order);
@@ -165,6 +173,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   input.receivers_total = static_cast<std::uint32_t>(settings.receivers.amount);
   // A duration lets through as many as fall into it; only a number of messages is a promise that can be broken by one.
   if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
+  input.broker_restarted = record.broker_restarted;
   input.stopped_by_user = record.stopped_by_user || !record.traffic_started;
   if (auto account = account_of(record, Role::senders, measure::senders_account_from, troubles))
     input.senders.push_back(std::move(*account));
@@ -190,6 +199,14 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
                            .arg(role_name(role), role == Role::senders ? "not sent" : "lost");
     broken = true;
   }
+  for (const RunEvent& event : record.events) {
+    if (event.kind != RunEvent::Kind::fault) continue;
+    outcome.reasons += QString("done on purpose at %1 s: %2").arg(event.at_s, 0, 'f', 1).arg(event.what);
+    if (event.recovered_after_s) outcome.reasons.back() += QString("; as before %1 s later").arg(*event.recovered_after_s, 0, 'f', 1);
+    degraded = true;
+  }
+  for (const QString& fault : record.faults_not_made) outcome.reasons += "planned, but not done: " + fault;
+  degraded = degraded || !record.faults_not_made.isEmpty();
   const auto before = outcome.reasons.size();
   find_incomplete_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;

@@ -19,6 +19,8 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   pull_timer.setTimerType(Qt::PreciseTimer);
   connect_timer.setSingleShot(true);
   step_timer.setSingleShot(true);
+  fault_timer.setSingleShot(true);
+  QObject::connect(&fault_timer, &QTimer::timeout, q, [this] { make_planned_faults(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
     if (step != Step::none && step != Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
@@ -72,7 +74,12 @@ void RunControl::start_all() {
 }
 
 void RunControl::start(Role role) {
-  if (can_start(role)) d->start(role);
+  if (!can_start(role)) return;
+  if (d->of(role).awaits_restart()) {
+    make_fault({FaultKind::restart, role});
+  } else {
+    d->start(role);
+  }
 }
 
 void RunControl::stop(Role role) {
@@ -108,6 +115,7 @@ ProcessStatus RunControl::process(Role role) const {
 bool RunControl::can_start(Role role) const {
   if (d->state == RunState::idle || d->state == RunState::finished) return true;
   if (d->of(role).alive()) return false;
+  if (d->of(role).awaits_restart()) return d->state == RunState::running;
   const bool joins_late = role == Role::receivers && !d->of(role).watch && d->state == RunState::running;
   return d->state == RunState::preparing || joins_late;
 }

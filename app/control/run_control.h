@@ -10,6 +10,7 @@
 #include <QStringList>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/control/deadlines.h"
 #include "app/control/live_figures.h"
@@ -18,6 +19,9 @@
 namespace n2nq::app {
 
 class LauncherFactory;
+struct Fault;
+struct PlannedFault;
+struct RunEvent;
 
 enum class Role { broker, senders, receivers };
 enum class ProcessState { not_started, starting, waiting, running, ending, ended, died };
@@ -26,6 +30,7 @@ enum class Verdict { clean, stopped, degraded, broken };
 
 struct ProcessStatus {
   ProcessState state = ProcessState::not_started;
+  bool paused = false;     // stands still, on purpose
   QString waiting_for;     // with waiting: "N2NQ", "38 of 50 receivers connected", …
   QString error;           // with died: what happened, in a sentence
   QStringList last_lines;  // with died: the last lines of its stderr
@@ -65,6 +70,19 @@ class RunControl : public QObject {
   /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once.
   void stop_all();
 
+  /// Faults that are to be made by themselves; for the next run that is started. check_fault() has nothing against them.
+  void plan_faults(std::vector<PlannedFault> faults);
+  /// Why this fault cannot be made now, in a sentence; empty: it can.
+  QString fault_problem(const Fault& fault) const;
+  /// Makes it. Without effect when fault_problem() says why.
+  void make_fault(const Fault& fault);
+  /// From now on these receivers ask for this, in place of what they asked before. While requests are on in a run.
+  void request(const NumberRanges& receivers, const RequestRules& rules);
+  /// By receiver, from R001: what each asks for now; empty while requests are off.
+  const std::vector<RequestRules>& rules_in_force() const;
+  /// What was done in this run, in order.
+  const std::vector<RunEvent>& events() const;
+
   /// Why this key cannot change now, e.g. "N2NQ runs with it"; empty when it can.
   QString lock_reason(std::string_view key) const;
 
@@ -91,6 +109,8 @@ class RunControl : public QObject {
   void process_changed(n2nq::app::Role role);
   void state_changed();
   void figures_changed();             // 10 times a second while it runs, and once at the end
+  void events_changed();              // one more of events(), or one has recovered
+  void rules_changed();               // of rules_in_force()
   void message(const QString& text);  // a remark or an error for the page, not a dialog
   void finished();
 

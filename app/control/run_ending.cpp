@@ -64,6 +64,7 @@ int RunControl::Private::step_deadline(Step next) const {
 void RunControl::Private::enter(Step next) {
   step = next;
   connect_timer.stop();
+  give_up_faults();
   set_state(RunState::ending);
   step_timer.start(step_deadline(step));
   switch (step) {
@@ -79,7 +80,10 @@ void RunControl::Private::enter(Step next) {
       break;
     case Step::byes:
       // The broker last, in advance(): it must not turn away who has not heard of the end yet.
-      for (const Role role : {Role::senders, Role::receivers}) say_bye(role);
+      for (const Role role : {Role::senders, Role::receivers}) {
+        say_bye(role);
+        if (of(role).awaits_restart() && !of(role).salvager) start_salvage(role);
+      }
       break;
     case Step::terminate:
       step_timer.stop();
@@ -103,6 +107,8 @@ void RunControl::Private::say_bye(Role role) {
 /// Leaves a step as soon as what it waits for has come.
 void RunControl::Private::advance() {
   const auto through = [this](Role role) { return !of(role).alive() || of(role).said_ended; };
+  // Who was killed on purpose may come back, as long as there is something to come back to.
+  if (state == RunState::running && of(Role::senders).awaits_restart()) return;
   if (state == RunState::running && step == Step::none && through(Role::senders)) return enter(Step::drain);
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
@@ -114,9 +120,10 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   Member& member = of(role);
   member.record.bye = member.watch->bye();
   member.record.last_lines = member.watch->last_lines();
+  if (member.killed_on_purpose && state == RunState::running) return on_killed(role);
   QString what = trouble;
   if (what.isEmpty() && !member.end_asked) what = role_name(role) + " ended although nobody asked for it";
-  if (run.killed_by_user) what.clear();
+  if (run.killed_by_user || member.killed_on_purpose) what.clear();
   if (!what.isEmpty() && step == Step::terminate) what = role_name(role) + " did not end in time and was killed";
   member.record.trouble = what;
   const bool killed_unheard = !member.record.bye && start_salvage(role);
@@ -133,6 +140,28 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   member.status.last_lines = member.record.last_lines;
   set_status(role, ProcessState::died);
   end_because(what);
+}
+
+/// The run goes on without it, until it is started again or everything else is over.
+void RunControl::Private::on_killed(Role role) {
+  Member& member = of(role);
+  if (member.restart_wanted) return relaunch(role);
+  member.status.error = role_name(role) + " were killed on purpose; start them again to go on";
+  if (role == Role::broker) member.status.error = "N2NQ was killed on purpose; start it again to go on";
+  member.status.paused = false;
+  set_status(role, ProcessState::died);
+}
+
+/// When a run ends, what stands still goes on, and what was planned for later is not done any more.
+void RunControl::Private::give_up_faults() {
+  fault_timer.stop();
+  for (const PlannedFault& planned : std::exchange(faults_to_come, {})) {
+    run.faults_not_made += QString("%1 at %2 s (the run was over)").arg(fault_sentence(planned.fault)).arg(planned.at_s);
+  }
+  for (Member& member : members) {
+    if (!std::exchange(member.status.paused, false)) continue;
+    if (member.alive()) member.watch->resume();
+  }
 }
 
 /// What a killed worker had sent or received is still in its logs and its staging file: its own program reads them back.

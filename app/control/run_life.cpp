@@ -21,20 +21,19 @@ std::string random_token() {
   return QByteArray(reinterpret_cast<const char*>(words), sizeof words).toHex().toStdString();
 }
 
-/// As before its first start. The old watch may be the very one whose signal led here.
-void renew(Member& member) {
-  for (auto* watch : {&member.watch, &member.salvager}) {
-    if (!*watch) continue;
-    (*watch)->disconnect();
-    watch->release()->deleteLater();
-  }
-  const int first = member.first_row, last = member.last_row;
-  member = Member();
-  member.first_row = first;
-  member.last_row = last;
-}
-
 }  // namespace
+
+void Member::renew() {
+  for (auto* old : {&watch, &salvager}) {
+    if (!*old) continue;
+    (*old)->disconnect();
+    old->release()->deleteLater();
+  }
+  Member fresh;
+  fresh.first_row = first_row;
+  fresh.last_row = last_row;
+  *this = std::move(fresh);
+}
 
 /// False when there is nothing to start a process with; why was told.
 bool RunControl::Private::start(Role role) {
@@ -61,7 +60,10 @@ bool RunControl::Private::begin_run() {
   token = random_token();
   broker_port = 0;
   broker_address.clear();
-  for (Member& member : members) renew(member);
+  for (Member& member : members) member.renew();
+  rules = run.settings.queue.requests ? rules_of(*run.settings.queue.requests, run.settings.receivers.amount) : std::vector<RequestRules>{};
+  faults_to_come = planned_faults;
+  recovery = Recovery();
   since_broker_now.invalidate();
   since_start.invalidate();
   since_stop.invalidate();
@@ -98,6 +100,7 @@ bool RunControl::Private::take_settings() {
   }
   if (next == run.settings) return true;
   run.settings = next;
+  rules = next.queue.requests ? rules_of(*next.queue.requests, next.receivers.amount) : std::vector<RequestRules>{};
   const QString error = run.folder->write_settings(next);
   if (!error.isEmpty()) emit q->message(error);
   return true;
@@ -105,7 +108,7 @@ bool RunControl::Private::take_settings() {
 
 void RunControl::Private::launch(Role role) {
   Member& member = of(role);
-  renew(member);
+  member.renew();
   nlohmann::json configure;
   member.watch = make_watch(role, options.deadlines.process, configure);
   watch_signals(role, *member.watch);
@@ -222,8 +225,9 @@ void RunControl::Private::try_start() {
   const bool senders_ready = of(Role::senders).alive() && of(Role::senders).connected;
   const bool receivers_ready = of(Role::receivers).alive() && of(Role::receivers).connected;
   if (state == RunState::running || step == Step::drain) {
-    // A receiver group that joins late is told the same instant.
+    // A group that joins late, or again, is told the same instant.
     if (receivers_ready && !of(Role::receivers).start_sent) send_start(Role::receivers);
+    if (senders_ready && !of(Role::senders).start_sent) send_start(Role::senders);
     return;
   }
   if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
@@ -235,6 +239,7 @@ void RunControl::Private::try_start() {
   accumulator.emplace(run.settings);
   since_moved.start();
   set_state(RunState::running);
+  make_planned_faults();
   send_start(Role::senders);
   if (receivers_ready) send_start(Role::receivers);
   pull_timer.start();
@@ -247,6 +252,7 @@ void RunControl::Private::send_start(Role role) {
 
 void RunControl::Private::pull() {
   figures = accumulator->snapshot(t_s());
+  look_for_recovery();
   emit q->figures_changed();
   ++stats_id;
   for (const Role role : {Role::senders, Role::receivers}) {

@@ -10,7 +10,7 @@
 //   ending:  senders (told to stop) ─► drain (broker and receivers end by themselves) ─► byes ─► terminate ─► all gone ─► result
 //
 // Every step of the ending has a deadline after which the next one begins; steps that do not apply are passed over.
-// run_life.cpp begins and runs, run_ending.cpp ends.
+// run_life.cpp begins and runs, run_faults.cpp does harm on purpose, run_ending.cpp ends.
 #pragma once
 
 #include <QElapsedTimer>
@@ -24,6 +24,7 @@
 
 #include "app/control/live_accumulator.h"
 #include "app/control/process_watch.h"
+#include "app/control/recovery.h"
 #include "app/control/result.h"
 #include "app/control/run_record.h"
 #include "app/host/launcher.h"
@@ -42,10 +43,16 @@ struct Member {
   bool connected = false;
   bool start_sent = false;
   bool said_ended = false;
-  bool end_asked = false;  // told to say bye, or being killed by this bench
+  bool end_asked = false;          // told to say bye, or being killed by this bench
+  bool killed_on_purpose = false;  // by a fault: gone, or about to be
+  bool restart_wanted = false;     // as soon as it is gone
   int first_row = 1, last_row = 0;
 
+  /// As before its first start. The old watch may be the very one whose signal led here.
+  void renew();
   bool alive() const { return watch && watch->alive(); }
+  /// Killed by a fault, and it may be started again.
+  bool awaits_restart() const { return killed_on_purpose && !alive(); }
   bool salvaging() const { return salvager && salvager->alive(); }
 };
 
@@ -71,6 +78,14 @@ struct RunControl::Private {
   void pull();
   void look_for_standstill();
 
+  // Faults and requests
+  void make_planned_faults();
+  void make_fault(const Fault& fault);
+  void note_event(RunEvent::Kind kind, const QString& what);
+  void relaunch(Role role);
+  void look_for_recovery();
+  void request(const NumberRanges& receivers, const RequestRules& rules);
+
   // Ending
   void stop_one(Role role);
   void stop_by_user();
@@ -81,6 +96,8 @@ struct RunControl::Private {
   void advance();
   int step_deadline(Step step) const;
   void on_gone(Role role, const QString& trouble);
+  void on_killed(Role role);
+  void give_up_faults();
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
   void finish();
@@ -104,7 +121,8 @@ struct RunControl::Private {
   Options options;
   std::unique_ptr<LauncherFactory> launchers;
   QThread reader_thread;
-  Settings wanted;  // for what is started next
+  Settings wanted;                           // for what is started next
+  std::vector<PlannedFault> planned_faults;  // by rising time
   RunState state = RunState::idle;
 
   // The present run
@@ -118,12 +136,16 @@ struct RunControl::Private {
   std::int64_t start_at_broker_ns = 0;
   QElapsedTimer since_start;  // since the word; the common start is start_lead later
   QTimer pull_timer, connect_timer, step_timer;
-  std::uint64_t stats_id = 0;
+  std::uint64_t stats_id = 0, recovery_round = 0;
   std::int64_t moved = 0;  // messages and deliveries at the last look
   QElapsedTimer since_moved;
   std::optional<LiveAccumulator> accumulator;
   LiveFigures figures;
   Step step = Step::none;
+  std::vector<RequestRules> rules;  // by receiver; empty: requests are off
+  std::vector<PlannedFault> faults_to_come;
+  QTimer fault_timer;
+  Recovery recovery;
   QElapsedTimer since_stop;  // valid: a person, or trouble, ends the run early
   RunOutcome outcome;
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "app/control/control_message.h"
+#include "app/control/fault.h"
 #include "app/control/role.h"
 #include "app/control/run_folder.h"
 #include "app/settings/settings.h"
@@ -35,6 +36,9 @@ struct RunRecord {
   bool killed_by_user = false;
   QStringList troubles;  // sentences about what ended the run otherwise than planned
   std::array<ProcessRecord, 3> processes;
+  std::vector<RunEvent> events;   // in the order in which they happened
+  QStringList faults_not_made;    // planned ones, and why
+  bool broker_restarted = false;  // then its bye tells of its last life only
 
   const ProcessRecord& of(Role role) const { return processes[index_of(role)]; }
 };

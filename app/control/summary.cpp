@@ -75,7 +75,7 @@ Json receiver_services(const PlainJson& bye) {
   Json out = Json::array();
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
     Json row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
-                                "bad_checksum", "bytes", "handed_over", "ended_by_broker"});
+                                "bad_checksum", "confirmed", "answered_negatively", "bytes", "handed_over", "ended_by_broker"});
     const PlainJson figures = service.value("figures", PlainJson());
     put_figures(row, figures, receiver_figures);
     put_figures(row["stages"], figures, stage_figures);
@@ -182,6 +182,17 @@ Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   return out;
 }
 
+Json events_json(const std::vector<RunEvent>& events) {
+  Json out = Json::array();
+  for (const RunEvent& event : events) {
+    const bool fault = event.kind == RunEvent::Kind::fault;
+    Json entry = {{"at_s", rounded(event.at_s, 0.001)}, {"kind", fault ? "fault" : "setting"}, {"what", event.what.toStdString()}};
+    if (fault) entry["recovered_after_s"] = event.recovered_after_s ? Json(rounded(*event.recovered_after_s, 0.001)) : Json();
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
 Json log_json(const PlainJson& bye) {
   const auto log = bye.find("log");
   return log == bye.end() ? Json() : Json(*log);
@@ -263,6 +274,7 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   out["plan"] = plan_json(record, ledger);
   out["logs"] = {{"mode", value_text(record.settings, "log")}, {"senders", log_json(senders)}, {"receivers", log_json(receivers)}};
   out["messages_tsv"] = master_json(master, record.settings);
+  out["events"] = events_json(record.events);
   out["broker"] = broker_json(bye_of(record, Role::broker));
   out["processes"] = processes_json(record);
   out["services"] = {{"senders", sender_services(senders)}, {"receivers", receiver_services(receivers)}};

@@ -43,6 +43,9 @@ class Launcher : public QObject {
   /// SIGTERM and SIGKILL. Without effect once the process is gone.
   virtual void terminate() = 0;
   virtual void kill() = 0;
+  /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone.
+  virtual void pause() = 0;
+  virtual void resume() = 0;
   /// Brings what the process wrote for `local_folder` there. Answered by brought_back.
   virtual void bring_back(const QString& local_folder) = 0;
 

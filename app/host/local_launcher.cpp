@@ -83,6 +83,14 @@ void LocalLauncher::kill() {
   process_.kill();
 }
 
+void LocalLauncher::pause() {
+  if (process_.processId() > 0) ::kill(static_cast<pid_t>(process_.processId()), SIGSTOP);
+}
+
+void LocalLauncher::resume() {
+  if (process_.processId() > 0) ::kill(static_cast<pid_t>(process_.processId()), SIGCONT);
+}
+
 void LocalLauncher::bring_back(const QString&) {
   // folder_there() is the folder itself.
   QTimer::singleShot(0, this, [this] { emit brought_back(QString()); });

@@ -24,6 +24,8 @@ class LocalLauncher : public Launcher {
   void write(const QByteArray& bytes) override;
   void terminate() override;
   void kill() override;
+  void pause() override;
+  void resume() override;
   void bring_back(const QString& local_folder) override;
 
  private:

@@ -25,11 +25,11 @@ struct DeliveryHistograms {
   void record(const Delivery& delivery) {
     latency.record(delivery.received_ns - delivery.sent_ns);
     // A sender without a plan gives the same stamp twice; a planned message cannot, its send comes after the look at the clock.
-    if (delivery.intended_ns != delivery.sent_ns) {
-      latency_from_plan.record(delivery.received_ns - delivery.intended_ns);
-      lag.record(delivery.sent_ns - delivery.intended_ns);
-    }
+    const bool planned = delivery.intended_ns != delivery.sent_ns;
+    if (planned) latency_from_plan.record(delivery.received_ns - delivery.intended_ns);
+    // The stages add up because each is of the same deliveries; of those known from a log only, most are unknown.
     if (delivery.taken_in_ns == Delivery::unknown_ns) return;
+    if (planned) lag.record(delivery.sent_ns - delivery.intended_ns);
     to_broker.record(delivery.taken_in_ns - delivery.sent_ns);
     in_queue.record(delivery.sent_on_ns - delivery.taken_in_ns);
     to_receiver.record(delivery.received_ns - delivery.sent_on_ns);

@@ -59,6 +59,7 @@ ReceivedCounts received_counts_from(const json& object) {
   object.at("unexpected").get_to(counts.unexpected);
   object.at("negative").get_to(counts.negative);
   object.at("bad_checksum").get_to(counts.bad_checksum);
+  counts.unasked = value_or<std::uint64_t>(object, "unasked", 0);
   return counts;
 }
 
@@ -77,6 +78,7 @@ ReceivedCounts& ReceivedCounts::operator+=(const ReceivedCounts& other) {
   unexpected += other.unexpected;
   negative += other.negative;
   bad_checksum += other.bad_checksum;
+  unasked += other.unasked;
   return *this;
 }
 
@@ -122,7 +124,7 @@ void to_json(json& object, const ReceivedCounts& counts) {
   object = {
       {"received", counts.received},       {"duplicated", counts.duplicated},     {"duplicated_unflagged", counts.duplicated_unflagged},
       {"redelivered", counts.redelivered}, {"out_of_order", counts.out_of_order}, {"unexpected", counts.unexpected},
-      {"negative", counts.negative},       {"bad_checksum", counts.bad_checksum}};
+      {"negative", counts.negative},       {"bad_checksum", counts.bad_checksum}, {"unasked", counts.unasked}};
 }
 
 SendersAccount senders_account_from(const json& bye) {
@@ -153,6 +155,11 @@ ReceiversAccount receivers_account_from(const json& bye) {
     receiver.delivered_sets = sets_at(service, "delivered_sets");
     receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", json::object()), "");
     receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
+    receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", json::object()));
+    receiver.confirmed = value_or<std::uint64_t>(service, "confirmed", 0);
+    receiver.answered_negatively = value_or<std::uint64_t>(service, "answered_negatively", 0);
+    receiver.connections = value_or<std::uint64_t>(service, "connections", 0);
+    receiver.continued = value_or(service, "continued", false);
     account.services.push_back(std::move(receiver));
   }
   account.delivered_sets = sets_at(bye, "delivered_sets");
@@ -175,6 +182,8 @@ BrokerAccount broker_account_from(const json& bye) {
     receiver.skipped = skipped_counts_from(entry);
     receiver.sets = skipped_sets_from(entry, "_sets");
     receiver.cut_off_reason = value_or<std::string>(entry, "cut_off_reason", "");
+    receiver.confirmed = value_or<std::uint64_t>(entry, "confirmed", 0);
+    receiver.answers_missing = value_or<std::uint64_t>(entry, "answers_missing", 0);
     account.receivers.push_back(std::move(receiver));
   }
   if (const auto it = bye.find("total"); it != bye.end()) {

@@ -47,10 +47,11 @@ struct SenderAccount {
   wire::IndexSet accepted_set;
 };
 
-/// Counts of deliveries; received = latency samples = delivered + duplicated. Unexpected and bad ones are in no other count.
+/// Counts of deliveries; received = latency samples = delivered + duplicated. Unexpected and bad ones are in no other count. Unasked ones
+/// were received, though no list of this receiver asked for them.
 struct ReceivedCounts {
   std::uint64_t received = 0, duplicated = 0, duplicated_unflagged = 0, redelivered = 0, out_of_order = 0, unexpected = 0, negative = 0,
-                bad_checksum = 0;
+                bad_checksum = 0, unasked = 0;
   ReceivedCounts& operator+=(const ReceivedCounts& other);
   bool operator==(const ReceivedCounts&) const = default;
 };
@@ -61,6 +62,10 @@ struct ReceiverAccount {
   SenderSets delivered_sets;  // broadcaster only
   SkippedSets skipped_sets;   // as the broker told this receiver
   bool ended_by_broker = false;
+  SkippedCounts skipped_at_end;  // as the broker counted at the end; nothing without ended_by_broker
+  std::uint64_t confirmed = 0, answered_negatively = 0;
+  std::uint64_t connections = 0;  // 1: undisturbed
+  bool continued = false;         // part of it is what a killed process had noted, and that does not know all of this
 };
 
 struct SendersAccount {  // one senders group
@@ -88,6 +93,8 @@ struct BrokerAccount {
     SkippedCounts skipped;
     SkippedSets sets;
     std::string cut_off_reason;
+    std::uint64_t confirmed = 0;
+    std::uint64_t answers_missing = 0;  // deliveries without an answer, though a later one of the same connection was answered
   };
   std::vector<Sender> senders;
   std::vector<Receiver> receivers;

@@ -152,6 +152,29 @@ class Maker {
     return {count_of(told.expired), count_of(told.unrequested), count_of(told.parked), count_of(told.cut_off), count_of(told.still_queued)};
   }
 
+  /// All that anybody says was skipped; what is named under two reasons counts under the first.
+  SkippedSets united(const std::vector<const SkippedSets*>& sources) const {
+    SkippedSets all;
+    std::vector<IndexSet> named(in_.senders_total + 1);
+    for (const auto reason :
+         {&SkippedSets::expired, &SkippedSets::unrequested, &SkippedSets::parked, &SkippedSets::cut_off, &SkippedSets::still_queued}) {
+      std::vector<IndexSet> here(in_.senders_total + 1);
+      for (const SkippedSets* source : sources) {
+        for (const SenderRun& run : source->*reason) {
+          for (std::uint32_t number = std::max(run.first, 1u); number <= std::min(run.last, in_.senders_total); ++number)
+            here[number] += run.set;
+        }
+      }
+      for (std::uint32_t number = 1; number <= in_.senders_total; ++number) {
+        here[number] -= named[number];
+        if (here[number].count() == 0) continue;
+        named[number] += here[number];
+        (all.*reason).push_back({number, number, std::move(here[number])});
+      }
+    }
+    return all;
+  }
+
   /// How many of `set` were delivered all the same: N2NQ does not know what became of a delivery whose answer it never heard.
   std::uint64_t delivered_among(const SenderSets& set, const std::vector<const IndexSet*>& delivered) const {
     std::uint64_t count = 0;
@@ -199,7 +222,7 @@ class Maker {
 
   void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
     if (account != nullptr) line.copies.tags += account->counts;
-    if (told == nullptr) return;
+    if (told == nullptr || in_.broker_restarted) return;
     line.handed_over = told->handed_over;
     const ReceivedCounts none;
     const ReceivedCounts& counts = account != nullptr ? account->counts : none;
@@ -220,7 +243,11 @@ class Maker {
       if (told != nullptr) skipped.push_back(&told->sets);
       const SenderSets delivered = account != nullptr ? account->delivered_sets : SenderSets{};
       add_copies(line.copies, delivered, skipped);
-      if (told != nullptr) {
+      if (in_.broker_restarted) {
+        const SkippedSets all = united(skipped);
+        line.copies.skipped = counts_of(all);
+        take_off_delivered(line.copies, all, delivered);
+      } else if (told != nullptr) {
         line.copies.skipped = told->skipped;
         take_off_delivered(line.copies, told->sets, delivered);
       } else if (account != nullptr) {
@@ -252,6 +279,13 @@ class Maker {
     if (in_.broker) skipped.push_back(&in_.broker->total_sets);
     const SenderSets delivered = delivered_by_all_groups();
     add_copies(out_.total, delivered, skipped);
+    if (in_.broker_restarted) {
+      const SkippedSets all = united(skipped);
+      out_.total.skipped = counts_of(all);
+      take_off_delivered(out_.total, all, delivered);
+      finish_copies(out_.total);
+      return;
+    }
     out_.total.skipped = in_.broker ? in_.broker->total : told_to_receivers;
     if (in_.broker) {
       take_off_delivered(out_.total, in_.broker->total_sets, delivered);
@@ -293,6 +327,7 @@ class Maker {
 
   void find() {
     find_what_breaks();
+    find_contradictions();
     find_what_degrades();
     find_unkept_plan();
     for (const SendersAccount& group : in_.senders) {
@@ -314,6 +349,8 @@ class Maker {
     if (out_.lost_before_queue > 0) breaks(plural(out_.lost_before_queue, "message", "messages") + " lost before the queue");
     if (total.tags.unexpected > 0) breaks(plural(total.tags.unexpected, "delivery", "deliveries") + " that no sender of this run made");
     if (total.tags.bad_checksum > 0) breaks(plural(total.tags.bad_checksum, "delivery", "deliveries") + " with a wrong checksum");
+    if (total.tags.unasked > 0)
+      breaks(plural(total.tags.unasked, "delivery that its receiver", "deliveries that their receivers") + " had not asked for");
     for (const SenderLedger& line : out_.senders) {
       if (line.unexplained != 0) breaks(service_name('S', line.number) + ": " + std::to_string(line.unexplained) + " messages unexplained");
     }
@@ -361,6 +398,42 @@ class Maker {
       degrades(plural(total.tags.duplicated_unflagged, "duplicate", "duplicates") + " that N2NQ did not announce");
     if (total.tags.out_of_order > 0) degrades(plural(total.tags.out_of_order, "delivery", "deliveries") + " out of order");
     if (total.tags.negative > 0) degrades(plural(total.tags.negative, "latency", "latencies") + " below zero");
+  }
+
+  /// What N2NQ and a receiver say of each other, where nothing came in between that explains a difference.
+  void find_contradictions() {
+    const auto accounts = accounts_by_receiver();
+    for (const ReceiverLedger& line : out_.receivers) {
+      const ReceiverAccount* account = accounts[line.number];
+      if (account == nullptr || account->continued) continue;
+      const std::string name = service_name('R', line.number) + ": ";
+      if (const BrokerAccount::Receiver* told = broker_says_of(line.number)) {
+        const ReceivedCounts& counts = account->counts;
+        const bool answers_all =
+            account->confirmed + account->answered_negatively == counts.received + counts.unexpected + counts.bad_checksum;
+        if (told->confirmed > account->confirmed) {
+          breaks(name + "N2NQ counts " + plural(told->confirmed - account->confirmed, "confirmation", "confirmations") +
+                 (told->confirmed - account->confirmed == 1 ? " that was" : " that were") + " never given");
+        }
+        if (told->answers_missing > 0 && answers_all) {
+          breaks(name + plural(told->answers_missing, "confirmation", "confirmations") + " not counted by N2NQ");
+        }
+      }
+      if (!account->ended_by_broker || account->connections != 1) continue;
+      if (line.not_received > 0) {
+        breaks(name + plural(static_cast<std::uint64_t>(line.not_received), "delivery", "deliveries") + " counted by N2NQ did not arrive");
+      }
+      const SkippedCounts said = counts_of(account->skipped_sets);
+      const SkippedCounts& counted = account->skipped_at_end;
+      find_untold(name, counted.expired, said.expired, "expired");
+      find_untold(name, counted.unrequested, said.unrequested, "were unrequested");
+      find_untold(name, counted.parked, said.parked, "were parked");
+      find_untold(name, counted.cut_off, said.cut_off, "were cut off");
+    }
+  }
+
+  void find_untold(const std::string& name, std::uint64_t counted, std::uint64_t said, const char* what) {
+    if (counted > said) breaks(name + plural(counted - said, "copy", "copies") + " " + what + ", but N2NQ did not say so");
   }
 
   void find_unkept_plan() {

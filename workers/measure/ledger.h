@@ -31,6 +31,7 @@ struct LedgerInput {
   std::vector<SendersAccount> senders;            // one per group; a group that gave no account is missing
   std::vector<ReceiversAccount> receivers;
   std::optional<BrokerAccount> broker;
+  bool broker_restarted = false;  // then its account is that of its last life, and earlier ones are known from what the workers were told
 };
 
 struct SenderLedger {

@@ -8,8 +8,8 @@ namespace n2nq::measure {
 
 namespace {
 
-constexpr std::string_view flag_words[] = {"warm-up",      "redelivered", "newly-matched", "duplicate",
-                                           "out-of-order", "unexpected",  "negative",      "bad-checksum"};
+constexpr std::string_view flag_words[] = {"warm-up",    "redelivered", "newly-matched", "duplicate", "out-of-order",
+                                           "unexpected", "negative",    "bad-checksum",  "unasked"};
 
 class LineWriter {
  public:

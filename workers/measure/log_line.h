@@ -23,6 +23,7 @@ enum LineFlag : std::uint16_t {
   line_unexpected = 1 << 5,     // "unexpected": from a sender that is not part of the run
   line_negative = 1 << 6,       // "negative": latency below zero
   line_bad_checksum = 1 << 7,   // "bad-checksum"
+  line_unasked = 1 << 8,        // "unasked": no list of this receiver asked for it
 };
 
 struct SentLine {

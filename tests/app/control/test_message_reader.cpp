@@ -69,7 +69,7 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
       R"("services":[{"number":4,"state":"running","attempted":3,"accepted":2,"rate_per_s":null,"delay_mean_ns":1500000,"lag_mean_ns":null}]})"
       "\n"
       R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"redelivered":0,"out_of_order":0,"unexpected":0,"negative":0,)"
-      R"("bad_checksum":0,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"bytes":1,"rate_per_s":2,"bytes_per_s":5,"ended":0,)"
+      R"("bad_checksum":0,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"confirmed":7,"answered_negatively":1,"bytes":1,"rate_per_s":2,"bytes_per_s":5,"ended":0,)"
       R"("interval":{},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"
       "\n"
       R"({"type":"bye","role":"senders"})"

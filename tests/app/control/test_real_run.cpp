@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/control/fault.h"
 #include "app/control/role.h"
 #include "app/control/run_control.h"
 #include "app/host/local_launcher.h"
@@ -107,6 +108,77 @@ TEST_F(RealRun, receivers_that_join_late_get_what_the_queue_still_holds) {
   control->stop_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::stopped) << reasons();
+}
+
+TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost) {
+  for (const Role role : {Role::senders, Role::receivers}) {
+    for (const QueueMode mode : {QueueMode::broadcaster, QueueMode::load_balancer}) {
+      Settings settings = small();
+      settings.queue.mode = mode;
+      settings.queue.responses = true;
+      settings.senders.messages = 60;
+      make(settings);
+      control->start_all();
+      ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+      control->make_fault({FaultKind::kill, role});
+      ASSERT_TRUE(wait_until([this, role] { return control->process(role).state == ProcessState::died; }));
+      EXPECT_TRUE(control->can_start(role)) << "the start button starts it again";
+      EXPECT_EQ(control->state(), RunState::running) << "the run goes on without it";
+      control->start(role);
+      ASSERT_TRUE(wait_finished());
+      EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
+      EXPECT_EQ(control->figures().attempted, 240);
+      EXPECT_EQ(control->figures().lost, 0) << reasons();
+      const auto summary = nlohmann::json::parse(control->outcome().summary);
+      EXPECT_EQ(summary["ledger"]["total"]["delivered"], 240 * settings.copies()) << reasons();
+      ASSERT_EQ(summary["events"].size(), 2u);
+      EXPECT_NE(summary["events"][1]["what"].get<std::string>().find("started again"), std::string::npos);
+    }
+  }
+}
+
+TEST_F(RealRun, a_broker_that_is_started_again_binds_the_same_port_and_the_run_says_so) {
+  Settings settings = small();
+  settings.senders.messages = 60;
+  make(settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  control->make_fault({FaultKind::restart, Role::broker});
+  ASSERT_TRUE(wait_finished());
+  EXPECT_NE(reasons().find("N2NQ was restarted"), std::string::npos);
+  const auto summary = nlohmann::json::parse(control->outcome().summary);
+  EXPECT_EQ(summary["ledger"]["total"]["unexplained"], 0) << reasons();
+  EXPECT_EQ(summary["ledger"]["total"]["attempted"], 240);
+  EXPECT_EQ(control->outcome().verdict, summary["ledger"]["total"]["lost"] == 0 ? Verdict::degraded : Verdict::broken) << reasons();
+}
+
+TEST_F(RealRun, a_new_request_is_obeyed_while_messages_flow) {
+  Settings settings = small();
+  settings.senders.messages = 60;
+  settings.queue.requests.emplace();
+  make(settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  RequestRules nothing;
+  nothing.rules.clear();
+  control->request({{2, 3}}, nothing);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::clean) << reasons();
+  EXPECT_EQ(control->rules_in_force()[2].text(), "nothing");
+  const auto summary = nlohmann::json::parse(control->outcome().summary);
+  EXPECT_EQ(summary["ledger"]["receivers"][0]["delivered"], 240);
+  EXPECT_GT(summary["ledger"]["receivers"][1]["unrequested"], 0);
+  EXPECT_EQ(summary["ledger"]["receivers"][1]["delivered"].get<int>() + summary["ledger"]["receivers"][1]["unrequested"].get<int>(), 240);
+  EXPECT_EQ(summary["events"][0]["kind"], "setting");
+}
+
+TEST_F(RealRun, a_fault_that_comes_too_late_is_told) {
+  make();
+  control->plan_faults({{{FaultKind::kill, Role::receivers}, 60}});
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::degraded);
+  EXPECT_NE(reasons().find("planned, but not done: Receivers killed at 60 s"), std::string::npos) << reasons();
 }
 
 TEST_F(RealRun, a_killed_workers_last_messages_are_in_the_result) {

@@ -241,7 +241,9 @@ Json PretendLauncher::stats(std::uint64_t id) const {
     out["interval"] = group_of(sender_names, 2, false);
     out["services"].push_back({{"number", 1}, {"attempted", host_.sent_each}, {"rate_per_s", 2.0}, {"delay_mean_ns", 500e6}});
   } else {
-    for (const char* key : {"received", "duplicated", "out_of_order", "unexpected", "negative"}) out[key] = 0;
+    for (const char* key :
+         {"received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative", "confirmed", "answered_negatively"})
+      out[key] = 0;
     out["skipped"] = {{"expired", 0}, {"unrequested", 0}, {"parked", 0}, {"cut_off", 0}};
     out["interval"] = group_of(receiver_names, 3, false);
   }

@@ -6,6 +6,7 @@
 #include <QPointer>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "app/control/run_control.h"
@@ -38,6 +39,7 @@ struct PretendHost {
   std::map<Role, std::vector<nlohmann::json>> heard;  // what each role was told, over all its processes
   std::map<Role, int> leases;                         // empty lines
   std::map<Role, int> killed, terminated;
+  std::set<Role> paused;
   int alive = 0;
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
@@ -61,6 +63,8 @@ class PretendLauncher : public Launcher {
   void write(const QByteArray& bytes) override;
   void terminate() override;
   void kill() override;
+  void pause() override { host_.paused.insert(role_); }
+  void resume() override { host_.paused.erase(role_); }
   void bring_back(const QString&) override { emit brought_back(QString()); }
 
   void say(const nlohmann::json& object);

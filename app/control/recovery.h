@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long a run takes to recover from a fault: until in flight and latency are back in the range that they had in the two seconds before.
+// Fed with the live figures, so its grain is their period. No clock of its own.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "app/control/live_figures.h"
+
+namespace n2nq::app {
+
+class Recovery {
+ public:
+  /// A new round of figures.
+  void look(const LiveFigures& figures);
+  /// A fault at `at_s`; `event` is the caller's name for it.
+  void fault(std::size_t event, double at_s);
+  /// What was wrong is over at `at_s`: from here the faults that are open count.
+  void mend(double at_s);
+
+  struct Recovered {
+    std::size_t event;
+    double after_s;
+  };
+  /// Those that have recovered since the last call.
+  std::vector<Recovered> take();
+
+ private:
+  static constexpr double range_s = 2;
+  /// So many rounds in a row have to be in range: one alone may be chance.
+  static constexpr int rounds_in_range = 3;
+  /// A range that was measured over two seconds is no bound for good: so much above it still counts as in it.
+  static constexpr double latency_slack = 1.25;
+  static constexpr double in_flight_slack = 1.25;
+
+  struct Sample {
+    double t_s, p50_us;
+    double in_flight;
+  };
+  struct Open {
+    std::size_t event;
+    double from_s;
+    double p50_us_max, in_flight_max;
+    int in_range = 0;
+    double first_in_range_s = 0;
+  };
+
+  std::deque<Sample> before_;
+  std::vector<Open> open_;
+  std::vector<Recovered> recovered_;
+};
+
+}  // namespace n2nq::app

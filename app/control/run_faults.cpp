@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is done to a run on purpose while it runs.
+#include "app/control/configure.h"
+#include "app/control/run_life.h"
+
+namespace n2nq::app {
+
+namespace {
+
+bool is_mend(FaultKind kind) {
+  return kind == FaultKind::resume || kind == FaultKind::restart || kind == FaultKind::normal;
+}
+
+QString services_text(const NumberRanges& receivers) {
+  return QString::fromStdString(numbers_text(receivers, 'R'));
+}
+
+}  // namespace
+
+QString RunControl::fault_problem(const Fault& fault) const {
+  if (const auto problem = check_fault(fault, d->run.settings)) return QString::fromStdString(*problem);
+  if (d->state != RunState::running) return "faults are made while messages flow";
+  const Member& member = d->of(fault.role);
+  const QString name = role_name(fault.role);
+  if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
+  if (!member.alive() || member.end_asked || member.said_ended) return name + " does not run";
+  if (fault.kind == FaultKind::pause && member.status.paused) return name + " is paused already";
+  if (fault.kind == FaultKind::resume && !member.status.paused) return name + " is not paused";
+  if (fault.number > 0 && member.status.paused) return name + " is paused: resume it first";
+  return {};
+}
+
+void RunControl::make_fault(const Fault& fault) {
+  const QString problem = fault_problem(fault);
+  if (problem.isEmpty()) {
+    d->make_fault(fault);
+  } else {
+    emit message(QString("%1: %2").arg(QString::fromUtf8(fault_word(fault.kind).data()), problem));
+  }
+}
+
+void RunControl::plan_faults(std::vector<PlannedFault> faults) {
+  std::stable_sort(faults.begin(), faults.end(), [](const PlannedFault& a, const PlannedFault& b) { return a.at_s < b.at_s; });
+  d->planned_faults = std::move(faults);
+}
+
+void RunControl::request(const NumberRanges& receivers, const RequestRules& rules) {
+  d->request(receivers, rules);
+}
+
+const std::vector<RequestRules>& RunControl::rules_in_force() const {
+  return d->rules;
+}
+
+const std::vector<RunEvent>& RunControl::events() const {
+  return d->run.events;
+}
+
+/// Makes those that are due, and waits for the next.
+void RunControl::Private::make_planned_faults() {
+  while (!faults_to_come.empty() && faults_to_come.front().at_s <= t_s()) {
+    const Fault fault = faults_to_come.front().fault;
+    faults_to_come.erase(faults_to_come.begin());
+    const QString problem = q->fault_problem(fault);
+    if (problem.isEmpty()) {
+      make_fault(fault);
+    } else {
+      run.faults_not_made += QString("%1 (%2)").arg(fault_sentence(fault), problem);
+    }
+  }
+  if (!faults_to_come.empty()) fault_timer.start(std::max(0, static_cast<int>((faults_to_come.front().at_s - t_s()) * 1000) + 1));
+}
+
+void RunControl::Private::make_fault(const Fault& fault) {
+  Member& member = of(fault.role);
+  QString what = fault_sentence(fault);
+  if (fault.kind == FaultKind::restart && member.alive()) what = role_name(fault.role) + " killed and started again";
+  note_event(RunEvent::Kind::fault, what);
+  recovery.fault(run.events.size() - 1, t_s());
+  switch (fault.kind) {
+    case FaultKind::pause:
+      member.watch->pause();
+      member.status.paused = true;
+      break;
+    case FaultKind::resume:
+      member.watch->resume();
+      member.status.paused = false;
+      break;
+    case FaultKind::kill:
+    case FaultKind::restart:
+      if (member.awaits_restart()) {
+        relaunch(fault.role);
+      } else {
+        member.killed_on_purpose = true;
+        member.restart_wanted = fault.kind == FaultKind::restart;
+        member.watch->kill();
+      }
+      break;
+    default:
+      member.watch->send(fault_message(fault));
+  }
+  if (is_mend(fault.kind)) recovery.mend(t_s());
+  emit q->process_changed(fault.role);
+}
+
+void RunControl::Private::note_event(RunEvent::Kind kind, const QString& what) {
+  run.events.push_back({kind, t_s(), what, {}});
+  emit q->events_changed();
+}
+
+/// The same role again, where the killed process was.
+void RunControl::Private::relaunch(Role role) {
+  Member& member = of(role);
+  const std::optional<HelloMessage> before = member.record.hello;
+  member.renew();
+  nlohmann::json configure;
+  member.watch = make_watch(role, options.deadlines.process, configure);
+  if (role == Role::broker) {
+    configure["listen"]["port"] = broker_port;  // where its services look for it
+    run.broker_restarted = true;
+  } else if (before && !before->staging_file.empty()) {
+    configure["continue"] = before->staging_file;
+  }
+  if (role == Role::receivers && !rules.empty()) configure["requests"] = request_orders(rules);
+  if (accumulator) accumulator->restarted(role);
+  watch_signals(role, *member.watch);
+  set_status(role, ProcessState::starting);
+  member.watch->start(program_of(role), configure);
+}
+
+void RunControl::Private::look_for_recovery() {
+  const bool silent = figures.senders_silent || figures.receivers_silent;
+  if (!silent && figures.round == recovery_round) return;
+  recovery_round = figures.round;
+  recovery.look(figures);
+  const auto recovered = recovery.take();
+  for (const auto& [event, after_s] : recovered) run.events[event].recovered_after_s = after_s;
+  if (!recovered.empty()) emit q->events_changed();
+}
+
+void RunControl::Private::request(const NumberRanges& receivers, const RequestRules& asked) {
+  if (rules.empty()) return;
+  for (const auto& [first, last] : receivers) {
+    for (int number = std::max(first, 1); number <= std::min(last, static_cast<int>(rules.size())); ++number) {
+      rules[static_cast<std::size_t>(number - 1)] = asked;
+    }
+    if (of(Role::receivers).alive()) of(Role::receivers).watch->send(request_message(first, last, asked));
+  }
+  if (state == RunState::running) {
+    note_event(RunEvent::Kind::setting, QString("%1 ask for %2").arg(services_text(receivers), QString::fromStdString(asked.text())));
+  }
+  emit q->rules_changed();
+}
+
+}  // namespace n2nq::app

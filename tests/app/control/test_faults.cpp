@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Faults as text, and how long a run takes to recover from one.
+#include <gtest/gtest.h>
+
+#include "app/control/fault.h"
+#include "app/control/recovery.h"
+
+namespace n2nq::app {
+namespace {
+
+std::string problem(std::string_view text) {
+  PlannedFault planned;
+  return parse_planned_fault(text, planned).value_or("");
+}
+
+TEST(faults, are_read_as_they_are_written) {
+  PlannedFault planned;
+  ASSERT_FALSE(parse_planned_fault("kill:receivers@5", planned));
+  EXPECT_EQ(planned.fault, (Fault{FaultKind::kill, Role::receivers, 0}));
+  EXPECT_EQ(planned.at_s, 5);
+  ASSERT_FALSE(parse_planned_fault("confirm-nothing:R017@2.5", planned));
+  EXPECT_EQ(planned.fault, (Fault{FaultKind::confirm_nothing, Role::receivers, 17}));
+  EXPECT_EQ(planned.at_s, 2.5);
+  ASSERT_FALSE(parse_planned_fault("disconnect:S3@0", planned));
+  EXPECT_EQ(planned.fault, (Fault{FaultKind::disconnect, Role::senders, 3}));
+  EXPECT_EQ(fault_sentence(planned.fault), "S003 disconnected");
+}
+
+TEST(faults, mistakes_are_named) {
+  EXPECT_EQ(problem("kill"), "must be WHAT:WHOM@SECONDS, such as kill:receivers@5 or stop-reading:R001@2.5");
+  EXPECT_NE(problem("maim:receivers@5").find("\"maim\" is none of pause, resume, kill"), std::string::npos);
+  EXPECT_EQ(problem("kill:R001@5"), "kill is done to broker, senders or receivers, not to \"R001\"");
+  EXPECT_EQ(problem("disconnect:receivers@5"), "disconnect is done to one service, such as R001, not to \"receivers\"");
+  EXPECT_NE(problem("kill:receivers@soon").find("the seconds behind @ must be a number"), std::string::npos);
+}
+
+TEST(faults, what_a_run_cannot_do_is_named) {
+  Settings settings;
+  settings.receivers.amount = 10;
+  const auto refused = [&](FaultKind kind, Role role, int number) { return check_fault({kind, role, number}, settings).value_or(""); };
+  EXPECT_EQ(refused(FaultKind::disconnect, Role::receivers, 11), "there are only 10 receivers");
+  EXPECT_EQ(refused(FaultKind::confirm_nothing, Role::receivers, 1), "confirm-nothing needs queue.responses: true");
+  EXPECT_EQ(refused(FaultKind::stop_reading, Role::senders, 1), "stop-reading is for receivers; senders can disconnect");
+  EXPECT_EQ(refused(FaultKind::restart, Role::receivers, 0), "");
+  settings.log = LogMode::off;
+  EXPECT_EQ(refused(FaultKind::restart, Role::receivers, 0), "restart of workers needs log: all, because their logs are what they knew");
+  EXPECT_EQ(refused(FaultKind::restart, Role::broker, 0), "");
+}
+
+/// Ten rounds a second.
+struct RecoveryTest : ::testing::Test {
+  Recovery recovery;
+  double t_s = 0;
+
+  void rounds(int count, double p50_us, std::int64_t in_flight, bool silent = false) {
+    for (int i = 0; i < count; ++i) {
+      LiveFigures figures;
+      figures.t_s = t_s += 0.1;
+      figures.in_flight = in_flight;
+      figures.receivers_silent = silent;
+      if (!silent) figures.latency_now.count = 10, figures.latency_now.p50_us = p50_us;
+      recovery.look(figures);
+    }
+  }
+};
+
+TEST_F(RecoveryTest, counts_from_the_mend_to_the_first_of_three_rounds_in_the_former_range) {
+  rounds(20, 100, 50);
+  recovery.fault(0, t_s);
+  rounds(10, 0, 500, true);
+  const double mended_s = t_s;
+  recovery.mend(mended_s);
+  rounds(5, 900, 500);
+  rounds(2, 110, 55);
+  rounds(1, 900, 55);  // not yet
+  rounds(2, 100, 50);
+  EXPECT_TRUE(recovery.take().empty());
+  rounds(1, 100, 50);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_EQ(recovered[0].event, 0u);
+  EXPECT_NEAR(recovered[0].after_s, 0.9, 1e-9);
+  EXPECT_TRUE(recovery.take().empty());
+}
+
+TEST_F(RecoveryTest, without_anything_to_compare_with_there_is_no_figure) {
+  recovery.fault(0, 0);
+  rounds(50, 100, 50);
+  EXPECT_TRUE(recovery.take().empty());
+}
+
+TEST_F(RecoveryTest, a_fault_that_is_never_mended_and_never_over_stays_open) {
+  rounds(20, 100, 50);
+  recovery.fault(3, t_s);
+  rounds(100, 5000, 50);
+  EXPECT_TRUE(recovery.take().empty());
+}
+
+}  // namespace
+}  // namespace n2nq::app
