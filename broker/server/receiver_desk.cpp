@@ -58,6 +58,8 @@ void ReceiverDesk::join(Session& session) {
   desk.leaving = false;
   desk.ended = false;
   desk.last_list.reset();
+  desk.missing_before = answers_missing(session.number());
+  desk.answered = desk.answered_below = 0;
   desk.moved_ns = net::now_ns();
   ++connected_;
   queue_.join(session.number());
@@ -112,7 +114,12 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
   for (const wire::ConfirmRange& range : confirm->ranges) {
     if (sabotage::now(sabotage::Way::skip_confirmation)) continue;
     const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
-    if (result == Queue::Confirmed::yes) continue;
+    if (result == Queue::Confirmed::yes) {
+      Desk& desk = desk_of(session.number());
+      desk.answered += range.count;
+      desk.answered_below = std::max(desk.answered_below, range.first_delivery + range.count);
+      continue;
+    }
     const char* reason =
         result == Queue::Confirmed::twice ? " were answered before, in part or all" : " were not all sent on this connection";
     refuse(session, ErrorCode::confirmation,
@@ -195,6 +202,12 @@ bool ReceiverDesk::write_control(uint32_t number) {
   if (queue_.batch(number).under_way()) return true;
   if (!session.flush()) return false;
   if (!queue_.account(number).has_untold) return true;
+  tell_skipped(number);
+  return session.flush();
+}
+
+void ReceiverDesk::tell_skipped(uint32_t number) {
+  Session& session = *desk_of(number).session;
   wire::Skipped skipped;
   const size_t ranges_max = Batch::body_bytes_max / wire::SkippedRange::entry_bytes;
   SkippedSets untold = queue_.take_untold(number);
@@ -210,7 +223,6 @@ bool ReceiverDesk::write_control(uint32_t number) {
     }
   }
   if (!skipped.ranges.empty()) skipped.encode(session.out());
-  return session.flush();
 }
 
 /// True when a whole batch went out and there may be another one.
@@ -287,7 +299,7 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   const bool drained = ending_ && queue_.drained(number);
   if (!drained && !desk.leaving) return;
   queue_.leave(number);
-  write_control(number);  // what it will not get goes before END
+  tell_skipped(number);  // what it will not get goes before END
   send_end(number, desk.leaving ? "left" : "stream ended");
 }
 
@@ -305,7 +317,7 @@ void ReceiverDesk::end_all() {
   }
   queue_.finish();
   for (const uint32_t number : in_order) {
-    write_control(number);
+    tell_skipped(number);
     send_end(number, "stream ended");
   }
 }

@@ -51,6 +51,12 @@ class ReceiverDesk {
   bool ended(uint32_t number) const { return desks_[number - 1].ended; }
   const std::string& cut_off_reason(uint32_t number) const { return desks_[number - 1].cut_off_reason; }
   wire::EndTotals totals(uint32_t number) const;
+  /// Deliveries that were not answered, though a later one of the same connection was: none from a receiver that answers everything in
+  /// order.
+  uint64_t answers_missing(uint32_t number) const {
+    const Desk& desk = desks_[number - 1];
+    return desk.missing_before + (desk.answered_below - desk.answered);
+  }
 
   /// Whether senders are to be held back for the receivers' sake; `held` is what was answered last. Begins when most of the receivers are
   /// behind, and are moving: then it is the load that is too high, not a receiver that is too slow, and nobody is to be cut off for it.
@@ -68,6 +74,9 @@ class ReceiverDesk {
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
     std::optional<uint32_t> last_list;  // of RULES on this connection
+    uint64_t answered = 0;              // on this connection
+    uint64_t answered_below = 0;        // one above the highest delivery that was answered
+    uint64_t missing_before = 0;        // answers_missing() of earlier connections
     std::string cut_off_reason;
   };
 
@@ -79,6 +88,7 @@ class ReceiverDesk {
   void mark(uint32_t number);
   void flush_one(uint32_t number);
   bool write_control(uint32_t number);
+  void tell_skipped(uint32_t number);
   bool write_batch(uint32_t number);
   void watch_limits(uint32_t number);
   void end_if_due(uint32_t number);

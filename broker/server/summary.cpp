@@ -24,6 +24,7 @@ json receiver_json(uint32_t number, const Options& options, const Queue& queue, 
                 {"handed_over", totals.handed_over},
                 {"redelivered", totals.redelivered},
                 {"confirmed", queue.account(number).confirmed},
+                {"answers_missing", receivers.answers_missing(number)},
                 {"ended", receivers.ended(number)},
                 {"cut_off_reason", receivers.cut_off_reason(number)}};
   if (options.queue.mode == wire::QueueMode::load_balancer) return receiver;

@@ -92,6 +92,7 @@ void Receiver::replay(const Record& record) {
   delivery.flags = record.flags;
   delivery.attempt = record.attempt;
   delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;
+  delivery.asked_for = (record.flags & measure::line_unasked) == 0;
   count(delivery);
 }
 
@@ -121,6 +122,10 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
   if (finding.inverted) {
     out_of_order_.add();
     flags |= measure::line_out_of_order;
+  }
+  if (!delivery.asked_for) {
+    unasked_.add();
+    flags |= measure::line_unasked;
   }
   if (delivery.received_ns < delivery.sent_ns) {
     negative_.add();
@@ -158,7 +163,8 @@ measure::ReceivedCounts Receiver::counts() const {
           .out_of_order = out_of_order_.get(),
           .unexpected = unexpected_.get(),
           .negative = negative_.get(),
-          .bad_checksum = bad_checksum_.get()};
+          .bad_checksum = bad_checksum_.get(),
+          .unasked = unasked_.get()};
 }
 
 measure::SkippedCounts Receiver::skipped() const {

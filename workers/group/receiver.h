@@ -76,7 +76,8 @@ class Receiver : public Service {
   Misbehaviour misbehaviour_ = Misbehaviour::none;
   net::Timer leave_timer_;
 
-  Counter received_, duplicated_, duplicated_unflagged_, redelivered_, out_of_order_, unexpected_, negative_, bad_checksum_, bytes_;
+  Counter received_, duplicated_, duplicated_unflagged_, redelivered_, out_of_order_, unexpected_, negative_, bad_checksum_, unasked_,
+      bytes_;
   Counter confirmed_, answered_negatively_;
   Counter expired_, unrequested_, parked_, cut_off_;
   DeliveryHistograms<measure::CoarseHistogram> histograms_;

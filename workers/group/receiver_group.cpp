@@ -108,6 +108,15 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
     entry["skipped_sets"] = measure::skipped_sets_json(receiver.skipped_sets());
     entry["handed_over"] = receiver.totals() ? nlohmann::json(receiver.totals()->handed_over) : nlohmann::json(nullptr);
     entry["ended_by_broker"] = receiver.totals().has_value();
+    if (const auto& totals = receiver.totals()) {
+      entry["skipped_at_end"] = {{"expired", totals->expired},
+                                 {"unrequested", totals->unrequested},
+                                 {"parked", totals->parked},
+                                 {"cut_off", totals->cut_off},
+                                 {"still_queued", totals->still_queued}};
+    }
+    entry["connections"] = receiver.connections();
+    entry["continued"] = !settings().continue_of.empty() || !settings().salvage.empty();
     entry["figures"] = figures_json(receiver.histograms());
     services.push_back(std::move(entry));
   }

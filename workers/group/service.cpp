@@ -43,7 +43,7 @@ Service::Service(const Tools& tools, wire::Role role, std::uint32_t number)
       jitter_(static_cast<std::minstd_rand::result_type>(tools.seed * 2 + number + 1)) {}
 
 void Service::connect(const net::SocketAddress& address) {
-  client_ = make_queue_client(tools_.system, tools_.loop, address, {role_, number_, tools_.token}, *this);
+  client_ = make_queue_client(tools_.system, tools_.loop, address, {role_, number_, tools_.token, tools_.first_session}, *this);
   try_to_open();
 }
 
@@ -96,6 +96,7 @@ void Service::fail(const std::string& why) {
 void Service::on_open(const OpenFacts& facts) {
   open_ = true;
   source_port_ = facts.source_port;
+  ++connections_;
   const bool restarted = incarnation_ && *incarnation_ != facts.incarnation;
   if (lost_at_ns_ != 0) {
     fault("connection lost for " + std::to_string((net::now_ns() - lost_at_ns_) / net::ns_per_ms) + " ms: " + last_reason_ +

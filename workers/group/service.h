@@ -46,6 +46,7 @@ class Service : public QueueHandler {
     std::string system;
     wire::Token token;
     std::uint64_t seed = 0;  // for the jitter
+    std::uint32_t first_session = 0;
   };
 
   Service(const Tools& tools, wire::Role role, std::uint32_t number);
@@ -63,6 +64,7 @@ class Service : public QueueHandler {
   std::uint32_t number() const { return number_; }
   const std::string& name() const { return name_; }
   std::uint16_t source_port() const { return source_port_; }  // of the last connection; 0: never connected
+  std::uint32_t connections() const { return connections_; }  // so far
   /// Any thread.
   ServiceState state() const { return state_.load(std::memory_order_relaxed); }
 
@@ -100,6 +102,7 @@ class Service : public QueueHandler {
   std::atomic<ServiceState> state_{ServiceState::waiting};
   bool open_ = false;
   std::uint16_t source_port_ = 0;
+  std::uint32_t connections_ = 0;
   std::optional<std::uint64_t> incarnation_;  // of the system, once connected
   std::int64_t lost_at_ns_ = 0;               // 0: not lost
   std::int64_t pause_ns_ = 0;                 // before the next attempt to reconnect

@@ -43,7 +43,10 @@ void N2nqClient::open(std::uint64_t next_index) {
   reading_ = true;
   deliveries_ = 0;
   answers_.ranges.clear();
+  asked_for_.reconnect();
+  owed_ = credit_;
   rule_list_ = prefetch_ = credit_ = 0;
+  given_ = 0;
   next_index_ = next_index;
   opened_ns_ = net::now_ns();
   state_ = State::connecting;
@@ -103,6 +106,7 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
   facts.source_port = connection_->local().port();
   facts.responses = responses_ = (welcome.features & wire::feature_responses) != 0;
   facts.requests = requests_ = (welcome.features & wire::feature_requests) != 0;
+  broadcaster_ = welcome.queue_mode == wire::QueueMode::broadcaster;
   // WELCOME was made somewhere between HELLO's write and its own read. Where "at the same time by both clocks" fits in there, the clocks
   // are one.
   const std::int64_t earliest = welcome.now_ns - read_ns, latest = welcome.now_ns - hello_sent_ns_;
@@ -130,6 +134,7 @@ void N2nqClient::take_deliveries(const wire::Frame& frame) {
     delivery.attempt = header.attempt;
     delivery.checksum_ok = wire::compute_record_checksum(record->data()) == header.checksum;
     delivery.number = deliveries_++;
+    delivery.asked_for = is_asked_for(delivery);
     handler_.on_delivery(delivery);
   }
   in_deliveries_ = false;
@@ -167,9 +172,12 @@ void N2nqClient::send_answers() {
 void N2nqClient::request(const Request& request) {
   if (state_ != State::open || end_sent_) return;
   wire::Rules{rule_list_++, request.rules}.encode(out_.bytes());
+  // With responses each delivery may have given its credit back once: those that came, and those that are under way.
+  asked_for_.replace(request.rules, owed_ + (responses_ ? 2 * given_ + deliveries_ : given_));
   prefetch_ = request.prefetch;
   if (prefetch_ > credit_) {
     wire::Credit{prefetch_ - credit_}.encode(out_.bytes());
+    given_ += prefetch_ - credit_;
     credit_ = prefetch_;
   }
   flush();
@@ -182,7 +190,16 @@ void N2nqClient::give_back(std::uint64_t deliveries) {
   credit_ -= static_cast<std::uint32_t>(kept);
   if (deliveries == kept || end_sent_) return;
   wire::Credit{deliveries - kept}.encode(out_.bytes());
+  given_ += deliveries - kept;
   flush();
+}
+
+bool N2nqClient::is_asked_for(const Delivery& delivery) {
+  if (!requests_) return true;
+  // Not checked: what is delivered again in broadcaster mode, whatever is asked for by then; and a service that goes on for a killed
+  // process, which does not know what that one had asked for.
+  const bool may_be_older = identity_.first_session > 0 || (broadcaster_ && (delivery.flags & wire::flag_redelivered) != 0);
+  return asked_for_.matches(delivery.number, delivery.sender, delivery.size) || may_be_older;
 }
 
 void N2nqClient::set_reading(bool reading) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "broker/net/connection.h"
+#include "workers/queue_client/asked_for.h"
 #include "workers/queue_client/queue_client.h"
 
 namespace n2nq::worker {
@@ -39,6 +40,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   void take_welcome(const wire::Welcome& welcome, std::int64_t read_ns);
   void take_deliveries(const wire::Frame& frame);
   void give_back(std::uint64_t deliveries);
+  bool is_asked_for(const Delivery& delivery);
   void send_answers();
   void take_end(wire::ByteView body);
   void take_error(const wire::Error& error);
@@ -72,6 +74,10 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::uint32_t rule_list_ = 0;
   std::uint32_t prefetch_ = 0;  // wanted
   std::uint32_t credit_ = 0;    // in play: given and not used up, or used and not given back yet
+  std::uint64_t given_ = 0;     // in all CREDIT frames
+  bool broadcaster_ = false;
+  AskedFor asked_for_;
+  std::uint64_t owed_ = 0;  // so many deliveries may have been begun, and not announced, on the connection before
 };
 
 }  // namespace n2nq::worker

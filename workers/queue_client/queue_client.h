@@ -40,6 +40,7 @@ struct Delivery {
   std::uint16_t flags = 0;                               // as on the wire: wire::flag_warm_up, …
   std::uint16_t attempt = 0;
   bool checksum_ok = true;
+  bool asked_for = true;     // with requests: one of the lists that can have been in force matches it
   std::uint64_t number = 0;  // of this connection's deliveries, from 0: what acknowledge() speaks of
 };
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/queue_client/asked_for.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace n2nq::worker {
+
+namespace {
+
+bool asks_for(const std::vector<wire::Rule>& rules, std::uint32_t sender, std::uint32_t size) {
+  return std::ranges::any_of(rules, [&](const wire::Rule& rule) {
+    return sender >= rule.sender_first && sender <= rule.sender_last && size >= rule.size_min && size <= rule.size_max;
+  });
+}
+
+}  // namespace
+
+void AskedFor::replace(std::vector<wire::Rule> rules, std::uint64_t older_below) {
+  if (lists_.size() == lists_max) {
+    lists_.pop_front();
+    lists_.front().rules = {wire::Rule{}};
+  }
+  lists_.push_back({std::move(rules), older_below});
+}
+
+void AskedFor::reconnect() {
+  while (lists_.size() > 1) lists_.pop_front();
+}
+
+bool AskedFor::matches(std::uint64_t number, std::uint32_t sender, std::uint32_t size) {
+  if (lists_.empty()) return true;
+  // Whatever comes now was sent under the newest list that this number is not below, or under a later one.
+  while (lists_.size() > 1 && number >= lists_[1].older_below) lists_.pop_front();
+  return std::ranges::any_of(lists_, [&](const List& list) { return asks_for(list.rules, sender, size); });
+}
+
+}  // namespace n2nq::worker
