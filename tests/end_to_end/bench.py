@@ -29,10 +29,10 @@ class BenchCase(unittest.TestCase):
         if not os.environ.get("N2NQ_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start(self, *arguments, out="run"):
+    def start(self, *arguments, out="run", bin=BIN, env=None):
         """n2nq-bench run ARGUMENTS --out FOLDER/out, in the background."""
         process = subprocess.Popen(
-            [BIN / "n2nq-bench", "run", *map(str, arguments), "--out", self.folder / out],
+            [bin / "n2nq-bench", "run", *map(str, arguments), "--out", self.folder / out], env=env,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.processes.append(process)
         return process

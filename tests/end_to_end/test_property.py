@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Short runs of every kind, made up from a seed each: modes, rules, responses, requests, faults. Whatever is done to a run, it has to end, to
+balance exactly, to say what was done, and to agree with its own logs.
+
+    N2NQ_PROPERTY_RUNS=1000   so many runs (200 by default)
+    N2NQ_PROPERTY_SEED=17     that one alone; with N2NQ_KEEP=1 its folder is kept and named
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from bench import BIN, DEADLINE_S
+from run_folder import RunFolder
+from verify_run import verify
+
+RUNS = int(os.environ.get("N2NQ_PROPERTY_RUNS", 200))
+ONLY = os.environ.get("N2NQ_PROPERTY_SEED")
+AT_A_TIME = 4  # they mostly wait
+TRAFFIC_S = 0.6
+LONG_S = 60  # a retention that does not end within a run
+
+
+class Case:
+    """What is done in the run of one seed, and what may come of it."""
+
+    def __init__(self, seed):
+        self.seed, self.random = seed, random.Random(seed)
+        pick = self.random.choice
+        self.senders, self.receivers = self.random.randint(1, 6), self.random.randint(1, 6)
+        self.broadcaster = pick([True, False])
+        self.responses = pick([True, False])
+        self.kind = pick(["nothing"] * 8 + [getattr(self, name) for name in dir(self) if name.startswith("fault_")])
+        self.arguments, self.lost, self.unflagged, self.parked = [], False, False, False
+        self.settings = {
+            "format": 1, "seed": seed,
+            "queue": {"mode": "broadcaster" if self.broadcaster else "load-balancer", "remove": pick(["when-all-have-it", "after-time"]),
+                      "dispatch": pick(["random", "round-robin", "next-free"]), "retention_s": LONG_S,
+                      "responses": self.responses, "requests": pick([False, False, True, "list", "list"])},
+            "responses": {"window": pick([1, 3, 256]), "deadline_s": pick([0.1, 0.3, 2])},
+            "senders": {"amount": self.senders, "messages": self.random.randint(10, 80), "start": pick(["spread", "in-phase"]),
+                        "size_bytes": pick([[20, 20], [1, 200], [500, 5000], [10000, 60000]])},
+            "receivers": {"amount": self.receivers},
+            "start_when": pick(["all-connected", "all-connected", "senders-connected"]),
+        }
+        self.settings["senders"]["delay_ms"] = round(TRAFFIC_S * 1000 / self.settings["senders"]["messages"], 3)
+        if self.settings["queue"]["requests"] == "list":
+            self.settings["queue"]["requests"] = [self.request() for _ in range(self.random.randint(1, 4))]
+        if self.kind != "nothing":
+            self.settings["queue"]["retention_s"] = pick([0.3, 1, LONG_S])
+            self.kind()
+            self.kind = self.kind.__name__
+
+    def request(self):
+        def some(letter, amount):
+            first = self.random.randint(1, amount)
+            return f"{letter}{first}-{letter}{self.random.randint(first, amount)}"
+
+        entry = {"receivers": some("R", self.receivers), "prefetch": self.random.choice([1, 1, 4, 1000])}
+        if self.random.random() < 0.7:
+            entry["senders"] = some("S", self.senders)
+        if self.random.random() < 0.4:
+            low = self.random.choice([1, 15, 100, 1000])
+            entry["sizes"] = f"{low}-{low * self.random.choice([1, 3, 50])}"
+        return entry
+
+    def asks_for(self, receiver, sender, size):
+        """Worked out from the settings, with nothing from the programs. Entries that name the same receiver are united."""
+        requests = self.settings["queue"]["requests"]
+        if isinstance(requests, bool):
+            return True
+        mine = [entry for entry in requests if receiver in span(entry["receivers"])]
+        return not mine or any(sender in span(entry.get("senders")) and size in span(entry.get("sizes")) for entry in mine)
+
+    # --- what can be done to a run ---
+
+    def at(self, first_s, last_s):
+        return round(self.random.uniform(first_s, last_s), 3)
+
+    def do(self, *what_and_when):
+        for what, when_s in what_and_when:
+            self.arguments += ["--fault", f"{what}@{when_s}"]
+
+    def some_receiver(self):
+        return f"R{self.random.randint(1, self.receivers):03}"
+
+    def fault_kill_receivers(self):
+        self.do(("kill:receivers", self.at(0.05, 0.3)), ("restart:receivers", self.at(0.31, 0.5)))
+        self.lost = not self.responses
+
+    def fault_restart_receivers(self):
+        self.do(("restart:receivers", self.at(0.05, 0.5)))
+        self.lost = not self.responses
+
+    def fault_kill_senders(self):
+        self.do(("kill:senders", self.at(0.05, 0.3)), ("restart:senders", self.at(0.31, 0.5)))
+
+    def fault_restart_broker(self):
+        self.do(("restart:broker", self.at(0.05, 0.5)))
+        self.lost = self.unflagged = True  # what it had in its queue is gone, and it does not know what it delivered
+
+    def fault_pause(self):
+        whom = self.random.choice(["senders", "receivers", "broker"])
+        self.do((f"pause:{whom}", self.at(0.05, 0.3)), (f"resume:{whom}", self.at(0.31, 0.55)))
+
+    def fault_disconnect_receivers(self):
+        for _ in range(self.random.randint(1, 3)):
+            self.do((f"disconnect:{self.some_receiver()}", self.at(0.05, 0.5)))
+        self.lost = not self.responses
+
+    def fault_disconnect_senders(self):
+        for _ in range(self.random.randint(1, 3)):
+            self.do((f"disconnect:S{self.random.randint(1, self.senders):03}", self.at(0.05, 0.5)))
+
+    def fault_slow_receiver(self):
+        whom = self.some_receiver()
+        self.do((f"stop-reading:{whom}", self.at(0.05, 0.3)), (f"normal:{whom}", self.at(0.31, 0.55)))
+        self.parked = self.responses
+
+    def fault_lying_receiver(self):
+        self.responses = self.settings["queue"]["responses"] = True
+        self.settings["responses"]["deadline_s"] = self.random.choice([0.1, 0.3])
+        whom = self.some_receiver()
+        self.do((f"{self.random.choice(['confirm-nothing', 'answer-negatively'])}:{whom}", self.at(0.05, 0.3)),
+                (f"normal:{whom}", self.at(0.31, 0.55)))
+        self.parked = True
+
+    def fault_several(self):
+        self.fault_pause()
+        self.fault_disconnect_senders()
+        self.fault_disconnect_receivers()
+        self.parked = self.responses
+
+
+def span(text):
+    """The numbers of "R1-R3" or "20-100"; all of them without a text."""
+    if text is None:
+        return range(1 << 32)
+    first, last = (int(part.lstrip("RS")) for part in text.split("-"))
+    return range(first, last + 1)
+
+
+class Check:
+    def __init__(self, case, folder):
+        self.case, self.folder, self.wrong = case, folder, []
+
+    def expect(self, what, condition):
+        if not condition:
+            self.wrong.append(what)
+
+    def run(self):
+        file = self.folder / "settings.yaml"
+        file.write_text(json.dumps(self.case.settings))  # JSON is YAML
+        self.command = [str(BIN / "n2nq-bench"), "run", str(file), *self.case.arguments, "--json", "--out", str(self.folder / "run")]
+        process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            output, errors = process.communicate(timeout=DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.wrong.append(f"did not end within {DEADLINE_S} s")
+            return
+        try:
+            self.summary = json.loads(output)
+            self.check_ledger()
+            self.check_verdict(process.returncode)
+            result = verify(self.folder / "run")
+            self.wrong += result.differences[:5]
+            self.check_rules()
+        except (Exception, SystemExit) as error:
+            self.wrong.append(f"{type(error).__name__}: {error}; it said {(output + errors)[-500:]}")
+
+    def check_ledger(self):
+        total = self.summary["ledger"]["total"]
+        self.expect(f"unexplained {total['unexplained']}", total["unexplained"] == 0 and self.summary["ledger"]["balanced"])
+        for line in self.summary["ledger"]["senders"] + self.summary["ledger"]["receivers"]:
+            self.expect(f"unexplained in {line}", line.get("unexplained", 0) == 0)
+        samples = self.summary["latency_us"]["count"]
+        self.expect(f"{samples} latency samples for {total['delivered']} delivered and {total['duplicated']} duplicated",
+                    samples == total["delivered"] + total["duplicated"])
+        for never in ("unexpected", "bad_checksum", "unasked", "cut_off", "refused"):
+            self.expect(f"{never} {total[never]}", total[never] == 0)
+        for name, allowed in [("lost", self.case.lost), ("lost_before_queue", self.case.lost), ("duplicated_unflagged", self.case.unflagged),
+                              ("out_of_order", self.case.unflagged), ("parked", self.case.parked),
+                              ("duplicated", self.case.responses or self.case.unflagged),
+                              ("unrequested", self.case.settings["queue"]["requests"]), ("expired", self.case.arguments)]:
+            self.expect(f"{name} {total[name]}", allowed or total[name] == 0)
+        planned = self.case.senders * self.case.settings["senders"]["messages"]
+        self.expect(f"attempted {total['attempted']} of {planned}", total["attempted"] == planned)
+
+    def check_verdict(self, code):
+        total, verdict, reasons = self.summary["ledger"]["total"], self.summary["verdict"], self.summary["reasons"]
+        lost = total["lost"] + total["lost_before_queue"] > 0
+        if lost:
+            wanted = ["broken"]
+        elif self.case.arguments:
+            wanted = ["degraded"]
+        elif all(reason.startswith("plan not kept") for reason in reasons):  # a busy machine
+            wanted = ["clean", "degraded"]
+        else:
+            wanted = ["clean"]
+        self.expect(f"verdict {verdict}, wanted {wanted}: {reasons}", verdict in wanted)
+        self.expect(f"exit code {code} with verdict {verdict}", code == (1 if verdict == "broken" else 0))
+
+    def check_rules(self):
+        """What each receiver logged is what the settings say it asked for; undisturbed, it is all of that."""
+        if not self.case.settings["queue"]["requests"]:
+            return
+        run = RunFolder(self.folder / "run")
+        sent = {(number, index): size for number, log in run.senders.items() for index, size in zip(log.numbers("index"), log.numbers("size"))}
+        for number, log in run.receivers.items():
+            got = set(zip(log.numbers("sender"), log.numbers("index")))
+            wanted = {(sender, index) for (sender, index), size in sent.items() if self.case.asks_for(number, sender, size)}
+            self.expect(f"R{number:03} got what it had not asked for: {sorted(got - wanted)[:5]}", got <= wanted)
+            if not self.case.arguments and self.case.broadcaster:
+                self.expect(f"R{number:03} did not get {sorted(wanted - got)[:5]}", wanted <= got)
+
+
+class Property(unittest.TestCase):
+    def one(self, seed):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix=f"n2nq-property-{seed}-"))
+        case = Case(seed)
+        check = Check(case, folder)
+        try:
+            check.run()
+        finally:
+            if os.environ.get("N2NQ_KEEP"):
+                print(folder)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+        return check
+
+    def test_runs_of_every_kind(self):
+        seeds = [int(ONLY)] if ONLY else range(RUNS)
+        begun_s, kinds, verdicts, failed = time.monotonic(), collections.Counter(), collections.Counter(), []
+        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+            for check in pool.map(self.one, seeds):
+                kinds[check.case.kind] += 1
+                verdicts[getattr(check, "summary", {}).get("verdict", "none")] += 1
+                if not check.wrong:
+                    continue
+                failed.append(check.case.seed)
+                print(f"seed {check.case.seed} ({check.case.kind}):", *check.wrong, sep="\n  ")
+                print(f"  settings: {json.dumps(check.case.settings)}\n  faults: {' '.join(check.case.arguments)}")
+                print(f"  again: N2NQ_PROPERTY_SEED={check.case.seed} N2NQ_BIN={BIN} python3 {pathlib.Path(__file__).resolve()}", flush=True)
+        print(f"{len(seeds)} runs in {time.monotonic() - begun_s:.0f} s: {dict(verdicts)}; {dict(kinds)}")
+        self.assertEqual(failed, [], "seeds")
+
+
+if __name__ == "__main__":
+    unittest.main()
