@@ -59,7 +59,13 @@ struct LiveFigures {
   } stage_tails;
   std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
-  std::int64_t lost = -1;  // copies; found by comparing sets at the end, -1 until then
+  std::int64_t lost = -1;                             // copies; found by comparing sets at the end, -1 until then
+  struct Settled {                                    // the rest of the ledger, known with `lost`
+    std::int64_t refused = 0, lost_before_queue = 0;  // messages
+    std::int64_t expected = 0, accepted = 0, delivered = 0, still_queued = 0, unexplained = 0;  // copies
+    bool balanced = true;
+  };
+  std::optional<Settled> settled;
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0, log_lines_dropped = 0;
   std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0;    // of skipped
   std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;  // deliveries, and answers to them

@@ -93,7 +93,29 @@ void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
     const PlainJson p99 = service.value("/figures/latency/p99_ns"_json_pointer, PlainJson());
     if (mean.is_number()) row.latency_mean_us = mean.get<double>() / 1e3;
     if (p99.is_number()) row.latency_p99_us = p99.get<double>() / 1e3;
+    row.confirmed = service.value("confirmed", std::int64_t{0});
     figures.receivers.push_back(row);
+  }
+}
+
+/// What the ledger knows of each receiver, and of the run.
+void set_ledger_rows(LiveFigures& figures, const measure::Ledger& ledger) {
+  const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
+  const measure::CopyLedger& total = ledger.total;
+  figures.settled = LiveFigures::Settled{.refused = count(ledger.refused),
+                                         .lost_before_queue = count(ledger.lost_before_queue),
+                                         .expected = count(ledger.expected),
+                                         .accepted = count(total.accepted),
+                                         .delivered = count(total.delivered),
+                                         .still_queued = count(total.skipped.still_queued),
+                                         .unexplained = total.unexplained,
+                                         .balanced = ledger.balanced};
+  for (ReceiverRow& row : figures.receivers) {
+    if (row.number < 1 || row.number > static_cast<int>(ledger.receivers.size())) continue;
+    const measure::CopyLedger& copies = ledger.receivers[static_cast<std::size_t>(row.number - 1)].copies;
+    row.redelivered = count(copies.tags.redelivered);
+    row.expired = count(copies.skipped.expired);
+    row.skipped = row.expired + count(copies.skipped.unrequested + copies.skipped.parked + copies.skipped.cut_off);
   }
 }
 
@@ -119,6 +141,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.lost = static_cast<std::int64_t>(ledger.total.lost);
   if (senders) set_final_senders(out, *senders);
   if (receivers) set_final_receivers(out, *receivers);
+  set_ledger_rows(out, ledger);
   set_mean_rates(out, record);
   out.delay = percentiles_us(total_of(senders, "delay"));
   out.lag = percentiles_us(total_of(senders, "lag"));
