@@ -17,7 +17,7 @@ class Log:
                 (self.footer if self.rows else self.header).append(line)
                 continue
             if columns is None:
-                columns = self.header[-1].lstrip("# ").split("\t")
+                columns = next(line for line in reversed(self.header) if "\t" in line).lstrip("# ").split("\t")  # a remark may follow
             values = line.split("\t")
             if len(values) != len(columns):
                 raise ValueError(f"{path}: {len(values)} values for {len(columns)} columns: {line!r}")

@@ -31,7 +31,7 @@ DeliveredSets::Finding DeliveredSets::add(std::uint32_t sender, std::uint64_t in
     run = {index, index + 1};
     return {};
   }
-  if (index >= run.from && index < run.to) return {.duplicate = true, .inverted = false};
+  if (index >= run.from && index < run.to) return {.duplicate = true};
   Gapped gapped;
   gapped.set.add_range(run.from, run.to - 1);
   gapped.next_unflagged = run.to;
@@ -41,10 +41,10 @@ DeliveredSets::Finding DeliveredSets::add(std::uint32_t sender, std::uint64_t in
 }
 
 DeliveredSets::Finding DeliveredSets::add_gapped(Gapped& gapped, std::uint64_t index, bool flagged) {
-  if (!gapped.set.add(index)) return {.duplicate = true, .inverted = false};
+  if (!gapped.set.add(index)) return {.duplicate = true};
   const bool inverted = !flagged && index < gapped.next_unflagged;
   if (!flagged && !inverted) gapped.next_unflagged = index + 1;
-  return {.duplicate = false, .inverted = inverted};
+  return {.inverted = inverted};
 }
 
 measure::SenderSets DeliveredSets::sets() const {
@@ -98,12 +98,16 @@ wire::IndexSet IndexBits::set() const {
   return set;
 }
 
-DeliveredSets::Finding SharedDelivered::add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged) {
-  if (!bits_[sender - 1].add(index)) return {.duplicate = true, .inverted = false};
+DeliveredSets::Finding SharedDelivered::add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged,
+                                            bool redelivered) {
+  if (!bits_[sender - 1].add(index)) {
+    return {.duplicate = true, .inverted = false, .overtaken = !redelivered && redelivered_[sender - 1].contains(index)};
+  }
+  if (redelivered) redelivered_[sender - 1].add(index);
   std::uint64_t& next = next_[receiver][sender - 1];
   const bool inverted = !flagged && index < next;
   if (!flagged && !inverted) next = index + 1;
-  return {.duplicate = false, .inverted = inverted};
+  return {.inverted = inverted};
 }
 
 measure::SenderSets SharedDelivered::sets() const {

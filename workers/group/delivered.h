@@ -20,6 +20,8 @@ class DeliveredSets {
   struct Finding {
     bool duplicate = false;
     bool inverted = false;  // lower than one that came before and was not flagged either
+    /// Duplicates in load-balancer mode: the one that came before said that it was delivered again. This one was overtaken on its way.
+    bool overtaken = false;
   };
   /// `sender` is 1 … senders_total, `index` below Pacer::messages_max; `flagged`: the broker said that this one may be out of order.
   Finding add(std::uint32_t sender, std::uint64_t index, bool flagged);
@@ -67,15 +69,16 @@ class IndexBits {
 class SharedDelivered {
  public:
   SharedDelivered(std::uint32_t senders_total, std::uint32_t receivers)
-      : bits_(senders_total), next_(receivers, std::vector<std::uint64_t>(senders_total)) {}
+      : bits_(senders_total), next_(receivers, std::vector<std::uint64_t>(senders_total)), redelivered_(senders_total) {}
 
   /// `receiver` is a place in the group, from 0.
-  DeliveredSets::Finding add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged);
+  DeliveredSets::Finding add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged, bool redelivered = false);
   measure::SenderSets sets() const;
 
  private:
   std::vector<IndexBits> bits_;
   std::vector<std::vector<std::uint64_t>> next_;  // per receiver and sender: one above the highest that was not flagged
+  std::vector<wire::IndexSet> redelivered_;       // by sender: those that came first as redelivered
 };
 
 }  // namespace n2nq::worker

@@ -55,15 +55,15 @@ void Group::connect(const net::SocketAddress& address) {
 }
 
 void Group::salvage() {
-  salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log.folder, LogsGoOn::no,
+  salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::no,
                            [this](const Record& record) { replay(record); });
   service_fault(std::string("the ") + name_of(settings_.role) +
                 " were killed; their figures are what their logs and their staging file hold");
 }
 
 void Group::take_over() {
-  recorder_.go_on_from(salvage_logs(settings_.continue_of, settings_.role, settings_.first, settings_.last, settings_.log.folder,
-                                    LogsGoOn::yes, [this](const Record& record) { replay(record); }));
+  recorder_.go_on_from(salvage_logs(settings_.continue_of, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::yes,
+                                    [this](const Record& record) { replay(record); }));
   rates_.begin_with(counts_now());
   service_fault(std::string("the ") + name_of(settings_.role) + " were killed and started again");
 }

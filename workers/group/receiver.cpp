@@ -109,14 +109,15 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
     unexpected_.add();
     return static_cast<std::uint16_t>(flags | measure::line_unexpected);
   }
-  const bool announced = (delivery.flags & (wire::flag_redelivered | wire::flag_newly_matched)) != 0;
+  const bool redelivered = (delivery.flags & wire::flag_redelivered) != 0;
+  const bool announced = redelivered || (delivery.flags & wire::flag_newly_matched) != 0;
   const DeliveredSets::Finding finding = shared_.balanced != nullptr
-                                             ? shared_.balanced->add(place_, delivery.sender, delivery.index, announced)
+                                             ? shared_.balanced->add(place_, delivery.sender, delivery.index, announced, redelivered)
                                              : delivered_.add(delivery.sender, delivery.index, announced);
-  if ((delivery.flags & wire::flag_redelivered) != 0) redelivered_.add();
+  if (redelivered) redelivered_.add();
   if (finding.duplicate) {
     duplicated_.add();
-    if ((delivery.flags & wire::flag_redelivered) == 0) duplicated_unflagged_.add();
+    if (!redelivered && !finding.overtaken) duplicated_unflagged_.add();
     flags |= measure::line_duplicate;
   }
   if (finding.inverted) {

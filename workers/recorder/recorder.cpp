@@ -33,6 +33,16 @@ std::vector<ServiceLog> make_logs(const std::string& folder, WorkerRole role, st
 
 }  // namespace
 
+HeadLines head_of_log(WorkerRole role, std::uint32_t number, const LogOptions& options, const std::string& source_port,
+                      const std::string& offset_to_broker_ns) {
+  HeadLines head = {{"format", "1"}, {"service", measure::service_name(role == WorkerRole::senders ? 'S' : 'R', number)}};
+  head.insert(head.end(), options.head.begin(), options.head.end());
+  head.emplace_back("log", options.mode == LogMode::all ? "all" : "every " + std::to_string(options.sample_every) + "th message");
+  head.emplace_back("source_port", source_port);
+  head.emplace_back("offset_to_broker_ns", offset_to_broker_ns);
+  return head;
+}
+
 Recorder::Recorder(WorkerRole role, std::uint32_t first, std::uint32_t last, LogOptions options, const std::string& staging_folder)
     : role_(role), first_(first), options_(std::move(options)) {
   if (options_.mode == LogMode::off) return;
@@ -134,12 +144,8 @@ void Recorder::begin_logs() {
 
 void Recorder::open_log(std::size_t place) {
   const std::uint32_t port_and_one = begun_[place].port_and_one.load(std::memory_order_relaxed);
-  const std::string letter_and_number = measure::service_name(role_ == WorkerRole::senders ? 'S' : 'R', logs_[place].number());
-  HeadLines head = {{"format", "1"}, {"service", letter_and_number}};
-  head.insert(head.end(), options_.head.begin(), options_.head.end());
-  head.emplace_back("log", options_.mode == LogMode::all ? "all" : "every " + std::to_string(options_.sample_every) + "th message");
-  head.emplace_back("source_port", port_and_one == 0 ? "none" : std::to_string(port_and_one - 1));
-  head.emplace_back("offset_to_broker_ns", std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
+  const HeadLines head = head_of_log(role_, logs_[place].number(), options_, port_and_one == 0 ? "none" : std::to_string(port_and_one - 1),
+                                     std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
   const bool goes_on = options_.go_on && std::filesystem::exists(logs_[place].path());
   keep_error(goes_on ? logs_[place].open_again([](std::string_view) {}) : logs_[place].open(head));
   head_written_[place] = true;

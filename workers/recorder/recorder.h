@@ -27,6 +27,10 @@ struct LogOptions {
   bool go_on = false;  // the logs are there already, by a process before this one
 };
 
+/// The head of a service's log; port and offset as text, for they may be unknown.
+HeadLines head_of_log(WorkerRole role, std::uint32_t number, const LogOptions& options, const std::string& source_port,
+                      const std::string& offset_to_broker_ns);
+
 struct LogCounts {
   std::uint64_t lines = 0;    // in the files
   std::uint64_t dropped = 0;  // not in the files, though they should be

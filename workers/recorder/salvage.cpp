@@ -40,7 +40,7 @@ std::size_t written_already(WorkerRole role, const std::vector<Record>& records,
 }  // namespace
 
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
-                       const std::string& log_folder, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
+                       const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
   StagingRing ring = StagingRing::open(staging_file);
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
   LogCounts counts;
@@ -51,14 +51,20 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   const auto records = records_by_service(ring, first, last);
   for (std::uint32_t number = first; number <= last; ++number) {
     const std::vector<Record>& staged = records[number - first];
-    ServiceLog log(log_folder, role, number);
+    ServiceLog log(log_options.folder, role, number);
     std::string last_line;
-    const std::string error = log.open_again([&](std::string_view line) {
+    bool has_head = false;
+    std::string error = log.open_again([&](std::string_view line) {
+      has_head = has_head || line.ends_with(role == WorkerRole::senders ? measure::sent_columns : measure::received_columns);
       const auto record = parse_record(role, number, line);
       if (!record) return;
       last_line = line;
       each_record(*record);
     });
+    if (!has_head) {
+      if (staged.empty()) continue;  // nothing came of it yet; whoever goes on begins it
+      error = log.open(head_of_log(role, number, log_options, "unknown", "unknown"));
+    }
     keep_error(error);
     for (std::size_t i = written_already(role, staged, last_line); i < staged.size(); ++i) {
       each_record(staged[i]);

@@ -16,8 +16,9 @@ enum class LogsGoOn { no, yes };
 
 /// Writes what is in the staging file into the logs, closes them with a foot that says so (or a remark, when they go on), and removes the
 /// staging file. Calls `each_record` for every record, old and new, in the order of each service's log. Throws std::runtime_error when the
-/// staging file is none of this role; a log that cannot be read or written is named in the result's error.
+/// staging file is none of this role; a log that cannot be read or written is named in the result's error. A log that the killed process
+/// had not begun gets the head that `log` says, with port and offset "unknown".
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
-                       const std::string& log_folder, LogsGoOn go_on, const std::function<void(const Record&)>& each_record);
+                       const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record);
 
 }  // namespace n2nq::worker

@@ -15,6 +15,7 @@ ServiceLog::ServiceLog(const std::string& folder, WorkerRole role, std::uint32_t
 
 std::string ServiceLog::open(const HeadLines& head) {
   fd_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  whole_bytes_ = 0;
   if (!fd_.valid()) return failed("open");
   std::string text;
   for (const auto& [key, value] : head) text += "# " + key + ": " + value + "\n";

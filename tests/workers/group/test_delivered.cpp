@@ -107,5 +107,15 @@ TEST(SharedDelivered, KnowsWhatAllOfThemHaveAndTheOrderOfEach) {
   EXPECT_EQ(text_of(delivered.sets()), "[1-1: 0-4][2-2: 0]");
 }
 
+TEST(SharedDelivered, KnowsADeliveryThatItsOwnRedeliveryOvertook) {
+  SharedDelivered delivered(1, 2);
+  EXPECT_FALSE(delivered.add(0, 1, 0, true, true).duplicate);
+  EXPECT_TRUE(delivered.add(1, 1, 0, false, false).overtaken) << "the first one, from a receiver that had stood still";
+  EXPECT_FALSE(delivered.add(0, 1, 1, false, false).duplicate);
+  EXPECT_FALSE(delivered.add(1, 1, 1, false, false).overtaken) << "nobody said that this one was delivered again";
+  EXPECT_FALSE(delivered.add(0, 1, 2, true, false).duplicate);
+  EXPECT_FALSE(delivered.add(1, 1, 2, false, false).overtaken) << "newly matched is not redelivered";
+}
+
 }  // namespace
 }  // namespace n2nq::worker

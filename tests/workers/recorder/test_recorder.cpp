@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "broker/net/clock.h"
+#include "workers/recorder/salvage.h"
 
 namespace n2nq::worker {
 namespace {
@@ -141,6 +142,29 @@ TEST_F(RecorderTest, SampledKeepsEveryNth) {
   EXPECT_EQ(lines.size(), 10u);
   EXPECT_NE(std::ranges::find(marks, "# log: every 10th message"), marks.end());
   EXPECT_EQ(recorder.counts().dropped, 0u);
+}
+
+TEST_F(RecorderTest, ALogThatTheKilledProcessHadNotBegunGetsItsHead) {
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    ring.push(received(1, 0));
+    ring.push(received(1, 1));
+    path = ring.path();
+  }
+  LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  std::ofstream(log_path("R001")) << "# format: 1\n# serv";  // killed in the middle of it
+  std::uint64_t records = 0;
+  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::yes, [&](const Record&) { ++records; });
+  EXPECT_EQ(counts.error, "");
+  EXPECT_EQ(counts.dropped, 0u);
+  EXPECT_EQ(counts.lines, 2u);
+  EXPECT_EQ(records, 2u);
+  const auto [marks, lines] = read(log_path("R001"));
+  EXPECT_EQ(lines.size(), 2u);
+  EXPECT_NE(std::ranges::find(marks, "# " + std::string(measure::received_columns)), marks.end());
+  EXPECT_FALSE(std::filesystem::exists(log_path("R002"))) << "nothing came of it";
 }
 
 TEST_F(RecorderTest, OffHasNoFilesAtAll) {
