@@ -198,14 +198,15 @@ void add_queue_keys(std::vector<Key>& table) {
   table.push_back(decimal(
       {"responses.deadline_s", "Response deadline", "s", "Time after which an unconfirmed delivery is sent again.", second_min, 86'400, {}},
       millisecond_decimals, N2NQ_FIELD(responses.deadline_s)));
-  table.push_back(integer({"responses.attempts_max",
-                           "Most attempts",
-                           "",
-                           "How often a message is delivered before it is parked: put aside, counted, and not sent again.",
-                           1,
-                           65'535,
-                           {}},
-                          N2NQ_FIELD(responses.attempts_max)));
+  table.push_back(
+      integer({"responses.attempts_max",
+               "Most attempts",
+               "",
+               "Deliveries of a message that may be answered negatively, or not in time, before it is parked: put aside and counted.",
+               1,
+               65'535,
+               {}},
+              N2NQ_FIELD(responses.attempts_max)));
 }
 
 void add_service_keys(std::vector<Key>& table) {

@@ -21,6 +21,7 @@ namespace n2nq {
 struct Flight {
   uint32_t message = 0;  // the owner's handle
   uint16_t attempt = 1;
+  uint16_t failures = 0;  // attempts before this one that were answered negatively, or not in time
   bool open = true;
   int64_t deadline_ns = 0;
 };

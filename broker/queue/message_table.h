@@ -15,6 +15,7 @@ struct QueuedMessage {
   uint32_t cell = 0;
   uint32_t holders = 0;  // deliveries under way that need the record
   uint32_t last_receiver = 0;
+  uint16_t failures = 0;  // deliveries that were answered negatively, or not in time
   uint32_t older = UINT32_MAX;
   uint32_t newer = UINT32_MAX;
   bool aging = false;  // its retention has not ended

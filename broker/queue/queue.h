@@ -36,7 +36,7 @@ struct QueueOptions {
   bool responses = false;
   uint32_t responses_window = 256;                // deliveries a receiver may leave unconfirmed
   int64_t responses_deadline_ns = 2'000'000'000;  // then an unconfirmed one is delivered again
-  uint32_t responses_attempts_max = 5;            // deliveries of one message; then it is parked
+  uint32_t responses_attempts_max = 5;            // deliveries of one message that fail; then it is parked
   bool requests = false;
 };
 

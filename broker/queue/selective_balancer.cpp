@@ -77,7 +77,7 @@ void SelectiveBalancer::disconnect(uint32_t receiver, State state) {
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
     wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
   }
-  come_back_unanswered(std::move(unanswered));
+  come_back_unanswered(std::move(unanswered), Why::receiver_gone);
   come_back(std::move(unsent));
 }
 
@@ -224,18 +224,20 @@ void SelectiveBalancer::come_back(std::vector<uint32_t> handles) {
   }
 }
 
-/// They were handed over, and not confirmed.
-void SelectiveBalancer::come_back_unanswered(std::vector<uint32_t> handles) {
+/// They were handed over, and not confirmed. It is not the message's fault when its receiver went away: a whole group that dies takes a
+/// message through all its receivers within a moment.
+void SelectiveBalancer::come_back_unanswered(std::vector<uint32_t> handles, Why why) {
   std::vector<uint32_t> again;
   for (const uint32_t handle : handles) {
     uint8_t* record = record_of(handle);
-    const uint16_t attempt = wire::record_attempt(record);
-    if (messages_[handle].aging && attempt >= options_.responses_attempts_max) {
+    QueuedMessage& message = messages_[handle];
+    message.failures = static_cast<uint16_t>(message.failures + (why == Why::failed));
+    if (message.aging && message.failures >= options_.responses_attempts_max) {
       skip_and_remove(handle, SkipReason::parked);
       continue;
     }
     if (!sabotage::now(sabotage::Way::unflagged)) wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
-    wire::set_record_attempt(record, static_cast<uint16_t>(attempt + 1));
+    wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
     again.push_back(handle);
   }
   come_back(std::move(again));
@@ -282,7 +284,7 @@ void SelectiveBalancer::complete_batch(uint32_t number, int64_t now_ns) {
     account_of(number).redelivered += (wire::record_flags(record) & wire::flag_redelivered) != 0;
     if (options_.responses) {
       messages_[handle].place = Place::flight;
-      receiver.allowance.hand_over({handle, wire::record_attempt(record), true, deadline_ns});
+      receiver.allowance.hand_over({handle, wire::record_attempt(record), 0, true, deadline_ns});
     } else {
       receiver.allowance.hand_over();
       remove(handle);
@@ -317,7 +319,7 @@ Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uin
       remove(flight.message);
     }
   }
-  come_back_unanswered(std::move(again));
+  come_back_unanswered(std::move(again), Why::failed);
   refill(number);
   return result;
 }
@@ -362,7 +364,7 @@ void SelectiveBalancer::pass_deadlines(int64_t now_ns) {
       }
     }
     if (again.empty()) continue;
-    come_back_unanswered(std::move(again));
+    come_back_unanswered(std::move(again), Why::failed);
     refill(number);
   }
 }

@@ -115,8 +115,9 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents {
   uint32_t choose(uint32_t cell);
   void dispatch(uint32_t handle, uint32_t not_to);
   void assign(uint32_t receiver, uint32_t handle);
+  enum class Why { receiver_gone, failed };
   void come_back(std::vector<uint32_t> handles);
-  void come_back_unanswered(std::vector<uint32_t> handles);
+  void come_back_unanswered(std::vector<uint32_t> handles, Why why);
   std::vector<uint32_t> take_share(uint32_t receiver);
   void count_whole(uint32_t receiver, std::vector<uint32_t>& whole);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);

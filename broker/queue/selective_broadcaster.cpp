@@ -75,7 +75,9 @@ void SelectiveBroadcaster::cut_off(uint32_t receiver) {
 /// The connection is gone: what is not answered is owed.
 void SelectiveBroadcaster::interrupt(uint32_t receiver) {
   give_up_batch(receiver);
-  for (const Flight& flight : receiver_of(receiver).allowance.reset()) owe_again(receiver, flight.message, flight.attempt);
+  for (const Flight& flight : receiver_of(receiver).allowance.reset()) {
+    owe_again(receiver, flight.message, flight.attempt, flight.failures);
+  }
 }
 
 /// Of the batch under way, what the kernel took whole is handed over, and the rest is owed.
@@ -95,7 +97,7 @@ void SelectiveBroadcaster::give_up_batch(uint32_t receiver) {
     ++account_of(receiver).handed_over;
     account_of(receiver).redelivered += (delivery.flags & wire::flag_redelivered) != 0;
     if (options_.responses) {
-      owe_again(receiver, delivery.message, delivery.attempt);
+      owe_again(receiver, delivery.message, delivery.attempt, delivery.failures);
     } else {
       release(delivery.message);
     }
@@ -245,7 +247,7 @@ void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
   for (const Delivery& delivery : std::exchange(receiver.batch, {})) {
     account_of(number).redelivered += (delivery.flags & wire::flag_redelivered) != 0;
     if (options_.responses) {
-      receiver.allowance.hand_over({delivery.message, delivery.attempt, true, deadline_ns});
+      receiver.allowance.hand_over({delivery.message, delivery.attempt, delivery.failures, true, deadline_ns});
     } else {
       receiver.allowance.hand_over();
       release(delivery.message);
@@ -279,14 +281,14 @@ void SelectiveBroadcaster::owe(uint32_t number, const Delivery& delivery) {
   mark_ready(number);
 }
 
-/// It was handed over, and not confirmed.
-void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t attempt) {
-  if (attempt >= options_.responses_attempts_max && !is_gone(handle) && !closing_) {
+/// It was handed over, and not confirmed; `failures` counts those that are the message's own fault.
+void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t attempt, uint16_t failures) {
+  if (failures >= options_.responses_attempts_max && !is_gone(handle) && !closing_) {
     skip_one(number, SkipReason::parked, handle);
     release(handle);
   } else {
     owe(number, {messages_[handle].number, handle, static_cast<uint16_t>(attempt + 1),
-                 sabotage::now(sabotage::Way::unflagged) ? uint16_t{0} : wire::flag_redelivered});
+                 sabotage::now(sabotage::Way::unflagged) ? uint16_t{0} : wire::flag_redelivered, failures});
   }
 }
 
@@ -311,7 +313,7 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
     if (answer == Flights::Answer::twice) return Confirmed::twice;
     if (answer != Flights::Answer::taken) continue;
     if (negative) {
-      owe_again(number, flight.message, flight.attempt);
+      owe_again(number, flight.message, flight.attempt, static_cast<uint16_t>(flight.failures + 1));
     } else {
       ++account_of(number).confirmed;
       release(flight.message);
@@ -360,7 +362,7 @@ void SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
         ++account_of(number).confirmed;
         release(passed->message);
       } else {
-        owe_again(number, passed->message, passed->attempt);
+        owe_again(number, passed->message, passed->attempt, static_cast<uint16_t>(passed->failures + 1));
       }
     }
     if (passed_one) mark_ready(number);

@@ -90,7 +90,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
     uint64_t number = 0;
     uint32_t message = 0;
     uint16_t attempt = 1;
-    uint16_t flags = 0;  // beside those of the sender
+    uint16_t flags = 0;     // beside those of the sender
+    uint16_t failures = 0;  // as in Flight
   };
   using Head = std::array<uint8_t, wire::record_header_bytes>;
   /// Indexes taken in, by sender − 1.
@@ -129,7 +130,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   // Deliveries.
   Delivery take_next(uint32_t receiver);
   void owe(uint32_t receiver, const Delivery& delivery);
-  void owe_again(uint32_t receiver, uint32_t handle, uint16_t attempt);
+  void owe_again(uint32_t receiver, uint32_t handle, uint16_t attempt, uint16_t failures);
   void give_up_batch(uint32_t receiver);
   void interrupt(uint32_t receiver);
   void go(uint32_t receiver, ReceiverAccount::State state);

@@ -200,13 +200,15 @@ class Life {
       if (flight.open) unanswered.push_back(flight.sent);
     }
     receiver.flights.clear();
-    for (const Sent& sent : unanswered) again(number, sent);
+    for (const Sent& sent : unanswered) again(number, sent, 0);
   }
 
-  void again(uint32_t number, const Sent& sent) {
+  /// `failed`: 1 when it is the message's own fault.
+  void again(uint32_t number, const Sent& sent, uint32_t failed) {
+    const uint32_t failures = failures_[{sent.message, mode1() ? number : 0}] += failed;
     if (messages_[sent.message].left) {
       skip(number, SkipReason::expired, sent.message);
-    } else if (sent.attempt >= options_.responses_attempts_max && !closing_) {
+    } else if (failures >= options_.responses_attempts_max && !closing_) {
       skip(number, SkipReason::parked, sent.message);
       if (mode1()) with(sent.message, number) = With::done;  // as far as the others are concerned
       if (!mode1()) messages_[sent.message].left = true;
@@ -347,7 +349,7 @@ class Life {
         if (!flight.open || flight.deadline_ns > now_ns_) continue;
         flight.open = false;
         receiver.credit += options_.requests;
-        again(number, flight.sent);
+        again(number, flight.sent, 1);
       }
     }
   }
@@ -373,7 +375,7 @@ class Life {
       if (!std::exchange(flight.open, false)) continue;
       receiver.credit += options_.requests;
       if (negative) {
-        again(number, flight.sent);
+        again(number, flight.sent, 1);
       } else {
         with(flight.sent.message, number) = With::done;
         if (!mode1()) messages_[flight.sent.message].left = true;
@@ -584,6 +586,7 @@ class Life {
   std::vector<Message> messages_;
   std::map<std::pair<uint32_t, uint64_t>, size_t> by_identity_;
   std::map<uint32_t, uint64_t> next_index_;
+  std::map<std::pair<size_t, uint32_t>, uint32_t> failures_;  // by message and, in mode 1, receiver
   SenderSets published_;
   std::map<uint32_t, std::array<std::set<size_t>, 4>> model_skipped_;
   std::map<uint32_t, std::set<size_t>> still_queued_;

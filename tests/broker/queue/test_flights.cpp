@@ -12,7 +12,7 @@ using Answer = Flights::Answer;
 
 TEST(Flights, AnAnswerIsTakenOnce) {
   Flights flights;
-  for (uint32_t i = 0; i < 3; ++i) flights.add({i, 1, true, 10 + i});
+  for (uint32_t i = 0; i < 3; ++i) flights.add({i, 1, 0, true, 10 + i});
   Flight flight;
   EXPECT_EQ(flights.answer(3, flight), Answer::never_sent);
   EXPECT_EQ(flights.answer(1, flight), Answer::taken);
@@ -32,9 +32,9 @@ TEST(Flights, AnAnswerIsTakenOnce) {
 TEST(Flights, OneThatIsNeverAnsweredHoldsUpNoMemoryAndIsFoundAfterAMillion) {
   Flights flights;
   Flight flight;
-  flights.add({77, 1, true, 5'000'000});
+  flights.add({77, 1, 0, true, 5'000'000});
   for (uint32_t i = 1; i <= 1'000'000; ++i) {
-    flights.add({i, 1, true, 5'000'000 + i});
+    flights.add({i, 1, 0, true, 5'000'000 + i});
     ASSERT_EQ(flights.answer(i, flight), Answer::taken);
   }
   EXPECT_EQ(flights.answer(5, flight), Answer::twice);
@@ -58,7 +58,7 @@ TEST(Flights, DoesWhatATableDoes) {
       const uint64_t what = random() % 10;
       if (what < 5) {
         table.push_back({true, false, now_ns + 3000});
-        flights.add({static_cast<uint32_t>(table.size() - 1), 1, true, now_ns + 3000});
+        flights.add({static_cast<uint32_t>(table.size() - 1), 1, 0, true, now_ns + 3000});
       } else if (what < 9 && !table.empty()) {
         const uint64_t number =
             random() % 3 ? table.size() - 1 - random() % std::min<size_t>(table.size(), 20) : random() % (table.size() + 1);
@@ -92,7 +92,7 @@ TEST(Flights, WhatWasForgottenCountsAsLate) {
   Flights flights;
   Flight flight;
   // Every other one is answered late: each makes a run of its own.
-  for (uint32_t i = 0; i < 2 * Flights::runs_max + 10; ++i) flights.add({i, 1, true, 1});
+  for (uint32_t i = 0; i < 2 * Flights::runs_max + 10; ++i) flights.add({i, 1, 0, true, 1});
   for (uint32_t i = 0; i < 2 * Flights::runs_max + 10; i += 2) ASSERT_EQ(flights.answer(i, flight), Answer::taken);
   EXPECT_EQ(flights.answer(0, flight), Answer::late);
   EXPECT_EQ(flights.answer(2 * Flights::runs_max, flight), Answer::twice);
@@ -106,7 +106,7 @@ TEST(Allowance, IsTheSmallerOfCreditAndWindow) {
   both.begin();
   both.begin();
   EXPECT_EQ(both.room(), 1u);
-  both.hand_over({0, 1, true, 5});
+  both.hand_over({0, 1, 0, true, 5});
   both.take_back();
   EXPECT_EQ(both.room(), 2u);
   EXPECT_EQ(both.unconfirmed(), 1u);

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kills, restarts, pauses and lies cost, and that each is told. N2NQ_KILLS sets how many kills there are in a row (3 by default; 50 is the
+long form)."""
+import json
+import os
+import signal
+import time
+import unittest
+
+from bench import BenchCase, children
+from verify_run import verify
+
+KILLS = int(os.environ.get("N2NQ_KILLS", 3))
+MIB = 1 << 20
+
+
+class Crashes(BenchCase):
+    def summary_of(self, *arguments, expect_exit=0, out="run"):
+        folder = self.run_bench(*arguments, out=out, expect_exit=expect_exit)
+        return json.loads((folder / "summary.json").read_text()), folder
+
+    def settings(self, **values):
+        return [argument for key, value in values.items() for argument in ("--set", f"{key.replace('__', '.')}={value}")]
+
+    def test_receivers_killed_at_full_load_with_responses_lose_nothing(self):
+        window = 64
+        faults = [argument for i in range(KILLS) for argument in ("--fault", f"restart:receivers@{1 + i}")]
+        summary, folder = self.summary_of("quick", *self.settings(
+            queue__mode="load-balancer", queue__responses="true", responses__window=window, queue__retention_s=60,
+            senders__rate_per_s=300, senders__duration_s=KILLS + 2), *faults)
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["lost"], total["unexplained"], total["expired"]), (0, 0, 0), summary["reasons"])
+        self.assertEqual(total["delivered"], total["attempted"])
+        # What was unanswered at a kill may come twice, and nothing else.
+        self.assertLessEqual(total["duplicated"], KILLS * window * 10)
+        self.assertEqual(total["duplicated_unflagged"], 0)
+        self.assertEqual(len(summary["events"]), KILLS)
+        self.assertEqual(verify(folder).differences, [])
+
+    def test_receivers_killed_without_responses_lose_and_it_is_said(self):
+        summary, folder = self.summary_of("quick", *self.settings(
+            queue__mode="load-balancer", senders__rate_per_s=2000, senders__duration_s=3, senders__size_bytes=500),
+            "--fault", "pause:receivers@0.8", "--fault", "restart:receivers@1.2", expect_exit=None)
+        total = summary["ledger"]["total"]
+        self.assertEqual(total["unexplained"], 0)
+        # They stood still, so their sockets were full of what the kernel had taken: that is gone with them.
+        self.assertGreater(total["lost"], 0)
+        self.assertEqual(summary["verdict"], "broken")
+        self.assertTrue(any("lost" in reason for reason in summary["reasons"]), summary["reasons"])
+        self.assertEqual(verify(folder).differences, [])
+
+    def test_broker_killed_and_started_again_five_times(self):
+        faults = [argument for i in range(5) for argument in ("--fault", f"restart:broker@{1 + i}")]
+        summary, folder = self.summary_of("quick", *self.settings(senders__duration_s=7, queue__responses="true"), *faults, expect_exit=None)
+        total = summary["ledger"]["total"]
+        self.assertEqual(total["unexplained"], 0, summary["reasons"])
+        self.assertEqual(total["attempted"], total["accepted"] + total["lost_before_queue"])
+        self.assertEqual(total["accepted_copies"], total["delivered"] + total["lost"] + total["expired"] + total["still_queued"])
+        self.assertEqual(len(summary["events"]), 5)
+        self.assertTrue(any("N2NQ was restarted" in reason for reason in summary["reasons"]), summary["reasons"])
+        self.assertEqual(summary["verdict"], "broken" if total["lost"] else "degraded", summary["reasons"])
+        self.assertEqual(verify(folder).differences, [])
+
+    def test_broker_told_to_end_drains_what_it_has_accepted(self):
+        process = self.start("quick", *self.settings(senders__duration_s=30, senders__rate_per_s=200), "--json")
+        self.wait_until_traffic(lines=50)
+        os.kill(children(process.pid)["n2nq-broker"], signal.SIGTERM)
+        process.communicate(timeout=60)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["lost"], total["still_queued"], total["unexplained"]), (0, 0, 0), summary["reasons"])
+        self.assertEqual(total["delivered"], total["accepted_copies"])
+
+    def test_retention_of_what_a_dead_receiver_never_gets(self):
+        summary, _ = self.summary_of("quick", *self.settings(
+            queue__retention_s=0.5, queue__responses="true", senders__duration_s=3), "--fault", "kill:receivers@1")
+        total = summary["ledger"]["total"]
+        self.assertGreater(total["expired"], 0)
+        self.assertEqual(total["unexplained"], 0)
+        for row in summary["ledger"]["receivers"]:
+            self.assertEqual(row["accepted"], row["delivered"] + row["expired"], row)
+            self.assertGreater(row["expired"], 100, "two seconds of a hundred a second, but for what was there when they were killed")
+
+    def test_healthy_receivers_are_never_taken_for_slow(self):
+        summary, _ = self.summary_of("quick", *self.settings(
+            senders__amount=1, receivers__amount=2, senders__messages=500, senders__delay_ms=0, senders__size_bytes=MIB,
+            queue__retention_s=60, messages_tsv_max_mib=0))
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["delivered"], total["cut_off"]), (1000, 0), summary["reasons"])
+        self.assertEqual(summary["broker"]["faults"], [])
+
+    def test_receivers_that_never_confirm_hold_a_window_and_no_more(self):
+        window = 16
+        faults = [argument for i in range(1, 11) for argument in ("--fault", f"confirm-nothing:R{i:03d}@0")]
+        summary, _ = self.summary_of("quick", *self.settings(
+            queue__mode="load-balancer", queue__responses="true", responses__window=window, responses__deadline_s=60, queue__retention_s=1,
+            senders__rate_per_s=500, senders__duration_s=4), *faults)
+        total = summary["ledger"]["total"]
+        self.assertEqual(total["unexplained"], 0, summary["reasons"])
+        # Each receiver has a window full, and one more for what its end may bring.
+        self.assertLessEqual(total["delivered"], 10 * window + 10 * window)
+        self.assertGreater(total["expired"], 0)
+        # A second of 5,000 messages/s of 50 letters, and chunks that are held by a few of them.
+        self.assertLess(summary["broker"]["memory_bytes_max"], 16 * MIB)
+
+    def test_a_bench_that_stands_still_for_ten_seconds_loses_no_sample(self):
+        process = self.start("quick", *self.settings(senders__duration_s=14))
+        self.wait_until_traffic(lines=20)
+        os.kill(process.pid, signal.SIGSTOP)
+        begun = time.monotonic()
+        self.wait_for("ten seconds", lambda: time.monotonic() - begun > 10)
+        os.kill(process.pid, signal.SIGCONT)
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, output)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertEqual(summary["latency_us"]["count"], summary["ledger"]["total"]["delivered"])
+        self.assertEqual(summary["ledger"]["total"]["delivered"], 140 * 10 * 10)
+        self.assertEqual(verify(self.folder / "run").differences, [])
+
+    def test_strict_makes_a_degraded_run_fail(self):
+        arguments = ("quick", *self.settings(senders__messages=10), "--fault", "disconnect:R001@0.3")
+        summary, _ = self.summary_of(*arguments, out="lenient")
+        self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
+        summary, _ = self.summary_of(*arguments, "--strict", out="strict", expect_exit=1)
+        self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
+
+
+if __name__ == "__main__":
+    unittest.main()
