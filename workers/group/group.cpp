@@ -33,7 +33,6 @@ Group::Group(net::EventLoop& loop, WorkerSettings settings, Tell tell)
       settings_(std::move(settings)),
       tell_(std::move(tell)),
       recorder_(settings_.role, settings_.first, settings_.last, log_of(settings_), settings_.staging_folder),
-      rates_(amount() + 1, net::now_ns()),
       tick_timer_(loop, [this] { tick(); }),
       start_timer_(loop, [this] { run_at_start(); }) {
   by_state_[static_cast<std::size_t>(ServiceState::waiting)] = amount();
@@ -64,7 +63,6 @@ void Group::salvage() {
 void Group::take_over() {
   recorder_.go_on_from(salvage_logs(settings_.continue_of, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::yes,
                                     [this](const Record& record) { replay(record); }));
-  rates_.begin_with(counts_now());
   service_fault(std::string("the ") + name_of(settings_.role) + " were killed and started again");
 }
 
@@ -180,24 +178,10 @@ nlohmann::json Group::log_json() const {
   return {{"lines", counts.lines}, {"dropped", counts.dropped}, {"error", counts.error}};
 }
 
-std::vector<std::uint64_t> Group::counts_now() {
-  std::vector<std::uint64_t> counts(amount() + 1);
-  for (std::size_t place = 0; place < amount(); ++place) counts[place] = count_of(place);
-  counts.back() = bytes();
-  return counts;
-}
-
 nlohmann::json Group::stats(std::uint64_t id, const Ranges& ranges) {
-  const std::vector<std::uint64_t> counts = counts_now();
-  const std::int64_t now = net::now_ns();
-  rates_.look(now, counts);
-  double rate_per_s = 0;
-  for (std::size_t place = 0; place < amount(); ++place) rate_per_s += rates_.per_s(place);
-
-  nlohmann::json answer = {{"type", "stats"}, {"id", id}, {"now_ns", now}, {"state", state_names[static_cast<std::size_t>(state())]}};
+  nlohmann::json answer = {
+      {"type", "stats"}, {"id", id}, {"now_ns", net::now_ns()}, {"state", state_names[static_cast<std::size_t>(state())]}};
   put_counts(answer);
-  answer["rate_per_s"] = rate_per_s;
-  answer["bytes_per_s"] = rates_.per_s(amount());
   answer["interval"] = cut_intervals();
   answer["log"] = log_json();
   nlohmann::json rows = nlohmann::json::array();

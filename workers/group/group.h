@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "workers/group/rates.h"
 #include "workers/group/service.h"
 #include "workers/group/settings.h"
 #include "workers/recorder/recorder.h"
@@ -71,15 +70,13 @@ class Group : public ServiceObserver {
   std::uint32_t amount() const { return settings_.last - settings_.first + 1; }
   /// The service with a number of this group.
   std::size_t place_of(std::uint32_t number) const { return number - settings_.first; }
-  double rate_of(std::size_t place) const { return rates_.per_s(place); }
 
   // What the two roles do differently.
   virtual Service& service(std::size_t place) = 0;
   /// Traffic begins now; the plan's instant 0 is `start_ns` of this host's clock.
   virtual void begin(std::int64_t start_ns) = 0;
   virtual void stop_services() = 0;
-  /// Any thread: how many messages or deliveries a service has, and bytes of all.
-  virtual std::uint64_t count_of(std::size_t place) = 0;
+  /// Any thread: payload letters of all.
   virtual std::uint64_t bytes() = 0;
   /// The counts, the same in `stats` and in `bye`; any thread.
   virtual void put_counts(nlohmann::json& json) = 0;
@@ -104,15 +101,12 @@ class Group : public ServiceObserver {
   void run_at_start();
   std::uint64_t services_in(ServiceState state) const { return by_state_[static_cast<std::size_t>(state)].load(std::memory_order_relaxed); }
   nlohmann::json log_json() const;
-  /// Of each place, and last the bytes of all.
-  std::vector<std::uint64_t> counts_now();
 
   net::EventLoop& loop_;
   const WorkerSettings settings_;
   const Tell tell_;
   Recorder recorder_;
   std::optional<LogCounts> salvaged_;  // then there is nothing that the recorder writes
-  Rates rates_;                        // control thread; the last place is the bytes of all
   nlohmann::json floor_;
   std::string address_;
   std::atomic<State> state_{State::waiting};

@@ -81,8 +81,11 @@ nlohmann::json ReceiverGroup::row(std::size_t place) {
   const Receiver& receiver = receivers_[place];
   const measure::CoarseHistogram& latency = receiver.histograms().latency;
   const std::uint64_t received = receiver.received();
-  nlohmann::json row = {{"number", receiver.number()},  {"state", name_of(receiver.state())}, {"received", received},
-                        {"rate_per_s", rate_of(place)}, {"latency_mean_ns", nullptr},         {"latency_p99_ns", nullptr}};
+  nlohmann::json row = {{"number", receiver.number()},
+                        {"state", name_of(receiver.state())},
+                        {"received", received},
+                        {"latency_mean_ns", nullptr},
+                        {"latency_p99_ns", nullptr}};
   const measure::ReceivedCounts counts = receiver.counts();
   const measure::SkippedCounts skipped = receiver.skipped();
   row["confirmed"] = receiver.confirmed();

@@ -20,7 +20,6 @@ class ReceiverGroup : public Group {
   Service& service(std::size_t place) override { return receivers_[place]; }
   void begin(std::int64_t start_ns) override;
   void stop_services() override;
-  std::uint64_t count_of(std::size_t place) override { return receivers_[place].received(); }
   std::uint64_t bytes() override;
   void put_counts(nlohmann::json& json) override;
   nlohmann::json cut_intervals() override;

@@ -113,7 +113,6 @@ nlohmann::json SenderGroup::row(std::size_t place) {
           {"state", name_of(sender.state())},
           {"attempted", sender.attempted()},
           {"accepted", sender.accepted()},
-          {"rate_per_s", rate_of(place)},
           {"delay_mean_ns", mean_or_null(sender.histograms().delay)},
           {"lag_mean_ns", mean_or_null(sender.histograms().lag)}};
 }

@@ -18,7 +18,6 @@ class SenderGroup : public Group, private Sender::Scheduler {
   Service& service(std::size_t place) override { return senders_[place]; }
   void begin(std::int64_t start_ns) override;
   void stop_services() override;
-  std::uint64_t count_of(std::size_t place) override { return senders_[place].attempted(); }
   std::uint64_t bytes() override;
   void put_counts(nlohmann::json& json) override;
   nlohmann::json cut_intervals() override;

@@ -227,19 +227,13 @@ int PretendLauncher::amount(const char* role) const {
 }
 
 Json PretendLauncher::stats(std::uint64_t id) const {
-  Json out = {{"type", "stats"},
-              {"id", id},
-              {"now_ns", broker_clock_ns},
-              {"state", "running"},
-              {"bytes", 50},
-              {"rate_per_s", 10.0},
-              {"bytes_per_s", 500.0},
-              {"log", {{"lines", 1}, {"dropped", 0}, {"error", ""}}},
+  Json out = {{"type", "stats"},          {"id", id},    {"now_ns", broker_clock_ns},
+              {"state", "running"},       {"bytes", 50}, {"log", {{"lines", 1}, {"dropped", 0}, {"error", ""}}},
               {"services", Json::array()}};
   if (role_ == Role::senders) {
     out["attempted"] = out["accepted"] = host_.sent_each, out["refused"] = 0;
     out["interval"] = group_of(sender_names, 2, false);
-    out["services"].push_back({{"number", 1}, {"attempted", host_.sent_each}, {"rate_per_s", 2.0}, {"delay_mean_ns", 500e6}});
+    out["services"].push_back({{"number", 1}, {"attempted", host_.sent_each}, {"delay_mean_ns", 500e6}});
   } else {
     for (const char* key :
          {"received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative", "confirmed", "answered_negatively"})
