@@ -78,7 +78,9 @@ TEST_P(Answers, negative_answers_are_delivered_again_and_parked_in_the_end) {
   for (int number = 1; number <= run.shape.receivers; ++number) {
     run.receivers->send({{"type", "fault"}, {"service", number}, {"kind", "answer-negatively"}});
   }
-  stats_until(*run.receivers, [](const json&) { return true; });  // they have heard it
+  // Orders are obeyed one after the other: when the last one is refused, the others are in force.
+  run.receivers->send({{"type", "fault"}, {"service", 1}, {"kind", "sulk"}});
+  run.receivers->wait_for_type("error");
   run.start();
   run.finish();
   const auto ledger = ledger_of(run);
