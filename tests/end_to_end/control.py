@@ -67,7 +67,10 @@ class Process:
         self.popen.wait()
         for thread in self.threads:
             thread.join()
-        self.popen.stdin.close()
+        try:
+            self.popen.stdin.close()
+        except OSError:
+            pass  # a line that it did not read any more
         self.popen.stdout.close()
 
 

@@ -16,22 +16,22 @@ bool asks_for(const std::vector<wire::Rule>& rules, std::uint32_t sender, std::u
 
 }  // namespace
 
-void AskedFor::replace(std::vector<wire::Rule> rules, std::uint64_t older_below) {
+void AskedFor::replace(std::vector<wire::Rule> rules, std::uint64_t older_below, std::int64_t older_until_ns) {
   if (lists_.size() == lists_max) {
     lists_.pop_front();
     lists_.front().rules = {wire::Rule{}};
   }
-  lists_.push_back({std::move(rules), older_below});
+  lists_.push_back({std::move(rules), older_below, older_until_ns});
 }
 
 void AskedFor::reconnect() {
   while (lists_.size() > 1) lists_.pop_front();
 }
 
-bool AskedFor::matches(std::uint64_t number, std::uint32_t sender, std::uint32_t size) {
+bool AskedFor::matches(std::uint64_t number, std::int64_t sent_ns, std::uint32_t sender, std::uint32_t size) {
   if (lists_.empty()) return true;
-  // Whatever comes now was sent under the newest list that this number is not below, or under a later one.
-  while (lists_.size() > 1 && number >= lists_[1].older_below) lists_.pop_front();
+  // Whatever comes now was sent under the newest list of which that is certain, or under a later one.
+  while (lists_.size() > 1 && (number >= lists_[1].older_below || sent_ns > lists_[1].older_until_ns)) lists_.pop_front();
   return std::ranges::any_of(lists_, [&](const List& list) { return asks_for(list.rules, sender, size); });
 }
 

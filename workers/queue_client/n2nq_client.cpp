@@ -18,6 +18,8 @@ namespace {
 constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
 /// From open() to WELCOME. The broker gives a client 2 s; a network that swallows packets must not hold a service up for minutes.
 constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
+/// Beside the heartbeat time: an end that stood still has to find out first that it hears nothing.
+constexpr std::int64_t unread_slack_ns = 5 * net::ns_per_s;
 
 /// After these a new attempt would end the same way.
 bool is_final(wire::ErrorCode code) {
@@ -112,6 +114,7 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
   const std::int64_t earliest = welcome.now_ns - read_ns, latest = welcome.now_ns - hello_sent_ns_;
   facts.offset_ns = earliest <= 0 && latest >= 0 ? 0 : earliest + (latest - earliest) / 2;
   facts.offset_error_ns = (latest - earliest) / 2;
+  offset_ns_ = facts.offset_ns;
   handler_.on_open(facts);
 }
 
@@ -172,8 +175,12 @@ void N2nqClient::send_answers() {
 void N2nqClient::request(const Request& request) {
   if (state_ != State::open || end_sent_) return;
   wire::Rules{rule_list_++, request.rules}.encode(out_.bytes());
-  // With responses each delivery may have given its credit back once: those that came, and those that are under way.
-  asked_for_.replace(request.rules, owed_ + (responses_ ? 2 * given_ + deliveries_ : given_));
+  if (given_ == 0 || !responses_) {
+    asked_for_.replace(request.rules, owed_ + given_);
+  } else {
+    const std::int64_t read_within_ns = heartbeat_ns_ + unread_slack_ns;
+    asked_for_.replace(request.rules, AskedFor::any_number, heartbeat_ns_ == 0 ? AskedFor::any_time : net::now_ns() + read_within_ns);
+  }
   prefetch_ = request.prefetch;
   if (prefetch_ > credit_) {
     wire::Credit{prefetch_ - credit_}.encode(out_.bytes());
@@ -199,7 +206,7 @@ bool N2nqClient::is_asked_for(const Delivery& delivery) {
   // Not checked: what is delivered again in broadcaster mode, whatever is asked for by then; and a service that goes on for a killed
   // process, which does not know what that one had asked for.
   const bool may_be_older = identity_.first_session > 0 || (broadcaster_ && (delivery.flags & wire::flag_redelivered) != 0);
-  return asked_for_.matches(delivery.number, delivery.sender, delivery.size) || may_be_older;
+  return asked_for_.matches(delivery.number, delivery.sent_on_ns - offset_ns_, delivery.sender, delivery.size) || may_be_older;
 }
 
 void N2nqClient::set_reading(bool reading) {

@@ -77,7 +77,8 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::uint64_t given_ = 0;     // in all CREDIT frames
   bool broadcaster_ = false;
   AskedFor asked_for_;
-  std::uint64_t owed_ = 0;  // so many deliveries may have been begun, and not announced, on the connection before
+  std::int64_t offset_ns_ = 0;  // N2NQ's clock minus ours
+  std::uint64_t owed_ = 0;      // so many deliveries may have been begun, and not announced, on the connection before
 };
 
 }  // namespace n2nq::worker
