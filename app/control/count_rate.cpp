@@ -38,14 +38,23 @@ double CountRate::span_s() const {
   return static_cast<double>(still_ns > 2 * gap_ns ? moved_ns + still_ns : moved_ns) / ns_per_s;
 }
 
+/// Nothing came for a second, though it was due.
+bool CountRate::has_stopped() const {
+  if (moves_.empty()) return false;
+  const std::int64_t still_ns = last_ns_ - moves_.back().at_ns;
+  const std::int64_t gap_ns =
+      moves_.size() < 2 ? window_max_ns / 2 : (moves_.back().at_ns - moves_.front().at_ns) / static_cast<std::int64_t>(moves_.size() - 1);
+  return still_ns >= std::max(window_ns, 2 * gap_ns);
+}
+
 double CountRate::per_s() const {
-  if (!moves_.empty() && last_ns_ - moves_.back().at_ns >= window_max_ns) return 0;
+  if (has_stopped()) return 0;
   const double seconds = span_s();
   return seconds < span_min_s ? unknown : static_cast<double>(moves_.back().count - moves_.front().count) / seconds;
 }
 
 double CountRate::other_per_s() const {
-  if (!moves_.empty() && last_ns_ - moves_.back().at_ns >= window_max_ns) return 0;
+  if (has_stopped()) return 0;
   const double seconds = span_s();
   return seconds < span_min_s ? unknown : static_cast<double>(moves_.back().other - moves_.front().other) / seconds;
 }

@@ -8,7 +8,7 @@
 namespace n2nq::app {
 
 /// Over the last second; where fewer than ten came in it, over the last ten, at most the last ten seconds. Both ends are looks at which the
-/// count had moved, so that two a second read as 2.0 and not as 1.8 or 2.7 in turn.
+/// count had moved, so that two a second read as 2.0 and not as 1.8 or 2.7 in turn. Zero once nothing came for a second, and for two gaps.
 class CountRate {
  public:
   /// A look at the count and, where there is one, at a second count that moves with it. Stamps rise; one that does not is ignored.
@@ -22,6 +22,7 @@ class CountRate {
     std::int64_t at_ns, count, other;
   };
   double span_s() const;
+  bool has_stopped() const;
 
   std::deque<Look> moves_;  // looks at which the count had moved, oldest first
   std::int64_t last_ns_ = 0;

@@ -102,6 +102,7 @@ void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
 void set_ledger_rows(LiveFigures& figures, const measure::Ledger& ledger) {
   const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   const measure::CopyLedger& total = ledger.total;
+  figures.accepted = count(ledger.accepted);
   figures.settled = LiveFigures::Settled{.refused = count(ledger.refused),
                                          .lost_before_queue = count(ledger.lost_before_queue),
                                          .expected = count(ledger.expected),
@@ -130,7 +131,8 @@ void set_mean_rates(LiveFigures& figures, const RunRecord& record) {
   figures.received_bytes_per_s = rate("received_bytes_per_s");
   const double over_s = rate("over_s");
   for (SenderRow& row : figures.senders) row.rate_per_s = static_cast<double>(row.attempted) / over_s;
-  for (ReceiverRow& row : figures.receivers) row.rate_per_s = static_cast<double>(row.received) / over_s;
+  const double received_over_s = rate("received_over_s");
+  for (ReceiverRow& row : figures.receivers) row.rate_per_s = static_cast<double>(row.received) / received_over_s;
 }
 
 LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger) {

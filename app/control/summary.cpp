@@ -61,21 +61,37 @@ Json copied(const PlainJson& object, std::initializer_list<const char*> keys) {
   return out;
 }
 
-Json sender_services(const PlainJson& bye) {
+/// The ledger knows more than the process that speaks for itself: a killed one never heard what was accepted of its last messages.
+template <class Lines>
+const auto* line_of(const Lines& lines, const PlainJson& service) {
+  const auto number = service.value("number", std::uint64_t{0});
+  return number >= 1 && number <= lines.size() ? &lines[number - 1] : nullptr;
+}
+
+Json sender_services(const PlainJson& bye, const measure::Ledger& ledger) {
   Json out = Json::array();
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
     Json row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes"});
+    if (const measure::SenderLedger* line = line_of(ledger.senders, service)) {
+      row["attempted"] = line->attempted;
+      row["accepted"] = line->accepted;
+      row["refused"] = line->refused;
+      row["lost_before_queue"] = line->lost_before_queue;
+    }
     put_figures(row, service.value("figures", PlainJson()), sender_figures);
     out.push_back(std::move(row));
   }
   return out;
 }
 
-Json receiver_services(const PlainJson& bye) {
+Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger) {
   Json out = Json::array();
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
     Json row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
                                 "bad_checksum", "confirmed", "answered_negatively", "bytes", "handed_over", "ended_by_broker"});
+    if (const measure::ReceiverLedger* line = line_of(ledger.receivers, service); line && line->handed_over) {
+      row["handed_over"] = *line->handed_over;
+    }
     const PlainJson figures = service.value("figures", PlainJson());
     put_figures(row, figures, receiver_figures);
     put_figures(row["stages"], figures, stage_figures);
@@ -129,14 +145,20 @@ std::optional<double> mean_gap_s(const PlainJson& senders_bye) {
 }
 
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
-/// messages, and rates over that time would come out too high. Where nobody sent twice, the time from start to end, as far as it is known.
+/// messages, and rates over that time would come out too high. Empty when nobody sent twice.
 std::optional<double> sending_s(const PlainJson& senders_bye, int senders) {
   const auto attempted = senders_bye.value("attempted", 0.0);
-  if (const auto gap_s = mean_gap_s(senders_bye); gap_s && attempted > 0) return attempted * *gap_s / senders;
-  const auto from = senders_bye.find("started_ns"), to = senders_bye.find("ended_ns");
-  if (from == senders_bye.end() || to == senders_bye.end() || !from->is_number() || !to->is_number() || *from <= 0) return {};
-  const double seconds = (to->get<double>() - from->get<double>()) / ns_per_s;
-  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+  const auto gap_s = mean_gap_s(senders_bye);
+  if (!gap_s || attempted <= 0) return {};
+  return attempted * *gap_s / senders;
+}
+
+/// How long the receiving took: as long as the sending, or longer when what was sent arrived only later.
+std::optional<double> receiving_s(const PlainJson& receivers_bye, std::optional<double> sending) {
+  const auto from = receivers_bye.find("started_ns"), to = receivers_bye.find("ended_ns");
+  const bool known = from != receivers_bye.end() && to != receivers_bye.end() && from->is_number() && to->is_number() && *from > 0;
+  if (!sending || !known) return sending;
+  return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_per_s);
 }
 
 Json per_second(const PlainJson& bye, const char* key, std::optional<double> seconds) {
@@ -149,11 +171,14 @@ Json rates_json(const RunRecord& record) {
   const PlainJson& senders = bye_of(record, Role::senders);
   const PlainJson& receivers = bye_of(record, Role::receivers);
   const auto seconds = sending_s(senders, record.settings.senders.amount);
-  return {{"over_s", seconds ? Json(rounded(*seconds, 1e-6)) : Json()},
+  const auto received_over = receiving_s(receivers, seconds);
+  const auto seconds_json = [](std::optional<double> value) { return value ? Json(rounded(*value, 1e-6)) : Json(); };
+  return {{"over_s", seconds_json(seconds)},
+          {"received_over_s", seconds_json(received_over)},
           {"sent_per_s", per_second(senders, "attempted", seconds)},
           {"sent_bytes_per_s", per_second(senders, "bytes", seconds)},
-          {"received_per_s", per_second(receivers, "received", seconds)},
-          {"received_bytes_per_s", per_second(receivers, "bytes", seconds)}};
+          {"received_per_s", per_second(receivers, "received", received_over)},
+          {"received_bytes_per_s", per_second(receivers, "bytes", received_over)}};
 }
 
 /// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
@@ -277,7 +302,7 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   out["events"] = events_json(record.events);
   out["broker"] = broker_json(bye_of(record, Role::broker));
   out["processes"] = processes_json(record);
-  out["services"] = {{"senders", sender_services(senders)}, {"receivers", receiver_services(receivers)}};
+  out["services"] = {{"senders", sender_services(senders, ledger)}, {"receivers", receiver_services(receivers, ledger)}};
   return out;
 }
 

@@ -36,6 +36,16 @@ bool is_built_in(std::string_view name) {
   return std::find(built_in_names().begin(), built_in_names().end(), name) != built_in_names().end();
 }
 
+ReadSettings read_resource(const std::string& name);
+
+/// Two entries that read alike would be told apart by nobody.
+bool is_built_in_title(std::string_view name) {
+  return std::any_of(built_in_names().begin(), built_in_names().end(), [name](std::string_view built_in) {
+    const ReadSettings read = read_resource(std::string(built_in));
+    return read.settings && read.settings->title == name;
+  });
+}
+
 std::optional<std::string> name_problem(const std::string& name) {
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ' ';
@@ -45,7 +55,8 @@ std::optional<std::string> name_problem(const std::string& name) {
     return "A preset's name has 1 to " + std::to_string(name_chars_max) +
            " of the characters A–Z a–z 0–9 . _ - and space, and begins with neither a point nor a space, unlike " + in_quotes(name);
   }
-  if (is_built_in(name)) return in_quotes(name) + " comes with the program and stays as it is: choose another name";
+  if (is_built_in(name) || is_built_in_title(name))
+    return in_quotes(name) + " comes with the program and stays as it is: choose another name";
   return {};
 }
 

@@ -103,7 +103,8 @@ def check_rates(check, run):
     check.near("rates over_s", over_s, rates["over_s"], 1e-6)
     check.near("rates sent_per_s", sent / over_s, rates["sent_per_s"], 1e-6)
     deliveries = sum(len(log.rows) for log in run.receivers.values())
-    check.near("rates received_per_s", deliveries / over_s, rates["received_per_s"], 1e-6)
+    check.near("rates received_per_s", deliveries / rates["received_over_s"], rates["received_per_s"], 1e-6)
+    check.equal("rates received_over_s is at least over_s", rates["received_over_s"] >= rates["over_s"], True)
 
 
 def check_ledger(check, run):

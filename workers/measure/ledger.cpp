@@ -196,6 +196,12 @@ class Maker {
     line.skipped.still_queued -= std::min(line.skipped.still_queued, delivered_among(sets.still_queued, got));
   }
 
+  /// What the kernel had taken for a receiver that was cut off then went with its connection, as what N2NQ held for it did.
+  static void go_down_with_cut_off(CopyLedger& line, std::uint64_t copies) {
+    line.lost -= copies;
+    line.skipped.cut_off += copies;
+  }
+
   void finish_copies(CopyLedger& line) {
     const SkippedCounts& skipped = line.skipped;
     line.unexplained = static_cast<std::int64_t>(line.accepted) -
@@ -254,6 +260,7 @@ class Maker {
         line.copies.skipped = counts_of(account->skipped_sets);
         take_off_delivered(line.copies, account->skipped_sets, delivered);
       }
+      if (told != nullptr && !told->cut_off_reason.empty()) go_down_with_cut_off(line.copies, line.copies.lost);
       finish_copies(line.copies);
       add_to_total(line.copies);
       out_.receivers.push_back(std::move(line));
@@ -292,7 +299,19 @@ class Maker {
     } else {
       for (const SkippedSets* sets : skipped) take_off_delivered(out_.total, *sets, delivered);
     }
+    // A message that is lost was handed over to somebody who does not have it: to one that was cut off, as far as those are short of any.
+    go_down_with_cut_off(out_.total, std::min(out_.total.lost, handed_to_cut_off_and_not_received()));
     finish_copies(out_.total);
+  }
+
+  std::uint64_t handed_to_cut_off_and_not_received() const {
+    std::uint64_t copies = 0;
+    for (const ReceiverLedger& line : out_.receivers) {
+      const BrokerAccount::Receiver* told = broker_says_of(line.number);
+      if (told != nullptr && !told->cut_off_reason.empty() && line.not_received > 0)
+        copies += static_cast<std::uint64_t>(line.not_received);
+    }
+    return copies;
   }
 
   /// The union of the groups' sets. What two groups both received is a duplicate that neither of them could see.
@@ -437,8 +456,7 @@ class Maker {
   }
 
   void find_unkept_plan() {
-    if (in_.stopped_by_user) return;
-    if (in_.planned_messages && out_.attempted < *in_.planned_messages) {
+    if (!in_.stopped_by_user && in_.planned_messages && out_.attempted < *in_.planned_messages) {
       degrades("plan not kept: " + std::to_string(out_.attempted) + " of " + std::to_string(*in_.planned_messages) + " messages sent");
     }
     for (const SendersAccount& group : in_.senders) {

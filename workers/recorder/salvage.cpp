@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/recorder/salvage.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <stdexcept>
 #include <vector>
 
@@ -39,8 +42,34 @@ std::size_t written_already(WorkerRole role, const std::vector<Record>& records,
 
 }  // namespace
 
+namespace {
+
+/// A process that had finished its logs and removed its staging file, and was killed before it could say so: the logs are everything.
+LogCounts read_finished_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
+                             const LogOptions& log_options, const std::function<void(const Record&)>& each_record) {
+  LogCounts counts;
+  for (std::uint32_t number = first; number <= last; ++number) {
+    ServiceLog log(log_options.folder, role, number);
+    bool finished = false;
+    const std::string error = log.open_again([&](std::string_view line) {
+      finished = finished || line.starts_with("# complete: ");
+      if (const auto record = parse_record(role, number, line)) each_record(*record);
+    });
+    if (!error.empty() || !finished) {
+      throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
+    }
+    counts.lines += log.lines();
+  }
+  return counts;
+}
+
+}  // namespace
+
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
                        const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
+  if (access(staging_file.c_str(), F_OK) != 0 && errno == ENOENT) {
+    return read_finished_logs(staging_file, role, first, last, log_options, each_record);
+  }
   StagingRing ring = StagingRing::open(staging_file);
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
   LogCounts counts;

@@ -111,6 +111,30 @@ TEST(Ledger, WhatWasDeliveredIsDeliveredWhateverN2nqTookItFor) {
   EXPECT_EQ(make_ledger(balancing).total.skipped.still_queued, 0u);
 }
 
+TEST(Ledger, WhatACutOffReceiverNeverReadWentWithItsConnection) {
+  LedgerInput input = broadcast();
+  input.receivers[0].services[1] = receiver(2, {{1, 2, set("0-5")}});
+  input.broker->receivers[1].handed_over = 16;  // the kernel had taken four more than were read
+  input.broker->receivers[1].cut_off_reason = "pending bytes";
+  input.broker->receivers[1].skipped.cut_off = 4;
+  input.broker->receivers[1].sets.cut_off = {{1, 2, set("8-9")}};
+  const Ledger ledger = make_ledger(input);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_EQ(ledger.total.lost, 0u);
+  EXPECT_EQ(ledger.total.skipped.cut_off, 8u);
+  EXPECT_FALSE(breaks(ledger));
+  EXPECT_TRUE(says(ledger, "8 copies cut off"));
+
+  LedgerInput balancing = balanced();
+  balancing.receivers[0].delivered_sets = {{1, 1, set("0-9")}, {2, 2, set("0-6")}};
+  balancing.receivers[0].services[1].counts.received = 7;
+  balancing.broker->receivers[1].cut_off_reason = "write deadline";
+  EXPECT_EQ(make_ledger(balancing).total.lost, 0u);
+  EXPECT_EQ(make_ledger(balancing).total.skipped.cut_off, 3u);
+  balancing.broker->receivers[1].cut_off_reason.clear();
+  EXPECT_EQ(make_ledger(balancing).total.lost, 3u) << "nobody was cut off: then it is lost";
+}
+
 TEST(Ledger, LostIsFoundByComparingSets) {
   LedgerInput input = broadcast();
   input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-9")}, {2, 2, set("0-4,7-9")}});
