@@ -108,9 +108,11 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
                                                  " of the protocol, this broker version " + std::to_string(wire::version)};
   }
   const auto hello = wire::Hello::decode(body);
-  if (!hello || hello->reserved_read != 0) {
-    return Refusal{ErrorCode::frame, "HELLO has " + std::to_string(body.size()) + " bytes or byte 7 is not 0; it has 56 and it is"};
+  if (!hello) {
+    return Refusal{ErrorCode::frame, "HELLO has " + std::to_string(body.size()) + " bytes; version " + std::to_string(wire::version) +
+                                         " of it has " + std::to_string(wire::Hello::body_bytes)};
   }
+  if (hello->reserved_read != 0) return Refusal{ErrorCode::frame, "byte 7 of HELLO has to be 0"};
   const bool is_service = hello->role == Role::sender || hello->role == Role::receiver;
   if (!is_service && hello->role != Role::probe) {
     return Refusal{ErrorCode::number, "role " + std::to_string(static_cast<int>(hello->role)) + " does not exist (1 to 3 do)"};
