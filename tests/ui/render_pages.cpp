@@ -13,10 +13,12 @@
 #include <QTest>
 #include <cstdio>
 
+#include "app/control/fault.h"
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
 #include "ui/page/bench_page.h"
 #include "ui/widget/save_as_dialog.h"
+#include "ui/widget/service_table.h"
 
 namespace {
 
@@ -161,6 +163,63 @@ void render_popups(Renderer& renderer) {
   }
 }
 
+/// Responses and requests on, a request made while messages flow, the receivers killed and started again: the pages of it.
+bool render_semantics(Renderer& renderer, const QString& preset) {
+  BenchWindow bench;
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  bench.window().presets().choose(preset);
+  bench.set({{"senders.size_bytes", "[20, 200]"}});
+  bench.window().resize(middle_sizes[0]);
+  bench.click(QStringLiteral("field_queue_responses"));
+  bench.click(QStringLiteral("field_queue_requests"));
+  bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1-R5"));
+  bench.type(QStringLiteral("request_senders"), QStringLiteral("S1-S10"));
+  bench.type(QStringLiteral("request_sizes"), QStringLiteral("20-100"));
+  bench.click(QStringLiteral("button_make_request"));
+  bench.type(QStringLiteral("request_receivers"), QStringLiteral("R6-R8"));
+  bench.type(QStringLiteral("request_senders"), QStringLiteral("none"));
+  bench.click(QStringLiteral("button_make_request"));
+  renderer.save_all(bench, QStringLiteral("requests-idle"));
+  bench.window().resize(middle_sizes[0]);
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  const auto at = [&](double t_s) { return BenchWindow::wait_for([&] { return bench.run().figures().t_s > t_s; }); };
+  if (!at(4)) return false;
+  bench.type(QStringLiteral("request_receivers"), QStringLiteral("R6-R8"));
+  bench.type(QStringLiteral("request_senders"), QStringLiteral("any"));
+  bench.click(QStringLiteral("button_make_request"));
+  bench.click(QStringLiteral("view_requests"));
+  if (!at(6)) return false;
+  renderer.save_bench(bench, QStringLiteral("requests"), middle_sizes[0]);
+  using n2nq::app::FaultKind;
+  bench.run().make_fault({FaultKind::kill, n2nq::app::Role::receivers, 0});
+  const auto state = [&] { return bench.run().process(n2nq::app::Role::receivers).state; };
+  if (!BenchWindow::wait_for([&] { return state() == n2nq::app::ProcessState::died; }) || !at(7)) return false;
+  bench.click(QStringLiteral("tab_run"));
+  for (const QSize& size : {middle_sizes[0], sizes[0]}) renderer.save_bench(bench, QStringLiteral("killed"), size);
+  bench.window().resize(middle_sizes[0]);
+  if (!bench.click(QStringLiteral("button_receivers"))) return false;
+  if (!BenchWindow::wait_for([&] { return state() == n2nq::app::ProcessState::running; }) || !at(9)) return false;
+  bench.click(QStringLiteral("view_deliveries"));
+  bench.find<n2nq::ui::ServiceTable>(QStringLiteral("receivers_table"))->selectRow(2);
+  auto* faults = bench.find<QPushButton>(QStringLiteral("button_faults_receivers"))->menu();
+  faults->popup({});
+  renderer.save(*faults, QStringLiteral("faults-menu-light"));
+  faults->close();
+  renderer.save_bench(bench, QStringLiteral("responses"), middle_sizes[0]);
+  bench.run().make_fault({FaultKind::disconnect, n2nq::app::Role::receivers, 3});
+  bench.run().make_fault({FaultKind::pause, n2nq::app::Role::senders, 0});
+  if (!at(10)) return false;
+  renderer.save_bench(bench, QStringLiteral("paused"), middle_sizes[0]);
+  bench.run().make_fault({FaultKind::resume, n2nq::app::Role::senders, 0});
+  if (!at(12)) return false;
+  bench.click(QStringLiteral("tab_ledger"));
+  renderer.save_all(bench, QStringLiteral("restarted"));
+  if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
+  renderer.save_all(bench, QStringLiteral("ledger"));
+  renderer.save_bench(bench, QStringLiteral("ledger"), middle_sizes[0]);
+  return true;
+}
+
 bool render_trouble(Renderer& renderer) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
@@ -193,9 +252,10 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   const QStringList arguments = QApplication::arguments();
   Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
+  const QString preset = arguments.value(2, QStringLiteral("thesis-baseline"));
   render_popups(renderer);
   const bool done =
-      render_run(renderer, arguments.value(2, QStringLiteral("thesis-baseline"))) && render_waiting(renderer) && render_trouble(renderer);
+      render_run(renderer, preset) && render_semantics(renderer, preset) && render_waiting(renderer) && render_trouble(renderer);
   if (!done) std::fprintf(stderr, "a run did not do what it should\n");
   return done && !renderer.failed() ? 0 : 1;
 }

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/card/broker_card.h"
 
+#include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QStackedWidget>
 
 #include "ui/card/advanced_panel.h"
+#include "ui/card/ledger_panel.h"
 #include "ui/card/process_head.h"
+#include "ui/card/requests_panel.h"
 #include "ui/card/run_panel.h"
 #include "ui/widget/process_notice.h"
 #include "ui/widget/segmented_control.h"
 #include "ui/widget/setting_fields.h"
 #include "ui/widget/small_button.h"
 #include "ui/widget/stage_bar.h"
+#include "ui/widget/switch_field.h"
 
 namespace n2nq::ui {
 
@@ -22,23 +27,27 @@ constexpr int field_px = 64;
 const QString remove_key = QStringLiteral("queue.remove");
 const QString retention_key = QStringLiteral("queue.retention_s");
 const QString dispatch_key = QStringLiteral("queue.dispatch");
+const QString responses_key = QStringLiteral("queue.responses");
+const QString requests_key = QStringLiteral("queue.requests");
 
 }  // namespace
 
-BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : Card(QStringLiteral("N2NQ"), parent), form_(form), actions_(actions), theme_(theme) {
+BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent)
+    : Card(QStringLiteral("N2NQ"), parent), form_(form), actions_(actions), desk_(desk), theme_(theme) {
   setObjectName(QStringLiteral("broker_card"));
   auto* head = new ProcessHead(*this, app::Role::broker, actions, theme);
   add_rules(theme);
+  add_switches(theme);
   add_fold_row();
-  add_middle(theme);
+  add_pages(theme);
   body()->addWidget(head->notice());
-  add_stages(theme);
   connect(&form_, &SettingsForm::changed, this, &BrokerCard::refresh);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &BrokerCard::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &BrokerCard::refresh);
   connect(&theme_, &Theme::changed, this, &BrokerCard::refresh);
+  connect(&desk_, &RequestDesk::changed, this, &BrokerCard::refresh);
   refresh();
+  show_page(Page::run);
 }
 
 void BrokerCard::add_rules(const Theme& theme) {
@@ -71,35 +80,82 @@ void BrokerCard::add_rules(const Theme& theme) {
   row->addWidget(dispatch_row_);
   row->addWidget(retention);
   row->addStretch(1);
+  auto* both = new QVBoxLayout;
+  both->setSpacing(0);
+  both->addLayout(row);
+  both->addWidget(new ProblemLine(form_, {retention_key, remove_key, dispatch_key}));
+  body()->addLayout(both);
+}
+
+void BrokerCard::add_switches(const Theme& theme) {
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::card);
+  row->addWidget(
+      new SwitchField(form_, responses_key,
+                      QStringLiteral("Confirmed: the receiver has the message, whole and checked; N2NQ keeps messages in memory only, so "
+                                     "nothing outlives N2NQ itself."),
+                      theme));
+  auto* requests = new SwitchField(form_, requests_key, QStringLiteral("N2NQ sends a receiver only what it asks for."), theme);
+  row->addWidget(requests);
+  row->addStretch(1);
   body()->addLayout(row);
-  body()->addWidget(new ProblemLine(form_, {retention_key, remove_key, dispatch_key}));
+  connect(requests, &SwitchField::switched, this, [this](bool on) {
+    if (on) show_page(Page::requests);
+  });
 }
 
 void BrokerCard::add_fold_row() {
   auto* row = new QHBoxLayout;
   row->setSpacing(space::in_row);
-  fold_ = small_button("button_advanced", QStringLiteral("Advanced"), QStringLiteral("Shows or hides limits, seed, logs and port"));
+  tabs_ = new QButtonGroup(this);
+  const auto add_tab = [&](Page page, const char* name, const QString& text, const QString& tooltip) {
+    QPushButton* tab = small_button(name, text, tooltip);
+    tab->setCheckable(true);
+    tabs_->addButton(tab, static_cast<int>(page));
+    row->addWidget(tab);
+    return tab;
+  };
+  add_tab(Page::run, "tab_run", QStringLiteral("Run"), QStringLiteral("Shows the counts, the verdict and where the time goes"));
+  requests_tab_ = add_tab(Page::requests, "tab_requests", QStringLiteral("Requests"), QStringLiteral("Shows what receivers ask for"));
+  add_tab(Page::ledger, "tab_ledger", QStringLiteral("Ledger"), QStringLiteral("Shows what became of every message and every copy"));
+  fold_ =
+      small_button("button_advanced", QStringLiteral("Advanced"), QStringLiteral("Shows or hides responses, limits, seed, logs and port"));
   fold_->setCheckable(true);
   log_ = small_button("button_broker_log", QStringLiteral("N2NQ's log"), QStringLiteral("Opens the log file of N2NQ itself"));
-  row->addWidget(fold_);
   row->addStretch(1);
+  row->addWidget(fold_);
   row->addWidget(log_);
   body()->addLayout(row);
+  connect(tabs_, &QButtonGroup::idClicked, this, [this](int id) { show_page(static_cast<Page>(id)); });
   connect(fold_, &QPushButton::toggled, this, &BrokerCard::show_advanced);
   connect(log_, &QPushButton::clicked, this, &BrokerCard::log_requested);
 }
 
-void BrokerCard::add_middle(const Theme& theme) {
+void BrokerCard::add_pages(const Theme& theme) {
+  pages_ = new QStackedWidget;
+  pages_->addWidget(make_run_page(theme));
+  pages_->addWidget(new RequestsPanel(desk_, theme));
+  pages_->addWidget(ledger_ = new LedgerPanel(actions_, theme));
+  body()->addWidget(pages_, 1);
+}
+
+QWidget* BrokerCard::make_run_page(const Theme& theme) {
+  auto* page = new QWidget;
+  auto* all = run_page_ = new QVBoxLayout(page);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(space::between);
   // What became of the run stays in sight; the drawer opens below it.
   panel_ = new RunPanel(form_, actions_, theme);
   advanced_ = new AdvancedPanel(form_, theme);
   advanced_->hide();
-  body()->addWidget(panel_, 1);
-  body()->addWidget(advanced_, 1);
+  all->addWidget(panel_, 1);
+  all->addWidget(advanced_, 1);
+  all->addWidget(make_stages(theme));
   connect(panel_, &RunPanel::open_folder_requested, this, &BrokerCard::open_folder_requested);
+  return page;
 }
 
-void BrokerCard::add_stages(const Theme& theme) {
+QWidget* BrokerCard::make_stages(const Theme& theme) {
   auto* well = new QFrame;
   well->setProperty("well", true);
   auto* layout = new QVBoxLayout(well);
@@ -114,14 +170,22 @@ void BrokerCard::add_stages(const Theme& theme) {
                           : QStringLiteral("Where the time goes (means: they add up)"));
   });
   layout->addWidget(stages_);
-  body()->addWidget(well);
+  return well;
+}
+
+void BrokerCard::show_page(Page page) {
+  pages_->setCurrentIndex(static_cast<int>(page));
+  tabs_->button(static_cast<int>(page))->setChecked(true);
+  // The drawer has its room on the run's page only.
+  if (page != Page::run) show_advanced(false);
 }
 
 void BrokerCard::show_advanced(bool shown) {
   fold_->setChecked(shown);
+  if (shown) show_page(Page::run);
   advanced_->setVisible(shown);
   panel_->set_compact(shown);
-  body()->setStretchFactor(panel_, shown ? 0 : 1);
+  run_page_->setStretchFactor(panel_, shown ? 0 : 1);
   fold_->setIcon(theme_.icon(shown ? Glyph::chevron_down : Glyph::chevron_right, theme_.tokens().secondary));
 }
 
@@ -133,6 +197,10 @@ void BrokerCard::refresh() {
   const bool balancer = form_.settings().queue.mode == app::QueueMode::load_balancer;
   remove_row_->setVisible(!balancer);
   dispatch_row_->setVisible(balancer);
+  requests_tab_->setVisible(desk_.is_on());
+  const auto asked = static_cast<qint64>(desk_.entries().size());
+  requests_tab_->setText(asked > 0 ? QStringLiteral("Requests (%1)").arg(asked) : QStringLiteral("Requests"));
+  if (!desk_.is_on() && pages_->currentIndex() == static_cast<int>(Page::requests)) show_page(Page::run);
   log_->setIcon(theme_.icon(Glyph::list, theme_.tokens().secondary));
   log_->setEnabled(!actions_.run().broker_log_path().isEmpty());
   log_->setToolTip(log_->isEnabled() ? QStringLiteral("Opens the log file of N2NQ itself")
@@ -142,11 +210,13 @@ void BrokerCard::refresh() {
 
 void BrokerCard::show_figures(const app::LiveFigures& figures) {
   stages_->set_figures(figures);
+  ledger_->show_figures(figures);
   panel_->show_figures(figures);
 }
 
 void BrokerCard::clear_figures() {
   stages_->clear();
+  ledger_->clear_figures();
   panel_->clear_figures();
 }
 

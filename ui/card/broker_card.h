@@ -5,13 +5,17 @@
 #include "ui/model/run_actions.h"
 #include "ui/widget/card.h"
 
+class QButtonGroup;
 class QPushButton;
-class QLabel;
+class QStackedWidget;
+class QVBoxLayout;
 
 namespace n2nq::ui {
 
 class AdvancedPanel;
-class FormRows;
+class LedgerPanel;
+class RequestDesk;
+class RequestsPanel;
 class RunPanel;
 class StageBar;
 class Theme;
@@ -19,13 +23,16 @@ class Theme;
 class BrokerCard : public Card {
   Q_OBJECT
  public:
-  BrokerCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+  BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();
   /// Unfolds the advanced settings, so that a field in there can be seen.
   void show_advanced(bool shown);
   bool is_advanced_shown() const;
+  /// What stands in the middle: the run, what receivers ask for (only while requests are on), or the ledger.
+  enum class Page { run, requests, ledger };
+  void show_page(Page page);
 
  signals:
   void log_requested();
@@ -33,17 +40,24 @@ class BrokerCard : public Card {
 
  private:
   void add_rules(const Theme& theme);
+  void add_switches(const Theme& theme);
   void add_fold_row();
-  void add_middle(const Theme& theme);
-  void add_stages(const Theme& theme);
+  void add_pages(const Theme& theme);
+  QWidget* make_run_page(const Theme& theme);
+  QWidget* make_stages(const Theme& theme);
   void refresh();
 
   SettingsForm& form_;
   RunActions& actions_;
+  RequestDesk& desk_;
   const Theme& theme_;
   QWidget *remove_row_, *dispatch_row_;
-  QPushButton *fold_, *log_;
+  QPushButton *fold_, *log_, *requests_tab_;
+  QButtonGroup* tabs_;
+  QStackedWidget* pages_;
+  QVBoxLayout* run_page_;
   RunPanel* panel_;
+  LedgerPanel* ledger_;
   AdvancedPanel* advanced_;
   StageBar* stages_;
 };

@@ -152,6 +152,20 @@ void ChartsCard::mark(const QString& word) {
   window_changed();
 }
 
+void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
+  std::vector<ChartMark> marks;
+  for (const app::RunEvent& event : events) {
+    QString what = event.what;
+    if (!what.isEmpty()) what[0] = what[0].toUpper();
+    QString detail = QStringLiteral("%1 s: %2").arg(fixed_text(event.at_s, 1), what);
+    if (event.recovered_after_s) detail += QStringLiteral("; as before %1 s later").arg(fixed_text(*event.recovered_after_s, 1));
+    marks.push_back({event.at_s, what, detail, event.kind == app::RunEvent::Kind::fault});
+  }
+  latency_.set_events(marks);
+  rates_.set_events(std::move(marks));
+  window_changed();
+}
+
 void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();

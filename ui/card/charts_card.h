@@ -4,6 +4,7 @@
 
 #include <QTimer>
 
+#include "app/control/fault.h"
 #include "app/control/live_figures.h"
 #include "ui/chart/chart_history.h"
 #include "ui/chart/live_chart.h"
@@ -24,6 +25,8 @@ class ChartsCard : public QFrame {
   void add_sample(const app::LiveFigures& figures);
   /// A line with a word at the newest instant.
   void mark(const QString& word);
+  /// What was done in the run: a line each, with a word.
+  void set_events(const std::vector<app::RunEvent>& events);
   void clear();
   /// Whether more samples will come.
   void set_running(bool running);

@@ -5,21 +5,31 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "ui/card/fault_menu.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/process_notice.h"
+#include "ui/widget/small_button.h"
 
 namespace n2nq::ui {
 
 ProcessHead::ProcessHead(Card& card, app::Role role, RunActions& actions, const Theme& theme)
     : QObject(&card), role_(role), actions_(actions), theme_(theme), button_(new QPushButton), notice_(new ProcessNotice(role)) {
-  const QString who = role_name(role);
+  const QString who = role_word(role);
   const QString where =
       QStringLiteral("The host that runs %1: this machine").arg(role == app::Role::broker ? who : QStringLiteral("the ") + who);
   auto* source = described(make_label(QStringLiteral("Source  <b>Local</b>"), "caption"), qPrintable(QStringLiteral("source_") + who),
                            QStringLiteral("Source: Local"), where);
   source->setTextFormat(Qt::RichText);
   card.title_row()->addWidget(source);
+  faults_button_ =
+      small_button(qPrintable(QStringLiteral("button_faults_") + who), QStringLiteral("Faults"),
+                   QStringLiteral("Harm to do on purpose while messages flow: to this process, or to the rows selected below"));
+  if (role == app::Role::broker)
+    faults_button_->setToolTip(QStringLiteral("Harm to do on purpose while messages flow: pause, kill or start again"));
+  faults_button_->setAccessibleName(QStringLiteral("Faults of %1").arg(who));
+  faults_button_->setMenu(faults_ = new FaultMenu(role, actions, faults_button_));
+  card.title_row()->addWidget(faults_button_);
   button_->setObjectName(QStringLiteral("button_") + who);
   card.title_row()->addWidget(button_);
 
@@ -37,7 +47,7 @@ ProcessHead::ProcessHead(Card& card, app::Role role, RunActions& actions, const 
 }
 
 void ProcessHead::refresh() {
-  const QString who = role_name(role_);
+  const QString who = role_word(role_);
   const bool stops = actions_.run().can_stop(role_);
   const bool starts = actions_.run().can_start(role_);
   const QString text = (stops || !starts ? QStringLiteral("Stop %1") : QStringLiteral("Start %1")).arg(who);
@@ -50,9 +60,12 @@ void ProcessHead::refresh() {
                             ? QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ")
                             : QStringLiteral("Ends this process"));
   } else {
-    button_->setToolTip(starts ? QStringLiteral("Starts only this process; it waits for the others, in any order")
-                               : QStringLiteral("Is ending already"));
+    const bool again = actions_.run().state() == app::RunState::running && is_killed_on_purpose(actions_.run().process(role_));
+    button_->setToolTip(!starts ? QStringLiteral("Is ending already")
+                        : again ? QStringLiteral("Starts it again, where the killed process was")
+                                : QStringLiteral("Starts only this process; it waits for the others, in any order"));
   }
+  faults_button_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
   notice_->set_status(actions_.run().process(role_));
 }
 

@@ -12,6 +12,7 @@ class QPushButton;
 namespace n2nq::ui {
 
 class Card;
+class FaultMenu;
 class ProcessNotice;
 
 class ProcessHead : public QObject {
@@ -21,6 +22,7 @@ class ProcessHead : public QObject {
   ProcessHead(Card& card, app::Role role, RunActions& actions, const Theme& theme);
   /// What happened to the process; hidden until something did. The card puts it where it moves nothing that is read or clicked.
   ProcessNotice* notice() const { return notice_; }
+  FaultMenu* faults() const { return faults_; }
 
  private:
   void refresh();
@@ -30,6 +32,8 @@ class ProcessHead : public QObject {
   const Theme& theme_;
   QPushButton* button_;
   ProcessNotice* notice_;
+  QPushButton* faults_button_;
+  FaultMenu* faults_;
 };
 
 }  // namespace n2nq::ui

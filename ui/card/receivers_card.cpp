@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/card/receivers_card.h"
 
+#include <QButtonGroup>
 #include <QGridLayout>
 #include <QHBoxLayout>
+#include <QPushButton>
 
+#include "ui/card/fault_menu.h"
 #include "ui/card/process_head.h"
 #include "ui/widget/form_rows.h"
 #include "ui/widget/process_notice.h"
 #include "ui/widget/setting_fields.h"
+#include "ui/widget/small_button.h"
 
 namespace n2nq::ui {
 
@@ -27,18 +31,70 @@ QString exact_us(double value_us) {
 
 }  // namespace
 
-ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : Card(QStringLiteral("Receivers"), parent), form_(form), actions_(actions), model_(new ServiceModel(app::Role::receivers, this)) {
+ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent)
+    : Card(QStringLiteral("Receivers"), parent),
+      form_(form),
+      actions_(actions),
+      desk_(desk),
+      model_(new ServiceModel(app::Role::receivers, this)) {
   setObjectName(QStringLiteral("receivers_card"));
   auto* head = new ProcessHead(*this, app::Role::receivers, actions, theme);
   add_form();
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);
+  head->faults()->set_table(table_);
   body()->addWidget(table_, 1);
   body()->addWidget(head->notice());
   connect(&form_, &SettingsForm::changed, this, &ReceiversCard::take_settings);
   connect(&actions.run(), &app::RunControl::state_changed, this, &ReceiversCard::take_settings);
+  connect(&desk_, &RequestDesk::changed, this, &ReceiversCard::take_requests);
+  connect(table_, &ServiceTable::room_changed, this, &ReceiversCard::show_views);
+  connect(views_, &QButtonGroup::idClicked, this, [this](int id) { table_->set_view(static_cast<ServiceModel::View>(id)); });
   take_settings();
+  show_views();
+}
+
+void ReceiversCard::add_views(QHBoxLayout* row) {
+  views_ = new QButtonGroup(this);
+  auto* box = new QHBoxLayout(views_row_ = new QWidget);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(space::in_row);
+  const std::tuple<ServiceModel::View, const char*, QString, QString> views[] = {
+      {ServiceModel::View::latency, "view_latency", QStringLiteral("Latency"), QStringLiteral("Shows the columns latency, p99 and rate")},
+      {ServiceModel::View::deliveries, "view_deliveries", QStringLiteral("Deliveries"),
+       QStringLiteral("Shows the columns about what was confirmed, sent again, expired and skipped")},
+      {ServiceModel::View::requests, "view_requests", QStringLiteral("Asks for"), QStringLiteral("Shows what each receiver asks for")}};
+  for (const auto& [view, name, text, tooltip] : views) {
+    QPushButton* button = small_button(name, text, tooltip);
+    button->setCheckable(true);
+    views_->addButton(button, static_cast<int>(view));
+    box->addWidget(button);
+  }
+  views_->button(static_cast<int>(ServiceModel::View::latency))->setChecked(true);
+  row->addWidget(views_row_);
+}
+
+void ReceiversCard::take_requests() {
+  model_->set_rules(desk_.shown_rules());
+  take_extras();
+}
+
+void ReceiversCard::take_extras() {
+  const app::Settings& settings = actions_.shown_settings();
+  const bool requests = settings.queue.requests.has_value();
+  model_->set_extras({settings.queue.responses, requests || skips_, requests});
+  show_views();
+}
+
+// Only where there is a choice: something beside the latency, and no room for all of it.
+void ReceiversCard::show_views() {
+  const ServiceModel::Extras& extras = model_->extras();
+  const bool has[] = {true, extras.responses || extras.skipped, extras.requests};
+  views_row_->setVisible(!table_->shows_all() && (has[1] || has[2]));
+  for (int view = 0; view < 3; ++view) views_->button(view)->setVisible(has[view]);
+  if (has[views_->checkedId()]) return;
+  views_->button(0)->setChecked(true);
+  table_->set_view(ServiceModel::View::latency);
 }
 
 void ReceiversCard::add_form() {
@@ -49,6 +105,7 @@ void ReceiversCard::add_form() {
   auto* row = rows->add_row(QStringLiteral("Receiver amount"), {key});
   row->addWidget(amount);
   row->addStretch(1);
+  add_views(row);
   body()->addWidget(rows);
 }
 
@@ -80,6 +137,7 @@ void ReceiversCard::take_settings() {
   const bool over = actions_.run().state() == app::RunState::finished;
   model_->set_amount(settings.receivers.amount);
   model_->set_means(over);
+  take_requests();
   rate_->set_caption(over ? QStringLiteral("download, mean") : QStringLiteral("download rate"));
   const auto planned = settings.planned_messages();
   received_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
@@ -99,6 +157,10 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   p95_->set_detail(QStringLiteral("p90 ") + time_figure(latency.p90_us).text());
   p99_->set_figure(time_figure(latency.p99_us), exact_us(latency.p99_us));
   p99_->set_detail(QStringLiteral("max ") + time_figure(latency.max_us).text());
+  if (figures.skipped > 0 && !skips_) {
+    skips_ = true;
+    take_extras();
+  }
   model_->update(figures);
 }
 
@@ -106,6 +168,8 @@ void ReceiversCard::clear_figures() {
   app::LiveFigures nothing;
   show_figures(nothing);
   received_->set_figure({});
+  skips_ = false;
+  take_extras();
   model_->clear_figures();
 }
 

@@ -199,7 +199,7 @@ QString RunPanel::waiting_words() const {
   QStringList lines;
   for (const app::Role role : {app::Role::broker, app::Role::senders, app::Role::receivers}) {
     const app::ProcessStatus status = actions_.run().process(role);
-    QString who = role_name(role);
+    QString who = role_word(role);
     who[0] = who[0].toUpper();
     QString line = QStringLiteral("%1: %2").arg(who, state_word(status.state));
     if (!status.waiting_for.isEmpty()) line += QStringLiteral(" for ") + status.waiting_for;

@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
+#include "ui/card/fault_menu.h"
 #include "ui/card/load_form.h"
 #include "ui/card/process_head.h"
 #include "ui/widget/process_notice.h"
@@ -17,6 +18,7 @@ SendersCard::SendersCard(SettingsForm& form, RunActions& actions, const Theme& t
   body()->addWidget(new LoadForm(form, theme));
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);
+  head->faults()->set_table(table_);
   body()->addWidget(table_, 1);
   body()->addWidget(head->notice());
   connect(&form, &SettingsForm::changed, this, &SendersCard::take_settings);

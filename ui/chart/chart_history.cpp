@@ -18,14 +18,31 @@ void ChartHistory::add(double t_s, const std::vector<double>& values) {
 }
 
 void ChartHistory::mark(double t_s, const QString& word) {
-  marks_.push_back({t_s, word});
+  marks_.push_back({t_s, word, word});
   if (marks_.size() > marks_max) marks_.pop_front();
+}
+
+void ChartHistory::set_events(std::vector<ChartMark> events) {
+  if (events.size() > events_max) events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(events_max));
+  events_ = std::move(events);
+}
+
+std::vector<ChartMark> ChartHistory::marks_between(double from_s, double to_s) const {
+  std::vector<ChartMark> out;
+  const auto note = [&](const ChartMark& mark) {
+    if (mark.t_s >= from_s && mark.t_s <= to_s) out.push_back(mark);
+  };
+  std::for_each(marks_.begin(), marks_.end(), note);
+  std::for_each(events_.begin(), events_.end(), note);
+  std::stable_sort(out.begin(), out.end(), [](const ChartMark& a, const ChartMark& b) { return a.t_s < b.t_s; });
+  return out;
 }
 
 void ChartHistory::clear() {
   times_.clear();
   for (auto& series : values_) series.clear();
   marks_.clear();
+  events_.clear();
 }
 
 double ChartHistory::first_time() const {

@@ -13,13 +13,16 @@ namespace n2nq::ui {
 
 struct ChartMark {
   double t_s = 0;
-  QString word;
+  QString word;          // stands beside the line
+  QString detail;        // all there is to say
+  bool is_fault = true;  // else a setting
 };
 
 class ChartHistory {
  public:
   static constexpr std::size_t samples_default = 6000;  // ten minutes at ten a second
   static constexpr std::size_t marks_max = 64;
+  static constexpr std::size_t events_max = 1000;
 
   explicit ChartHistory(std::size_t series, std::size_t samples_max = samples_default);
 
@@ -33,6 +36,11 @@ class ChartHistory {
   /// `t_s` not before the last sample's (one that is, is ignored); one value per series.
   void add(double t_s, const std::vector<double>& values);
   void mark(double t_s, const QString& word);
+  /// What was done in the run, in place of what was given before; beside the marks of mark().
+  void set_events(std::vector<ChartMark> events);
+  const std::vector<ChartMark>& events() const { return events_; }
+  /// Marks and events from `from_s` to `to_s`.
+  std::vector<ChartMark> marks_between(double from_s, double to_s) const;
   void clear();
 
   /// NaN when empty.
@@ -48,6 +56,7 @@ class ChartHistory {
   std::deque<double> times_;
   std::vector<std::deque<double>> values_;
   std::deque<ChartMark> marks_;
+  std::vector<ChartMark> events_;
 };
 
 }  // namespace n2nq::ui

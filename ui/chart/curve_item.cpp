@@ -14,6 +14,8 @@ namespace {
 
 constexpr double marker_every_s = 5;
 constexpr double marker_px = 3;
+constexpr int mark_rows_max = 3;
+constexpr int mark_word_px = 170;
 constexpr double gap_after_s = 1.0;  // samples come ten a second; a longer silence is not bridged by a line
 
 }  // namespace
@@ -72,19 +74,27 @@ void CurveItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->restore();
 }
 
+// A line for each, and a word where one has room: on one of a few lines of text, so that words never cover each other.
 void CurveItem::draw_marks(QPainter& painter) {
   const QRectF plot = chart_->plotArea();
   painter.setFont(font_);
   const QFontMetrics metrics(font_);
-  for (const ChartMark& mark : history_.marks()) {
-    if (mark.t_s < from_s_ || mark.t_s > to_s_) continue;
+  const auto rows = static_cast<std::size_t>(std::clamp(static_cast<int>(plot.height() / 3 / metrics.height()), 1, mark_rows_max));
+  std::vector<double> taken_to(rows, -1e9);
+  for (const ChartMark& mark : history_.marks_between(from_s_, to_s_)) {
     const double x = x_of(mark.t_s);
-    painter.setPen(QPen(line_, 1, Qt::DashLine));
+    painter.setPen(QPen(mark.is_fault ? fault_ : setting_, 1, Qt::DashLine));
     painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
-    painter.setPen(text_);
-    const double width = metrics.horizontalAdvance(mark.word);
+    const QString word = metrics.elidedText(mark.word, Qt::ElideRight, mark_word_px);
+    const double width = metrics.horizontalAdvance(word);
     const double left = x + space::in_row + width < plot.right() ? x + space::in_row : x - space::in_row - width;
-    painter.drawText(QPointF(left, plot.top() + metrics.ascent()), mark.word);
+    const auto row = std::find_if(taken_to.begin(), taken_to.end(), [left](double end) { return end < left; });
+    if (row == taken_to.end()) continue;
+    *row = left + width + space::between;
+    const double top = plot.top() + static_cast<double>(row - taken_to.begin()) * metrics.height();
+    painter.fillRect(QRectF(left - 1, top, width + 2, metrics.height()), surface_);
+    painter.setPen(text_);
+    painter.drawText(QPointF(left, top + metrics.ascent()), word);
   }
 }
 

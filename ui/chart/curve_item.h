@@ -41,7 +41,10 @@ class CurveItem : public QGraphicsItem {
   CurveItem(QChart* chart, const ChartHistory& history);
 
   void set_curves(std::vector<Curve> curves) { curves_ = std::move(curves); }
-  void set_colors(const QColor& text, const QColor& line) { text_ = text, line_ = line; }
+  /// `surface` is what labels stand on.
+  void set_colors(const QColor& text, const QColor& setting, const QColor& fault, const QColor& surface) {
+    text_ = text, setting_ = setting, fault_ = fault, surface_ = surface;
+  }
   void set_font(const QFont& font) { font_ = font; }
   /// The time at the plot's left and right edge.
   void set_window(double from_s, double to_s) { from_s_ = from_s, to_s_ = to_s; }
@@ -60,7 +63,7 @@ class CurveItem : public QGraphicsItem {
   QChart* chart_;
   const ChartHistory& history_;
   std::vector<Curve> curves_;
-  QColor text_, line_;
+  QColor text_, setting_, fault_, surface_;
   QFont font_;
   double from_s_ = -60, to_s_ = 0;
   std::vector<QPointF> points_;  // reused

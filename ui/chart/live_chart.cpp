@@ -6,6 +6,7 @@
 #include <QGraphicsLayout>
 #include <QGraphicsSimpleTextItem>
 #include <QMouseEvent>
+#include <QToolTip>
 #include <cmath>
 #include <limits>
 
@@ -21,6 +22,8 @@ constexpr int notch = 120;
 constexpr double label_room_px = 26;
 constexpr int side_room_px = 12;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
+constexpr double mark_near_px = 5;
+constexpr int mark_lines_max = 8;
 constexpr int chart_min_height_px = 16;  // so that a window with charts can be made low enough for them to move to their page
 
 QChart* make_chart() {
@@ -114,7 +117,7 @@ void LiveChart::restyle() {
     label->setBrush(t.secondary);
   }
   curves_->set_font(caption);
-  curves_->set_colors(t.secondary, t.secondary);
+  curves_->set_colors(t.text, t.secondary, t.warning, t.surface);
   reading_->set_style(t, caption);
   update_curves();
   set_reading(reading_s_);
@@ -274,7 +277,24 @@ void LiveChart::set_reading(double t_s) {
     lines.push_back({series.name, value_text(series, history_.value(i, at)), t.series[series.color], series.marker});
   }
   reading_->show_at(curves_->x_of(history_.time(at)), QStringLiteral("at %1 s").arg(fixed_text(history_.time(at), 1)), std::move(lines));
-  setAccessibleDescription(reading_lines().join(QStringLiteral("; ")));
+  setAccessibleDescription((reading_lines() + marks_at(t_s)).join(QStringLiteral("; ")));
+}
+
+QStringList LiveChart::marks_at(double t_s) const {
+  const double near_s = window_.span_s() * mark_near_px / std::max(chart()->plotArea().width(), 1.0);
+  QStringList lines;
+  for (const ChartMark& mark : history_.marks_between(std::max(t_s - near_s, window_.from_s()), std::min(t_s + near_s, window_.to_s()))) {
+    if (lines.size() == mark_lines_max) return lines << QStringLiteral("…");
+    lines << mark.detail;
+  }
+  return lines;
+}
+
+void LiveChart::tell_marks(double t_s, const QPoint& at) {
+  const QString text = std::isnan(t_s) ? QString() : marks_at(t_s).join(u'\n');
+  if (text == told_) return;
+  told_ = text;
+  text.isEmpty() ? QToolTip::hideText() : QToolTip::showText(at, text, this);
 }
 
 QStringList LiveChart::reading_lines() const {
@@ -308,6 +328,7 @@ void LiveChart::mouseMoveEvent(QMouseEvent* event) {
   }
   const bool inside = x >= chart()->plotArea().left() && x <= chart()->plotArea().right();
   emit reading_requested(inside ? curves_->t_of(x) : nowhere);
+  tell_marks(inside ? curves_->t_of(x) : nowhere, event->globalPosition().toPoint());
 }
 
 void LiveChart::mouseReleaseEvent(QMouseEvent* event) {
@@ -319,11 +340,13 @@ void LiveChart::mouseReleaseEvent(QMouseEvent* event) {
 void LiveChart::leaveEvent(QEvent* event) {
   QChartView::leaveEvent(event);
   emit reading_requested(nowhere);
+  tell_marks(nowhere, {});
 }
 
 void LiveChart::focusOutEvent(QFocusEvent* event) {
   QChartView::focusOutEvent(event);
   emit reading_requested(nowhere);
+  tell_marks(nowhere, {});
 }
 
 void LiveChart::keyPressEvent(QKeyEvent* event) {
@@ -331,9 +354,9 @@ void LiveChart::keyPressEvent(QKeyEvent* event) {
   const double at = std::isnan(reading_s_) ? window_.to_s() : reading_s_;
   switch (event->key()) {
     case Qt::Key_Left:
-      return emit reading_requested(std::max(at - step, window_.from_s()));
+      return read_by_key(std::max(at - step, window_.from_s()));
     case Qt::Key_Right:
-      return emit reading_requested(std::min(at + step, window_.to_s()));
+      return read_by_key(std::min(at + step, window_.to_s()));
     case Qt::Key_Plus:
       return emit zoom_requested(zoom_per_notch, at);
     case Qt::Key_Minus:
@@ -343,6 +366,11 @@ void LiveChart::keyPressEvent(QKeyEvent* event) {
     default:
       return QChartView::keyPressEvent(event);
   }
+}
+
+void LiveChart::read_by_key(double t_s) {
+  emit reading_requested(t_s);
+  tell_marks(t_s, mapToGlobal(mapFromScene(chart()->mapToScene(QPointF(curves_->x_of(t_s), chart()->plotArea().top())))));
 }
 
 void LiveChart::resizeEvent(QResizeEvent* event) {

@@ -49,6 +49,8 @@ class LiveChart : public QChartView {
   void set_reading(double t_s);
   /// What set_reading shows, line by line; empty when nothing is read.
   QStringList reading_lines() const;
+  /// What is marked at this instant, give or take a few pixels, line by line.
+  QStringList marks_at(double t_s) const;
   const Spec& spec() const { return spec_; }
   QString unit() const;
   double value_axis_top() const { return logarithmic_ ? log_.max : top_; }
@@ -81,6 +83,9 @@ class LiveChart : public QChartView {
   void label_units();
   void update_curves();
   double largest_in_window(bool on_right, double* smallest) const;
+  /// Shows what is marked there; NaN, or nothing marked: nothing.
+  void tell_marks(double t_s, const QPoint& at);
+  void read_by_key(double t_s);
   QString value_text(const Series& series, double value) const;
   double chart_x(const QPointF& view_position) const;
 
@@ -100,6 +105,7 @@ class LiveChart : public QChartView {
   double labelled_span_s_ = -1, labelled_behind_s_ = -1;
   QString newest_word_ = QStringLiteral("now");
   bool logarithmic_ = false;
+  QString told_;
   bool dragging_ = false;
   double drag_x_ = 0;
 };

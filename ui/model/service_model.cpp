@@ -24,7 +24,7 @@ bool same(double a, double b) {
 
 bool ServiceModel::Row::operator==(const Row& other) const {
   return same(times_us[0], other.times_us[0]) && same(times_us[1], other.times_us[1]) && same(rate_per_s, other.rate_per_s) &&
-         packets == other.packets;
+         packets == other.packets && counts == other.counts;
 }
 
 const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role role) {
@@ -42,12 +42,72 @@ const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role rol
       {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1},
       {Kind::rate, "rate", "Deliveries per second: over the last second or the last ten, at the end the mean of the run", 0},
       {Kind::packets, "packets", "Deliveries received so far", 0},
+      {Kind::count, "confirmed", "Deliveries this receiver has confirmed: it has them, whole and checked", 0, Applies::with_responses},
+      {Kind::count, "sent again", "Deliveries that were marked as sent again, because they had not been confirmed", 1,
+       Applies::with_responses},
+      {Kind::count, "expired", "Removed from the queue at their retention before this receiver got them", 2, Applies::with_skipped},
+      {Kind::count, "skipped", "What this receiver will not get, for whatever reason: expired, not asked for, parked or cut off", 3,
+       Applies::with_skipped},
+      {Kind::rules, "asks for", "Which messages this receiver asks for now", 0, Applies::with_requests},
   };
   return role == app::Role::senders ? senders : receivers;
 }
 
 ServiceModel::ServiceModel(app::Role role, QObject* parent) : QAbstractTableModel(parent), role_(role) {
   if (role == app::Role::senders) units_[0] = time_scale(100'000);  // delays are usually set in ms
+  choose_columns();
+}
+
+void ServiceModel::choose_columns() {
+  columns_.clear();
+  for (const ColumnInfo& column : columns(role_)) {
+    const bool applies = column.applies == Applies::always || (column.applies == Applies::with_responses && extras_.responses) ||
+                         (column.applies == Applies::with_skipped && extras_.skipped) ||
+                         (column.applies == Applies::with_requests && extras_.requests);
+    if (applies) columns_.push_back(&column);
+  }
+}
+
+void ServiceModel::set_extras(const Extras& extras) {
+  if (extras == extras_) return;
+  beginResetModel();
+  extras_ = extras;
+  choose_columns();
+  endResetModel();
+}
+
+void ServiceModel::set_rules(const std::vector<app::RequestRules>& rules) {
+  if (rules == rules_) return;
+  rules_ = rules;
+  announce(0, static_cast<int>(rows_.size()) - 1);
+}
+
+bool ServiceModel::is_in(View view, int column) const {
+  const ColumnInfo& info = info_of(column);
+  switch (info.kind) {
+    case Kind::log:
+    case Kind::name:
+      return true;
+    case Kind::time:
+    case Kind::rate:
+      return view == View::latency;
+    case Kind::packets:
+      return view != View::deliveries;
+    case Kind::count:
+      return view == View::deliveries;
+    case Kind::rules:
+      return view == View::requests;
+  }
+  return false;
+}
+
+bool ServiceModel::is_elastic(int column) const {
+  return info_of(column).kind == Kind::rules;
+}
+
+QString ServiceModel::rules_text(int row) const {
+  const auto place = static_cast<std::size_t>(row);
+  return place < rules_.size() ? QString::fromStdString(rules_[place].text()) : dash();
 }
 
 void ServiceModel::set_amount(int amount) {
@@ -91,11 +151,14 @@ void ServiceModel::update(const app::LiveFigures& figures) {
   };
   if (role_ == app::Role::senders) {
     for (const app::SenderRow& row : figures.senders) {
-      note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted});
+      note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted, {}});
     }
   } else {
     for (const app::ReceiverRow& row : figures.receivers) {
-      note(row.number, {{row.latency_mean_us, row.latency_p99_us}, row.rate_per_s, row.received});
+      note(row.number, {{row.latency_mean_us, row.latency_p99_us},
+                        row.rate_per_s,
+                        row.received,
+                        {row.confirmed, row.redelivered, row.expired, row.skipped}});
     }
   }
   if (last < 0) return;
@@ -126,7 +189,7 @@ void ServiceModel::choose_units() {
 }
 
 QString ServiceModel::widest_text(int column) const {
-  const ColumnInfo& info = columns(role_)[static_cast<std::size_t>(column)];
+  const ColumnInfo& info = info_of(column);
   switch (info.kind) {
     case Kind::name:
       return service_name(role_, static_cast<int>(rows_.size()));
@@ -137,6 +200,10 @@ QString ServiceModel::widest_text(int column) const {
     case Kind::packets:
       if (role_ == app::Role::senders && planned_) return count_text(*planned_) + QStringLiteral(" / ") + count_short(*planned_);
       return count_text(88888);
+    case Kind::count:
+      return count_text(8888);
+    case Kind::rules:
+      return QStringLiteral("S001–S010");
     default:
       return QStringLiteral("log");
   }
@@ -147,7 +214,7 @@ int ServiceModel::rowCount(const QModelIndex& parent) const {
 }
 
 int ServiceModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(columns(role_).size());
+  return parent.isValid() ? 0 : static_cast<int>(columns_.size());
 }
 
 QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
@@ -160,6 +227,10 @@ QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
       if (row.packets < 0) return dash();
       const QString packets = count_text(row.packets);
       return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_short(*planned_) : packets;
+    }
+    case Kind::count: {
+      const std::int64_t count = row.counts[static_cast<std::size_t>(column.slot)];
+      return count < 0 ? dash() : count_text(count);
     }
     default:
       return {};
@@ -174,12 +245,13 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
 
 QVariant ServiceModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid)) return {};
-  const ColumnInfo& column = columns(role_)[static_cast<std::size_t>(index.column())];
+  const ColumnInfo& column = info_of(index.column());
   const Row& row = rows_[static_cast<std::size_t>(index.row())];
   const QString name = service_name(role_, number_of(index.row()));
   switch (role) {
     case Qt::DisplayRole:
       if (column.kind == Kind::log) return QStringLiteral("log");
+      if (column.kind == Kind::rules) return rules_text(index.row());
       return column.kind == Kind::name ? name : shown(row, column);
     case Qt::TextAlignmentRole:
       return static_cast<int>(column.kind == Kind::log ? Qt::AlignCenter : Qt::AlignRight | Qt::AlignVCenter);
@@ -188,6 +260,12 @@ QVariant ServiceModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
       if (column.kind == Kind::log) return QStringLiteral("Open the log of %1 (Ctrl+L)").arg(name);
       if (column.kind == Kind::name) return QVariant();
+      if (column.kind == Kind::rules) {
+        const auto place = static_cast<std::size_t>(index.row());
+        const int prefetch = place < rules_.size() ? rules_[place].prefetch : 1;
+        return QStringLiteral("%1 asks for: %2\nprefetch %3: so many deliveries may be under way to it")
+            .arg(name, rules_text(index.row()), count_text(prefetch));
+      }
       return QStringLiteral("%1: %2\n%3").arg(name, exact(row, column), QString::fromUtf8(column.meaning));
     case number_role:
       return number_of(index.row());
@@ -198,7 +276,7 @@ QVariant ServiceModel::data(const QModelIndex& index, int role) const {
 
 QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
-  const ColumnInfo& column = columns(role_)[static_cast<std::size_t>(section)];
+  const ColumnInfo& column = info_of(section);
   switch (role) {
     case Qt::DisplayRole: {
       const QString title = QString::fromUtf8(column.title);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <array>
 #include <optional>
 #include <vector>
 
 #include "app/control/live_figures.h"
 #include "app/control/run_control.h"
+#include "app/settings/requests.h"
 #include "ui/text/figures.h"
 
 namespace n2nq::ui {
@@ -28,6 +30,23 @@ class ServiceModel : public QAbstractTableModel {
   void set_planned_each(std::optional<std::int64_t> planned);
   /// Whether the rates are the run's means, which the heading says then.
   void set_means(bool means);
+  /// Which columns apply beside those that always do; receivers only.
+  struct Extras {
+    bool responses = false;  // confirmed, sent again
+    bool skipped = false;    // expired, skipped
+    bool requests = false;   // what each asks for
+    bool operator==(const Extras&) const = default;
+  };
+  void set_extras(const Extras& extras);
+  const Extras& extras() const { return extras_; }
+  /// By row, what the receiver asks for.
+  void set_rules(const std::vector<app::RequestRules>& rules);
+  /// Columns that are looked at together where there is no room for all of them.
+  enum class View { latency, deliveries, requests };
+  bool is_in(View view, int column) const;
+  /// Takes what room is left, and gives of its own where there is too little.
+  bool is_elastic(int column) const;
+
   void clear_figures();
   /// Overwrites the named rows only; numbers outside the table are ignored.
   void update(const app::LiveFigures& figures);
@@ -43,21 +62,27 @@ class ServiceModel : public QAbstractTableModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
  private:
-  enum class Kind { log, name, time, rate, packets };
+  enum class Kind { log, name, time, rate, packets, count, rules };
+  enum class Applies { always, with_responses, with_skipped, with_requests };
   struct ColumnInfo {
     Kind kind;
     const char* title;
     const char* meaning;
-    int slot;  // in Row::times
+    int slot;  // in Row::times_us or Row::counts
+    Applies applies = Applies::always;
   };
   struct Row {
     double times_us[2] = {app::unknown, app::unknown};
     double rate_per_s = app::unknown;
     std::int64_t packets = -1;
+    std::array<std::int64_t, 4> counts = {-1, -1, -1, -1};  // confirmed, sent again, expired, skipped
     bool operator==(const Row& other) const;
   };
 
   static const std::vector<ColumnInfo>& columns(app::Role role);
+  void choose_columns();
+  const ColumnInfo& info_of(int column) const { return *columns_[static_cast<std::size_t>(column)]; }
+  QString rules_text(int row) const;
   bool put(int number, const Row& row);
   void announce(int first, int last);
   void choose_units();
@@ -65,6 +90,9 @@ class ServiceModel : public QAbstractTableModel {
   QString exact(const Row& row, const ColumnInfo& column) const;
 
   app::Role role_;
+  std::vector<const ColumnInfo*> columns_;  // those that apply
+  Extras extras_;
+  std::vector<app::RequestRules> rules_;
   std::vector<Row> rows_;
   std::optional<std::int64_t> planned_;
   bool means_ = false;

@@ -10,6 +10,7 @@
 #include "ui/card/charts_card.h"
 #include "ui/card/receivers_card.h"
 #include "ui/card/senders_card.h"
+#include "ui/text/figures.h"
 #include "ui/widget/message_bar.h"
 #include "ui/widget/setting_fields.h"
 
@@ -32,15 +33,15 @@ QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
 }  // namespace
 
 BenchPage::BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messages, const Theme& theme, QWidget* parent)
-    : QWidget(parent), form_(form), actions_(actions), messages_(messages) {
+    : QWidget(parent), form_(form), actions_(actions), messages_(messages), desk_(form, actions) {
   setObjectName(QStringLiteral("bench_page"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::card);
   cards_ = make_splitter(Qt::Horizontal, "splitter_cards");
   senders_ = new SendersCard(form, actions, theme);
-  broker_ = new BrokerCard(form, actions, theme);
-  receivers_ = new ReceiversCard(form, actions, theme);
+  broker_ = new BrokerCard(form, actions, desk_, theme);
+  receivers_ = new ReceiversCard(form, actions, desk_, theme);
   for (QWidget* card : std::initializer_list<QWidget*>{senders_, broker_, receivers_}) cards_->addWidget(card);
   for (int i = 0; i < cards_->count(); ++i) cards_->setStretchFactor(i, card_shares[i]);
   rows_ = make_splitter(Qt::Vertical, "splitter_rows");
@@ -60,6 +61,7 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messag
   connect(&actions_.run(), &app::RunControl::figures_changed, this, &BenchPage::show_figures);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &BenchPage::mark_states);
   connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { charts_->set_running(actions_.is_on()); });
+  connect(&actions_.run(), &app::RunControl::events_changed, this, [this] { charts_->set_events(actions_.run().events()); });
   connect(&actions_.run(), &app::RunControl::message, this, &BenchPage::show_message);
   start_fresh();
 }
@@ -132,7 +134,8 @@ void BenchPage::show_message(const QString& text) {
 
 void BenchPage::mark_states(app::Role role) {
   const app::ProcessStatus status = actions_.run().process(role);
-  if (status.state == app::ProcessState::died) charts_->mark(role_name(role) + QStringLiteral(" died"));
+  // What was done on purpose is marked as an event.
+  if (status.state == app::ProcessState::died && !is_killed_on_purpose(status)) charts_->mark(role_word(role) + QStringLiteral(" died"));
 }
 
 QByteArray BenchPage::layout_state() const {

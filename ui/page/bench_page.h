@@ -5,6 +5,7 @@
 #include <QList>
 #include <QWidget>
 
+#include "ui/model/request_desk.h"
 #include "ui/model/run_actions.h"
 #include "ui/theme/theme.h"
 
@@ -56,6 +57,7 @@ class BenchPage : public QWidget {
   SettingsForm& form_;
   RunActions& actions_;
   MessageBar& messages_;
+  RequestDesk desk_;
   QSplitter *rows_, *cards_;
   SendersCard* senders_;
   BrokerCard* broker_;

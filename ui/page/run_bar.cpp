@@ -76,7 +76,7 @@ void RunBar::add_presets(QHBoxLayout* row) {
 void RunBar::add_states(QHBoxLayout* row) {
   for (std::size_t i = 0; i < std::size(roles); ++i) {
     lights_[i] = new StateLight(theme_, roles[i]);
-    lights_[i]->setObjectName(QStringLiteral("light_") + role_name(roles[i]));
+    lights_[i]->setObjectName(QStringLiteral("light_") + role_word(roles[i]));
     row->addWidget(lights_[i]);
   }
   progress_ = new ProgressStrip(theme_);

@@ -97,7 +97,7 @@ QString service_name(app::Role role, int number) {
   return (role == app::Role::senders ? QStringLiteral("S%1") : QStringLiteral("R%1")).arg(number, 3, 10, QChar(u'0'));
 }
 
-QString role_name(app::Role role) {
+QString role_word(app::Role role) {
   switch (role) {
     case app::Role::broker:
       return QStringLiteral("N2NQ");
@@ -127,6 +127,15 @@ QString state_word(app::ProcessState state) {
       return QStringLiteral("died");
   }
   return {};
+}
+
+bool is_killed_on_purpose(const app::ProcessStatus& status) {
+  return status.state == app::ProcessState::died && status.error.contains(QLatin1String("killed on purpose"));
+}
+
+QString state_word(const app::ProcessStatus& status) {
+  if (is_killed_on_purpose(status)) return QStringLiteral("killed on purpose");
+  return status.paused ? QStringLiteral("paused") : state_word(status.state);
 }
 
 QString verdict_word(app::Verdict verdict) {

@@ -49,8 +49,13 @@ QString span_text(double seconds);
 /// "S001", "R017": at least three digits.
 QString service_name(app::Role role, int number);
 
-QString role_name(app::Role role);  // "N2NQ", "senders", "receivers"
+/// Within a sentence: "N2NQ", "senders", "receivers".
+QString role_word(app::Role role);
 QString state_word(app::ProcessState state);
+/// Dead, because a person wanted it so.
+bool is_killed_on_purpose(const app::ProcessStatus& status);
+/// The state, or what stands for it: "paused", "killed on purpose".
+QString state_word(const app::ProcessStatus& status);
 QString verdict_word(app::Verdict verdict);
 
 }  // namespace n2nq::ui

@@ -14,7 +14,7 @@
 namespace n2nq::ui {
 
 ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), role_(role) {
-  const QString who = role_name(role);
+  const QString who = role_word(role);
   setProperty("notice", QStringLiteral("bad"));
   setObjectName(QStringLiteral("notice_") + who);
   setAccessibleName(QStringLiteral("What happened to %1").arg(who));
@@ -30,7 +30,7 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
   row->addWidget(fold_);
   all->addLayout(row);
   connect(fold_, &QPushButton::clicked, this, [this] {
-    auto* popup = new TextPopup(QStringLiteral("notice"), QStringLiteral("Last lines of %1").arg(role_name(role_)), lines_, this);
+    auto* popup = new TextPopup(QStringLiteral("notice"), QStringLiteral("Last lines of %1").arg(role_word(role_)), lines_, this);
     popup->open_below(fold_);
   });
   hide();
@@ -39,7 +39,7 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
 void ProcessNotice::set_status(const app::ProcessStatus& status) {
   const bool died = status.state == app::ProcessState::died;
   if (died) {
-    const QString what = status.error.isEmpty() ? QStringLiteral("%1 died").arg(role_name(role_)) : status.error;
+    const QString what = status.error.isEmpty() ? QStringLiteral("%1 died").arg(role_word(role_)) : status.error;
     text_->set_text(QStringLiteral("✕ ") + what);
     lines_ = {what};
     if (status.last_lines.isEmpty()) {

@@ -7,6 +7,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
+#include <utility>
 
 #include "ui/text/tabular.h"
 #include "ui/theme/glyph_icon.h"
@@ -71,7 +72,7 @@ bool LogButtonDelegate::editorEvent(QEvent* event, QAbstractItemModel* model, co
 void FigureDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   QStyleOptionViewItem background = option;
   initStyleOption(&background, index);
-  const QString text = background.text;
+  const QString text = option.fontMetrics.elidedText(background.text, Qt::ElideRight, option.rect.width() - cell_padding_px + 1);
   background.text.clear();
   option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &background, painter, option.widget);
   painter->save();
@@ -90,7 +91,7 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
   setObjectName(senders ? QStringLiteral("senders_table") : QStringLiteral("receivers_table"));
   setAccessibleName(senders ? QStringLiteral("Senders") : QStringLiteral("Receivers"));
   setSelectionBehavior(QAbstractItemView::SelectRows);
-  setSelectionMode(QAbstractItemView::SingleSelection);
+  setSelectionMode(QAbstractItemView::ExtendedSelection);
   setEditTriggers(QAbstractItemView::NoEditTriggers);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   setVerticalScrollMode(QAbstractItemView::ScrollPerItem);
@@ -113,7 +114,14 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
   connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
     if (index.column() != ServiceModel::log_column) emit log_requested(services_->number_of(index.row()));
   });
+  // Another set of columns takes nobody's choice away.
+  connect(model, &QAbstractItemModel::modelAboutToBeReset, this, [this] { kept_ = selected_numbers(); });
   connect(model, &QAbstractItemModel::modelReset, this, [this] {
+    for (const int number : std::exchange(kept_, {})) {
+      if (number > services_->rowCount()) continue;
+      const QModelIndex row = services_->index(number - 1, ServiceModel::name_column);
+      selectionModel()->setCurrentIndex(row, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    }
     fit_columns();
     tell_visible_rows();
   });
@@ -128,6 +136,18 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
 int ServiceTable::selected_number() const {
   const QModelIndex current = currentIndex();
   return current.isValid() ? services_->number_of(current.row()) : 0;
+}
+
+QList<int> ServiceTable::selected_numbers() const {
+  QList<int> numbers;
+  for (const QModelIndex& row : selectionModel()->selectedRows(ServiceModel::name_column)) numbers << services_->number_of(row.row());
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+void ServiceTable::set_view(ServiceModel::View view) {
+  view_ = view;
+  fit_columns();
 }
 
 void ServiceTable::keyPressEvent(QKeyEvent* event) {
@@ -170,28 +190,55 @@ void ServiceTable::tell_visible_rows() {
   emit visible_rows_changed(first, last);
 }
 
-// Every column gets what its header and its longest figure need; what is left is shared evenly.
-void ServiceTable::fit_columns() {
+int ServiceTable::width_of(int column) const {
+  if (column == ServiceModel::log_column) return LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
   const QFontMetricsF metrics(font());
+  const QString header = services_->headerData(column, Qt::Horizontal).toString();
+  const QString sample = services_->widest_text(column);
+  return static_cast<int>(std::max(metrics.horizontalAdvance(header), tabular_width(metrics, sample))) + 1 + cell_padding_px;
+}
+
+// All of them where there is room, else those of the view.
+void ServiceTable::choose_columns(const std::vector<int>& widths) {
+  int all = 0;
+  for (const int width : widths) all += width;
+  const bool shows_all = all <= viewport()->width();
+  for (int column = 0; column < services_->columnCount(); ++column) {
+    setColumnHidden(column, !shows_all && !services_->is_in(view_, column));
+  }
+  if (shows_all == shows_all_) return;
+  shows_all_ = shows_all;
+  emit room_changed();
+}
+
+// Every column gets what its header and its longest figure need; what is left is shared evenly, or is an elastic column's.
+void ServiceTable::fit_columns() {
   const int columns = services_->columnCount();
   std::vector<int> widths;
-  int needed = 0;
+  int least = 0;  // of the columns that are always there
   for (int column = 0; column < columns; ++column) {
-    int width = LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
-    if (column != ServiceModel::log_column) {
-      const QString header = services_->headerData(column, Qt::Horizontal).toString();
-      const QString sample = services_->widest_text(column);
-      width = static_cast<int>(std::max(metrics.horizontalAdvance(header), tabular_width(metrics, sample))) + 1 + cell_padding_px;
-    }
-    widths.push_back(width);
-    needed += width;
+    widths.push_back(width_of(column));
+    if (services_->is_in(ServiceModel::View::latency, column)) least += widths.back();
   }
-  setMinimumWidth(needed + scroll_bar_px);
-  const int spare = std::max(0, viewport()->width() - needed);
-  const int share = spare / (columns - 1);
+  setMinimumWidth(least + scroll_bar_px);
+  choose_columns(widths);
+  int needed = 0, sharing = 0, last = 0;
+  bool elastic = false;
   for (int column = 0; column < columns; ++column) {
-    const bool last = column == columns - 1;
-    const int extra = column == ServiceModel::log_column ? 0 : last ? spare - share * (columns - 2) : share;
+    if (isColumnHidden(column)) continue;
+    needed += widths[static_cast<std::size_t>(column)];
+    if (column == ServiceModel::log_column) continue;
+    elastic = elastic || services_->is_elastic(column);
+    ++sharing;
+    last = column;
+  }
+  const int spare = std::max(0, viewport()->width() - needed);
+  const int share = elastic ? 0 : spare / std::max(sharing, 1);
+  for (int column = 0; column < columns; ++column) {
+    if (isColumnHidden(column)) continue;
+    const bool takes_rest = elastic ? services_->is_elastic(column) : column == last;
+    int extra = column == ServiceModel::log_column ? 0 : share;
+    if (takes_rest) extra = elastic ? spare : spare - share * (sharing - 1);
     setColumnWidth(column, widths[static_cast<std::size_t>(column)] + extra);
   }
 }

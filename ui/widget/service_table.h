@@ -46,11 +46,19 @@ class ServiceTable : public QTableView {
   ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent = nullptr);
   /// The selected service's number; 0: none.
   int selected_number() const;
+  /// All selected ones, rising.
+  QList<int> selected_numbers() const;
+  /// Which columns are in sight where there is no room for all of them.
+  void set_view(ServiceModel::View view);
+  /// Whether all columns are in sight together.
+  bool shows_all() const { return shows_all_; }
 
  signals:
   void log_requested(int number);
   /// Numbers of the services in sight; first > last: none.
   void visible_rows_changed(int first, int last);
+  /// shows_all() is another one.
+  void room_changed();
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -62,10 +70,15 @@ class ServiceTable : public QTableView {
  private:
   void tell_visible_rows();
   void fit_columns();
+  int width_of(int column) const;
+  void choose_columns(const std::vector<int>& widths);
 
   const Theme& theme_;
   ServiceModel* services_;
   int first_ = 1, last_ = 0;
+  ServiceModel::View view_ = ServiceModel::View::latency;
+  bool shows_all_ = true;
+  QList<int> kept_;  // selected while the columns change
 };
 
 }  // namespace n2nq::ui

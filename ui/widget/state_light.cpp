@@ -73,8 +73,9 @@ StateLight::StateLight(const Theme& theme, app::Role role, QWidget* parent) : QW
 
 void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   state_ = status.state;
-  name_ = amount > 0 ? QStringLiteral("%1 %2").arg(count_text(amount), role_name(role_)) : role_name(role_);
-  word_ = state_word(status.state);
+  name_ = amount > 0 ? QStringLiteral("%1 %2").arg(count_text(amount), role_word(role_)) : role_word(role_);
+  paused_ = status.paused;
+  word_ = state_word(status);
   QString more = word_;
   if (status.state == app::ProcessState::waiting && !status.waiting_for.isEmpty()) {
     word_ = short_wait(status.waiting_for);
@@ -82,7 +83,7 @@ void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   }
   if (status.state == app::ProcessState::died && !status.error.isEmpty()) more += QStringLiteral(": ") + status.error;
   setToolTip(QStringLiteral("%1: %2").arg(name_, more));
-  setAccessibleName(QStringLiteral("State of %1").arg(role_name(role_)));
+  setAccessibleName(QStringLiteral("State of %1").arg(role_word(role_)));
   setAccessibleDescription(more);
   update();
 }
@@ -92,7 +93,7 @@ bool StateLight::is_word_whole() const {
 }
 
 QSize StateLight::sizeHint() const {
-  const QString widest = role_ == app::Role::broker ? role_name(role_) : count_text(2000) + u' ' + role_name(role_);
+  const QString widest = role_ == app::Role::broker ? role_word(role_) : count_text(2000) + u' ' + role_word(role_);
   const QFontMetrics name(theme_.font(TextStyle::body));
   const QFontMetrics word(theme_.font(TextStyle::caption));
   const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("1999/2000 connected")));
@@ -105,7 +106,12 @@ void StateLight::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   const QFont name_font = theme_.font(TextStyle::body), word_font = theme_.font(TextStyle::caption);
   const QFontMetrics name(name_font), word(word_font);
-  draw_state_sign(painter, QRectF(0, (name.height() - sign_px) / 2.0 + 1, sign_px, sign_px), state_, t);
+  const QRectF box(0, (name.height() - sign_px) / 2.0 + 1, sign_px, sign_px);
+  if (paused_) {
+    draw_glyph(painter, Glyph::pause, box.adjusted(-3, -3, 3, 3), t.warning);
+  } else {
+    draw_state_sign(painter, box, state_, t);
+  }
   painter.setFont(name_font);
   painter.setPen(t.text);
   painter.drawText(name_left_px, name.ascent(), name_);

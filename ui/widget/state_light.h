@@ -33,6 +33,7 @@ class StateLight : public QWidget {
   const Theme& theme_;
   app::Role role_;
   app::ProcessState state_ = app::ProcessState::not_started;
+  bool paused_ = false;
   QString name_, word_;
 };
 

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Responses, requests, faults and the ledger, clicked in the real window over real processes.
+#include <QAbstractButton>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QTest>
+
+#include "app/control/fault.h"
+#include "tests/ui/support/bench_window.h"
+#include "ui/card/charts_card.h"
+#include "ui/card/ledger_panel.h"
+#include "ui/page/bench_page.h"
+#include "ui/widget/elided_label.h"
+#include "ui/widget/service_table.h"
+#include "ui/widget/state_light.h"
+
+namespace {
+
+using namespace n2nq;
+using ui_test::BenchWindow;
+
+/// Runs until it is stopped; 200 messages a second, 600 deliveries.
+void choose_endless_run(BenchWindow& bench) {
+  bench.window().presets().choose(QStringLiteral("quick"));
+  bench.set({{"senders.amount", "4"}, {"receivers.amount", "3"}, {"senders.messages", "none"}, {"senders.delay_ms", "20"}});
+  bench.window().resize(1280, 720);
+}
+
+bool wait_for_messages(BenchWindow& bench, std::int64_t more = 100) {
+  const std::int64_t until = bench.run().figures().received + more;
+  return BenchWindow::wait_for([&] { return bench.run().state() == app::RunState::running && bench.run().figures().received > until; });
+}
+
+QAction* fault(BenchWindow& bench, const char* button, const char* name) {
+  auto* menu = bench.find<QPushButton>(QString::fromLatin1(button))->menu();
+  menu->popup({});
+  auto* action = menu->findChild<QAction*>(QString::fromLatin1(name));
+  menu->close();
+  return action;
+}
+
+/// Chooses an entry of a faults menu as a person does.
+bool choose_fault(BenchWindow& bench, const char* button, const char* name) {
+  auto* menu = bench.find<QPushButton>(QString::fromLatin1(button))->menu();
+  menu->popup({});
+  auto* action = menu->findChild<QAction*>(QString::fromLatin1(name));
+  const bool can = action != nullptr && action->isEnabled();
+  if (can) QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+  menu->close();
+  return can;
+}
+
+int column(BenchWindow& bench, const char* title) {
+  const auto* model = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->model();
+  for (int at = 0; at < model->columnCount(); ++at) {
+    if (model->headerData(at, Qt::Horizontal).toString() == QLatin1String(title)) return at;
+  }
+  return -1;
+}
+
+QString cell(BenchWindow& bench, int row, const char* title) {
+  const auto* model = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->model();
+  return model->index(row, column(bench, title)).data().toString();
+}
+
+class TestSemantics : public QObject {
+  Q_OBJECT
+ private slots:
+  void switches_set_their_keys_and_show_what_belongs_to_them();
+  void bad_requests_are_refused_beside_their_field();
+  void a_request_before_a_run_goes_into_the_settings();
+  void a_request_applies_while_messages_flow();
+  void responses_are_counted_per_receiver_and_in_the_ledger();
+  void faults_that_cannot_be_made_say_why();
+  void a_paused_process_says_so();
+  void killed_receivers_are_red_and_start_again();
+  void a_service_misbehaves_when_its_row_is_selected();
+};
+
+void TestSemantics::switches_set_their_keys_and_show_what_belongs_to_them() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  auto* responses = bench.find<QAbstractButton>(QStringLiteral("field_queue_responses"));
+  QVERIFY(responses->toolTip().contains(QStringLiteral("whole and checked")) &&
+          responses->toolTip().contains(QStringLiteral("memory only")));
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.form().settings().queue.responses);
+  QVERIFY(column(bench, "confirmed") > 0 && column(bench, "sent again") > 0);
+  QVERIFY(!bench.find<QWidget>(QStringLiteral("tab_requests"))->isVisible());
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QVERIFY(bench.form().settings().queue.requests.has_value());
+  QVERIFY(bench.find<QWidget>(QStringLiteral("requests_panel"))->isVisible());
+  QVERIFY(column(bench, "asks for") > 0 && column(bench, "skipped") > 0 && column(bench, "expired") > 0);
+  QCoreApplication::processEvents();
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+  for (const char* name : {"request_receivers", "request_prefetch", "button_make_request", "requests_list", "button_requests_back"}) {
+    const auto* widget = bench.find<QWidget>(QString::fromLatin1(name));
+    QVERIFY2(widget->isVisible() && widget->visibleRegion().boundingRect().size() == widget->size(), name);
+  }
+  // What has no room beside the latency is one click away.
+  auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
+  QVERIFY(table->isColumnHidden(column(bench, "confirmed")));
+  QVERIFY(bench.click(QStringLiteral("view_deliveries")));
+  QVERIFY(!table->isColumnHidden(column(bench, "confirmed")));
+  QVERIFY(bench.click(QStringLiteral("tab_ledger")));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("ledger_panel"))->isVisible());
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("advanced_panel"))->isVisible());
+  QVERIFY(bench.find<QWidget>(QStringLiteral("field_responses_window")) != nullptr);
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QVERIFY(!bench.form().settings().queue.requests.has_value());
+}
+
+void TestSemantics::bad_requests_are_refused_beside_their_field() {
+  BenchWindow bench;
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  const std::tuple<const char*, const char*, const char*> cases[] = {{"request_receivers", "problem_request_whom", "R1-R11"},
+                                                                     {"request_receivers", "problem_request_whom", "none"},
+                                                                     {"request_senders", "problem_request_whom", "everybody"},
+                                                                     {"request_sizes", "problem_request_what", "100-20"},
+                                                                     {"request_prefetch", "problem_request_what", "0"}};
+  for (const auto& [field, problem, text] : cases) {
+    auto* edit = bench.find<QLineEdit>(QString::fromLatin1(field));
+    auto* line = bench.find<ui::ElidedLabel>(QString::fromLatin1(problem));
+    const QString good = edit->text();
+    QVERIFY(bench.type(QString::fromLatin1(field), QString::fromLatin1(text)));
+    QVERIFY2(line->full_text().contains(QStringLiteral("must")), field);
+    QVERIFY2(edit->property("refused").toBool(), field);
+    QVERIFY(bench.click(QStringLiteral("button_make_request")));
+    QVERIFY2(bench.form().settings().queue.requests->empty(), field);
+    QVERIFY(bench.type(QString::fromLatin1(field), good));
+    QVERIFY2(line->full_text().isEmpty(), field);
+  }
+}
+
+void TestSemantics::a_request_before_a_run_goes_into_the_settings() {
+  BenchWindow bench;
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1-R5")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("S1-S3")));
+  QVERIFY(bench.type(QStringLiteral("request_sizes"), QStringLiteral("20-100")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("S001–S003, 20–100 B"));
+  QCOMPARE(cell(bench, 5, "asks for"), QStringLiteral("any"));
+  // A second one takes the place of the first for whom it names.
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R2")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("none")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  QCOMPARE(cell(bench, 1, "asks for"), QStringLiteral("nothing"));
+  QCOMPARE(cell(bench, 2, "asks for"), QStringLiteral("S001–S003, 20–100 B"));
+  QCOMPARE(bench.form().settings().queue.requests->size(), std::size_t{2});
+  QCoreApplication::processEvents();  // lets the new row come into sight
+  QVERIFY(bench.click(QStringLiteral("request_back_1")));
+  QCOMPARE(cell(bench, 1, "asks for"), QStringLiteral("any"));
+  QVERIFY(bench.click(QStringLiteral("button_requests_back")));
+  QVERIFY(bench.form().settings().queue.requests->empty());
+}
+
+void TestSemantics::a_request_applies_while_messages_flow() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"))->full_text().contains(QStringLiteral("now")));
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1-R2")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("S1")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("S001"));
+  QCOMPARE(cell(bench, 2, "asks for"), QStringLiteral("any"));
+  QCOMPARE(bench.find<ui::ElidedLabel>(QStringLiteral("request_rules_0"))->full_text(), QStringLiteral("S001"));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().unrequested > 0; }));
+  QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 0, "skipped") != QStringLiteral("0"); }));
+  const auto& charts = *bench.window().bench_page()->charts();
+  QVERIFY(charts.rate_history().events().back().detail.contains(QStringLiteral("ask for S001")));
+  QVERIFY(bench.click(QStringLiteral("button_requests_back")));
+  QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("any"));
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::stopped, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+}
+
+void TestSemantics::responses_are_counted_per_receiver_and_in_the_ledger() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.messages", "10"}});
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("tab_ledger")));
+  auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
+  QCOMPARE(ledger->value(QStringLiteral("delivered")), ui::dash());
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QCOMPARE(ledger->value(QStringLiteral("lost")), ui::dash());  // not known before the end
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  const std::pair<const char*, const char*> counts[] = {{"attempted", "40"},  {"accepted", "40"},   {"refused", "0"}, {"expected", "120"},
+                                                        {"delivered", "120"}, {"confirmed", "120"}, {"lost", "0"},    {"unexplained", "0"}};
+  for (const auto& [name, value] : counts) {
+    QCOMPARE(ledger->value(QString::fromLatin1(name)), QString::fromLatin1(value));
+    QVERIFY(!ledger->meaning(QString::fromLatin1(name)).isEmpty());
+  }
+  QVERIFY2(ledger->sum().startsWith(QStringLiteral("120 copies accepted = 120 delivered")), qPrintable(ledger->sum()));
+  QVERIFY(ledger->accessibleDescription().contains(QStringLiteral("clean")));
+  for (int row = 0; row < 3; ++row) QCOMPARE(cell(bench, row, "confirmed"), QStringLiteral("40"));
+  QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));
+}
+
+void TestSemantics::faults_that_cannot_be_made_say_why() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  for (const char* name : {"fault_receivers_kill", "fault_receivers_disconnect"}) {
+    const QAction* action = fault(bench, "button_faults_receivers", name);
+    QVERIFY2(action != nullptr && !action->isEnabled(), name);
+    QVERIFY2(action->toolTip().contains(QStringLiteral("while messages flow")), name);
+  }
+  QVERIFY(fault(bench, "button_faults_receivers", "faults_reason")->text().contains(QStringLiteral("while messages flow")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  const QAction* resume = fault(bench, "button_faults_senders", "fault_senders_resume");
+  QVERIFY(!resume->isEnabled() && resume->toolTip().contains(QStringLiteral("not paused")));
+  const QAction* nobody = fault(bench, "button_faults_receivers", "fault_receivers_disconnect");
+  QVERIFY(!nobody->isEnabled() && nobody->toolTip().contains(QStringLiteral("Select a row")));
+  bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->selectRow(1);
+  QVERIFY(fault(bench, "button_faults_receivers", "fault_receivers_disconnect")->isEnabled());
+  const QAction* answer = fault(bench, "button_faults_receivers", "fault_receivers_confirm-nothing");
+  QVERIFY(!answer->isEnabled() && answer->toolTip().contains(QStringLiteral("responses are off")));
+}
+
+void TestSemantics::a_paused_process_says_so() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_fault(bench, "button_faults_senders", "fault_senders_pause"));
+  const auto* light = bench.find<ui::StateLight>(QStringLiteral("light_senders"));
+  QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("paused"); }));
+  QVERIFY(choose_fault(bench, "button_faults_senders", "fault_senders_resume"));
+  QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("running"); }));
+  QVERIFY(wait_for_messages(bench));
+}
+
+void TestSemantics::killed_receivers_are_red_and_start_again() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  bench.set({{"queue.retention_s", "60"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_kill"));
+  const auto* light = bench.find<ui::StateLight>(QStringLiteral("light_receivers"));
+  QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("killed on purpose"); }));
+  QVERIFY(light->is_word_whole());
+  QVERIFY(bench.find<QWidget>(QStringLiteral("notice_receivers"))->isVisible());
+  auto* start = bench.find<QAbstractButton>(QStringLiteral("button_receivers"));
+  QCOMPARE(start->text(), QStringLiteral("Start receivers"));
+  QVERIFY(bench.click(QStringLiteral("button_receivers")));
+  QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("running"); }));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(!bench.find<QWidget>(QStringLiteral("notice_receivers"))->isVisible());
+  const auto& events = bench.window().bench_page()->charts()->latency_history().events();
+  QCOMPARE(events.size(), std::size_t{2});
+  bench.window().show_page(QStringLiteral("Charts"));
+  QVERIFY(events.front().detail.contains(QStringLiteral("Receivers killed")));
+  const auto* chart = bench.window().bench_page()->charts()->latency_chart();
+  QVERIFY(BenchWindow::wait_for([&] { return !chart->marks_at(events.back().t_s).isEmpty(); }));
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
+  QCOMPARE(ledger->value(QStringLiteral("lost")), QStringLiteral("0"));
+  QCOMPARE(ledger->value(QStringLiteral("unexplained")), QStringLiteral("0"));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+}
+
+void TestSemantics::a_service_misbehaves_when_its_row_is_selected() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"responses.deadline_s", "0.3"}});
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
+  const QRect row = table->visualRect(table->model()->index(1, ui::ServiceModel::name_column));
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, row.center());
+  QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_answer-negatively"));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().redelivered > 0; }));
+  QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 1, "sent again") != QStringLiteral("0"); }));
+  QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));
+  QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_normal"));
+  QCOMPARE(bench.run().events().size(), std::size_t{2});
+}
+
+}  // namespace
+
+QTEST_MAIN(TestSemantics)
+#include "test_semantics.moc"

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/ledger_panel.h"
+
+#include <QFontMetrics>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <cstring>
+
+#include "ui/text/figures.h"
+#include "ui/text/tabular.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int row_px = 16;
+constexpr int pad_px = space::between;
+constexpr int column_gap_px = 20;
+constexpr int lines = 14;  // headline, sum, and the longer column with its titles
+
+QColor verdict_color(app::Verdict verdict, const Tokens& t) {
+  switch (verdict) {
+    case app::Verdict::clean:
+      return t.good;
+    case app::Verdict::stopped:
+      return t.text;
+    case app::Verdict::degraded:
+      return t.warning;
+    case app::Verdict::broken:
+      break;
+  }
+  return t.bad;
+}
+
+}  // namespace
+
+const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
+  static const std::vector<Group> all = {
+      {"messages",
+       {{"attempted", "Messages the senders have offered to N2NQ", Taint::none},
+        {"accepted", "Messages N2NQ has taken in", Taint::none},
+        {"refused", "Messages N2NQ has refused, with a named error", Taint::degrades},
+        {"lost before queue", "Messages that were sent and that N2NQ never took in, because a connection or a process broke before",
+         Taint::degrades}}},
+      {"copies, one for each receiver that is to get it",
+       {{"expected", "Deliveries that the plan comes to: messages times receivers (broadcaster), or messages (load balancer)", Taint::none},
+        {"delivered", "Copies that arrived at their receiver, each counted once", Taint::none},
+        {"expired", "Removed from the queue at its retention before the receiver got it", Taint::degrades},
+        {"unrequested", "Not sent, because the receiver's request does not ask for it; no fault", Taint::none},
+        {"parked", "Put aside after the most attempts, without a confirmation", Taint::degrades},
+        {"cut off", "Not sent any more to a receiver that took its messages too slowly", Taint::degrades},
+        {"still queued", "In the queue when the run ended", Taint::none},
+        {"lost", "Sent and never arrived: found by comparing which were accepted with which arrived", Taint::breaks},
+        {"unexplained", "What remains when all of these are taken off what was accepted; has to be 0", Taint::breaks}}},
+      {"beside the sum",
+       {{"confirmed", "Deliveries whose receiver confirmed them: it has the message, whole and checked", Taint::none},
+        {"sent again", "Deliveries marked as redelivered: sent once more because they were not confirmed; no fault", Taint::none},
+        {"duplicated", "Arrived more than once", Taint::degrades},
+        {"out of order", "Arrived after a later message of the same sender, without being marked as sent again", Taint::degrades},
+        {"unexpected", "Arrived though nobody sent it, or not to this receiver", Taint::breaks},
+        {"negative", "Deliveries whose latency came out below zero: clocks that do not fit", Taint::degrades}}},
+  };
+  return all;
+}
+
+LedgerPanel::LedgerPanel(RunActions& actions, const Theme& theme, QWidget* parent) : QWidget(parent), actions_(actions), theme_(theme) {
+  setObjectName(QStringLiteral("ledger_panel"));
+  setAccessibleName(QStringLiteral("Ledger"));
+  setFocusPolicy(Qt::StrongFocus);
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::MinimumExpanding);
+  for (const Group& group : groups()) {
+    auto& cells = cells_.emplace_back();
+    for (const Count& count : group.counts) cells.push_back({&count});
+  }
+  connect(&theme, &Theme::changed, this, [this] { update(); });
+  connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { show_figures(actions_.run().figures()); });
+  clear_figures();
+}
+
+void LedgerPanel::put(const char* name, std::int64_t value, bool known) {
+  for (auto& group : cells_) {
+    for (Cell& cell : group) {
+      if (std::strcmp(cell.count->name, name) == 0) cell.value = value, cell.known = known;
+    }
+  }
+}
+
+const LedgerPanel::Cell* LedgerPanel::find(const QString& name) const {
+  for (const auto& group : cells_) {
+    for (const Cell& cell : group) {
+      if (name == QLatin1String(cell.count->name)) return &cell;
+    }
+  }
+  return nullptr;
+}
+
+QString LedgerPanel::value(const QString& name) const {
+  const Cell* cell = find(name);
+  return cell != nullptr && cell->known ? count_text(cell->value) : dash();
+}
+
+QString LedgerPanel::meaning(const QString& name) const {
+  const Cell* cell = find(name);
+  return cell != nullptr ? QString::fromUtf8(cell->count->meaning) : QString();
+}
+
+void LedgerPanel::clear_figures() {
+  for (auto& group : cells_) {
+    for (Cell& cell : group) cell.known = false;
+  }
+  over_ = false;
+  headline_ = QStringLiteral("No run yet: every message will be accounted for here.");
+  sum_.clear();
+  describe();
+  update();
+}
+
+void LedgerPanel::show_figures(const app::LiveFigures& f) {
+  const app::RunState state = actions_.run().state();
+  if (state == app::RunState::idle || state == app::RunState::preparing) return;
+  const app::Settings& settings = actions_.shown_settings();
+  const auto planned = settings.planned_messages();
+  put("attempted", f.attempted);
+  put("accepted", f.accepted);
+  put("expected", (planned ? *planned : f.attempted) * settings.copies());
+  put("delivered", f.received - f.duplicated);
+  put("expired", f.expired);
+  put("unrequested", f.unrequested);
+  put("parked", f.parked);
+  put("cut off", f.cut_off);
+  put("confirmed", f.confirmed, settings.queue.responses);
+  put("sent again", f.redelivered);
+  put("duplicated", f.duplicated);
+  put("out of order", f.out_of_order);
+  put("unexpected", f.unexpected);
+  put("negative", f.negative);
+  over_ = f.settled.has_value() && state == app::RunState::finished;
+  balanced_ = true;
+  sum_.clear();
+  if (over_) {
+    settle(f);
+  } else {
+    for (const char* name : {"refused", "lost before queue", "still queued", "lost", "unexplained"}) put(name, -1, false);
+    headline_ = state == app::RunState::finished ? QStringLiteral("No ledger: nothing was sent.")
+                                                 : QStringLiteral("So far; what is lost is found when all is over.");
+  }
+  describe();
+  update();
+}
+
+void LedgerPanel::settle(const app::LiveFigures& f) {
+  const app::LiveFigures::Settled& end = *f.settled;
+  put("refused", end.refused);
+  put("lost before queue", end.lost_before_queue);
+  put("expected", end.expected);
+  put("delivered", end.delivered);
+  put("still queued", end.still_queued);
+  put("lost", f.lost);
+  put("unexplained", end.unexplained);
+  balanced_ = end.balanced;
+  headline_ = QStringLiteral("Verdict: ") + verdict_word(actions_.run().outcome().verdict);
+  QStringList parts;
+  for (const Cell& cell : cells_[1]) {
+    const bool part =
+        std::strcmp(cell.count->name, "expected") != 0 && (cell.value != 0 || std::strcmp(cell.count->name, "delivered") == 0);
+    if (part) parts << count_text(cell.value) + u' ' + QLatin1String(cell.count->name);
+  }
+  sum_ = QStringLiteral("%1 copies accepted = %2").arg(count_text(end.accepted), parts.join(QStringLiteral(" + ")));
+}
+
+void LedgerPanel::describe() {
+  QStringList lines{headline_};
+  if (!sum_.isEmpty()) lines << sum_;
+  for (const auto& group : cells_) {
+    for (const Cell& cell : group) {
+      if (cell.known) lines << QStringLiteral("%1: %2").arg(QLatin1String(cell.count->name), count_text(cell.value));
+    }
+  }
+  setAccessibleDescription(lines.join(QStringLiteral("; ")));
+}
+
+QSize LedgerPanel::sizeHint() const {
+  return {3 * 112, lines * row_px + space::in_row + 2 * pad_px};
+}
+
+// Two columns below the headline: on the left messages over what stands beside the sum, on the right copies.
+QRect LedgerPanel::cell_box(std::size_t group, std::size_t row) const {
+  const int room = width() - 2 * pad_px;
+  const int column = (room - column_gap_px) / 2;
+  const bool right = group == 1;
+  std::size_t line = row + 1;                           // below its title
+  if (group == 2) line += cells_[0].size() + 1;         // below the messages
+  const int top = pad_px + 2 * row_px + space::in_row;  // below headline and sum
+  return {pad_px + (right ? column + column_gap_px : 0), top + static_cast<int>(line) * row_px, column, row_px};
+}
+
+const LedgerPanel::Cell* LedgerPanel::cell_at(const QPoint& at) const {
+  for (std::size_t group = 0; group < cells_.size(); ++group) {
+    for (std::size_t row = 0; row < cells_[group].size(); ++row) {
+      if (cell_box(group, row).contains(at)) return &cells_[group][row];
+    }
+  }
+  return nullptr;
+}
+
+bool LedgerPanel::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const Cell* cell = cell_at(help->pos());
+  if (cell != nullptr) {
+    explain(*cell, help->globalPos());
+  } else {
+    QToolTip::showText(help->globalPos(), sum_.isEmpty() ? headline_ : sum_, this);
+  }
+  return true;
+}
+
+void LedgerPanel::explain(const Cell& cell, const QPoint& at) {
+  const QString known = cell.known ? count_text(cell.value) : QStringLiteral("not known yet");
+  QToolTip::showText(at, QStringLiteral("%1: %2\n%3").arg(QLatin1String(cell.count->name), known, QString::fromUtf8(cell.count->meaning)),
+                     this);
+}
+
+// With the keyboard: up and down go from count to count and tell its meaning.
+void LedgerPanel::keyPressEvent(QKeyEvent* event) {
+  const bool up = event->key() == Qt::Key_Up, down = event->key() == Qt::Key_Down;
+  if (!up && !down) return QWidget::keyPressEvent(event);
+  int total = 0;
+  for (const auto& group : cells_) total += static_cast<int>(group.size());
+  current_ = (current_ < 0 ? (up ? total - 1 : 0) : current_ + (up ? total - 1 : 1)) % total;
+  int at = current_;
+  std::size_t group = 0;
+  while (at >= static_cast<int>(cells_[group].size())) at -= static_cast<int>(cells_[group++].size());
+  explain(cells_[group][static_cast<std::size_t>(at)], mapToGlobal(cell_box(group, static_cast<std::size_t>(at)).bottomLeft()));
+  update();
+}
+
+void LedgerPanel::focusOutEvent(QFocusEvent* event) {
+  QWidget::focusOutEvent(event);
+  current_ = -1;
+  QToolTip::hideText();
+}
+
+QColor LedgerPanel::tone_of(const Cell& cell) const {
+  const Tokens& t = theme_.tokens();
+  if (!cell.known) return t.secondary;
+  if (cell.value == 0 || cell.count->taint == Taint::none) return t.text;
+  return cell.count->taint == Taint::breaks ? t.bad : t.warning;
+}
+
+void LedgerPanel::paintEvent(QPaintEvent* event) {
+  Q_UNUSED(event);
+  const Tokens& t = theme_.tokens();
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(hasFocus() ? QPen(t.primary, 1) : QPen(Qt::NoPen));
+  painter.setBrush(t.background);
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius_px, radius_px);
+  const QFont caption = theme_.font(TextStyle::caption), strong = theme_.font(TextStyle::strong);
+  const QFontMetrics metrics(caption);
+  const auto baseline = [&metrics](const QRect& box) { return box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2.0; };
+
+  const int room = width() - 2 * pad_px;
+  const QRect head(pad_px, pad_px, room, row_px);
+  painter.setFont(over_ ? strong : caption);
+  painter.setPen(over_ ? verdict_color(actions_.run().outcome().verdict, t) : t.secondary);
+  painter.drawText(head, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(headline_, Qt::ElideRight, room));
+  painter.setFont(caption);
+  painter.setPen(balanced_ ? t.text : t.bad);
+  const QString sum = sum_.isEmpty() ? QString() : (balanced_ ? QStringLiteral("✓ ") : QStringLiteral("✕ ")) + sum_;
+  draw_tabular(painter, QPointF(pad_px, baseline(head.translated(0, row_px))), metrics.elidedText(sum, Qt::ElideRight, room));
+
+  int place = 0;
+  for (std::size_t group = 0; group < cells_.size(); ++group) {
+    const QRect title = cell_box(group, 0).translated(0, -row_px);
+    painter.setPen(t.secondary);
+    painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(QString::fromUtf8(groups()[group].title), Qt::ElideRight, title.width()));
+    painter.setPen(QPen(t.border, 1));
+    painter.drawLine(QPointF(title.left(), title.bottom() + 0.5), QPointF(title.right(), title.bottom() + 0.5));
+    for (std::size_t row = 0; row < cells_[group].size(); ++row) {
+      const Cell& cell = cells_[group][row];
+      const QRect box = cell_box(group, row);
+      const QColor tone = tone_of(cell);
+      if (place++ == current_) painter.fillRect(box.adjusted(-space::in_row, 0, space::in_row, 0), mixed(t.primary, t.background, 0.15));
+      const bool tainted = cell.known && tone != t.text;
+      const char* sign = cell.count->taint == Taint::breaks ? "✕ " : "▲ ";
+      const QString name = (tainted ? QString::fromUtf8(sign) : QString()) + QLatin1String(cell.count->name);
+      painter.setPen(tainted ? tone : t.secondary);
+      painter.drawText(QPointF(box.left(), baseline(box)), name);
+      const QString value = cell.known ? count_text(cell.value) : dash();
+      painter.setPen(tone);
+      draw_tabular(painter, QPointF(box.left() + box.width() - tabular_width(QFontMetricsF(caption), value), baseline(box)), value);
+    }
+  }
+}
+
+}  // namespace n2nq::ui

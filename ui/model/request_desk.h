@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Where requests are made: before a run they are settings, while messages flow they apply at once. Knows no widget.
+#pragma once
+
+#include <QObject>
+#include <optional>
+#include <vector>
+
+#include "ui/model/run_actions.h"
+
+namespace n2nq::ui {
+
+class RequestDesk : public QObject {
+  Q_OBJECT
+ public:
+  struct Entry {
+    std::optional<app::NumberRanges> receivers;  // none: all
+    app::RequestRules rules;
+  };
+
+  RequestDesk(SettingsForm& form, RunActions& actions, QObject* parent = nullptr);
+
+  /// Receivers get only what they ask for.
+  bool is_on() const;
+  /// Whether a request applies to a run at once; otherwise to the settings of the next one.
+  bool is_live() const;
+  /// Why none can be made now; empty: it can.
+  QString problem() const;
+  /// From now on these receivers (none: all) ask for this, in place of what they asked before.
+  void make(const app::ReceiverRequest& request);
+  /// These receivers ask for anything again.
+  void put_back(const std::optional<app::NumberRanges>& receivers);
+  /// What is asked for other than anything.
+  std::vector<Entry> entries() const;
+  /// By receiver, of the run that is shown, else of the settings; empty while requests are off.
+  std::vector<app::RequestRules> shown_rules() const;
+  int receivers() const;
+  int senders() const;
+
+ signals:
+  void changed();
+
+ private:
+  std::vector<Entry> live_entries() const;
+  void make_live(const app::ReceiverRequest& request);
+  void make_setting(const app::ReceiverRequest& request);
+
+  SettingsForm& form_;
+  RunActions& actions_;
+};
+
+/// "R001–R025, R030"; "all receivers" for none.
+QString receivers_text(const std::optional<app::NumberRanges>& receivers);
+
+}  // namespace n2nq::ui
