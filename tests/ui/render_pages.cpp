@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScreen>
 #include <QTest>
 #include <cstdio>
 
@@ -40,6 +41,14 @@ class Renderer {
       std::fprintf(stderr, "cannot write %s\n", qPrintable(path));
       failed_ = true;
     }
+  }
+
+  /// The window with what is open above it; only where the display can be read back.
+  void save_screen(BenchWindow& bench, QWidget& above, const QString& name) {
+    if (!QTest::qWaitForWindowExposed(&above)) return;
+    QApplication::processEvents();
+    const QPixmap all = bench.window().screen()->grabWindow(0);
+    if (!all.isNull()) all.copy(bench.window().geometry()).save(QStringLiteral("%1/%2.png").arg(folder_, name));
   }
 
   /// Every page, both themes, all sizes; `what`: idle, running, finished.
@@ -202,8 +211,10 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   bench.click(QStringLiteral("view_deliveries"));
   bench.find<n2nq::ui::ServiceTable>(QStringLiteral("receivers_table"))->selectRow(2);
   auto* faults = bench.find<QPushButton>(QStringLiteral("button_faults_receivers"))->menu();
-  faults->popup({});
+  auto* faults_button = bench.find<QPushButton>(QStringLiteral("button_faults_receivers"));
+  faults->popup(faults_button->mapToGlobal(QPoint(0, faults_button->height())));
   renderer.save(*faults, QStringLiteral("faults-menu-light"));
+  renderer.save_screen(bench, *faults, QStringLiteral("faults-light"));
   faults->close();
   renderer.save_bench(bench, QStringLiteral("responses"), middle_sizes[0]);
   bench.run().make_fault({FaultKind::disconnect, n2nq::app::Role::receivers, 3});

@@ -104,6 +104,10 @@ void TestSemantics::switches_set_their_keys_and_show_what_belongs_to_them() {
   QVERIFY(table->isColumnHidden(column(bench, "confirmed")));
   QVERIFY(bench.click(QStringLiteral("view_deliveries")));
   QVERIFY(!table->isColumnHidden(column(bench, "confirmed")));
+  int width = 0;
+  for (int at = 0; at < table->model()->columnCount(); ++at) width += table->columnWidth(at);
+  QVERIFY2(width <= table->viewport()->width(), qPrintable(QString::number(width)));
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
   QVERIFY(bench.click(QStringLiteral("tab_ledger")));
   QVERIFY(bench.find<QWidget>(QStringLiteral("ledger_panel"))->isVisible());
   QVERIFY(bench.click(QStringLiteral("button_advanced")));

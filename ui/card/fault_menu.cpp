@@ -66,6 +66,13 @@ QString FaultMenu::reason(const app::Fault& fault) const {
   return capitalised(actions_.run().fault_problem(fault));
 }
 
+// Sections have no text in every style.
+void FaultMenu::add_title(const QString& text) {
+  QAction* title = addAction(text);
+  title->setEnabled(false);
+  title->setProperty("title", true);
+}
+
 QAction* FaultMenu::add_fault(const QString& text, app::FaultKind kind, const QList<int>& numbers) {
   QAction* action = addAction(text);
   const QString word = qt_text(app::fault_word(kind));
@@ -85,7 +92,7 @@ QAction* FaultMenu::add_fault(const QString& text, app::FaultKind kind, const QL
 }
 
 void FaultMenu::add_process_faults() {
-  addSection(capitalised(role_word(role_)));
+  add_title(capitalised(role_word(role_)));
   for (const Entry& entry : process_faults) {
     QAction* action = add_fault(QString::fromLatin1(entry.text), entry.kind, {0});
     const QString why = action->property("reason").toString();
@@ -99,7 +106,8 @@ void FaultMenu::add_service_faults() {
   QStringList names;
   for (const int number : numbers.mid(0, named_max)) names << service_name(role_, number);
   if (numbers.size() > named_max) names << QStringLiteral("%1 more").arg(numbers.size() - named_max);
-  addSection(numbers.isEmpty() ? QStringLiteral("Selected %1").arg(role_word(role_)) : names.join(QStringLiteral(", ")));
+  addSeparator();
+  add_title(numbers.isEmpty() ? QStringLiteral("Selected %1").arg(role_word(role_)) : names.join(QStringLiteral(", ")));
   for (const Entry& entry : service_faults) {
     if (role_ == app::Role::senders && entry.kind != app::FaultKind::disconnect) continue;
     QAction* action = add_fault(QString::fromLatin1(entry.text), entry.kind, numbers);
@@ -112,7 +120,7 @@ void FaultMenu::add_service_faults() {
 void FaultMenu::tell_common_reason() {
   QString common;
   for (const QAction* action : actions()) {
-    if (action->isSeparator()) continue;
+    if (action->isSeparator() || action->property("title").toBool()) continue;
     if (action->isEnabled()) return;
     const QString why = action->property("reason").toString();
     if (!common.isEmpty() && common != why) return;

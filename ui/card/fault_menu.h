@@ -21,6 +21,7 @@ class FaultMenu : public QMenu {
 
  private:
   void fill();
+  void add_title(const QString& text);
   void add_process_faults();
   void add_service_faults();
   /// `numbers`: of the services; {0} for the process.

@@ -51,8 +51,16 @@ void ProcessHead::refresh() {
   const bool stops = actions_.run().can_stop(role_);
   const bool starts = actions_.run().can_start(role_);
   const QString text = (stops || !starts ? QStringLiteral("Stop %1") : QStringLiteral("Start %1")).arg(who);
-  button_->setText(text);
+  // As wide as the wider of both, so that nothing beside it moves.
+  button_->ensurePolished();
   button_->setIcon(theme_.icon(stops || !starts ? Glyph::stop : Glyph::play));
+  int widest = 0;
+  for (const QString& each : {QStringLiteral("Start %1").arg(who), QStringLiteral("Stop %1").arg(who)}) {
+    button_->setText(each);
+    widest = qMax(widest, button_->sizeHint().width());
+  }
+  button_->setFixedWidth(widest);
+  button_->setText(text);
   button_->setEnabled(stops || starts);
   button_->setAccessibleName(text);
   if (stops) {

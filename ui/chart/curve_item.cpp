@@ -81,10 +81,13 @@ void CurveItem::draw_marks(QPainter& painter) {
   const QFontMetrics metrics(font_);
   const auto rows = static_cast<std::size_t>(std::clamp(static_cast<int>(plot.height() / 3 / metrics.height()), 1, mark_rows_max));
   std::vector<double> taken_to(rows, -1e9);
-  for (const ChartMark& mark : history_.marks_between(from_s_, to_s_)) {
-    const double x = x_of(mark.t_s);
+  const std::vector<ChartMark> marks = history_.marks_between(from_s_, to_s_);
+  for (const ChartMark& mark : marks) {
     painter.setPen(QPen(mark.is_fault ? fault_ : setting_, 1, Qt::DashLine));
-    painter.drawLine(QPointF(x, plot.top()), QPointF(x, plot.bottom()));
+    painter.drawLine(QPointF(x_of(mark.t_s), plot.top()), QPointF(x_of(mark.t_s), plot.bottom()));
+  }
+  for (const ChartMark& mark : marks) {
+    const double x = x_of(mark.t_s);
     const QString word = metrics.elidedText(mark.word, Qt::ElideRight, mark_word_px);
     const double width = metrics.horizontalAdvance(word);
     const double left = x + space::in_row + width < plot.right() ? x + space::in_row : x - space::in_row - width;

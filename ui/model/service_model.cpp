@@ -42,7 +42,7 @@ const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role rol
       {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1},
       {Kind::rate, "rate", "Deliveries per second: over the last second or the last ten, at the end the mean of the run", 0},
       {Kind::packets, "packets", "Deliveries received so far", 0},
-      {Kind::count, "confirmed", "Deliveries this receiver has confirmed: it has them, whole and checked", 0, Applies::with_responses},
+      {Kind::count, "confirmed", "Deliveries this receiver has confirmed since it was started last: it has them, whole and checked", 0, Applies::with_responses},
       {Kind::count, "sent again", "Deliveries that were marked as sent again, because they had not been confirmed", 1,
        Applies::with_responses},
       {Kind::count, "expired", "Removed from the queue at their retention before this receiver got them", 2, Applies::with_skipped},

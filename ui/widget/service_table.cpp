@@ -7,6 +7,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "ui/text/tabular.h"
@@ -215,12 +216,14 @@ void ServiceTable::choose_columns(const std::vector<int>& widths) {
 void ServiceTable::fit_columns() {
   const int columns = services_->columnCount();
   std::vector<int> widths;
-  int least = 0;  // of the columns that are always there
+  std::array<int, 3> least{};  // by view
   for (int column = 0; column < columns; ++column) {
     widths.push_back(width_of(column));
-    if (services_->is_in(ServiceModel::View::latency, column)) least += widths.back();
+    for (const auto view : {ServiceModel::View::latency, ServiceModel::View::deliveries, ServiceModel::View::requests}) {
+      if (services_->is_in(view, column)) least[static_cast<std::size_t>(view)] += widths.back();
+    }
   }
-  setMinimumWidth(least + scroll_bar_px);
+  setMinimumWidth(*std::max_element(least.begin(), least.end()) + scroll_bar_px);
   choose_columns(widths);
   int needed = 0, sharing = 0, last = 0;
   bool elastic = false;
