@@ -19,7 +19,7 @@
 namespace n2nq::ui {
 
 namespace {
-constexpr int preset_px = 192;  // fixed, so that "modified" moves nothing
+constexpr int preset_px = 232;  // fixed, with room for "Thesis baseline · modified"
 constexpr app::Role roles[] = {app::Role::broker, app::Role::senders, app::Role::receivers};
 }  // namespace
 
