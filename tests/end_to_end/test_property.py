@@ -100,6 +100,11 @@ class Case:
         self.do(("restart:receivers", self.at(0.05, 0.5)))
         self.lost = not self.responses
 
+    def fault_kill_receivers_for_good(self):
+        self.settings["queue"]["retention_s"] = 0.3
+        self.do(("kill:receivers", self.at(0.05, 0.5)))
+        self.lost = not self.responses
+
     def fault_kill_senders(self):
         self.do(("kill:senders", self.at(0.05, 0.3)), ("restart:senders", self.at(0.31, 0.5)))
 

@@ -25,13 +25,20 @@ void AskedFor::replace(std::vector<wire::Rule> rules, std::uint64_t older_below,
 }
 
 void AskedFor::reconnect() {
-  while (lists_.size() > 1) lists_.pop_front();
+  for (List& list : lists_) {
+    list.older_below = any_number;
+    list.older_until_ns = any_time;
+  }
 }
 
 bool AskedFor::matches(std::uint64_t number, std::int64_t sent_ns, std::uint32_t sender, std::uint32_t size) {
   if (lists_.empty()) return true;
   // Whatever comes now was sent under the newest list of which that is certain, or under a later one.
-  while (lists_.size() > 1 && (number >= lists_[1].older_below || sent_ns > lists_[1].older_until_ns)) lists_.pop_front();
+  for (std::size_t newest = lists_.size() - 1; newest > 0; --newest) {
+    if (number < lists_[newest].older_below && sent_ns <= lists_[newest].older_until_ns) continue;
+    lists_.erase(lists_.begin(), lists_.begin() + static_cast<std::ptrdiff_t>(newest));
+    break;
+  }
   return std::ranges::any_of(lists_, [&](const List& list) { return asks_for(list.rules, sender, size); });
 }
 

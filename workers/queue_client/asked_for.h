@@ -22,7 +22,8 @@ class AskedFor {
 
   /// From now on; only deliveries with a number below `older_below`, sent up to `older_until_ns`, may be due to a list before.
   void replace(std::vector<wire::Rule> rules, std::uint64_t older_below, std::int64_t older_until_ns = any_time);
-  /// Another connection: delivery numbers begin anew, and only the last list is known to N2NQ.
+  /// Another connection: delivery numbers begin anew, and what was begun under the lists so far may still come. The next list says how
+  /// much.
   void reconnect();
   /// Whether one of the lists that can have been in force asks for it. Numbers rise from call to call. True before the first list.
   /// `sent_ns`: when N2NQ sent it, by the clock of `older_until_ns`.
