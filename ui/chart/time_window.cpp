@@ -50,6 +50,7 @@ void TimeWindow::reset() {
 // The newest instant may be left of the right edge, but something of what there is stays in sight.
 void TimeWindow::clamp() {
   if (live_) return;
+  now_s_ = newest_s_;  // whoever moves a held window gets the newest into reach, and nothing lies behind "now"
   const double earliest_end = std::min(oldest_s_ + span_s_, newest_s_);
   to_s_ = std::clamp(to_s_, earliest_end, std::max(newest_s_, earliest_end));
 }

@@ -106,6 +106,7 @@ void TestCharts::a_live_window_follows_and_a_held_one_stays() {
   QCOMPARE(window.from_s(), 0.0);  // something of what there is stays in sight
   window.pan(1000);
   QCOMPARE(window.to_s(), 200.0);
+  QCOMPARE(window.now_s(), 200.0);  // nothing lies behind "now"
   window.reset();
   QVERIFY(window.is_default());
   QCOMPARE(window.to_s(), 200.0);
