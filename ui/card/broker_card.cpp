@@ -184,6 +184,7 @@ void BrokerCard::show_advanced(bool shown) {
   fold_->setChecked(shown);
   if (shown) show_page(Page::run);
   advanced_->setVisible(shown);
+  stages_->parentWidget()->setVisible(!shown);  // on a low screen the drawer would be a slit beside it
   panel_->set_compact(shown);
   run_page_->setStretchFactor(panel_, shown ? 0 : 1);
   fold_->setIcon(theme_.icon(shown ? Glyph::chevron_down : Glyph::chevron_right, theme_.tokens().secondary));
