@@ -107,8 +107,10 @@ void RunControl::Private::say_bye(Role role) {
 /// Leaves a step as soon as what it waits for has come.
 void RunControl::Private::advance() {
   const auto through = [this](Role role) { return !of(role).alive() || of(role).said_ended; };
-  // Who was killed on purpose may come back, as long as there is something to come back to.
-  if (state == RunState::running && of(Role::senders).awaits_restart()) return;
+  // Who was killed on purpose may come back, as long as there is something to come back to: N2NQ ends when senders are gone for too long.
+  const Member& broker = of(Role::broker);
+  const bool goes_on = broker.awaits_restart() || (broker.alive() && !broker.said_ended);
+  if (state == RunState::running && of(Role::senders).awaits_restart() && goes_on) return;
   if (state == RunState::running && step == Step::none && through(Role::senders)) return enter(Step::drain);
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);

@@ -172,6 +172,23 @@ TEST_F(RealRun, a_new_request_is_obeyed_while_messages_flow) {
   EXPECT_EQ(summary["events"][0]["kind"], "setting");
 }
 
+TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_them_up) {
+  Settings settings = small();
+  settings.senders.messages = 60;
+  settings.limits.reconnect_deadline_s = 0.5;
+  make(settings);
+  control->plan_faults({{{FaultKind::kill, Role::senders}, 0.2}});
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
+  const auto summary = nlohmann::json::parse(control->outcome().summary);
+  const auto& total = summary["ledger"]["total"];
+  EXPECT_GT(total["attempted"], 0);
+  EXPECT_LT(total["attempted"], 240);
+  EXPECT_EQ(total["delivered"], total["accepted_copies"]) << reasons();
+  EXPECT_EQ(total["unexplained"], 0);
+}
+
 TEST_F(RealRun, a_fault_that_comes_too_late_is_told) {
   make();
   control->plan_faults({{{FaultKind::kill, Role::receivers}, 60}});
