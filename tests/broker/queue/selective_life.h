@@ -16,8 +16,7 @@
 
 namespace n2nq::support {
 
-using wire::Rule;
-using wire::SkipReason;
+using wire::Rule, wire::SkipReason;
 using State = ReceiverAccount::State;
 
 class Life {
@@ -203,9 +202,8 @@ class Life {
     for (const Sent& sent : unanswered) again(number, sent, 0);
   }
 
-  /// `failed`: 1 when it is the message's own fault.
-  void again(uint32_t number, const Sent& sent, uint32_t failed) {
-    const uint32_t failures = failures_[{sent.message, mode1() ? number : 0}] += failed;
+  void again(uint32_t number, const Sent& sent, uint32_t own_fault) {
+    const uint32_t failures = failures_[{sent.message, mode1() ? number : 0}] += own_fault;
     if (messages_[sent.message].left) {
       skip(number, SkipReason::expired, sent.message);
     } else if (failures >= options_.responses_attempts_max && !closing_) {
@@ -592,8 +590,7 @@ class Life {
   std::map<uint32_t, std::set<size_t>> still_queued_;
   std::map<uint32_t, std::set<size_t>> final_;  // given up for good when the receiver left
   std::map<uint32_t, std::set<size_t>> done_;
-  std::map<uint32_t, uint64_t> handed_over_;
-  std::map<uint32_t, uint64_t> confirmed_;
+  std::map<uint32_t, uint64_t> handed_over_, confirmed_;
   Pieces pieces_;
   int64_t now_ns_ = 1;
   int step_ = 0;
