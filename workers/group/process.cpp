@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/group/process.h"
 
-#include <sys/resource.h>
-
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "broker/net/clock.h"
 #include "broker/net/control_channel.h"
 #include "broker/net/event_loop.h"
+#include "broker/net/file_limit.h"
 #include "broker/net/host_facts.h"
 #include "broker/net/section.h"
 #include "workers/group/receiver_group.h"
@@ -30,19 +29,7 @@ constexpr int exit_bad_start = 2;
 constexpr int exit_lease_lost = 3;
 constexpr std::int64_t last_words_ns = 5 * net::ns_per_s;
 /// Descriptors beside a connection and a log per service: control, loop, staging, floor, and some to spare.
-constexpr rlim_t files_beside_services = 64;
-
-/// Raises the limit of open files as far as it goes; what is wrong, or empty.
-std::string raise_file_limit(rlim_t files_needed) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= files_needed) return {};
-  if (limit.rlim_max >= files_needed) {
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0) return {};
-  }
-  return "services need " + std::to_string(files_needed) + " open files, the limit is " + std::to_string(limit.rlim_max) +
-         ": raise it (ulimit -Hn) or run fewer";
-}
+constexpr std::size_t files_beside_services = 64;
 
 class Process {
  public:
@@ -135,9 +122,9 @@ class Process {
       settings.log.head.insert(
           settings.log.head.begin(),
           {{"run", settings.run}, {"host", host["name"].get<std::string>()}, {"boot_id", host["boot_id"].get<std::string>()}});
-      const rlim_t amount = settings.last - settings.first + 1;
-      const std::string too_many = raise_file_limit(2 * amount + files_beside_services);
-      if (!too_many.empty()) throw SectionError("services", std::to_string(amount) + " " + too_many);
+      const std::size_t amount = settings.last - settings.first + 1;
+      const std::string too_few_files = net::raise_file_limit(2 * amount + files_beside_services);
+      if (!too_few_files.empty()) throw SectionError("services", too_few_files);
       const auto tell = [this](const json& line) { channel_.write_line(line); };
       if (role_ == WorkerRole::senders) {
         group_ = std::make_unique<SenderGroup>(loop_, std::move(settings), tell);
