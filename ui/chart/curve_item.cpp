@@ -12,6 +12,8 @@ namespace n2nq::ui {
 
 namespace {
 
+/// A line is drawn in pieces of so many points: filling the outline of a long one costs far more than filling those of its pieces.
+constexpr std::size_t piece_points = 12;
 constexpr double marker_every_s = 5;
 constexpr double marker_px = 3;
 constexpr int mark_rows_max = 3;
@@ -115,7 +117,9 @@ void CurveItem::draw_curve(QPainter& painter, const Curve& curve) {
     if (points_.size() > 1) {
       painter.setPen(pen);
       painter.setBrush(Qt::NoBrush);
-      painter.drawPolyline(points_.data(), static_cast<int>(points_.size()));
+      for (std::size_t from = 0; from + 1 < points_.size(); from += piece_points - 1) {
+        painter.drawPolyline(points_.data() + from, static_cast<int>(std::min(piece_points, points_.size() - from)));
+      }
     }
     points_.clear();
   };
