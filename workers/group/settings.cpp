@@ -150,7 +150,8 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
   if (!token) throw SectionError("token", "the token has to be 64 hex digits, or empty for none");
   settings.token = *token;
   settings.system = top.text("system");
-  if (!queue_system_exists(settings.system)) throw SectionError("system", "system is \"" + settings.system + "\", it has to be \"n2nq\"");
+  if (!queue_system_exists(settings.system))
+    throw SectionError("system", "system is \"" + settings.system + "\", it has to be \"n2nq\", or \"floor\" in a benchmark");
   read_services(top.section("services"), settings);
   if (role == WorkerRole::senders) {
     read_load(top.section("load"), settings);

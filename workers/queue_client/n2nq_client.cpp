@@ -2,12 +2,11 @@
 #include "workers/queue_client/n2nq_client.h"
 
 #include <algorithm>
-#include <cstring>
 #include <system_error>
 
 #include "broker/net/clock.h"
-#include "broker/wire/crc32c.h"
 #include "broker/wire/record.h"
+#include "workers/queue_client/records.h"
 
 namespace n2nq::worker {
 
@@ -119,23 +118,14 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
 }
 
 void N2nqClient::take_deliveries(const wire::Frame& frame) {
-  Delivery delivery;
-  delivery.sent_on_ns = wire::load<std::int64_t>(frame.body.data());
+  const auto sent_on_ns = wire::load<std::int64_t>(frame.body.data());
   wire::RecordWalk walk(frame.body.subspan(wire::deliver_prefix_bytes));
   const std::uint64_t before = deliveries_;
   in_deliveries_ = true;
   while (const auto record = walk.next()) {
+    Delivery delivery = read_record(record->data());
+    delivery.sent_on_ns = sent_on_ns;
     delivery.received_ns = connection_->read_ns_of(frame, static_cast<std::size_t>(record->data() + record->size() - frame.body.data()));
-    const wire::RecordHeader header = wire::read_record_header(record->data());
-    delivery.index = header.index;
-    delivery.sender = header.sender;
-    delivery.size = header.size;
-    delivery.intended_ns = header.intended_ns;
-    delivery.sent_ns = header.sent_ns;
-    delivery.taken_in_ns = header.taken_in_ns;
-    delivery.flags = header.flags;
-    delivery.attempt = header.attempt;
-    delivery.checksum_ok = wire::compute_record_checksum(record->data()) == header.checksum;
     delivery.number = deliveries_++;
     delivery.asked_for = is_asked_for(delivery);
     handler_.on_delivery(delivery);
@@ -241,30 +231,10 @@ std::size_t N2nqClient::bytes_in_batch(std::size_t letters) const {
 
 void N2nqClient::publish(std::span<Outgoing> messages) {
   wire::Bytes& bytes = out_.bytes();
-  std::size_t body_bytes = 0;
-  for (const Outgoing& message : messages) body_bytes += bytes_in_batch(message.letters.size());
+  const std::size_t body_bytes = record_bytes_of(messages);
   bytes.resize(wire::frame_header_bytes + body_bytes);
   wire::write_frame_header(bytes.data(), wire::FrameType::publish, static_cast<std::uint32_t>(body_bytes));
-  std::uint8_t* at = bytes.data() + wire::frame_header_bytes;
-  for (const Outgoing& message : messages) {
-    std::memcpy(at + wire::record_header_bytes, message.letters.data(), message.letters.size());
-    at += bytes_in_batch(message.letters.size());
-  }
-  // The payloads are in place; between the stamp and the write() lies only what the stamp itself goes into.
-  const std::int64_t now = net::now_ns();
-  at = bytes.data() + wire::frame_header_bytes;
-  for (Outgoing& message : messages) {
-    if (message.sent_ns == Outgoing::not_sent_yet) message.sent_ns = now;
-    wire::RecordHeader header;
-    header.size = static_cast<std::uint32_t>(message.letters.size());
-    header.sender = identity_.number;
-    header.index = message.index;
-    header.intended_ns = message.intended_ns == Outgoing::unplanned ? message.sent_ns : message.intended_ns;
-    header.sent_ns = message.sent_ns;
-    wire::write_record_header(at, header);
-    wire::set_record_checksum(at, wire::compute_record_checksum(at));
-    at += header.record_bytes();
-  }
+  write_records(bytes.data() + wire::frame_header_bytes, messages, identity_.number);
   flush();
 }
 
@@ -329,16 +299,6 @@ void N2nqClient::fail(const std::string& reason, bool may_retry) {
 void N2nqClient::close() {
   state_ = State::closed;
   if (connection_) connection_->close();
-}
-
-bool queue_system_exists(std::string_view system) {
-  return system == "n2nq";
-}
-
-std::unique_ptr<QueueClient> make_queue_client(std::string_view system, net::EventLoop& loop, const net::SocketAddress& address,
-                                               const ClientIdentity& identity, QueueHandler& handler) {
-  if (system == "n2nq") return std::make_unique<N2nqClient>(loop, address, identity, handler);
-  return nullptr;
 }
 
 }  // namespace n2nq::worker

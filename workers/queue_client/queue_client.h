@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The one small interface between the workers and the system under test: open, publish, deliver, acknowledge, request, close. One client is
-// one service's connection. N2NQ is the first system behind it.
+// one service's connection. Behind it: N2NQ, and the bare relay that N2NQ is compared with.
 //
 // Everything happens on the loop's thread. A call costs per batch, a delivery one virtual call; nothing is allocated per message.
 #pragma once
@@ -118,7 +118,7 @@ struct ClientIdentity {
   std::uint32_t first_session = 0;  // of HELLO; a service that goes on for a killed process is not new
 };
 
-/// The client for a system by its name in `configure`, "n2nq"; null when there is no such system.
+/// The client for a system by its name in `configure`, "n2nq" or (benchmarks) "floor"; null when there is no such system.
 std::unique_ptr<QueueClient> make_queue_client(std::string_view system, net::EventLoop& loop, const net::SocketAddress& address,
                                                const ClientIdentity& identity, QueueHandler& handler);
 bool queue_system_exists(std::string_view system);

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is compared: N2NQ, the bare relay in its two kinds, and a bare client through that relay. run() runs one of them once."""
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
+from bench import BIN  # noqa: E402
+from control import Process, configure  # noqa: E402
+
+START_AFTER_S = 0.3
+RATE_FROM_S, RATE_TO_S = 0.5, 0.2  # a rate is taken between so long after the start and so long before the end
+FLOORS = {"floor-read": "read", "floor-wake": "wake-up"}
+
+
+class Relay:
+    """n2nq-floor; ends with its standard input."""
+
+    def __init__(self, work, kind):
+        pattern = "balance" if work.mode == "load-balancer" else "broadcast"
+        self.popen = subprocess.Popen([BIN / "n2nq-floor", pattern, kind, str(work.senders), str(work.receivers)],
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.popen.stdout.readline())
+        self.pid = self.popen.pid
+
+    def close(self):
+        self.popen.communicate(timeout=10)
+
+
+class Broker:
+    def __init__(self, work):
+        self.process = Process("n2nq-broker")
+        self.process.send(**configure("broker", listen={"address": "127.0.0.1", "port": 0},
+                                      expect={"senders": work.senders, "receivers": work.receivers},
+                                      queue={"mode": work.mode, "dispatch": "round-robin", "retention_ms": 60000, **work.queue}))
+        self.port = self.process.wait_for("hello")["port"]
+        self.pid = self.process.popen.pid
+
+    def close(self):
+        self.process.send(type="bye")
+        bye = self.process.wait_for("bye")
+        self.process.close()
+        return bye
+
+
+def start_group(role, system, port, amount, **more):
+    group = Process(f"n2nq-{role}")
+    group.send(**configure(role, system=system, services={"first": 1, "last": amount, "total": amount}, staging_folder="/dev/shm",
+                           **{"log": {"mode": "off", "sample_every": 1, "folder": "", "header": {}}, **more}))
+    group.wait_for("hello")
+    group.send(type="connect", address="127.0.0.1", port=port)
+    return group
+
+
+def processor_s(pid):
+    """Processor time a process has used so far, all threads, to 1/100 s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+
+
+def rate_between(receivers, begin_ns, seconds):
+    """Deliveries a second in the middle of the run, from two answers of the receivers."""
+    seen = []
+    for at_s in (RATE_FROM_S, seconds - RATE_TO_S):
+        time.sleep(max(0, begin_ns / 1e9 + at_s - time.monotonic()))
+        receivers.send(type="stats", id=len(seen), services=[])
+        seen.append(receivers.wait_for("stats", id=len(seen)))
+    return (seen[1]["received"] - seen[0]["received"]) / (seen[1]["now_ns"] - seen[0]["now_ns"]) * 1e9
+
+
+def check(work, sent, received, ledger_is_complete):
+    """A run that lost something has no figures."""
+    wrong = {key: received[key] for key in ("duplicated", "out_of_order", "unexpected", "bad_checksum", "negative") if received[key]}
+    copies = work.receivers if work.mode == "broadcaster" else 1
+    if ledger_is_complete and received["received"] != sent["attempted"] * copies:
+        wrong["received"] = (received["received"], sent["attempted"] * copies)
+    if sent["faults"] or received["faults"] or wrong:
+        raise AssertionError(f"{work.name}: {wrong} {sent['faults'][:3]} {received['faults'][:3]}")
+
+
+def run(work, side, seconds, during=None):
+    """Runs a work once against "broker", "floor-read" or "floor-wake". `during(groups, begin_ns)` may do something meanwhile."""
+    server = Broker(work) if side == "broker" else Relay(work, FLOORS[side])
+    system = "n2nq" if side == "broker" else "floor"
+    groups = []
+    try:
+        receivers = start_group("receivers", system, server.port, work.receivers, senders_total=work.senders, queue_mode=work.mode,
+                                **work.of_receivers)
+        groups.append(receivers)
+        senders = start_group("senders", system, server.port, work.senders, seed=1,
+                              load={"messages": None, "duration_ms": int(seconds * 1000), "size_bytes": [work.size_bytes] * 2,
+                                    "interval_ns": {"num": work.interval_ns, "den": 1}, "start": work.start})
+        groups.append(senders)
+        for group in groups:
+            group.wait_for("state", state="connected")
+        used_before_s = processor_s(server.pid)
+        begin_ns = time.monotonic_ns() + int(START_AFTER_S * 1e9)
+        for group in groups:
+            group.send(type="start", at_broker_ns=begin_ns)
+        told = during(work, server, receivers, senders, begin_ns, seconds) if during else {}
+        rate = rate_between(receivers, begin_ns, seconds) if work.interval_ns == 0 else None
+        for group in (senders, receivers):
+            group.wait_for("state", state="ended")
+        used_s = processor_s(server.pid) - used_before_s
+        peak_mib = resident_mib(server.pid)
+        for group in groups:
+            group.send(type="bye")
+        received, sent = receivers.wait_for("bye"), senders.wait_for("bye")
+        check(work, sent, received, work.complete)
+        latency = received["figures"]["latency"]
+        result = {"p50": latency["p50_ns"] / 1e3, "p99": latency["p99_ns"] / 1e3, "count": received["received"],
+                  "cpu": used_s / max(received["received"], 1) * 1e6, "peak_mib": peak_mib,
+                  "lag_p99": (sent["figures"].get("lag") or {}).get("p99_ns"), **told}
+        if rate is not None:
+            result["rate"] = rate
+        return result
+    finally:
+        for group in groups:
+            group.close()
+        server.close()
+
+
+def run_bare(work, kind, seconds):
+    """The same traffic by n2nq-bare-client through the relay."""
+    relay = Relay(work, FLOORS[kind])
+    try:
+        output = subprocess.run([BIN / "n2nq-bare-client", str(relay.port), str(work.senders), str(work.receivers), str(work.size_bytes),
+                                 str(work.interval_ns), work.start, str(seconds)], check=True, capture_output=True, text=True).stdout
+        return json.loads(output)
+    finally:
+        relay.close()

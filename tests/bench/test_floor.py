@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The relay that N2NQ is compared with does the same work: the same worker processes find that everything arrived, once and in order.
+
+sides.run() raises when something is missing, doubled, out of order or damaged. Nothing here looks at a clock.
+"""
+import unittest
+
+from figures import interval, verdict
+from sides import FLOORS, run, run_bare
+from works import Work
+
+SECONDS = 1.0
+
+
+class Floor(unittest.TestCase):
+    def each(self, work):
+        for side in ("broker", *FLOORS):
+            with self.subTest(work=work.title, side=side):
+                self.assertGreater(run(work, side, SECONDS)["count"], 0)
+
+    def test_broadcast(self):
+        self.each(Work("test", "broadcaster", 10, 10, 10_000_000, {}))
+
+    def test_balance_in_phase_with_larger_messages(self):
+        self.each(Work("test", "load-balancer", 10, 7, 10_000_000, {}, start="in-phase", size_bytes=3000))
+
+    def test_as_fast_as_it_goes_so_that_sockets_and_rings_are_full(self):
+        self.each(Work("test", "load-balancer", 3, 2, 0, {}))
+        self.each(Work("test", "broadcaster", 2, 5, 0, {}, size_bytes=20_000))
+
+    def test_the_bare_client_goes_through_it_too(self):
+        work = Work("test", "broadcaster", 5, 4, 10_000_000, {})
+        self.assertEqual(run_bare(work, "floor-read", SECONDS)["count"], 5 * 4 * 100)
+        self.assertGreater(run_bare(Work("test", "load-balancer", 2, 2, 0, {}), "floor-wake", SECONDS)["rate"], 0)
+
+
+class Figures(unittest.TestCase):
+    def test_an_aim_is_met_when_the_whole_interval_lies_within_aim_and_spread(self):
+        close = (1.00, 0.97, 1.02)
+        self.assertEqual(verdict((1.05, 1.01, 1.07), 1.05, close, at_least=False), "yes")
+        self.assertEqual(verdict((1.05, 1.01, 1.09), 1.05, close, at_least=False), "no")
+        self.assertEqual(verdict((0.90, 0.83, 0.95), 0.85, close, at_least=True), "yes")
+        self.assertEqual(verdict((0.90, 0.81, 0.95), 0.85, close, at_least=True), "no")
+
+    def test_where_equal_things_differ_nothing_can_be_told(self):
+        self.assertEqual(verdict((1.0, 0.9, 1.1), 1.05, (1.1, 0.7, 1.6), at_least=False), "cannot tell")
+
+    def test_the_interval_holds_the_median(self):
+        median, low, high = interval([1.0, 1.1, 0.9, 1.05, 5.0])
+        self.assertEqual(median, 1.05)
+        self.assertTrue(0.9 <= low <= median <= high <= 5.0)
+
+
+if __name__ == "__main__":
+    unittest.main()

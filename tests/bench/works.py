@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The works that are measured, and what is aimed at."""
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Work:
+    name: str
+    mode: str
+    senders: int
+    receivers: int
+    interval_ns: int  # of each sender; 0: as fast as it goes
+    aims: dict        # figure -> largest ratio to the better floor; for "rate" the smallest
+    start: str = "spread"
+    size_bytes: int = 50
+    queue: dict = field(default_factory=dict)         # of the broker's settings
+    of_receivers: dict = field(default_factory=dict)  # of the receivers' settings
+    complete: bool = True                             # everything sent has to arrive
+
+    @property
+    def title(self):
+        pace = "as fast as it goes" if self.interval_ns == 0 else f"{self.interval_ns / 1e9:g} s"
+        phase = ", in phase" if self.start == "in-phase" else ""
+        size = "" if self.size_bytes == 50 else f", {self.size_bytes} B"
+        return f"{self.mode} {self.senders} x {self.receivers}, {pace}{phase}{size}"
+
+
+TENTH = 100_000_000
+
+WORKS = {work.name: work for work in (
+    Work("one-to-one", "broadcaster", 1, 1, 1_000_000, {"p50": 1.05, "p99": 1.10}),
+    Work("broadcast-50-spread", "broadcaster", 50, 50, TENTH, {"p50": 1.00, "p99": 1.00}),
+    Work("broadcast-50-in-phase", "broadcaster", 50, 50, TENTH, {"p50": 1.10, "p99": 1.10}, start="in-phase"),
+    Work("broadcast-100", "broadcaster", 100, 100, TENTH, {"p50": 1.00, "p99": 1.00}),
+    Work("balance-100", "load-balancer", 100, 100, TENTH, {"p50": 1.05, "p99": 1.10}),
+    Work("balance-full", "load-balancer", 4, 4, 0, {"rate": 0.85}),
+    Work("balance-full-1kB", "load-balancer", 4, 4, 0, {"rate": 0.90}, size_bytes=1000),
+    Work("broadcast-full", "broadcaster", 1, 50, 0, {"rate": 0.90}),
+)}

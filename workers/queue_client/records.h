@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Between the workers' messages and the records of docs/wire-protocol.md: what every client that carries records shares.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "workers/queue_client/queue_client.h"
+
+namespace n2nq::worker {
+
+/// Length of all of them as records, one behind another.
+std::size_t record_bytes_of(std::span<const Outgoing> messages);
+/// Writes the records to `at`, which has room for record_bytes_of(). Fills in sent_ns where it was not_sent_yet: the clock once the
+/// payloads are in place, so that between stamp and write() lies only what the stamp itself goes into.
+void write_records(std::uint8_t* at, std::span<Outgoing> messages, std::uint32_t sender);
+/// What the record itself says, and whether its checksum is right.
+Delivery read_record(const std::uint8_t* record);
+
+}  // namespace n2nq::worker
