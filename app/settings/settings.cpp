@@ -198,7 +198,7 @@ std::vector<std::string> remarks(const Settings& s) {
   if (!s.senders.messages && !s.senders.duration_s) out.push_back("The run goes on until it is stopped.");
   if (!planned_rate) out.push_back("With delay 0 there is no plan: lag and latency from plan are absent.");
   if (s.limits.heartbeat_s > 0 && s.limits.heartbeat_s < 5) {
-    out.push_back("A heartbeat under 5 s may take a busy connection for gone.");
+    out.push_back("A heartbeat under 5 s may take a service for gone whose host is only busy.");
   }
   const auto messages = s.planned_messages();
   if (messages && s.log == LogMode::all && s.messages_tsv_max_mib > 0) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "broker/net/clock.h"
+#include "broker/net/liveness.h"
 
 namespace n2nq::net {
 
@@ -72,6 +73,10 @@ void Connection::resume_reading() {
   reading_ = true;
   set_interest();
   if (reader_.bytes_waiting() > 0) later_.arm(0);
+}
+
+std::optional<int64_t> Connection::host_silent_ns() const {
+  return state_ == State::open ? net::host_silent_ns(fd_.get()) : std::nullopt;
 }
 
 void Connection::discard_input(size_t bytes_max) {

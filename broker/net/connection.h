@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,8 @@ class Connection : private Watcher {
   void pause_reading();
   void resume_reading();
   bool reading() const { return reading_; }
+  /// See liveness.h.
+  std::optional<int64_t> host_silent_ns() const;
 
   /// From now on what comes in is thrown away unread, until the other end closes or more than `bytes_max` came (on_closed). For a last word
   /// that the other end is to read: closing with unread bytes would reset the connection and could destroy it on the way.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "broker/net/clock.h"
+#include "broker/net/liveness.h"
 #include "broker/server/summary.h"
 
 namespace n2nq {
@@ -274,6 +275,24 @@ void Server::run_settling() {
   settle_timer_.arm(net::now_ns() + settle_ns);
 }
 
+/// Why this client counts as gone; empty: it does not.
+std::string Server::silence(const Session& session, int64_t now_ns) const {
+  const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
+  const int64_t silent_ns = now_ns - session.last_heard_ns();
+  const bool reading = session.connection().reading();
+  if (reading && silent_ns <= heartbeat_ns) return {};  // the usual case costs no system call
+  const auto silence =
+      net::judge_silence(reading ? std::optional(silent_ns) : std::nullopt, session.connection().host_silent_ns(), heartbeat_ns);
+  if (silence == net::Silence::link) {
+    return "nothing was heard for " + std::to_string(options_.limits.heartbeat_ms) +
+           " ms, and its host acknowledges nothing: the link or the host is dead";
+  }
+  if (silence == net::Silence::process) {
+    return "nothing was heard for " + std::to_string(silent_ns / net::ns_per_ms) + " ms, though its host answers: the process stands still";
+  }
+  return {};
+}
+
 /// Heartbeats, silence, and senders that stay away.
 void Server::keep_house() {
   const int64_t now = net::now_ns();
@@ -289,8 +308,8 @@ void Server::keep_house() {
     if (!session->serving()) continue;
     if (was_paused || !session->connection().reading()) session->note_heard(now);
     const bool in_frame = session->role() == Role::receiver && receivers_.in_frame(session->number());
-    if (now - session->last_heard_ns() > heartbeat_ns) {
-      session->refuse(ErrorCode::silent, "nothing was heard for " + std::to_string(options_.limits.heartbeat_ms) + " ms", in_frame);
+    if (const std::string reason = silence(*session, now); !reason.empty()) {
+      session->refuse(ErrorCode::silent, reason, in_frame);
     } else if (now - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !in_frame && !session->has_unsent()) {
       session->send_heartbeat();
     }

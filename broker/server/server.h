@@ -70,6 +70,7 @@ class Server : private Session::Owner {
   void run_expiry();
   void run_deadlines();
   void run_settling();
+  std::string silence(const Session& session, int64_t now_ns) const;
   void keep_house();
   void look_for_end();
   void close_books();

@@ -74,6 +74,7 @@ class Session : private net::Connection::Handler {
   void close(const std::string& reason);
 
   net::Connection& connection() { return connection_; }
+  const net::Connection& connection() const { return connection_; }
 
   int64_t last_heard_ns() const { return last_heard_ns_; }
   void note_heard(int64_t now_ns) { last_heard_ns_ = now_ns; }

@@ -14,9 +14,9 @@ LEASE_S = 3
 class Process:
     """One program and its two pipes. What it says is kept until it is waited for."""
 
-    def __init__(self, program):
+    def __init__(self, program, prefix=()):
         self.program = program
-        self.popen = subprocess.Popen([BIN / program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.popen = subprocess.Popen([*prefix, BIN / program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.said, self.changed, self.ended = [], threading.Condition(), False
         self.writing = threading.Lock()
         self.gone = threading.Event()
@@ -78,21 +78,22 @@ def configure(role, **more):
     return {"type": "configure", "control": 1, "run": "test", "role": role, "token": TOKEN, **more}
 
 
-def start_broker(senders, receivers, **queue):
-    """A broker and its port."""
-    broker = Process("n2nq-broker")
-    broker.send(**configure("broker", listen={"address": "127.0.0.1", "port": 0}, expect={"senders": senders, "receivers": receivers},
-                            queue={"retention_ms": 60000, **queue}))
+def start_broker(senders, receivers, prefix=(), address="127.0.0.1", limits=None, log_file="", **queue):
+    """A broker and its port. The prefix goes before its command."""
+    broker = Process("n2nq-broker", prefix)
+    broker.send(**configure("broker", listen={"address": address, "port": 0}, expect={"senders": senders, "receivers": receivers},
+                            queue={"retention_ms": 60000, **queue}, limits=limits or {}, log_file=log_file))
     return broker, broker.wait_for("hello")["port"]
 
 
-def start_group(role, port, services, log_folder, **more):
-    """A group of services (first, last, total), connecting."""
-    group = Process(f"n2nq-{role}")
+def start_group(role, port, services, log_folder, prefix=(), address="127.0.0.1", **more):
+    """A group of services (first, last, total), connecting to the broker at that address. Without a folder there are no logs."""
+    log = {"mode": "all" if log_folder else "off", "sample_every": 1, "folder": str(log_folder or ""), "header": {}}
+    group = Process(f"n2nq-{role}", prefix)
     group.send(**configure(role, system="n2nq", services=dict(zip(("first", "last", "total"), services)), staging_folder="/dev/shm",
-                           log={"mode": "all", "sample_every": 1, "folder": str(log_folder), "header": {}}, **more))
+                           log=log, **more))
     group.wait_for("hello")
-    group.send(type="connect", address="127.0.0.1", port=port)
+    group.send(type="connect", address=address, port=port)
     return group
 
 

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "broker/net/clock.h"
+#include "broker/net/liveness.h"
 #include "broker/wire/record.h"
 #include "workers/queue_client/records.h"
 
@@ -17,7 +18,7 @@ namespace {
 constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
 /// From open() to WELCOME. The broker gives a client 2 s; a network that swallows packets must not hold a service up for minutes.
 constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
-/// Beside the heartbeat time: an end that stood still has to find out first that it hears nothing.
+/// Beside the longest silence that is put up with: an end that stood still has to find out first that it hears nothing.
 constexpr std::int64_t unread_slack_ns = 5 * net::ns_per_s;
 
 /// After these a new attempt would end the same way.
@@ -168,7 +169,7 @@ void N2nqClient::request(const Request& request) {
   if (given_ == 0 || !responses_) {
     asked_for_.replace(request.rules, owed_ + given_);
   } else {
-    const std::int64_t read_within_ns = heartbeat_ns_ + unread_slack_ns;
+    const std::int64_t read_within_ns = heartbeat_ns_ / 2 * 3 + unread_slack_ns;
     asked_for_.replace(request.rules, AskedFor::any_number, heartbeat_ns_ == 0 ? AskedFor::any_time : net::now_ns() + read_within_ns);
   }
   prefetch_ = request.prefetch;
@@ -262,13 +263,26 @@ void N2nqClient::tick(std::int64_t now_ns) {
     return;
   }
   if (state_ != State::open || heartbeat_ns_ == 0) return;
-  if (reading_ && now_ns - last_heard_ns_ > heartbeat_ns_) {
-    return fail("nothing heard from N2NQ for " + std::to_string(heartbeat_ns_ / net::ns_per_ms) + " ms", true);
-  }
+  if (const std::string reason = silence(now_ns); !reason.empty()) return fail(reason, true);
   if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late
     wire::encode_heartbeat(out_.bytes());
     flush();
   }
+}
+
+/// Why N2NQ counts as gone; empty: it does not.
+std::string N2nqClient::silence(std::int64_t now_ns) const {
+  const std::int64_t silent_ns = now_ns - last_heard_ns_;
+  if (reading_ && silent_ns <= heartbeat_ns_) return {};
+  const auto silence = net::judge_silence(reading_ ? std::optional(silent_ns) : std::nullopt, connection_->host_silent_ns(), heartbeat_ns_);
+  if (silence == net::Silence::link) {
+    return "nothing heard from N2NQ for " + std::to_string(heartbeat_ns_ / net::ns_per_ms) +
+           " ms, and its host acknowledges nothing: the link or the host is dead";
+  }
+  if (silence == net::Silence::process) {
+    return "nothing heard from N2NQ for " + std::to_string(silent_ns / net::ns_per_ms) + " ms, though its host answers: it stands still";
+  }
+  return {};
 }
 
 void N2nqClient::on_malformed(const std::string& error) {

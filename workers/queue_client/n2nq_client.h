@@ -45,6 +45,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   void take_end(wire::ByteView body);
   void take_error(const wire::Error& error);
   void flush();
+  std::string silence(std::int64_t now_ns) const;
   void fail(const std::string& reason, bool may_retry);
   void refuse(const std::string& what);
 

@@ -279,5 +279,17 @@ TEST(Heartbeat, WhoIsSilentIsGoneAndWhoSaysSomethingStays) {
   answering.join();
 }
 
+TEST(Heartbeat, ManyAtOnceAreNoCredit) {
+  BrokerUnderTest broker(json{{"limits", {{"heartbeat_ms", 500}}}});
+  WireClient chatty = WireClient::sender(broker.port(), 1);
+  wire::Bytes heartbeats;
+  for (int i = 0; i < 100; ++i) wire::encode_heartbeat(heartbeats);
+  chatty.send(wire::ByteView(heartbeats));
+  const auto error = chatty.read_error();
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, ErrorCode::silent);
+  EXPECT_NE(error->text.find("stands still"), std::string::npos) << "this host answers: " << error->text;
+}
+
 }  // namespace
 }  // namespace n2nq

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whether the other end of a connection is gone: what it says, and what its host's kernel says for it.
+//
+// A process that is stopped or busy says nothing, but its host goes on acknowledging what is sent to it; behind a dead link nobody does.
+// So silence alone condemns nobody within one and a half heartbeat times, and a dead link is known after one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace n2nq::net {
+
+enum class Silence {
+  none,     // alive, as far as can be told
+  link,     // neither the process nor its host is heard: the link is dead, or the host is
+  process,  // the host answers, the process has stood still for too long
+};
+
+/// How long the other end's kernel has acknowledged nothing and sent nothing, in steps of a few ms. None where a socket cannot tell: that
+/// of another kind than TCP ends with its host.
+std::optional<int64_t> host_silent_ns(int fd);
+
+/// `silent_ns`: since the last complete frame, or since reading went on; none while nobody reads: then only the host is judged.
+/// Both ends say something at least every third of `heartbeat_ns`, so that the host of a live end is heard that often.
+Silence judge_silence(std::optional<int64_t> silent_ns, std::optional<int64_t> host_silent_ns, int64_t heartbeat_ns);
+
+}  // namespace n2nq::net

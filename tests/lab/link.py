@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two pretend hosts on one machine with a real link between them that can be cut: two network namespaces and a veth pair.
+Needs root, or a system that gives users namespaces of their own (see become_root_here)."""
+import os
+import subprocess
+import sys
+import time
+
+ADDRESSES = ("10.123.0.1", "10.123.0.2")
+DEADLINE_S = 30
+
+
+def become_root_here():
+    """Without root: starts this script again as root of a user namespace. To be called first; says and ends when that is not allowed."""
+    if os.geteuid() == 0:
+        return
+    again = ["unshare", "--user", "--map-root-user"]
+    if subprocess.run([*again, "true"], capture_output=True).returncode != 0:
+        sys.exit("neither root nor a user namespace: there can be no pretend hosts here")
+    os.execvp(again[0], [*again, sys.executable, "-B", *sys.argv])
+
+
+class Link:
+    """Hosts 0 and 1 at ADDRESSES; what is started with prefix(host) before its command runs there."""
+
+    def __init__(self):
+        # Each namespace lives as long as a process that waits for the end of its stdin: with this one, whatever becomes of it.
+        self.keepers = [subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in ADDRESSES]
+        for keeper in self.keepers:
+            self._wait_for_namespace(keeper.pid)
+        self._ip(0, "link", "add", "lab0", "type", "veth", "peer", "name", "lab1", "netns", str(self.keepers[1].pid))
+        for host, address in enumerate(ADDRESSES):
+            self._ip(host, "link", "set", "lo", "up")
+            self._ip(host, "address", "add", f"{address}/24", "dev", f"lab{host}")
+            self._ip(host, "link", "set", f"lab{host}", "up")
+
+    @staticmethod
+    def _wait_for_namespace(pid):
+        deadline = time.monotonic() + DEADLINE_S
+        while os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net"):
+            if time.monotonic() > deadline:
+                raise AssertionError("no network namespace")
+            time.sleep(0.01)
+
+    def prefix(self, host):
+        return ["nsenter", f"--net=/proc/{self.keepers[host].pid}/ns/net"]
+
+    def _ip(self, host, *arguments):
+        subprocess.run([*self.prefix(host), "ip", *arguments], check=True)
+
+    def cut(self):
+        """From now on nothing gets through, and nobody is told."""
+        self._ip(0, "link", "set", "lab0", "down")
+
+    def mend(self):
+        self._ip(0, "link", "set", "lab0", "up")
+
+    def established(self, host):
+        """How many TCP connections that host takes for alive."""
+        lines = subprocess.run([*self.prefix(host), "cat", "/proc/net/tcp"], check=True, capture_output=True, text=True).stdout
+        return sum(line.split()[3] == "01" for line in lines.splitlines()[1:])
+
+    def close(self):
+        for keeper in self.keepers:
+            keeper.stdin.close()
+            keeper.wait()
