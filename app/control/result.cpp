@@ -54,6 +54,21 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   }
 }
 
+/// What N2NQ did to the plan when its limits were reached: no defect of the run, but what a reader of its figures has to know.
+void tell_held_back(const RunRecord& record, QStringList& reasons) {
+  const auto& bye = record.of(Role::broker).bye;
+  if (!bye) return;
+  const auto tell = [&](const char* key, const QString& by) {
+    const auto held = bye->find(key);
+    if (held == bye->end() || !held->is_number_integer() || held->get<std::int64_t>() <= 0) return;
+    const double held_s = static_cast<double>(held->get<std::int64_t>()) / 1e9;
+    const QString time = held_s < 0.1 ? QString("less than 0.1 s") : QString("%1 s").arg(held_s, 0, 'f', 1);
+    reasons += QString("senders were held back for %1 by %2").arg(time, by);
+  };
+  tell("held_back_by_memory_ns", QString("the memory budget (%1 MiB)").arg(record.settings.limits.memory_mib));
+  tell("held_back_by_receivers_ns", "receivers most of which were behind");
+}
+
 /// Two hundred receivers that met the same fate are one reason, not two hundred: of sentences that differ in their numbers only, the first
 /// few stand, and how many more there are.
 QStringList grouped(const QStringList& reasons) {
@@ -235,6 +250,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   const auto before = outcome.reasons.size();
   find_incomplete_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;
+  tell_held_back(record, outcome.reasons);
   if (broken) {
     outcome.verdict = Verdict::broken;
   } else if (degraded) {

@@ -224,8 +224,8 @@ Json log_json(const PlainJson& bye) {
 }
 
 Json broker_json(const PlainJson& bye) {
-  return copied(bye,
-                {"messages_accepted", "messages_refused", "deliveries", "memory_bytes_max", "held_back_ns", "sessions_refused", "faults"});
+  return copied(bye, {"messages_accepted", "messages_refused", "deliveries", "memory_bytes_max", "held_back_ns", "held_back_by_memory_ns",
+                      "held_back_by_receivers_ns", "sessions_refused", "faults"});
 }
 
 Json processes_json(const RunRecord& record) {

@@ -38,7 +38,7 @@ uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
   // Behind a restart of the broker a sender may be unable to repeat what an earlier broker had: that gap is its loss, not an error.
   account.next_index = std::max(account.next_index, hello.next_index);
   if (!account.refused_untold.empty()) mark_untold(hello.number);  // WELCOME says what is accepted, not what is refused
-  if (held_) session.connection().pause_reading();
+  if (held_back()) session.connection().pause_reading();
   return account.next_index;
 }
 
@@ -71,7 +71,7 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;
   }
-  if (!held_ && queue_.bytes_held() >= options_.limits.memory_bytes) hold_back(true);
+  if (!held_back() && queue_.bytes_held() >= options_.limits.memory_bytes) hold_back(Hold::memory);
 }
 
 bool SenderDesk::take_in(Session& session, wire::ByteView record, int64_t read_ns) {
@@ -159,15 +159,15 @@ void SenderDesk::dismiss() {
   }
 }
 
-void SenderDesk::hold_back(bool held) {
-  if (held_ == held) return;
-  held_ = held;
+void SenderDesk::hold_back(Hold hold) {
+  if (hold_ == hold) return;
   const int64_t now = net::now_ns();
-  if (held) {
-    held_since_ns_ = now;
-  } else {
-    held_total_ns_ += now - held_since_ns_;
-  }
+  const bool was_held = held_back();
+  held_total_ns_[static_cast<size_t>(hold_)] += now - held_since_ns_;
+  held_since_ns_ = now;
+  hold_ = hold;
+  const bool held = held_back();
+  if (held == was_held) return;
   for (Account& account : accounts_) {
     if (!account.session) continue;
     if (held) {

@@ -5,6 +5,7 @@
 // ACCEPTED is told unasked, by one timer for all senders that is only armed when there is something to tell.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,13 @@
 #include "broker/server/session.h"
 
 namespace n2nq {
+
+/// Why no sender is read.
+enum class Hold {
+  none,
+  memory,     // the memory budget is used up
+  receivers,  // most receivers are behind
+};
 
 class SenderDesk {
  public:
@@ -56,10 +64,12 @@ class SenderDesk {
   void dismiss();
 
   /// Stops or resumes reading from all senders.
-  void hold_back(bool held);
-  bool held_back() const { return held_; }
-  /// How long in all, until now.
-  int64_t held_back_ns(int64_t now_ns) const { return held_total_ns_ + (held_ ? now_ns - held_since_ns_ : 0); }
+  void hold_back(Hold hold);
+  bool held_back() const { return hold_ != Hold::none; }
+  /// How long in all for this reason, until now.
+  int64_t held_back_ns(Hold why, int64_t now_ns) const {
+    return held_total_ns_[static_cast<size_t>(why)] + (hold_ == why ? now_ns - held_since_ns_ : 0);
+  }
 
   const std::vector<std::string>& faults() const { return faults_; }
 
@@ -85,9 +95,9 @@ class SenderDesk {
   uint64_t accepted_ = 0;
   uint64_t refused_ = 0;
   bool ending_ = false;
-  bool held_ = false;
+  Hold hold_ = Hold::none;
   int64_t held_since_ns_ = 0;
-  int64_t held_total_ns_ = 0;
+  std::array<int64_t, 3> held_total_ns_{};  // by reason
   std::vector<std::string> faults_;
 };
 

@@ -248,8 +248,10 @@ void Server::after_wake_up() {
 void Server::balance() {
   const bool held = senders_.held_back();
   const size_t memory_bytes = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
-  const bool hold = queue_->bytes_held() >= memory_bytes || receivers_.wants_hold(held, net::now_ns());
-  senders_.hold_back(hold && !books_closed_);
+  Hold hold = Hold::none;
+  if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
+  if (queue_->bytes_held() >= memory_bytes) hold = Hold::memory;
+  senders_.hold_back(books_closed_ ? Hold::none : hold);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }
 
@@ -361,7 +363,7 @@ void Server::close_books() {
   expiry_timer_.disarm();
   deadline_timer_.disarm();
   settle_timer_.disarm();
-  senders_.hold_back(false);
+  senders_.hold_back(Hold::none);
   senders_.dismiss();
   receivers_.end_all();
   log_totals();
@@ -379,7 +381,9 @@ nlohmann::json Server::summary() {
   SummaryFacts facts;
   facts.epoch = epoch_;
   facts.memory_bytes_max = memory_bytes_max_;
-  facts.held_back_ns = senders_.held_back_ns(net::now_ns());
+  const int64_t now = net::now_ns();
+  facts.held_back_by_memory_ns = senders_.held_back_ns(Hold::memory, now);
+  facts.held_back_by_receivers_ns = senders_.held_back_ns(Hold::receivers, now);
   facts.sessions_refused = sessions_refused_;
   facts.faults = senders_.faults();
   if (listener_.turned_away() > 0) {

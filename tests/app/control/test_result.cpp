@@ -116,6 +116,15 @@ struct ResultTest : testing::Test {
   static std::string text(const RunOutcome& outcome) { return outcome.reasons.join("\n").toStdString(); }
 };
 
+TEST_F(ResultTest, senders_that_were_held_back_are_told_and_taint_nothing) {
+  broker["held_back_by_memory_ns"] = 3'210'000'000;
+  broker["held_back_by_receivers_ns"] = 40'000'000;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::clean);
+  EXPECT_EQ(result.outcome.reasons, QStringList({"senders were held back for 3.2 s by the memory budget (256 MiB)",
+                                                 "senders were held back for less than 0.1 s by receivers most of which were behind"}));
+}
+
 TEST_F(ResultTest, everything_arrived_is_clean) {
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::clean) << text(result.outcome);

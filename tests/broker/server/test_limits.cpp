@@ -132,7 +132,9 @@ TEST(Limits, AtTheMemoryBudgetSendersAreHeldBackAndNothingIsLost) {
     EXPECT_EQ(text_of(received.set()), "1:0-2999 2:0-2999");
     EXPECT_TRUE(received.in_order);
     const json bye = broker.finish();
-    EXPECT_GT(bye["held_back_ns"].get<int64_t>(), 0);
+    EXPECT_GT(bye["held_back_by_memory_ns"].get<int64_t>(), 0);
+    EXPECT_EQ(bye["held_back_ns"].get<int64_t>(),
+              bye["held_back_by_memory_ns"].get<int64_t>() + bye["held_back_by_receivers_ns"].get<int64_t>());
     EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + 2 * 256 * 1024 + 64 * 1024) << "one frame of each sender may be over";
   }
 }

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Senders at full rate against a small memory budget: they are held back, nothing is dropped in silence, and the run says for how long."""
+import json
+import re
+import unittest
+
+from bench import BenchCase
+from control import start_broker, start_group
+
+MIB = 1 << 20
+FRAME_BYTES = 256 * 1024  # the largest PUBLISH: so much each sender may be over the budget
+BESIDE_MIB = 32  # of N2NQ's memory beside queued messages
+
+
+class MemoryBudget(BenchCase):
+    def test_the_run_says_so(self):
+        budget_mib, senders = 4, 4
+        settings = {"queue.remove": "after-time", "queue.retention_s": 1, "limits.memory_mib": budget_mib, "limits.pending_mib": budget_mib,
+                    "limits.message_max_bytes": 100_000, "senders.amount": senders, "senders.delay_ms": 0, "senders.messages": 4000,
+                    "senders.size_bytes": 1000, "receivers.amount": 2, "log": "off"}
+        folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")))
+        summary = json.loads((folder / "summary.json").read_text())
+        told = re.compile(rf"senders were held back for (\d+\.\d) s by the memory budget \({budget_mib} MiB\)")
+        match = next(filter(None, map(told.search, summary["reasons"])), None)
+        self.assertTrue(match, summary["reasons"])
+        self.assertGreaterEqual(float(match[1]), 0.1)
+        self.assertRegex(self.output, told)
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["attempted"], total["delivered"], total["lost"]), (16_000, 32_000, 0), summary["reasons"])
+        self.assertLessEqual(summary["broker"]["memory_bytes_max"], budget_mib * MIB + senders * FRAME_BYTES)
+
+    def test_without_receivers_the_senders_wait_and_memory_does_not_grow(self):
+        budget_mib, senders = 64, 4
+        for mode in ("broadcaster", "load-balancer"):
+            with self.subTest(mode=mode):
+                broker, port = start_broker(senders, 1, mode=mode, limits={"memory_bytes": budget_mib * MIB})
+                self.addCleanup(broker.close)
+                group = start_group("senders", port, (1, senders, senders), None,
+                                    load={"messages": None, "duration_ms": None, "size_bytes": [1000, 1000],
+                                          "interval_ns": {"num": 0, "den": 1}, "start": "spread"})
+                self.addCleanup(group.close)
+                group.wait_for("state", state="connected")
+                group.send(type="start", at_broker_ns=0)
+
+                def accepted():
+                    group.send(type="stats", id=1, services=[])
+                    return group.wait_for("stats")["accepted"]
+                self.wait_for("a full queue", lambda: accepted() > 0.9 * budget_mib * MIB / 1100)
+                before = -1
+                while before != (before := accepted()):  # until two answers in a row say the same: nobody gets on
+                    pass
+                with open(f"/proc/{broker.popen.pid}/status") as status:
+                    peak_mib = int(next(line for line in status if line.startswith("VmHWM")).split()[1]) / 1024
+                broker.send(type="bye")
+                bye = broker.wait_for("bye")
+                self.assertGreater(bye["held_back_by_memory_ns"], 0)
+                self.assertLessEqual(bye["memory_bytes_max"], budget_mib * MIB + senders * FRAME_BYTES)
+                self.assertLess(peak_mib, budget_mib + BESIDE_MIB)
+                books = bye["total"] if mode == "load-balancer" else bye["receivers"][0]
+                self.assertEqual(books["still_queued"], bye["messages_accepted"])
+                self.assertGreaterEqual(bye["messages_accepted"], before)
+
+
+if __name__ == "__main__":
+    unittest.main()
