@@ -37,9 +37,9 @@ class BenchCase(unittest.TestCase):
         self.processes.append(process)
         return process
 
-    def run_bench(self, *arguments, out="run", expect_exit=0):
+    def run_bench(self, *arguments, out="run", expect_exit=0, timeout_s=DEADLINE_S * 3):
         process = self.start(*arguments, out=out)
-        output, _ = process.communicate(timeout=DEADLINE_S * 3)
+        output, _ = process.communicate(timeout=timeout_s)
         if expect_exit is not None:
             self.assertEqual(process.returncode, expect_exit, output)
         self.output = output

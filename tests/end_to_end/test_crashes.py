@@ -4,6 +4,7 @@
 long form)."""
 import json
 import os
+import pathlib
 import signal
 import time
 import unittest
@@ -39,11 +40,17 @@ class Crashes(BenchCase):
         self.assertEqual(verify(folder).differences, [])
 
     def test_receivers_killed_without_responses_lose_and_it_is_said(self):
+        size = 500
+        faults = [word for i in range(KILLS) for word in ("--fault", f"pause:receivers@{0.8 + i:g}", "--fault", f"restart:receivers@{1.2 + i:g}")]
         summary, folder = self.summary_of("quick", *self.settings(
-            queue__mode="load-balancer", senders__rate_per_s=2000, senders__duration_s=3, senders__size_bytes=500),
-            "--fault", "pause:receivers@0.8", "--fault", "restart:receivers@1.2", expect_exit=None)
+            queue__mode="load-balancer", senders__rate_per_s=2000, senders__duration_s=KILLS + 2, senders__size_bytes=size), *faults,
+            expect_exit=None)
         total = summary["ledger"]["total"]
+        print(f"{KILLS} kills: {total['lost']} of {total['accepted']} messages lost; {summary['verdict']}: {summary['reasons']}")
         self.assertEqual(total["unexplained"], 0)
+        # No more than the sockets between N2NQ and its receivers can have held.
+        socket_bytes = sum(int(pathlib.Path(f"/proc/sys/net/ipv4/tcp_{way}mem").read_text().split()[2]) for way in "rw")
+        self.assertLessEqual(total["lost"] * size, KILLS * summary["settings"]["receivers"]["amount"] * socket_bytes)
         # They stood still, so their sockets were full of what the kernel had taken: that is gone with them.
         self.assertGreater(total["lost"], 0)
         self.assertEqual(summary["verdict"], "broken")
