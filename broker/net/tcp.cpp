@@ -66,6 +66,15 @@ uint16_t SocketAddress::port() const {
   return 0;
 }
 
+bool SocketAddress::is_loopback() const {
+  constexpr uint8_t loopback_net = 127;
+  if (storage.ss_family == AF_INET) {
+    return ntohl(reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr) >> 24 == loopback_net;
+  }
+  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == loopback_net);
+}
+
 std::string SocketAddress::text() const {
   const std::string host = storage.ss_family == AF_INET6 ? "[" + address() + "]" : address();
   return host + ":" + std::to_string(port());

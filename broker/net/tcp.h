@@ -26,6 +26,8 @@ struct SocketAddress {
   std::string address() const;  // "127.0.0.1", "::1"
   uint16_t port() const;
   std::string text() const;  // "127.0.0.1:4000", "[::1]:4000"
+  /// Only this host can reach it: 127.0.0.0/8 (also written as IPv6), ::1.
+  bool is_loopback() const;
 };
 
 SocketAddress local_address(int fd);

@@ -98,6 +98,10 @@ Options parse_options(const json& configure) {
   options.token = *token_bytes;
   options.token_required = !token.empty();
   options.listen = read_listen(top.section("listen"));
+  if (!options.token_required && !options.listen.is_loopback()) {
+    throw SectionError("token", "the token is empty, and " + options.listen.address() +
+                                    " can be reached from other hosts: give 64 hex digits, or listen on 127.0.0.1");
+  }
   read_expect(top.section("expect"), options.queue);
   if (top.find("queue")) read_queue(top.section("queue"), options.queue);
   if (top.find("limits")) read_limits(top.section("limits"), options.limits);

@@ -27,6 +27,8 @@ constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
 /// Connections over the session limit that may be told so at a time; further ones are closed without a word.
 constexpr size_t sessions_told_max = 256;
+/// Lines in the log about those who were refused: whoever knocks for days fills no disk.
+constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
 constexpr int64_t closing_ns = 1 * net::ns_per_s;
 /// Smallest frame_bytes_max: a batch.
@@ -211,7 +213,13 @@ void Server::on_writable(Session& session) {
 void Server::on_left(Session& session, const std::string& reason) {
   if (session.welcomed() && session.role() == Role::sender) senders_.on_left(session);
   if (session.welcomed() && session.role() == Role::receiver) receivers_.on_left(session);
-  log_.write(session.name() + (session.welcomed() ? " left: " : " refused: ") + reason);
+  if (session.welcomed()) {
+    log_.write(session.name() + " left: " + reason);
+  } else if (refusals_logged_ < refusals_logged_max) {
+    ++refusals_logged_;
+    log_.write(session.name() + " refused: " + reason);
+    if (refusals_logged_ == refusals_logged_max) log_.write("whoever is refused from now on is counted only");
+  }
   note_waiting();
 }
 

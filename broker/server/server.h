@@ -96,6 +96,7 @@ class Server : private Session::Owner {
   bool books_closed_ = false;
   size_t memory_bytes_max_ = 0;
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
+  size_t refusals_logged_ = 0;
   int64_t kept_house_ns_ = 0;
 
   net::Timer expiry_timer_;

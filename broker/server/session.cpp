@@ -110,7 +110,7 @@ void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {
   if (state_ != State::serving || frame.type == wire::FrameType::heartbeat) return;
   if (frame.type == wire::FrameType::error) {
     const auto error = wire::Error::decode(frame.body);
-    finish("the client says: " + (error ? error->text : std::string("?")));
+    close("the client says: " + (error ? error->text : std::string("?")));  // its last word; nothing is left to tell it
   } else if (frame.type == wire::FrameType::hello) {
     refuse(wire::ErrorCode::frame, "a second HELLO; one per connection");
   } else {

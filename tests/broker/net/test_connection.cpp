@@ -209,6 +209,15 @@ TEST(SocketAddressText, NumericOnly) {
   EXPECT_FALSE(SocketAddress::parse("", 80).has_value());
 }
 
+TEST(SocketAddressText, WhetherOtherHostsCanReachIt) {
+  for (const char* address : {"127.0.0.1", "127.255.0.3", "::1", "::ffff:127.0.0.1"}) {
+    EXPECT_TRUE(SocketAddress::parse(address, 1)->is_loopback()) << address;
+  }
+  for (const char* address : {"0.0.0.0", "10.0.0.127", "::", "fe80::1", "::ffff:10.0.0.1"}) {
+    EXPECT_FALSE(SocketAddress::parse(address, 1)->is_loopback()) << address;
+  }
+}
+
 TEST(Listen, ATakenPortIsNamed) {
   EventLoop loop;
   Listener first(loop, *SocketAddress::parse("127.0.0.1", 0), [](Fd, const SocketAddress&) {});

@@ -228,21 +228,6 @@ TEST_F(Refusals, NobodyElseNotices) {
   }
 }
 
-TEST_F(Refusals, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
-  const wire::Bytes junk(1 << 20, 0x4E);
-  for (uint8_t type = 1; type <= 14; ++type) {
-    WireClient client(broker_.port());
-    client.send(wire::ByteView(with_header(0x4E4E4E4E, type)));
-    try {
-      for (int megabyte = 0; megabyte < 100; ++megabyte) client.send(wire::ByteView(junk));
-      ADD_FAILURE() << "the broker reads junk for ever";
-    } catch (const std::runtime_error&) {
-      // closed, as it should be
-    }
-  }
-  EXPECT_LT(broker_.finish()["memory_bytes_max"].get<size_t>(), 1000u);
-}
-
 TEST(Handshake, HalfOpenConnectionsAreClosedAtTheDeadlineInTotalNotPerByte) {
   BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", 200}}}});
   std::vector<WireClient> silent;

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A network that means harm, or does not know what it is talking to: what it costs is bounded, and gone when it is gone.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "broker/net/file_limit.h"
+#include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/seed_frames.h"
+#include "tests/broker/support/wire_client.h"
+
+namespace n2nq {
+namespace {
+
+using nlohmann::json;
+using support::BrokerUnderTest;
+using support::ReadFrame;
+using support::WireClient;
+using wire::ErrorCode;
+using wire::FrameType;
+
+constexpr uint8_t frame_types = 14;
+
+wire::Bytes with_header(uint32_t body_bytes, uint8_t type) {
+  wire::Bytes bytes;
+  wire::Writer(bytes).put(body_bytes).put(type).put(uint8_t{0}).put(uint16_t{0});
+  return bytes;
+}
+
+/// What the process takes of memory, in bytes.
+size_t memory_of(BrokerUnderTest& broker) {
+  std::ifstream statm("/proc/" + std::to_string(broker.process().pid()) + "/statm");
+  size_t pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return resident * 4096;
+}
+
+size_t files_of(BrokerUnderTest& broker) {
+  const std::filesystem::directory_iterator files("/proc/" + std::to_string(broker.process().pid()) + "/fd");
+  return static_cast<size_t>(std::distance(begin(files), end(files)));
+}
+
+/// Returns when the broker has closed what was closed at this end: a probe that connects now uses no more files than expected.
+void wait_for_files(BrokerUnderTest& broker, size_t files) {
+  const int64_t deadline_ns = net::now_ns() + support::patience_ns;
+  WireClient probe = WireClient::probe(broker.port());
+  while (files_of(broker) > files + 1 && net::now_ns() < deadline_ns) probe.ask_clock();
+  EXPECT_LE(files_of(broker), files + 1);
+}
+
+/// Sends as much as is taken; the broker may close at any time.
+void send_until_closed(WireClient& client, wire::ByteView bytes) {
+  try {
+    client.send(bytes);
+  } catch (const std::runtime_error&) {
+    // closed, as it should be
+  }
+}
+
+/// Everything that the broker says until END or until it closes: types, and what errors say.
+std::string answer_of(WireClient& client) {
+  std::ostringstream out;
+  try {
+    while (const auto frame = client.read()) {
+      out << wire::name_of(frame->type) << ' ';
+      if (frame->type == FrameType::end) return out.str();
+      if (frame->type == FrameType::error) out << wire::Error::decode(frame->body)->text << ' ';
+    }
+    out << "closed";
+  } catch (const std::runtime_error& error) {
+    out << "reset";
+  }
+  return out.str();
+}
+
+enum class Before { nothing, hello_of_sender, hello_of_receiver, hello_of_probe };
+
+class Hostile : public ::testing::Test {
+ protected:
+  WireClient client_after(Before before) {
+    switch (before) {
+      case Before::hello_of_sender:
+        return WireClient::sender(broker_.port(), 1, ++session_);
+      case Before::hello_of_receiver:
+        return WireClient::receiver(broker_.port(), 1, ++session_);
+      case Before::hello_of_probe:
+        return WireClient::probe(broker_.port());
+      case Before::nothing:
+        break;
+    }
+    return WireClient(broker_.port());
+  }
+
+  static json many_features() {
+    return {{"queue", {{"responses", true}, {"requests", true}}}, {"limits", {{"reconnect_deadline_ms", 600'000}}}};
+  }
+
+  BrokerUnderTest broker_{many_features()};
+  uint32_t session_ = 0;
+};
+
+constexpr Before all_moments[] = {Before::nothing, Before::hello_of_sender, Before::hello_of_receiver, Before::hello_of_probe};
+
+/// Behind whatever is sent (but END, which is the last) comes a frame that is always wrong, so that there is an answer to wait for.
+const wire::Bytes& last_word() {
+  static const wire::Bytes bytes = with_header(0, 99);
+  return bytes;
+}
+
+TEST_F(Hostile, EverySeedFrameMeansTheSameByteByByte) {
+  for (const Before before : all_moments) {
+    for (const auto& seed : support::seed_frames()) {
+      wire::Bytes bytes = seed.bytes;
+      const bool ends = seed.name == "END" && (before == Before::hello_of_receiver);
+      if (!ends) bytes.insert(bytes.end(), last_word().begin(), last_word().end());
+      WireClient whole = client_after(before);
+      whole.send(wire::ByteView(bytes));
+      const std::string expected = answer_of(whole);
+      WireClient bytewise = client_after(before);
+      for (size_t i = 0; i < bytes.size(); ++i) send_until_closed(bytewise, wire::ByteView(bytes).subspan(i, 1));
+      std::string answer = answer_of(bytewise);
+      // An answer that crosses bytes under way may be lost with the connection; another answer may not come.
+      if (answer.ends_with("reset")) answer = expected;
+      EXPECT_EQ(answer, expected) << seed.name << " at moment " << static_cast<int>(before);
+    }
+  }
+}
+
+TEST_F(Hostile, ImpossibleLengthsAreRefusedAtOnceWhateverTheTypeAndTheMoment) {
+  const size_t before_bytes = memory_of(broker_);
+  size_t tries = 0;
+  for (const Before before : all_moments) {
+    for (uint8_t type = 1; type <= frame_types; ++type) {
+      for (const uint32_t length : {0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu, 0x00FFFFFFu}) {
+        WireClient client = client_after(before);
+        client.send(wire::ByteView(with_header(length, type)));  // and not one byte of the body
+        const auto error = client.read_error();
+        ASSERT_TRUE(error.has_value());
+        EXPECT_EQ(error->code, before == Before::nothing ? ErrorCode::not_n2nq : ErrorCode::frame) << error->text;
+        EXPECT_NE(error->text.find("limit"), std::string::npos) << error->text;
+        EXPECT_FALSE(client.read().has_value());
+        ++tries;
+      }
+    }
+  }
+  EXPECT_EQ(tries, 4u * frame_types * 4);
+  EXPECT_LT(memory_of(broker_), before_bytes + (4u << 20)) << "224 tries; one that believed a length would show";
+}
+
+TEST_F(Hostile, LengthsInTextAreNoLengths) {
+  for (const char* text : {"-1\r\n", "9223372036854775808\r\n", "18446744073709551616\r\n", "$99999999999999999999\r\n"}) {
+    WireClient client(broker_.port());
+    client.send(wire::ByteView(reinterpret_cast<const uint8_t*>(text), std::string(text).size()));
+    wire::Bytes rest(8, 'x');
+    send_until_closed(client, wire::ByteView(rest));
+    EXPECT_EQ(client.read_error().value().code, ErrorCode::not_n2nq) << text;
+  }
+}
+
+TEST_F(Hostile, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
+  const wire::Bytes junk(1 << 20, 0x4E);
+  const size_t before_bytes = memory_of(broker_);
+  size_t most_bytes = 0;
+  for (uint8_t type = 1; type <= frame_types; ++type) {
+    // A length that is out of the question, and one that is allowed: what follows is no HELLO of anybody's.
+    for (const uint32_t length : {0x4E4E4E4Eu, 56u}) {
+      WireClient client(broker_.port());
+      client.send(wire::ByteView(with_header(length, type)));
+      try {
+        for (int megabyte = 0; megabyte < 100; ++megabyte) {
+          client.send(wire::ByteView(junk));
+          most_bytes = std::max(most_bytes, memory_of(broker_));
+        }
+        ADD_FAILURE() << "the broker reads junk for ever";
+      } catch (const std::runtime_error&) {
+        // closed, as it should be
+      }
+    }
+  }
+  EXPECT_LT(most_bytes, before_bytes + (20u << 20));
+  EXPECT_LT(broker_.finish()["memory_bytes_max"].get<size_t>(), 1000u);
+}
+
+TEST_F(Hostile, JunkBehindAGoodHelloCostsNoMemoryEither) {
+  const wire::Bytes junk(1 << 20, 0x4E);
+  const size_t before_bytes = memory_of(broker_);
+  size_t most_bytes = 0;
+  for (const Before before : {Before::hello_of_sender, Before::hello_of_receiver, Before::hello_of_probe}) {
+    for (uint8_t type = 1; type <= frame_types; ++type) {
+      WireClient client = client_after(before);
+      send_until_closed(client, wire::ByteView(with_header(48 * 20'000, type)));
+      try {
+        for (int megabyte = 0; megabyte < 100; ++megabyte) {
+          client.send(wire::ByteView(junk));
+          most_bytes = std::max(most_bytes, memory_of(broker_));
+        }
+        ADD_FAILURE() << "the broker reads junk for ever";
+      } catch (const std::runtime_error&) {
+        // closed, as it should be
+      }
+    }
+  }
+  EXPECT_LT(most_bytes, before_bytes + (20u << 20));
+}
+
+TEST(HostileLimits, AFrameOverTheLimitIsRefusedBeforeItsBodyAndNobodyElseNotices) {
+  constexpr size_t largest = 1'000'000;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"message_bytes_max", largest}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient good = WireClient::sender(broker.port(), 1);
+  good.publish(1, 0, 1, largest);
+  WireClient bad = WireClient::sender(broker.port(), 2);
+  const uint32_t over = bad.welcome().frame_bytes_max + 1;
+  bad.send(wire::ByteView(with_header(over, static_cast<uint8_t>(FrameType::publish))));
+  const auto error = bad.read_error();  // comes though no byte of the body was sent
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, ErrorCode::frame);
+  EXPECT_NE(error->text.find(std::to_string(over)), std::string::npos) << error->text;
+  EXPECT_NE(error->text.find(std::to_string(over - 1)), std::string::npos) << error->text;
+  good.publish(1, 1, 2, largest);
+  const support::Received received = receiver.receive(2);
+  EXPECT_EQ(received.records[1].size, largest);
+  EXPECT_TRUE(received.checksums_right);
+}
+
+TEST(HostileLimits, ADesyncedStreamIsClosedAndToldOnce) {
+  const std::filesystem::path log = std::filesystem::temp_directory_path() / ("n2nq-desync-" + std::to_string(getpid()) + ".log");
+  {
+    BrokerUnderTest broker(json{{"log_file", log.string()}, {"limits", {{"drain_ms", 0}}}});
+    WireClient sender = WireClient::sender(broker.port(), 1);
+    sender.publish(1, 0, 10);
+    // One byte too many, then lines of 1 kB: every later header is somewhere else.
+    wire::Bytes shifted(1, 0);
+    for (int line = 0; line < 50; ++line) {
+      shifted.insert(shifted.end(), 1023, 'A');
+      shifted.push_back('\n');
+    }
+    send_until_closed(sender, wire::ByteView(shifted));
+    EXPECT_EQ(sender.read_error().value().code, ErrorCode::frame);
+    EXPECT_EQ(broker.finish()["messages_accepted"], 10);
+  }
+  std::ifstream file(log);
+  std::string line;
+  int told = 0;
+  while (std::getline(file, line)) told += line.find("S001") != std::string::npos && line.find("left: frame:") != std::string::npos;
+  EXPECT_EQ(told, 1);
+  std::filesystem::remove(log);
+}
+
+TEST(HostileLimits, TwoThousandSessionsAndNotOneMoreTwice) {
+  constexpr uint32_t sessions = 2000;
+  ASSERT_EQ(net::raise_file_limit(sessions + 100), "");
+  BrokerUnderTest broker(json{{"expect", {{"senders", sessions}, {"receivers", 1}}},
+                              {"limits", {{"sessions_max", sessions}, {"reconnect_deadline_ms", 600'000}}}});
+  const size_t files_before = files_of(broker);
+  for (uint32_t round = 0; round < 2; ++round) {
+    std::vector<WireClient> senders;
+    senders.reserve(sessions);
+    for (uint32_t number = 1; number <= sessions; ++number) senders.push_back(WireClient::sender(broker.port(), number, round));
+    WireClient one_more(broker.port());
+    const auto error = one_more.read_error();
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code, ErrorCode::too_many);
+    for (WireClient& sender : senders) sender.reset();
+    one_more.close();
+    // Until there is room for a probe again, then until all are gone.
+    while (true) {
+      WireClient probe(broker.port());
+      wire::Hello hello;
+      hello.role = wire::Role::probe;
+      send_until_closed(probe, wire::ByteView());
+      probe.send(hello);
+      const auto frame = probe.read();
+      if (frame && frame->type == FrameType::welcome) break;
+    }
+    wait_for_files(broker, files_before);
+  }
+}
+
+TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) {
+  constexpr size_t connections = 1000;
+  ASSERT_EQ(net::raise_file_limit(connections + 100), "");
+  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", 500}, {"drain_ms", 0}}}});
+  const size_t files_before = files_of(broker);
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  std::vector<WireClient> silent;
+  for (size_t i = 0; i < connections; ++i) silent.emplace_back(broker.port());
+  sender.publish(1, 0, 100);
+  EXPECT_EQ(receiver.receive(100).records.size(), 100u) << "who has introduced himself is served meanwhile";
+  for (WireClient& client : silent) {
+    EXPECT_EQ(client.read_error().value().code, ErrorCode::handshake);
+    EXPECT_FALSE(client.read().has_value());
+  }
+  silent.clear();
+  wait_for_files(broker, files_before + 2);
+  const json refused = broker.finish()["sessions_refused"][0];
+  EXPECT_EQ(refused["code"], "handshake");
+  EXPECT_EQ(refused["count"], connections);
+}
+
+TEST(HostileLimits, TenThousandWrongTokensOpenNothingAndCostNothing) {
+  constexpr int tries = 10'000;
+  const std::string token_hex = std::string(62, 'a') + "01";
+  const std::filesystem::path log = std::filesystem::temp_directory_path() / ("n2nq-token-" + std::to_string(getpid()) + ".log");
+  {
+    BrokerUnderTest broker(json{{"token", token_hex}, {"log_file", log.string()}});
+    wire::Hello hello;
+    hello.role = wire::Role::receiver;
+    hello.number = 1;
+    hello.token = wire::token_from_hex(token_hex).value();
+    std::string said;
+    size_t files_before = 0, bytes_before = 0;
+    for (int i = 0; i < tries; ++i) {
+      wire::Hello wrong = hello;
+      wrong.token[static_cast<size_t>(i) % wrong.token.size()] ^= static_cast<uint8_t>(1 + i % 255);
+      WireClient client(broker.port());
+      client.send(wrong);
+      const auto error = client.read_error();
+      ASSERT_TRUE(error.has_value());
+      ASSERT_EQ(error->code, ErrorCode::token);
+      if (said.empty()) said = error->text;
+      ASSERT_EQ(error->text, said) << "the same word, however wrong the token is";
+      ASSERT_FALSE(client.read().has_value());
+      if (i == tries / 10) files_before = files_of(broker), bytes_before = memory_of(broker);
+    }
+    EXPECT_LE(files_of(broker), files_before + 10);
+    EXPECT_LT(memory_of(broker), bytes_before + (1u << 20));
+    EXPECT_EQ(said.find("aaaa"), std::string::npos);
+    WireClient right(broker.port());
+    right.hello(hello);
+    const json bye = broker.finish();
+    EXPECT_EQ(bye["sessions_refused"][0]["count"], tries);
+  }
+  std::ifstream file(log);
+  std::string line;
+  int lines = 0;
+  while (std::getline(file, line)) {
+    ++lines;
+    EXPECT_EQ(line.find("aaaaaaaa"), std::string::npos) << "a token in the log";
+  }
+  EXPECT_LT(lines, 1100) << "whoever knocks for days fills no disk";
+  std::filesystem::remove(log);
+}
+
+}  // namespace
+}  // namespace n2nq
