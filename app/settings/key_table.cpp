@@ -193,11 +193,23 @@ void add_queue_keys(std::vector<Key>& table) {
                    KeyKind::requests,
                    [](Settings& settings, std::string_view text) { return parse_requests(text, settings.queue.requests); },
                    [](const Settings& settings) { return requests_text(settings.queue.requests); }});
-  table.push_back(integer({"responses.window", "Response window", "", "Deliveries a receiver may leave unconfirmed.", 1, 65'536, {}},
-                          N2NQ_FIELD(responses.window)));
-  table.push_back(decimal(
-      {"responses.deadline_s", "Response deadline", "s", "Time after which an unconfirmed delivery is sent again.", second_min, 86'400, {}},
-      millisecond_decimals, N2NQ_FIELD(responses.deadline_s)));
+  table.push_back(
+      integer({"responses.window",
+               "Response window",
+               "",
+               "Deliveries a receiver may leave unconfirmed: so many come twice at most when it dies, and no more waits for it.",
+               1,
+               65'536,
+               {}},
+              N2NQ_FIELD(responses.window)));
+  table.push_back(decimal({"responses.deadline_s",
+                           "Response deadline",
+                           "s",
+                           "Time after which an unconfirmed delivery is sent again: longer than any healthy receiver takes.",
+                           second_min,
+                           86'400,
+                           {}},
+                          millisecond_decimals, N2NQ_FIELD(responses.deadline_s)));
   table.push_back(
       integer({"responses.attempts_max",
                "Most attempts",
@@ -266,50 +278,89 @@ void add_service_keys(std::vector<Key>& table) {
 }
 
 void add_limit_keys(std::vector<Key>& table) {
-  table.push_back(integer({"limits.memory_mib",
-                           "Memory budget",
-                           "MiB",
-                           "Memory for queued messages; when it is used up the broker stops reading from senders.",
-                           1,
+  table.push_back(integer(
+      {"limits.memory_mib",
+       "Memory budget",
+       "MiB",
+       "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host.",
+       1,
+       65'536,
+       {}},
+      N2NQ_FIELD(limits.memory_mib)));
+  table.push_back(
+      integer({"limits.pending_mib",
+               "Pending limit",
+               "MiB",
+               "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all others.",
+               1,
+               65'536,
+               {}},
+              N2NQ_FIELD(limits.pending_mib)));
+  table.push_back(decimal(
+      {"limits.write_deadline_s",
+       "Write deadline",
+       "s",
+       "Time after which a receiver that does not take a batch is cut off: one that stands still must not wait for its backlog to grow.",
+       0.01,
+       3600,
+       {}},
+      millisecond_decimals, N2NQ_FIELD(limits.write_deadline_s)));
+  table.push_back(
+      integer({"limits.message_max_bytes",
+               "Largest message",
+               "B",
+               "Largest payload N2NQ accepts. A larger one is refused by name, so that no length that somebody makes up costs memory.",
+               1,
+               static_cast<double>(payload_bytes_max),
+               {}},
+              N2NQ_FIELD(limits.message_max_bytes)));
+  table.push_back(decimal(
+      {"limits.handshake_deadline_s",
+       "Handshake deadline",
+       "s",
+       "Time in which a new connection must have introduced itself, in total: whoever says nothing must not keep a place from a service.",
+       0.1,
+       60,
+       {}},
+      millisecond_decimals, N2NQ_FIELD(limits.handshake_deadline_s)));
+  table.push_back(
+      decimal({"limits.heartbeat_s",
+               "Heartbeat",
+               "s",
+               "Silence after which a connection counts as gone, so that a dead link is noticed when nobody closes it; 0: never.",
+               0,
+               3600,
+               {}},
+              millisecond_decimals, N2NQ_FIELD(limits.heartbeat_s)));
+  table.push_back(integer({"limits.sessions_max",
+                           "Most sessions",
+                           "",
+                           "Most connections N2NQ takes at once: each costs a file and memory. The next one is refused by name.",
+                           4,
                            65'536,
                            {}},
-                          N2NQ_FIELD(limits.memory_mib)));
-  table.push_back(integer({"limits.pending_mib", "Pending limit", "MiB", "Backlog at which a slow receiver is cut off.", 1, 65'536, {}},
-                          N2NQ_FIELD(limits.pending_mib)));
-  table.push_back(decimal(
-      {"limits.write_deadline_s", "Write deadline", "s", "Time after which a receiver that takes nothing is cut off.", 0.01, 3600, {}},
-      millisecond_decimals, N2NQ_FIELD(limits.write_deadline_s)));
-  table.push_back(integer({"limits.message_max_bytes",
-                           "Largest message",
-                           "B",
-                           "Largest payload the broker accepts.",
-                           1,
-                           static_cast<double>(payload_bytes_max),
-                           {}},
-                          N2NQ_FIELD(limits.message_max_bytes)));
-  table.push_back(decimal({"limits.handshake_deadline_s",
-                           "Handshake deadline",
-                           "s",
-                           "Time in which a new connection must have introduced itself.",
-                           0.1,
-                           60,
-                           {}},
-                          millisecond_decimals, N2NQ_FIELD(limits.handshake_deadline_s)));
-  table.push_back(
-      decimal({"limits.heartbeat_s", "Heartbeat", "s", "Silence after which a connection counts as gone; 0: never.", 0, 3600, {}},
-              millisecond_decimals, N2NQ_FIELD(limits.heartbeat_s)));
-  table.push_back(integer({"limits.sessions_max", "Most sessions", "", "Most connections the broker takes at once.", 4, 65'536, {}},
                           N2NQ_FIELD(limits.sessions_max)));
   table.push_back(
-      decimal({"limits.drain_s", "Drain", "s", "After a stop: longest time the broker goes on forwarding what is queued.", 0, 60, {}},
+      decimal({"limits.drain_s",
+               "Drain",
+               "s",
+               "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read.",
+               0,
+               60,
+               {}},
               millisecond_decimals, N2NQ_FIELD(limits.drain_s)));
-  table.push_back(decimal(
-      {"limits.reconnect_deadline_s", "Reconnect deadline", "s", "Time after which a sender that is gone counts as ended.", 0.1, 3600, {}},
-      millisecond_decimals, N2NQ_FIELD(limits.reconnect_deadline_s)));
+  table.push_back(decimal({"limits.reconnect_deadline_s",
+                           "Reconnect deadline",
+                           "s",
+                           "Time after which a sender that is gone counts as ended: otherwise a run would wait for it for ever.",
+                           0.1,
+                           3600,
+                           {}},
+                          millisecond_decimals, N2NQ_FIELD(limits.reconnect_deadline_s)));
   table.push_back(decimal({"limits.connect_deadline_s",
                            "Connect deadline",
                            "s",
-                           "Without a window: time in which all services must be connected.",
+                           "Without a window: time in which all services must be connected, so that a script ends when a part cannot come.",
                            0.1,
                            3600,
                            {}},

@@ -13,6 +13,7 @@
 
 namespace n2nq {
 
+/// The same limits, with ranges and the reason for each, are settings of the bench: docs/settings.md, limits.*.
 struct Limits {
   size_t memory_bytes = 256 * 1024 * 1024;   // of queued messages; at it the broker stops reading from senders
   size_t pending_bytes = 64 * 1024 * 1024;   // backlog of one receiver; beyond it the receiver is cut off
