@@ -139,8 +139,10 @@ class Queue {
   virtual void pass_deadlines(int64_t) {}
   /// When pass_deadlines() is to be called next; 0: nothing is unconfirmed.
   virtual int64_t next_deadline_ns() const { return 0; }
-  /// Finds out what left the queue without having been asked for, for take_untold(). To be called now and then.
-  virtual void settle() {}
+  /// Finds out what left the queue without having been asked for, for take_untold(). To be called now and then. With many receivers and
+  /// lists that is much work, so it may be done in parts: about so many sets are added to a receiver's. False: nothing is left to do of
+  /// what there was when the first part began.
+  virtual bool settle(size_t /*sets_max*/) { return false; }
 
   // --- the whole ---
 

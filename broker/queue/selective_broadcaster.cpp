@@ -107,7 +107,7 @@ void SelectiveBroadcaster::give_up_batch(uint32_t receiver) {
 }
 
 void SelectiveBroadcaster::go(uint32_t receiver, State state) {
-  settle();
+  settle_all();
   interrupt(receiver);
   SenderSets missed = missed_by(receiver);
   account_of(receiver).state = state;
@@ -324,7 +324,7 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
 }
 
 std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
-  settle();
+  settle_all();
   GridIndex::Taken taken = grid_.take(rules);
   if (!taken.refusal.empty()) return taken.refusal;
   if (expected_.size() < grid_.interests_end()) expected_.resize(grid_.interests_end());
@@ -441,7 +441,7 @@ SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
 
 /// A receiver that had left is back, and may have what is in the queue still.
 void SelectiveBroadcaster::take_back(uint32_t number) {
-  settle();
+  settle_all();
   SenderSets& still_queued = still_queued_[number - 1];
   still_queued += taken_in_since(*std::exchange(receiver_of(number).gone_at, nullptr));
   for (const bool matched : {true, false}) {
@@ -475,7 +475,7 @@ void SelectiveBroadcaster::finish() {
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     if (account(number).expected()) interrupt(number);
   }
-  settle();
+  settle_all();
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     switch (account(number).state) {
       case State::absent:

@@ -51,7 +51,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   void add_credit(uint32_t receiver, uint64_t more) override;
   void pass_deadlines(int64_t now_ns) override;
   int64_t next_deadline_ns() const override;
-  void settle() override;
+  bool settle(size_t sets_max) override;
   bool drained(uint32_t receiver) const override;
   void trim() override;
   void expire(int64_t now_ns) override;
@@ -160,7 +160,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   void take_out(uint32_t handle);
   void remove(uint32_t handle);
   void tidy(Cell& cell);
-  void settle_cell(uint32_t cell);
+  void settle_all();
+  size_t settle_cell(uint32_t cell);
   void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
 
   // The books.
@@ -176,8 +177,9 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   std::vector<std::vector<uint32_t>> expected_;  // by interest: receivers whose list it is and who are expected; rising numbers
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
-  std::vector<uint32_t> dirty_;    // cells with something in `left`
-  std::vector<uint32_t> emptied_;  // cells that may be dropped
+  std::vector<uint32_t> dirty_;     // cells with something in `left`
+  std::vector<uint32_t> settling_;  // the same, of those that settle() is at
+  std::vector<uint32_t> emptied_;   // cells that may be dropped
   size_t places_ = 0;
   size_t passed_ = 0;
   uint32_t expected_receivers_ = 0;

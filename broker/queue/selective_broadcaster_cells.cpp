@@ -265,15 +265,24 @@ void SelectiveBroadcaster::tidy(Cell& cell) {
   cell.entries.shrink();
 }
 
-void SelectiveBroadcaster::settle() {
-  for (const uint32_t cell : std::exchange(dirty_, {})) {
-    if (grid_.exists(cell)) settle_cell(cell);
+bool SelectiveBroadcaster::settle(size_t sets_max) {
+  if (settling_.empty()) settling_.swap(dirty_);
+  for (size_t sets = 0; sets < sets_max && !settling_.empty(); settling_.pop_back()) {
+    if (grid_.exists(settling_.back())) sets += settle_cell(settling_.back());
   }
+  return !settling_.empty();
 }
 
-void SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
+void SelectiveBroadcaster::settle_all() {
+  settle(SIZE_MAX);  // the rest of the parts
+  settle(SIZE_MAX);
+}
+
+/// Returns how many sets were added to those of a receiver.
+size_t SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
   Cell& cell = cells_[cell_number];
-  if (cell.left.empty()) return;
+  if (cell.left.empty()) return 0;
+  size_t added = 0;
   std::vector<char> matches(options_.receivers + 1);
   for (const uint32_t number : coverers(cell_number)) matches[number] = 1;
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
@@ -281,7 +290,9 @@ void SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
     const auto passed = cell.passed.find(number);
     const uint64_t has_below = passed == cell.passed.end() ? 0 : passed->second;
     for (const auto& [lower, sets] : cell.left) {
-      if (lower >= has_below) skip(number, SkipReason::unrequested, sets);
+      if (lower < has_below) continue;
+      skip(number, SkipReason::unrequested, sets);
+      added += sets.sets().size();
     }
   }
   cell.left.clear();
@@ -289,6 +300,7 @@ void SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
   const uint64_t lowest = cell.entries.empty() ? UINT64_MAX : cell.entries.front().number;
   passed_ -= std::erase_if(cell.passed, [lowest](const auto& one) { return one.second <= lowest; });
   std::erase_if(cell.cuts, [lowest](uint64_t cut) { return cut <= lowest; });
+  return added;
 }
 
 void SelectiveBroadcaster::trim() {

@@ -17,8 +17,13 @@ void SenderSets::clear() {
 }
 
 SenderSets& SenderSets::operator+=(const SenderSets& other) {
-  for (const auto& [sender, set] : other.sets_) sets_[sender] += set;
-  recount();
+  // Without a look at the other senders: this is done for each receiver, each second.
+  for (const auto& [sender, set] : other.sets_) {
+    wire::IndexSet& own = sets_[sender];
+    count_ -= own.count();
+    own += set;
+    count_ += own.count();
+  }
   return *this;
 }
 
