@@ -37,6 +37,9 @@ class Crashes(BenchCase):
         self.assertLessEqual(total["duplicated"], KILLS * window * 10)
         self.assertEqual(total["duplicated_unflagged"], 0)
         self.assertEqual(len(summary["events"]), KILLS)
+        # Also what a killed process had confirmed is counted.
+        for row in summary["services"]["receivers"]:
+            self.assertEqual(row["confirmed"], row["received"])
         self.assertEqual(verify(folder).differences, [])
 
     def test_receivers_killed_without_responses_lose_and_it_is_said(self):

@@ -89,6 +89,14 @@ def check_figures(check, run):
         check.near("sum of the stages' means", added, summary["latency_from_plan_us"]["mean"], 1e-6)
 
 
+def check_answers(check, run):
+    for row in run.summary["services"]["receivers"]:
+        log = run.receivers[row["number"]]
+        for word, count in [("confirmed", "confirmed"), ("refused", "answered_negatively")]:
+            mine = sum(word in line["flags"].split(",") for line in log.rows)
+            check.equal(f"{log.path.stem} {count}", mine, row[count])
+
+
 def unnoted_messages(run):
     return any("were sent but not noted" in reason for reason in run.summary["reasons"])
 
@@ -159,6 +167,7 @@ def verify(folder):
         raise SystemExit(f"{folder}: the logs do not hold every message (log: {logs['mode']}, {dropped} lines dropped), so they cannot be checked")
     check = Check()
     check_figures(check, run)
+    check_answers(check, run)
     check_rates(check, run)
     check_ledger(check, run)
     check_master_file(check, run)

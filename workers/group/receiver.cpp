@@ -58,16 +58,23 @@ void Receiver::on_delivery(const Delivery& delivery) {
   record.sender = delivery.sender;
   record.size = delivery.size;
   record.attempt = delivery.attempt;
-  record.flags = count(delivery);
+  record.flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
   recorder().note(record);
-  if (responses_) answer(delivery);
+  if (record.flags & measure::line_confirmed) client()->acknowledge(delivery.number, true);
+  if (record.flags & measure::line_refused) client()->acknowledge(delivery.number, false);
+  count_answer(record.flags);
 }
 
-void Receiver::answer(const Delivery& delivery) {
-  if (misbehaviour_ == Misbehaviour::confirm_nothing) return;
+/// As the flag of its log line; 0: none is given.
+std::uint16_t Receiver::answer_to(const Delivery& delivery) const {
+  if (!responses_ || misbehaviour_ == Misbehaviour::confirm_nothing) return 0;
   const bool positive = delivery.checksum_ok && misbehaviour_ != Misbehaviour::answer_negatively;
-  (positive ? confirmed_ : answered_negatively_).add();
-  client()->acknowledge(delivery.number, positive);
+  return positive ? measure::line_confirmed : measure::line_refused;
+}
+
+void Receiver::count_answer(std::uint16_t flags) {
+  if (flags & measure::line_confirmed) confirmed_.add();
+  if (flags & measure::line_refused) answered_negatively_.add();
 }
 
 std::uint16_t Receiver::count(const Delivery& delivery) {
@@ -94,6 +101,7 @@ void Receiver::replay(const Record& record) {
   delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;
   delivery.asked_for = (record.flags & measure::line_unasked) == 0;
   count(delivery);
+  count_answer(record.flags);
 }
 
 /// Counts what is remarkable about a delivery and says it as flags of its log line.

@@ -63,7 +63,8 @@ class Receiver : public Service {
   std::uint16_t check(const Delivery& delivery);
   /// Counts and measures a delivery; returns the flags of its log line.
   std::uint16_t count(const Delivery& delivery);
-  void answer(const Delivery& delivery);
+  std::uint16_t answer_to(const Delivery& delivery) const;
+  void count_answer(std::uint16_t flags);
 
   const std::uint32_t place_;  // in the group
   Shared& shared_;

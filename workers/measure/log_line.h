@@ -24,6 +24,8 @@ enum LineFlag : std::uint16_t {
   line_negative = 1 << 6,       // "negative": latency below zero
   line_bad_checksum = 1 << 7,   // "bad-checksum"
   line_unasked = 1 << 8,        // "unasked": no list of this receiver asked for it
+  line_confirmed = 1 << 9,      // "confirmed": with responses, this receiver's answer
+  line_refused = 1 << 10,       // "refused": the same, a negative answer
 };
 
 struct SentLine {
