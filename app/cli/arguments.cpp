@@ -36,13 +36,16 @@ class RunParser {
     } else if (const auto assignment = value_of("--set", word)) {
       take_assignment(*assignment);
     } else if (const auto fault = value_of("--fault", word)) {
-      PlannedFault& planned = arguments_.faults.emplace_back();
-      if (const auto wrong = parse_planned_fault(*fault, planned)) problem_ = "--fault " + *fault + ": " + *wrong;
+      if (const auto wrong = parse_planned_fault(*fault, arguments_.steps.emplace_back())) problem_ = "--fault " + *fault + ": " + *wrong;
+    } else if (const auto request = value_of("--request", word)) {
+      if (const auto wrong = parse_planned_request(*request, arguments_.steps.emplace_back())) {
+        problem_ = "--request " + *request + ": " + *wrong;
+      }
     } else if (problem_) {
       return;
     } else if (word.starts_with('-')) {
       problem_ = word + " is not an option of run (nearest: " +
-                 std::string(nearest_word(word, {"--set", "--out", "--fault", "--strict", "--json", "--help"})) + ")";
+                 std::string(nearest_word(word, {"--set", "--out", "--fault", "--request", "--strict", "--json", "--help"})) + ")";
     } else if (!arguments_.what.empty()) {
       problem_ = "run takes one preset or settings file; there are two: " + arguments_.what + " and " + word;
     } else {
@@ -55,9 +58,11 @@ class RunParser {
     if (word.starts_with(option + "=")) return word.substr(option.size() + 1);
     if (word != option) return {};
     if (at_ == words_.size()) {
-      problem_ = option + (option == "--set"     ? " needs a setting, such as: --set senders.amount=20"
-                           : option == "--fault" ? " needs a fault, such as: --fault kill:receivers@5"
-                                                 : " needs a folder, such as: --out results/first");
+      problem_ =
+          option + (option == "--set"       ? " needs a setting, such as: --set senders.amount=20"
+                    : option == "--fault"   ? " needs a fault, such as: --fault kill:receivers@5"
+                    : option == "--request" ? " needs a request, such as: --request '{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@5'"
+                                            : " needs a folder, such as: --out results/first");
       return {};
     }
     return words_[at_++];
@@ -108,7 +113,7 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
 std::string help_text() {
   return R"(n2nq-bench                  opens the window
 n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--fault WHAT:WHOM@SECONDS]...
-                   [--strict] [--json]
+                   [--request REQUEST@SECONDS]... [--strict] [--json]
                             runs once without a window
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
@@ -125,6 +130,8 @@ run
                             pause, resume, kill, restart : broker, senders or receivers
                             disconnect : one service, such as S001 or R001
                             stop-reading, confirm-nothing, answer-negatively, normal : one receiver
+  --request REQUEST@SECONDS lets receivers ask for something else from then on, with queue.requests on; may be
+                            given again; such as --request '{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@5'
   --strict                  a degraded run ends with exit code 1
   --json                    prints summary.json on stdout and nothing else there
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/control/fault.h"
+#include "app/control/planned_step.h"
 
 namespace n2nq::app {
 
@@ -18,7 +18,7 @@ struct Arguments {
   std::string what;                                           // run: a preset's name or a settings file
   std::vector<std::pair<std::string, std::string>> settings;  // run: --set, in order
   std::string out;                                            // run: --out; empty: the user's data directory
-  std::vector<PlannedFault> faults;                           // run: --fault, in order
+  std::vector<PlannedStep> steps;                             // run: --fault and --request
   bool strict = false;
   bool json = false;
 };

@@ -33,8 +33,9 @@ std::optional<Settings> settings_of(const Arguments& arguments, QStringList& err
   }
   if (!errors.isEmpty()) return {};
   for (const FileError& error : validate_read(settings, read, arguments.what)) errors += text_of(error.text());
-  for (const PlannedFault& planned : arguments.faults) {
-    if (const auto problem = check_fault(planned.fault, settings)) errors += "--fault: " + text_of(*problem);
+  for (const PlannedStep& step : arguments.steps) {
+    const char* option = std::holds_alternative<Fault>(step.what) ? "--fault: " : "--request: ";
+    if (const auto problem = check_step(step, settings)) errors += option + text_of(*problem);
   }
   return errors.isEmpty() ? std::optional(settings) : std::nullopt;
 }
@@ -61,7 +62,7 @@ int RunCommand::execute() {
       control_.get(), &RunControl::finished, this, [] { QCoreApplication::quit(); }, Qt::QueuedConnection);
 
   control_->set_settings(*settings);
-  control_->plan_faults(arguments_.faults);
+  control_->plan(arguments_.steps);
   control_->start_all();
   if (control_->state() == RunState::idle) return exit_bad_input;  // said why already
   QCoreApplication::exec();

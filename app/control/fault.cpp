@@ -10,8 +10,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr double at_s_max = 604'800;
-
 struct Words {
   FaultKind kind;
   std::string_view word;
@@ -77,22 +75,18 @@ QString fault_sentence(const Fault& fault) {
   return QString(words_of(fault.kind).sentence).arg(whom);
 }
 
-Problem parse_planned_fault(std::string_view text, PlannedFault& out) {
-  const std::string form = "must be WHAT:WHOM@SECONDS, such as kill:receivers@5 or stop-reading:R001@2.5";
+Problem parse_fault(std::string_view text, Fault& out) {
   const auto colon = text.find(':');
-  const auto at = text.rfind('@');
-  if (colon == std::string_view::npos || at == std::string_view::npos || at < colon) return form;
+  if (colon == std::string_view::npos) return std::string("has no colon between what and whom");
   const std::string_view word = text.substr(0, colon);
   const auto words = std::find_if(table.begin(), table.end(), [word](const Words& entry) { return entry.word == word; });
   if (words == table.end()) {
     std::vector<std::string_view> known;
     for (const Words& entry : table) known.push_back(entry.word);
-    return form + "; " + in_quotes(word) + " is none of " + one_of(known);
+    return in_quotes(word) + " is none of " + one_of(known);
   }
-  out.fault = {.kind = words->kind, .role = Role::receivers, .number = 0};
-  if (auto problem = parse_whom(text.substr(colon + 1, at - colon - 1), *words, out.fault)) return problem;
-  if (auto problem = parse_decimal(text.substr(at + 1), 0, at_s_max, 3, out.at_s)) return "the seconds behind @ " + *problem;
-  return {};
+  out = {.kind = words->kind, .role = Role::receivers, .number = 0};
+  return parse_whom(text.substr(colon + 1), *words, out);
 }
 
 Problem check_fault(const Fault& fault, const Settings& settings) {

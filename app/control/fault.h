@@ -25,11 +25,6 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-struct PlannedFault {
-  Fault fault;
-  double at_s = 0;  // since the common start
-};
-
 /// Whether it is done to one service, not to a process.
 bool is_of_service(FaultKind kind);
 /// As in --fault and the control protocol: "stop-reading".
@@ -38,8 +33,8 @@ const std::vector<FaultKind>& all_fault_kinds();
 /// "receivers killed", "R017 stops reading".
 QString fault_sentence(const Fault& fault);
 
-/// Half a sentence about what is wrong and what would be right; empty: taken.
-Problem parse_planned_fault(std::string_view text, PlannedFault& out);
+/// WHAT:WHOM. Half a sentence about what is wrong and what would be right; empty: taken.
+Problem parse_fault(std::string_view text, Fault& out);
 /// What this run cannot do; `amounts` by role. Half a sentence, empty: it can.
 Problem check_fault(const Fault& fault, const Settings& settings);
 

@@ -245,8 +245,8 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
     if (event.recovered_after_s) outcome.reasons.back() += QString("; as before %1 s later").arg(*event.recovered_after_s, 0, 'f', 1);
     degraded = true;
   }
-  for (const QString& fault : record.faults_not_made) outcome.reasons += "planned, but not done: " + fault;
-  degraded = degraded || !record.faults_not_made.isEmpty();
+  for (const QString& fault : record.steps_not_made) outcome.reasons += "planned, but not done: " + fault;
+  degraded = degraded || !record.steps_not_made.isEmpty();
   const auto before = outcome.reasons.size();
   find_incomplete_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;

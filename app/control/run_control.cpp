@@ -19,8 +19,8 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   pull_timer.setTimerType(Qt::PreciseTimer);
   connect_timer.setSingleShot(true);
   step_timer.setSingleShot(true);
-  fault_timer.setSingleShot(true);
-  QObject::connect(&fault_timer, &QTimer::timeout, q, [this] { make_planned_faults(); });
+  plan_timer.setSingleShot(true);
+  QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
     if (step != Step::none && step != Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));

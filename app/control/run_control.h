@@ -20,7 +20,7 @@ namespace n2nq::app {
 
 class LauncherFactory;
 struct Fault;
-struct PlannedFault;
+struct PlannedStep;
 struct RunEvent;
 
 enum class Role { broker, senders, receivers };
@@ -70,8 +70,8 @@ class RunControl : public QObject {
   /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once.
   void stop_all();
 
-  /// Faults that are to be made by themselves; for the next run that is started. check_fault() has nothing against them.
-  void plan_faults(std::vector<PlannedFault> faults);
+  /// What is to be done by itself; for the next run that is started. check_step() has nothing against it.
+  void plan(std::vector<PlannedStep> steps);
   /// Why this fault cannot be made now, in a sentence; empty: it can.
   QString fault_problem(const Fault& fault) const;
   /// Makes it. Without effect when fault_problem() says why.

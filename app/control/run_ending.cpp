@@ -156,9 +156,9 @@ void RunControl::Private::on_killed(Role role) {
 
 /// When a run ends, what stands still goes on, and what was planned for later is not done any more.
 void RunControl::Private::give_up_faults() {
-  fault_timer.stop();
-  for (const PlannedFault& planned : std::exchange(faults_to_come, {})) {
-    run.faults_not_made += QString("%1 at %2 s (the run was over)").arg(fault_sentence(planned.fault)).arg(planned.at_s);
+  plan_timer.stop();
+  for (const PlannedStep& planned : std::exchange(steps_to_come, {})) {
+    run.steps_not_made += QString("%1 at %2 s (the run was over)").arg(step_sentence(planned)).arg(planned.at_s);
   }
   for (Member& member : members) {
     if (!std::exchange(member.status.paused, false)) continue;

@@ -11,10 +11,6 @@ bool is_mend(FaultKind kind) {
   return kind == FaultKind::resume || kind == FaultKind::restart || kind == FaultKind::normal;
 }
 
-QString services_text(const NumberRanges& receivers) {
-  return QString::fromStdString(numbers_text(receivers, 'R'));
-}
-
 }  // namespace
 
 QString RunControl::fault_problem(const Fault& fault) const {
@@ -39,9 +35,9 @@ void RunControl::make_fault(const Fault& fault) {
   }
 }
 
-void RunControl::plan_faults(std::vector<PlannedFault> faults) {
-  std::stable_sort(faults.begin(), faults.end(), [](const PlannedFault& a, const PlannedFault& b) { return a.at_s < b.at_s; });
-  d->planned_faults = std::move(faults);
+void RunControl::plan(std::vector<PlannedStep> steps) {
+  std::stable_sort(steps.begin(), steps.end(), [](const PlannedStep& a, const PlannedStep& b) { return a.at_s < b.at_s; });
+  d->planned_steps = std::move(steps);
 }
 
 void RunControl::request(const NumberRanges& receivers, const RequestRules& rules) {
@@ -57,18 +53,23 @@ const std::vector<RunEvent>& RunControl::events() const {
 }
 
 /// Makes those that are due, and waits for the next.
-void RunControl::Private::make_planned_faults() {
-  while (!faults_to_come.empty() && faults_to_come.front().at_s <= t_s()) {
-    const Fault fault = faults_to_come.front().fault;
-    faults_to_come.erase(faults_to_come.begin());
+void RunControl::Private::make_planned_steps() {
+  while (!steps_to_come.empty() && steps_to_come.front().at_s <= t_s()) {
+    const PlannedStep due = steps_to_come.front();
+    steps_to_come.erase(steps_to_come.begin());
+    if (const auto* asked = std::get_if<ReceiverRequest>(&due.what)) {
+      request(asked->receivers.value_or(NumberRanges{{1, run.settings.receivers.amount}}), rules_of(*asked));
+      continue;
+    }
+    const Fault& fault = std::get<Fault>(due.what);
     const QString problem = q->fault_problem(fault);
     if (problem.isEmpty()) {
       make_fault(fault);
     } else {
-      run.faults_not_made += QString("%1 (%2)").arg(fault_sentence(fault), problem);
+      run.steps_not_made += QString("%1 (%2)").arg(fault_sentence(fault), problem);
     }
   }
-  if (!faults_to_come.empty()) fault_timer.start(std::max(0, static_cast<int>((faults_to_come.front().at_s - t_s()) * 1000) + 1));
+  if (!steps_to_come.empty()) plan_timer.start(std::max(0, static_cast<int>((steps_to_come.front().at_s - t_s()) * 1000) + 1));
 }
 
 void RunControl::Private::make_fault(const Fault& fault) {
@@ -147,7 +148,7 @@ void RunControl::Private::request(const NumberRanges& receivers, const RequestRu
     if (of(Role::receivers).alive()) of(Role::receivers).watch->send(request_message(first, last, asked));
   }
   if (state == RunState::running) {
-    note_event(RunEvent::Kind::setting, QString("%1 ask for %2").arg(services_text(receivers), QString::fromStdString(asked.text())));
+    note_event(RunEvent::Kind::setting, request_sentence(receivers, asked));
   }
   emit q->rules_changed();
 }

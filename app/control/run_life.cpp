@@ -62,7 +62,7 @@ bool RunControl::Private::begin_run() {
   broker_address.clear();
   for (Member& member : members) member.renew();
   rules = run.settings.queue.requests ? rules_of(*run.settings.queue.requests, run.settings.receivers.amount) : std::vector<RequestRules>{};
-  faults_to_come = planned_faults;
+  steps_to_come = planned_steps;
   recovery = Recovery();
   since_broker_now.invalidate();
   since_start.invalidate();
@@ -239,7 +239,7 @@ void RunControl::Private::try_start() {
   accumulator.emplace(run.settings);
   since_moved.start();
   set_state(RunState::running);
-  make_planned_faults();
+  make_planned_steps();
   send_start(Role::senders);
   if (receivers_ready) send_start(Role::receivers);
   pull_timer.start();

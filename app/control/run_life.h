@@ -23,6 +23,7 @@
 #include <string>
 
 #include "app/control/live_accumulator.h"
+#include "app/control/planned_step.h"
 #include "app/control/process_watch.h"
 #include "app/control/recovery.h"
 #include "app/control/result.h"
@@ -79,7 +80,7 @@ struct RunControl::Private {
   void look_for_standstill();
 
   // Faults and requests
-  void make_planned_faults();
+  void make_planned_steps();
   void make_fault(const Fault& fault);
   void note_event(RunEvent::Kind kind, const QString& what);
   void relaunch(Role role);
@@ -121,8 +122,8 @@ struct RunControl::Private {
   Options options;
   std::unique_ptr<LauncherFactory> launchers;
   QThread reader_thread;
-  Settings wanted;                           // for what is started next
-  std::vector<PlannedFault> planned_faults;  // by rising time
+  Settings wanted;                         // for what is started next
+  std::vector<PlannedStep> planned_steps;  // by rising time
   RunState state = RunState::idle;
 
   // The present run
@@ -143,8 +144,8 @@ struct RunControl::Private {
   LiveFigures figures;
   Step step = Step::none;
   std::vector<RequestRules> rules;  // by receiver; empty: requests are off
-  std::vector<PlannedFault> faults_to_come;
-  QTimer fault_timer;
+  std::vector<PlannedStep> steps_to_come;
+  QTimer plan_timer;
   Recovery recovery;
   QElapsedTimer since_stop;  // valid: a person, or trouble, ends the run early
   RunOutcome outcome;

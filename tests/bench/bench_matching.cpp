@@ -6,8 +6,8 @@
 //   bench_matching [QUEUED]     only with so many queued
 //
 // Steady state: each message that comes in is followed by as many deliveries as it has copies (broadcaster: one for each receiver whose
-// list matches it, load balancer: one), each to a receiver whose list matches it, which gets credit 1 for that (with responses: the
-// confirmation of the one before gives it back) and takes its oldest message.
+// list matches it, load balancer: one), each to a receiver whose list matches it, which gets credit 1 for that (with responses: by the
+// confirmation of the one before) and takes its oldest message.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -96,6 +96,7 @@ class QueueAlone {
     options.retention_ns = INT64_MAX / 2;
     options.requests = true;
     options.responses = work.responses;
+    options.responses_deadline_ns = INT64_MAX / 2;
     options.dispatch = DispatchRule::round_robin;
     queue_ = Queue::make(options);
     for (uint32_t receiver = 1; receiver <= receivers; ++receiver) {
@@ -129,7 +130,11 @@ class QueueAlone {
   }
 
   uint64_t deliver(uint32_t receiver) {
-    if (!responses_ || asked_[receiver]++ == 0) queue_->add_credit(receiver, 1);
+    if (responses_ && confirmed_[receiver] < handed_over_[receiver]) {
+      queue_->confirm(receiver, confirmed_[receiver]++, 1, false);
+    } else {
+      queue_->add_credit(receiver, 1);
+    }
     if (!queue_->has_next(receiver)) return 0;
     queue_->begin_batch(receiver, 1);
     const uint64_t messages = queue_->batch(receiver).messages;
@@ -138,10 +143,7 @@ class QueueAlone {
       queue_->gather(receiver, pieces_);
       queue_->taken(receiver, pieces_.bytes(), 1);
     }
-    if (responses_) {
-      queue_->confirm(receiver, confirmed_[receiver], static_cast<uint32_t>(messages), false);
-      confirmed_[receiver] += messages;
-    }
+    handed_over_[receiver] += messages;
     return messages;
   }
 
@@ -149,7 +151,7 @@ class QueueAlone {
   Traffic traffic_;
   std::unique_ptr<Queue> queue_;
   std::vector<wire::Bytes> records_;
-  std::vector<uint64_t> asked_ = std::vector<uint64_t>(receivers + 1);
+  std::vector<uint64_t> handed_over_ = std::vector<uint64_t>(receivers + 1);
   std::vector<uint64_t> confirmed_ = std::vector<uint64_t>(receivers + 1);
   Pieces pieces_;
 };
@@ -162,7 +164,12 @@ class WholeBroker {
       : responses_(work.responses),
         traffic_(work),
         broker_({{"expect", {{"senders", senders}, {"receivers", receivers}}},
-                 {"queue", {{"mode", work.name()}, {"requests", true}, {"responses", work.responses}, {"dispatch", "round-robin"}}},
+                 {"queue",
+                  {{"mode", work.name()},
+                   {"requests", true},
+                   {"responses", work.responses},
+                   {"responses_deadline_ms", 3600000},
+                   {"dispatch", "round-robin"}}},
                  {"limits", {{"memory_bytes", uint64_t{2} << 30}}}}) {
     for (uint32_t number = 1; number <= senders; ++number) senders_.push_back(support::WireClient::sender(broker_.port(), number));
     for (uint32_t number = 1; number <= receivers; ++number) {
@@ -182,11 +189,15 @@ class WholeBroker {
     while (done < deliveries) {
       publish();
       for (const uint32_t receiver : traffic_.to) {
-        if (!responses_ || asked_[receiver]++ == 0) receivers_[receiver - 1].send(wire::Credit{1});
+        if (responses_ && confirmed_[receiver] < handed_over_[receiver]) {
+          receivers_[receiver - 1].send(wire::Confirm{{{confirmed_[receiver]++, 1, false}}});
+        } else {
+          receivers_[receiver - 1].send(wire::Credit{1});
+        }
       }
       for (const uint32_t receiver : traffic_.to) {
         receivers_[receiver - 1].receive(1);
-        if (responses_) receivers_[receiver - 1].send(wire::Confirm{{{confirmed_[receiver]++, 1, false}}});
+        ++handed_over_[receiver];
         ++done;
       }
     }
@@ -214,7 +225,7 @@ class WholeBroker {
   support::BrokerUnderTest broker_;
   std::vector<support::WireClient> senders_;
   std::vector<support::WireClient> receivers_;
-  std::vector<uint64_t> asked_ = std::vector<uint64_t>(receivers + 1);
+  std::vector<uint64_t> handed_over_ = std::vector<uint64_t>(receivers + 1);
   std::vector<uint64_t> confirmed_ = std::vector<uint64_t>(receivers + 1);
 };
 

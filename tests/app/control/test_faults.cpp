@@ -2,28 +2,56 @@
 // Faults as text, and how long a run takes to recover from one.
 #include <gtest/gtest.h>
 
-#include "app/control/fault.h"
+#include "app/control/planned_step.h"
 #include "app/control/recovery.h"
 
 namespace n2nq::app {
 namespace {
 
 std::string problem(std::string_view text) {
-  PlannedFault planned;
+  PlannedStep planned;
   return parse_planned_fault(text, planned).value_or("");
 }
 
 TEST(faults, are_read_as_they_are_written) {
-  PlannedFault planned;
+  PlannedStep planned;
   ASSERT_FALSE(parse_planned_fault("kill:receivers@5", planned));
-  EXPECT_EQ(planned.fault, (Fault{FaultKind::kill, Role::receivers, 0}));
+  EXPECT_EQ(std::get<Fault>(planned.what), (Fault{FaultKind::kill, Role::receivers, 0}));
   EXPECT_EQ(planned.at_s, 5);
   ASSERT_FALSE(parse_planned_fault("confirm-nothing:R017@2.5", planned));
-  EXPECT_EQ(planned.fault, (Fault{FaultKind::confirm_nothing, Role::receivers, 17}));
+  EXPECT_EQ(std::get<Fault>(planned.what), (Fault{FaultKind::confirm_nothing, Role::receivers, 17}));
   EXPECT_EQ(planned.at_s, 2.5);
   ASSERT_FALSE(parse_planned_fault("disconnect:S3@0", planned));
-  EXPECT_EQ(planned.fault, (Fault{FaultKind::disconnect, Role::senders, 3}));
-  EXPECT_EQ(fault_sentence(planned.fault), "S003 disconnected");
+  EXPECT_EQ(std::get<Fault>(planned.what), (Fault{FaultKind::disconnect, Role::senders, 3}));
+  EXPECT_EQ(step_sentence(planned), "S003 disconnected");
+}
+
+TEST(planned_requests, are_read_as_they_are_written) {
+  PlannedStep step;
+  ASSERT_FALSE(parse_planned_request("{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@2.5", step));
+  EXPECT_EQ(step.at_s, 2.5);
+  EXPECT_EQ(step_sentence(step), "R1-R25 ask for S001–S010, 20–100 B");
+  Settings settings;
+  settings.receivers.amount = 25;
+  settings.senders.amount = 10;
+  EXPECT_EQ(check_step(step, settings).value_or(""), "needs queue.requests: true (or a list)");
+  settings.queue.requests.emplace();
+  EXPECT_EQ(check_step(step, settings).value_or(""), "");
+  settings.receivers.amount = 24;
+  EXPECT_EQ(check_step(step, settings).value_or(""), "names R25, but there are 24 receivers");
+  ASSERT_FALSE(parse_planned_request("{senders: none}@0", step));
+  EXPECT_EQ(step_sentence(step), "all receivers ask for nothing");
+}
+
+TEST(planned_requests, mistakes_are_named) {
+  const auto problem = [](std::string_view text) {
+    PlannedStep step;
+    return parse_planned_request(text, step).value_or("");
+  };
+  EXPECT_TRUE(problem("{receivers: R1}").starts_with("must be REQUEST@SECONDS, such as {receivers"));
+  EXPECT_NE(problem("{recievers: R1}@1").find("recievers"), std::string::npos);
+  EXPECT_NE(problem("{receivers: R1}, {receivers: R2}@1").find("needs --request more than once"), std::string::npos);
+  EXPECT_NE(problem("{receivers: R1}@-1").find("the seconds behind @"), std::string::npos);
 }
 
 TEST(faults, mistakes_are_named) {
