@@ -163,13 +163,6 @@ void Connection::mark_read(size_t bytes) {
   read_marks_.push_back({bytes_in_, now});
 }
 
-int64_t Connection::read_ns_of(const wire::Frame& frame, size_t body_bytes) const {
-  if (read_marks_.size() == 1) return read_marks_.front().ns;
-  const uint64_t frame_end = bytes_in_ - reader_.bytes_waiting();
-  const uint64_t at = frame_end - frame.body.size() + body_bytes;
-  return std::ranges::lower_bound(read_marks_, at, {}, &ReadMark::bytes_in)->ns;
-}
-
 void Connection::discard(size_t bytes) {
   if (bytes > discard_bytes_left_) {
     fail("the other end talks on");

@@ -24,6 +24,12 @@
 
 namespace n2nq::net {
 
+/// Which bytes of a stream came with which read.
+struct ReadMark {
+  uint64_t bytes_in;  // of the stream, after that read
+  int64_t ns;
+};
+
 class Connection : private Watcher {
  public:
   enum class State { connecting, open, closed };
@@ -59,7 +65,24 @@ class Connection : private Watcher {
 
   /// In on_frame() only: the clock right after the read() that completed the first `body_bytes` of that frame's body. A frame of many
   /// messages comes with many reads, and its first messages were there before its last ones.
-  int64_t read_ns_of(const wire::Frame& frame, size_t body_bytes) const;
+  int64_t read_ns_of(const wire::Frame& frame, size_t body_bytes) const { return ReadTimes(*this, frame).ns_of(body_bytes); }
+
+  /// The same for a walk over the messages of that frame, from the front to the back.
+  class ReadTimes {
+   public:
+    ReadTimes(const Connection& connection, const wire::Frame& frame)
+        : body_begin_(connection.bytes_in_ - connection.reader_.bytes_waiting() - frame.body.size()),
+          mark_(connection.read_marks_.data()) {}
+    /// Never less than before.
+    int64_t ns_of(size_t body_bytes) {
+      while (mark_->bytes_in < body_begin_ + body_bytes) ++mark_;  // the newest mark has all bytes
+      return mark_->ns;
+    }
+
+   private:
+    uint64_t body_begin_;  // in the stream
+    const ReadMark* mark_;
+  };
 
   void set_frame_bytes_max(uint32_t frame_bytes_max) { reader_.set_frame_bytes_max(frame_bytes_max); }
 
@@ -114,13 +137,8 @@ class Connection : private Watcher {
   bool write_failed_ = false;
   int write_error_ = 0;
   uint32_t interest_ = 0;
-  /// Which bytes of the stream came with which read; only of reads that brought bytes of frames that were not handed out yet.
-  struct ReadMark {
-    uint64_t bytes_in;  // of the stream, after that read
-    int64_t ns;
-  };
   static constexpr size_t read_marks_max = 128;  // beyond, what comes in crumbs takes the stamp of the newest crumb
-  std::vector<ReadMark> read_marks_;
+  std::vector<ReadMark> read_marks_;             // only of reads that brought bytes of frames that were not handed out yet
   uint64_t bytes_in_ = 0;
   Timer later_;  // hands out what waited in the buffer while reading was paused, and tells failures of write()
 };

@@ -58,7 +58,7 @@ class Dispatcher {
  private:
   uint32_t random_of(std::span<const Group> groups);
   uint64_t random_below(uint64_t bound);
-  size_t next_in_turn(std::span<const uint32_t> receivers) const;
+  size_t next_in_turn(std::span<const uint32_t> receivers);
 
   template <typename WaitingBytes>
   static size_t least(std::span<const uint32_t> receivers, size_t begin, const WaitingBytes& waiting_bytes) {
@@ -77,6 +77,7 @@ class Dispatcher {
   DispatchRule rule_;
   uint64_t random_state_;
   uint32_t last_ = 0;
+  size_t last_place_ = 0;  // where next_in_turn() found one last: a guess
 };
 
 }  // namespace n2nq

@@ -134,15 +134,16 @@ void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
 }
 
 void LoadBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
-  const Assigned assigned{appended.at.chunk, appended.at.message, appended.at.offset, static_cast<uint32_t>(record.size()), false};
   ++queued_;
-  if (connected_.empty()) {
-    unassigned_.push_back(assigned);
-    return;
-  }
-  const uint32_t chosen = choose_receiver();
-  share_of(chosen).bytes += assigned.bytes;
-  share_of(chosen).waiting.push_back(assigned);
+  const uint32_t chosen = connected_.empty() ? 0 : choose_receiver();
+  Assigned& assigned = chosen == 0 ? unassigned_.grow_back() : share_of(chosen).waiting.grow_back();
+  assigned.chunk = appended.chunk;
+  assigned.message = appended.message;
+  assigned.offset = appended.offset;
+  assigned.bytes = static_cast<uint32_t>(record.size());
+  assigned.again = false;
+  if (chosen == 0) return;
+  share_of(chosen).bytes += record.size();
   mark_ready(chosen);
 }
 
@@ -151,21 +152,28 @@ bool LoadBalancer::has_next(uint32_t receiver) const {
 }
 
 void LoadBalancer::begin_batch(uint32_t receiver, int64_t now_ns) {
-  const Ring<Assigned>& waiting = share_of(receiver).waiting;
-  size_t bytes = waiting.front().bytes;
-  uint64_t messages = 1;
-  while (messages < waiting.size() && wire::deliver_prefix_bytes + bytes + waiting[messages].bytes <= Batch::body_bytes_max) {
-    bytes += waiting[messages++].bytes;
+  const Share& share = share_of(receiver);
+  const Ring<Assigned>& waiting = share.waiting;
+  size_t bytes = share.bytes;
+  uint64_t messages = waiting.size();
+  if (wire::deliver_prefix_bytes + bytes > Batch::body_bytes_max) {
+    bytes = waiting.front().bytes;
+    messages = 1;
+    while (messages < waiting.size() && wire::deliver_prefix_bytes + bytes + waiting[messages].bytes <= Batch::body_bytes_max) {
+      bytes += waiting[messages++].bytes;
+    }
   }
   batch_of(receiver).begin(bytes, messages, now_ns);
 }
 
 void LoadBalancer::gather_records(uint32_t receiver, size_t skip, Pieces& pieces) {
   const Ring<Assigned>& waiting = share_of(receiver).waiting;
-  for (uint64_t i = 0; i < batch(receiver).messages; ++i) {
-    const Assigned& assigned = waiting[i];
-    if (skip < assigned.bytes && !pieces.add({record_of(assigned) + skip, assigned.bytes - skip})) return;
-    skip -= std::min<size_t>(skip, assigned.bytes);
+  const uint64_t messages = batch(receiver).messages;
+  uint64_t i = 0;
+  for (; i < messages && waiting[i].bytes <= skip; ++i) skip -= waiting[i].bytes;
+  for (; i < messages; ++i) {
+    if (!pieces.add({record_of(waiting[i]) + skip, waiting[i].bytes - skip})) return;
+    skip = 0;
   }
 }
 
@@ -175,12 +183,16 @@ void LoadBalancer::complete_batch(uint32_t receiver, int64_t) {
 
 void LoadBalancer::hand_over_first(uint32_t receiver, uint64_t messages) {
   Share& share = share_of(receiver);
-  for (uint64_t i = 0; i < messages; ++i) {
-    const Assigned& assigned = share.waiting[i];
-    share.bytes -= assigned.bytes;
-    account_of(receiver).redelivered += assigned.again;
-    remove(assigned);
+  for (uint64_t i = 0; i < messages;) {
+    const uint64_t chunk = share.waiting[i].chunk;  // mostly that of many
+    const uint64_t first = i;
+    for (; i < messages && share.waiting[i].chunk == chunk; ++i) {
+      share.bytes -= share.waiting[i].bytes;
+      account_of(receiver).redelivered += share.waiting[i].again;
+    }
+    log_.release(chunk, i - first);
   }
+  queued_ -= messages;
   share.waiting.pop_front(messages);
 }
 

@@ -2,33 +2,14 @@
 #include "broker/queue/message_log.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "broker/wire/record.h"
 
 namespace n2nq {
 
-MessageLog::Appended MessageLog::append(wire::ByteView record) {
-  const bool fits = open_ && chunks_.back().capacity - chunks_.back().used >= record.size();
-  if (!fits) open_chunk(record.size());
-  Chunk& chunk = chunks_.back();
-  const Position at = tail_;
-  uint8_t* place = chunk.bytes.get() + chunk.used;
-  std::memcpy(place, record.data(), record.size());
-  chunk.used += record.size();
-  bytes_held_ += record.size();
-  tail_.offset += static_cast<uint32_t>(record.size());
-  tail_.byte += record.size();
-  ++tail_.message;
-  chunk.end = tail_;
-  if (!fits || holds_ == Holds::messages) ++chunk.holders;
-  if (chunk.used == chunk.capacity) close_chunk();
-  return {place, at};
-}
-
 Position MessageLog::end_of_chunk(const Position& position) const {
-  return slot(position.chunk).end;
+  return position.chunk == tail_.chunk ? tail_ : slot(position.chunk).end;
 }
 
 Position MessageLog::normal(Position position) const {
@@ -59,6 +40,7 @@ void MessageLog::close_chunk() {
   if (!open_) return;
   open_ = false;
   const uint64_t closed = tail_.chunk;
+  chunks_.back().end = tail_;
   ++tail_.chunk;
   tail_.offset = 0;
   Chunk& chunk = chunks_.back();
@@ -66,9 +48,8 @@ void MessageLog::close_chunk() {
   release(closed);
 }
 
-void MessageLog::release(uint64_t number) {
+void MessageLog::free_chunk(uint64_t number) {
   Chunk& chunk = slot(number);
-  if (--chunk.holders > 0) return;
   bytes_held_ -= chunk.capacity;
   give_back(std::exchange(chunk, Chunk()));
   while (!chunks_.empty() && !chunks_.front().bytes) {

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -37,7 +38,9 @@ class MessageLog {
 
   struct Appended {
     uint8_t* record;  // stays where it is as long as its chunk is held
-    Position at;
+    uint64_t chunk;
+    uint32_t offset;
+    uint64_t message;
   };
   /// What the caller holds, beginning with append(): each chunk once, or once for each of its messages.
   enum class Holds { chunks, messages };
@@ -61,7 +64,10 @@ class MessageLog {
   Position behind(const Position& position) const;
 
   void hold(uint64_t chunk) { ++slot(chunk).holders; }
-  void release(uint64_t chunk);
+  /// Gives up `times` holds.
+  void release(uint64_t chunk, size_t times = 1) {
+    if ((slot(chunk).holders -= times) == 0) free_chunk(chunk);
+  }
 
   /// Memory of all chunks that are held (the open one as far as it is filled).
   size_t bytes_held() const { return bytes_held_; }
@@ -72,7 +78,7 @@ class MessageLog {
     size_t capacity = 0;
     size_t used = 0;
     size_t holders = 0;
-    Position end;
+    Position end;  // once it is closed
   };
 
   Chunk& slot(uint64_t chunk) { return chunks_[chunk - first_chunk_]; }
@@ -80,6 +86,7 @@ class MessageLog {
   void open_chunk(size_t bytes);
   void close_chunk();
   Chunk take_chunk(size_t bytes);
+  void free_chunk(uint64_t chunk);
   void give_back(Chunk chunk);
 
   const Holds holds_;
@@ -91,5 +98,23 @@ class MessageLog {
   std::vector<Chunk> free_;
   size_t free_bytes_ = 0;
 };
+
+// Inline, because it is done once for each message.
+inline MessageLog::Appended MessageLog::append(wire::ByteView record) {
+  const bool fits = open_ && chunks_.back().capacity - chunks_.back().used >= record.size();
+  if (!fits) open_chunk(record.size());
+  Chunk& chunk = chunks_.back();
+  // Field by field: a copy of the whole would read what the call before has just written in parts, and wait for it to reach the cache.
+  const Appended appended{chunk.bytes.get() + chunk.used, tail_.chunk, tail_.offset, tail_.message};
+  std::memcpy(appended.record, record.data(), record.size());
+  chunk.used += record.size();
+  bytes_held_ += record.size();
+  tail_.offset += static_cast<uint32_t>(record.size());
+  tail_.byte += record.size();
+  ++tail_.message;
+  if (!fits || holds_ == Holds::messages) ++chunk.holders;
+  if (chunk.used == chunk.capacity) close_chunk();
+  return appended;
+}
 
 }  // namespace n2nq

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "broker/wire/bytes.h"
 
@@ -33,13 +34,37 @@ class Pieces {
   size_t bytes() const { return bytes_; }
 
  private:
-  bool continues(wire::ByteView bytes) const;
+  bool continues(const uint8_t* at) const { return count_ > 0 && end_ == at; }
 
   std::array<iovec, pieces_max> pieces_;
   size_t count_ = 0;
+  const uint8_t* end_ = nullptr;  // of the last piece
   size_t bytes_ = 0;
   wire::Bytes scratch_;
   size_t scratch_used_ = 0;
 };
+
+// Inline, because they are called once for each message.
+inline bool Pieces::gather(wire::ByteView bytes) {
+  if (bytes.empty()) return true;
+  if (continues(bytes.data())) {
+    pieces_[count_ - 1].iov_len += bytes.size();
+  } else {
+    if (count_ == pieces_max) return false;
+    pieces_[count_++] = {const_cast<uint8_t*>(bytes.data()), bytes.size()};  // the kernel reads it only
+  }
+  end_ = bytes.data() + bytes.size();
+  bytes_ += bytes.size();
+  return true;
+}
+
+inline bool Pieces::add(wire::ByteView bytes) {
+  const bool copies = bytes.size() < gather_bytes_min && scratch_bytes - scratch_used_ >= bytes.size();
+  if (!copies || continues(bytes.data())) return gather(bytes);
+  uint8_t* const copy = scratch_.data() + scratch_used_;
+  std::memcpy(copy, bytes.data(), bytes.size());
+  scratch_used_ += bytes.size();
+  return gather({copy, bytes.size()});
+}
 
 }  // namespace n2nq

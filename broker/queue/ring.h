@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,15 @@ class Ring {
     if (size_ == slots_.size()) grow();
     slots_[slot(size_++)] = std::move(value);
   }
+  /// One more at the end, to be filled in: it may hold what an earlier one held. Costs less than to make a value and to move it in.
+  T& grow_back() {
+    if (size_ == slots_.size()) grow();
+    return slots_[slot(size_++)];
+  }
   void pop_front(size_t count = 1) {
-    for (size_t i = 0; i < count; ++i) (*this)[i] = T();
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      for (size_t i = 0; i < count; ++i) (*this)[i] = T();
+    }
     first_ = slot(count);
     size_ -= count;
   }

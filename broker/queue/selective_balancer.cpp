@@ -204,9 +204,9 @@ void SelectiveBalancer::collect_ready(std::vector<uint32_t>& ready) {
 
 void SelectiveBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
   QueuedMessage message;
-  message.number = appended.at.message;
-  message.chunk = appended.at.chunk;
-  message.offset = appended.at.offset;
+  message.number = appended.message;
+  message.chunk = appended.chunk;
+  message.offset = appended.offset;
   message.bytes = static_cast<uint32_t>(record.size());
   dispatch(messages_.add(message), 0);
 }

@@ -142,9 +142,9 @@ void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wir
   taken_in_[sender - 1].add(wire::record_index(record.data()));
   bytes_taken_in_ += record.size();
   QueuedMessage message;
-  message.number = appended.at.message;
-  message.chunk = appended.at.chunk;
-  message.offset = appended.at.offset;
+  message.number = appended.message;
+  message.chunk = appended.chunk;
+  message.offset = appended.offset;
   message.bytes = static_cast<uint32_t>(record.size());
   const uint32_t filed_under = sabotage::now(sabotage::Way::unasked) ? sender % options_.senders + 1 : sender;
   message.cell = grid_.cell_of(filed_under, wire::record_size(record.data()));

@@ -16,10 +16,10 @@ constexpr int64_t tell_after_ns = 15 * net::ns_per_ms;
 /// Refused ranges that wait to be told; more are told at once.
 constexpr size_t refused_untold_max = 1000;
 
-/// The fields that the broker fills in are as a sender has to leave them.
-bool is_untouched(const uint8_t* record) {
-  return wire::record_taken_in_ns(record) == 0 && wire::record_attempt(record) == 0 &&
-         (wire::record_flags(record) & ~wire::flag_warm_up) == 0;
+/// From this sender, not beyond the next index, and the fields that the broker fills in are as a sender has to leave them.
+bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
+  return wire::record_sender(record) == number && wire::record_index(record) <= next_index && wire::record_taken_in_ns(record) == 0 &&
+         wire::record_attempt(record) == 0 && (wire::record_flags(record) & ~wire::flag_warm_up) == 0;
 }
 
 }  // namespace
@@ -62,36 +62,31 @@ void SenderDesk::on_frame(Session& session, const wire::Frame& frame) {
 }
 
 void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
+  Account& account = accounts_[session.number() - 1];
+  net::Connection::ReadTimes times(session.connection(), frame);
   wire::RecordWalk records(frame.body);
-  while (const auto record = records.next()) {
-    const auto body_bytes = static_cast<size_t>(record->data() + record->size() - frame.body.data());
-    if (!take_in(session, *record, session.connection().read_ns_of(frame, body_bytes))) return;
+  bool right = true;
+  while (right) {
+    const auto record = records.next();
+    if (!record) break;
+    right = is_right(session.number(), account.next_index, record->data());
+    if (!right) {
+      refuse_record(session, account.next_index, record->data());
+    } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect, it is accepted already
+      account.end_said.reset();
+      mark_untold(session.number());
+      take_in(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())));
+    }
   }
   if (records.failed()) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;
   }
-  if (!held_back() && queue_.bytes_held() >= options_.limits.memory_bytes) hold_back(Hold::memory);
+  if (right && !held_back() && queue_.bytes_held() >= options_.limits.memory_bytes) hold_back(Hold::memory);
 }
 
-bool SenderDesk::take_in(Session& session, wire::ByteView record, int64_t read_ns) {
-  Account& account = accounts_[session.number() - 1];
-  const uint32_t sender = wire::record_sender(record.data());
-  const uint64_t index = wire::record_index(record.data());
-  if (sender != session.number() || index > account.next_index) {
-    session.refuse(wire::ErrorCode::index_gap, "message " + std::to_string(index) + " of sender " + std::to_string(sender) + "; expected " +
-                                                   std::to_string(account.next_index) + " of sender " + std::to_string(session.number()));
-    return false;
-  }
-  if (!is_untouched(record.data())) {
-    session.refuse(wire::ErrorCode::frame, "message " + std::to_string(index) + " of sender " + std::to_string(sender) +
-                                               ": taken_in_ns, attempt and flags but bit 0 are the broker's, a sender leaves them 0");
-    return false;
-  }
-  if (index < account.next_index) return true;  // repeated after a reconnect: it is accepted already
-  account.next_index = index + 1;
-  account.end_said.reset();
-  mark_untold(session.number());
+void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {
+  const uint64_t index = account.next_index++;
   if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
     refuse_message(account, index, wire::RefuseReason::too_large);
   } else if (ending_) {
@@ -101,7 +96,18 @@ bool SenderDesk::take_in(Session& session, wire::ByteView record, int64_t read_n
     ++account.accepted;
     ++accepted_;
   }
-  return true;
+}
+
+/// A record that is not right ends its connection.
+void SenderDesk::refuse_record(Session& session, uint64_t next_index, const uint8_t* record) {
+  const std::string message =
+      "message " + std::to_string(wire::record_index(record)) + " of sender " + std::to_string(wire::record_sender(record));
+  if (wire::record_sender(record) != session.number() || wire::record_index(record) > next_index) {
+    session.refuse(wire::ErrorCode::index_gap,
+                   message + "; expected " + std::to_string(next_index) + " of sender " + std::to_string(session.number()));
+  } else {
+    session.refuse(wire::ErrorCode::frame, message + ": taken_in_ns, attempt and flags but bit 0 are the broker's, a sender leaves them 0");
+  }
 }
 
 void SenderDesk::refuse_message(Account& account, uint64_t index, wire::RefuseReason reason) {

@@ -76,7 +76,8 @@ class SenderDesk {
  private:
   void on_publish(Session& session, const wire::Frame& frame);
   void on_end(Session& session, const wire::End& end);
-  bool take_in(Session& session, wire::ByteView record, int64_t read_ns);
+  void take_in(Account& account, wire::ByteView record, int64_t read_ns);
+  void refuse_record(Session& session, uint64_t next_index, const uint8_t* record);
   void refuse_message(Account& account, uint64_t index, wire::RefuseReason reason);
   void set_ended(Account& account, bool ended);
   void mark_untold(uint32_t number);

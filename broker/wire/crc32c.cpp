@@ -32,13 +32,23 @@ constexpr Tables make_tables() {
 constexpr Tables tables = make_tables();
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2"))) uint32_t crc32c_sse42(ByteView bytes, uint32_t before) {
-  uint64_t crc = ~before;
+__attribute__((target("sse4.2"))) inline uint32_t go_on_sse42(uint32_t crc_before, ByteView bytes) {
+  uint64_t crc = crc_before;
   const uint8_t* at = bytes.data();
   size_t left = bytes.size();
   for (; left >= 8; at += 8, left -= 8) crc = _mm_crc32_u64(crc, load<uint64_t>(at));
-  for (; left > 0; ++at, --left) crc = _mm_crc32_u8(static_cast<uint32_t>(crc), *at);
-  return ~static_cast<uint32_t>(crc);
+  auto crc_32 = static_cast<uint32_t>(crc);
+  if (left & 4) crc_32 = _mm_crc32_u32(crc_32, load<uint32_t>(at)), at += 4;
+  if (left & 2) crc_32 = _mm_crc32_u16(crc_32, load<uint16_t>(at)), at += 2;
+  return left & 1 ? _mm_crc32_u8(crc_32, *at) : crc_32;
+}
+
+__attribute__((target("sse4.2"))) uint32_t crc32c_sse42(ByteView bytes, uint32_t before) {
+  return ~go_on_sse42(~before, bytes);
+}
+
+__attribute__((target("sse4.2"))) uint32_t crc32c_sse42_of_two(ByteView first, ByteView second) {
+  return ~go_on_sse42(go_on_sse42(~uint32_t{0}, first), second);
 }
 #endif
 
@@ -52,12 +62,24 @@ bool crc32c_is_accelerated() {
 #endif
 }
 
+#if defined(__x86_64__)
+namespace {
+const bool accelerated = crc32c_is_accelerated();
+}
+#endif
+
 uint32_t crc32c(ByteView bytes, uint32_t before) {
 #if defined(__x86_64__)
-  static const bool accelerated = crc32c_is_accelerated();
   if (accelerated) return crc32c_sse42(bytes, before);
 #endif
   return crc32c_portable(bytes, before);
+}
+
+uint32_t crc32c_of_two(ByteView first, ByteView second) {
+#if defined(__x86_64__)
+  if (accelerated) return crc32c_sse42_of_two(first, second);
+#endif
+  return crc32c_portable(second, crc32c_portable(first));
 }
 
 uint32_t crc32c_portable(ByteView bytes, uint32_t before) {

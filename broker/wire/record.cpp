@@ -24,8 +24,8 @@ RecordHeader read_record_header(const uint8_t* at) {
 }
 
 void write_record_header(uint8_t* at, const RecordHeader& header) {
-  store(at, header.size);
-  store(at + 4, header.sender);
+  // Size and sender as one number: the checksum reads them as one at once, and could not have them from two stores on their way.
+  store(at, uint64_t{header.size} | uint64_t{header.sender} << 32);
   store(at + 8, header.index);
   store(at + 16, header.intended_ns);
   store(at + 24, header.sent_ns);
@@ -36,18 +36,7 @@ void write_record_header(uint8_t* at, const RecordHeader& header) {
 }
 
 uint32_t compute_record_checksum(const uint8_t* at) {
-  const uint32_t header_crc = crc32c({at, checked_header_bytes});
-  return crc32c({at + record_header_bytes, record_size(at)}, header_crc);
-}
-
-std::optional<ByteView> RecordWalk::next() {
-  if (rest_.empty() || failed_) return std::nullopt;
-  // Compared without adding, so that a size near 2^64 cannot wrap around.
-  failed_ = rest_.size() < record_header_bytes || rest_.size() - record_header_bytes < record_size(rest_.data());
-  if (failed_) return std::nullopt;
-  const ByteView record = rest_.first(record_bytes(rest_.data()));
-  rest_ = rest_.subspan(record.size());
-  return record;
+  return crc32c_of_two({at, checked_header_bytes}, {at + record_header_bytes, record_size(at)});
 }
 
 }  // namespace n2nq::wire

@@ -89,7 +89,15 @@ class RecordWalk {
   explicit RecordWalk(ByteView records) : rest_(records) {}
 
   /// The next whole record, header and payload; none at the end or when what is left is no whole record.
-  std::optional<ByteView> next();
+  std::optional<ByteView> next() {
+    if (rest_.empty() || failed_) return std::nullopt;
+    // Compared without adding, so that a size near 2^64 cannot wrap around.
+    failed_ = rest_.size() < record_header_bytes || rest_.size() - record_header_bytes < record_size(rest_.data());
+    if (failed_) return std::nullopt;
+    const ByteView record = rest_.first(record_bytes(rest_.data()));
+    rest_ = rest_.subspan(record.size());
+    return record;
+  }
   /// True when bytes were left over that are no whole record.
   bool failed() const { return failed_; }
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is compared: N2NQ, the bare relay in its two kinds, and a bare client through that relay. run() runs one of them once."""
 import json
-import os
 import subprocess
 import sys
 import time
@@ -9,7 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
 from bench import BIN  # noqa: E402
-from control import Process, configure  # noqa: E402
+from control import TOKEN, Process, configure  # noqa: E402
+from machine import Others, processor_s, resident_mib  # noqa: E402
 
 START_AFTER_S = 0.3
 RATE_FROM_S, RATE_TO_S = 0.5, 0.2  # a rate is taken between so long after the start and so long before the end
@@ -31,9 +31,9 @@ class Relay:
 
 
 class Broker:
-    def __init__(self, work):
+    def __init__(self, work, token=TOKEN):
         self.process = Process("n2nq-broker")
-        self.process.send(**configure("broker", listen={"address": "127.0.0.1", "port": 0},
+        self.process.send(**configure("broker", token=token, listen={"address": "127.0.0.1", "port": 0},
                                       expect={"senders": work.senders, "receivers": work.receivers},
                                       queue={"mode": work.mode, "dispatch": "round-robin", "retention_ms": 60000, **work.queue}))
         self.port = self.process.wait_for("hello")["port"]
@@ -53,18 +53,6 @@ def start_group(role, system, port, amount, **more):
     group.wait_for("hello")
     group.send(type="connect", address="127.0.0.1", port=port)
     return group
-
-
-def processor_s(pid):
-    """Processor time a process has used so far, all threads, to 1/100 s."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_mib(pid):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM"):
-            return int(line.split()[1]) / 1024
 
 
 def rate_between(receivers, begin_ns, seconds):
@@ -103,6 +91,7 @@ def run(work, side, seconds, during=None):
         for group in groups:
             group.wait_for("state", state="connected")
         used_before_s = processor_s(server.pid)
+        others = Others([server.pid, receivers.popen.pid, senders.popen.pid])
         begin_ns = time.monotonic_ns() + int(START_AFTER_S * 1e9)
         for group in groups:
             group.send(type="start", at_broker_ns=begin_ns)
@@ -110,6 +99,7 @@ def run(work, side, seconds, during=None):
         rate = rate_between(receivers, begin_ns, seconds) if work.interval_ns == 0 else None
         for group in (senders, receivers):
             group.wait_for("state", state="ended")
+        others_share = others.share()
         used_s = processor_s(server.pid) - used_before_s
         peak_mib = resident_mib(server.pid)
         for group in groups:
@@ -118,7 +108,7 @@ def run(work, side, seconds, during=None):
         check(work, sent, received, work.complete)
         latency = received["figures"]["latency"]
         result = {"p50": latency["p50_ns"] / 1e3, "p99": latency["p99_ns"] / 1e3, "count": received["received"],
-                  "cpu": used_s / max(received["received"], 1) * 1e6, "peak_mib": peak_mib,
+                  "cpu": used_s / max(received["received"], 1) * 1e6, "peak_mib": peak_mib, "others": others_share,
                   "lag_p99": (sent["figures"].get("lag") or {}).get("p99_ns"), **told}
         if rate is not None:
             result["rate"] = rate
@@ -129,12 +119,17 @@ def run(work, side, seconds, during=None):
         server.close()
 
 
-def run_bare(work, kind, seconds):
-    """The same traffic by n2nq-bare-client through the relay."""
-    relay = Relay(work, FLOORS[kind])
+def run_bare(work, side, seconds):
+    """The same traffic by n2nq-bare-client, through the relay or N2NQ."""
+    server = Broker(work, token="") if side == "broker" else Relay(work, FLOORS[side])
     try:
-        output = subprocess.run([BIN / "n2nq-bare-client", str(relay.port), str(work.senders), str(work.receivers), str(work.size_bytes),
-                                 str(work.interval_ns), work.start, str(seconds)], check=True, capture_output=True, text=True).stdout
-        return json.loads(output)
+        others = Others([server.pid])
+        output = subprocess.run([BIN / "n2nq-bare-client", "n2nq" if side == "broker" else "floor", str(server.port), str(work.senders),
+                                 str(work.receivers), str(work.size_bytes), str(work.interval_ns), work.start, str(seconds)],
+                                check=True, capture_output=True, text=True, timeout=60).stdout
+        result = json.loads(output)
+        result["others"] = others.share()
+        result["cpu"] = processor_s(server.pid) / max(result["count"], 1) * 1e6
+        return result
     finally:
-        relay.close()
+        server.close()

@@ -75,7 +75,7 @@ class Process:
 
 
 def configure(role, **more):
-    return {"type": "configure", "control": 1, "run": "test", "role": role, "token": TOKEN, **more}
+    return {"type": "configure", "control": 1, "run": "test", "role": role, **{"token": TOKEN, **more}}
 
 
 def start_broker(senders, receivers, prefix=(), address="127.0.0.1", limits=None, log_file="", **queue):

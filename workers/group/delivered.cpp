@@ -62,20 +62,6 @@ measure::SenderSets DeliveredSets::sets() const {
   return sets;
 }
 
-bool IndexBits::add(std::uint64_t index) {
-  const auto place = static_cast<std::size_t>(index / block_bits);
-  if (place >= blocks_.size()) blocks_.resize(place + 1);
-  Block& block = blocks_[place];
-  if (block.count == block_bits) return false;
-  if (!block.words) block.words = std::make_unique<std::uint64_t[]>(block_bits / 64);
-  std::uint64_t& word = block.words[index % block_bits / 64];
-  const std::uint64_t bit = std::uint64_t{1} << (index % 64);
-  if ((word & bit) != 0) return false;
-  word |= bit;
-  if (++block.count == block_bits) block.words.reset();
-  return true;
-}
-
 wire::IndexSet IndexBits::set() const {
   wire::IndexSet set;
   for (std::size_t place = 0; place < blocks_.size(); ++place) {
@@ -96,18 +82,6 @@ wire::IndexSet IndexBits::set() const {
     }
   }
   return set;
-}
-
-DeliveredSets::Finding SharedDelivered::add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged,
-                                            bool redelivered) {
-  if (!bits_[sender - 1].add(index)) {
-    return {.duplicate = true, .inverted = false, .overtaken = !redelivered && redelivered_[sender - 1].contains(index)};
-  }
-  if (redelivered) redelivered_[sender - 1].add(index);
-  std::uint64_t& next = next_[receiver][sender - 1];
-  const bool inverted = !flagged && index < next;
-  if (!flagged && !inverted) next = index + 1;
-  return {.inverted = inverted};
 }
 
 measure::SenderSets SharedDelivered::sets() const {

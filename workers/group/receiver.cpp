@@ -48,7 +48,24 @@ void Receiver::misbehave(Misbehaviour how) {
   if (is_open()) client()->set_reading(how != Misbehaviour::stop_reading);
 }
 
+namespace {
+
+bool same_stamps(const Delivery& a, const Delivery& b) {
+  return a.sent_ns == b.sent_ns && a.received_ns == b.received_ns && a.intended_ns == b.intended_ns && a.taken_in_ns == b.taken_in_ns &&
+         a.sent_on_ns == b.sent_on_ns;
+}
+
+}  // namespace
+
 void Receiver::on_delivery(const Delivery& delivery) {
+  const auto flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
+  if (recorder().is_on()) note(delivery, flags);
+  if (flags & measure::line_confirmed) client()->acknowledge(delivery.number, true);
+  if (flags & measure::line_refused) client()->acknowledge(delivery.number, false);
+  count_answer(flags);
+}
+
+void Receiver::note(const Delivery& delivery, std::uint16_t flags) {
   Record record;
   record.index = delivery.index;
   record.intended_ns = delivery.intended_ns;
@@ -58,11 +75,8 @@ void Receiver::on_delivery(const Delivery& delivery) {
   record.sender = delivery.sender;
   record.size = delivery.size;
   record.attempt = delivery.attempt;
-  record.flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
+  record.flags = flags;
   recorder().note(record);
-  if (record.flags & measure::line_confirmed) client()->acknowledge(delivery.number, true);
-  if (record.flags & measure::line_refused) client()->acknowledge(delivery.number, false);
-  count_answer(record.flags);
 }
 
 /// As the flag of its log line; 0: none is given.
@@ -80,11 +94,19 @@ void Receiver::count_answer(std::uint16_t flags) {
 std::uint16_t Receiver::count(const Delivery& delivery) {
   const std::uint16_t flags = check(delivery);
   if ((flags & (measure::line_unexpected | measure::line_bad_checksum)) != 0) return flags;
-  received_.add();
-  bytes_.add(delivery.size);
-  shared_.histograms.record(delivery);
-  histograms_.record(delivery);
+  if (alike_.count > 0 && !same_stamps(alike_.first, delivery)) on_deliveries_done();
+  if (alike_.count++ == 0) alike_.first = delivery;
+  alike_.bytes += delivery.size;
   return flags;
+}
+
+void Receiver::on_deliveries_done() {
+  if (alike_.count == 0) return;
+  received_.add(alike_.count);
+  bytes_.add(alike_.bytes);
+  shared_.histograms.record(alike_.first, alike_.count);
+  histograms_.record(alike_.first, alike_.count);
+  alike_.count = alike_.bytes = 0;
 }
 
 void Receiver::replay(const Record& record) {
@@ -102,6 +124,7 @@ void Receiver::replay(const Record& record) {
   delivery.asked_for = (record.flags & measure::line_unasked) == 0;
   count(delivery);
   count_answer(record.flags);
+  on_deliveries_done();
 }
 
 /// Counts what is remarkable about a delivery and says it as flags of its log line.

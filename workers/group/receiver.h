@@ -59,12 +59,14 @@ class Receiver : public Service {
   void opened(const OpenFacts& facts, bool restarted) override;
   void ended(const wire::EndTotals& totals) override { totals_ = totals; }
   void on_delivery(const Delivery& delivery) override;
+  void on_deliveries_done() override;
   void on_skipped(std::span<const wire::SkippedRange> ranges) override;
   std::uint16_t check(const Delivery& delivery);
   /// Counts and measures a delivery; returns the flags of its log line.
   std::uint16_t count(const Delivery& delivery);
   std::uint16_t answer_to(const Delivery& delivery) const;
   void count_answer(std::uint16_t flags);
+  void note(const Delivery& delivery, std::uint16_t flags);
 
   const std::uint32_t place_;  // in the group
   Shared& shared_;
@@ -76,6 +78,15 @@ class Receiver : public Service {
   Request request_;
   Misbehaviour misbehaviour_ = Misbehaviour::none;
   net::Timer leave_timer_;
+
+  /// Deliveries in a row with the same stamps, counted and measured at once: what came as one batch mostly has one set of them. None is
+  /// left behind the batch that it came in.
+  struct Alike {
+    Delivery first;
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+  Alike alike_;
 
   Counter received_, duplicated_, duplicated_unflagged_, redelivered_, out_of_order_, unexpected_, negative_, bad_checksum_, unasked_,
       bytes_;

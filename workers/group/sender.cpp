@@ -58,6 +58,7 @@ Sender::Turn Sender::take_turn(std::int64_t now_ns) {
   if (!batch_.empty()) {
     client()->publish(batch_);
     for (std::size_t i = offered_before; i < batch_.size(); ++i) account(batch_[i]);
+    measure_without_gap();
   }
   finish_if_done(now_ns);
   if (again_from_ == next_) {
@@ -113,7 +114,7 @@ void Sender::account(const Outgoing& message) {
   stamps_.push({record.intended_ns, message.sent_ns});
   ++next_;
   measure(record);
-  recorder().note(record);
+  if (recorder().is_on()) recorder().note(record);
 }
 
 void Sender::measure(const Record& record) {
@@ -124,14 +125,24 @@ void Sender::measure(const Record& record) {
     all_.lag.record(*last_lag_ns_);
     histograms_.lag.record(*last_lag_ns_);
   }
-  if (record.other_ns != Record::none_ns) {
+  if (record.other_ns == 0) {
+    ++without_gap_;
+  } else if (record.other_ns != Record::none_ns) {
     all_.delay.record(record.other_ns);
     histograms_.delay.record(record.other_ns);
   }
 }
 
+void Sender::measure_without_gap() {
+  if (without_gap_ == 0) return;
+  all_.delay.record(0, without_gap_);
+  histograms_.delay.record(0, without_gap_);
+  without_gap_ = 0;
+}
+
 void Sender::replay(const Record& record) {
   measure(record);
+  measure_without_gap();
   goes_on_ = true;
   // A full ring had made the killed process wait, so what does not fit any more was answered.
   if (stamps_.room() == 0) stamps_.drop(1), ++known_below_;

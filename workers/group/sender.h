@@ -80,6 +80,7 @@ class Sender : public Service {
   bool fits(std::size_t letters);
   void account(const Outgoing& message);
   void measure(const Record& record);
+  void measure_without_gap();
   void count_unnoted(std::uint64_t next_index);
   void finish_if_done(std::int64_t now_ns);
 
@@ -107,6 +108,7 @@ class Sender : public Service {
 
   std::optional<std::int64_t> last_sent_ns_;
   std::optional<std::int64_t> last_lag_ns_;
+  std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together
   Counter attempted_, accepted_, refused_, bytes_;
   SendHistograms<measure::CoarseHistogram> histograms_;
 };

@@ -146,19 +146,20 @@ class LiveHistogram {
 
   LiveHistogram() : cells_(std::make_unique<std::atomic<Counter>[]>(cells)) {}
 
-  /// The writing thread only. A counter that is full (32 bit: 4.29e9 samples in one bucket) stays full; the sample is still in sum, min and
-  /// max.
-  void record(std::int64_t value_ns) {
-    sum_ns_.store(sum_ns_.load(std::memory_order_relaxed) + value_ns, std::memory_order_relaxed);
+  /// The same sample `times` times, at least once. The writing thread only. A counter that is full (32 bit: 4.29e9 samples in one bucket)
+  /// stays full; the sample is still in sum, min and max.
+  void record(std::int64_t value_ns, std::uint64_t times = 1) {
+    const std::int64_t added_ns = value_ns * static_cast<std::int64_t>(times);
+    sum_ns_.store(sum_ns_.load(std::memory_order_relaxed) + added_ns, std::memory_order_relaxed);
     if (value_ns < min_ns_.load(std::memory_order_relaxed)) min_ns_.store(value_ns, std::memory_order_relaxed);
     if (value_ns > max_ns_.load(std::memory_order_relaxed)) max_ns_.store(value_ns, std::memory_order_relaxed);
     if (value_ns > HistogramLayout::value_max_ns || value_ns < -HistogramLayout::value_max_ns) [[unlikely]] {
-      clamped_.store(clamped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      clamped_.store(clamped_.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
     }
     std::atomic<Counter>& counter = cells_[cell_of(layout.bucket_of(value_ns))];
     const Counter now = counter.load(std::memory_order_relaxed);
-    if (now != std::numeric_limits<Counter>::max()) [[likely]]
-      counter.store(now + 1, std::memory_order_release);
+    const auto more = static_cast<Counter>(std::min<std::uint64_t>(times, std::numeric_limits<Counter>::max() - now));
+    counter.store(now + more, std::memory_order_release);
   }
 
   Histogram snapshot() const {

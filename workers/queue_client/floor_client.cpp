@@ -105,9 +105,13 @@ void FloorClient::take_greeting() {
 void FloorClient::take_records(std::int64_t read_ns) {
   wire::RecordWalk walk(wire::ByteView(in_.data(), received_));
   std::size_t used = 0;
+  bool ended = false;
+  std::uint64_t messages = 0;
   while (const auto record = walk.next()) {
-    if (wire::record_sender(record->data()) == 0) return take_end(wire::record_index(record->data()));
     used += record->size();
+    ended = wire::record_sender(record->data()) == 0;
+    messages = wire::record_index(record->data());
+    if (ended) break;
     Delivery delivery = read_record(record->data());
     delivery.attempt = 1;
     // The relay stamps nothing. The stages are filled in all the same, so that a delivery costs its receiver what one of N2NQ's costs.
@@ -115,8 +119,9 @@ void FloorClient::take_records(std::int64_t read_ns) {
     delivery.received_ns = read_ns;
     delivery.number = deliveries_++;
     handler_.on_delivery(delivery);
-    if (state_ != State::open) return;
   }
+  handler_.on_deliveries_done();
+  if (ended) return take_end(messages);
   received_ -= used;
   std::memmove(in_.data(), in_.data() + used, received_);
 }

@@ -123,15 +123,17 @@ void N2nqClient::take_deliveries(const wire::Frame& frame) {
   wire::RecordWalk walk(frame.body.subspan(wire::deliver_prefix_bytes));
   const std::uint64_t before = deliveries_;
   in_deliveries_ = true;
+  net::Connection::ReadTimes times(*connection_, frame);
   while (const auto record = walk.next()) {
     Delivery delivery = read_record(record->data());
     delivery.sent_on_ns = sent_on_ns;
-    delivery.received_ns = connection_->read_ns_of(frame, static_cast<std::size_t>(record->data() + record->size() - frame.body.data()));
+    delivery.received_ns = times.ns_of(static_cast<std::size_t>(record->data() + record->size() - frame.body.data()));
     delivery.number = deliveries_++;
     delivery.asked_for = is_asked_for(delivery);
     handler_.on_delivery(delivery);
   }
   in_deliveries_ = false;
+  handler_.on_deliveries_done();
   if (walk.failed()) return refuse("a DELIVER whose records do not fit its body");
   if (responses_) {
     send_answers();

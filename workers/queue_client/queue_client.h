@@ -72,6 +72,8 @@ class QueueHandler {
   /// Every index below is accepted or among the refused (now or earlier).
   virtual void on_accepted(std::uint64_t /*next_index*/, std::span<const wire::RefusedRange> /*refused*/) {}
   virtual void on_delivery(const Delivery& /*delivery*/) {}
+  /// Behind the last on_delivery() of those that came in one piece.
+  virtual void on_deliveries_done() {}
   /// What this receiver will not get.
   virtual void on_skipped(std::span<const wire::SkippedRange> /*ranges*/) {}
   /// The system's end message: nothing follows but on_closed(). Senders: nothing but the fact.

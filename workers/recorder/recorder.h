@@ -48,6 +48,8 @@ class Recorder {
 
   /// Data thread: the service has its connection; its log begins. Later calls for the same service change nothing.
   void begin_log(std::uint32_t service, std::uint16_t source_port, std::int64_t offset_to_broker_ns);
+  /// False with LogMode::off: note() does nothing.
+  bool is_on() const { return ring_ != nullptr; }
   /// Data thread. Costs a copy into the ring.
   void note(const Record& record);
 

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much of the machine others took while something was measured."""
+import os
+import time
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def processor_s(pid):
+    """Processor time a process has used so far, all threads, to 1/100 s."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def machine_s():
+    """Processor time that all processes have used so far; interrupts are nobody's."""
+    with open("/proc/stat", encoding="ascii") as stat:
+        return sum(int(field) for field in stat.readline().split()[1:4]) / TICKS
+
+
+def resident_mib(pid):
+    """The most memory a process has had so far."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+    return None
+
+
+class Others:
+    """The share of all cores that was used by none of `pids`, nor by this process and what it waited for."""
+
+    def __init__(self, pids):
+        self.pids = list(pids)
+        self.begun = time.monotonic(), machine_s(), self.own_s()
+
+    def own_s(self):
+        times = os.times()
+        own = times.user + times.system + times.children_user + times.children_system
+        return own + sum(processor_s(pid) for pid in self.pids)
+
+    def share(self):
+        began_at, machine_before, own_before = self.begun
+        others_s = machine_s() - machine_before - (self.own_s() - own_before)
+        return max(0.0, others_s / (time.monotonic() - began_at) / os.cpu_count())
