@@ -68,7 +68,11 @@ TEST(SenderSets, SendersThatShareASetStandTogether) {
 TEST(MessageLog, RecordsLieOneBehindAnotherAndAreFoundAgain) {
   MessageLog log(MessageLog::Holds::chunks);
   std::vector<Position> places;
-  for (uint64_t index = 0; index < 5000; ++index) places.push_back(log.append(support::make_record(1, index, index % 300)).at);
+  for (uint64_t index = 0; index < 5000; ++index) {
+    const uint64_t byte = log.tail().byte;
+    const auto appended = log.append(support::make_record(1, index, index % 300));
+    places.push_back({appended.chunk, appended.offset, appended.message, byte});
+  }
   Position at = places[0];
   for (uint64_t index = 0; index < 5000; ++index) {
     ASSERT_EQ(at.message, index);
@@ -83,7 +87,7 @@ TEST(MessageLog, RecordsLieOneBehindAnotherAndAreFoundAgain) {
 TEST(MessageLog, AChunkLivesAsLongAsItIsHeldAndIsUsedAgain) {
   MessageLog log(MessageLog::Holds::messages);
   std::vector<uint64_t> chunks;
-  for (uint64_t index = 0; index < 100; ++index) chunks.push_back(log.append(support::make_record(1, index, 10'000)).at.chunk);
+  for (uint64_t index = 0; index < 100; ++index) chunks.push_back(log.append(support::make_record(1, index, 10'000)).chunk);
   const size_t full = log.bytes_held();
   EXPECT_GE(full, 100u * 10'048);
   const uint8_t* kept = log.at(chunks[50], 0);
@@ -98,12 +102,12 @@ TEST(MessageLog, AChunkLivesAsLongAsItIsHeldAndIsUsedAgain) {
 
 TEST(MessageLog, AMessageLargerThanAChunkHasOneOfItsOwn) {
   MessageLog log(MessageLog::Holds::messages);
-  const auto small = log.append(support::make_record(1, 0, 10)).at;
-  const auto large = log.append(support::make_record(1, 1, 1'000'000)).at;
-  const auto next = log.append(support::make_record(1, 2, 10)).at;
+  const auto small = log.append(support::make_record(1, 0, 10));
+  const auto large = log.append(support::make_record(1, 1, 1'000'000));
+  const auto next = log.append(support::make_record(1, 2, 10));
   EXPECT_NE(small.chunk, large.chunk);
   EXPECT_NE(next.chunk, large.chunk);
-  EXPECT_EQ(log.end_of_chunk(large).message, 2u);
+  EXPECT_EQ(log.end_of_chunk({large.chunk, large.offset, large.message, 58}).message, 2u);
   const size_t before = log.bytes_held();
   log.release(large.chunk);
   EXPECT_EQ(log.bytes_held(), before - 1'000'048);

@@ -75,6 +75,7 @@ TEST(Crc32c, BothWaysAgreeOnEveryLengthAlignmentAndCut) {
   }
   for (size_t cut = 0; cut <= bytes.size(); ++cut) {
     ASSERT_EQ(crc32c(ByteView(bytes).subspan(cut), crc32c(ByteView(bytes).first(cut))), crc32c(bytes));
+    ASSERT_EQ(crc32c_of_two(ByteView(bytes).first(cut), ByteView(bytes).subspan(cut)), crc32c(bytes));
   }
 }
 

@@ -144,6 +144,23 @@ TEST(Histogram, CoarseIsWithinOnePercent) {
   }
 }
 
+TEST(Histogram, ASampleManyTimesIsManySamples) {
+  CoarseHistogram at_once, one_by_one;
+  for (const std::int64_t value : {0, 300, -70'000, 1'000'000'000}) {
+    at_once.record(value, 1000);
+    for (int i = 0; i < 1000; ++i) one_by_one.record(value);
+  }
+  EXPECT_EQ(at_once.snapshot(), one_by_one.snapshot());
+}
+
+TEST(Histogram, AFullCounterStaysFullAlsoForManyAtOnce) {
+  CoarseHistogram live;
+  live.record(5, UINT32_MAX - 1);
+  live.record(5, 10);
+  live.record(5);
+  EXPECT_EQ(live.snapshot().count(), UINT32_MAX);
+}
+
 TEST(Histogram, CountsWhatIsBeyondItsRangeAndKeepsItExactInTheSum) {
   FineHistogram live;
   const std::int64_t hours = 20'000'000'000'000;
