@@ -37,6 +37,8 @@ class Server : private Session::Owner {
   ~Server() override;
 
   const net::SocketAddress& address() const { return listener_.address(); }
+  /// Somebody has connected: the listener calls this, or whoever brings a socket of another kind. Closes it when there are far too many.
+  void accept(net::Fd socket);
   State state() const { return state_; }
 
   /// Takes nothing more in, drains for at most drain_ms, ends.
@@ -60,7 +62,6 @@ class Server : private Session::Owner {
   void on_refused(Session& session, wire::ErrorCode code) override;
   void on_gone(Session& session) override;
 
-  void accept(net::Fd socket);
   std::optional<Refusal> check_hello(wire::ByteView body) const;
   bool token_matches(const wire::Token& token) const;
   wire::Welcome make_welcome(uint64_t next_index) const;
