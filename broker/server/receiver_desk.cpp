@@ -235,7 +235,8 @@ bool ReceiverDesk::write_batch(uint32_t number) {
   pieces_.clear();
   queue_.gather(number, pieces_);
   const size_t bytes = desk.session->connection().write(pieces_.data(), pieces_.count());
-  queue_.taken(number, bytes, loop_.woke_ns());
+  // An answer has its whole time from here on, however long this wake-up has lasted.
+  queue_.taken(number, bytes, options_.queue.responses ? net::now_ns() : loop_.woke_ns());
   if (bytes > 0) {
     desk.moved_ns = loop_.woke_ns();
     desk.session->note_sent(loop_.woke_ns());

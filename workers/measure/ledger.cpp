@@ -358,7 +358,7 @@ class Maker {
     if (in_.broker) {
       for (const std::string& fault : in_.broker->faults) degrades(fault);
     }
-    std::ranges::stable_partition(out_.findings, [](const Finding& finding) { return finding.breaks; });
+    std::stable_partition(out_.findings.begin(), out_.findings.end(), [](const Finding& finding) { return finding.breaks; });
   }
 
   void find_what_breaks() {
