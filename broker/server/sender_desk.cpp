@@ -2,6 +2,7 @@
 #include "broker/server/sender_desk.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "broker/net/clock.h"
 #include "broker/queue/sabotage.h"
@@ -172,6 +173,10 @@ void SenderDesk::hold_back(Hold hold) {
   held_total_ns_[static_cast<size_t>(hold_)] += now - held_since_ns_;
   held_since_ns_ = now;
   hold_ = hold;
+  if (hold != Hold::none && !std::exchange(hold_told_[static_cast<size_t>(hold)], true)) {
+    log_.write(hold == Hold::memory ? "senders are held back for the first time: the memory budget is used up"
+                                    : "senders are held back for the first time: most receivers are behind");
+  }
   const bool held = held_back();
   if (held == was_held) return;
   for (Account& account : accounts_) {

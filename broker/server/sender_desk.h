@@ -99,6 +99,7 @@ class SenderDesk {
   Hold hold_ = Hold::none;
   int64_t held_since_ns_ = 0;
   std::array<int64_t, 3> held_total_ns_{};  // by reason
+  std::array<bool, 3> hold_told_{};         // likewise
   std::vector<std::string> faults_;
 };
 
