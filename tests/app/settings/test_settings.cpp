@@ -251,6 +251,13 @@ TEST(settings, remarks_say_what_should_be_known_before_the_start) {
   s = {};
   s.senders.delay_ms = 0;
   EXPECT_EQ(remarks(s), std::vector<std::string>{"With delay 0 there is no plan: lag and latency from plan are absent."});
+  for (const double heartbeat_s : {0.0, 5.0}) {
+    s = {};
+    s.limits.heartbeat_s = heartbeat_s;
+    EXPECT_TRUE(remarks(s).empty());
+  }
+  s.limits.heartbeat_s = 4.9;
+  EXPECT_EQ(remarks(s), std::vector<std::string>{"A heartbeat under 5 s may take a service for gone whose host is only busy."});
   s = {};
   s.messages_tsv_max_mib = 1;
   ASSERT_EQ(remarks(s).size(), 1u);
