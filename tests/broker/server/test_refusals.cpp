@@ -264,6 +264,25 @@ TEST(Heartbeat, WhoIsSilentIsGoneAndWhoSaysSomethingStays) {
   answering.join();
 }
 
+TEST(Heartbeat, AReceiverThatReadsSlowlyIsNoCaseForIt) {
+  constexpr int64_t heartbeat_ms = 500;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"heartbeat_ms", heartbeat_ms}}}});
+  WireClient slow = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 200, 100'000);
+  // For three times the heartbeat time it takes nothing, so that the broker stands in the middle of a batch and can say nothing itself.
+  WireClient probe = WireClient::probe(broker.port());
+  wire::Bytes heartbeat;
+  wire::encode_heartbeat(heartbeat);
+  const int64_t until_ns = net::now_ns() + 3 * heartbeat_ms * net::ns_per_ms;
+  while (probe.ask_clock().t3_ns < until_ns) {
+    slow.send(wire::ByteView(heartbeat));
+    sender.send(wire::ByteView(heartbeat));
+  }
+  EXPECT_EQ(slow.receive(200).records.size(), 200u);
+  EXPECT_EQ(sender.end(200), 200u);
+}
+
 TEST(Heartbeat, ManyAtOnceAreNoCredit) {
   BrokerUnderTest broker(json{{"limits", {{"heartbeat_ms", 500}}}});
   WireClient chatty = WireClient::sender(broker.port(), 1);
