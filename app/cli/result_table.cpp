@@ -102,6 +102,18 @@ QString ledger_block(const Json& summary) {
   return out + rest + '\n';
 }
 
+/// Nothing without warm-up.
+QString warm_up_line(const Json& ledger) {
+  const auto found = ledger.find("warmup");
+  if (found == ledger.end()) return {};
+  const auto count = [&](const char* key) { return found->at(key).get<std::int64_t>(); };
+  QString out =
+      heading("warm-up") +
+      QString("sent %1 of %2, received %3").arg(grouped(count("attempted")), grouped(count("planned")), grouped(count("received")));
+  if (count("lost") != 0) out += QString(", %1 lost").arg(grouped(count("lost")));
+  return out + ", in none of the figures\n";
+}
+
 }  // namespace
 
 QString grouped(std::int64_t number) {
@@ -122,7 +134,7 @@ QString result_table(const Json& summary, const QString& folder) {
   QString out = "\n" + figures_block(summary) + stages_line(summary);
   out += rate_line(summary.at("rates"), "sent", "sent_per_s", "sent_bytes_per_s");
   out += rate_line(summary.at("rates"), "received", "received_per_s", "received_bytes_per_s");
-  out += ledger_block(summary);
+  out += ledger_block(summary) + warm_up_line(summary.at("ledger"));
   out += heading("verdict") + QString::fromStdString(summary.at("verdict").get<std::string>()) + '\n';
   for (const Json& reason : summary.at("reasons")) out += heading("") + "- " + QString::fromStdString(reason.get<std::string>()) + '\n';
   return out + heading("folder") + folder + '\n';

@@ -86,6 +86,8 @@ QString RunCommand::progress_text() const {
   } else if (progress >= 0) {
     text += QString("  %1 %, %2 s left").arg(progress * 100, 0, 'f', 0).arg(std::max(0.0, left), 0, 'f', 0);
   }
+  if (control_->warming_up())
+    return text + QString("  warming up: sent %1/%2").arg(grouped(figures.warm_up.sent), grouped(figures.warm_up.planned));
   text += "  sent " + grouped(figures.attempted);
   if (figures.planned >= 0) text += '/' + grouped(figures.planned);
   text +=

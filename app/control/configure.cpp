@@ -29,7 +29,7 @@ Json log_header(const Settings& settings) {
   Json out = Json::object();
   for (const std::string_view key : {"title", "queue.mode", "queue.remove", "queue.retention_s", "queue.dispatch", "senders.amount",
                                      "senders.messages", "senders.duration_s", "senders.size_bytes", "senders.delay_ms",
-                                     "senders.rate_per_s", "senders.start", "receivers.amount", "seed"}) {
+                                     "senders.rate_per_s", "senders.start", "senders.warmup_messages", "receivers.amount", "seed"}) {
     const std::string text = value_text(settings, key);
     if (!text.empty()) out[std::string(key)] = text;
   }
@@ -102,7 +102,8 @@ Json configure_senders(const Settings& settings, const LaunchFacts& facts) {
                  {"duration_ms", senders.duration_s ? Json(milliseconds(*senders.duration_s)) : Json()},
                  {"size_bytes", {senders.size_min_bytes, senders.size_max_bytes}},
                  {"interval_ns", {{"num", interval.num_ns}, {"den", interval.den}}},
-                 {"start", value_text(settings, "senders.start")}};
+                 {"start", value_text(settings, "senders.start")},
+                 {"warmup_messages", senders.warmup_messages}};
   out["seed"] = settings.seed;
   out["log"] = log(settings, facts);
   out["staging_folder"] = staging_folder;
@@ -114,6 +115,7 @@ Json configure_receivers(const Settings& settings, const LaunchFacts& facts) {
   out["system"] = system_name;
   out["services"] = services(settings.receivers.amount);
   out["senders_total"] = settings.senders.amount;
+  out["warmup_messages"] = settings.senders.warmup_messages;
   out["queue_mode"] = value_text(settings, "queue.mode");
   out["requests"] = settings.queue.requests ? request_orders(rules_of(*settings.queue.requests, settings.receivers.amount)) : Json();
   out["log"] = log(settings, facts);
@@ -148,8 +150,8 @@ Json connect_message(const std::string& address, int port) {
   return {{"type", "connect"}, {"address", address}, {"port", port}};
 }
 
-Json start_message(std::int64_t at_broker_ns) {
-  return {{"type", "start"}, {"at_broker_ns", at_broker_ns}};
+Json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns) {
+  return {{"type", "start"}, {"at_broker_ns", at_broker_ns}, {"lead_ns", lead_ns}};
 }
 
 Json stats_message(std::uint64_t id, int first, int last) {

@@ -70,6 +70,7 @@ SendersStats senders_stats(const Json& object) {
   out.attempted = object.at("attempted");
   out.accepted = object.at("accepted");
   out.refused = object.at("refused");
+  if (const auto warm_up = object.find("warmup"); warm_up != object.end()) out.warmup_sent = warm_up->at("attempted");
   out.delay = interval(object, "delay");
   out.lag = interval(object, "lag");
   out.log = log_counts(object);
@@ -77,6 +78,12 @@ SendersStats senders_stats(const Json& object) {
     out.rows.push_back({row.at("number"), row.at("attempted"), unknown, figure(row, "delay_mean_ns", 1e6)});
   }
   return out;
+}
+
+std::int64_t skipped_in(const Json& skipped) {
+  std::int64_t copies = 0;
+  for (const Json& count : skipped) copies += count.get<std::int64_t>();
+  return copies;
 }
 
 ReceiversStats receivers_stats(const Json& object) {
@@ -89,6 +96,10 @@ ReceiversStats receivers_stats(const Json& object) {
   out.out_of_order = object.at("out_of_order");
   out.unexpected = object.at("unexpected");
   out.negative = object.at("negative");
+  if (const auto warm_up = object.find("warmup"); warm_up != object.end()) {
+    out.warmup_received = warm_up->at("received");
+    out.warmup_skipped = skipped_in(warm_up->at("skipped"));
+  }
   const Json& skipped = object.at("skipped");
   out.expired = skipped.at("expired");
   out.unrequested = skipped.at("unrequested");

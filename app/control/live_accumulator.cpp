@@ -59,6 +59,7 @@ bool LiveAccumulator::Group<Stats>::is_kept_waiting_for(double t_s) const {
 
 LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()) {
   figures_.planned = settings.planned_messages().value_or(-1);
+  figures_.warm_up.planned = settings.planned_warmup();
 }
 
 void LiveAccumulator::restarted(Role role) {
@@ -114,6 +115,7 @@ void LiveAccumulator::show(const Group<SendersStats>::Answer& answer) {
   const SendersStats& stats = answer.stats;
   figures_.attempted = stats.attempted;
   figures_.accepted = stats.accepted;
+  figures_.warm_up.sent = stats.warmup_sent;
   figures_.sent_per_s = answer.per_s;
   figures_.sent_bytes_per_s = answer.bytes_per_s;
   figures_.sent_copies_per_s = answer.per_s * copies_;
@@ -127,6 +129,8 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
   const ReceiversStats& stats = answer.stats;
   figures_.received = stats.received;
   figures_.skipped = stats.skipped;
+  figures_.warm_up.received = stats.warmup_received;
+  figures_.warm_up.skipped = stats.warmup_skipped;
   figures_.duplicated = stats.duplicated;
   figures_.out_of_order = stats.out_of_order;
   figures_.unexpected = stats.unexpected;

@@ -43,7 +43,12 @@ struct LiveFigures {
   // A question of more than a second ago is not answered. What only this group knows is unknown then; its counts are those it said last.
   bool senders_silent = false, receivers_silent = false;
   std::int64_t attempted = 0, accepted = 0, received = 0, skipped = 0;
-  std::int64_t planned = -1;   // messages; -1: until stopped
+  std::int64_t planned = -1;                 // messages; -1: until stopped
+  struct WarmUp {                            // in none of the other counts
+    std::int64_t planned = 0, sent = 0;      // messages; planned 0: there is none in this run
+    std::int64_t received = 0, skipped = 0;  // copies
+    std::int64_t lost = -1;                  // copies; -1 until the end
+  } warm_up;
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
   // While it runs as CountRate says, at the end the run's means: by the workers' own stamps.
   double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages

@@ -126,6 +126,14 @@ void set_ledger_rows(LiveFigures& figures, const measure::Ledger& ledger) {
                                          .still_queued = count(total.skipped.still_queued),
                                          .unexplained = total.unexplained,
                                          .balanced = ledger.balanced};
+  if (const auto& warm_up = ledger.warm_up) {
+    const measure::SkippedCounts& skipped = warm_up->total.skipped;
+    figures.warm_up = {.planned = count(warm_up->planned),
+                       .sent = count(warm_up->attempted),
+                       .received = count(warm_up->total.tags.received),
+                       .skipped = count(skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off),
+                       .lost = count(warm_up->total.lost)};
+  }
   for (ReceiverRow& row : figures.receivers) {
     if (row.number < 1 || row.number > static_cast<int>(ledger.receivers.size())) continue;
     const measure::CopyLedger& copies = ledger.receivers[static_cast<std::size_t>(row.number - 1)].copies;
@@ -213,6 +221,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   input.receivers_total = static_cast<std::uint32_t>(settings.receivers.amount);
   // A duration lets through as many as fall into it; only a number of messages is a promise that can be broken by one.
   if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
+  input.warmup_messages = static_cast<std::uint64_t>(settings.senders.warmup_messages);
   input.broker_restarted = record.broker_restarted;
   input.stopped_by_user = record.stopped_by_user || !record.traffic_started;
   if (auto account = account_of(record, Role::senders, measure::senders_account_from, troubles))

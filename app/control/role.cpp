@@ -58,7 +58,8 @@ bool is_used_by(Role role, std::string_view key) {
     case Role::receivers:
       break;
   }
-  return key.starts_with("receivers.") || one_of({"queue.mode", "queue.requests", "senders.amount", "log", "log_sample_every"});
+  return key.starts_with("receivers.") ||
+         one_of({"queue.mode", "queue.requests", "senders.amount", "senders.warmup_messages", "log", "log_sample_every"});
 }
 
 bool is_used_by_run(std::string_view key) {

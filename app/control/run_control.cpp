@@ -137,21 +137,34 @@ QString RunControl::folder() const {
   return d->run.folder ? d->run.folder->path() : QString();
 }
 
+double RunControl::Private::measured_s() const {
+  if (run.settings.senders.warmup_messages == 0 || run.settings.interval().num_ns > 0) return std::max(t_s(), -warmup_s());
+  return warmed_up_s ? t_s() - *warmed_up_s : 0;
+}
+
+bool RunControl::warming_up() const {
+  const Settings& settings = d->run.settings;
+  if (d->state != RunState::running || settings.senders.warmup_messages == 0) return false;
+  return settings.interval().num_ns > 0 ? d->t_s() < 0 : !d->warmed_up_s;
+}
+
 double RunControl::progress() const {
   if (d->state == RunState::finished) return 1;
+  const LiveFigures& figures = d->figures;
   const auto duration = d->run.settings.planned_duration_s();
-  if (duration && *duration > 0) return std::clamp(d->t_s() / *duration, 0.0, 1.0);
-  if (d->figures.planned > 0)
-    return std::clamp(static_cast<double>(d->figures.attempted) / static_cast<double>(d->figures.planned), 0.0, 1.0);
-  return -1;
+  const double warmup_s = d->warmup_s();
+  if (duration && *duration + warmup_s > 0) return std::clamp((d->measured_s() + warmup_s) / (*duration + warmup_s), 0.0, 1.0);
+  if (figures.planned <= 0) return -1;
+  const auto sent = static_cast<double>(figures.attempted + figures.warm_up.sent);
+  return std::clamp(sent / static_cast<double>(figures.planned + figures.warm_up.planned), 0.0, 1.0);
 }
 
 double RunControl::seconds_left() const {
   if (d->state == RunState::finished) return 0;
+  const LiveFigures& figures = d->figures;
   const auto duration = d->run.settings.planned_duration_s();
-  if (duration) return std::max(0.0, *duration - std::max(0.0, d->t_s()));
-  const double rate = d->figures.sent_per_s;
-  if (d->figures.planned > 0 && rate > 0) return static_cast<double>(d->figures.planned - d->figures.attempted) / rate;
+  if (duration) return std::max(0.0, *duration - d->measured_s());
+  if (figures.planned > 0 && figures.sent_per_s > 0) return static_cast<double>(figures.planned - figures.attempted) / figures.sent_per_s;
   return -1;
 }
 

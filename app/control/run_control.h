@@ -94,7 +94,9 @@ class RunControl : public QObject {
   QString log_path(Role role, int number) const;
   QString broker_log_path() const;
   QString folder() const;
-  /// 0…1, and seconds left; negative when unknown (until stopped).
+  /// Warm-up is sent, and nothing is measured yet.
+  bool warming_up() const;
+  /// 0…1, and seconds left, warm-up included; negative when unknown (until stopped).
   double progress() const;
   double seconds_left() const;
 

@@ -66,10 +66,12 @@ bool RunControl::Private::begin_run() {
   recovery = Recovery();
   since_broker_now.invalidate();
   since_start.invalidate();
+  warmed_up_s.reset();
   since_stop.invalidate();
   accumulator.reset();
   figures = LiveFigures();
   figures.planned = wanted.planned_messages().value_or(-1);
+  figures.warm_up.planned = wanted.planned_warmup();
   step = Step::none;
   outcome = RunOutcome();
   for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
@@ -233,7 +235,8 @@ void RunControl::Private::try_start() {
   if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
   if (!receivers_ready && run.settings.start_when == StartWhen::all_connected) return;
   connect_timer.stop();
-  start_at_broker_ns = broker_now_ns + since_broker_now.nsecsElapsed() + options.deadlines.start_lead * std::int64_t{1'000'000};
+  start_at_broker_ns =
+      broker_now_ns + since_broker_now.nsecsElapsed() + options.deadlines.start_lead * std::int64_t{1'000'000} + run.settings.warmup_ns();
   since_start.start();
   run.traffic_started = true;
   accumulator.emplace(run.settings);
@@ -247,11 +250,12 @@ void RunControl::Private::try_start() {
 
 void RunControl::Private::send_start(Role role) {
   of(role).start_sent = true;
-  of(role).watch->send(start_message(start_at_broker_ns));
+  of(role).watch->send(start_message(start_at_broker_ns, run.settings.warmup_ns()));
 }
 
 void RunControl::Private::pull() {
   figures = accumulator->snapshot(t_s());
+  if (!warmed_up_s && figures.warm_up.sent >= figures.warm_up.planned) warmed_up_s = figures.t_s;
   look_for_recovery();
   emit q->figures_changed();
   ++stats_id;
@@ -266,7 +270,7 @@ void RunControl::Private::pull() {
 
 /// A process that hangs without dying must not keep a run open for ever.
 void RunControl::Private::look_for_standstill() {
-  const std::int64_t now_moved = figures.attempted + figures.received + figures.skipped;
+  const std::int64_t now_moved = figures.attempted + figures.received + figures.skipped + figures.warm_up.sent + figures.warm_up.received;
   if (now_moved != moved || state != RunState::running) {
     moved = now_moved;
     since_moved.start();

@@ -115,8 +115,13 @@ struct RunControl::Private {
     return any_alive() || std::any_of(members.begin(), members.end(), [](const Member& member) { return member.salvaging(); });
   }
   double t_s() const {
-    return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed()) / 1e9 - options.deadlines.start_lead / 1e3 : 0;
+    return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed()) / 1e9 - options.deadlines.start_lead / 1e3 - warmup_s()
+                                 : 0;
   }
+  /// By the plan, before the common start.
+  double warmup_s() const { return static_cast<double>(run.settings.warmup_ns()) / 1e9; }
+  /// Seconds of the plan that are over; below 0 while it warms up.
+  double measured_s() const;
 
   RunControl* const q;
   Options options;
@@ -135,7 +140,8 @@ struct RunControl::Private {
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
   QElapsedTimer since_broker_now;
   std::int64_t start_at_broker_ns = 0;
-  QElapsedTimer since_start;  // since the word; the common start is start_lead later
+  QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
+  std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   QTimer pull_timer, connect_timer, step_timer;
   std::uint64_t stats_id = 0, recovery_round = 0;
   std::int64_t moved = 0;  // messages and deliveries at the last look

@@ -153,9 +153,11 @@ std::optional<double> sending_s(const PlainJson& senders_bye, int senders) {
   return attempted * *gap_s / senders;
 }
 
-/// How long the receiving took: as long as the sending, or longer when what was sent arrived only later.
-std::optional<double> receiving_s(const PlainJson& receivers_bye, std::optional<double> sending) {
-  const auto from = receivers_bye.find("started_ns"), to = receivers_bye.find("ended_ns");
+/// How long the receiving took: as long as the sending, or longer when what was sent arrived only later. Behind a warm-up without a plan
+/// there is no instant from which all is measured; then it counts from the first delivery that is.
+std::optional<double> receiving_s(const PlainJson& receivers_bye, std::optional<double> sending, const Settings& settings) {
+  const bool from_first = settings.senders.warmup_messages > 0 && settings.interval().num_ns == 0;
+  const auto from = receivers_bye.find(from_first ? "first_measured_ns" : "started_ns"), to = receivers_bye.find("ended_ns");
   const bool known = from != receivers_bye.end() && to != receivers_bye.end() && from->is_number() && to->is_number() && *from > 0;
   if (!sending || !known) return sending;
   return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_per_s);
@@ -171,7 +173,7 @@ Json rates_json(const RunRecord& record) {
   const PlainJson& senders = bye_of(record, Role::senders);
   const PlainJson& receivers = bye_of(record, Role::receivers);
   const auto seconds = sending_s(senders, record.settings.senders.amount);
-  const auto received_over = receiving_s(receivers, seconds);
+  const auto received_over = receiving_s(receivers, seconds, record.settings);
   const auto seconds_json = [](std::optional<double> value) { return value ? Json(rounded(*value, 1e-6)) : Json(); };
   return {{"over_s", seconds_json(seconds)},
           {"received_over_s", seconds_json(received_over)},

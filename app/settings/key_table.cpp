@@ -272,6 +272,14 @@ void add_service_keys(std::vector<Key>& table) {
              0,
              {"spread", "in-phase"}},
             N2NQ_FIELD(senders.start)));
+  table.push_back(integer({"senders.warmup_messages",
+                           "Warm-up messages",
+                           "",
+                           "Messages each sender sends at the same pace before its first one that counts; in no figure, counted apart.",
+                           0,
+                           1'000'000,
+                           {}},
+                          N2NQ_FIELD(senders.warmup_messages)));
   table.push_back(host("receivers.host", "The host that runs the receivers.", N2NQ_FIELD(receivers.host)));
   table.push_back(integer({"receivers.amount", "Receiver amount", "", "How many receiving services connect to the queue.", 1, 2000, {}},
                           N2NQ_FIELD(receivers.amount)));

@@ -84,6 +84,15 @@ std::optional<std::int64_t> Settings::planned_messages() const {
   return all;
 }
 
+std::int64_t Settings::planned_warmup() const {
+  return senders.warmup_messages * senders.amount;
+}
+
+std::int64_t Settings::warmup_ns() const {
+  const Interval period = interval();
+  return static_cast<std::int64_t>((Wide{senders.warmup_messages} * period.num_ns + period.den - 1) / period.den);
+}
+
 int Settings::copies() const {
   return queue.mode == QueueMode::broadcaster ? receivers.amount : 1;
 }
@@ -200,9 +209,14 @@ std::vector<std::string> remarks(const Settings& s) {
   if (s.limits.heartbeat_s > 0 && s.limits.heartbeat_s < 5) {
     out.push_back("A heartbeat under 5 s may take a service for gone whose host is only busy.");
   }
+  constexpr double long_warmup_s = 60;
+  if (const double warmup_s = static_cast<double>(s.warmup_ns()) / static_cast<double>(ns_per_s); warmup_s > long_warmup_s) {
+    out.push_back("The warm-up alone takes " + rounded_text(warmup_s) + " s.");
+  }
   const auto messages = s.planned_messages();
   if (messages && s.log == LogMode::all && s.messages_tsv_max_mib > 0) {
-    const double mib = static_cast<double>(*messages) * s.copies() * log_line_bytes / static_cast<double>(bytes_per_mib);
+    const double mib =
+        static_cast<double>(*messages + s.planned_warmup()) * s.copies() * log_line_bytes / static_cast<double>(bytes_per_mib);
     if (mib > static_cast<double>(s.messages_tsv_max_mib)) {
       out.push_back("messages.tsv will be cut at " + std::to_string(s.messages_tsv_max_mib) + " MiB (all lines: about " +
                     rounded_text(mib) + " MiB).");

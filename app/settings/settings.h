@@ -67,6 +67,7 @@ struct Settings {
     std::optional<double> delay_ms = 500;  // exactly one of delay_ms and rate_per_s (per sender)
     std::optional<double> rate_per_s;
     StartPhase start = StartPhase::spread;
+    std::int64_t warmup_messages = 0;  // each, before message 0, in no figure
     bool operator==(const Senders&) const = default;
   } senders;
 
@@ -104,6 +105,10 @@ struct Settings {
   std::optional<std::int64_t> planned_messages() const;
   /// Deliveries of one message: receivers.amount for the broadcaster, 1 for the load balancer.
   int copies() const;
+  /// Warm-up messages of all senders together, beside planned_messages().
+  std::int64_t planned_warmup() const;
+  /// How long before the common start the warm-up begins; 0 without warm-up, and as fast as it goes (there it begins with the start).
+  std::int64_t warmup_ns() const;
   /// Planned time from common start to the last send; empty when unknown (until stopped, or as fast as it goes by count).
   std::optional<double> planned_duration_s() const;
 };

@@ -38,7 +38,8 @@ Queue::Queue(const QueueOptions& options, MessageLog::Holds holds)
 void Queue::take_in(wire::ByteView record, int64_t taken_in_ns) {
   const MessageLog::Appended appended = log_.append(record);
   wire::set_record_taken_in_ns(appended.record, taken_in_ns);
-  wire::set_record_flags(appended.record, wire::record_flags(record.data()) & wire::flag_warm_up);
+  const bool warm_up = (wire::record_flags(record.data()) & wire::flag_warm_up) != 0 && !sabotage::now(sabotage::Way::unmarked);
+  wire::set_record_flags(appended.record, warm_up ? wire::flag_warm_up : uint16_t{0});
   wire::set_record_attempt(appended.record, 1);
   on_taken_in(appended, record);
 }

@@ -16,7 +16,7 @@ namespace n2nq::sabotage {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, Way>, 14> names{{
+constexpr std::array<std::pair<const char*, Way>, 15> names{{
     {"not-queued", Way::not_queued},
     {"drop-one", Way::drop_one},
     {"deliver-twice", Way::deliver_twice},
@@ -30,6 +30,7 @@ constexpr std::array<std::pair<const char*, Way>, 14> names{{
     {"lose-expired", Way::lose_expired},
     {"unasked", Way::unasked},
     {"unflagged", Way::unflagged},
+    {"unmarked", Way::unmarked},
     {"accepted-ahead", Way::accepted_ahead},
 }};
 

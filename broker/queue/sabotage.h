@@ -31,6 +31,7 @@ enum class Way {
   lose_expired,       // neither tells nor counts what has expired
   unasked,            // gives a message to receivers whose rules match another sender's
   unflagged,          // delivers again without saying so
+  unmarked,           // passes on a warm-up message as one that is measured
   accepted_ahead,     // tells one index too many in ACCEPTED
 };
 

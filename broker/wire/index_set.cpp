@@ -157,4 +157,21 @@ IndexSet operator-(IndexSet left, const IndexSet& right) {
   return left;
 }
 
+IndexSet below(const IndexSet& set, uint64_t border) {
+  IndexSet found;
+  for (const IndexSet::Run& run : set.runs()) {
+    if (run.from >= border) break;
+    found.add_range(run.from, std::min(run.to, border - 1));
+  }
+  return found;
+}
+
+IndexSet from_on(const IndexSet& set, uint64_t border) {
+  IndexSet found;
+  for (const IndexSet::Run& run : set.runs()) {
+    if (run.to >= border) found.add_range(std::max(run.from, border) - border, run.to - border);
+  }
+  return found;
+}
+
 }  // namespace n2nq::wire

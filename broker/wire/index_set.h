@@ -50,4 +50,8 @@ class IndexSet {
 IndexSet operator+(IndexSet left, const IndexSet& right);
 IndexSet operator-(IndexSet left, const IndexSet& right);
 
+/// The indexes below `border`; and those from it on, counted from there.
+IndexSet below(const IndexSet& set, uint64_t border);
+IndexSet from_on(const IndexSet& set, uint64_t border);
+
 }  // namespace n2nq::wire

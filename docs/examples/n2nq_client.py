@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A sender and a receiver for N2NQ in plain Python, written from docs/wire-protocol.md and from nothing else.
 
-    n2nq_client.py send    HOST PORT NUMBER [--messages 20] [--size 50] [--delay-ms 10]
+    n2nq_client.py send    HOST PORT NUMBER [--messages 20] [--size 50] [--delay-ms 10] [--warm-up 5]
     n2nq_client.py receive HOST PORT NUMBER [--rules 1-3:any,4:20-100] [--then 10 none] [--credit 1]
     both: [--token 64 HEX DIGITS] [--session 1]    (one more each time the same NUMBER connects again)
 
 Needs Python 3.9 and no packages. Responses and requests are used when N2NQ says that the run has them on. `--rules` are SENDERS:SIZES,
-each a number, a range or `any`; `none` asks for nothing; `--then 10 LIST` asks for another list after ten deliveries.
+each a number, a range or `any`; `none` asks for nothing; `--then 10 LIST` asks for another list after ten deliveries. `--warm-up 5`: so many first.
 What happens is written to stdout, tab-separated:  connected VERSION MODE  sent INDEX LETTERS  accepted BELOW  refused FROM TO REASON
     delivered SENDER INDEX ATTEMPT FLAGS LATENCY_US LETTERS  corrupt SENDER INDEX  skipped SENDER REASON FROM TO  end TOTALS…
 """
@@ -97,7 +97,7 @@ def send(args):
             pass
         letters = bytes(random.choices(range(65, 91), k=args.size))
         head = struct.pack("<IIQqq", args.size, args.number, index, intended_ns, time.monotonic_ns())
-        n2nq.send(PUBLISH, head + struct.pack("<qHHI", 0, 0, 0, crc32c(head + letters)) + letters)
+        n2nq.send(PUBLISH, head + struct.pack("<qHHI", 0, index < args.warm_up, 0, crc32c(head + letters)) + letters)
         tell("sent", index, letters.decode())
     n2nq.send(END, struct.pack("<Q", max(n2nq.next_index, args.messages)))
     while hear() != END:
@@ -143,7 +143,7 @@ def receive(args):
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 for name, kind, default in [("what", str, None), ("host", str, None), ("port", int, None), ("number", int, None), ("--messages", int, 20),
                             ("--size", int, 50), ("--delay-ms", float, 10), ("--rules", str, "any:any"), ("--credit", int, 1),
-                            ("--token", str, ""), ("--session", int, 0)]:
+                            ("--token", str, ""), ("--session", int, 0), ("--warm-up", int, 0)]:
     parser.add_argument(name, type=kind, default=default)
 parser.add_argument("--then", nargs=2)
 arguments = parser.parse_args()

@@ -6,22 +6,24 @@ import pathlib
 
 
 class Log:
-    """One service log: `#` lines, the last of which names the columns, then tab-separated lines."""
+    """One service log: `#` lines, the last of which names the columns, then tab-separated lines. `rows` are what is measured; what is flagged
+    as warm-up stands apart."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
-        self.header, self.footer, self.rows = [], [], []
+        self.header, self.footer, self.rows, self.warm_up = [], [], [], []
         columns = None
         for line in self.path.read_text().splitlines():
             if line.startswith("#"):
-                (self.footer if self.rows else self.header).append(line)
+                (self.footer if self.rows or self.warm_up else self.header).append(line)
                 continue
             if columns is None:
                 columns = next(line for line in reversed(self.header) if "\t" in line).lstrip("# ").split("\t")  # a remark may follow
             values = line.split("\t")
             if len(values) != len(columns):
                 raise ValueError(f"{path}: {len(values)} values for {len(columns)} columns: {line!r}")
-            self.rows.append(dict(zip(columns, values)))
+            row = dict(zip(columns, values))
+            (self.warm_up if "warm-up" in row["flags"].split(",") else self.rows).append(row)
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []

@@ -26,6 +26,7 @@ BALANCER = {"mode": "load-balancer", "dispatch": "round-robin"}
 FAST = {"delay_ms": 0, "messages": 2000}
 ASKING = [{"receivers": "R1", "senders": "S1"}, {"receivers": "R2", "senders": "S2", "prefetch": 5}, {"receivers": "R3", "senders": "S3"}]
 SLOW = {"messages": 100}
+WARM_UP = {"warmup_messages": 20}
 DEADLINE = {"deadline_s": 0.2}
 ONE_AT_A_TIME = {"window": 1, "deadline_s": 1}
 SILENT = ["--fault", "confirm-nothing:R002@0.2"]
@@ -46,6 +47,12 @@ WAYS = [
     ("flip-byte", settings({**BALANCER, "responses": True}), [], "broken", r"^5 deliveries with a wrong checksum"),
     ("invent", settings(BROADCASTER), [], "broken", r"^3 deliveries that no sender of this run made"),
     ("invent", settings(BALANCER), [], "broken", r"^1 delivery that no sender of this run made"),
+    ("not-queued", settings(BROADCASTER, senders=WARM_UP), [], "broken", r"^warm-up: 3 copies lost: accepted by N2NQ, neither delivered nor skipped"),
+    ("not-queued", settings(BALANCER, senders=WARM_UP), [], "broken", r"^warm-up: 1 copy lost"),
+    ("deliver-twice", settings(BALANCER, senders=WARM_UP), [], "degraded", r"^warm-up: 1 duplicate that N2NQ did not announce"),
+    ("swap-two", settings(BROADCASTER, senders=WARM_UP), [], "degraded", r"^warm-up: 3 deliveries out of order"),
+    ("unmarked", settings(BROADCASTER, senders=WARM_UP), [], "broken", r"^3 deliveries that no sender of this run made"),
+    ("unmarked", settings({**BALANCER, "responses": True}, senders=WARM_UP), [], "broken", r"^1 delivery that no sender of this run made"),
     ("count-one-more", settings(BROADCASTER), [], "broken", r"^R00\d: 1 delivery counted by N2NQ did not arrive"),
     ("count-one-more", settings(BALANCER), [], "broken", r"^R00\d: 1 delivery counted by N2NQ did not arrive"),
     ("accepted-ahead", settings(BROADCASTER, senders={"delay_ms": 60, "messages": 10}, limits={"reconnect_deadline_s": 0.5}), [], "degraded", r"N2NQ says it has messages up to \d+, but only \d+ were sent"),

@@ -61,6 +61,7 @@ class Case:
             self.settings["queue"]["retention_s"] = pick([0.3, 1, LONG_S])
             self.kind()
             self.kind = self.kind.__name__
+        self.settings["senders"]["warmup_messages"] = pick([0, 0, 1, 7, 30])
 
     def request(self):
         def some(letter, amount):
@@ -195,26 +196,36 @@ class Check:
             self.wrong.append(f"{type(error).__name__}: {error}; it said {(output + errors)[-500:]}")
 
     def check_ledger(self):
-        total = self.summary["ledger"]["total"]
-        self.expect(f"unexplained {total['unexplained']}", total["unexplained"] == 0 and self.summary["ledger"]["balanced"])
+        total, warm_up = self.summary["ledger"]["total"], self.summary["ledger"].get("warmup")
+        self.expect("does not balance", self.summary["ledger"]["balanced"])
         for line in self.summary["ledger"]["senders"] + self.summary["ledger"]["receivers"]:
             self.expect(f"unexplained in {line}", line.get("unexplained", 0) == 0)
         samples = self.summary["latency_us"]["count"]
         self.expect(f"{samples} latency samples for {total['delivered']} delivered and {total['duplicated']} duplicated",
                     samples == total["delivered"] + total["duplicated"])
+        planned = self.case.senders * self.case.settings["senders"]["messages"]
+        self.check_counts("", total, planned)
+        warmup_planned = self.case.senders * self.case.settings["senders"]["warmup_messages"]
+        if warmup_planned > 0:
+            self.check_counts("warm-up: ", warm_up, warmup_planned)
+        else:
+            self.expect(f"warm-up without any: {warm_up}", warm_up is None)
+
+    def check_counts(self, part, total, planned):
+        self.expect(f"{part}unexplained {total['unexplained']}", total["unexplained"] == 0)
         for never in ("unexpected", "bad_checksum", "unasked", "cut_off", "refused"):
-            self.expect(f"{never} {total[never]}", total[never] == 0)
+            self.expect(f"{part}{never} {total[never]}", total[never] == 0)
         for name, allowed in [("lost", self.case.lost), ("lost_before_queue", self.case.lost), ("duplicated_unflagged", self.case.unflagged),
                               ("out_of_order", self.case.unflagged), ("parked", self.case.parked),
                               ("duplicated", self.case.responses or self.case.unflagged),
                               ("unrequested", self.case.settings["queue"]["requests"]), ("expired", self.case.arguments)]:
-            self.expect(f"{name} {total[name]}", allowed or total[name] == 0)
-        planned = self.case.senders * self.case.settings["senders"]["messages"]
-        self.expect(f"attempted {total['attempted']} of {planned}", total["attempted"] == planned)
+            self.expect(f"{part}{name} {total[name]}", allowed or total[name] == 0)
+        self.expect(f"{part}attempted {total['attempted']} of {planned}", total["attempted"] == planned)
 
     def check_verdict(self, code):
-        total, verdict, reasons = self.summary["ledger"]["total"], self.summary["verdict"], self.summary["reasons"]
-        lost = total["lost"] + total["lost_before_queue"] > 0
+        verdict, reasons = self.summary["verdict"], self.summary["reasons"]
+        parts = [self.summary["ledger"]["total"], self.summary["ledger"].get("warmup", {})]
+        lost = any(part.get("lost", 0) + part.get("lost_before_queue", 0) > 0 for part in parts)
         if lost:
             wanted = ["broken"]
         elif self.case.arguments:

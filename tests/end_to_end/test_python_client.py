@@ -12,7 +12,7 @@ from run_folder import Log
 
 CLIENT = pathlib.Path(__file__).parents[2] / "docs/examples/n2nq_client.py"
 MESSAGES = 40
-REDELIVERED, NEWLY_MATCHED = 2, 4  # flags
+WARM_UP, REDELIVERED, NEWLY_MATCHED = 1, 2, 4  # flags
 UNREQUESTED = 2  # reason of SKIPPED
 TOTALS = ("handed_over", "redelivered", "expired", "unrequested", "parked", "cut_off", "still_queued")
 
@@ -55,6 +55,7 @@ class Mixed(BenchCase):
     SENDERS, RECEIVERS = 5, 4
 
     runs = 0
+    warm_up = 0  # the first of each sender's messages
 
     def run_mixed(self, mode, rules=("any:any", "any:any"), more=((), ()), group_requests=None, **queue):
         self.mode, self.runs = mode, self.runs + 1
@@ -64,18 +65,18 @@ class Mixed(BenchCase):
         self.addCleanup(broker.close)
         requests = {"requests": group_requests} if queue.get("requests") else {}
         receivers = start_group("receivers", port, (1, 2, self.RECEIVERS), self.logs / "receivers", senders_total=self.SENDERS,
-                                queue_mode=mode, **requests)
+                                queue_mode=mode, warmup_messages=self.warm_up, **requests)
         self.addCleanup(receivers.close)
         self.receivers = [self.client("receive", port, 3 + i, "--rules", rules[i], "--credit", 1 + 3 * i, *more[i]) for i in range(2)]
         senders = start_group("senders", port, (1, 3, self.SENDERS), self.logs / "senders",
-                              load={"messages": MESSAGES, "duration_ms": None, "size_bytes": [20, 60],
+                              load={"messages": MESSAGES - self.warm_up, "warmup_messages": self.warm_up, "duration_ms": None, "size_bytes": [20, 60],
                                     "interval_ns": {"num": 5_000_000, "den": 1}, "start": "spread"})
         self.addCleanup(senders.close)
         receivers.wait_for("state", state="connected")
         senders.wait_for("state", state="connected")
         for client in self.receivers:
             self.wait_for("the Python receivers", client.is_connected)
-        self.senders = [self.client("send", port, 4 + i, "--messages", MESSAGES, "--size", 30 + 40 * i, "--delay-ms", 5) for i in range(2)]
+        self.senders = [self.client("send", port, 4 + i, "--messages", MESSAGES, "--size", 30 + 40 * i, "--delay-ms", 5, "--warm-up", self.warm_up) for i in range(2)]
         for group in (receivers, senders):
             group.send(type="start", at_broker_ns=0)  # in the past: at once
         for client in self.senders + self.receivers:
@@ -99,14 +100,18 @@ class Mixed(BenchCase):
         self.sizes = {}
         for number in range(1, 4):
             log = Log(self.logs / "senders" / f"S{number:03}.log")
-            self.sizes.update({(number, index): size for index, size in zip(log.numbers("index"), log.numbers("size"))})
+            # On the wire indexes begin with the warm-up, in the logs behind it.
+            self.sizes.update({(number, int(row["index"]) + self.warm_up): int(row["size"]) for row in log.warm_up + log.rows})
+            self.assertEqual([int(row["index"]) for row in log.warm_up], list(range(-self.warm_up, 0)))
         for client in self.senders:
             self.assertEqual(client.end, [MESSAGES], "what N2NQ accepted of it")
             self.sizes.update({key: len(letters) for key, letters in client.sent.items()})
             self.assertEqual(client.of("refused"), [])
         self.sent = set(self.sizes)
         self.assertEqual(len(self.sent), self.SENDERS * MESSAGES)
-        self.assertEqual(self.senders_bye["accepted"], 3 * MESSAGES)
+        self.assertEqual(self.senders_bye["accepted"], 3 * (MESSAGES - self.warm_up))
+        if self.warm_up:
+            self.assertEqual(self.senders_bye["warmup"], {"attempted": 3 * self.warm_up, "accepted": 3 * self.warm_up, "refused": 0})
         self.assertEqual([sender["accepted"] for sender in self.broker_bye["senders"]], [MESSAGES] * self.SENDERS)
 
     def check_receivers(self):
@@ -118,6 +123,8 @@ class Mixed(BenchCase):
         for client in self.receivers:
             totals, account = dict(zip(TOTALS, client.end)), self.broker_bye["receivers"][client.number - 1]
             self.assertEqual(client.of("corrupt"), [])
+            for (_, index), flags in zip(client.delivered, client.flags):
+                self.assertEqual(bool(flags & WARM_UP), index < self.warm_up)
             self.assertEqual(totals["handed_over"], len(client.delivered))
             self.assertEqual(totals["redelivered"], sum(flags & REDELIVERED != 0 for flags in client.flags))
             self.assertEqual(account["handed_over"], len(client.delivered))
@@ -183,6 +190,19 @@ class Mixed(BenchCase):
         self.assertEqual(set(self.receivers[0].delivered), self.matching({4, 5}, 0, 99))
         self.assertTrue(any(flags & NEWLY_MATCHED for flags in self.receivers[0].flags), "what is older than it got already is flagged")
         self.assertEqual(self.receivers[1].delivered, [])
+
+    def test_warm_up(self):
+        self.warm_up = 15
+        for queue in ({}, {"responses": True, "requests": True}):
+            for mode in ("broadcaster", "load-balancer"):
+                with self.subTest(mode=mode, **queue):
+                    self.run_mixed(mode, **queue)
+                    count = sum(len(client.delivered) for client in self.receivers)
+                    if mode == "broadcaster":
+                        self.assertEqual(self.receivers_bye["warmup"]["received"], 2 * self.SENDERS * self.warm_up)
+                        self.assertEqual(self.receivers_bye["received"], 2 * self.SENDERS * (MESSAGES - self.warm_up))
+                    else:
+                        self.assertEqual(self.receivers_bye["received"] + self.receivers_bye["warmup"]["received"] + count, len(self.sent))
 
     # --- load balancer ---
 

@@ -56,9 +56,9 @@ def delays(log):
     return [b - a for a, b in zip(sent, sent[1:])]
 
 
-def key_set(log, sender_column=True, number=0):
-    senders = log.numbers("sender") if sender_column else [number] * len(log.rows)
-    return set(zip(senders, log.numbers("index")))
+def keys_of(rows, number=None):
+    """(sender, index) of each row; `number` is the sender's where the rows do not name it."""
+    return {(int(row.get("sender", number)), int(row["index"])) for row in rows}
 
 
 def check_figures(check, run):
@@ -103,7 +103,7 @@ def unnoted_messages(run):
 
 def check_rates(check, run):
     gaps = [gap for log in run.senders.values() for gap in delays(log)]
-    if not gaps or unnoted_messages(run):
+    if sum(gaps) == 0 or unnoted_messages(run):  # nobody sent twice, or all in one instant
         return
     sent = sum(len(log.rows) for log in run.senders.values())
     over_s = sum(gaps) / len(gaps) / 1e9 * sent / len(run.senders)
@@ -111,40 +111,55 @@ def check_rates(check, run):
     check.near("rates over_s", over_s, rates["over_s"], 1e-6)
     check.near("rates sent_per_s", sent / over_s, rates["sent_per_s"], 1e-6)
     deliveries = sum(len(log.rows) for log in run.receivers.values())
-    check.near("rates received_per_s", deliveries / rates["received_over_s"], rates["received_per_s"], 1e-6)
+    microsecond = 1e-6 / rates["received_over_s"]  # what it is rounded to, of a time that may be short
+    check.near("rates received_per_s", deliveries / rates["received_over_s"], rates["received_per_s"], max(1e-6, microsecond))
     check.equal("rates received_over_s is at least over_s", rates["received_over_s"] >= rates["over_s"], True)
 
 
 def check_ledger(check, run):
-    total = run.summary["ledger"]["total"]
+    """What is measured, and what was warm-up: the same sums, each for itself."""
+    ledger = run.summary["ledger"]
+    check_part(check, run, "", lambda log: log.rows, ledger["total"], unnoted_messages(run))
+    check.equal("messages before message 0 that are not flagged", 0, sum(index < 0 for index in indexes(run, lambda log: log.rows)))
+    check.equal("messages from 0 on that are flagged as warm-up", 0, sum(index >= 0 for index in indexes(run, lambda log: log.warm_up)))
+    check.equal("warm-up has an account", run.summary["settings"]["senders"]["warmup_messages"] > 0, "warmup" in ledger)
+    if "warmup" in ledger:
+        check_part(check, run, "warm-up: ", lambda log: log.warm_up, ledger["warmup"], unnoted_messages(run))
+
+
+def indexes(run, rows_of):
+    return [int(row["index"]) for logs in (run.senders, run.receivers) for log in logs.values() for row in rows_of(log)]
+
+
+def check_part(check, run, name, rows_of, total, some_unnoted):
     sent = set()
     for number, log in run.senders.items():
-        mine = key_set(log, sender_column=False, number=number)
-        check.equal(f"messages of {log.path.stem} logged twice", len(log.rows) - len(mine), 0)
+        mine = keys_of(rows_of(log), number)
+        check.equal(f"{name}messages of {log.path.stem} logged twice", len(rows_of(log)) - len(mine), 0)
         sent |= mine
-    copies = {number: key_set(log) for number, log in run.receivers.items()}
+    copies = {number: keys_of(rows_of(log)) for number, log in run.receivers.items()}
     # What a killed group of senders had sent and not noted yet stands in no log of its own; the receivers may know it.
-    unnoted = total["attempted"] - len(sent) if unnoted_messages(run) else 0
+    unnoted = total["attempted"] - len(sent) if some_unnoted else 0
     known = set().union(*copies.values()) - sent if unnoted else set()
     sent |= known if len(known) <= unnoted else set()
     unseen = unnoted - len(known)
-    check.equal("attempted", len(sent) + unseen, total["attempted"])
+    check.equal(f"{name}attempted", len(sent) + unseen, total["attempted"])
 
-    delivered_rows = sum(len(log.rows) for log in run.receivers.values())
-    check.equal("delivered + duplicated", delivered_rows, total["delivered"] + total["duplicated"])
+    delivered_rows = sum(len(rows_of(log)) for log in run.receivers.values())
+    check.equal(f"{name}delivered + duplicated", delivered_rows, total["delivered"] + total["duplicated"])
     unexpected = sum(len(got - sent) for got in copies.values())
-    check.equal("unexpected", unexpected, total["unexpected"])
+    check.equal(f"{name}unexpected", unexpected, total["unexpected"])
     if run.broadcaster:
-        check.equal("delivered", sum(len(got) for got in copies.values()), total["delivered"])
+        check.equal(f"{name}delivered", sum(len(got) for got in copies.values()), total["delivered"])
         missing = sum(len(sent - got) + unseen for got in copies.values())
     else:
         union = set().union(*copies.values()) if copies else set()
-        check.equal("delivered", len(union), total["delivered"])
+        check.equal(f"{name}delivered", len(union), total["delivered"])
         missing = len(sent - union) + unseen
     explained = sum(total[k] for k in ("expired", "unrequested", "parked", "cut_off", "still_queued", "lost"))
     not_accepted = (total["attempted"] - total["accepted"]) * (len(copies) if run.broadcaster else 1)
-    check.equal("copies that no receiver logged", missing, explained + not_accepted)
-    check.equal("unexplained", 0, total["unexplained"])
+    check.equal(f"{name}copies that no receiver logged", missing, explained + not_accepted)
+    check.equal(f"{name}unexplained", 0, total["unexplained"])
 
 
 def check_master_file(check, run):
@@ -154,7 +169,7 @@ def check_master_file(check, run):
     lines = [l for l in (run.folder / "messages.tsv").read_text().splitlines() if not l.startswith("#")]
     columns = lines[0].split("\t")
     rows = [dict(zip(columns, line.split("\t"))) for line in lines[1:]]
-    check.equal("lines of messages.tsv", len(rows), sum(len(log.rows) for log in run.receivers.values()))
+    check.equal("lines of messages.tsv", len(rows), sum(len(log.rows) + len(log.warm_up) for log in run.receivers.values()))
     received = [int(row["received_ns"]) for row in rows]
     check.equal("messages.tsv ordered by receive time", sorted(received) == received, True)
 

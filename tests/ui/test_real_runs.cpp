@@ -14,6 +14,7 @@
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
+#include "ui/card/ledger_panel.h"
 #include "ui/page/bench_page.h"
 #include "ui/widget/service_table.h"
 #include "ui/widget/state_light.h"
@@ -50,6 +51,7 @@ class TestRealRuns : public QObject {
  private slots:
   void start_all_runs_to_a_clean_verdict();
   void load_balancing_delivers_each_message_once();
+  void warm_up_is_counted_apart();
   void processes_start_in_any_order_data();
   void processes_start_in_any_order();
   void stop_half_way_keeps_what_was_measured();
@@ -96,6 +98,34 @@ void TestRealRuns::load_balancing_delivers_each_message_once() {
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
   QCOMPARE(tile(bench, "tile_received"), QStringLiteral("40"));
+}
+
+void TestRealRuns::warm_up_is_counted_apart() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY(bench.type(QStringLiteral("field_senders_warmup_messages"), QStringLiteral("20")));
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  const auto* progress = bench.find<QWidget>(QStringLiteral("progress"));
+  QVERIFY(bench.wait_for([&] { return progress->accessibleDescription().startsWith(QStringLiteral("warming up · ")); }));
+  QCOMPARE(bench.run().figures().attempted, 0);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+
+  QCOMPARE(tile(bench, "tile_sent"), QStringLiteral("40"));
+  QCOMPARE(tile(bench, "tile_received"), QStringLiteral("120"));
+  QCOMPARE(bench.run().figures().latency.count, 120u);
+  const auto* strip = bench.find<QWidget>(QStringLiteral("status_strip"));
+  QVERIFY2(strip->accessibleDescription().contains(QStringLiteral("warm-up: 80 sent, 240 received")),
+           qPrintable(strip->accessibleDescription()));
+  const auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
+  QCOMPARE(ledger->value(QStringLiteral("warm-up sent")), QStringLiteral("80"));
+  QCOMPARE(ledger->value(QStringLiteral("warm-up received")), QStringLiteral("240"));
+  QCOMPARE(ledger->value(QStringLiteral("delivered")), QStringLiteral("120"));
+  QCOMPARE(ledger->sum(), QStringLiteral("120 copies accepted = 120 delivered"));
+  QVERIFY(bench.window().bench_page()->charts()->latency_history().first_time() >= 0);
+  QVERIFY(ui_test::file_text(bench.run().log_path(app::Role::senders, 1)).contains("\n-20\t"));
 }
 
 void TestRealRuns::processes_start_in_any_order_data() {

@@ -19,6 +19,8 @@ constexpr int row_px = 16;
 constexpr int pad_px = space::between;
 constexpr int column_gap_px = 20;
 constexpr int lines = 14;  // headline, sum, and the longer column with its titles
+constexpr int lines_with_warm_up = 15;
+constexpr std::size_t warm_up_group = 3;
 
 QColor verdict_color(app::Verdict verdict, const Tokens& t) {
   switch (verdict) {
@@ -63,6 +65,11 @@ const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
         {"out of order", "Arrived after a later message of the same sender, without being marked as sent again", Taint::degrades},
         {"unexpected", "Arrived though nobody sent it, or not to this receiver", Taint::breaks},
         {"negative", "Deliveries whose latency came out below zero: clocks that do not fit", Taint::degrades}}},
+      {"warm-up, in no other count",
+       {{"warm-up sent", "Messages the senders have offered before the first one that counts; in no figure and no other count",
+         Taint::none},
+        {"warm-up received", "Deliveries of warm-up messages; what is lost or expires of them stands among the reasons of the verdict",
+         Taint::none}}},
   };
   return all;
 }
@@ -79,6 +86,10 @@ LedgerPanel::LedgerPanel(RunActions& actions, const Theme& theme, QWidget* paren
   connect(&theme, &Theme::changed, this, [this] { update(); });
   connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { show_figures(actions_.run().figures()); });
   clear_figures();
+}
+
+std::size_t LedgerPanel::groups_shown() const {
+  return warm_up_ ? cells_.size() : warm_up_group;
 }
 
 void LedgerPanel::put(const char* name, std::int64_t value, bool known) {
@@ -112,7 +123,7 @@ void LedgerPanel::clear_figures() {
   for (auto& group : cells_) {
     for (Cell& cell : group) cell.known = false;
   }
-  over_ = false;
+  over_ = warm_up_ = false;
   headline_ = QStringLiteral("No run yet: every message will be accounted for here.");
   sum_.clear();
   describe();
@@ -138,6 +149,12 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
   put("out of order", f.out_of_order);
   put("unexpected", f.unexpected);
   put("negative", f.negative);
+  put("warm-up sent", f.warm_up.sent, f.warm_up.planned > 0);
+  put("warm-up received", f.warm_up.received, f.warm_up.planned > 0);
+  if (const bool warm_up = f.warm_up.planned > 0; warm_up != warm_up_) {
+    warm_up_ = warm_up;
+    updateGeometry();
+  }
   over_ = f.settled.has_value() && state == app::RunState::finished;
   balanced_ = true;
   sum_.clear();
@@ -184,22 +201,23 @@ void LedgerPanel::describe() {
 }
 
 QSize LedgerPanel::sizeHint() const {
-  return {3 * 112, lines * row_px + space::in_row + 2 * pad_px};
+  return {3 * 112, (warm_up_ ? lines_with_warm_up : lines) * row_px + space::in_row + 2 * pad_px};
 }
 
-// Two columns below the headline: on the left messages over what stands beside the sum, on the right copies.
+// Two columns below the headline: on the left messages over what stands beside the sum, on the right copies over warm-up.
 QRect LedgerPanel::cell_box(std::size_t group, std::size_t row) const {
   const int room = width() - 2 * pad_px;
   const int column = (room - column_gap_px) / 2;
-  const bool right = group == 1;
-  std::size_t line = row + 1;                           // below its title
-  if (group == 2) line += cells_[0].size() + 1;         // below the messages
+  const bool right = group == 1 || group == warm_up_group;
+  std::size_t line = row + 1;                    // below its title
+  if (group == 2) line += cells_[0].size() + 1;  // below the messages
+  if (group == warm_up_group) line += cells_[1].size() + 1;
   const int top = pad_px + 2 * row_px + space::in_row;  // below headline and sum
   return {pad_px + (right ? column + column_gap_px : 0), top + static_cast<int>(line) * row_px, column, row_px};
 }
 
 const LedgerPanel::Cell* LedgerPanel::cell_at(const QPoint& at) const {
-  for (std::size_t group = 0; group < cells_.size(); ++group) {
+  for (std::size_t group = 0; group < groups_shown(); ++group) {
     for (std::size_t row = 0; row < cells_[group].size(); ++row) {
       if (cell_box(group, row).contains(at)) return &cells_[group][row];
     }
@@ -230,7 +248,7 @@ void LedgerPanel::keyPressEvent(QKeyEvent* event) {
   const bool up = event->key() == Qt::Key_Up, down = event->key() == Qt::Key_Down;
   if (!up && !down) return QWidget::keyPressEvent(event);
   int total = 0;
-  for (const auto& group : cells_) total += static_cast<int>(group.size());
+  for (std::size_t group = 0; group < groups_shown(); ++group) total += static_cast<int>(cells_[group].size());
   current_ = (current_ < 0 ? (up ? total - 1 : 0) : current_ + (up ? total - 1 : 1)) % total;
   int at = current_;
   std::size_t group = 0;
@@ -275,7 +293,7 @@ void LedgerPanel::paintEvent(QPaintEvent* event) {
   draw_tabular(painter, QPointF(pad_px, baseline(head.translated(0, row_px))), metrics.elidedText(sum, Qt::ElideRight, room));
 
   int place = 0;
-  for (std::size_t group = 0; group < cells_.size(); ++group) {
+  for (std::size_t group = 0; group < groups_shown(); ++group) {
     const QRect title = cell_box(group, 0).translated(0, -row_px);
     painter.setPen(t.secondary);
     painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,

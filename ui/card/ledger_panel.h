@@ -52,6 +52,8 @@ class LedgerPanel : public QWidget {
   };
 
   static const std::vector<Group>& groups();
+  /// The groups that are shown: warm-up only where there is one.
+  std::size_t groups_shown() const;
   void put(const char* name, std::int64_t value, bool known = true);
   const Cell* find(const QString& name) const;
   /// Which cell is where; null: none.
@@ -66,7 +68,7 @@ class LedgerPanel : public QWidget {
   const Theme& theme_;
   std::vector<std::vector<Cell>> cells_;  // by group
   QString headline_, sum_;
-  bool over_ = false, balanced_ = true;
+  bool over_ = false, balanced_ = true, warm_up_ = false;
   int current_ = -1;  // the count that the keyboard is at
 };
 

@@ -143,6 +143,12 @@ void RunBar::refresh_progress() {
     case app::RunState::running:
       break;
   }
+  const double left_s = run.seconds_left();
+  if (run.warming_up()) {
+    QString text = QStringLiteral("warming up");
+    if (left_s >= 0) text += QStringLiteral(" · %1 left").arg(span_text(left_s));
+    return progress_->set_progress(std::max(run.progress(), 0.0), text);
+  }
   if (run.progress() < 0) {
     const double t_s = std::max(run.figures().t_s, 0.0);
     return progress_->set_progress(-1, QStringLiteral("until stopped · %1").arg(span_text(t_s)));
@@ -150,7 +156,7 @@ void RunBar::refresh_progress() {
   // 100 % is said by "finished" only.
   const int percent = std::min(99, static_cast<int>(run.progress() * 100));
   QString text = QStringLiteral("%1 %").arg(percent);
-  if (run.seconds_left() >= 0) text += QStringLiteral(" · %1 left").arg(span_text(run.seconds_left()));
+  if (left_s >= 0) text += QStringLiteral(" · %1 left").arg(span_text(left_s));
   progress_->set_progress(run.progress(), text);
 }
 

@@ -70,6 +70,9 @@ void StatusStrip::refresh() {
                   .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
     if (f.lost >= 0) counts_ += QStringLiteral(" · lost %1").arg(count_text(f.lost));
     if (f.negative > 0) counts_ += QStringLiteral(" · negative latency %1").arg(count_text(f.negative));
+    if (f.warm_up.planned > 0) {
+      counts_ += QStringLiteral(" · warm-up: %1 sent, %2 received").arg(count_text(f.warm_up.sent), count_text(f.warm_up.received));
+    }
     if (f.log_lines_dropped > 0) counts_ += QStringLiteral(" · log incomplete: %1 lines dropped").arg(count_text(f.log_lines_dropped));
   }
   right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));

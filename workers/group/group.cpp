@@ -85,17 +85,17 @@ void Group::tick() {
   tick_timer_.arm(tick_due_ns_);
 }
 
-void Group::start(std::int64_t at_broker_ns) {
+void Group::start(std::int64_t at_broker_ns, std::int64_t lead_ns) {
   if (start_told_) return;
   start_told_ = true;
   const std::int64_t now = net::now_ns();
   start_ns_ = at_broker_ns - offset_ns_;
-  if (start_ns_ < now && settings_.continue_of.empty()) {
-    started_late_ns_ = now - start_ns_;
-    start_ns_ = now;
+  if (const std::int64_t late_ns = now - (start_ns_ - lead_ns); late_ns > 0 && settings_.continue_of.empty()) {
+    started_late_ns_ = late_ns;
+    start_ns_ = settings_.role == WorkerRole::senders ? start_ns_ + late_ns : std::max(start_ns_, now);
   }
   begin(start_ns_);
-  start_timer_.arm(start_ns_);
+  start_timer_.arm(start_ns_ - lead_ns);
 }
 
 void Group::run_at_start() {

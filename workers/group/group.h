@@ -38,8 +38,8 @@ class Group : public ServiceObserver {
 
   // --- loop thread ---
   void connect(const net::SocketAddress& address);
-  /// The plan's instant 0, on the broker's clock.
-  void start(std::int64_t at_broker_ns);
+  /// The plan's instant 0, on the broker's clock; the warm-up begins `lead_ns` earlier.
+  void start(std::int64_t at_broker_ns, std::int64_t lead_ns);
   void stop();
   /// Ends whatever is still going on, finishes the logs and gives the final figures. Once.
   nlohmann::json bye();

@@ -159,10 +159,11 @@ class Process {
   }
 
   void start(Section& section) {
-    std::int64_t at_broker_ns = 0;
+    std::int64_t at_broker_ns = 0, lead_ns = 0;
     section.required_number("at_broker_ns", at_broker_ns, INT64_MIN, INT64_MAX);
+    section.whole_number("lead_ns", lead_ns, 0, INT64_MAX / 2);
     section.refuse_unknown();
-    group_->start(at_broker_ns);
+    group_->start(at_broker_ns, lead_ns);
   }
 
   void fault(Section& section) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/group/receiver.h"
 
+#include <algorithm>
+
 #include "broker/net/clock.h"
 #include "broker/wire/record.h"
+#include "workers/group/plan_index.h"
 #include "workers/load/pacer.h"
 
 namespace n2nq::worker {
@@ -62,12 +65,12 @@ void Receiver::on_delivery(const Delivery& delivery) {
   if (recorder().is_on()) note(delivery, flags);
   if (flags & measure::line_confirmed) client()->acknowledge(delivery.number, true);
   if (flags & measure::line_refused) client()->acknowledge(delivery.number, false);
-  count_answer(flags);
+  count_answer(delivery.index, flags);
 }
 
 void Receiver::note(const Delivery& delivery, std::uint16_t flags) {
   Record record;
-  record.index = delivery.index;
+  record.index = plan_index(delivery.index, shared_.warmup_messages);
   record.intended_ns = delivery.intended_ns;
   record.sent_ns = delivery.sent_ns;
   record.other_ns = delivery.received_ns;
@@ -86,15 +89,16 @@ std::uint16_t Receiver::answer_to(const Delivery& delivery) const {
   return positive ? measure::line_confirmed : measure::line_refused;
 }
 
-void Receiver::count_answer(std::uint16_t flags) {
-  if (flags & measure::line_confirmed) confirmed_.add();
-  if (flags & measure::line_refused) answered_negatively_.add();
+void Receiver::count_answer(std::uint64_t index, std::uint16_t flags) {
+  if (flags & measure::line_confirmed) counts_of(index).confirmed.add();
+  if (flags & measure::line_refused) counts_of(index).answered_negatively.add();
 }
 
 std::uint16_t Receiver::count(const Delivery& delivery) {
   const std::uint16_t flags = check(delivery);
   if ((flags & (measure::line_unexpected | measure::line_bad_checksum)) != 0) return flags;
-  if (alike_.count > 0 && !same_stamps(alike_.first, delivery)) on_deliveries_done();
+  const bool is_alike = same_stamps(alike_.first, delivery) && is_warm_up(alike_.first.index) == is_warm_up(delivery.index);
+  if (alike_.count > 0 && !is_alike) on_deliveries_done();
   if (alike_.count++ == 0) alike_.first = delivery;
   alike_.bytes += delivery.size;
   return flags;
@@ -102,16 +106,20 @@ std::uint16_t Receiver::count(const Delivery& delivery) {
 
 void Receiver::on_deliveries_done() {
   if (alike_.count == 0) return;
-  received_.add(alike_.count);
-  bytes_.add(alike_.bytes);
-  shared_.histograms.record(alike_.first, alike_.count);
-  histograms_.record(alike_.first, alike_.count);
+  DeliveryCounts& counts = counts_of(alike_.first.index);
+  counts.received.add(alike_.count);
+  counts.bytes.add(alike_.bytes);
+  if (!is_warm_up(alike_.first.index)) {
+    if (shared_.first_measured_ns == 0) shared_.first_measured_ns = alike_.first.received_ns;
+    shared_.histograms.record(alike_.first, alike_.count);
+    histograms_.record(alike_.first, alike_.count);
+  }
   alike_.count = alike_.bytes = 0;
 }
 
 void Receiver::replay(const Record& record) {
   Delivery delivery;
-  delivery.index = record.index;
+  delivery.index = wire_index(record.index, shared_.warmup_messages);
   delivery.sender = record.sender;
   delivery.size = record.size;
   delivery.intended_ns = record.intended_ns;
@@ -123,7 +131,7 @@ void Receiver::replay(const Record& record) {
   delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;
   delivery.asked_for = (record.flags & measure::line_unasked) == 0;
   count(delivery);
-  count_answer(record.flags);
+  count_answer(delivery.index, record.flags);
   on_deliveries_done();
 }
 
@@ -133,34 +141,37 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
                 int{wire::flag_newly_matched} == measure::line_newly_matched);
   auto flags = static_cast<unsigned>(delivery.flags & (wire::flag_warm_up | wire::flag_redelivered | wire::flag_newly_matched));
   if (!delivery.checksum_ok) {  // nothing it says can be relied on
-    bad_checksum_.add();
+    measured_.bad_checksum.add();
     return static_cast<std::uint16_t>(flags | measure::line_bad_checksum);
   }
-  if (delivery.sender == 0 || delivery.sender > shared_.senders_total || delivery.index >= Pacer::messages_max) {
-    unexpected_.add();
+  // The flag says the same as the index, or somebody changed one of them on the way.
+  const bool said_right = is_warm_up(delivery.index) == ((delivery.flags & wire::flag_warm_up) != 0);
+  if (delivery.sender == 0 || delivery.sender > shared_.senders_total || delivery.index >= Pacer::messages_max || !said_right) {
+    measured_.unexpected.add();
     return static_cast<std::uint16_t>(flags | measure::line_unexpected);
   }
+  DeliveryCounts& counts = counts_of(delivery.index);
   const bool redelivered = (delivery.flags & wire::flag_redelivered) != 0;
   const bool announced = redelivered || (delivery.flags & wire::flag_newly_matched) != 0;
   const DeliveredSets::Finding finding = shared_.balanced != nullptr
                                              ? shared_.balanced->add(place_, delivery.sender, delivery.index, announced, redelivered)
                                              : delivered_.add(delivery.sender, delivery.index, announced);
-  if (redelivered) redelivered_.add();
+  if (redelivered) counts.redelivered.add();
   if (finding.duplicate) {
-    duplicated_.add();
-    if (!redelivered && !finding.overtaken) duplicated_unflagged_.add();
+    counts.duplicated.add();
+    if (!redelivered && !finding.overtaken) counts.duplicated_unflagged.add();
     flags |= measure::line_duplicate;
   }
   if (finding.inverted) {
-    out_of_order_.add();
+    counts.out_of_order.add();
     flags |= measure::line_out_of_order;
   }
   if (!delivery.asked_for) {
-    unasked_.add();
+    counts.unasked.add();
     flags |= measure::line_unasked;
   }
   if (delivery.received_ns < delivery.sent_ns) {
-    negative_.add();
+    counts.negative.add();
     flags |= measure::line_negative;
   }
   return static_cast<std::uint16_t>(flags);
@@ -169,39 +180,12 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
 void Receiver::on_skipped(std::span<const wire::SkippedRange> ranges) {
   for (const wire::SkippedRange& range : ranges) {
     if (range.sender == 0 || range.sender > shared_.senders_total || range.to >= Pacer::messages_max) continue;
-    const std::uint64_t added = skipped_sets_[{range.reason, range.sender}].add_range(range.from, range.to);
-    switch (range.reason) {
-      case wire::SkipReason::expired:
-        expired_.add(added);
-        break;
-      case wire::SkipReason::unrequested:
-        unrequested_.add(added);
-        break;
-      case wire::SkipReason::parked:
-        parked_.add(added);
-        break;
-      case wire::SkipReason::cut_off:
-        cut_off_.add(added);
-        break;
+    wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
+    if (is_warm_up(range.from)) {
+      warm_up_.skipped_for(range.reason).add(set.add_range(range.from, std::min(range.to, shared_.warmup_messages - 1)));
     }
+    measured_.skipped_for(range.reason).add(set.add_range(std::max(range.from, shared_.warmup_messages), range.to));
   }
-}
-
-measure::ReceivedCounts Receiver::counts() const {
-  return {.received = received_.get(),
-          .duplicated = duplicated_.get(),
-          .duplicated_unflagged = duplicated_unflagged_.get(),
-          .redelivered = redelivered_.get(),
-          .out_of_order = out_of_order_.get(),
-          .unexpected = unexpected_.get(),
-          .negative = negative_.get(),
-          .bad_checksum = bad_checksum_.get(),
-          .unasked = unasked_.get()};
-}
-
-measure::SkippedCounts Receiver::skipped() const {
-  return {
-      .expired = expired_.get(), .unrequested = unrequested_.get(), .parked = parked_.get(), .cut_off = cut_off_.get(), .still_queued = 0};
 }
 
 measure::SkippedSets Receiver::skipped_sets() const {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One receiving service: takes what it gets, checks it, counts it, measures it. Every delivery is counted in exactly one of received,
 // unexpected and bad checksum; only received ones are measured. With responses it answers each: positive when it came whole, negative when
-// its checksum is wrong, unless it is told to misbehave.
+// its checksum is wrong, unless it is told to misbehave. Warm-up is treated like the rest, but counted apart and measured nowhere.
 #pragma once
 
 #include <map>
 #include <utility>
 
-#include "workers/group/counter.h"
 #include "workers/group/delivered.h"
+#include "workers/group/delivery_counts.h"
 #include "workers/group/histograms.h"
 #include "workers/group/service.h"
 
@@ -22,8 +22,10 @@ class Receiver : public Service {
   /// What all receivers of a group share.
   struct Shared {
     std::uint32_t senders_total = 0;
+    std::uint64_t warmup_messages = 0;    // of each sender
     SharedDelivered* balanced = nullptr;  // load balancer only
     bool begun = false;                   // traffic
+    std::int64_t first_measured_ns = 0;   // when the first delivery came that was measured; 0: none yet
     DeliveryHistograms<measure::FineHistogram> histograms;
   };
 
@@ -39,15 +41,12 @@ class Receiver : public Service {
   void misbehave(Misbehaviour how);
 
   // Any thread.
-  measure::ReceivedCounts counts() const;
-  measure::SkippedCounts skipped() const;
-  std::uint64_t received() const { return received_.get(); }
-  std::uint64_t bytes() const { return bytes_.get(); }
-  std::uint64_t confirmed() const { return confirmed_.get(); }
-  std::uint64_t answered_negatively() const { return answered_negatively_.get(); }
+  const DeliveryCounts& measured() const { return measured_; }
+  const DeliveryCounts& warm_up() const { return warm_up_; }
+  std::uint64_t bytes() const { return measured_.bytes.get(); }
   const DeliveryHistograms<measure::CoarseHistogram>& histograms() const { return histograms_; }
 
-  // Data thread.
+  // Data thread. Sets are of both, with indexes as on the wire.
   measure::SenderSets delivered_sets() const { return delivered_.sets(); }
   measure::SkippedSets skipped_sets() const;
   /// What N2NQ said at the end; none before.
@@ -61,11 +60,13 @@ class Receiver : public Service {
   void on_delivery(const Delivery& delivery) override;
   void on_deliveries_done() override;
   void on_skipped(std::span<const wire::SkippedRange> ranges) override;
+  bool is_warm_up(std::uint64_t index) const { return index < shared_.warmup_messages; }
+  DeliveryCounts& counts_of(std::uint64_t index) { return is_warm_up(index) ? warm_up_ : measured_; }
   std::uint16_t check(const Delivery& delivery);
   /// Counts and measures a delivery; returns the flags of its log line.
   std::uint16_t count(const Delivery& delivery);
   std::uint16_t answer_to(const Delivery& delivery) const;
-  void count_answer(std::uint16_t flags);
+  void count_answer(std::uint64_t index, std::uint16_t flags);
   void note(const Delivery& delivery, std::uint16_t flags);
 
   const std::uint32_t place_;  // in the group
@@ -88,10 +89,7 @@ class Receiver : public Service {
   };
   Alike alike_;
 
-  Counter received_, duplicated_, duplicated_unflagged_, redelivered_, out_of_order_, unexpected_, negative_, bad_checksum_, unasked_,
-      bytes_;
-  Counter confirmed_, answered_negatively_;
-  Counter expired_, unrequested_, parked_, cut_off_;
+  DeliveryCounts measured_, warm_up_;
   DeliveryHistograms<measure::CoarseHistogram> histograms_;
 };
 

@@ -11,6 +11,7 @@ ReceiverGroup::ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell
     : Group(loop, std::move(settings), std::move(tell)),
       balanced_(is_broadcaster() ? 0 : this->settings().senders_total, is_broadcaster() ? 0 : amount()) {
   shared_.senders_total = this->settings().senders_total;
+  shared_.warmup_messages = this->settings().warmup_messages;
   if (!is_broadcaster()) shared_.balanced = &balanced_;
   for (std::uint32_t place = 0; place < amount(); ++place) receivers_.emplace_back(tools(), this->settings().first + place, place, shared_);
   for (const RequestOrder& order : this->settings().requests.value_or(std::vector<RequestOrder>{})) request(order);
@@ -55,19 +56,43 @@ std::uint64_t ReceiverGroup::bytes() {
   return sum_of(receivers_, &Receiver::bytes);
 }
 
-void ReceiverGroup::put_counts(nlohmann::json& json) {
+namespace {
+
+nlohmann::json counts_json(const DeliveryCounts& counts) {
+  nlohmann::json json = counts.counts();
+  json["bytes"] = counts.bytes.get();
+  json["confirmed"] = counts.confirmed.get();
+  json["answered_negatively"] = counts.answered_negatively.get();
+  return json;
+}
+
+/// The same of all receivers together, and what they skipped.
+nlohmann::json sum_json(const std::deque<Receiver>& receivers, const DeliveryCounts& (Receiver::*which)() const) {
   measure::ReceivedCounts counts;
   measure::SkippedCounts skipped;
-  for (const Receiver& receiver : receivers_) {
-    counts += receiver.counts();
-    skipped += receiver.skipped();
+  std::uint64_t bytes = 0, confirmed = 0, answered_negatively = 0;
+  for (const Receiver& receiver : receivers) {
+    const DeliveryCounts& one = (receiver.*which)();
+    counts += one.counts();
+    skipped += one.skipped();
+    bytes += one.bytes.get();
+    confirmed += one.confirmed.get();
+    answered_negatively += one.answered_negatively.get();
   }
-  json.update(nlohmann::json(counts));
+  nlohmann::json json = counts;
   json["skipped"] = {
       {"expired", skipped.expired}, {"unrequested", skipped.unrequested}, {"parked", skipped.parked}, {"cut_off", skipped.cut_off}};
-  json["confirmed"] = sum_of(receivers_, &Receiver::confirmed);
-  json["answered_negatively"] = sum_of(receivers_, &Receiver::answered_negatively);
-  json["bytes"] = bytes();
+  json["bytes"] = bytes;
+  json["confirmed"] = confirmed;
+  json["answered_negatively"] = answered_negatively;
+  return json;
+}
+
+}  // namespace
+
+void ReceiverGroup::put_counts(nlohmann::json& json) {
+  json.update(sum_json(receivers_, &Receiver::measured));
+  if (settings().warmup_messages > 0) json["warmup"] = sum_json(receivers_, &Receiver::warm_up);
   json["ended"] = std::ranges::count(receivers_, ServiceState::ended, &Receiver::state);
 }
 
@@ -80,16 +105,16 @@ nlohmann::json ReceiverGroup::cut_intervals() {
 nlohmann::json ReceiverGroup::row(std::size_t place) {
   const Receiver& receiver = receivers_[place];
   const measure::CoarseHistogram& latency = receiver.histograms().latency;
-  const std::uint64_t received = receiver.received();
+  const DeliveryCounts& measured = receiver.measured();
+  const std::uint64_t received = measured.received.get();
   nlohmann::json row = {{"number", receiver.number()},
                         {"state", name_of(receiver.state())},
                         {"received", received},
                         {"latency_mean_ns", nullptr},
                         {"latency_p99_ns", nullptr}};
-  const measure::ReceivedCounts counts = receiver.counts();
-  const measure::SkippedCounts skipped = receiver.skipped();
-  row["confirmed"] = receiver.confirmed();
-  row["redelivered"] = counts.redelivered;
+  const measure::SkippedCounts skipped = measured.skipped();
+  row["confirmed"] = measured.confirmed.get();
+  row["redelivered"] = measured.redelivered.get();
   row["expired"] = skipped.expired;
   row["skipped"] = skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off;
   row["latency_mean_ns"] = mean_or_null(latency);
@@ -101,12 +126,10 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
   put_totals_and_figures(bye, histograms_);
   nlohmann::json services = nlohmann::json::array();
   for (const Receiver& receiver : receivers_) {
-    nlohmann::json entry = receiver.counts();
+    nlohmann::json entry = counts_json(receiver.measured());
+    if (settings().warmup_messages > 0) entry["warmup"] = counts_json(receiver.warm_up());
     entry["number"] = receiver.number();
     entry["port"] = receiver.source_port();
-    entry["bytes"] = receiver.bytes();
-    entry["confirmed"] = receiver.confirmed();
-    entry["answered_negatively"] = receiver.answered_negatively();
     if (is_broadcaster()) entry["delivered_sets"] = measure::sender_sets_json(receiver.delivered_sets());
     entry["skipped_sets"] = measure::skipped_sets_json(receiver.skipped_sets());
     entry["handed_over"] = receiver.totals() ? nlohmann::json(receiver.totals()->handed_over) : nlohmann::json(nullptr);
@@ -124,6 +147,8 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
     services.push_back(std::move(entry));
   }
   bye["services"] = std::move(services);
+  if (settings().warmup_messages > 0)
+    bye["first_measured_ns"] = shared_.first_measured_ns == 0 ? nlohmann::json(nullptr) : nlohmann::json(shared_.first_measured_ns);
   bye["delivered_sets"] = is_broadcaster() ? nlohmann::json::array() : measure::sender_sets_json(balanced_.sets());
 }
 

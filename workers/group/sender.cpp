@@ -11,7 +11,7 @@ namespace {
 std::uint64_t planned_messages(const SenderPlan& plan, const Pacer& pacer) {
   std::uint64_t planned = plan.messages.value_or(std::numeric_limits<std::uint64_t>::max());
   if (plan.duration_ns && !pacer.as_fast_as_it_goes()) planned = std::min(planned, pacer.messages_within(*plan.duration_ns));
-  return planned;
+  return planned + std::min(plan.warmup_messages, std::numeric_limits<std::uint64_t>::max() - planned);
 }
 
 }  // namespace
@@ -34,17 +34,20 @@ void Sender::start(std::int64_t start_ns) {
 }
 
 std::int64_t Sender::next_due_ns() const {
-  return is_planned() ? start_ns_ + pacer_.due_ns(next_) : start_ns_;
+  return is_planned() ? due_ns(next_) : start_ns_;
 }
 
 bool Sender::is_due(std::uint64_t index, std::int64_t now_ns) const {
-  return is_planned() ? start_ns_ + pacer_.due_ns(index) <= now_ns : start_ns_ <= now_ns;
+  return is_planned() ? due_ns(index) <= now_ns : start_ns_ <= now_ns;
 }
 
 /// True when no further message will ever be made.
 bool Sender::nothing_new(std::int64_t now_ns) const {
   if (stopping_ || (started_ && next_ >= planned_)) return true;
-  return started_ && !is_planned() && plan_.duration_ns && now_ns - start_ns_ >= *plan_.duration_ns;
+  if (!started_ || is_planned() || !plan_.duration_ns) return false;
+  // Without a plan nobody knows how long the warm-up takes: the duration counts from message 0.
+  return plan_.warmup_messages == 0 ? now_ns - start_ns_ >= *plan_.duration_ns
+                                    : first_sent_ns_ && now_ns - *first_sent_ns_ >= *plan_.duration_ns;
 }
 
 Sender::Turn Sender::take_turn(std::int64_t now_ns) {
@@ -71,20 +74,21 @@ Sender::Turn Sender::take_turn(std::int64_t now_ns) {
 /// Messages that were offered on a connection that broke: with the stamps they had.
 void Sender::collect_again() {
   for (; again_from_ < next_; ++again_from_) {
-    const std::string_view letters = payload_.letters_of(number(), again_from_);
+    const std::string_view letters = letters_of(again_from_);
     if (!fits(letters.size())) return;
     const StampRing::Stamps stamps = stamps_.at(again_from_ - known_below_);
-    batch_.push_back({again_from_, is_planned() ? stamps.intended_ns : Outgoing::unplanned, stamps.sent_ns, letters});
+    batch_.push_back(
+        {again_from_, is_planned() ? stamps.intended_ns : Outgoing::unplanned, stamps.sent_ns, is_warm_up(again_from_), letters});
   }
 }
 
 std::size_t Sender::collect_due(std::int64_t now_ns) {
   std::size_t count = 0;
   for (std::uint64_t index = next_; index < planned_ && count < stamps_.room() && is_due(index, now_ns); ++index, ++count) {
-    const std::string_view letters = payload_.letters_of(number(), index);
+    const std::string_view letters = letters_of(index);
     if (!fits(letters.size())) break;
-    const std::int64_t intended_ns = is_planned() ? start_ns_ + pacer_.due_ns(index) : Outgoing::unplanned;
-    batch_.push_back({index, intended_ns, Outgoing::not_sent_yet, letters});
+    const std::int64_t intended_ns = is_planned() ? due_ns(index) : Outgoing::unplanned;
+    batch_.push_back({index, intended_ns, Outgoing::not_sent_yet, is_warm_up(index), letters});
   }
   return count;
 }
@@ -99,16 +103,18 @@ bool Sender::fits(std::size_t letters) {
 /// A message that was offered for the first time.
 void Sender::account(const Outgoing& message) {
   Record record;
-  record.index = message.index;
+  record.index = plan_index_of(message.index);
   record.sent_ns = record.intended_ns = message.sent_ns;
   record.service = number();
   record.size = static_cast<std::uint32_t>(message.letters.size());
   record.attempt = 1;
+  if (message.warm_up) record.flags |= measure::line_warm_up;
   if (is_planned()) {
     record.intended_ns = message.intended_ns;
   } else {
-    record.flags = Record::without_plan;
+    record.flags |= Record::without_plan;
   }
+  if (record.index == 0) last_sent_ns_.reset();  // its gap to the warm-up is no figure
   record.other_ns = last_sent_ns_ ? message.sent_ns - *last_sent_ns_ : Record::none_ns;
   last_sent_ns_ = message.sent_ns;
   stamps_.push({record.intended_ns, message.sent_ns});
@@ -118,8 +124,10 @@ void Sender::account(const Outgoing& message) {
 }
 
 void Sender::measure(const Record& record) {
-  attempted_.add();
+  if ((record.flags & measure::line_warm_up) != 0) return warm_up_.attempted.add();
+  measured_.attempted.add();
   bytes_.add(record.size);
+  if (!first_sent_ns_) first_sent_ns_ = record.sent_ns;
   if ((record.flags & Record::without_plan) == 0) {
     last_lag_ns_ = record.sent_ns - record.intended_ns;
     all_.lag.record(*last_lag_ns_);
@@ -148,7 +156,7 @@ void Sender::replay(const Record& record) {
   if (stamps_.room() == 0) stamps_.drop(1), ++known_below_;
   stamps_.push({record.intended_ns, record.sent_ns});
   last_sent_ns_ = record.sent_ns;
-  again_from_ = next_ = record.index + 1;
+  again_from_ = next_ = wire_index(record.index, plan_.warmup_messages) + 1;
 }
 
 /// Messages that N2NQ has, but that the killed process had not noted any more: sent, with stamps that nobody knows.
@@ -157,8 +165,9 @@ void Sender::count_unnoted(std::uint64_t next_index) {
   fault(std::to_string(next_index - next_) +
         " messages were sent but not noted when the process was killed; they are in no figure but the counts");
   for (; next_ < next_index; ++next_) {
-    attempted_.add();
-    bytes_.add(payload_.letters_of(number(), next_).size());
+    if (plan_index_of(next_) == 0) last_sent_ns_.reset();
+    (is_warm_up(next_) ? warm_up_ : measured_).attempted.add();
+    if (!is_warm_up(next_)) bytes_.add(letters_of(next_).size());
   }
   stamps_.drop(stamps_.size());
   known_below_ = again_from_ = next_;
@@ -209,8 +218,12 @@ void Sender::on_accepted(std::uint64_t next_index, std::span<const wire::Refused
   stamps_.drop(next_index - known_below_);
   known_below_ = next_index;
   again_from_ = std::max(again_from_, known_below_);
-  refused_.set(refused_set_.count());
-  accepted_.set(known_below_ - refused_set_.count());
+  const std::uint64_t known_warm_up = std::min(known_below_, plan_.warmup_messages);
+  const std::uint64_t refused_warm_up = plan_.warmup_messages == 0 ? 0 : wire::below(refused_set_, plan_.warmup_messages).count();
+  warm_up_.refused.set(refused_warm_up);
+  warm_up_.accepted.set(known_warm_up - refused_warm_up);
+  measured_.refused.set(refused_set_.count() - refused_warm_up);
+  measured_.accepted.set(known_below_ - known_warm_up - measured_.refused.get());
   if (was_full) scheduler_.sender_ready(*this);
 }
 

@@ -8,15 +8,18 @@
 #include "broker/wire/index_set.h"
 #include "workers/group/counter.h"
 #include "workers/group/histograms.h"
+#include "workers/group/plan_index.h"
 #include "workers/group/service.h"
 #include "workers/group/stamp_ring.h"
 #include "workers/load/pacer.h"
 #include "workers/load/payload.h"
+#include "workers/measure/accounts.h"
 
 namespace n2nq::worker {
 
 /// What all senders of a group do.
 struct SenderPlan {
+  std::uint64_t warmup_messages = 0;        // each, before message 0
   std::optional<std::uint64_t> messages;    // each
   std::optional<std::int64_t> duration_ns;  // neither: until stopped
   Interval interval;
@@ -43,7 +46,7 @@ class Sender : public Service {
   Sender(const Tools& tools, std::uint32_t number, const SenderPlan& plan, const PayloadSource& payload,
          SendHistograms<measure::FineHistogram>& all, Scheduler& scheduler);
 
-  /// The plan's instant 0 on this host's clock. Traffic begins.
+  /// The plan's instant 0 on this host's clock. Traffic begins, with the warm-up before that instant (as fast as it goes: at it).
   void start(std::int64_t start_ns);
   /// Sends at most one batch of what is due at `now_ns`.
   Turn take_turn(std::int64_t now_ns);
@@ -54,14 +57,16 @@ class Sender : public Service {
   /// Nothing new is sent any more; ends as soon as everything offered was taken.
   void stop();
 
-  // Any thread.
-  std::uint64_t attempted() const { return attempted_.get(); }
-  std::uint64_t accepted() const { return accepted_.get(); }
-  std::uint64_t refused() const { return refused_.get(); }
+  // Any thread. Warm-up is in none of these but its own counts.
+  std::uint64_t attempted() const { return measured_.attempted.get(); }
+  std::uint64_t accepted() const { return measured_.accepted.get(); }
+  std::uint64_t refused() const { return measured_.refused.get(); }
   std::uint64_t bytes() const { return bytes_.get(); }
+  measure::SentCounts warm_up() const { return warm_up_.counts(); }
   const SendHistograms<measure::CoarseHistogram>& histograms() const { return histograms_; }
 
   // Data thread.
+  /// Indexes as on the wire.
   wire::IndexSet accepted_set() const;
   std::optional<std::int64_t> last_lag_ns() const { return last_lag_ns_; }
 
@@ -72,6 +77,10 @@ class Sender : public Service {
   void on_room() override { scheduler_.sender_ready(*this); }
   void on_accepted(std::uint64_t next_index, std::span<const wire::RefusedRange> refused) override;
 
+  std::int64_t plan_index_of(std::uint64_t index) const { return plan_index(index, plan_.warmup_messages); }
+  bool is_warm_up(std::uint64_t index) const { return index < plan_.warmup_messages; }
+  std::string_view letters_of(std::uint64_t index) const { return payload_.letters_of(number(), plan_index_of(index)); }
+  std::int64_t due_ns(std::uint64_t index) const { return start_ns_ + pacer_.due_ns(plan_index_of(index)); }
   bool is_planned() const { return !pacer_.as_fast_as_it_goes(); }
   bool is_due(std::uint64_t index, std::int64_t now_ns) const;
   bool nothing_new(std::int64_t now_ns) const;
@@ -89,12 +98,14 @@ class Sender : public Service {
   SendHistograms<measure::FineHistogram>& all_;
   Scheduler& scheduler_;
   const Pacer pacer_;
-  std::uint64_t planned_;  // messages; the largest number when it is not known beforehand
+  std::uint64_t planned_;  // messages, warm-up included; the largest number when it is not known beforehand
   bool started_ = false;
   bool goes_on_ = false;  // for a killed process
   bool stopping_ = false;
   std::int64_t start_ns_ = 0;
+  std::optional<std::int64_t> first_sent_ns_;  // message 0
 
+  // Indexes as on the wire.
   //  accepted or refused | offered, not known to be either | to be offered again | not made yet
   //  0 ........ known_below_ ....................... again_from_ ............. next_
   std::uint64_t known_below_ = 0;
@@ -109,7 +120,12 @@ class Sender : public Service {
   std::optional<std::int64_t> last_sent_ns_;
   std::optional<std::int64_t> last_lag_ns_;
   std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together
-  Counter attempted_, accepted_, refused_, bytes_;
+  struct Tally {
+    Counter attempted, accepted, refused;
+    measure::SentCounts counts() const { return {attempted.get(), accepted.get(), refused.get()}; }
+  };
+  Tally measured_, warm_up_;
+  Counter bytes_;
   SendHistograms<measure::CoarseHistogram> histograms_;
 };
 

@@ -100,6 +100,11 @@ void SenderGroup::put_counts(nlohmann::json& json) {
   json["accepted"] = sum_of(senders_, &Sender::accepted);
   json["refused"] = sum_of(senders_, &Sender::refused);
   json["bytes"] = bytes();
+  if (settings().plan.warmup_messages > 0) {
+    measure::SentCounts warm_up;
+    for (const Sender& sender : senders_) warm_up += sender.warm_up();
+    json["warmup"] = warm_up;
+  }
   json["ended"] = std::ranges::count(senders_, ServiceState::ended, &Sender::state);
 }
 
@@ -132,6 +137,7 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
                         {"bytes", sender.bytes()},
                         {"accepted_set", sender.accepted_set().text()},
                         {"figures", figures_json(sender.histograms())}});
+    if (settings().plan.warmup_messages > 0) services.back()["warmup"] = sender.warm_up();
   }
   bye["services"] = std::move(services);
   bye["last_lag_ns"] = last_lag_ns ? nlohmann::json(*last_lag_ns) : nlohmann::json(nullptr);

@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr std::int64_t services_max = 100'000;
 constexpr std::int64_t letters_max = std::int64_t{1} << 30;
+constexpr std::int64_t warmup_messages_max = 1'000'000;
 constexpr std::int64_t duration_ms_max = std::int64_t{30} * 24 * 3600 * 1000;
 
 void read_services(Section section, WorkerSettings& settings) {
@@ -56,6 +57,7 @@ void read_load(Section section, WorkerSettings& settings) {
   }
   settings.size_min = static_cast<std::uint32_t>(Section::in_range("load.size_bytes[0]", sizes[0], 0, letters_max));
   plan.size_max = static_cast<std::uint32_t>(Section::in_range("load.size_bytes[1]", sizes[1], settings.size_min, letters_max));
+  section.whole_number("warmup_messages", plan.warmup_messages, 0, warmup_messages_max);
   plan.interval = read_interval(section.section("interval_ns"));
   plan.start = section.choice("start", StartPhase::spread, {{"spread", StartPhase::spread}, {"in-phase", StartPhase::in_phase}});
   plan.total = settings.total;
@@ -167,6 +169,7 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
         section.refuse_unknown();
       }
     }
+    top.whole_number("warmup_messages", settings.warmup_messages, 0, warmup_messages_max);
     settings.queue_mode = top.choice("queue_mode", wire::QueueMode::broadcaster,
                                      {{"broadcaster", wire::QueueMode::broadcaster}, {"load-balancer", wire::QueueMode::load_balancer}});
   }

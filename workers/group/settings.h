@@ -40,6 +40,7 @@ struct WorkerSettings {
   std::uint32_t size_min = 0;
   std::uint32_t senders_total = 0;  // receivers only, like queue_mode
   wire::QueueMode queue_mode = wire::QueueMode::broadcaster;
+  std::uint64_t warmup_messages = 0;                  // the same; of each sender
   std::optional<std::vector<RequestOrder>> requests;  // none: requests are off
 };
 

@@ -15,8 +15,10 @@ Pacer::Pacer(Interval interval, StartPhase start, std::uint32_t number, std::uin
   }
 }
 
-std::int64_t Pacer::due_ns(std::uint64_t index) const {
-  return phase_ns_ + static_cast<std::int64_t>(static_cast<int128>(index) * interval_.num_ns / interval_.den);
+std::int64_t Pacer::due_ns(std::int64_t index) const {
+  const int128 product = int128{index} * interval_.num_ns;
+  const int128 floor = product >= 0 ? product / interval_.den : -((-product + interval_.den - 1) / interval_.den);
+  return phase_ns_ + static_cast<std::int64_t>(floor);
 }
 
 std::uint64_t Pacer::messages_within(std::int64_t duration_ns) const {

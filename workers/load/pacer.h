@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // When each message of a sender is due: an open loop. Message i is due at phase + floor(i * num / den) after the start, whatever became of
-// the ones before it. Exact rational arithmetic: 3,000 a second stays 3,000 a second for ever. Pure: knows no clock.
+// the ones before it; warm-up messages have the indexes below 0. Exact rational arithmetic: 3,000 a second stays 3,000 a second for ever.
+// Pure: knows no clock.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ class Pacer {
 
   bool as_fast_as_it_goes() const { return interval_.num_ns == 0; }
   /// Nanoseconds after the start, which must be within the 292 years that 63 bits hold. Only with a plan.
-  std::int64_t due_ns(std::uint64_t index) const;
+  std::int64_t due_ns(std::int64_t index) const;
   /// How many messages are due before `duration_ns` is over. Only with a plan.
   std::uint64_t messages_within(std::int64_t duration_ns) const;
 

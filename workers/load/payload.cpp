@@ -29,15 +29,15 @@ PayloadSource::PayloadSource(std::uint64_t seed, std::uint32_t size_min, std::ui
   }
 }
 
-std::uint64_t PayloadSource::draw(std::uint32_t sender, std::uint64_t index) const {
-  return mix(mix(seed_ ^ sender) + index);
+std::uint64_t PayloadSource::draw(std::uint32_t sender, std::int64_t index) const {
+  return mix(mix(seed_ ^ sender) + static_cast<std::uint64_t>(index));
 }
 
-std::uint32_t PayloadSource::size_of(std::uint32_t sender, std::uint64_t index) const {
+std::uint32_t PayloadSource::size_of(std::uint32_t sender, std::int64_t index) const {
   return size_min_ + scale(static_cast<std::uint32_t>(draw(sender, index)), sizes_);
 }
 
-std::string_view PayloadSource::letters_of(std::uint32_t sender, std::uint64_t index) const {
+std::string_view PayloadSource::letters_of(std::uint32_t sender, std::int64_t index) const {
   const std::uint64_t drawn = draw(sender, index);
   const std::uint32_t size = size_min_ + scale(static_cast<std::uint32_t>(drawn), sizes_);
   return {pool_.data() + scale(static_cast<std::uint32_t>(drawn >> 32), offsets), size};

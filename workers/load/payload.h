@@ -15,11 +15,11 @@ class PayloadSource {
   PayloadSource(std::uint64_t seed, std::uint32_t size_min, std::uint32_t size_max);
 
   /// Size of a message and its letters: a slice of the pool, valid as long as the source. Any thread.
-  std::uint32_t size_of(std::uint32_t sender, std::uint64_t index) const;
-  std::string_view letters_of(std::uint32_t sender, std::uint64_t index) const;
+  std::uint32_t size_of(std::uint32_t sender, std::int64_t index) const;
+  std::string_view letters_of(std::uint32_t sender, std::int64_t index) const;
 
  private:
-  std::uint64_t draw(std::uint32_t sender, std::uint64_t index) const;
+  std::uint64_t draw(std::uint32_t sender, std::int64_t index) const;
 
   std::uint64_t seed_;
   std::uint32_t size_min_;

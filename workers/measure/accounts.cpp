@@ -69,6 +69,13 @@ std::vector<std::string> faults_from(const json& object) {
 
 }  // namespace
 
+SentCounts& SentCounts::operator+=(const SentCounts& other) {
+  attempted += other.attempted;
+  accepted += other.accepted;
+  refused += other.refused;
+  return *this;
+}
+
 ReceivedCounts& ReceivedCounts::operator+=(const ReceivedCounts& other) {
   received += other.received;
   duplicated += other.duplicated;
@@ -89,6 +96,15 @@ SkippedCounts& SkippedCounts::operator+=(const SkippedCounts& other) {
   cut_off += other.cut_off;
   still_queued += other.still_queued;
   return *this;
+}
+
+SkippedCounts counts_of(const SkippedSets& sets) {
+  const auto count = [](const SenderSets& part) {
+    std::uint64_t copies = 0;
+    for (const SenderRun& run : part) copies += run.set.count() * (run.last - run.first + 1);
+    return copies;
+  };
+  return {count(sets.expired), count(sets.unrequested), count(sets.parked), count(sets.cut_off), count(sets.still_queued)};
 }
 
 json sender_sets_json(const SenderSets& sets) {
@@ -120,6 +136,10 @@ json skipped_sets_json(const SkippedSets& sets) {
   return result;
 }
 
+void to_json(json& object, const SentCounts& counts) {
+  object = {{"attempted", counts.attempted}, {"accepted", counts.accepted}, {"refused", counts.refused}};
+}
+
 void to_json(json& object, const ReceivedCounts& counts) {
   object = {
       {"received", counts.received},       {"duplicated", counts.duplicated},     {"duplicated_unflagged", counts.duplicated_unflagged},
@@ -137,6 +157,10 @@ SendersAccount senders_account_from(const json& bye) {
     service.at("refused").get_to(sender.refused);
     service.at("lost_before_queue").get_to(sender.lost_before_queue);
     sender.accepted_set = index_set_from(service.at("accepted_set"), "accepted_set");
+    if (const auto it = service.find("warmup"); it != service.end()) {
+      sender.warm_up = {it->at("attempted").get<std::uint64_t>(), it->at("accepted").get<std::uint64_t>(),
+                        it->at("refused").get<std::uint64_t>()};
+    }
     account.services.push_back(std::move(sender));
   }
   if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null()) account.last_lag_ns = it->get<std::int64_t>();
@@ -152,12 +176,17 @@ ReceiversAccount receivers_account_from(const json& bye) {
     ReceiverAccount receiver;
     service.at("number").get_to(receiver.number);
     receiver.counts = received_counts_from(service);
+    receiver.confirmed = value_or<std::uint64_t>(service, "confirmed", 0);
+    receiver.answered_negatively = value_or<std::uint64_t>(service, "answered_negatively", 0);
+    if (const auto it = service.find("warmup"); it != service.end()) {
+      receiver.warm_up = received_counts_from(*it);
+      receiver.confirmed += value_or<std::uint64_t>(*it, "confirmed", 0);
+      receiver.answered_negatively += value_or<std::uint64_t>(*it, "answered_negatively", 0);
+    }
     receiver.delivered_sets = sets_at(service, "delivered_sets");
     receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", json::object()), "");
     receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
     receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", json::object()));
-    receiver.confirmed = value_or<std::uint64_t>(service, "confirmed", 0);
-    receiver.answered_negatively = value_or<std::uint64_t>(service, "answered_negatively", 0);
     receiver.connections = value_or<std::uint64_t>(service, "connections", 0);
     receiver.continued = value_or(service, "continued", false);
     account.services.push_back(std::move(receiver));

@@ -38,13 +38,22 @@ struct SkippedCounts {
   bool operator==(const SkippedCounts&) const = default;
 };
 
+/// Messages.
+struct SentCounts {
+  std::uint64_t attempted = 0;  // stamped and offered to the kernel
+  std::uint64_t accepted = 0, refused = 0;
+  SentCounts& operator+=(const SentCounts& other);
+  bool operator==(const SentCounts&) const = default;
+};
+
 struct SenderAccount {
   std::uint32_t number = 0;
   std::uint64_t attempted = 0;  // messages that were stamped and offered to the kernel
   std::uint64_t accepted = 0;
   std::uint64_t refused = 0;
   std::uint64_t lost_before_queue = 0;
-  wire::IndexSet accepted_set;
+  wire::IndexSet accepted_set;  // indexes as on the wire, warm-up included
+  SentCounts warm_up;           // in none of the counts above
 };
 
 /// Counts of deliveries; received = latency samples = delivered + duplicated. Unexpected and bad ones are in no other count. Unasked ones
@@ -59,6 +68,7 @@ struct ReceivedCounts {
 struct ReceiverAccount {
   std::uint32_t number = 0;
   ReceivedCounts counts;
+  ReceivedCounts warm_up;     // in none of the counts before; sets, totals and answers below are of both
   SenderSets delivered_sets;  // broadcaster only
   SkippedSets skipped_sets;   // as the broker told this receiver
   bool ended_by_broker = false;
@@ -103,11 +113,15 @@ struct BrokerAccount {
   std::vector<std::string> faults;
 };
 
+/// How many copies the sets name.
+SkippedCounts counts_of(const SkippedSets& sets);
+
 /// The two forms of sets: [[1,50,"0-49"],…] and {"expired":[…],…}.
 nlohmann::json sender_sets_json(const SenderSets& sets);
 SenderSets sender_sets_from(const nlohmann::json& json);
 nlohmann::json skipped_sets_json(const SkippedSets& sets);
 
+void to_json(nlohmann::json& json, const SentCounts& counts);
 void to_json(nlohmann::json& json, const ReceivedCounts& counts);
 
 SendersAccount senders_account_from(const nlohmann::json& bye);

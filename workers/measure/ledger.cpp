@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "workers/measure/log_line.h"
+#include "workers/measure/warm_up.h"
 
 namespace n2nq::measure {
 
@@ -41,7 +42,10 @@ std::string plural(std::uint64_t count, const char* one, const char* many) {
 
 class Maker {
  public:
-  explicit Maker(const LedgerInput& input) : in_(input), senders_(input.senders_total + 1) {}
+  enum class Part { measured, warm_up };
+
+  explicit Maker(const LedgerInput& input, Part part = Part::measured)
+      : in_(input), is_warm_up_(part == Part::warm_up), senders_(input.senders_total + 1) {}
 
   Ledger make() {
     learn_accepted();
@@ -141,17 +145,6 @@ class Maker {
     }
   }
 
-  static std::uint64_t count_of(const SenderSets& sets) {
-    std::uint64_t count = 0;
-    for (const SenderRun& run : sets) count += run.set.count() * (run.last - run.first + 1);
-    return count;
-  }
-
-  /// Counts by reason as the receivers were told, for when the broker gives no account.
-  static SkippedCounts counts_of(const SkippedSets& told) {
-    return {count_of(told.expired), count_of(told.unrequested), count_of(told.parked), count_of(told.cut_off), count_of(told.still_queued)};
-  }
-
   /// All that anybody says was skipped; what is named under two reasons counts under the first.
   SkippedSets united(const std::vector<const SkippedSets*>& sources) const {
     SkippedSets all;
@@ -229,11 +222,16 @@ class Maker {
   void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
     if (account != nullptr) line.copies.tags += account->counts;
     if (told == nullptr || in_.broker_restarted) return;
-    line.handed_over = told->handed_over;
-    const ReceivedCounts none;
-    const ReceivedCounts& counts = account != nullptr ? account->counts : none;
-    line.not_received =
-        static_cast<std::int64_t>(told->handed_over) - static_cast<std::int64_t>(counts.received + counts.unexpected + counts.bad_checksum);
+    // N2NQ counts what it hands over, whatever it is.
+    const std::uint64_t warm_up = account != nullptr ? account->warm_up.received : 0;
+    line.handed_over = told->handed_over - std::min(told->handed_over, warm_up);
+    line.not_received = static_cast<std::int64_t>(told->handed_over) - static_cast<std::int64_t>(account != nullptr ? got_by(*account) : 0);
+  }
+
+  /// Deliveries that came, warm-up included.
+  static std::uint64_t got_by(const ReceiverAccount& account) {
+    const ReceivedCounts& counts = account.counts;
+    return counts.received + counts.unexpected + counts.bad_checksum + account.warm_up.received;
   }
 
   void close_broadcast() {
@@ -346,7 +344,7 @@ class Maker {
 
   void find() {
     find_what_breaks();
-    find_contradictions();
+    if (!is_warm_up_) find_contradictions();
     find_what_degrades();
     find_unkept_plan();
     for (const SendersAccount& group : in_.senders) {
@@ -427,9 +425,7 @@ class Maker {
       if (account == nullptr || account->continued) continue;
       const std::string name = service_name('R', line.number) + ": ";
       if (const BrokerAccount::Receiver* told = broker_says_of(line.number)) {
-        const ReceivedCounts& counts = account->counts;
-        const bool answers_all =
-            account->confirmed + account->answered_negatively == counts.received + counts.unexpected + counts.bad_checksum;
+        const bool answers_all = account->confirmed + account->answered_negatively == got_by(*account);
         if (told->confirmed > account->confirmed) {
           breaks(name + "N2NQ counts " + plural(told->confirmed - account->confirmed, "confirmation", "confirmations") +
                  (told->confirmed - account->confirmed == 1 ? " that was" : " that were") + " never given");
@@ -468,6 +464,7 @@ class Maker {
   }
 
   const LedgerInput& in_;
+  const bool is_warm_up_;
   std::vector<SenderKnowledge> senders_;  // by number; [0] is not used
   Ledger out_;
 };
@@ -491,7 +488,21 @@ void put_tags(nlohmann::json& json, const ReceivedCounts& tags) {
 }  // namespace
 
 Ledger make_ledger(const LedgerInput& input) {
-  return Maker(input).make();
+  if (input.warmup_messages == 0) return Maker(input).make();
+  const SplitInput split = split_warm_up(input);
+  const Ledger warm_up = Maker(split.warm_up, Maker::Part::warm_up).make();
+  Ledger ledger = Maker(split.measured).make();
+  ledger.warm_up = WarmUpLedger{.planned = warm_up.planned.value_or(0),
+                                .attempted = warm_up.attempted,
+                                .accepted = warm_up.accepted,
+                                .refused = warm_up.refused,
+                                .lost_before_queue = warm_up.lost_before_queue,
+                                .expected = warm_up.expected,
+                                .total = warm_up.total};
+  ledger.balanced = ledger.balanced && warm_up.balanced;
+  for (const Finding& finding : warm_up.findings) ledger.findings.push_back({finding.breaks, "warm-up: " + finding.reason});
+  std::ranges::stable_partition(ledger.findings, &Finding::breaks);
+  return ledger;
 }
 
 void to_json(nlohmann::json& json, const Ledger& ledger) {
@@ -523,6 +534,18 @@ void to_json(nlohmann::json& json, const Ledger& ledger) {
   json = {{"expected", ledger.expected},   {"planned", ledger.planned ? nlohmann::json(*ledger.planned) : nlohmann::json(nullptr)},
           {"balanced", ledger.balanced},   {"total", std::move(total)},
           {"senders", std::move(senders)}, {"receivers", std::move(receivers)}};
+  if (!ledger.warm_up) return;
+  const WarmUpLedger& warm_up = *ledger.warm_up;
+  nlohmann::json counts = {{"planned", warm_up.planned},
+                           {"attempted", warm_up.attempted},
+                           {"accepted", warm_up.accepted},
+                           {"refused", warm_up.refused},
+                           {"lost_before_queue", warm_up.lost_before_queue},
+                           {"expected", warm_up.expected},
+                           {"accepted_copies", warm_up.total.accepted}};
+  put_copies(counts, warm_up.total);
+  put_tags(counts, warm_up.total.tags);
+  json["warmup"] = std::move(counts);
 }
 
 }  // namespace n2nq::measure

@@ -24,7 +24,8 @@ namespace n2nq::measure {
 
 struct LedgerInput {
   wire::QueueMode mode = wire::QueueMode::broadcaster;
-  std::uint32_t senders_total = 0;  // numbers run from 1 to the total
+  std::uint64_t warmup_messages = 0;  // of each sender: its first indexes; accounted for apart
+  std::uint32_t senders_total = 0;    // numbers run from 1 to the total
   std::uint32_t receivers_total = 0;
   std::optional<std::uint64_t> planned_messages;  // of all senders together; none: until stopped, or as many as a duration lets through
   bool stopped_by_user = false;                   // then it is no fault that the plan was not finished
@@ -62,6 +63,13 @@ struct Finding {
   std::string reason;
 };
 
+/// What became of the warm-up: its sums have to come out as well.
+struct WarmUpLedger {
+  std::uint64_t planned = 0, attempted = 0, accepted = 0, refused = 0, lost_before_queue = 0;  // messages
+  std::uint64_t expected = 0;                                                                  // copies
+  CopyLedger total;
+};
+
 struct Ledger {
   std::uint64_t expected = 0;  // copies: planned (else attempted) messages times receivers (broadcaster) or once (load balancer)
   std::optional<std::uint64_t> planned;
@@ -69,8 +77,9 @@ struct Ledger {
   CopyLedger total;                                                               // copies
   std::vector<SenderLedger> senders;
   std::vector<ReceiverLedger> receivers;
-  std::vector<Finding> findings;  // those that break first
-  bool balanced = true;           // nothing unexplained
+  std::vector<Finding> findings;        // those that break first
+  bool balanced = true;                 // nothing unexplained, in the warm-up either
+  std::optional<WarmUpLedger> warm_up;  // in none of the counts above; none without warm-up
 };
 
 /// What the accounts add up to. When accounts disagree the larger knowledge wins: a message that the broker counts as accepted, or that any

@@ -15,7 +15,7 @@ namespace n2nq::measure {
 
 /// What a line says beside its numbers: words joined by commas, "-" for none.
 enum LineFlag : std::uint16_t {
-  line_warm_up = 1 << 0,        // "warm-up": extra traffic before message 0
+  line_warm_up = 1 << 0,        // "warm-up": extra traffic before message 0, in no figure
   line_redelivered = 1 << 1,    // "redelivered": said so by the broker
   line_newly_matched = 1 << 2,  // "newly-matched": said so by the broker
   line_duplicate = 1 << 3,      // "duplicate": this receiver (load balancer: this group) had it already
@@ -29,19 +29,19 @@ enum LineFlag : std::uint16_t {
 };
 
 struct SentLine {
-  std::uint64_t index = 0;
+  std::int64_t index = 0;  // of the plan: below 0 in the warm-up
   std::uint32_t size = 0;  // payload letters
   std::int64_t intended_ns = 0;
   std::int64_t sent_ns = 0;
   std::optional<std::int64_t> lag_ns;    // sent - intended; none without a plan (as fast as it goes)
-  std::optional<std::int64_t> delay_ns;  // gap to this sender's send before; none for the first
+  std::optional<std::int64_t> delay_ns;  // gap to this sender's send before; none for the first, of the warm-up and of the rest
   std::uint16_t attempt = 1;             // 2 and more: offered again after a reconnect, with the stamp it had
   std::uint16_t flags = 0;
   bool operator==(const SentLine&) const = default;
 };
 
 struct ReceivedLine {
-  std::uint64_t index = 0;
+  std::int64_t index = 0;  // of the plan: below 0 in the warm-up
   std::uint32_t sender = 0;
   std::uint32_t size = 0;
   std::int64_t intended_ns = 0;

@@ -25,6 +25,7 @@ struct Outgoing {
   std::uint64_t index = 0;
   std::int64_t intended_ns = 0;  // unplanned: the stamp of the send
   std::int64_t sent_ns = 0;      // not_sent_yet: publish() stamps it; otherwise it was offered before and keeps its stamp
+  bool warm_up = false;          // extra traffic: says so in its flags
   std::string_view letters;
   static constexpr std::int64_t unplanned = INT64_MIN;
   static constexpr std::int64_t not_sent_yet = INT64_MIN;

@@ -30,6 +30,7 @@ void write_records(std::uint8_t* records, std::span<Outgoing> messages, std::uin
     header.index = message.index;
     header.intended_ns = message.intended_ns == Outgoing::unplanned ? message.sent_ns : message.intended_ns;
     header.sent_ns = message.sent_ns;
+    header.flags = message.warm_up ? wire::flag_warm_up : std::uint16_t{0};
     wire::write_record_header(at, header);
     wire::set_record_checksum(at, wire::compute_record_checksum(at));
     at += header.record_bytes();

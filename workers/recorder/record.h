@@ -12,7 +12,7 @@
 namespace n2nq::worker {
 
 struct Record {
-  std::uint64_t index = 0;
+  std::int64_t index = 0;  // of the plan: below 0 in the warm-up
   std::int64_t intended_ns = 0;
   std::int64_t sent_ns = 0;
   std::int64_t other_ns = 0;  // receivers: received; senders: gap to the send before, none_ns for the first

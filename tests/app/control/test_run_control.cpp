@@ -69,6 +69,25 @@ TEST_F(RunControlTest, a_waiting_worker_names_whom_it_waits_for) {
   ASSERT_TRUE(wait_until([this] { return control->process(Role::senders).waiting_for == "receivers to be started"; }));
 }
 
+TEST_F(RunControlTest, warm_up_has_its_time_before_the_common_start) {
+  Settings settings = small();
+  settings.senders.warmup_messages = 30;
+  auto given = options();
+  given.deadlines.start_lead = 200;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  const auto lead_ns = settings.warmup_ns();
+  EXPECT_EQ(lead_ns, 30 * settings.interval().num_ns);
+  for (const Role role : {Role::senders, Role::receivers}) {
+    const auto start = host.told(role, "start");
+    EXPECT_EQ(start["lead_ns"], lead_ns);
+    EXPECT_GE(start["at_broker_ns"].get<std::int64_t>(), 5'200'000'000 + lead_ns);
+  }
+  EXPECT_EQ(host.told(Role::senders, "configure")["load"]["warmup_messages"], 30);
+  EXPECT_EQ(host.told(Role::receivers, "configure")["warmup_messages"], 30);
+}
+
 TEST_F(RunControlTest, both_groups_are_told_the_same_instant_ahead_of_the_brokers_clock) {
   auto given = options();
   given.deadlines.start_lead = 200;

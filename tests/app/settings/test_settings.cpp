@@ -35,7 +35,7 @@ const std::map<std::string, std::string>& other_values() {
       {"senders.size_bytes", "[20, 100]"},
       {"senders.delay_ms", "0.333333"},
       {"senders.rate_per_s", "3000"},
-      {"senders.start", "in-phase"},
+      {"senders.start", "in-phase"}, {"senders.warmup_messages", "20"},
       {"receivers.host", "local"},
       {"receivers.amount", "9"},
       {"limits.memory_mib", "512"},
@@ -194,6 +194,27 @@ TEST(settings, the_plan_is_counted_ahead) {
   EXPECT_EQ(settings.copies(), 1);
   ASSERT_FALSE(set_value(settings, "senders.delay_ms", "0"));
   EXPECT_FALSE(settings.planned_messages());
+}
+
+TEST(settings, warm_up_is_counted_beside_the_plan) {
+  Settings s;
+  s.senders.amount = 4;
+  s.senders.messages = 10;
+  EXPECT_EQ(s.warmup_ns(), 0);
+  s.senders.warmup_messages = 3;
+  EXPECT_EQ(s.planned_messages(), 40);
+  EXPECT_EQ(s.planned_warmup(), 12);
+  EXPECT_EQ(s.warmup_ns(), 1'500'000'000);
+  set_value(s, "senders.rate_per_s", "3000");
+  EXPECT_EQ(s.warmup_ns(), 1'000'000);
+  s.senders.warmup_messages = 1;
+  EXPECT_EQ(s.warmup_ns(), 333'334) << "not a nanosecond too short";
+  set_value(s, "senders.delay_ms", "0");
+  EXPECT_EQ(s.warmup_ns(), 0) << "as fast as it goes";
+  s.senders.warmup_messages = 1'000'000;
+  set_value(s, "senders.delay_ms", "3600000");
+  EXPECT_EQ(s.warmup_ns(), 3'600'000'000'000'000'000);
+  EXPECT_FALSE(remarks(s).empty());
 }
 
 TEST(settings, rules_between_keys) {

@@ -57,6 +57,22 @@ TEST(IndexSet, RemovingSplitsAndShortens) {
   EXPECT_EQ(set.count(), 7u);
 }
 
+TEST(IndexSet, IsCutAtABorder) {
+  const IndexSet set = set_of("0-4,7-9,20");
+  const struct {
+    uint64_t border;
+    const char *below, *from_on;
+  } cases[] = {{0, "", "0-4,7-9,20"}, {1, "0", "0-3,6-8,19"}, {5, "0-4", "2-4,15"},   {8, "0-4,7", "0-1,12"},
+               {10, "0-4,7-9", "10"}, {20, "0-4,7-9", "0"},   {21, "0-4,7-9,20", ""}, {1000, "0-4,7-9,20", ""}};
+  for (const auto& c : cases) {
+    EXPECT_EQ(below(set, c.border).text(), c.below) << c.border;
+    EXPECT_EQ(from_on(set, c.border).text(), c.from_on) << c.border;
+    EXPECT_EQ(below(set, c.border).count() + from_on(set, c.border).count(), set.count());
+  }
+  EXPECT_TRUE(below(IndexSet(), 5).empty());
+  EXPECT_TRUE(from_on(IndexSet(), 5).empty());
+}
+
 TEST(IndexSet, AgreesWithAPlainSetWhateverIsDone) {
   std::mt19937 random(1);
   const auto below = [&random](uint64_t bound) { return random() % bound; };

@@ -58,6 +58,18 @@ TEST(WorkerSettings, OfReceivers) {
   EXPECT_EQ(settings.log.mode, LogMode::off);
 }
 
+TEST(WorkerSettings, WarmUp) {
+  json configure = senders();
+  EXPECT_EQ(parse_worker_settings(configure, WorkerRole::senders).plan.warmup_messages, 0u);
+  configure["load"]["warmup_messages"] = 20;
+  EXPECT_EQ(parse_worker_settings(configure, WorkerRole::senders).plan.warmup_messages, 20u);
+  configure["load"]["warmup_messages"] = -1;
+  EXPECT_EQ(refusal(configure).first, "load.warmup_messages");
+  configure = receivers();
+  configure["warmup_messages"] = 20;
+  EXPECT_EQ(parse_worker_settings(configure, WorkerRole::receivers).warmup_messages, 20u);
+}
+
 TEST(WorkerSettings, ADurationInPlaceOfMessages) {
   json configure = senders();
   configure["load"]["messages"] = nullptr;

@@ -13,7 +13,7 @@ struct Case {
   Interval interval;
   StartPhase start;
   std::uint32_t number, total;
-  std::uint64_t index;
+  std::int64_t index;
   std::int64_t due_ns;
 };
 
@@ -27,8 +27,12 @@ TEST(Pacer, DueTimes) {
       {"spread and later", {500'000'000, 1}, StartPhase::spread, 50, 50, 3, 1'990'000'000},
       {"3,000 a second", {second_ns, 3000}, StartPhase::in_phase, 1, 1, 1, 333'333},
       {"3,000 a second, second 1", {second_ns, 3000}, StartPhase::in_phase, 1, 1, 3000, second_ns},
-      {"3,000 a second, a year later", {second_ns, 3000}, StartPhase::in_phase, 1, 1, 3000ull * 31'536'000, 31'536'000 * second_ns},
+      {"3,000 a second, a year later", {second_ns, 3000}, StartPhase::in_phase, 1, 1, 3000ll * 31'536'000, 31'536'000 * second_ns},
       {"spread over a part of a nanosecond", {second_ns, 3000}, StartPhase::spread, 2, 3, 0, 111'111},
+      {"the warm-up's last, spread", {500'000'000, 1}, StartPhase::spread, 50, 50, -1, -10'000'000},
+      {"the warm-up's first", {500'000'000, 1}, StartPhase::in_phase, 1, 1, -1'000'000, -500'000 * second_ns},
+      {"warm-up at 3,000 a second", {second_ns, 3000}, StartPhase::in_phase, 1, 1, -1, -333'334},
+      {"warm-up at 3,000 a second, a second before", {second_ns, 3000}, StartPhase::in_phase, 1, 1, -3000, -second_ns},
       {"0.333333 a second", {1'000'000'000'000'000, 333'333}, StartPhase::in_phase, 1, 1, 333'333, 1'000'000 * second_ns},
   };
   for (const Case& c : cases) EXPECT_EQ(Pacer(c.interval, c.start, c.number, c.total).due_ns(c.index), c.due_ns) << c.name;
@@ -43,7 +47,7 @@ TEST(Pacer, AMinuteOf3000ASecondIs180000) {
 
 TEST(Pacer, DoesNotDrift) {
   const Pacer pacer({second_ns, 3000}, StartPhase::spread, 1, 1);
-  for (std::uint64_t s = 0; s < 3600; ++s) ASSERT_EQ(pacer.due_ns(s * 3000), static_cast<std::int64_t>(s) * second_ns);
+  for (std::int64_t s = -60; s < 3600; ++s) ASSERT_EQ(pacer.due_ns(s * 3000), s * second_ns);
 }
 
 TEST(Pacer, EverySenderSendsAsMuchInAWholeNumberOfIntervals) {
@@ -59,7 +63,7 @@ TEST(Pacer, MessagesWithinAgreesWithTheDueTimes) {
       const Pacer pacer(interval, StartPhase::spread, number, 3);
       for (const std::int64_t duration_ns : {0, 1, 2, 3, 10, 999, 1000}) {
         std::uint64_t counted = 0;
-        while (counted < 10'000 && pacer.due_ns(counted) < duration_ns) ++counted;
+        while (counted < 10'000 && pacer.due_ns(static_cast<std::int64_t>(counted)) < duration_ns) ++counted;
         ASSERT_EQ(pacer.messages_within(duration_ns), counted) << interval.num_ns << "/" << interval.den << " within " << duration_ns;
       }
     }

@@ -15,8 +15,13 @@ wire::IndexSet set(const std::string& text) {
 }
 
 SenderAccount sender(std::uint32_t number, std::uint64_t messages) {
-  SenderAccount account{
-      .number = number, .attempted = messages, .accepted = messages, .refused = 0, .lost_before_queue = 0, .accepted_set = {}};
+  SenderAccount account{.number = number,
+                        .attempted = messages,
+                        .accepted = messages,
+                        .refused = 0,
+                        .lost_before_queue = 0,
+                        .accepted_set = {},
+                        .warm_up = {}};
   if (messages > 0) account.accepted_set.add_range(0, messages - 1);
   return account;
 }

@@ -28,6 +28,13 @@ TEST(LogLine, OfASenderWithoutPlan) {
   EXPECT_EQ(parse_sent_line(text_of(line)), line);
 }
 
+TEST(LogLine, OfTheWarmUp) {
+  const SentLine line{
+      .index = -20, .size = 50, .intended_ns = 5, .sent_ns = 7, .lag_ns = 2, .delay_ns = {}, .attempt = 1, .flags = line_warm_up};
+  EXPECT_EQ(text_of(line), "-20\t50\t5\t7\t0.002\t-\t1\twarm-up");
+  EXPECT_EQ(parse_sent_line(text_of(line)), line);
+}
+
 TEST(LogLine, OfAReceiver) {
   const ReceivedLine line{.index = 3,
                           .sender = 12,
@@ -44,7 +51,7 @@ TEST(LogLine, OfAReceiver) {
 
 TEST(LogLine, TheLongestFitsAndComesBack) {
   ReceivedLine line;
-  line.index = std::numeric_limits<std::uint64_t>::max();
+  line.index = std::numeric_limits<std::int64_t>::min();
   line.sender = line.size = std::numeric_limits<std::uint32_t>::max();
   line.intended_ns = line.sent_ns = line.received_ns = std::numeric_limits<std::int64_t>::min();
   line.latency_ns = std::numeric_limits<std::int64_t>::min() + 1;

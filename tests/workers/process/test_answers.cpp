@@ -3,39 +3,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "tests/workers/support/small_run.h"
-#include "workers/measure/accounts.h"
-#include "workers/measure/ledger.h"
+#include "tests/workers/support/run_ledger.h"
 
 namespace n2nq::worker::testing {
 namespace {
 
 using nlohmann::json;
-
-json stats_until(Child& child, const Child::Wanted& wanted) {
-  for (int id = 1;; ++id) {
-    child.send(SmallRun::stats_message(id));
-    json stats = child.wait_for_type("stats");
-    if (wanted(stats)) return stats;
-  }
-}
-
-measure::Ledger ledger_of(const SmallRun& run) {
-  measure::LedgerInput input;
-  input.mode = run.shape.mode == "broadcaster" ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
-  input.senders_total = static_cast<std::uint32_t>(run.shape.senders);
-  input.receivers_total = static_cast<std::uint32_t>(run.shape.receivers);
-  input.senders.push_back(measure::senders_account_from(run.senders_bye));
-  input.receivers.push_back(measure::receivers_account_from(run.receivers_bye));
-  input.broker = measure::broker_account_from(run.broker_bye);
-  return measure::make_ledger(input);
-}
-
-std::string reasons(const measure::Ledger& ledger) {
-  std::string text;
-  for (const measure::Finding& finding : ledger.findings) text += finding.reason + "\n";
-  return text;
-}
 
 struct Answers : ::testing::TestWithParam<const char*> {
   RunShape shape(json queue) {

@@ -57,6 +57,7 @@ json SmallRun::configure_receivers() const {
   configure["system"] = "n2nq";
   configure["services"] = {{"first", 1}, {"last", shape.receivers}, {"total", shape.receivers}};
   configure["senders_total"] = shape.senders;
+  configure["warmup_messages"] = shape.load.value("warmup_messages", 0);
   configure["queue_mode"] = shape.mode;
   configure["requests"] = shape.requests;
   configure["log"] = log_settings("receivers");
