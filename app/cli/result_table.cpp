@@ -27,8 +27,8 @@ constexpr Row figure_rows[] = {{"latency_us", "latency", "µs"},
                                {"lag_us", "lag", "µs"}};
 constexpr Row stage_rows[] = {
     {"lag_us", "lag", ""}, {"to_broker_us", "to N2NQ", ""}, {"in_queue_us", "in queue", ""}, {"to_receiver_us", "to receiver", ""}};
-constexpr const char* columns[] = {"mean", "mean_lowest_95", "p50", "p90", "p95", "p99", "p99_9", "max"};
-constexpr const char* column_names[] = {"mean", "lowest 95%", "p50", "p90", "p95", "p99", "p99.9", "max"};
+constexpr const char* columns[] = {"mean", "mean_lowest_95", "left_out", "p50", "p90", "p95", "p99", "p99_9", "max"};
+constexpr const char* column_names[] = {"mean", "lowest 95%", "leaves out", "p50", "p90", "p95", "p99", "p99.9", "max"};
 
 double number_of(const Json& value) {
   return value.is_number() ? value.get<double>() : std::nan("");
@@ -46,12 +46,13 @@ QString figures_block(const Json& summary) {
     const Json& figures = summary.at(row.key);
     out += left_aligned(row.name, name_width) + left_aligned(QString::fromUtf8(row.unit), unit_width);
     out += right_aligned(grouped(figures.at("count").get<std::int64_t>()), cell_width);
-    for (const char* column : columns) out += right_aligned(figure_text(number_of(figures.at(column))), cell_width + 1);
+    for (const char* column : columns) {
+      const Json& value = figures.at(column);
+      // A trimmed mean never stands without the number of samples that the trimming hides.
+      out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);
+    }
     out += '\n';
   }
-  const Json& left_out = summary.at("latency_us").at("left_out");
-  if (left_out.is_number() && left_out > 0)
-    out += heading("") + QString("lowest 95% leaves out %1 latencies\n").arg(grouped(left_out.get<std::int64_t>()));
   return out;
 }
 

@@ -52,6 +52,7 @@ class TestRealRuns : public QObject {
   void start_all_runs_to_a_clean_verdict();
   void load_balancing_delivers_each_message_once();
   void warm_up_is_counted_apart();
+  void a_stall_is_told_beside_the_mean_that_hides_it();
   void processes_start_in_any_order_data();
   void processes_start_in_any_order();
   void stop_half_way_keeps_what_was_measured();
@@ -126,6 +127,29 @@ void TestRealRuns::warm_up_is_counted_apart() {
   QCOMPARE(ledger->sum(), QStringLiteral("120 copies accepted = 120 delivered"));
   QVERIFY(bench.window().bench_page()->charts()->latency_history().first_time() >= 0);
   QVERIFY(ui_test::file_text(bench.run().log_path(app::Role::senders, 1)).contains("\n-20\t"));
+}
+
+// The mean of the lowest 95 % hardly moves when a process stands still; so it never stands without the number of samples it hides.
+void TestRealRuns::a_stall_is_told_beside_the_mean_that_hides_it() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  bench.set({{"senders.messages", "100"}, {"senders.delay_ms", "20"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for([&] { return bench.run().figures().received > 100; }));
+  const int receivers = ui_test::child_pid("n2nq-receivers");
+  QVERIFY(receivers > 0);
+  kill(receivers, SIGSTOP);
+  QTest::qWait(200);  // it is the stall
+  kill(receivers, SIGCONT);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const app::Percentiles& latency = bench.run().figures().latency;
+  QCOMPARE(latency.count, 1200u);
+  QCOMPARE(latency.left_out, 60u);
+  QVERIFY(latency.max_us >= 100'000);
+  const auto* lowest = bench.find<ui::Tile>(QStringLiteral("tile_lowest_95"));
+  QCOMPARE(lowest->detail(), QStringLiteral("leaves out 60"));
+  QVERIFY2(lowest->toolTip().contains(QStringLiteral("trimming hides 60 of ")), qPrintable(lowest->toolTip()));
+  QVERIFY(bench.find<ui::Tile>(QStringLiteral("tile_p99"))->detail().startsWith(QStringLiteral("max ")));
 }
 
 void TestRealRuns::processes_start_in_any_order_data() {

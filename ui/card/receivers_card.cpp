@@ -148,9 +148,11 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   received_->set_figure({count_text(figures.received), {}}, count_text(figures.received), count_short(figures.received));
   rate_->set_figure(rate_figure(figures.received_per_s), fixed_text(figures.received_per_s, 3) + QStringLiteral(" /s"));
   rate_->set_detail(bytes_rate_text(figures.received_bytes_per_s));
-  lowest_->set_figure(time_figure(latency.mean_lowest_95_us), exact_us(latency.mean_lowest_95_us));
-  lowest_->set_detail(latency.count == 0 ? dash()
-                                         : QStringLiteral("leaves out ") + count_short(static_cast<std::int64_t>(latency.left_out)));
+  const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);
+  lowest_->set_figure(time_figure(latency.mean_lowest_95_us),
+                      exact_us(latency.mean_lowest_95_us) +
+                          QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
+  lowest_->set_detail(latency.count == 0 ? dash() : QStringLiteral("leaves out ") + count_short(hidden));
   p50_->set_figure(time_figure(latency.p50_us), exact_us(latency.p50_us));
   p50_->set_detail(QStringLiteral("mean ") + time_figure(latency.mean_us).text());
   p95_->set_figure(time_figure(latency.p95_us), exact_us(latency.p95_us));

@@ -25,6 +25,7 @@ class Tile : public QWidget {
   /// Draws the figure in the colour of a warning.
   void set_warning(bool warning);
   QString text() const { return figure_.text(); }
+  const QString& detail() const { return detail_; }
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;

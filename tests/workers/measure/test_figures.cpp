@@ -25,6 +25,20 @@ TEST(Figures, SumUpAHistogram) {
   EXPECT_EQ(figures.max_ns, 1000);
 }
 
+TEST(Figures, AStallHidesInWhatTheTrimmedMeanLeavesOut) {
+  // 60 s at 1,000 a second, 100 to 120 µs each; with a stall of 1 s in it those that fall into it wait for its end.
+  Histogram quiet, stalled;
+  for (int i = 0; i < 60'000; ++i) {
+    const std::int64_t latency_ns = 100'000 + i * 7919 % 20'000;
+    quiet.add(latency_ns);
+    stalled.add(latency_ns + (i >= 30'000 && i < 31'000 ? (31'000 - i) * 1'000'000LL : 0));
+  }
+  const Figures before = figures_of(quiet), after = figures_of(stalled);
+  EXPECT_NEAR(after.mean_lowest_95_ns, before.mean_lowest_95_ns, 0.02 * before.mean_lowest_95_ns);
+  EXPECT_GT(after.p99_ns, 100 * before.p99_ns);
+  EXPECT_EQ(after.left_out, 3000u) << "and this is how many it hides";
+}
+
 TEST(Figures, TravelAsJson) {
   Histogram histogram;
   for (int i = 0; i < 77; ++i) histogram.add(i * i * 1000 - 500);
