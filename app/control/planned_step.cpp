@@ -60,7 +60,7 @@ QString step_sentence(const PlannedStep& step) {
 }
 
 QString request_sentence(const std::optional<NumberRanges>& receivers, const RequestRules& rules) {
-  const QString whom = receivers ? QString::fromStdString(numbers_text(receivers, 'R')) : "all receivers";
+  const QString whom = receivers ? QString::fromStdString(services_text(*receivers, 'R')) : "all receivers";
   return QString("%1 ask for %2").arg(whom, QString::fromStdString(rules.text()));
 }
 

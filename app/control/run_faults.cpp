@@ -69,7 +69,11 @@ void RunControl::Private::make_planned_steps() {
       run.steps_not_made += QString("%1 (%2)").arg(fault_sentence(fault), problem);
     }
   }
-  if (!steps_to_come.empty()) plan_timer.start(std::max(0, static_cast<int>((steps_to_come.front().at_s - t_s()) * 1000) + 1));
+  constexpr double timer_s_max = 1e6;  // it looks again then
+  if (!steps_to_come.empty()) {
+    const double wait_s = std::clamp(steps_to_come.front().at_s - t_s(), 0.0, timer_s_max);
+    plan_timer.start(static_cast<int>(wait_s * 1000) + 1);
+  }
 }
 
 void RunControl::Private::make_fault(const Fault& fault) {

@@ -126,6 +126,15 @@ std::string numbers_text(const std::optional<NumberRanges>& ranges, char letter)
   return out;
 }
 
+std::string services_text(const NumberRanges& ranges, char letter) {
+  std::string out;
+  for (const auto& [first, last] : ranges) {
+    out += (out.empty() ? "" : ", ") + service_text(letter, first);
+    if (last != first) out += "–" + service_text(letter, last);
+  }
+  return out;
+}
+
 Problem parse_sizes(std::string_view text, std::optional<std::pair<std::int64_t, std::int64_t>>& out) {
   if (text == "any") return out.reset(), std::nullopt;
   const auto dash = text.find('-');
@@ -194,8 +203,7 @@ std::string RequestRules::text() const {
   for (const Rule& rule : rules) {
     std::string part = "any";
     if (rule.senders) {
-      part = service_text('S', rule.senders->first);
-      if (rule.senders->second != rule.senders->first) part += "–" + service_text('S', rule.senders->second);
+      part = services_text({*rule.senders}, 'S');
     }
     if (rule.sizes) {
       part = (rule.senders ? part + ", " : "") + std::to_string(rule.sizes->first);

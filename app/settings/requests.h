@@ -36,6 +36,8 @@ using Requests = std::vector<ReceiverRequest>;
 /// "any", "none", or ranges with or without the letter: "S1-S10, 15". `letter` is 'S' or 'R'.
 Problem parse_numbers(std::string_view text, char letter, std::optional<NumberRanges>& out);
 std::string numbers_text(const std::optional<NumberRanges>& ranges, char letter);
+/// The same as a person reads it: "R001–R025, R030".
+std::string services_text(const NumberRanges& ranges, char letter);
 /// "any", "50" or "20-100".
 Problem parse_sizes(std::string_view text, std::optional<std::pair<std::int64_t, std::int64_t>>& out);
 std::string sizes_text(const std::optional<std::pair<std::int64_t, std::int64_t>>& sizes);

@@ -30,6 +30,7 @@ class TestMainWindow : public QObject {
   void nothing_starts_with_a_bad_value();
   void a_problem_in_the_advanced_settings_is_shown_there();
   void fields_follow_the_choice_beside_them();
+  void a_refused_size_does_not_change_what_is_typed_into();
   void a_changed_preset_says_modified();
   void save_as_refuses_bad_names_and_saves_good_ones();
   void pages_are_chosen_by_keys();
@@ -137,6 +138,24 @@ void TestMainWindow::fields_follow_the_choice_beside_them() {
   QVERIFY(seen("field_queue_remove") && !seen("field_queue_dispatch"));
   QVERIFY(bench.click(QStringLiteral("field_queue_mode_load-balancer")));
   QVERIFY(!seen("field_queue_remove") && seen("field_queue_dispatch"));
+}
+
+void TestMainWindow::a_refused_size_does_not_change_what_is_typed_into() {
+  BenchWindow bench;
+  const QString field = QStringLiteral("field_senders_size_bytes"), field_max = QStringLiteral("field_senders_size_bytes_max");
+  const auto* problem = bench.find<QLabel>(QStringLiteral("problem_senders_size_bytes"));
+  for (const char* text : {"[9", "[9]", "[9,", "[9,]", "["}) {
+    QVERIFY(bench.type(field, QString::fromLatin1(text)));
+    bench.form().end_edit();
+    QTest::keyClick(bench.find<QLineEdit>(field), Qt::Key_Return);
+    QVERIFY2(!bench.find<QWidget>(field_max)->isVisible(), text);
+    QCOMPARE(bench.find<QLineEdit>(field)->text(), QString::fromLatin1(text));
+    QVERIFY2(!problem->text().isEmpty(), text);
+    QCOMPARE(bench.form().settings().senders.size_max_bytes, 50);
+  }
+  QVERIFY(bench.type(field, QStringLiteral("70")));
+  QVERIFY(problem->text().isEmpty());
+  QCOMPARE(bench.form().settings().senders.size_max_bytes, 70);
 }
 
 void TestMainWindow::a_changed_preset_says_modified() {

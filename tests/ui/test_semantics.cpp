@@ -8,7 +8,7 @@
 #include <QTest>
 
 #include "app/control/fault.h"
-#include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/fault_clicks.h"
 #include "ui/card/charts_card.h"
 #include "ui/card/ledger_panel.h"
 #include "ui/page/bench_page.h"
@@ -19,51 +19,7 @@
 namespace {
 
 using namespace n2nq;
-using ui_test::BenchWindow;
-
-/// Runs until it is stopped; 200 messages a second, 600 deliveries.
-void choose_endless_run(BenchWindow& bench) {
-  bench.window().presets().choose(QStringLiteral("quick"));
-  bench.set({{"senders.amount", "4"}, {"receivers.amount", "3"}, {"senders.messages", "none"}, {"senders.delay_ms", "20"}});
-  bench.window().resize(1280, 720);
-}
-
-bool wait_for_messages(BenchWindow& bench, std::int64_t more = 100) {
-  const std::int64_t until = bench.run().figures().received + more;
-  return BenchWindow::wait_for([&] { return bench.run().state() == app::RunState::running && bench.run().figures().received > until; });
-}
-
-QAction* fault(BenchWindow& bench, const char* button, const char* name) {
-  auto* menu = bench.find<QPushButton>(QString::fromLatin1(button))->menu();
-  menu->popup({});
-  auto* action = menu->findChild<QAction*>(QString::fromLatin1(name));
-  menu->close();
-  return action;
-}
-
-/// Chooses an entry of a faults menu as a person does.
-bool choose_fault(BenchWindow& bench, const char* button, const char* name) {
-  auto* menu = bench.find<QPushButton>(QString::fromLatin1(button))->menu();
-  menu->popup({});
-  auto* action = menu->findChild<QAction*>(QString::fromLatin1(name));
-  const bool can = action != nullptr && action->isEnabled();
-  if (can) QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
-  menu->close();
-  return can;
-}
-
-int column(BenchWindow& bench, const char* title) {
-  const auto* model = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->model();
-  for (int at = 0; at < model->columnCount(); ++at) {
-    if (model->headerData(at, Qt::Horizontal).toString() == QLatin1String(title)) return at;
-  }
-  return -1;
-}
-
-QString cell(BenchWindow& bench, int row, const char* title) {
-  const auto* model = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->model();
-  return model->index(row, column(bench, title)).data().toString();
-}
+using namespace ui_test;
 
 class TestSemantics : public QObject {
   Q_OBJECT
@@ -178,12 +134,13 @@ void TestSemantics::a_request_applies_while_messages_flow() {
   QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().unrequested > 0; }));
   QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 0, "skipped") != QStringLiteral("0"); }));
   const auto& charts = *bench.window().bench_page()->charts();
-  QVERIFY(charts.rate_history().events().back().detail.contains(QStringLiteral("ask for S001")));
+  QVERIFY(charts.rate_history().events().back().detail.contains(QStringLiteral("R001–R002 ask for S001")));
   QVERIFY(bench.click(QStringLiteral("button_requests_back")));
   QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("any"));
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::stopped, qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  QVERIFY(bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"))->full_text().startsWith(QStringLiteral("Verdict: stopped.")));
 }
 
 void TestSemantics::responses_are_counted_per_receiver_and_in_the_ledger() {

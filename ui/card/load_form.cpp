@@ -183,9 +183,11 @@ void LoadForm::refresh() {
 
 void LoadForm::refresh_size() {
   const QString text = form_.text(size_key);
-  const bool is_range = editing_size_ ? size_->currentIndex() == range : text.trimmed().startsWith(u'[');
+  // What was refused is no range because it begins like one: the choice stays where the person who types has it.
+  const bool stays = editing_size_ || form_.is_refused(size_key);
+  const bool is_range = stays ? size_->currentIndex() == range : text.trimmed().startsWith(u'[');
   size_->setCurrentIndex(is_range ? range : fixed);
-  const auto [min, max] = ends_of(text);
+  const auto [min, max] = is_range ? ends_of(text) : std::pair(text.trimmed(), text.trimmed());
   if (!editing_size_ && size_min_->text() != min) size_min_->setText(min);
   if (!editing_size_ && size_max_->text() != max) size_max_->setText(max);
   size_min_->setFixedWidth(is_range ? size_field_px : field_px);

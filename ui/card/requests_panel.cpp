@@ -195,9 +195,11 @@ void RequestsPanel::refresh_state() {
   all_back_->setEnabled(problem.isEmpty() && !none);
   all_back_->setToolTip(none ? QStringLiteral("All receivers ask for anything already")
                              : QStringLiteral("All receivers ask for anything again"));
-  state_->set_text(!problem.isEmpty() ? problem
-                   : desk_.is_live()  ? QStringLiteral("In force now; a request applies at once")
-                                      : QStringLiteral("For the next run"));
+  const QString verdict = desk_.verdict();
+  state_->set_text(!problem.isEmpty()  ? problem
+                   : desk_.is_live()   ? QStringLiteral("In force now; a request applies at once")
+                   : verdict.isEmpty() ? QStringLiteral("For the next run")
+                                       : QStringLiteral("Verdict: %1. These are for the next run").arg(verdict));
 }
 
 void RequestsPanel::refresh_list() {

@@ -9,6 +9,7 @@ namespace {
 constexpr int idle_ms = 200;
 constexpr int busy_ms = 20;  // between two pieces while there is more
 constexpr qint64 line_bytes_max = 4096;
+constexpr qint64 head_bytes_max = 16 * 1024;
 }  // namespace
 
 LogTail::LogTail(const QString& path) : file_(path), timer_(this) {
@@ -33,8 +34,24 @@ qint64 LogTail::line_start_after(qint64 at) {
   return end < 0 ? at : at + end;
 }
 
+// The columns' names are the last line of the head that has tabs in it; the head is over when a line of another kind begins.
+void LogTail::look_for_columns() {
+  file_.seek(0);
+  const QByteArray head = file_.read(head_bytes_max);
+  QByteArray columns;
+  for (qsizetype at = 0, end = head.indexOf('\n'); end >= 0; at = end + 1, end = head.indexOf('\n', at)) {
+    const QByteArray line = head.mid(at, end - at);
+    columns_known_ = !line.startsWith('#');
+    if (columns_known_) break;
+    if (line.contains('\t')) columns = line.mid(1).trimmed();
+  }
+  if (head.size() == head_bytes_max) columns_known_ = true;
+  if (columns_known_ || !columns.isEmpty()) emit columns_found(QString::fromUtf8(columns));
+}
+
 void LogTail::enter(qint64 size) {
   entered_ = true;
+  columns_known_ = false;
   first_ = next_ = line_start_after(std::max<qint64>(0, size - tail_bytes));
   decoder_.resetState();
   emit begun();
@@ -48,6 +65,7 @@ void LogTail::poll() {
   }
   const qint64 size = file_.size();
   if (!entered_ || size < next_ || size - next_ > behind_max) enter(size);
+  if (!columns_known_) look_for_columns();
   if (size > next_) {
     file_.seek(next_);
     const QByteArray piece = file_.read(std::min(piece_bytes, size - next_));

@@ -31,6 +31,8 @@ class LogTail : public QObject {
 
  signals:
   void begun();  // what was shown is void
+  /// The names of the columns, tab-separated, as the file's head says them; empty for a file without.
+  void columns_found(const QString& columns);
   void appended(const QString& text);
   void prepended(const QString& text);
   /// Bytes before what was read, and of the whole file; -1: there is no such file yet.
@@ -39,6 +41,7 @@ class LogTail : public QObject {
  private:
   void poll();
   void enter(qint64 size);
+  void look_for_columns();
   qint64 line_start_after(qint64 at);
 
   QFile file_;
@@ -46,6 +49,7 @@ class LogTail : public QObject {
   QStringDecoder decoder_{QStringDecoder::Utf8};
   qint64 first_ = 0, next_ = 0;
   bool entered_ = false;
+  bool columns_known_ = false;  // or it is known that there are none
 };
 
 }  // namespace n2nq::ui

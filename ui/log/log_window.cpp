@@ -15,6 +15,7 @@
 #include <QShortcut>
 #include <QUrl>
 
+#include "ui/log/log_heading.h"
 #include "ui/log/log_tail.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
@@ -52,7 +53,12 @@ LogWindow::LogWindow(const QString& title, const QString& path, const Theme& the
   view_->setLineWrapMode(QPlainTextEdit::NoWrap);
   view_->setUndoRedoEnabled(false);
   view_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  all->addWidget(view_, 1);
+  heading_ = new LogHeading(*view_, theme_);
+  auto* text = new QVBoxLayout;
+  text->setSpacing(0);
+  text->addWidget(heading_);
+  text->addWidget(view_, 1);
+  all->addLayout(text, 1);
   position_ = described(make_label(path, "caption"), "log_position", QStringLiteral("The file and how much of it is shown"), path);
   position_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   position_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -110,6 +116,7 @@ void LogWindow::connect_tail() {
     view_->clear();
     shown_bytes_ = 0;
   });
+  connect(tail_, &LogTail::columns_found, heading_, &LogHeading::set_columns);
   connect(tail_, &LogTail::appended, this, &LogWindow::append);
   connect(tail_, &LogTail::prepended, this, &LogWindow::prepend);
   connect(tail_, &LogTail::position_changed, this, &LogWindow::show_position);
@@ -119,6 +126,7 @@ void LogWindow::connect_tail() {
 void LogWindow::restyle() {
   view_->setFont(theme_.monospaced_font());
   view_->setTabStopDistance(column_letters * QFontMetricsF(view_->font()).horizontalAdvance('0'));
+  heading_->updateGeometry();
   const QColor color = theme_.tokens().secondary;
   previous_->setIcon(theme_.icon(Glyph::chevron_up, color));
   next_->setIcon(theme_.icon(Glyph::chevron_down, color));

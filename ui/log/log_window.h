@@ -14,6 +14,7 @@ class QPushButton;
 
 namespace n2nq::ui {
 
+class LogHeading;
 class LogTail;
 
 class LogWindow : public QWidget {
@@ -51,6 +52,7 @@ class LogWindow : public QWidget {
   const Theme& theme_;
   LogTail* tail_;
   QPlainTextEdit* view_;
+  LogHeading* heading_;
   QLineEdit* search_;
   QLabel *found_, *position_;
   QPushButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;

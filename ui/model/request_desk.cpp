@@ -29,12 +29,7 @@ app::NumberRanges without(const app::NumberRanges& from, const app::NumberRanges
 
 QString receivers_text(const std::optional<app::NumberRanges>& receivers) {
   if (!receivers) return QStringLiteral("all receivers");
-  QStringList parts;
-  for (const auto& [first, last] : *receivers) {
-    const QString name = service_name(app::Role::receivers, first);
-    parts << (first == last ? name : name + QStringLiteral("–") + service_name(app::Role::receivers, last));
-  }
-  return parts.join(QStringLiteral(", "));
+  return QString::fromStdString(app::services_text(*receivers, 'R'));
 }
 
 RequestDesk::RequestDesk(SettingsForm& form, RunActions& actions, QObject* parent) : QObject(parent), form_(form), actions_(actions) {
@@ -64,6 +59,10 @@ int RequestDesk::receivers() const {
 
 int RequestDesk::senders() const {
   return actions_.is_on() ? actions_.run().run_settings().senders.amount : form_.settings().senders.amount;
+}
+
+QString RequestDesk::verdict() const {
+  return actions_.run().state() == app::RunState::finished ? verdict_word(actions_.run().outcome().verdict) : QString();
 }
 
 void RequestDesk::make(const app::ReceiverRequest& request) {

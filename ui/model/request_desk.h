@@ -36,6 +36,8 @@ class RequestDesk : public QObject {
   std::vector<app::RequestRules> shown_rules() const;
   int receivers() const;
   int senders() const;
+  /// Of the run that is over, in a word; empty before the first one and while one is on.
+  QString verdict() const;
 
  signals:
   void changed();

@@ -38,6 +38,8 @@ class SettingsForm : public QObject {
   QString text(const QString& key) const;
   /// Empty: nothing wrong with this key, alone and together with the others.
   QString problem(const QString& key) const;
+  /// What was typed for the key is no value: text() is what was typed, and the setting keeps what it had.
+  bool is_refused(const QString& key) const { return refused_.contains(key); }
   /// All keys with a problem, what a person should look at first before the others: the field that was edited last, then what was typed
   /// and refused, then what does not fit together; these in the order of the table. Empty: can be started.
   QStringList problem_keys() const;

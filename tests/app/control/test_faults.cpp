@@ -30,7 +30,7 @@ TEST(planned_requests, are_read_as_they_are_written) {
   PlannedStep step;
   ASSERT_FALSE(parse_planned_request("{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@2.5", step));
   EXPECT_EQ(step.at_s, 2.5);
-  EXPECT_EQ(step_sentence(step), "R1-R25 ask for S001–S010, 20–100 B");
+  EXPECT_EQ(step_sentence(step), "R001–R025 ask for S001–S010, 20–100 B");
   Settings settings;
   settings.receivers.amount = 25;
   settings.senders.amount = 10;

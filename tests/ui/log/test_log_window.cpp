@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include "ui/log/log_heading.h"
 #include "ui/log/log_tail.h"
 #include "ui/log/log_viewers.h"
 
@@ -43,6 +44,7 @@ class TestLogWindow : public QObject {
   void a_search_in_vain_moves_nothing();
   void copy_takes_the_selection_or_everything();
   void one_window_per_file();
+  void the_columns_stay_above_the_lines();
 
  private:
   QString label(LogWindow* window, const char* name) { return window->findChild<QLabel*>(QString::fromLatin1(name))->text(); }
@@ -155,6 +157,33 @@ void TestLogWindow::one_window_per_file() {
   int open = 0;
   for (QWidget* widget : QApplication::topLevelWidgets()) open += qobject_cast<LogWindow*>(widget) ? 1 : 0;
   QCOMPARE(open, LogViewers::windows_max);
+}
+
+void TestLogWindow::the_columns_stay_above_the_lines() {
+  append(path_, "# format: 1\n# title: a\ttab\n# index\tsize\tsent_ns\tflags\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  auto* heading = window->findChild<LogHeading*>();
+  QTRY_COMPARE_WITH_TIMEOUT(heading->columns(), QStringLiteral("index\tsize\tsent_ns\tflags"), deadline_ms);
+  QVERIFY(heading->isVisible());
+  QByteArray lines;
+  for (int i = 0; i < 50'000; ++i) lines += QByteArray::number(i).rightJustified(16, '0') + "\t50\t12345678901234\t-\n";
+  append(path_, lines);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("49999\t50\t12345678901234\t-\n")), deadline_ms);
+  QCOMPARE(heading->columns(), QStringLiteral("index\tsize\tsent_ns\tflags"));
+  // Also where the head of the file was never loaded.
+  viewers_ = std::make_unique<LogViewers>(theme_);
+  window = viewers_->open(QStringLiteral("R001"), path_);
+  heading = window->findChild<LogHeading*>();
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("49999\t50\t12345678901234\t-\n")), deadline_ms);
+  QVERIFY(!window->text().contains(u'#'));
+  QCOMPARE(heading->columns(), QStringLiteral("index\tsize\tsent_ns\tflags"));
+  QVERIFY(heading->isVisible());
+  // A log without columns has no such line.
+  const QString broker = folder_->filePath(QStringLiteral("broker.log"));
+  append(broker, "0.000\tlistening\n");
+  window = viewers_->open(QStringLiteral("N2NQ"), broker);
+  QTRY_VERIFY_WITH_TIMEOUT(!window->text().isEmpty(), deadline_ms);
+  QVERIFY(!window->findChild<LogHeading*>()->isVisible());
 }
 
 }  // namespace

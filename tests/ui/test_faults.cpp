@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every fault that the menus offer, chosen with the mouse, and what the window shows of it; the load balancer with responses and requests.
+#include <QLabel>
+#include <QLineEdit>
+#include <QToolTip>
+
+#include "tests/ui/support/fault_clicks.h"
+#include "ui/card/charts_card.h"
+#include "ui/card/ledger_panel.h"
+#include "ui/page/bench_page.h"
+#include "ui/widget/state_light.h"
+
+namespace {
+
+using namespace n2nq;
+using namespace ui_test;
+
+QString light(BenchWindow& bench, const char* name) {
+  return bench.find<ui::StateLight>(QString::fromLatin1(name))->word();
+}
+
+std::int64_t received_of(BenchWindow& bench, int number) {
+  for (const app::ReceiverRow& row : bench.run().figures().receivers) {
+    if (row.number == number) return row.received;
+  }
+  return -1;
+}
+
+/// Until this receiver has this many more.
+bool wait_for_receiver(BenchWindow& bench, int number, std::int64_t more = 30) {
+  const std::int64_t until = received_of(bench, number) + more;
+  return BenchWindow::wait_for([&] { return received_of(bench, number) >= until; });
+}
+
+bool stop_and_wait(BenchWindow& bench) {
+  return bench.click(QStringLiteral("button_stop_all")) && bench.wait_for_state(app::RunState::finished);
+}
+
+QString reasons(BenchWindow& bench) {
+  return bench.run().outcome().reasons.join(u'\n');
+}
+
+class TestFaults : public QObject {
+  Q_OBJECT
+ private slots:
+  void a_group_is_killed_and_started_again_data();
+  void a_group_is_killed_and_started_again();
+  void n2nq_is_paused_and_resumed();
+  void n2nq_is_killed_and_started_again();
+  void one_receiver_stops_reading();
+  void one_receiver_confirms_nothing();
+  void one_receiver_answers_negatively();
+  void one_service_is_disconnected_data();
+  void one_service_is_disconnected();
+  void arrow_keys_explain_the_ledger();
+  void the_load_balancer_with_responses();
+  void the_load_balancer_with_requests();
+};
+
+void TestFaults::a_group_is_killed_and_started_again_data() {
+  QTest::addColumn<QByteArray>("role");
+  for (const char* role : {"senders", "receivers"}) QTest::newRow(role) << QByteArray(role);
+}
+
+void TestFaults::a_group_is_killed_and_started_again() {
+  QFETCH(QByteArray, role);
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"queue.retention_s", "60"}});
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  const int before = child_pid("n2nq-" + role);
+  QVERIFY(choose_fault(bench, "button_faults_" + role, "fault_" + role + "_restart"));
+  QVERIFY(BenchWindow::wait_for([&] {
+    const int now = child_pid("n2nq-" + role);
+    return now != 0 && now != before && light(bench, "light_" + role) == QStringLiteral("running");
+  }));
+  QVERIFY(wait_for_messages(bench));
+  QCOMPARE(bench.run().events().size(), std::size_t{1});
+  QVERIFY(bench.run().events().front().what.contains(QStringLiteral("killed and started again")));
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+  QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("lost")), QStringLiteral("0"));
+}
+
+void TestFaults::n2nq_is_paused_and_resumed() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_fault(bench, "button_faults_N2NQ", "fault_N2NQ_pause"));
+  QVERIFY(BenchWindow::wait_for([&] { return light(bench, "light_N2NQ") == QStringLiteral("paused"); }));
+  QVERIFY(!fault(bench, "button_faults_N2NQ", "fault_N2NQ_pause")->isEnabled());
+  QVERIFY(choose_fault(bench, "button_faults_N2NQ", "fault_N2NQ_resume"));
+  QVERIFY(BenchWindow::wait_for([&] { return light(bench, "light_N2NQ") == QStringLiteral("running"); }));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+}
+
+void TestFaults::n2nq_is_killed_and_started_again() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  const int before = child_pid("n2nq-broker");
+  QVERIFY(choose_fault(bench, "button_faults_N2NQ", "fault_N2NQ_restart"));
+  QVERIFY(BenchWindow::wait_for([&] {
+    const int now = child_pid("n2nq-broker");
+    return now != 0 && now != before;
+  }));
+  QVERIFY(wait_for_messages(bench, 300));
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(reasons(bench).contains(QStringLiteral("N2NQ killed and started again")), qPrintable(reasons(bench)));
+  QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("unexplained")), QStringLiteral("0"));
+}
+
+void TestFaults::one_receiver_stops_reading() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"queue.retention_s", "60"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_by_right_button(bench, "receivers_table", 1, "fault_receivers_stop-reading"));
+  QVERIFY(wait_for_receiver(bench, 1));  // what was under way to the second one has come by now
+  const std::int64_t stood_at = received_of(bench, 2);
+  QVERIFY(wait_for_receiver(bench, 1, 100));
+  QVERIFY2(received_of(bench, 2) - stood_at <= 20, qPrintable(QString::number(received_of(bench, 2) - stood_at)));
+  QVERIFY(choose_by_right_button(bench, "receivers_table", 1, "fault_receivers_normal"));
+  QVERIFY(wait_for_receiver(bench, 2, 100));
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+}
+
+void TestFaults::one_receiver_confirms_nothing() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}});
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_by_right_button(bench, "receivers_table", 2, "fault_receivers_confirm-nothing"));
+  QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 2, "sent again") != QStringLiteral("0"); }));
+  QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));
+  QVERIFY(choose_by_right_button(bench, "receivers_table", 2, "fault_receivers_normal"));
+  QVERIFY(wait_for_receiver(bench, 3));
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+}
+
+void TestFaults::one_receiver_answers_negatively() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_by_right_button(bench, "receivers_table", 0, "fault_receivers_answer-negatively"));
+  QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 0, "sent again") != QStringLiteral("0"); }));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().answered_negatively > 0; }));
+  QCOMPARE(cell(bench, 1, "sent again"), QStringLiteral("0"));
+  QVERIFY(choose_by_right_button(bench, "receivers_table", 0, "fault_receivers_normal"));
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+}
+
+void TestFaults::one_service_is_disconnected_data() {
+  QTest::addColumn<QByteArray>("role");
+  QTest::newRow("a sender") << QByteArray("senders");
+  QTest::newRow("a receiver") << QByteArray("receivers");
+}
+
+void TestFaults::one_service_is_disconnected() {
+  QFETCH(QByteArray, role);
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QVERIFY(choose_by_right_button(bench, role + "_table", 1, "fault_" + role + "_disconnect"));
+  QVERIFY(wait_for_messages(bench, 300));
+  QVERIFY(stop_and_wait(bench));
+  const QString name = role == "senders" ? QStringLiteral("S002") : QStringLiteral("R002");
+  QVERIFY2(reasons(bench).contains(name + QStringLiteral(": connection lost")), qPrintable(reasons(bench)));
+  QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("lost")), QStringLiteral("0"));
+}
+
+void TestFaults::arrow_keys_explain_the_ledger() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.messages", "5"}, {"senders.warmup_messages", "5"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(bench.click(QStringLiteral("tab_ledger")));
+  auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
+  ledger->setFocus();
+  const auto told = [&](Qt::Key key) {
+    QTest::keyClick(ledger, key);
+    return QToolTip::text();
+  };
+  QVERIFY2(told(Qt::Key_Down).startsWith(QStringLiteral("attempted: 20\n")), qPrintable(QToolTip::text()));
+  QVERIFY2(told(Qt::Key_Down).startsWith(QStringLiteral("accepted: 20\n")), qPrintable(QToolTip::text()));
+  QVERIFY2(told(Qt::Key_Up).startsWith(QStringLiteral("attempted: 20\n")), qPrintable(QToolTip::text()));
+  // Around the upper end to the last one.
+  QVERIFY2(told(Qt::Key_Up).startsWith(QStringLiteral("warm-up received: 60\n")), qPrintable(QToolTip::text()));
+  QVERIFY2(told(Qt::Key_Down).startsWith(QStringLiteral("attempted: 20\n")), qPrintable(QToolTip::text()));
+}
+
+void TestFaults::the_load_balancer_with_responses() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.messages", "20"}});
+  QVERIFY(bench.click(QStringLiteral("field_queue_mode_load-balancer")));
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(reasons(bench)));
+  const auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
+  QCOMPARE(ledger->value(QStringLiteral("delivered")), QStringLiteral("80"));
+  QCOMPARE(ledger->value(QStringLiteral("confirmed")), QStringLiteral("80"));
+  std::int64_t confirmed = 0;
+  for (int row = 0; row < 3; ++row) confirmed += cell(bench, row, "confirmed").toInt();
+  QCOMPARE(confirmed, 80);
+}
+
+void TestFaults::the_load_balancer_with_requests() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  QVERIFY(bench.click(QStringLiteral("field_queue_mode_load-balancer")));
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1-R2")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("none")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench));
+  QCOMPARE(received_of(bench, 1) + received_of(bench, 2), 0);  // all of it went to the third one
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("S1-S2")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  QVERIFY(wait_for_receiver(bench, 1));
+  QCOMPARE(received_of(bench, 2), 0);
+  QVERIFY(stop_and_wait(bench));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::stopped, qPrintable(reasons(bench)));
+  QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("duplicated")), QStringLiteral("0"));
+}
+
+}  // namespace
+
+QTEST_MAIN(TestFaults)
+#include "test_faults.moc"
