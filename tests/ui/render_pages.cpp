@@ -231,6 +231,25 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   return true;
 }
 
+/// A run that warms up, its ledger, and where the warm-up is set.
+bool render_warm_up(Renderer& renderer) {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("quick"));
+  bench.set({{"senders.messages", "20"}, {"senders.warmup_messages", "50"}});
+  bench.window().resize(sizes[0]);
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  if (!BenchWindow::wait_for([&] { return bench.run().warming_up() && bench.run().figures().warm_up.received > 0; })) return false;
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  renderer.save_bench(bench, QStringLiteral("warming-up"), sizes[0]);
+  if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
+  bench.click(QStringLiteral("tab_ledger"));
+  renderer.save_all(bench, QStringLiteral("warm-up-ledger"));
+  bench.window().resize(sizes[0]);
+  bench.click(QStringLiteral("button_advanced"));
+  renderer.save_bench(bench, QStringLiteral("advanced"), sizes[0]);
+  return true;
+}
+
 bool render_trouble(Renderer& renderer) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
@@ -265,8 +284,8 @@ int main(int argc, char** argv) {
   Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
   const QString preset = arguments.value(2, QStringLiteral("thesis-baseline"));
   render_popups(renderer);
-  const bool done =
-      render_run(renderer, preset) && render_semantics(renderer, preset) && render_waiting(renderer) && render_trouble(renderer);
+  const bool done = render_warm_up(renderer) && render_run(renderer, preset) && render_semantics(renderer, preset) &&
+                    render_waiting(renderer) && render_trouble(renderer);
   if (!done) std::fprintf(stderr, "a run did not do what it should\n");
   return done && !renderer.failed() ? 0 : 1;
 }
