@@ -72,6 +72,8 @@ void StatusStrip::refresh() {
     if (f.negative > 0) counts_ += QStringLiteral(" · negative latency %1").arg(count_text(f.negative));
     if (f.warm_up.planned > 0) {
       counts_ += QStringLiteral(" · warm-up: %1 sent, %2 received").arg(count_text(f.warm_up.sent), count_text(f.warm_up.received));
+      if (f.warm_up.skipped > 0) counts_ += QStringLiteral(", %1 skipped").arg(count_text(f.warm_up.skipped));
+      if (f.warm_up.lost > 0) counts_ += QStringLiteral(", %1 lost").arg(count_text(f.warm_up.lost));
     }
     if (f.log_lines_dropped > 0) counts_ += QStringLiteral(" · log incomplete: %1 lines dropped").arg(count_text(f.log_lines_dropped));
   }
