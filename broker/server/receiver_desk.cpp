@@ -109,9 +109,8 @@ void ReceiverDesk::refuse(Session& session, ErrorCode code, const std::string& t
 
 void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
   if (!options_.queue.responses) return refuse(session, ErrorCode::not_offered, "CONFIRM: responses are off in this run");
-  const auto confirm = wire::Confirm::decode(body);
-  if (!confirm) return refuse(session, ErrorCode::frame, "CONFIRM: kind is 0 or 1, and three bytes of 0 follow it");
-  for (const wire::ConfirmRange& range : confirm->ranges) {
+  if (!confirm_.read(body)) return refuse(session, ErrorCode::frame, "CONFIRM: kind is 0 or 1, and three bytes of 0 follow it");
+  for (const wire::ConfirmRange& range : confirm_.ranges) {
     if (sabotage::now(sabotage::Way::skip_confirmation)) continue;
     const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
     if (result == Queue::Confirmed::yes) {

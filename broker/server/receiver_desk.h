@@ -104,6 +104,7 @@ class ReceiverDesk {
   std::vector<uint32_t> round_;   // being flushed
   size_t turn_ = 0;               // who is first moves on, so that nobody is always last
   Pieces pieces_;
+  wire::Confirm confirm_;  // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;
   int64_t few_behind_since_ns_ = 0;  // while held: since when only some are behind; 0: most are

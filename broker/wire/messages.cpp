@@ -171,14 +171,20 @@ void Confirm::encode(Bytes& out) const {
 }
 
 std::optional<Confirm> Confirm::decode(ByteView body) {
-  if (body.empty() || body.size() % ConfirmRange::entry_bytes != 0) return std::nullopt;
   Confirm confirm;
+  if (!confirm.read(body)) return std::nullopt;
+  return confirm;
+}
+
+bool Confirm::read(ByteView body) {
+  ranges.clear();
+  if (body.empty() || body.size() % ConfirmRange::entry_bytes != 0) return false;
   for (size_t i = 0; i < body.size(); i += ConfirmRange::entry_bytes) {
     const auto kind = at<uint32_t>(body, i + 12);  // the kind and its three zero bytes
-    if (kind > 1) return std::nullopt;
-    confirm.ranges.push_back({at<uint64_t>(body, i), at<uint32_t>(body, i + 8), kind == 1});
+    if (kind > 1) return false;
+    ranges.push_back({at<uint64_t>(body, i), at<uint32_t>(body, i + 8), kind == 1});
   }
-  return confirm;
+  return true;
 }
 
 void Rules::encode(Bytes& out) const {

@@ -142,6 +142,8 @@ struct Confirm {
 
   void encode(Bytes& out) const;
   static std::optional<Confirm> decode(ByteView body);
+  /// The same into this one, whose memory is used again. False: not this frame's layout.
+  bool read(ByteView body);
 };
 
 struct Rule {

@@ -17,11 +17,14 @@ from pathlib import Path
 
 from figures import interval, ratios, text_of, verdict
 from sides import FLOORS, run, run_bare
+from findings import FINDINGS
+from variants import VARIANTS, work_of
 from works import WORKS
 
-UNITS = {"p50": "µs", "p99": "µs", "rate": "deliveries/s"}
+UNITS = {"p50": "µs", "p99": "µs", "rate": "deliveries/s", "p99_beside": "µs", "delay_p99": "µs"}
+NAMES = {"p99_beside": "p99 of the other nine", "delay_p99": "p99 of the senders' delay"}
 OTHERS_MAX = 0.05  # share of all cores; a run with more is repeated
-TRIES_MAX = 6
+TRIES_MAX = 4
 SIDES = (*FLOORS, "floor-again", "broker")
 
 
@@ -31,11 +34,11 @@ def better(figure, medians):
     return choose(FLOORS, key=lambda kind: medians[kind])
 
 
-def undisturbed(runner, work, side, seconds):
+def undisturbed(one):
     """A run during which others took little of the machine; the least disturbed one when there is none in TRIES_MAX."""
     best = None
     for _ in range(TRIES_MAX):
-        result = runner(work, side, seconds)
+        result = one()
         if best is None or result["others"] < best["others"]:
             best = result
         if best["others"] <= OTHERS_MAX:
@@ -46,7 +49,7 @@ def undisturbed(runner, work, side, seconds):
 def measure(work, pairs, seconds, seed, bare):
     """All sides of a work, `pairs` times in an order that changes; one round before that only finds the better relay."""
     figures = list(work.aims)
-    first = {kind: undisturbed(run, work, kind, seconds) for kind in FLOORS}
+    first = {kind: undisturbed(lambda kind=kind: run(work, kind, seconds)) for kind in FLOORS}
     again = better(figures[0], {kind: first[kind][figures[0]] for kind in FLOORS})
     sides = list(SIDES) + (["bare-floor", "bare-broker"] if bare else [])
     results = {side: [] for side in sides}
@@ -58,9 +61,32 @@ def measure(work, pairs, seconds, seed, bare):
                 print(f"\r{work.name}: {pair + 1}/{pairs} {side:12}", end="", file=sys.stderr, flush=True)
             runner = run_bare if side.startswith("bare") else run
             against = {"floor-again": again, "bare-floor": again, "bare-broker": "broker"}.get(side, side)
-            results[side].append(undisturbed(runner, work, against, seconds))
+            results[side].append(undisturbed(lambda: runner(work, against, seconds)))
     return {"work": work.name, "title": work.title, "again": again, "runs": results,
             "figures": {figure: judge(work, figure, results, again) for figure in figures}}
+
+
+def measure_variant(variant, pairs, seconds, seed):
+    """N2NQ without the change, again without it, and with it."""
+    sides = ["without", "again", "with"]
+    results = {side: [] for side in sides}
+    order = random.Random(seed)
+
+    def one(changed):
+        with work_of(variant, changed) as work:
+            return run(work, "broker", max(seconds, variant.seconds_min), variant.during if changed else None)
+
+    for _ in range(pairs):
+        order.shuffle(sides)
+        for side in sides:
+            results[side].append(undisturbed(lambda: one(side == "with")))
+    figures = {}
+    for figure, aim in variant.aims.items():
+        values = {side: [result[figure] for result in results[side]] for side in results}
+        aa, ratio = interval(ratios(values["again"], values["without"])), interval(ratios(values["with"], values["without"]))
+        figures[figure] = {"medians": {side: statistics.median(values[side]) for side in values}, "aa": aa, "ratio": ratio, "aim": aim,
+                           "met": verdict(ratio, aim, aa, at_least=False)}
+    return {"variant": variant.name, "title": variant.title, "runs": results, "figures": figures}
 
 
 def judge(work, figure, results, again):
@@ -92,8 +118,20 @@ def print_table(measured):
             if "client" in found:
                 line += f" {text_of(found['client'])} | {text_of(found['bare'])} |"
             print(line)
-    worst = max(result["others"] for entry in measured for runs in entry["runs"].values() for result in runs)
-    print(f"\nOthers took at most {worst:.0%} of the machine during a run.")
+
+
+def print_variants(measured):
+    print("| what | figure | A/A | without | with | with : without | aim | met |")
+    print("|---|---|---|---|---|---|---|---|")
+    for entry in measured:
+        for figure, found in entry["figures"].items():
+            medians = found["medians"]
+            print(f"| {entry['title']} | {NAMES.get(figure, figure)} | {text_of(found['aa'])} | {medians['without']:,.0f} {UNITS[figure]} "
+                  f"| {medians['with']:,.0f} {UNITS[figure]} | {text_of(found['ratio'])} | ≤ {found['aim']:.2f} | {found['met']} |")
+
+
+def worst_disturbance(measured):
+    return max(result["others"] for entry in measured for runs in entry["runs"].values() for result in runs)
 
 
 def environment():
@@ -105,7 +143,8 @@ def environment():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--works", nargs="+", choices=list(WORKS), default=list(WORKS), metavar="NAME", help=", ".join(WORKS))
+    parser.add_argument("--works", nargs="+", choices=[*WORKS, *VARIANTS, *FINDINGS], default=[*WORKS, *VARIANTS, *FINDINGS], metavar="NAME",
+                        help=", ".join([*WORKS, *VARIANTS, *FINDINGS]))
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--seed", type=int, default=1, help="of the order")
@@ -115,10 +154,24 @@ def main():
     facts = environment()
     print(f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}, commit {facts['commit']}, load {facts['load']:.1f}")
     print(f"{arguments.pairs} pairs of {arguments.seconds:g} s\n")
-    measured = [measure(WORKS[name], arguments.pairs, arguments.seconds, arguments.seed, arguments.bare) for name in arguments.works]
-    print_table(measured)
+    measured = [measure(WORKS[name], arguments.pairs, arguments.seconds, arguments.seed, arguments.bare)
+                for name in arguments.works if name in WORKS]
+    varied = [measure_variant(VARIANTS[name], arguments.pairs, arguments.seconds, arguments.seed) for name in arguments.works if name in VARIANTS]
+    if measured:
+        print_table(measured)
+        print()
+    if varied:
+        print_variants(varied)
+        print()
+    found = [line for name in arguments.works if name in FINDINGS for line in FINDINGS[name](arguments.seconds)]
+    if found:
+        print("| what | found | aim |\n|---|---|---|")
+        for what, figure, aim in found:
+            print(f"| {what} | {figure} | {aim} |")
+    if measured or varied:
+        print(f"Others took at most {worst_disturbance(measured + varied):.0%} of the machine during a run.")
     if arguments.json:
-        arguments.json.write_text(json.dumps({"format": 1, "environment": facts, "works": measured}, indent=1))
+        arguments.json.write_text(json.dumps({"format": 1, "environment": facts, "works": measured, "variants": varied, "findings": found}, indent=1))
 
 
 if __name__ == "__main__":

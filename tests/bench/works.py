@@ -13,9 +13,11 @@ class Work:
     aims: dict        # figure -> largest ratio to the better floor; for "rate" the smallest
     start: str = "spread"
     size_bytes: int = 50
-    queue: dict = field(default_factory=dict)         # of the broker's settings
+    queue: dict = field(default_factory=dict)         # of the broker's settings, like limits
+    limits: dict = field(default_factory=dict)
     of_receivers: dict = field(default_factory=dict)  # of the receivers' settings
-    complete: bool = True                             # everything sent has to arrive
+    logs: str = ""                                    # folder of the services' logs; "": off
+    complete: bool = True                             # everything sent has to arrive, and nothing may be at fault
 
     @property
     def title(self):

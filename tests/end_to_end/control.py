@@ -14,9 +14,9 @@ LEASE_S = 3
 class Process:
     """One program and its two pipes. What it says is kept until it is waited for."""
 
-    def __init__(self, program, prefix=()):
+    def __init__(self, program, prefix=(), stderr=None):
         self.program = program
-        self.popen = subprocess.Popen([*prefix, BIN / program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.popen = subprocess.Popen([*prefix, BIN / program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True)
         self.said, self.changed, self.ended = [], threading.Condition(), False
         self.writing = threading.Lock()
         self.gone = threading.Event()

@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
   std::printf("  own computing    %6.1f ms\n", figures.busy_max_ms);
   if (!on || !bench.wait_for_state(n2nq::app::RunState::finished)) return 1;
   const auto& outcome = bench.run().outcome();
+  const auto& latency = bench.run().figures().latency;
+  std::printf("latency p50, p99   %8.1f %8.1f µs\n", latency.p50_us, latency.p99_us);
   std::printf("verdict            %s\n", qPrintable(n2nq::ui::verdict_word(outcome.verdict)));
   for (const QString& reason : outcome.reasons) std::printf("  %s\n", qPrintable(reason));
   return outcome.verdict == n2nq::app::Verdict::broken ? 1 : 0;

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is found out about N2NQ alone, without a comparison: (what, figure, aim) for each."""
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import replace
+
+from sides import BIN, START_AFTER_S, Broker, load_of, run, start_group
+from variants import wait_until
+from works import Work
+
+MANY = Work("thousand", "load-balancer", 1000, 1000, 1_000_000_000, {})
+STEADY = Work("steady", "load-balancer", 20, 20, 10_000_000, {})
+FULL = Work("killed", "load-balancer", 50, 50, 0, {}, queue={"responses": True})
+POLL_S = 0.005
+TRACED_S = 10
+COUNTED_S = 3
+
+
+def thousand(seconds):
+    """1,000 senders and 1,000 receivers, a message a second each. run() raises unless all is clean."""
+    result = run(MANY, "broker", max(seconds, 3))
+    return [("1,000 x 1,000, load balancer, 1 s", f"p50 {result['p50']:,.0f} µs, p99 {result['p99']:,.0f} µs, clean", "clean"),
+            ("1,000 x 1,000: most memory of the broker", f"{result['peak_mib']:.0f} MiB", "under 100 MiB")]
+
+
+def groups_of(work, broker, seconds, parts=1, program="", **more):
+    """Receivers in so many processes, then senders; all connected. `program` may name others, with {} for the role."""
+    each = work.receivers // parts
+    groups = [start_group("receivers", "n2nq", broker.port, (1 + i * each, (i + 1) * each), work.receivers, senders_total=work.senders,
+                          queue_mode=work.mode, program=program.format("receivers"), **work.of_receivers, **more) for i in range(parts)]
+    groups.append(start_group("senders", "n2nq", broker.port, (1, work.senders), work.senders, seed=1, load=load_of(work, seconds),
+                              program=program.format("senders"), **more))
+    for group in groups:
+        group.wait_for("state", state="connected")
+    return groups
+
+
+def start(groups):
+    begin_ns = time.monotonic_ns() + int(START_AFTER_S * 1e9)
+    for group in groups:
+        group.send(type="start", at_broker_ns=begin_ns)
+    return begin_ns
+
+
+def killed(seconds):
+    """Half of the receivers, one process, is killed at full load with responses: how long until the others have what it had not confirmed."""
+    seconds = max(seconds, 2)
+    broker = Broker(FULL)
+    doomed, others, senders = groups = groups_of(FULL, broker, seconds, parts=2)
+    begin_ns = start(groups)
+    wait_until(begin_ns, seconds / 2)
+    os.kill(doomed.popen.pid, signal.SIGKILL)
+    killed_at = time.monotonic()
+    redelivered, complete_after_s, asked = 0, 0.0, 0
+    while time.monotonic() < begin_ns / 1e9 + seconds:
+        others.send(type="stats", id=asked, services=[])
+        now = others.wait_for("stats", id=asked)["redelivered"]
+        asked += 1
+        if now != redelivered:
+            redelivered, complete_after_s = now, time.monotonic() - killed_at
+        time.sleep(POLL_S)
+    for group in (senders, others):
+        group.wait_for("state", state="ended")
+    for group in (senders, others):
+        group.send(type="bye")
+    sent, received = senders.wait_for("bye"), others.wait_for("bye")
+    for group in groups:
+        group.close()
+    summary = broker.close()
+    # What was accepted was confirmed, by the killed receivers or by the others, or N2NQ says what became of it.
+    lost = sent["accepted"] - sum(receiver["confirmed"] for receiver in summary["receivers"]) - sum(
+        summary["total"][key] for key in ("expired", "unrequested", "parked", "cut_off", "still_queued"))
+    what = "kill -9 of 25 of 50 receivers, load balancer, responses, as fast as it goes"
+    return [(what + ": the last redelivered message after", f"{complete_after_s * 1e3:.0f} ms ({redelivered:,} redelivered)", "1 s"),
+            (what + ": lost; duplicated", f"{lost}; {received['duplicated']}", f"0; at most {25 * 256}")]
+
+
+def system_calls(_seconds):
+    """What each process calls in a steady run, per message."""
+    broker = Broker(STEADY)
+    groups = groups_of(STEADY, broker, TRACED_S + 2)
+    start(groups)
+    time.sleep(START_AFTER_S + 0.5)
+    found = []
+    pids = {"n2nq-receivers": groups[0].popen.pid, "n2nq-senders": groups[1].popen.pid, "n2nq-broker": broker.pid}
+    with tempfile.TemporaryDirectory() as folder:
+        tracers = [subprocess.Popen(["strace", "-f", "-c", "-U", "name,calls", "-o", f"{folder}/{name}", "-p", str(pid)], stderr=subprocess.DEVNULL)
+                   for name, pid in pids.items()]
+        time.sleep(TRACED_S)
+        for tracer in tracers:
+            tracer.send_signal(signal.SIGINT)
+            tracer.wait()
+        messages = STEADY.senders * TRACED_S * 1_000_000_000 / STEADY.interval_ns
+        for name in pids:
+            with open(f"{folder}/{name}", encoding="ascii") as counted:
+                calls = dict(re.findall(r"^ *(\w+) +(\d+) *$", counted.read(), re.MULTILINE))
+            calls.pop("total", None)
+            text = ", ".join(f"{call} {int(count) / messages:.3f}" for call, count in sorted(calls.items(), key=lambda item: -int(item[1])))
+            found.append((f"system calls per message, {name}, load balancer 20 x 20, 0.01 s", text, "only send, receive, wait"))
+    for group in reversed(groups):
+        group.wait_for("state", state="ended")
+    for group in groups:
+        group.close()
+    broker.close()
+    return found
+
+
+def allocations_of(process):
+    """So far, by one of the programs that count."""
+    process.popen.send_signal(signal.SIGUSR1)
+    return int.from_bytes(os.read(process.popen.stderr.fileno(), 8), "little")
+
+
+def allocations(_seconds):
+    """How often each program calls operator new between two moments of a steady run, per message."""
+    found = []
+    for work in (STEADY, replace(STEADY, mode="broadcaster"), replace(STEADY, queue={"responses": True}),
+                 replace(STEADY, queue={"requests": True}, of_receivers={"requests": []})):
+        broker = Broker(work, program="n2nq-broker-counted", stderr=subprocess.PIPE)
+        groups = groups_of(work, broker, COUNTED_S + 2.5, program="n2nq-{}-counted", stderr=subprocess.PIPE)
+        processes = {"broker": broker.process, "receivers": groups[0], "senders": groups[1]}
+        begin_ns = start(groups)
+        counts = []
+        for at_s in (2, 2 + COUNTED_S):  # buffers have grown to what they need by then
+            wait_until(begin_ns, at_s)
+            counts.append({name: allocations_of(process) for name, process in processes.items()})
+        for group in reversed(groups):
+            group.wait_for("state", state="ended")
+        messages = work.senders * COUNTED_S * 1_000_000_000 / work.interval_ns
+        text = ", ".join(f"{name} {(counts[1][name] - counts[0][name]) / messages:.4f}" for name in processes)
+        features = "".join(f", {feature} on" for feature in work.queue)
+        found.append((f"allocations per message, {work.mode} 20 x 20{features}, 0.01 s", text, "0"))
+        for group in groups:
+            group.close()
+            group.popen.stderr.close()
+        broker.close()
+        broker.process.popen.stderr.close()
+    return found
+
+
+def window(seconds):
+    """200 + 200 services with the window open and charting (offscreen), and without a window, in turn; the same settings."""
+    seconds = max(int(seconds), 10)
+    found = {"open": [], "headless": []}
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for i in range(3):
+            told = subprocess.run([BIN / "measure_window", str(seconds)], capture_output=True, text=True, check=True,
+                                  env={**os.environ, "QT_QPA_PLATFORM": "offscreen"}).stdout
+            found["open"].append(tuple(float(value) for value in re.search(r"latency p50, p99 +([\d.]+) +([\d.]+) µs", told).groups()))
+            told = subprocess.run([BIN / "n2nq-bench", "run", "many-services", "--set", f"senders.messages={seconds * 10}", "--json", "--out",
+                                   f"{folder}/{i}"], capture_output=True, text=True, check=True).stdout
+            latency = json.loads(told)["latency_us"]
+            found["headless"].append((latency["p50"], latency["p99"]))
+    text = "; ".join(f"{side} " + ", ".join(f"{p50:,.0f}/{p99:,.0f}" for p50, p99 in runs) for side, runs in found.items())
+    middle = {side: [sorted(one[i] for one in runs)[1] for i in (0, 1)] for side, runs in found.items()}
+    ratios = [middle["open"][i] / middle["headless"][i] for i in (0, 1)]
+    return [("window open, 200 + 200 services, against headless: p50, p99", f"{ratios[0]:.2f}, {ratios[1]:.2f} (p50/p99 in µs: {text})", "1.02, 1.10")]
+
+
+FINDINGS = {"thousand": thousand, "killed": killed, "system-calls": system_calls, "allocations": allocations, "window": window}

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a feature, a disturbance or an observer costs: the same work on N2NQ without and with it."""
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Callable
+
+from works import TENTH, Work
+
+SETTLED_S = 0.5  # after the start
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    title: str
+    without: Work
+    aims: dict                     # figure -> largest ratio of with to without
+    changes: dict = field(default_factory=dict)  # of the work
+    during: Callable | None = None               # sides.run()
+    logs: Callable | None = None                 # gives a folder for the logs of both; with(True) for the changed run
+    seconds_min: float = 0
+
+
+def stop_reading(work, server, receivers, senders, begin_ns, seconds):
+    """The first receiver takes nothing any more."""
+    wait_until(begin_ns, SETTLED_S)
+    receivers.send(type="fault", service=1, kind="stop-reading")
+    return {}
+
+
+def ask_often(work, server, receivers, senders, begin_ns, seconds):
+    """Both groups are asked for their figures ten times a second, as the window does."""
+    rounds = int(seconds * 10)
+    for i in range(rounds):
+        wait_until(begin_ns, i / 10)
+        for group in (receivers, senders):
+            group.send(type="stats", id=i)
+        for group in (receivers, senders):
+            group.wait_for("stats", id=i)
+    return {"asked": rounds}
+
+
+def wait_until(begin_ns, after_s):
+    time.sleep(max(0.0, begin_ns / 1e9 + after_s - time.monotonic()))
+
+
+@contextlib.contextmanager
+def log_folder(_changed):
+    with tempfile.TemporaryDirectory(prefix="n2nq-bench-", dir="/dev/shm") as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def full_disk(changed):
+    """The changed run writes its logs to a file system of 1 MB that has no room."""
+    with tempfile.TemporaryDirectory(prefix="n2nq-bench-", dir="/dev/shm") as folder:
+        if not changed:
+            yield folder
+            return
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", folder], check=True)
+        try:
+            for role in ("senders", "receivers"):
+                Path(folder, role).mkdir()
+            with contextlib.suppress(OSError), open(Path(folder, "filler"), "wb", buffering=0) as filler:
+                while True:
+                    filler.write(bytes(4096))
+            yield folder
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+
+
+PAIRS_OF_20 = Work("", "load-balancer", 20, 20, TENTH, {})
+PAIRS_OF_100 = Work("", "load-balancer", 100, 100, TENTH, {})
+# 5 senders of 10,000/s to 10 receivers; one that does not read is cut off within the run
+MANY_A_SECOND = Work("", "broadcaster", 5, 10, 100_000, {}, complete=False, limits={"write_deadline_ms": 1000})
+
+VARIANTS = {variant.name: variant for variant in (
+    Variant("responses", "responses on (window 1), load balancer 20 x 20, 0.1 s", PAIRS_OF_20, {"p50": 1.10},
+            {"queue": {"responses": True, "responses_window": 1}}),
+    Variant("requests", "requests on (prefetch 1), load balancer 20 x 20, 0.1 s", PAIRS_OF_20, {"p50": 1.20},
+            {"queue": {"requests": True}, "of_receivers": {"requests": []}}),
+    Variant("stopped-receiver", "1 of 10 receivers stops reading, broadcaster, 50,000/s", MANY_A_SECOND,
+            {"p99_beside": 1.20, "delay_p99": 1.20}, during=stop_reading, seconds_min=4),
+    Variant("full-disk", "logs on a full disk, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p99": 1.20}, logs=full_disk),
+    Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
+    Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},
+            during=ask_often),
+)}
+
+
+@contextlib.contextmanager
+def work_of(variant, changed):
+    """The work without the change, or with it."""
+    work = replace(variant.without, name=variant.name, **(variant.changes if changed else {}))
+    if variant.logs is None:
+        yield work
+    elif variant.name == "logs" and not changed:
+        yield work
+    elif variant.logs is full_disk and os.geteuid() != 0:
+        raise SystemExit("full-disk: needs root, to mount a small file system")
+    else:
+        with variant.logs(changed) as folder:
+            yield replace(work, logs=folder)
