@@ -115,6 +115,14 @@ QString warm_up_line(const Json& ledger) {
   return out + ", in none of the figures\n";
 }
 
+/// What makes latencies incomparable with those of other runs, when it is not as usual.
+QString unusual_line(const Json& settings) {
+  QStringList parts;
+  if (const int spin_us = settings.at("broker").at("spin_us"); spin_us > 0) parts += QString("N2NQ spins for %1 µs").arg(spin_us);
+  if (settings.at("transport") == "unix") parts += "by Unix-domain sockets";
+  return parts.isEmpty() ? QString() : heading("made with") + parts.join(", ") + '\n';
+}
+
 }  // namespace
 
 QString grouped(std::int64_t number) {
@@ -135,7 +143,7 @@ QString result_table(const Json& summary, const QString& folder) {
   QString out = "\n" + figures_block(summary) + stages_line(summary);
   out += rate_line(summary.at("rates"), "sent", "sent_per_s", "sent_bytes_per_s");
   out += rate_line(summary.at("rates"), "received", "received_per_s", "received_bytes_per_s");
-  out += ledger_block(summary) + warm_up_line(summary.at("ledger"));
+  out += ledger_block(summary) + warm_up_line(summary.at("ledger")) + unusual_line(summary.at("settings"));
   out += heading("verdict") + QString::fromStdString(summary.at("verdict").get<std::string>()) + '\n';
   for (const Json& reason : summary.at("reasons")) out += heading("") + "- " + QString::fromStdString(reason.get<std::string>()) + '\n';
   return out + heading("folder") + folder + '\n';

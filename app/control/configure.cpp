@@ -67,7 +67,8 @@ Json value_or_null(const std::optional<Value>& value) {
 Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
   Json out = common("broker", facts);
   const auto& limits = settings.limits;
-  out["listen"] = {{"address", facts.address}, {"port", settings.broker.port}};
+  out["listen"] = {{"address", facts.address}, {"port", settings.broker.port}, {"unix", settings.transport == Transport::unix_domain}};
+  out["spin_us"] = settings.broker.spin_us;
   out["queue"] = {{"mode", value_text(settings, "queue.mode")},
                   {"remove", value_text(settings, "queue.remove")},
                   {"retention_ms", milliseconds(settings.queue.retention_s)},
@@ -146,8 +147,8 @@ Json fault_message(const Fault& fault) {
   return {{"type", "fault"}, {"service", fault.number}, {"kind", normal ? "none" : std::string(fault_word(fault.kind))}};
 }
 
-Json connect_message(const std::string& address, int port) {
-  return {{"type", "connect"}, {"address", address}, {"port", port}};
+Json connect_message(const std::string& address, int port, Transport transport) {
+  return {{"type", "connect"}, {"address", address}, {"port", port}, {"transport", transport == Transport::unix_domain ? "unix" : "tcp"}};
 }
 
 Json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns) {

@@ -173,7 +173,7 @@ void RunControl::Private::connect_workers() {
     Member& member = of(role);
     if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
     member.connect_sent = true;
-    member.watch->send(connect_message(broker_address, broker_port));
+    member.watch->send(connect_message(broker_address, broker_port, run.settings.transport));
   }
 }
 

@@ -383,6 +383,23 @@ std::vector<Key> make_table() {
   table.push_back(host("broker.host", "The host that runs N2NQ.", N2NQ_FIELD(broker.host)));
   table.push_back(
       integer({"broker.port", "Port", "", "TCP port of N2NQ; 0: a free one is taken.", 0, 65'535, {}}, N2NQ_FIELD(broker.port)));
+  table.push_back(
+      integer({"broker.spin_us",
+               "Spin",
+               "µs",
+               "How long N2NQ goes on looking for work before it sleeps: it saves the time of waking up and takes a core. 0: not at all.",
+               0,
+               1'000'000,
+               {}},
+              N2NQ_FIELD(broker.spin_us)));
+  table.push_back(words({"transport",
+                         "Transport",
+                         "",
+                         "How services reach N2NQ: TCP, or Unix-domain sockets, which are faster and only for services on N2NQ's own host.",
+                         0,
+                         0,
+                         {"tcp", "unix"}},
+                        N2NQ_FIELD(transport)));
   add_queue_keys(table);
   add_service_keys(table);
   add_limit_keys(table);

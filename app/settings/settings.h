@@ -21,6 +21,7 @@ enum class RemoveRule { when_all_have_it, after_time };
 enum class Dispatch { random, round_robin, next_free };
 enum class StartPhase { spread, in_phase };
 enum class StartWhen { all_connected, senders_connected };
+enum class Transport { tcp, unix_domain };
 enum class LogMode { all, sampled, off };
 
 /// Exact positive fraction; 0/1 stands for "as fast as the socket takes".
@@ -36,7 +37,8 @@ struct Settings {
 
   struct Broker {
     std::string host = "local";
-    int port = 0;  // 0: the broker binds a free one
+    int port = 0;     // 0: the broker binds a free one
+    int spin_us = 0;  // 0: it sleeps when nothing is to be done
     bool operator==(const Broker&) const = default;
   } broker;
 
@@ -91,6 +93,7 @@ struct Settings {
     bool operator==(const Limits&) const = default;
   } limits;
 
+  Transport transport = Transport::tcp;
   StartWhen start_when = StartWhen::all_connected;
   LogMode log = LogMode::all;
   int log_sample_every = 100;

@@ -104,10 +104,22 @@ void EventLoop::post(std::function<void()> work) {
   [[maybe_unused]] const ssize_t bytes = ::write(eventfd_.get(), &one, sizeof one);
 }
 
+/// As epoll_wait().
+int EventLoop::wait() {
+  const auto look = [this](int timeout_ms) { return epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms); };
+  if (std::exchange(wake_again_, false)) return look(0);
+  if (spin_ns_ > 0) {
+    const int64_t until_ns = now_ns() + spin_ns_;
+    do {
+      if (const int ready = look(0); ready != 0) return ready;
+    } while (now_ns() < until_ns);
+  }
+  return look(-1);
+}
+
 void EventLoop::wait_and_run_once() {
   set_timerfd();
-  const int timeout_ms = std::exchange(wake_again_, false) ? 0 : -1;
-  ready_count_ = epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms);
+  ready_count_ = wait();
   if (ready_count_ < 0) {
     ready_count_ = 0;
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_wait");

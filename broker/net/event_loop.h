@@ -70,6 +70,9 @@ class EventLoop {
 
   /// Called at the end of each wake-up, before the loop sleeps again: the place to write what the wake-up has made.
   void set_after_wake_up(std::function<void()> after_wake_up) { after_wake_up_ = std::move(after_wake_up); }
+  /// Instead of sleeping at once the loop goes on looking for so long: a sleeping thread takes some 10 us to wake up, a looking one takes a
+  /// whole core. 0: it sleeps.
+  void set_spin(int64_t spin_ns) { spin_ns_ = spin_ns; }
   /// Makes the loop look again without sleeping (for work that was left for fairness).
   void wake_again() { wake_again_ = true; }
 
@@ -85,6 +88,7 @@ class EventLoop {
  private:
   friend class Timer;
   void wait_and_run_once();
+  int wait();
   void run_due_timers();
   void run_posted();
   void set_timerfd();
@@ -99,6 +103,7 @@ class EventLoop {
   int64_t timerfd_set_ns_ = 0;  // 0: not set
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
+  int64_t spin_ns_ = 0;
   std::atomic<bool> stop_{false};
   std::function<void()> after_wake_up_;
   std::vector<Timer*> heap_;  // binary heap, soonest first

@@ -4,11 +4,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
@@ -50,6 +52,16 @@ std::optional<SocketAddress> SocketAddress::parse(const std::string& address, ui
   return std::nullopt;
 }
 
+SocketAddress SocketAddress::unix_beside(uint16_t tcp_port) {
+  SocketAddress beside;
+  auto* local = reinterpret_cast<sockaddr_un*>(&beside.storage);
+  local->sun_family = AF_UNIX;
+  const std::string name = "n2nq-" + std::to_string(tcp_port);
+  std::copy(name.begin(), name.end(), local->sun_path + 1);  // a leading 0: no file
+  beside.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return beside;
+}
+
 std::string SocketAddress::address() const {
   char text[INET6_ADDRSTRLEN] = "";
   if (storage.ss_family == AF_INET) {
@@ -71,11 +83,17 @@ bool SocketAddress::is_loopback() const {
   if (storage.ss_family == AF_INET) {
     return ntohl(reinterpret_cast<const sockaddr_in&>(storage).sin_addr.s_addr) >> 24 == loopback_net;
   }
+  if (storage.ss_family == AF_UNIX) return true;
   const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(storage).sin6_addr;
   return IN6_IS_ADDR_LOOPBACK(&address) || (IN6_IS_ADDR_V4MAPPED(&address) && address.s6_addr[12] == loopback_net);
 }
 
 std::string SocketAddress::text() const {
+  if (storage.ss_family == AF_UNIX) {
+    constexpr size_t before_name = offsetof(sockaddr_un, sun_path) + 1;
+    const char* name = reinterpret_cast<const sockaddr_un&>(storage).sun_path + 1;
+    return "unix:" + (bytes > before_name ? std::string(name, bytes - before_name) : std::string());
+  }
   const std::string host = storage.ss_family == AF_INET6 ? "[" + address() + "]" : address();
   return host + ":" + std::to_string(port());
 }
@@ -122,7 +140,7 @@ int connect_error(int fd) {
 
 void prepare_stream(int fd) {
   const int on = 1;
-  // Fails on a socket that is gone already; the next read says so.
+  // Fails on a socket that is gone already (the next read says so) and on a Unix-domain one, which holds nothing back.
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TCP without blocking: addresses, sockets, and one read or write with its outcome named.
+// TCP and Unix-domain streams without blocking: addresses, sockets, and one read or write with its outcome named.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,17 +16,20 @@
 
 namespace n2nq::net {
 
-/// A numeric IPv4 or IPv6 address with a port.
+/// A numeric IPv4 or IPv6 address with a port, or a Unix-domain one, which has neither.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t bytes = 0;
 
   /// None when `address` is no numeric address: names are resolved by the bench.
   static std::optional<SocketAddress> parse(const std::string& address, uint16_t port);
+  /// Where what listens on this TCP port is also reached from its own host: a name that leaves no file behind (unix(7), abstract), and
+  /// that nobody else has, as nobody else has the port.
+  static SocketAddress unix_beside(uint16_t tcp_port);
   std::string address() const;  // "127.0.0.1", "::1"
   uint16_t port() const;
-  std::string text() const;  // "127.0.0.1:4000", "[::1]:4000"
-  /// Only this host can reach it: 127.0.0.0/8 (also written as IPv6), ::1.
+  std::string text() const;  // "127.0.0.1:4000", "[::1]:4000", "unix:n2nq-4000"
+  /// Only this host can reach it: 127.0.0.0/8 (also written as IPv6), ::1, Unix-domain.
   bool is_loopback() const;
 };
 

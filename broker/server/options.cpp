@@ -18,6 +18,7 @@ constexpr int64_t ms_max = 24 * 3600 * 1000;
 constexpr int64_t gib = int64_t{1} << 30;
 constexpr int64_t responses_window_max = 65'536;
 /// Room for what is under way beside one message of the largest size: the open chunk and a batch being written.
+constexpr int64_t spin_us_max = 1'000'000;
 constexpr size_t memory_bytes_beside_largest = 1024 * 1024;
 
 void read_queue(Section section, QueueOptions& queue) {
@@ -60,10 +61,11 @@ void read_limits(Section section, Limits& limits) {
   section.refuse_unknown();
 }
 
-net::SocketAddress read_listen(Section section) {
+net::SocketAddress read_listen(Section section, bool& listen_unix) {
   const std::string address = section.get("address").is_string() ? section.text("address") : std::string();
   uint16_t port = 0;
   section.whole_number("port", port, 0, 65535);
+  listen_unix = section.flag("unix");
   section.refuse_unknown();
   const auto parsed = net::SocketAddress::parse(address, port);
   if (!parsed) throw SectionError(section.key("address"), "listen.address is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
@@ -97,7 +99,7 @@ Options parse_options(const json& configure) {
   if (!token_bytes) throw SectionError("token", "the token has to be 64 hex digits, or empty for none");
   options.token = *token_bytes;
   options.token_required = !token.empty();
-  options.listen = read_listen(top.section("listen"));
+  options.listen = read_listen(top.section("listen"), options.listen_unix);
   if (!options.token_required && !options.listen.is_loopback()) {
     throw SectionError("token", "the token is empty, and " + options.listen.address() +
                                     " can be reached from other hosts: give 64 hex digits, or listen on 127.0.0.1");
@@ -105,6 +107,7 @@ Options parse_options(const json& configure) {
   read_expect(top.section("expect"), options.queue);
   if (top.find("queue")) read_queue(top.section("queue"), options.queue);
   if (top.find("limits")) read_limits(top.section("limits"), options.limits);
+  top.whole_number("spin_us", options.spin_us, 0, spin_us_max);
   top.whole_number("seed", options.queue.seed, 0, INT64_MAX);
   options.log_file = top.text("log_file");
   top.refuse_unknown();

@@ -31,7 +31,9 @@ struct Options {
   wire::Token token{};
   bool token_required = false;
   net::SocketAddress listen;
-  QueueOptions queue;  // with the numbers of senders and receivers, and the seed
+  bool listen_unix = false;  // also on a Unix-domain socket, for services of this host
+  int64_t spin_us = 0;       // EventLoop::set_spin()
+  QueueOptions queue;        // with the numbers of senders and receivers, and the seed
   Limits limits;
   std::string log_file;  // empty: none
 };

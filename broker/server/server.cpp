@@ -21,6 +21,7 @@ constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
 /// Deliveries are taken back in bundles at most this much behind their deadline.
 constexpr int64_t deadline_bundle_ns = 10 * net::ns_per_ms;
+constexpr int64_t ns_per_us = 1000;
 constexpr int64_t settle_ns = 1 * net::ns_per_s;
 // Messages wait while it is done: a part takes about 0.3 ms, and all parts together a few percent of the time.
 constexpr size_t settle_sets_max = 1000;
@@ -68,6 +69,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       senders_(loop, options_, *queue_, log),
       receivers_(loop, options_, *queue_, log),
       listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
+      unix_listener_(listen_beside()),
       expiry_timer_(loop, [this] { run_expiry(); }),
       deadline_timer_(loop, [this] { run_deadlines(); }),
       settle_timer_(loop, [this] { run_settling(); }),
@@ -85,8 +87,15 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
   house_timer_.arm(kept_house_ns_ + house_look_ns(options_.limits));
   if (options_.queue.requests) settle_timer_.arm(kept_house_ns_ + settle_ns);
   loop_.set_after_wake_up([this] { after_wake_up(); });
-  log_.write("listening on " + address().text());
+  loop_.set_spin(options_.spin_us * ns_per_us);
+  log_.write("listening on " + address().text() + (unix_listener_ ? " and " + unix_listener_->address().text() : ""));
   note_waiting();
+}
+
+std::unique_ptr<net::Listener> Server::listen_beside() {
+  if (!options_.listen_unix) return nullptr;
+  return std::make_unique<net::Listener>(loop_, net::SocketAddress::unix_beside(address().port()),
+                                         [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); });
 }
 
 Server::~Server() {

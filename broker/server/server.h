@@ -77,6 +77,7 @@ class Server : private Session::Owner {
   void close_books();
   void log_totals();
   void set_state(State state);
+  std::unique_ptr<net::Listener> listen_beside();
   void note_waiting();
   std::string waiting_for() const;
 
@@ -91,6 +92,7 @@ class Server : private Session::Owner {
   std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;
   std::vector<Session*> gone_;
   net::Listener listener_;
+  const std::unique_ptr<net::Listener> unix_listener_;  // null: not asked for
 
   State state_ = State::waiting;
   bool stopping_ = false;

@@ -50,6 +50,7 @@ class Case:
                         "size_bytes": pick([[20, 20], [1, 200], [500, 5000], [10000, 60000]])},
             "receivers": {"amount": self.receivers},
             "start_when": pick(["all-connected", "all-connected", "senders-connected"]),
+            "transport": pick(["tcp", "tcp", "unix"]), "broker": {"spin_us": pick([0, 0, 0, 200])},
         }
         self.settings["senders"]["delay_ms"] = round(TRAFFIC_S * 1000 / self.settings["senders"]["messages"], 3)
         if self.settings["queue"]["requests"] == "list":

@@ -21,7 +21,9 @@ struct Group {
 
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"Run", {"senders.warmup_messages", "start_when", "seed", "log", "log_sample_every", "messages_tsv_max_mib", "broker.port"}},
+      {"Run",
+       {"senders.warmup_messages", "start_when", "seed", "log", "log_sample_every", "messages_tsv_max_mib", "broker.port", "broker.spin_us",
+        "transport"}},
       {"Responses", {"responses.window", "responses.deadline_s", "responses.attempts_max"}},
       {"Limits",
        {"limits.memory_mib", "limits.pending_mib", "limits.message_max_bytes", "limits.sessions_max", "limits.write_deadline_s",
@@ -33,6 +35,7 @@ const std::vector<Group>& groups() {
 QStringList shown_words(const QString& key) {
   if (key == QStringLiteral("start_when")) return {QStringLiteral("all are connected"), QStringLiteral("senders are connected")};
   if (key == QStringLiteral("log")) return {QStringLiteral("every message"), QStringLiteral("a sample"), QStringLiteral("off")};
+  if (key == QStringLiteral("transport")) return {QStringLiteral("TCP"), QStringLiteral("Unix-domain")};
   return {};
 }
 

@@ -150,12 +150,13 @@ class Process {
     const std::string text = section.text("address");
     std::uint16_t port = 0;
     section.required_number("port", port, 1, UINT16_MAX);
+    const bool by_unix = section.choice("transport", false, {{"tcp", false}, {"unix", true}});
     section.refuse_unknown();
     const auto address = net::SocketAddress::parse(text, port);
     if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
     if (!group_->settings().salvage.empty()) throw SectionError("type", "\"connect\" to a process that salvages; \"bye\" is right");
     connecting_ = true;
-    group_->connect(*address);
+    group_->connect(by_unix ? net::SocketAddress::unix_beside(port) : *address);
   }
 
   void start(Section& section) {

@@ -31,6 +31,12 @@ std::vector<ServiceLog> make_logs(const std::string& folder, WorkerRole role, st
   return logs;
 }
 
+/// 0: no connection; 1: one without a port.
+std::string port_text(std::uint32_t port_and_one) {
+  if (port_and_one == 0) return "none";
+  return port_and_one == 1 ? "unix" : std::to_string(port_and_one - 1);
+}
+
 }  // namespace
 
 HeadLines head_of_log(WorkerRole role, std::uint32_t number, const LogOptions& options, const std::string& source_port,
@@ -144,7 +150,7 @@ void Recorder::begin_logs() {
 
 void Recorder::open_log(std::size_t place) {
   const std::uint32_t port_and_one = begun_[place].port_and_one.load(std::memory_order_relaxed);
-  const HeadLines head = head_of_log(role_, logs_[place].number(), options_, port_and_one == 0 ? "none" : std::to_string(port_and_one - 1),
+  const HeadLines head = head_of_log(role_, logs_[place].number(), options_, port_text(port_and_one),
                                      std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
   const bool goes_on = options_.go_on && std::filesystem::exists(logs_[place].path());
   keep_error(goes_on ? logs_[place].open_again([](std::string_view) {}) : logs_[place].open(head));

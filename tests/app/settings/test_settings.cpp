@@ -19,6 +19,8 @@ const std::map<std::string, std::string>& other_values() {
       {"description", "Two sentences. Ümläute."},
       {"broker.host", "local"},
       {"broker.port", "40001"},
+      {"broker.spin_us", "50"},
+      {"transport", "unix"},
       {"queue.mode", "load-balancer"},
       {"queue.remove", "after-time"},
       {"queue.retention_s", "2.5"},

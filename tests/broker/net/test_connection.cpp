@@ -218,6 +218,24 @@ TEST(SocketAddressText, WhetherOtherHostsCanReachIt) {
   }
 }
 
+TEST(SocketAddressText, AUnixDomainAddressIsNamedAfterThePort) {
+  const SocketAddress address = SocketAddress::unix_beside(4000);
+  EXPECT_EQ(address.text(), "unix:n2nq-4000");
+  EXPECT_EQ(address.port(), 0);
+  EXPECT_TRUE(address.is_loopback());
+}
+
+TEST(Listen, AUnixDomainAddressIsFreeAgainWithoutAFile) {
+  const SocketAddress address = SocketAddress::unix_beside(1);  // no process listens on TCP port 1
+  {
+    const Fd listening = listen_on(address);
+    EXPECT_THROW(listen_on(address), std::runtime_error);
+    const Fd connected = start_connect(address);
+    EXPECT_EQ(connect_error(connected.get()), 0);
+  }
+  EXPECT_NO_THROW(listen_on(address));
+}
+
 TEST(Listen, ATakenPortIsNamed) {
   EventLoop loop;
   Listener first(loop, *SocketAddress::parse("127.0.0.1", 0), [](Fd, const SocketAddress&) {});

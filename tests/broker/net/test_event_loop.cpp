@@ -130,6 +130,27 @@ TEST(EventLoop, WhatIsUnwatchedInAWakeUpIsNotCalledInItAnyMore) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(EventLoop, ALoopThatSpinsBeforeItSleepsMissesNothing) {
+  EventLoop loop;
+  loop.set_spin(1'000'000);
+  std::vector<std::string> happened;
+  // Within the time of spinning, behind it, and from another thread.
+  Timer soon(loop, [&] { happened.push_back("soon"); });
+  Timer later(loop, [&] {
+    happened.push_back("later");
+    std::thread([&loop, &happened] {
+      loop.post([&] {
+        happened.push_back("posted");
+        loop.stop();
+      });
+    }).join();
+  });
+  soon.arm(now_ns() + 100'000);
+  later.arm(now_ns() + 20'000'000);
+  loop.run();
+  EXPECT_EQ(happened, (std::vector<std::string>{"soon", "later", "posted"}));
+}
+
 TEST(EventLoop, TheEndOfAWakeUpComesAfterEverythingElse) {
   EventLoop loop;
   std::string order;
