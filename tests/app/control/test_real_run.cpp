@@ -177,7 +177,7 @@ TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_the
   settings.senders.messages = 60;
   settings.limits.reconnect_deadline_s = 0.5;
   make(settings);
-  control->plan({{{FaultKind::kill, Role::senders}, 0.2}});
+  control->plan({{Fault{FaultKind::kill, Role::senders}, 0.2}});
   control->start_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
@@ -191,7 +191,7 @@ TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_the
 
 TEST_F(RealRun, a_fault_that_comes_too_late_is_told) {
   make();
-  control->plan({{{FaultKind::kill, Role::receivers}, 60}});
+  control->plan({{Fault{FaultKind::kill, Role::receivers}, 60}});
   control->start_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded);
