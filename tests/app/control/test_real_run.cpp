@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/control/fault.h"
+#include "app/control/planned_step.h"
 #include "app/control/role.h"
 #include "app/control/run_control.h"
 #include "app/host/local_launcher.h"
