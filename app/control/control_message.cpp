@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "workers/measure/whole_number.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -23,7 +25,17 @@ std::string text_or_empty(const Json& object, const char* key) {
 std::optional<std::int64_t> number_or_none(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return {};
-  return found->get<std::int64_t>();
+  return measure::whole_number<std::int64_t>(*found, key);
+}
+
+/// So large that no run gets there, and so small that some of them can be added.
+constexpr std::int64_t count_max = std::int64_t{1} << 60;
+
+std::int64_t count(const Json& object, const char* key) {
+  const auto value = measure::whole_number<std::int64_t>(object.at(key), key);
+  if (value < 0 || value > count_max)
+    throw std::invalid_argument(std::string(key) + " is " + std::to_string(value) + ", it has to be a count");
+  return value;
 }
 
 measure::Histogram interval(const Json& stats, const char* key) {
@@ -34,20 +46,21 @@ measure::Histogram interval(const Json& stats, const char* key) {
 
 LogCounts log_counts(const Json& stats) {
   const Json& log = stats.at("log");
-  return {log.at("lines"), log.at("dropped"), text_or_empty(log, "error")};
+  return {measure::whole_number<std::uint64_t>(log.at("lines"), "lines"),
+          measure::whole_number<std::uint64_t>(log.at("dropped"), "dropped"), text_or_empty(log, "error")};
 }
 
 HelloMessage hello(const Json& object) {
   HelloMessage out;
-  out.control = object.at("control");
-  out.wire = object.at("wire");
+  measure::read_whole(object, "control", out.control);
+  measure::read_whole(object, "wire", out.wire);
   out.role = object.at("role");
   out.version = object.at("version");
-  out.now_ns = object.at("now_ns");
+  measure::read_whole(object, "now_ns", out.now_ns);
   out.host = object.at("host");
   out.staging_file = text_or_empty(object, "staging_file");
   out.address = text_or_empty(object, "address");
-  out.port = static_cast<int>(number_or_none(object, "port").value_or(0));
+  out.port = measure::whole_or<std::uint16_t>(object, "port", 0);
   return out;
 }
 
@@ -64,51 +77,52 @@ StateMessage state(const Json& object) {
 
 SendersStats senders_stats(const Json& object) {
   SendersStats out;
-  out.id = object.at("id");
-  out.now_ns = object.at("now_ns");
-  out.bytes = object.at("bytes");
-  out.attempted = object.at("attempted");
-  out.accepted = object.at("accepted");
-  out.refused = object.at("refused");
-  if (const auto warm_up = object.find("warmup"); warm_up != object.end()) out.warmup_sent = warm_up->at("attempted");
+  measure::read_whole(object, "id", out.id);
+  measure::read_whole(object, "now_ns", out.now_ns);
+  out.bytes = count(object, "bytes");
+  out.attempted = count(object, "attempted");
+  out.accepted = count(object, "accepted");
+  out.refused = count(object, "refused");
+  if (const auto warm_up = object.find("warmup"); warm_up != object.end()) out.warmup_sent = count(*warm_up, "attempted");
   out.delay = interval(object, "delay");
   out.lag = interval(object, "lag");
   out.log = log_counts(object);
   for (const Json& row : object.at("services")) {
-    out.rows.push_back({row.at("number"), row.at("attempted"), unknown, figure(row, "delay_mean_ns", 1e6)});
+    out.rows.push_back(
+        {measure::whole_number<int>(row.at("number"), "number"), count(row, "attempted"), unknown, figure(row, "delay_mean_ns", 1e6)});
   }
   return out;
 }
 
 std::int64_t skipped_in(const Json& skipped) {
   std::int64_t copies = 0;
-  for (const Json& count : skipped) copies += count.get<std::int64_t>();
+  for (const char* reason : {"expired", "unrequested", "parked", "cut_off"}) copies += count(skipped, reason);
   return copies;
 }
 
 ReceiversStats receivers_stats(const Json& object) {
   ReceiversStats out;
-  out.id = object.at("id");
-  out.now_ns = object.at("now_ns");
-  out.bytes = object.at("bytes");
-  out.received = object.at("received");
-  out.duplicated = object.at("duplicated");
-  out.out_of_order = object.at("out_of_order");
-  out.unexpected = object.at("unexpected");
-  out.negative = object.at("negative");
+  measure::read_whole(object, "id", out.id);
+  measure::read_whole(object, "now_ns", out.now_ns);
+  out.bytes = count(object, "bytes");
+  out.received = count(object, "received");
+  out.duplicated = count(object, "duplicated");
+  out.out_of_order = count(object, "out_of_order");
+  out.unexpected = count(object, "unexpected");
+  out.negative = count(object, "negative");
   if (const auto warm_up = object.find("warmup"); warm_up != object.end()) {
-    out.warmup_received = warm_up->at("received");
+    out.warmup_received = count(*warm_up, "received");
     out.warmup_skipped = skipped_in(warm_up->at("skipped"));
   }
   const Json& skipped = object.at("skipped");
-  out.expired = skipped.at("expired");
-  out.unrequested = skipped.at("unrequested");
-  out.parked = skipped.at("parked");
-  out.cut_off = skipped.at("cut_off");
+  out.expired = count(skipped, "expired");
+  out.unrequested = count(skipped, "unrequested");
+  out.parked = count(skipped, "parked");
+  out.cut_off = count(skipped, "cut_off");
   out.skipped = out.expired + out.unrequested + out.parked + out.cut_off;
-  out.redelivered = object.at("redelivered");
-  out.confirmed = object.at("confirmed");
-  out.answered_negatively = object.at("answered_negatively");
+  out.redelivered = count(object, "redelivered");
+  out.confirmed = count(object, "confirmed");
+  out.answered_negatively = count(object, "answered_negatively");
   out.latency = interval(object, "latency");
   out.latency_from_plan = interval(object, "latency_from_plan");
   out.lag = interval(object, "lag");
@@ -118,14 +132,14 @@ ReceiversStats receivers_stats(const Json& object) {
   out.log = log_counts(object);
   for (const Json& row : object.at("services")) {
     ReceiverRow& last = out.rows.emplace_back();
-    last.number = row.at("number");
-    last.received = row.at("received");
+    measure::read_whole(row, "number", last.number);
+    last.received = count(row, "received");
     last.latency_mean_us = figure(row, "latency_mean_ns", 1e3);
     last.latency_p99_us = figure(row, "latency_p99_ns", 1e3);
-    last.confirmed = row.at("confirmed");
-    last.redelivered = row.at("redelivered");
-    last.expired = row.at("expired");
-    last.skipped = row.at("skipped");
+    last.confirmed = count(row, "confirmed");
+    last.redelivered = count(row, "redelivered");
+    last.expired = count(row, "expired");
+    last.skipped = count(row, "skipped");
   }
   return out;
 }

@@ -16,6 +16,12 @@ using PlainJson = nlohmann::json;
 
 constexpr std::int64_t bytes_per_mib = 1 << 20;
 
+/// 0 where there is no whole number: the ledger's troubles tell of that.
+std::int64_t whole_or_0(const PlainJson& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || !found->is_number_integer() ? 0 : found->get<std::int64_t>();
+}
+
 /// The histogram of a bye's `totals`; empty when it is not there or cannot be read (the ledger's troubles tell of that bye).
 measure::Histogram total_of(const std::shared_ptr<const PlainJson>& bye, const char* name) {
   if (!bye) return measure::Histogram();
@@ -45,7 +51,7 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
     const auto& bye = record.of(role).bye;
     if (!bye || !bye->contains("log") || !bye->at("log").is_object()) continue;
     const PlainJson& log = bye->at("log");
-    const auto dropped = log.value("dropped", std::uint64_t{0});
+    const std::int64_t dropped = whole_or_0(log, "dropped");
     const std::string error = log.value("error", std::string());
     if (dropped == 0 && error.empty()) continue;
     QString reason = QString("log incomplete: %1 lines of the %2' logs were not written").arg(dropped).arg(role_key(role));
@@ -90,10 +96,10 @@ QStringList grouped(const QStringList& reasons) {
 }
 
 void set_final_senders(LiveFigures& figures, const PlainJson& bye) {
-  figures.attempted = bye.value("attempted", std::int64_t{0});
-  figures.accepted = bye.value("accepted", std::int64_t{0});
+  figures.attempted = whole_or_0(bye, "attempted");
+  figures.accepted = whole_or_0(bye, "accepted");
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
-    SenderRow row{service.value("number", 0), service.value("attempted", std::int64_t{0})};
+    SenderRow row{static_cast<int>(whole_or_0(service, "number")), whole_or_0(service, "attempted")};
     const PlainJson mean = service.value("/figures/delay/mean_ns"_json_pointer, PlainJson());
     if (mean.is_number()) row.delay_mean_ms = mean.get<double>() / 1e6;
     figures.senders.push_back(row);
@@ -101,14 +107,14 @@ void set_final_senders(LiveFigures& figures, const PlainJson& bye) {
 }
 
 void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
-  figures.received = bye.value("received", std::int64_t{0});
+  figures.received = whole_or_0(bye, "received");
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
-    ReceiverRow row{service.value("number", 0), service.value("received", std::int64_t{0})};
+    ReceiverRow row{static_cast<int>(whole_or_0(service, "number")), whole_or_0(service, "received")};
     const PlainJson mean = service.value("/figures/latency/mean_ns"_json_pointer, PlainJson());
     const PlainJson p99 = service.value("/figures/latency/p99_ns"_json_pointer, PlainJson());
     if (mean.is_number()) row.latency_mean_us = mean.get<double>() / 1e3;
     if (p99.is_number()) row.latency_p99_us = p99.get<double>() / 1e3;
-    row.confirmed = service.value("confirmed", std::int64_t{0});
+    row.confirmed = whole_or_0(service, "confirmed");
     figures.receivers.push_back(row);
   }
 }

@@ -64,7 +64,8 @@ Json copied(const PlainJson& object, std::initializer_list<const char*> keys) {
 /// The ledger knows more than the process that speaks for itself: a killed one never heard what was accepted of its last messages.
 template <class Lines>
 const auto* line_of(const Lines& lines, const PlainJson& service) {
-  const auto number = service.value("number", std::uint64_t{0});
+  const auto found = service.find("number");
+  const std::uint64_t number = found != service.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
   return number >= 1 && number <= lines.size() ? &lines[number - 1] : nullptr;
 }
 

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "workers/measure/whole_number.h"
+
 namespace n2nq::measure {
 
 namespace {
@@ -30,11 +32,11 @@ SenderSets sets_at(const json& object, const char* key) {
 
 SkippedCounts skipped_counts_from(const json& object) {
   SkippedCounts counts;
-  counts.expired = value_or<std::uint64_t>(object, "expired", 0);
-  counts.unrequested = value_or<std::uint64_t>(object, "unrequested", 0);
-  counts.parked = value_or<std::uint64_t>(object, "parked", 0);
-  counts.cut_off = value_or<std::uint64_t>(object, "cut_off", 0);
-  counts.still_queued = value_or<std::uint64_t>(object, "still_queued", 0);
+  counts.expired = whole_or<std::uint64_t>(object, "expired", 0);
+  counts.unrequested = whole_or<std::uint64_t>(object, "unrequested", 0);
+  counts.parked = whole_or<std::uint64_t>(object, "parked", 0);
+  counts.cut_off = whole_or<std::uint64_t>(object, "cut_off", 0);
+  counts.still_queued = whole_or<std::uint64_t>(object, "still_queued", 0);
   return counts;
 }
 
@@ -51,15 +53,15 @@ SkippedSets skipped_sets_from(const json& object, const std::string& suffix) {
 
 ReceivedCounts received_counts_from(const json& object) {
   ReceivedCounts counts;
-  object.at("received").get_to(counts.received);
-  object.at("duplicated").get_to(counts.duplicated);
-  counts.duplicated_unflagged = value_or<std::uint64_t>(object, "duplicated_unflagged", 0);
-  object.at("redelivered").get_to(counts.redelivered);
-  object.at("out_of_order").get_to(counts.out_of_order);
-  object.at("unexpected").get_to(counts.unexpected);
-  object.at("negative").get_to(counts.negative);
-  object.at("bad_checksum").get_to(counts.bad_checksum);
-  counts.unasked = value_or<std::uint64_t>(object, "unasked", 0);
+  read_whole(object, "received", counts.received);
+  read_whole(object, "duplicated", counts.duplicated);
+  counts.duplicated_unflagged = whole_or<std::uint64_t>(object, "duplicated_unflagged", 0);
+  read_whole(object, "redelivered", counts.redelivered);
+  read_whole(object, "out_of_order", counts.out_of_order);
+  read_whole(object, "unexpected", counts.unexpected);
+  read_whole(object, "negative", counts.negative);
+  read_whole(object, "bad_checksum", counts.bad_checksum);
+  counts.unasked = whole_or<std::uint64_t>(object, "unasked", 0);
   return counts;
 }
 
@@ -116,7 +118,8 @@ json sender_sets_json(const SenderSets& sets) {
 SenderSets sender_sets_from(const json& array) {
   SenderSets sets;
   for (const json& entry : array) {
-    SenderRun run{entry.at(0).get<std::uint32_t>(), entry.at(1).get<std::uint32_t>(), index_set_from(entry.at(2), "sets")};
+    SenderRun run{whole_number<std::uint32_t>(entry.at(0), "sets"), whole_number<std::uint32_t>(entry.at(1), "sets"),
+                  index_set_from(entry.at(2), "sets")};
     if (run.first > run.last) throw std::invalid_argument("sets: first sender " + std::to_string(run.first) + " is above the last");
     sets.push_back(std::move(run));
   }
@@ -151,21 +154,23 @@ SendersAccount senders_account_from(const json& bye) {
   SendersAccount account;
   for (const json& service : bye.at("services")) {
     SenderAccount sender;
-    service.at("number").get_to(sender.number);
-    service.at("attempted").get_to(sender.attempted);
-    service.at("accepted").get_to(sender.accepted);
-    service.at("refused").get_to(sender.refused);
-    service.at("lost_before_queue").get_to(sender.lost_before_queue);
+    read_whole(service, "number", sender.number);
+    read_whole(service, "attempted", sender.attempted);
+    read_whole(service, "accepted", sender.accepted);
+    read_whole(service, "refused", sender.refused);
+    read_whole(service, "lost_before_queue", sender.lost_before_queue);
     sender.accepted_set = index_set_from(service.at("accepted_set"), "accepted_set");
     if (const auto it = service.find("warmup"); it != service.end()) {
-      sender.warm_up = {it->at("attempted").get<std::uint64_t>(), it->at("accepted").get<std::uint64_t>(),
-                        it->at("refused").get<std::uint64_t>()};
+      sender.warm_up = {whole_number<std::uint64_t>(it->at("attempted"), "attempted"),
+                        whole_number<std::uint64_t>(it->at("accepted"), "accepted"),
+                        whole_number<std::uint64_t>(it->at("refused"), "refused")};
     }
     account.services.push_back(std::move(sender));
   }
-  if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null()) account.last_lag_ns = it->get<std::int64_t>();
-  account.started_ns = value_or<std::int64_t>(bye, "started_ns", 0);
-  account.ended_ns = value_or<std::int64_t>(bye, "ended_ns", 0);
+  if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null())
+    account.last_lag_ns = whole_number<std::int64_t>(*it, "last_lag_ns");
+  account.started_ns = whole_or<std::int64_t>(bye, "started_ns", 0);
+  account.ended_ns = whole_or<std::int64_t>(bye, "ended_ns", 0);
   account.faults = faults_from(bye);
   return account;
 }
@@ -174,20 +179,20 @@ ReceiversAccount receivers_account_from(const json& bye) {
   ReceiversAccount account;
   for (const json& service : bye.at("services")) {
     ReceiverAccount receiver;
-    service.at("number").get_to(receiver.number);
+    read_whole(service, "number", receiver.number);
     receiver.counts = received_counts_from(service);
-    receiver.confirmed = value_or<std::uint64_t>(service, "confirmed", 0);
-    receiver.answered_negatively = value_or<std::uint64_t>(service, "answered_negatively", 0);
+    receiver.confirmed = whole_or<std::uint64_t>(service, "confirmed", 0);
+    receiver.answered_negatively = whole_or<std::uint64_t>(service, "answered_negatively", 0);
     if (const auto it = service.find("warmup"); it != service.end()) {
       receiver.warm_up = received_counts_from(*it);
-      receiver.confirmed += value_or<std::uint64_t>(*it, "confirmed", 0);
-      receiver.answered_negatively += value_or<std::uint64_t>(*it, "answered_negatively", 0);
+      receiver.confirmed += whole_or<std::uint64_t>(*it, "confirmed", 0);
+      receiver.answered_negatively += whole_or<std::uint64_t>(*it, "answered_negatively", 0);
     }
     receiver.delivered_sets = sets_at(service, "delivered_sets");
     receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", json::object()), "");
     receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
     receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", json::object()));
-    receiver.connections = value_or<std::uint64_t>(service, "connections", 0);
+    receiver.connections = whole_or<std::uint64_t>(service, "connections", 0);
     receiver.continued = value_or(service, "continued", false);
     account.services.push_back(std::move(receiver));
   }
@@ -202,17 +207,18 @@ ReceiversAccount receivers_account_from(const json& bye) {
 BrokerAccount broker_account_from(const json& bye) {
   BrokerAccount account;
   for (const json& entry : bye.at("senders")) {
-    account.senders.push_back({entry.at("number").get<std::uint32_t>(), entry.at("accepted").get<std::uint64_t>()});
+    account.senders.push_back(
+        {whole_number<std::uint32_t>(entry.at("number"), "number"), whole_number<std::uint64_t>(entry.at("accepted"), "accepted")});
   }
   for (const json& entry : bye.at("receivers")) {
     BrokerAccount::Receiver receiver;
-    entry.at("number").get_to(receiver.number);
-    entry.at("handed_over").get_to(receiver.handed_over);
+    read_whole(entry, "number", receiver.number);
+    read_whole(entry, "handed_over", receiver.handed_over);
     receiver.skipped = skipped_counts_from(entry);
     receiver.sets = skipped_sets_from(entry, "_sets");
     receiver.cut_off_reason = value_or<std::string>(entry, "cut_off_reason", "");
-    receiver.confirmed = value_or<std::uint64_t>(entry, "confirmed", 0);
-    receiver.answers_missing = value_or<std::uint64_t>(entry, "answers_missing", 0);
+    receiver.confirmed = whole_or<std::uint64_t>(entry, "confirmed", 0);
+    receiver.answers_missing = whole_or<std::uint64_t>(entry, "answers_missing", 0);
     account.receivers.push_back(std::move(receiver));
   }
   if (const auto it = bye.find("total"); it != bye.end()) {

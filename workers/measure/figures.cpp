@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "workers/measure/whole_number.h"
+
 namespace n2nq::measure {
 
 Figures figures_of(const Histogram& histogram) {
@@ -39,18 +41,18 @@ void to_json(nlohmann::json& json, const Figures& figures) {
 
 void from_json(const nlohmann::json& json, Figures& figures) {
   figures = Figures{};
-  json.at("count").get_to(figures.count);
+  read_whole(json, "count", figures.count);
   if (figures.count == 0) return;
   json.at("mean_ns").get_to(figures.mean_ns);
   json.at("mean_lowest_95_ns").get_to(figures.mean_lowest_95_ns);
-  json.at("left_out").get_to(figures.left_out);
-  json.at("min_ns").get_to(figures.min_ns);
-  json.at("p50_ns").get_to(figures.p50_ns);
-  json.at("p90_ns").get_to(figures.p90_ns);
-  json.at("p95_ns").get_to(figures.p95_ns);
-  json.at("p99_ns").get_to(figures.p99_ns);
-  json.at("p99_9_ns").get_to(figures.p99_9_ns);
-  json.at("max_ns").get_to(figures.max_ns);
+  read_whole(json, "left_out", figures.left_out);
+  read_whole(json, "min_ns", figures.min_ns);
+  read_whole(json, "p50_ns", figures.p50_ns);
+  read_whole(json, "p90_ns", figures.p90_ns);
+  read_whole(json, "p95_ns", figures.p95_ns);
+  read_whole(json, "p99_ns", figures.p99_ns);
+  read_whole(json, "p99_9_ns", figures.p99_9_ns);
+  read_whole(json, "max_ns", figures.max_ns);
 }
 
 }  // namespace n2nq::measure

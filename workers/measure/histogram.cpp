@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "workers/measure/whole_number.h"
+
 namespace n2nq::measure {
 
 namespace {
@@ -123,23 +125,23 @@ Histogram Histogram::from_json(const nlohmann::json& json, HistogramLayout layou
   Histogram result(layout);
   try {
     for (const auto& pair : json.at("buckets")) {
-      const auto bucket = pair.at(0).get<std::int64_t>();
+      const auto bucket = whole_number<std::int64_t>(pair.at(0), "histogram: bucket");
       if (bucket < -layout.bucket_max() || bucket > layout.bucket_max()) {
         throw std::invalid_argument("histogram: bucket " + std::to_string(bucket) + " is outside +-" + std::to_string(layout.bucket_max()));
       }
-      result.add_bucket(static_cast<int>(bucket), pair.at(1).get<std::uint64_t>());
+      result.add_bucket(static_cast<int>(bucket), whole_number<std::uint64_t>(pair.at(1), "histogram: bucket's count"));
     }
-    const auto count = json.at("count").get<std::uint64_t>();
+    const auto count = whole_number<std::uint64_t>(json.at("count"), "histogram: count");
     if (count != result.count_) {
       throw std::invalid_argument("histogram: count is " + std::to_string(count) + " but the buckets hold " +
                                   std::to_string(result.count_));
     }
-    result.sum_ns_ = json.at("sum_ns").get<std::int64_t>();
+    result.sum_ns_ = whole_number<std::int64_t>(json.at("sum_ns"), "histogram: sum_ns");
     if (count != 0) {
-      result.min_ns_ = json.at("min_ns").get<std::int64_t>();
-      result.max_ns_ = json.at("max_ns").get<std::int64_t>();
+      result.min_ns_ = whole_number<std::int64_t>(json.at("min_ns"), "histogram: min_ns");
+      result.max_ns_ = whole_number<std::int64_t>(json.at("max_ns"), "histogram: max_ns");
     }
-    if (json.contains("clamped")) result.clamped_ = json.at("clamped").get<std::uint64_t>();
+    if (json.contains("clamped")) result.clamped_ = whole_number<std::uint64_t>(json.at("clamped"), "histogram: clamped");
   } catch (const nlohmann::json::exception& error) {
     throw std::invalid_argument(std::string("histogram: ") + error.what());
   }
