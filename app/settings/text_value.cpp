@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 namespace n2nq::app {
 
@@ -69,13 +70,45 @@ Problem parse_word(std::string_view text, const std::vector<std::string_view>& w
   return {};
 }
 
+namespace {
+
+/// Takes the first letter off a text in UTF-8 (RFC 3629); none when it is none.
+std::optional<char32_t> take_letter(std::string_view& text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const std::size_t bytes = first < 0x80 ? 1 : first >> 5 == 0x6 ? 2 : first >> 4 == 0xE ? 3 : first >> 3 == 0x1E ? 4 : 0;
+  if (bytes == 0 || bytes > text.size()) return {};
+  char32_t letter = bytes == 1 ? first : first & (0x7Fu >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if (next >> 6 != 0x2) return {};
+    letter = letter << 6 | (next & 0x3Fu);
+  }
+  static constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = letter >= 0xD800 && letter <= 0xDFFF;
+  if (letter < smallest[bytes] || letter > 0x10FFFF || surrogate) return {};
+  text.remove_prefix(bytes);
+  return letter;
+}
+
+/// What breaks a line, or has no look of its own; some of it YAML cannot hold.
+bool is_control(char32_t letter) {
+  const bool separator = letter == 0x2028 || letter == 0x2029 || letter == 0xFEFF;
+  return letter < 0x20 || (letter >= 0x7F && letter < 0xA0) || separator || (letter & 0xFFFE) == 0xFFFE;
+}
+
+}  // namespace
+
 Problem parse_line(std::string_view text, std::size_t bytes_max, std::string& out) {
+  const std::string_view whole = text;
   if (text.size() > bytes_max) {
     return "must be at most " + std::to_string(bytes_max) + " bytes long, not " + std::to_string(text.size());
   }
-  const bool has_control = std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (has_control) return "must be one line without control characters";
-  out = text;
+  while (!text.empty()) {
+    const auto letter = take_letter(text);
+    if (!letter) return "must be UTF-8 text";
+    if (is_control(*letter)) return "must be one line without control characters";
+  }
+  out = whole;
   return {};
 }
 

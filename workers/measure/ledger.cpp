@@ -501,7 +501,7 @@ Ledger make_ledger(const LedgerInput& input) {
                                 .total = warm_up.total};
   ledger.balanced = ledger.balanced && warm_up.balanced;
   for (const Finding& finding : warm_up.findings) ledger.findings.push_back({finding.breaks, "warm-up: " + finding.reason});
-  std::ranges::stable_partition(ledger.findings, &Finding::breaks);
+  std::stable_partition(ledger.findings.begin(), ledger.findings.end(), [](const Finding& finding) { return finding.breaks; });
   return ledger;
 }
 

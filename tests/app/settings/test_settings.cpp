@@ -260,6 +260,17 @@ TEST(settings, values_written_into_the_struct_are_held_to_the_same_rules) {
   EXPECT_EQ(only_error(s), "receivers.host must be local, not \"lab-1\": other hosts are not offered yet");
 }
 
+TEST(settings, a_title_is_one_line_of_text) {
+  Settings s;
+  EXPECT_FALSE(set_value(s, "title", "größer €, 50 × 50 \U0001F600"));
+  for (const char* text : {"\x80", "\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF5\x80\x80\x80"}) {
+    EXPECT_EQ(set_value(s, "title", text).value().message, "must be UTF-8 text") << text;
+  }
+  for (const char* text : {"a\nb", "\xC2\x85", "\xE2\x80\xA8", "\xEF\xBF\xBF"}) {
+    EXPECT_EQ(set_value(s, "title", text).value().message, "must be one line without control characters");
+  }
+}
+
 TEST(settings, remarks_say_what_should_be_known_before_the_start) {
   EXPECT_TRUE(remarks(Settings()).empty());
   Settings s;
