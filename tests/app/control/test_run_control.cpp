@@ -117,7 +117,8 @@ TEST_F(RunControlTest, processes_are_told_what_they_need) {
   EXPECT_EQ(senders["log"]["folder"], (control->folder() + "/senders").toStdString());
   EXPECT_EQ(senders["log"]["header"]["queue.mode"], "broadcaster");
   EXPECT_EQ(receivers["senders_total"], 3);
-  EXPECT_EQ(host.told(Role::senders, "connect"), nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}}));
+  EXPECT_EQ(host.told(Role::senders, "connect"),
+            nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}, {"transport", "tcp"}}));
 }
 
 TEST_F(RunControlTest, live_figures_add_up_what_the_workers_say) {
