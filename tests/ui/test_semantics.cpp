@@ -28,6 +28,7 @@ class TestSemantics : public QObject {
   void bad_requests_are_refused_beside_their_field();
   void a_request_before_a_run_goes_into_the_settings();
   void a_request_applies_while_messages_flow();
+  void rules_are_shown_whole_on_a_small_screen();
   void responses_are_counted_per_receiver_and_in_the_ledger();
   void faults_that_cannot_be_made_say_why();
   void a_paused_process_says_so();
@@ -168,6 +169,26 @@ void TestSemantics::responses_are_counted_per_receiver_and_in_the_ledger() {
   QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));
 }
 
+void TestSemantics::rules_are_shown_whole_on_a_small_screen() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("thesis-baseline"));
+  bench.set({{"senders.size_bytes", "[20, 200]"}});
+  bench.window().resize(1280, 720);
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1-R5")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("S1-S10")));
+  QVERIFY(bench.type(QStringLiteral("request_sizes"), QStringLiteral("20-100")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  const auto* rules = bench.find<ui::ElidedLabel>(QStringLiteral("request_rules_0"));
+  QCOMPARE(rules->full_text(), QStringLiteral("S001–S010, 20–100 B"));
+  QVERIFY(BenchWindow::wait_for([&] { return rules->x() > 0; }));  // has got its place
+  QCOMPARE(rules->text(), rules->full_text());
+  const auto* who = bench.find<ui::ElidedLabel>(QStringLiteral("request_who_0"));
+  QCOMPARE(who->text(), QStringLiteral("R001–R005"));
+  QVERIFY(who->width() >= who->fontMetrics().horizontalAdvance(who->text()) && who->geometry().right() < rules->geometry().left());
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
 void TestSemantics::faults_that_cannot_be_made_say_why() {
   BenchWindow bench;
   choose_endless_run(bench);
@@ -214,6 +235,9 @@ void TestSemantics::killed_receivers_are_red_and_start_again() {
   QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("killed on purpose"); }));
   QVERIFY(light->is_word_whole());
   QVERIFY(bench.find<QWidget>(QStringLiteral("notice_receivers"))->isVisible());
+  const auto* notice = bench.find<QWidget>(QStringLiteral("notice_receivers"))->findChild<ui::ElidedLabel*>(QStringLiteral("notice_text"));
+  QVERIFY(BenchWindow::wait_for([&] { return notice->x() > 0; }));  // has got its place
+  QCOMPARE(notice->text(), notice->full_text());
   auto* start = bench.find<QAbstractButton>(QStringLiteral("button_receivers"));
   QCOMPARE(start->text(), QStringLiteral("Start receivers"));
   QVERIFY(bench.click(QStringLiteral("button_receivers")));

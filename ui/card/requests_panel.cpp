@@ -23,6 +23,7 @@ constexpr int numbers_px = 108;
 constexpr int sizes_px = 92;
 constexpr int prefetch_px = 56;
 constexpr int list_min_px = 44;
+constexpr int who_px_max = 120;
 
 // What a person copies from the window carries its dashes.
 std::string plain(const QString& text) {
@@ -134,8 +135,7 @@ QWidget* RequestsPanel::make_list() {
   list_->setContentsMargins(0, 0, space::between, 0);
   list_->setHorizontalSpacing(space::between);
   list_->setVerticalSpacing(0);
-  list_->setColumnStretch(0, 2);
-  list_->setColumnStretch(1, 3);
+  list_->setColumnStretch(1, 1);  // who asks takes what it needs, what they ask for takes the rest
   scroll->setWidget(content);
   all->addWidget(scroll, 1);
   return well;
@@ -219,11 +219,14 @@ void RequestsPanel::refresh_list() {
     }
     delete item;
   }
-  int row = 0;
+  const QFontMetrics body(theme_.font(TextStyle::body));
+  int row = 0, who_px = 0;
   for (const auto& entry : entries) {
     if (row == entries_shown_max) break;
     auto* who = new ElidedLabel;
     who->set_text(receivers_text(entry.receivers));
+    who->setObjectName(QStringLiteral("request_who_%1").arg(row));
+    who_px = qMax(who_px, body.horizontalAdvance(who->full_text()) + space::in_row);
     auto* what = new ElidedLabel;
     what->set_text(qt_text(entry.rules.text()));
     what->setObjectName(QStringLiteral("request_rules_%1").arg(row));
@@ -239,6 +242,7 @@ void RequestsPanel::refresh_list() {
     connect(back, &QPushButton::clicked, this, [this, receivers = entry.receivers] { desk_.put_back(receivers); });
     ++row;
   }
+  list_->setColumnMinimumWidth(0, qMin(who_px, who_px_max));
   const auto more = static_cast<int>(entries.size()) - row;
   if (entries.empty() || more > 0) {
     const QString text = entries.empty() ? QStringLiteral("Every receiver asks for anything, one delivery at a time.")
