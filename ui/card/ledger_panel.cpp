@@ -20,6 +20,7 @@ constexpr int pad_px = space::between;
 constexpr int column_gap_px = 20;
 constexpr int lines = 14;  // headline, sum, and the longer column with its titles
 constexpr int lines_with_warm_up = 15;
+constexpr int sum_lines_max = 3;
 constexpr std::size_t warm_up_group = 3;
 
 QColor verdict_color(app::Verdict verdict, const Tokens& t) {
@@ -45,7 +46,7 @@ const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
         {"accepted", "Messages N2NQ has taken in", Taint::none},
         {"refused", "Messages N2NQ has refused, with a named error", Taint::degrades},
         {"lost before queue", "Messages that were sent and that N2NQ never took in, because a connection or a process broke before",
-         Taint::degrades}}},
+         Taint::breaks}}},
       {"copies",
        {{"expected", "Deliveries that the plan comes to: messages times receivers (broadcaster), or messages (load balancer)", Taint::none},
         {"delivered", "Copies that arrived at their receiver, each counted once", Taint::none},
@@ -57,11 +58,9 @@ const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
         {"lost", "Sent and never arrived: found by comparing which were accepted with which arrived", Taint::breaks},
         {"unexplained", "What remains when all of these are taken off what was accepted; has to be 0", Taint::breaks}}},
       {"beside the sum",
-       {{"confirmed",
-         "Deliveries whose receiver confirmed them: it has the message, whole and checked; counted since the receivers were started last",
-         Taint::none},
+       {{"confirmed", "Deliveries whose receiver confirmed them: it has the message, whole and checked", Taint::none},
         {"sent again", "Deliveries marked as redelivered: sent once more because they were not confirmed; no fault", Taint::none},
-        {"duplicated", "Arrived more than once", Taint::degrades},
+        {"duplicated", "Arrived more than once; degrades the run unless it is marked as sent again", Taint::degrades},
         {"out of order", "Arrived after a later message of the same sender, without being marked as sent again", Taint::degrades},
         {"unexpected", "Arrived though nobody sent it, or not to this receiver", Taint::breaks},
         {"negative", "Deliveries whose latency came out below zero: clocks that do not fit", Taint::degrades}}},
@@ -93,9 +92,13 @@ std::size_t LedgerPanel::groups_shown() const {
 }
 
 void LedgerPanel::put(const char* name, std::int64_t value, bool known) {
+  put_tainting(name, value, value, known);
+}
+
+void LedgerPanel::put_tainting(const char* name, std::int64_t value, std::int64_t tainting, bool known) {
   for (auto& group : cells_) {
     for (Cell& cell : group) {
-      if (std::strcmp(cell.count->name, name) == 0) cell.value = value, cell.known = known;
+      if (std::strcmp(cell.count->name, name) == 0) cell.value = value, cell.tainting = tainting, cell.known = known;
     }
   }
 }
@@ -117,6 +120,15 @@ QString LedgerPanel::value(const QString& name) const {
 QString LedgerPanel::meaning(const QString& name) const {
   const Cell* cell = find(name);
   return cell != nullptr ? QString::fromUtf8(cell->count->meaning) : QString();
+}
+
+Taint LedgerPanel::taint(const QString& name) const {
+  const Cell* cell = find(name);
+  return cell != nullptr ? taint_of(*cell) : Taint::none;
+}
+
+Taint LedgerPanel::taint_of(const Cell& cell) {
+  return cell.known && cell.tainting != 0 ? cell.count->taint : Taint::none;
 }
 
 void LedgerPanel::clear_figures() {
@@ -145,7 +157,7 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
   put("cut off", f.cut_off);
   put("confirmed", f.confirmed, settings.queue.responses);
   put("sent again", f.redelivered);
-  put("duplicated", f.duplicated);
+  put_tainting("duplicated", f.duplicated, unannounced_duplicates(actions_.run(), f), true);
   put("out of order", f.out_of_order);
   put("unexpected", f.unexpected);
   put("negative", f.negative);
@@ -189,6 +201,27 @@ void LedgerPanel::settle(const app::LiveFigures& f) {
   sum_ = QStringLiteral("%1 copies accepted = %2").arg(count_text(end.accepted), parts.join(QStringLiteral(" + ")));
 }
 
+// As many lines as it takes and there is room for, broken before a part; what is left over is cut off in the last one.
+QStringList LedgerPanel::sum_lines() const {
+  if (sum_.isEmpty()) return {QString()};
+  const QFontMetrics metrics(theme_.font(TextStyle::caption));
+  const int room = width() - 2 * pad_px;
+  const int lines_most = qBound(1, 1 + (height() - sizeHint().height()) / row_px, sum_lines_max);
+  const QString plus = QStringLiteral(" + ");
+  QStringList parts = sum_.split(plus);
+  QStringList out{(balanced_ ? QStringLiteral("✓ ") : QStringLiteral("✕ ")) + parts.takeFirst()};
+  for (const QString& part : parts) {
+    const QString longer = out.last() + plus + part;
+    if (out.size() == lines_most || tabular_width(metrics, longer) <= room) {
+      out.last() = longer;
+    } else {
+      out << plus.trimmed() + u' ' + part;
+    }
+  }
+  out.last() = metrics.elidedText(out.last(), Qt::ElideRight, room);
+  return out;
+}
+
 void LedgerPanel::describe() {
   QStringList lines{headline_};
   if (!sum_.isEmpty()) lines << sum_;
@@ -212,7 +245,7 @@ QRect LedgerPanel::cell_box(std::size_t group, std::size_t row) const {
   std::size_t line = row + 1;                    // below its title
   if (group == 2) line += cells_[0].size() + 1;  // below the messages
   if (group == warm_up_group) line += cells_[1].size() + 1;
-  const int top = pad_px + 2 * row_px + space::in_row;  // below headline and sum
+  const int top = pad_px + (1 + static_cast<int>(sum_lines().size())) * row_px + space::in_row;  // below headline and sum
   return {pad_px + (right ? column + column_gap_px : 0), top + static_cast<int>(line) * row_px, column, row_px};
 }
 
@@ -266,8 +299,8 @@ void LedgerPanel::focusOutEvent(QFocusEvent* event) {
 QColor LedgerPanel::tone_of(const Cell& cell) const {
   const Tokens& t = theme_.tokens();
   if (!cell.known) return t.secondary;
-  if (cell.value == 0 || cell.count->taint == Taint::none) return t.text;
-  return cell.count->taint == Taint::breaks ? t.bad : t.warning;
+  const Taint taint = taint_of(cell);
+  return taint == Taint::breaks ? t.bad : taint == Taint::degrades ? t.warning : t.text;
 }
 
 void LedgerPanel::paintEvent(QPaintEvent* event) {
@@ -289,8 +322,11 @@ void LedgerPanel::paintEvent(QPaintEvent* event) {
   painter.drawText(head, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(headline_, Qt::ElideRight, room));
   painter.setFont(caption);
   painter.setPen(balanced_ ? t.text : t.bad);
-  const QString sum = sum_.isEmpty() ? QString() : (balanced_ ? QStringLiteral("✓ ") : QStringLiteral("✕ ")) + sum_;
-  draw_tabular(painter, QPointF(pad_px, baseline(head.translated(0, row_px))), metrics.elidedText(sum, Qt::ElideRight, room));
+  QRect line = head;
+  for (const QString& text : sum_lines()) {
+    line.translate(0, row_px);
+    draw_tabular(painter, QPointF(pad_px, baseline(line)), text);
+  }
 
   int place = 0;
   for (std::size_t group = 0; group < groups_shown(); ++group) {
@@ -305,7 +341,7 @@ void LedgerPanel::paintEvent(QPaintEvent* event) {
       const QRect box = cell_box(group, row);
       const QColor tone = tone_of(cell);
       if (place++ == current_) painter.fillRect(box.adjusted(-space::in_row, 0, space::in_row, 0), mixed(t.primary, t.background, 0.15));
-      const bool tainted = cell.known && tone != t.text;
+      const bool tainted = taint_of(cell) != Taint::none;
       const char* sign = cell.count->taint == Taint::breaks ? "✕ " : "▲ ";
       const QString name = (tainted ? QString::fromUtf8(sign) : QString()) + QLatin1String(cell.count->name);
       painter.setPen(tainted ? tone : t.secondary);

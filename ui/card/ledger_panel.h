@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ui/model/run_actions.h"
+#include "ui/model/taint.h"
 #include "ui/theme/theme.h"
 
 namespace n2nq::ui {
@@ -22,8 +23,12 @@ class LedgerPanel : public QWidget {
   QString value(const QString& name) const;
   /// What a count means, and what it says about the run.
   QString meaning(const QString& name) const;
+  /// What this count makes of the run now.
+  Taint taint(const QString& name) const;
   /// The sum: "1 000 accepted = 990 delivered + 10 expired".
   QString sum() const { return sum_; }
+  /// The same as it is shown, line by line.
+  QStringList sum_lines() const;
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {0, sizeHint().height()}; }
@@ -35,7 +40,6 @@ class LedgerPanel : public QWidget {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
-  enum class Taint { none, degrades, breaks };
   struct Count {
     const char* name;
     const char* meaning;
@@ -48,6 +52,7 @@ class LedgerPanel : public QWidget {
   struct Cell {
     const Count* count;
     std::int64_t value = -1;
+    std::int64_t tainting = 0;  // how much of the value the count's taint is for
     bool known = false;
   };
 
@@ -55,6 +60,8 @@ class LedgerPanel : public QWidget {
   /// The groups that are shown: warm-up only where there is one.
   std::size_t groups_shown() const;
   void put(const char* name, std::int64_t value, bool known = true);
+  void put_tainting(const char* name, std::int64_t value, std::int64_t tainting, bool known);
+  static Taint taint_of(const Cell& cell);
   const Cell* find(const QString& name) const;
   /// Which cell is where; null: none.
   const Cell* cell_at(const QPoint& at) const;

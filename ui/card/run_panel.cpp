@@ -19,7 +19,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int counts_in_row = 4;
-constexpr std::size_t in_flight_at = 3;  // in `counts`
+constexpr std::size_t in_flight_at = 3, duplicated_at = 5;  // in `counts`
 constexpr int story_lines = 2;
 
 struct Count {
@@ -27,19 +27,21 @@ struct Count {
   const char* caption;
   const char* meaning;
   std::int64_t app::LiveFigures::*value;
-  bool taints;  // more than none of it is a warning
+  Taint taint;  // what more than none of it makes of the run
 };
 
 constexpr Count counts[] = {
-    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, false},
-    {"count_accepted", "accepted", "Messages N2NQ has said it took in", &app::LiveFigures::accepted, false},
-    {"count_received", "received", "Deliveries the receivers have received", &app::LiveFigures::received, false},
+    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, Taint::none},
+    {"count_accepted", "accepted", "Messages N2NQ has said it took in", &app::LiveFigures::accepted, Taint::none},
+    {"count_received", "received", "Deliveries the receivers have received", &app::LiveFigures::received, Taint::none},
     {"count_in_flight", "in flight", "Accepted × copies − received − skipped: deliveries still to come", &app::LiveFigures::in_flight,
-     false},
-    {"count_expired", "expired", "Removed from the queue before their receiver got them", &app::LiveFigures::expired, true},
-    {"count_duplicated", "duplicated", "Delivered more than once", &app::LiveFigures::duplicated, true},
-    {"count_out_of_order", "out of order", "Delivered after a later message of the same sender", &app::LiveFigures::out_of_order, true},
-    {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, true},
+     Taint::none},
+    {"count_expired", "expired", "Removed from the queue before their receiver got them", &app::LiveFigures::expired, Taint::degrades},
+    {"count_duplicated", "duplicated", "Delivered more than once; degrades the run unless it is marked as sent again",
+     &app::LiveFigures::duplicated, Taint::degrades},
+    {"count_out_of_order", "out of order", "Delivered after a later message of the same sender", &app::LiveFigures::out_of_order,
+     Taint::degrades},
+    {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, Taint::breaks},
 };
 
 QString verdict_sign(app::Verdict verdict) {
@@ -162,13 +164,14 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     const std::int64_t value = figures.*counts[i].value;
     tiles_[i]->set_figure({count_text(value), {}}, count_text(value), count_short(value));
-    tiles_[i]->set_warning(counts[i].taints && value > 0);
+    const std::int64_t tainting = i == duplicated_at ? unannounced_duplicates(actions_.run(), figures) : value;
+    tiles_[i]->set_taint(tainting > 0 ? counts[i].taint : Taint::none);
   }
   // Both groups know a part of it.
   if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});
   const bool over = figures.lost >= 0;
   lost_->set_figure(over ? Figure{count_text(figures.lost), {}} : Figure{}, {}, count_short(figures.lost));
-  lost_->set_warning(figures.lost > 0);
+  lost_->set_taint(figures.lost > 0 ? Taint::breaks : Taint::none);
   lost_->setVisible(over);
   tiles_[in_flight_at]->setVisible(!over);
 }
@@ -182,7 +185,7 @@ void RunPanel::set_compact(bool compact) {
 void RunPanel::clear_figures() {
   for (Tile* tile : tiles_) {
     tile->set_figure({});
-    tile->set_warning(false);
+    tile->set_taint(Taint::none);
   }
   lost_->hide();
   tiles_[in_flight_at]->show();

@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <cmath>
 
+#include "ui/model/taint.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
 
@@ -53,9 +54,15 @@ QString StatusStrip::ledger_words() const {
                                                                : QStringLiteral("receivers do");
     return who + QStringLiteral(" not answer");
   }
-  if (f.unexpected > 0) return QStringLiteral("ledger broken so far");
-  const bool tainted = f.expired > 0 || f.duplicated > 0 || f.out_of_order > 0 || f.negative > 0;
-  return tainted ? QStringLiteral("ledger degraded so far") : QStringLiteral("ledger clean so far");
+  switch (taint_so_far(run, f)) {
+    case Taint::breaks:
+      return QStringLiteral("ledger broken so far");
+    case Taint::degrades:
+      return QStringLiteral("ledger degraded so far");
+    case Taint::none:
+      break;
+  }
+  return QStringLiteral("ledger clean so far");
 }
 
 void StatusStrip::refresh() {

@@ -37,9 +37,9 @@ void Tile::set_figure(const Figure& figure, const QString& exact, const QString&
   update();
 }
 
-void Tile::set_warning(bool warning) {
-  if (warning_ == warning) return;
-  warning_ = warning;
+void Tile::set_taint(Taint taint) {
+  if (taint_ == taint) return;
+  taint_ = taint;
   update();
 }
 
@@ -82,7 +82,7 @@ void Tile::paintEvent(QPaintEvent* event) {
 
   double baseline = pad_vertical_px + value_metrics.ascent();
   painter.setFont(value_font);
-  painter.setPen(warning_ ? t.warning : t.text);
+  painter.setPen(taint_ == Taint::breaks ? t.bad : taint_ == Taint::degrades ? t.warning : t.text);
   draw_tabular(painter, QPointF(pad_px, baseline), value);
   if (!figure_.unit.isEmpty()) {
     painter.setFont(unit_font);

@@ -7,6 +7,7 @@
 #include <QStringList>
 #include <QWidget>
 
+#include "ui/model/taint.h"
 #include "ui/text/figures.h"
 #include "ui/theme/theme.h"
 
@@ -22,8 +23,9 @@ class Tile : public QWidget {
   void set_detail(const QString& detail) { put(detail_, detail); }
   /// `exact`: all digits, for the tooltip. `shorter` is shown when the figure does not fit.
   void set_figure(const Figure& figure, const QString& exact = {}, const QString& shorter = {});
-  /// Draws the figure in the colour of a warning.
-  void set_warning(bool warning);
+  /// Draws the figure in the colour of what it makes of the run.
+  void set_taint(Taint taint);
+  Taint taint() const { return taint_; }
   QString text() const { return figure_.text(); }
   const QString& detail() const { return detail_; }
 
@@ -42,7 +44,7 @@ class Tile : public QWidget {
   QString meaning_, caption_, detail_;
   Figure figure_;
   QString exact_, shorter_;
-  bool warning_ = false;
+  Taint taint_ = Taint::none;
 };
 
 }  // namespace n2nq::ui
