@@ -44,8 +44,9 @@ struct RunEvent {
   Kind kind = Kind::fault;
   double at_s = 0;  // since the common start
   QString what;
-  /// Faults: from the mend (resume, restart, normal) or, where there is none, from the fault itself until in flight and latency were back
-  /// in the range of the two seconds before it. None: not within the run, or not known.
+  /// Faults: from the fault until in flight and the median latency were back in the range of the two seconds before it. What lasts (pause,
+  /// kill, a service that does not read, confirm, or answer well) has not recovered before it was mended. None: not within the run, or not
+  /// known.
   std::optional<double> recovered_after_s;
 };
 

@@ -48,7 +48,7 @@ void LiveAccumulator::Group<Stats>::take(const Stats& stats, std::int64_t count,
 
 template <class Stats>
 bool LiveAccumulator::Group<Stats>::is_silent(double t_s) const {
-  return t_s - asked_s > silent_after_s;
+  return absent || t_s - asked_s > silent_after_s;
 }
 
 /// Whether the other group should wait for this one.
@@ -65,10 +65,12 @@ LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.co
 void LiveAccumulator::restarted(Role role) {
   if (role == Role::senders) {
     senders_ = {};
+    senders_.absent = true;  // until it is asked
     for (measure::Histogram* told : {&delay_, &lag_}) *told = measure::Histogram();
   } else if (role == Role::receivers) {
     receivers_ = {};
-    receivers_restarted_ = true;
+    receivers_.absent = true;
+    latency_told_ = latency_;
     for (measure::Histogram* told : {&latency_, &latency_from_plan_, &lag_stage_, &to_broker_, &in_queue_, &to_receiver_}) {
       *told = measure::Histogram();
     }
@@ -146,7 +148,9 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
   figures_.received_bytes_per_s = answer.bytes_per_s;
   figures_.receivers = stats.rows;
   latency_.merge(stats.latency);
-  if (!std::exchange(receivers_restarted_, false)) latency_now_.merge(stats.latency);
+  // What a killed group had received is told again by the one that goes on for it.
+  latency_now_.merge(latency_told_ ? stats.latency.without(*latency_told_) : stats.latency);
+  latency_told_.reset();
   latency_from_plan_.merge(stats.latency_from_plan);
   lag_stage_.merge(stats.lag);
   to_broker_.merge(stats.to_broker);

@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "app/control/control_message.h"
 #include "app/control/count_rate.h"
@@ -25,6 +26,8 @@ class LiveAccumulator {
   /// A question went out to the group at `t_s`. All times are seconds since the common start, and rise.
   void asked_senders(double t_s) { senders_.asked(t_s); }
   void asked_receivers(double t_s) { receivers_.asked(t_s); }
+  /// The group stands still or is gone, so that nobody can be asked: it is silent at once.
+  void set_absent(Role role, bool absent) { (role == Role::senders ? senders_.absent : receivers_.absent) = absent; }
   /// The group's process is a new one, which tells everything from the start of the run once more.
   void restarted(Role role);
   void add(const SendersStats& stats, double t_s);
@@ -43,6 +46,7 @@ class LiveAccumulator {
     };
     std::deque<Answer> waiting;  // not shown yet, oldest first
     double asked_s = unknown;    // the open question; NaN: there is none
+    bool absent = false;         // it stands still or is gone, and there is nobody to ask
     CountRate rate;
     std::map<int, CountRate> row_rates;  // by number, of the rows that were ever in sight
 
@@ -70,7 +74,7 @@ class LiveAccumulator {
   measure::Histogram delay_, lag_;                                     // at the senders, per message
   measure::Histogram latency_, latency_from_plan_, latency_now_;       // at the receivers, per delivery
   measure::Histogram lag_stage_, to_broker_, in_queue_, to_receiver_;  // at the receivers, per delivery
-  bool receivers_restarted_ = false;                                   // their next answer holds what earlier rounds have brought
+  std::optional<measure::Histogram> latency_told_;                     // the receivers' next answer holds this once more
   std::uint64_t senders_lines_dropped_ = 0, receivers_lines_dropped_ = 0;
 };
 

@@ -61,7 +61,8 @@ QString step_sentence(const PlannedStep& step) {
 
 QString request_sentence(const std::optional<NumberRanges>& receivers, const RequestRules& rules) {
   const QString whom = receivers ? QString::fromStdString(services_text(*receivers, 'R')) : "all receivers";
-  return QString("%1 ask for %2").arg(whom, QString::fromStdString(rules.text()));
+  const bool one = receivers && receivers->size() == 1 && receivers->front().first == receivers->front().second;
+  return QString(one ? "%1 asks for %2" : "%1 ask for %2").arg(whom, QString::fromStdString(rules.text()));
 }
 
 }  // namespace n2nq::app

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/control/live_figures.h"
+#include "app/control/role.h"
 
 namespace n2nq::app {
 
@@ -15,14 +16,20 @@ class Recovery {
  public:
   /// A new round of figures.
   void look(const LiveFigures& figures);
-  /// A fault at `at_s`; `event` is the caller's name for it.
-  void fault(std::size_t event, double at_s);
-  /// What was wrong is over at `at_s`: from here the faults that are open count.
-  void mend(double at_s);
+  /// Who was harmed: a process, or one of its services (number > 0).
+  struct Whom {
+    Role role;
+    int number;
+    bool operator==(const Whom&) const = default;
+  };
+  /// A fault at `at_s`; `event` is the caller's name for it. `lasts`: until mend(), and nothing has recovered before that.
+  void fault(std::size_t event, double at_s, Whom whom, bool lasts);
+  /// What was done to them is over. What was done to a service is over with its process, too.
+  void mend(Whom whom);
 
   struct Recovered {
     std::size_t event;
-    double after_s;
+    double after_s;  // since the fault
   };
   /// Those that have recovered since the last call.
   std::vector<Recovered> take();
@@ -41,8 +48,10 @@ class Recovery {
   };
   struct Open {
     std::size_t event;
-    double from_s;
+    double at_s;
     double p50_us_max, in_flight_max;
+    Whom whom;
+    bool lasts;
     int in_range = 0;
     double first_in_range_s = 0;
   };

@@ -11,6 +11,11 @@ bool is_mend(FaultKind kind) {
   return kind == FaultKind::resume || kind == FaultKind::restart || kind == FaultKind::normal;
 }
 
+/// Until something else is done; the rest is over at once, and what follows from it is what the recovery time is about.
+bool lasts(FaultKind kind) {
+  return !is_mend(kind) && kind != FaultKind::disconnect;
+}
+
 }  // namespace
 
 QString RunControl::fault_problem(const Fault& fault) const {
@@ -18,11 +23,12 @@ QString RunControl::fault_problem(const Fault& fault) const {
   if (d->state != RunState::running) return "faults are made while messages flow";
   const Member& member = d->of(fault.role);
   const QString name = role_name(fault.role);
+  const QString is = fault.role == Role::broker ? "is" : "are";
   if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
   if (!member.alive() || member.end_asked || member.said_ended) return name + " does not run";
-  if (fault.kind == FaultKind::pause && member.status.paused) return name + " is paused already";
-  if (fault.kind == FaultKind::resume && !member.status.paused) return name + " is not paused";
-  if (fault.number > 0 && member.status.paused) return name + " is paused: resume it first";
+  if (fault.kind == FaultKind::pause && member.status.paused) return QString("%1 %2 paused already").arg(name, is);
+  if (fault.kind == FaultKind::resume && !member.status.paused) return QString("%1 %2 not paused").arg(name, is);
+  if (fault.number > 0 && member.status.paused) return QString("%1 %2 paused: resume first").arg(name, is);
   return {};
 }
 
@@ -81,7 +87,7 @@ void RunControl::Private::make_fault(const Fault& fault) {
   QString what = fault_sentence(fault);
   if (fault.kind == FaultKind::restart && member.alive()) what = role_name(fault.role) + " killed and started again";
   note_event(RunEvent::Kind::fault, what);
-  recovery.fault(run.events.size() - 1, t_s());
+  recovery.fault(run.events.size() - 1, t_s(), {fault.role, fault.number}, lasts(fault.kind));
   switch (fault.kind) {
     case FaultKind::pause:
       member.watch->pause();
@@ -104,7 +110,7 @@ void RunControl::Private::make_fault(const Fault& fault) {
     default:
       member.watch->send(fault_message(fault));
   }
-  if (is_mend(fault.kind)) recovery.mend(t_s());
+  if (is_mend(fault.kind)) recovery.mend({fault.role, fault.number});
   emit q->process_changed(fault.role);
 }
 

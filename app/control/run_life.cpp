@@ -261,6 +261,12 @@ void RunControl::Private::pull() {
   ++stats_id;
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
+    const bool over = member.end_asked || member.said_ended;
+    if (!over && (member.status.paused || (member.start_sent && !member.alive()) || member.awaits_restart())) {
+      accumulator->set_absent(role, true);
+    } else if (over || member.start_sent) {
+      accumulator->set_absent(role, false);
+    }
     if (!member.alive() || !member.start_sent || member.end_asked) continue;
     if (!member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row))) continue;
     role == Role::senders ? accumulator->asked_senders(t_s()) : accumulator->asked_receivers(t_s());

@@ -37,7 +37,7 @@ struct RunRecord {
   QStringList troubles;  // sentences about what ended the run otherwise than planned
   std::array<ProcessRecord, 3> processes;
   std::vector<RunEvent> events;   // in the order in which they happened
-  QStringList steps_not_made;    // planned ones, and why
+  QStringList steps_not_made;     // planned ones, and why
   bool broker_restarted = false;  // then its bye tells of its last life only
 
   const ProcessRecord& of(Role role) const { return processes[index_of(role)]; }

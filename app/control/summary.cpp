@@ -33,7 +33,8 @@ constexpr Figure stage_figures[] = {{"lag", "lag_us", ns_per_us},
                                     {"to_receiver", "to_receiver_us", ns_per_us}};
 
 double rounded(double value, double step) {
-  return std::round(value / step) * step;
+  // By the number of steps in a whole: a multiple of 0.001 is not the nearest number to 1.003.
+  return std::round(value * std::round(1 / step)) / std::round(1 / step);
 }
 
 /// Looked up in a "figures" object; all null where the process said nothing.

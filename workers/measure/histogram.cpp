@@ -69,6 +69,22 @@ void Histogram::merge(const Histogram& other) {
   clamped_ += other.clamped_;
 }
 
+Histogram Histogram::without(const Histogram& part) const {
+  Histogram rest(layout_);
+  int lowest = 0, highest = 0;
+  each_bucket([&](int bucket, std::uint64_t count) {
+    const std::uint64_t left = count - std::min(count, part.bucket_count(bucket));
+    if (left == 0) return;
+    if (rest.empty()) lowest = bucket;
+    highest = bucket;
+    rest.add_bucket(bucket, left);
+  });
+  if (rest.empty()) return rest;
+  rest.set_exact(sum_ns_ - part.sum_ns_, std::max(layout_.low_of(lowest), min_ns_), std::min(layout_.high_of(highest), max_ns_),
+                 clamped_ - std::min(clamped_, part.clamped_));
+  return rest;
+}
+
 std::int64_t Histogram::value_at_rank(std::uint64_t rank) const {
   if (count_ == 0) return 0;
   rank = std::clamp<std::uint64_t>(rank, 1, count_);

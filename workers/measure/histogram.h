@@ -92,6 +92,9 @@ class Histogram {
   void add(std::int64_t value_ns);
   /// Throws std::invalid_argument when the layouts differ.
   void merge(const Histogram& other);
+  /// What is here beside `part`, which was merged in before: as a merge undone. Lowest and highest value are exact where they were not
+  /// `part`'s, else to the bucket.
+  Histogram without(const Histogram& part) const;
 
   /// The value of the `rank`-th smallest sample (1 is the smallest): the middle of its bucket, moved into [min, max]. Rank is moved into
   /// [1, count].

@@ -77,6 +77,7 @@ TEST(faults, what_a_run_cannot_do_is_named) {
 
 /// Ten rounds a second.
 struct RecoveryTest : ::testing::Test {
+  static constexpr Recovery::Whom receivers{Role::receivers, 0};
   Recovery recovery;
   double t_s = 0;
 
@@ -92,12 +93,12 @@ struct RecoveryTest : ::testing::Test {
   }
 };
 
-TEST_F(RecoveryTest, counts_from_the_mend_to_the_first_of_three_rounds_in_the_former_range) {
+TEST_F(RecoveryTest, counts_from_the_fault_to_the_first_of_three_rounds_in_the_former_range) {
   rounds(20, 100, 50);
-  recovery.fault(0, t_s);
+  const double fault_s = t_s;
+  recovery.fault(0, fault_s, receivers, true);
   rounds(10, 0, 500, true);
-  const double mended_s = t_s;
-  recovery.mend(mended_s);
+  recovery.mend(receivers);
   rounds(5, 900, 500);
   rounds(2, 110, 55);
   rounds(1, 900, 55);  // not yet
@@ -107,19 +108,39 @@ TEST_F(RecoveryTest, counts_from_the_mend_to_the_first_of_three_rounds_in_the_fo
   const auto recovered = recovery.take();
   ASSERT_EQ(recovered.size(), 1u);
   EXPECT_EQ(recovered[0].event, 0u);
-  EXPECT_NEAR(recovered[0].after_s, 0.9, 1e-9);
+  EXPECT_NEAR(recovered[0].after_s, 1.9, 1e-9);
   EXPECT_TRUE(recovery.take().empty());
 }
 
+TEST_F(RecoveryTest, what_lasts_has_not_recovered_before_it_was_mended_even_if_nothing_shows) {
+  rounds(20, 100, 50);
+  const double fault_s = t_s;
+  recovery.fault(0, fault_s, {Role::receivers, 1}, true);
+  recovery.fault(1, fault_s, {Role::receivers, 2}, true);
+  recovery.fault(2, fault_s, {Role::senders, 1}, false);
+  rounds(10, 100, 50);
+  recovery.mend({Role::receivers, 1});
+  rounds(3, 100, 50);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 2u);
+  EXPECT_EQ(recovered[0].event, 2u);
+  EXPECT_NEAR(recovered[0].after_s, 0.1, 1e-9);
+  EXPECT_EQ(recovered[1].event, 0u);
+  EXPECT_NEAR(recovered[1].after_s, 1.1, 1e-9);
+  recovery.mend(receivers);  // with its process a service is well again
+  rounds(3, 100, 50);
+  EXPECT_EQ(recovery.take().size(), 1u);
+}
+
 TEST_F(RecoveryTest, without_anything_to_compare_with_there_is_no_figure) {
-  recovery.fault(0, 0);
+  recovery.fault(0, 0, receivers, false);
   rounds(50, 100, 50);
   EXPECT_TRUE(recovery.take().empty());
 }
 
 TEST_F(RecoveryTest, a_fault_that_is_never_mended_and_never_over_stays_open) {
   rounds(20, 100, 50);
-  recovery.fault(3, t_s);
+  recovery.fault(3, t_s, receivers, false);
   rounds(100, 5000, 50);
   EXPECT_TRUE(recovery.take().empty());
 }

@@ -153,6 +153,29 @@ TEST(live_accumulator, a_group_that_does_not_answer_is_silent_and_the_other_goes
   EXPECT_EQ(figures.latency.count, 22u) << "nothing that it said is forgotten";
 }
 
+TEST(live_accumulator, a_killed_group_is_silent_at_once_and_its_successor_tells_what_is_new) {
+  Rounds rounds(2);
+  for (int i = 1; i <= 20; ++i) rounds.ask(), rounds.senders_answer(i * 10), rounds.receivers_answer(i * 20, of({90})), rounds.after(0.1);
+  rounds.accumulator.set_absent(Role::receivers, true);
+  LiveFigures figures = rounds.after(0.1);
+  EXPECT_TRUE(figures.receivers_silent);
+  EXPECT_TRUE(std::isnan(figures.received_per_s));
+  rounds.accumulator.restarted(Role::receivers);
+  EXPECT_TRUE(rounds.after(0.1).receivers_silent) << "it was not asked yet";
+  rounds.accumulator.set_absent(Role::receivers, false);
+  // It has read its logs: the 20 samples of before, and a new one.
+  std::vector<std::int64_t> all(20, 90);
+  all.push_back(900'000);
+  measure::Histogram known;
+  for (const std::int64_t us : all) known.add(us * 1000);
+  rounds.ask(), rounds.senders_answer(210), rounds.receivers_answer(420, known);
+  figures = rounds.after(0.1);
+  EXPECT_FALSE(figures.receivers_silent);
+  EXPECT_EQ(figures.latency.count, 21u);
+  EXPECT_EQ(figures.latency_now.count, 1u);
+  EXPECT_NEAR(figures.latency_now.p50_us, 900'000, 900);
+}
+
 TEST(live_accumulator, a_group_that_is_not_there_keeps_nobody_waiting) {
   LiveAccumulator accumulator(with_receivers(2));
   SendersStats stats;

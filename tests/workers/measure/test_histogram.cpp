@@ -263,5 +263,21 @@ TEST(IntervalCutter, AnIntervalKnowsItsOwnRange) {
   EXPECT_NEAR(static_cast<double>(second.max_ns()), 5'000, 5);
 }
 
+TEST(Histogram, WithoutUndoesAMerge) {
+  Histogram before;
+  Histogram after;
+  for (std::int64_t i = 1; i <= 1000; ++i) before.add(i * 1000);
+  for (std::int64_t i = 1; i <= 10; ++i) after.add(i * 1'000'000);
+  Histogram all = before;
+  all.merge(after);
+  const Histogram rest = all.without(before);
+  EXPECT_EQ(rest.count(), after.count());
+  EXPECT_EQ(rest.sum_ns(), after.sum_ns());
+  EXPECT_EQ(rest.max_ns(), after.max_ns());
+  EXPECT_EQ(rest.percentile(1, 2), after.percentile(1, 2));
+  EXPECT_NEAR(static_cast<double>(rest.min_ns()), 1e6, 1e3);
+  EXPECT_TRUE(all.without(all).empty());
+}
+
 }  // namespace
 }  // namespace n2nq::measure
