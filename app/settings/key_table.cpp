@@ -183,16 +183,18 @@ void add_queue_keys(std::vector<Key>& table) {
             0,
             {}},
            N2NQ_FIELD(queue.responses)));
-  table.push_back({{"queue.requests",
-                    "Receiver requests",
-                    "",
-                    "Receivers get only what they ask for: false, true (anything, one at a time), or a list of who asks for what.",
-                    0,
-                    0,
-                    {}},
-                   KeyKind::requests,
-                   [](Settings& settings, std::string_view text) { return parse_requests(text, settings.queue.requests); },
-                   [](const Settings& settings) { return requests_text(settings.queue.requests); }});
+  table.push_back(
+      {{"queue.requests",
+        "Receiver requests",
+        "",
+        "Receivers get only what they ask for: false, true (anything, one at a time), or a list of who asks for what. Entries that "
+        "name the same receiver are united: it gets what any of them asks for.",
+        0,
+        0,
+        {}},
+       KeyKind::requests,
+       [](Settings& settings, std::string_view text) { return parse_requests(text, settings.queue.requests); },
+       [](const Settings& settings) { return requests_text(settings.queue.requests); }});
   table.push_back(
       integer({"responses.window",
                "Response window",

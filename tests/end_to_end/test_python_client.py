@@ -30,6 +30,11 @@ class Client:
     def is_connected(self):
         return self.output.read_text().startswith("connected") or self.process.poll() is not None
 
+    def has_been_accepted(self):
+        """At least one message of this sender is in N2NQ's queue."""
+        told = [line.split("\t") for line in self.output.read_text().splitlines(keepends=True)]
+        return any(words[0] == "accepted" and words[-1].endswith("\n") and int(words[1]) > 0 for words in told) or self.process.poll() is not None
+
     def finish(self):
         _, errors = self.process.communicate(timeout=DEADLINE_S)
         if self.process.returncode != 0:
@@ -57,7 +62,8 @@ class Mixed(BenchCase):
     runs = 0
     warm_up = 0  # the first of each sender's messages
 
-    def run_mixed(self, mode, rules=("any:any", "any:any"), more=((), ()), group_requests=None, **queue):
+    def run_mixed(self, mode, rules=("any:any", "any:any"), more=((), ()), group_requests=None, ahead=False, **queue):
+        """With `ahead`, S5 begins first, and S4 only when something of S5 is in the queue."""
         self.mode, self.runs = mode, self.runs + 1
         self.logs = self.folder / str(self.runs)
         self.logs.mkdir()
@@ -76,7 +82,11 @@ class Mixed(BenchCase):
         senders.wait_for("state", state="connected")
         for client in self.receivers:
             self.wait_for("the Python receivers", client.is_connected)
-        self.senders = [self.client("send", port, 4 + i, "--messages", MESSAGES, "--size", 30 + 40 * i, "--delay-ms", 5, "--warm-up", self.warm_up) for i in range(2)]
+        self.senders = []
+        for number, size in ((5, 70), (4, 30)):
+            self.senders.append(self.client("send", port, number, "--messages", MESSAGES, "--size", size, "--delay-ms", 5, "--warm-up", self.warm_up))
+            if ahead and number == 5:
+                self.wait_for("what S5 sends", self.senders[0].has_been_accepted)
         for group in (receivers, senders):
             group.send(type="start", at_broker_ns=0)  # in the past: at once
         for client in self.senders + self.receivers:
@@ -184,11 +194,14 @@ class Mixed(BenchCase):
                 self.assertEqual(group, {1: self.matching({4, 5}, 0, 99), 2: self.sent})
 
     def test_broadcaster_asks_for_something_else_on_the_way(self):
-        # Everything stays in the queue here, so that what was passed over before is still there for the second list.
+        # Everything stays in the queue here, so that what was passed over before is still there for the second list. That comes after ten
+        # messages of S4, the first of which is sent when N2NQ has the first of S5: it is older than what the receiver got already.
         self.run_mixed("broadcaster", remove="after-time", rules=("4:any", "none"), more=(("--then", 10, "4-5:any"), ()), requests=True,
-                       responses=True)
+                       responses=True, ahead=True)
         self.assertEqual(set(self.receivers[0].delivered), self.matching({4, 5}, 0, 99))
-        self.assertTrue(any(flags & NEWLY_MATCHED for flags in self.receivers[0].flags), "what is older than it got already is flagged")
+        flags = dict(zip(self.receivers[0].delivered, self.receivers[0].flags))
+        self.assertTrue(flags[5, 0] & NEWLY_MATCHED, "what is older than it got already is flagged")
+        self.assertFalse(any(flags[4, index] & NEWLY_MATCHED for index in range(MESSAGES)), "what it asked for before and after is not")
         self.assertEqual(self.receivers[1].delivered, [])
 
     def test_warm_up(self):
