@@ -94,7 +94,8 @@ QString ledger_block(const Json& summary) {
                                                             {"out_of_order", "out of order"},
                                                             {"unexpected", "unexpected"},
                                                             {"negative", "negative latencies"},
-                                                            {"bad_checksum", "with a wrong checksum"}};
+                                                            {"bad_checksum", "with a wrong checksum"},
+                                                            {"unasked", "not asked for"}};
   QString rest;
   for (const auto& [key, name] : others) {
     if (count(key) != 0) rest += QString(", %1 %2").arg(grouped(count(key)), name);

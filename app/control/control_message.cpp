@@ -107,9 +107,12 @@ ReceiversStats receivers_stats(const Json& object) {
   out.bytes = count(object, "bytes");
   out.received = count(object, "received");
   out.duplicated = count(object, "duplicated");
+  out.duplicated_unflagged = count(object, "duplicated_unflagged");
   out.out_of_order = count(object, "out_of_order");
   out.unexpected = count(object, "unexpected");
   out.negative = count(object, "negative");
+  out.bad_checksum = count(object, "bad_checksum");
+  out.unasked = count(object, "unasked");
   if (const auto warm_up = object.find("warmup"); warm_up != object.end()) {
     out.warmup_received = count(*warm_up, "received");
     out.warmup_skipped = skipped_in(warm_up->at("skipped"));

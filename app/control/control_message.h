@@ -59,7 +59,8 @@ struct ReceiversStats {
   std::int64_t id = 0;      // of the question this answers
   std::int64_t now_ns = 0;  // on its host's clock
   std::int64_t bytes = 0;
-  std::int64_t received = 0, duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0;
+  std::int64_t received = 0, duplicated = 0, duplicated_unflagged = 0, out_of_order = 0, unexpected = 0, negative = 0;
+  std::int64_t bad_checksum = 0, unasked = 0;
   std::int64_t warmup_received = 0, warmup_skipped = 0;  // in none of the counts
   std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;
   std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0, skipped = 0;       // skipped: all of them together

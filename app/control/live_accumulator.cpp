@@ -134,9 +134,12 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
   figures_.warm_up.received = stats.warmup_received;
   figures_.warm_up.skipped = stats.warmup_skipped;
   figures_.duplicated = stats.duplicated;
+  figures_.duplicated_unflagged = stats.duplicated_unflagged;
   figures_.out_of_order = stats.out_of_order;
   figures_.unexpected = stats.unexpected;
   figures_.negative = stats.negative;
+  figures_.bad_checksum = stats.bad_checksum;
+  figures_.unasked = stats.unasked;
   figures_.expired = stats.expired;
   figures_.unrequested = stats.unrequested;
   figures_.parked = stats.parked;

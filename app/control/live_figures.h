@@ -69,9 +69,12 @@ struct LiveFigures {
     std::int64_t refused = 0, lost_before_queue = 0;  // messages
     std::int64_t expected = 0, accepted = 0, delivered = 0, still_queued = 0, unexplained = 0;  // copies
     bool balanced = true;
+    bool stopped = false;  // by the user, or before traffic: then nothing is held against what is still queued
   };
   std::optional<Settled> settled;
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0, log_lines_dropped = 0;
+  std::int64_t duplicated_unflagged = 0;                                 // of duplicated: did not say that they are sent again
+  std::int64_t bad_checksum = 0, unasked = 0;                            // deliveries; those with a wrong checksum are in no other count
   std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0;    // of skipped
   std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;  // deliveries, and answers to them
 };

@@ -95,6 +95,11 @@ QStringList grouped(const QStringList& reasons) {
   return out;
 }
 
+/// Then it is no fault that the plan was not finished.
+bool was_stopped(const RunRecord& record) {
+  return record.stopped_by_user || !record.traffic_started;
+}
+
 void set_final_senders(LiveFigures& figures, const PlainJson& bye) {
   figures.attempted = whole_or_0(bye, "attempted");
   figures.accepted = whole_or_0(bye, "accepted");
@@ -173,6 +178,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   if (senders) set_final_senders(out, *senders);
   if (receivers) set_final_receivers(out, *receivers);
   set_ledger_rows(out, ledger);
+  out.settled->stopped = was_stopped(record);
   set_mean_rates(out, record);
   out.delay = percentiles_us(total_of(senders, "delay"));
   out.lag = percentiles_us(total_of(senders, "lag"));
@@ -194,9 +200,12 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   }
   out.skipped = static_cast<std::int64_t>(total.skipped.expired + total.skipped.unrequested + total.skipped.parked + total.skipped.cut_off);
   out.duplicated = static_cast<std::int64_t>(total.tags.duplicated);
+  out.duplicated_unflagged = static_cast<std::int64_t>(total.tags.duplicated_unflagged);
   out.out_of_order = static_cast<std::int64_t>(total.tags.out_of_order);
   out.unexpected = static_cast<std::int64_t>(total.tags.unexpected);
   out.negative = static_cast<std::int64_t>(total.tags.negative);
+  out.bad_checksum = static_cast<std::int64_t>(total.tags.bad_checksum);
+  out.unasked = static_cast<std::int64_t>(total.tags.unasked);
   for (const auto& bye : {senders, receivers}) {
     if (bye) out.log_lines_dropped += bye->value("/log/dropped"_json_pointer, std::int64_t{0});
   }
@@ -229,7 +238,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
   input.warmup_messages = static_cast<std::uint64_t>(settings.senders.warmup_messages);
   input.broker_restarted = record.broker_restarted;
-  input.stopped_by_user = record.stopped_by_user || !record.traffic_started;
+  input.stopped_by_user = was_stopped(record);
   if (auto account = account_of(record, Role::senders, measure::senders_account_from, troubles))
     input.senders.push_back(std::move(*account));
   if (auto account = account_of(record, Role::receivers, measure::receivers_account_from, troubles))

@@ -17,6 +17,7 @@
 #include "app/control/fault.h"
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
+#include "ui/card/ledger_panel.h"
 #include "ui/page/bench_page.h"
 #include "ui/widget/save_as_dialog.h"
 #include "ui/widget/service_table.h"
@@ -177,7 +178,7 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
   bench.window().presets().choose(preset);
-  bench.set({{"senders.size_bytes", "[20, 200]"}});
+  bench.set({{"senders.size_bytes", "[20, 200]"}, {"senders.duration_s", "25"}});  // longer than all that is done to it takes
   bench.window().resize(middle_sizes[0]);
   bench.click(QStringLiteral("field_queue_responses"));
   bench.click(QStringLiteral("field_queue_requests"));
@@ -228,6 +229,13 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
   renderer.save_all(bench, QStringLiteral("ledger"));
   renderer.save_bench(bench, QStringLiteral("ledger"), middle_sizes[0]);
+  // As it looks when all has gone wrong that can.
+  n2nq::app::LiveFigures figures = bench.run().figures();
+  figures.duplicated = figures.duplicated_unflagged = figures.out_of_order = figures.negative = figures.unexpected = 12;
+  figures.bad_checksum = figures.unasked = figures.expired = figures.parked = figures.cut_off = figures.lost = 345;
+  figures.settled->refused = figures.settled->lost_before_queue = figures.settled->still_queued = figures.settled->unexplained = 6;
+  bench.find<n2nq::ui::LedgerPanel>(QStringLiteral("ledger_panel"))->show_figures(figures);
+  renderer.save_all(bench, QStringLiteral("ledger-marked"));
   return true;
 }
 

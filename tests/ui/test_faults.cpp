@@ -2,43 +2,16 @@
 // Every fault that the menus offer, chosen with the mouse, and what the window shows of it; the load balancer with responses and requests.
 #include <QLabel>
 #include <QLineEdit>
-#include <QToolTip>
 
 #include "tests/ui/support/fault_clicks.h"
 #include "ui/card/charts_card.h"
 #include "ui/card/ledger_panel.h"
 #include "ui/page/bench_page.h"
-#include "ui/widget/state_light.h"
 
 namespace {
 
 using namespace n2nq;
 using namespace ui_test;
-
-QString light(BenchWindow& bench, const char* name) {
-  return bench.find<ui::StateLight>(QString::fromLatin1(name))->word();
-}
-
-std::int64_t received_of(BenchWindow& bench, int number) {
-  for (const app::ReceiverRow& row : bench.run().figures().receivers) {
-    if (row.number == number) return row.received;
-  }
-  return -1;
-}
-
-/// Until this receiver has this many more.
-bool wait_for_receiver(BenchWindow& bench, int number, std::int64_t more = 30) {
-  const std::int64_t until = received_of(bench, number) + more;
-  return BenchWindow::wait_for([&] { return received_of(bench, number) >= until; });
-}
-
-bool stop_and_wait(BenchWindow& bench) {
-  return bench.click(QStringLiteral("button_stop_all")) && bench.wait_for_state(app::RunState::finished);
-}
-
-QString reasons(BenchWindow& bench) {
-  return bench.run().outcome().reasons.join(u'\n');
-}
 
 class TestFaults : public QObject {
   Q_OBJECT
@@ -52,7 +25,6 @@ class TestFaults : public QObject {
   void one_receiver_answers_negatively();
   void one_service_is_disconnected_data();
   void one_service_is_disconnected();
-  void arrow_keys_explain_the_ledger();
   void the_load_balancer_with_responses();
   void the_load_balancer_with_requests();
 };
@@ -183,27 +155,6 @@ void TestFaults::one_service_is_disconnected() {
   const QString name = role == "senders" ? QStringLiteral("S002") : QStringLiteral("R002");
   QVERIFY2(reasons(bench).contains(name + QStringLiteral(": connection lost")), qPrintable(reasons(bench)));
   QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("lost")), QStringLiteral("0"));
-}
-
-void TestFaults::arrow_keys_explain_the_ledger() {
-  BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"senders.messages", "5"}, {"senders.warmup_messages", "5"}});
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(bench.wait_for_state(app::RunState::finished));
-  QVERIFY(bench.click(QStringLiteral("tab_ledger")));
-  auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
-  ledger->setFocus();
-  const auto told = [&](Qt::Key key) {
-    QTest::keyClick(ledger, key);
-    return QToolTip::text();
-  };
-  QVERIFY2(told(Qt::Key_Down).startsWith(QStringLiteral("attempted: 20\n")), qPrintable(QToolTip::text()));
-  QVERIFY2(told(Qt::Key_Down).startsWith(QStringLiteral("accepted: 20\n")), qPrintable(QToolTip::text()));
-  QVERIFY2(told(Qt::Key_Up).startsWith(QStringLiteral("attempted: 20\n")), qPrintable(QToolTip::text()));
-  // Around the upper end to the last one.
-  QVERIFY2(told(Qt::Key_Up).startsWith(QStringLiteral("warm-up received: 60\n")), qPrintable(QToolTip::text()));
-  QVERIFY2(told(Qt::Key_Down).startsWith(QStringLiteral("attempted: 20\n")), qPrintable(QToolTip::text()));
 }
 
 void TestFaults::the_load_balancer_with_responses() {

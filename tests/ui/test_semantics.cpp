@@ -34,8 +34,6 @@ class TestSemantics : public QObject {
   void a_request_applies_while_messages_flow();
   void rules_are_shown_whole_on_a_small_screen();
   void responses_are_counted_per_receiver_and_in_the_ledger();
-  void only_unannounced_duplicates_taint();
-  void a_long_sum_takes_more_lines();
   void faults_that_cannot_be_made_say_why();
   void a_paused_process_says_so();
   void killed_receivers_are_red_and_start_again();
@@ -193,76 +191,6 @@ void TestSemantics::rules_are_shown_whole_on_a_small_screen() {
   const auto* who = bench.find<ui::ElidedLabel>(QStringLiteral("request_who_0"));
   QCOMPARE(who->text(), QStringLiteral("R001–R005"));
   QVERIFY(who->width() >= who->fontMetrics().horizontalAdvance(who->text()) && who->geometry().right() < rules->geometry().left());
-  QCOMPARE(bench.window().size(), QSize(1280, 720));
-}
-
-void TestSemantics::only_unannounced_duplicates_taint() {
-  BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}});
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
-  bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->selectRow(1);
-  QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_confirm-nothing"));
-  QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().duplicated > 0; }));
-  auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
-  auto* panel = bench.find<ui::RunPanel>(QStringLiteral("run_panel"));
-  const auto* tile = bench.find<ui::Tile>(QStringLiteral("count_duplicated"));
-  const QString duplicated = QStringLiteral("duplicated");
-  const auto show = [&](const app::LiveFigures& figures) {
-    ledger->show_figures(figures);
-    panel->show_figures(figures);
-  };
-  app::LiveFigures figures = bench.run().figures();
-  show(figures);
-  QVERIFY(ledger->value(duplicated) != QStringLiteral("0"));
-  QVERIFY(ledger->taint(duplicated) == ui::Taint::none && tile->taint() == ui::Taint::none);
-  QVERIFY(ui::taint_so_far(bench.run(), figures) == ui::Taint::none);
-  const auto* strip = bench.window().findChild<ui::StatusStrip*>();
-  QVERIFY2(strip->text().contains(QStringLiteral("ledger clean so far")), qPrintable(strip->text()));
-
-  figures.duplicated = figures.redelivered + 1;  // one of them cannot have been announced
-  show(figures);
-  QVERIFY(ledger->taint(duplicated) == ui::Taint::degrades && tile->taint() == ui::Taint::degrades);
-  QVERIFY(ui::taint_so_far(bench.run(), figures) == ui::Taint::degrades);
-  figures.unexpected = 1;
-  show(figures);
-  QVERIFY(ledger->taint(QStringLiteral("unexpected")) == ui::Taint::breaks);
-  QVERIFY(bench.find<ui::Tile>(QStringLiteral("count_unexpected"))->taint() == ui::Taint::breaks);
-  QVERIFY(ui::taint_so_far(bench.run(), figures) == ui::Taint::breaks);
-  for (std::int64_t app::LiveFigures::*count : {&app::LiveFigures::parked, &app::LiveFigures::cut_off, &app::LiveFigures::expired}) {
-    app::LiveFigures one;
-    one.*count = 1;
-    QVERIFY(ui::taint_so_far(bench.run(), one) == ui::Taint::degrades);
-  }
-
-  QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_normal"));
-  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
-  QVERIFY(bench.wait_for_state(app::RunState::finished));
-  QVERIFY(ledger->value(duplicated) != QStringLiteral("0"));
-  QVERIFY(ledger->taint(duplicated) == ui::Taint::none && tile->taint() == ui::Taint::none);
-  QVERIFY2(!bench.run().outcome().reasons.join(u'\n').contains(QStringLiteral("did not announce")),
-           qPrintable(bench.run().outcome().reasons.join(u'\n')));
-}
-
-void TestSemantics::a_long_sum_takes_more_lines() {
-  BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"senders.messages", "5"}});
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(bench.wait_for_state(app::RunState::finished));
-  QVERIFY(bench.click(QStringLiteral("tab_ledger")));
-  auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
-  QCOMPARE(ledger->sum_lines().size(), 1);
-  app::LiveFigures figures = bench.run().figures();
-  figures.settled->accepted = 125'000;
-  figures.settled->delivered = 109'456;
-  figures.unrequested = figures.expired = figures.parked = figures.cut_off = 3'886;
-  ledger->show_figures(figures);
-  const QStringList lines = ledger->sum_lines();
-  QVERIFY2(lines.size() > 1, qPrintable(lines.join(u'\n')));
-  QCOMPARE(lines.join(u' '), QStringLiteral("✓ ") + ledger->sum());
   QCOMPARE(bench.window().size(), QSize(1280, 720));
 }
 

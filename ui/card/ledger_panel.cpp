@@ -18,10 +18,11 @@ namespace {
 constexpr int row_px = 16;
 constexpr int pad_px = space::between;
 constexpr int column_gap_px = 20;
-constexpr int lines = 14;  // headline, sum, and the longer column with its titles
-constexpr int lines_with_warm_up = 15;
+constexpr int sign_px = 12;  // for what joins the counts of a balance
+constexpr int lines = 16;    // headline, sum, and the longer column with its titles
+constexpr int lines_with_warm_up = 17;
 constexpr int sum_lines_max = 3;
-constexpr std::size_t warm_up_group = 3;
+enum GroupAt : std::size_t { messages_at, copies_at, findings_at, reference_at, warm_up_at };
 
 QColor verdict_color(app::Verdict verdict, const Tokens& t) {
   switch (verdict) {
@@ -41,30 +42,41 @@ QColor verdict_color(app::Verdict verdict, const Tokens& t) {
 
 const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
   static const std::vector<Group> all = {
-      {"messages",
+      {"messages in balance",
+       "A part of the balance: attempted = accepted + refused + lost before queue",
        {{"attempted", "Messages the senders have offered to N2NQ", Taint::none},
         {"accepted", "Messages N2NQ has taken in", Taint::none},
         {"refused", "Messages N2NQ has refused, with a named error", Taint::degrades},
         {"lost before queue", "Messages that were sent and that N2NQ never took in, because a connection or a process broke before",
          Taint::breaks}}},
-      {"copies",
-       {{"expected", "Deliveries that the plan comes to: messages times receivers (broadcaster), or messages (load balancer)", Taint::none},
+      {"copies in balance",
+       "A part of the balance: what was accepted is the sum of what stands below it",
+       {{"copies accepted", "Deliveries to be made of what N2NQ has taken in: once to each receiver (broadcaster), or once (load balancer)",
+         Taint::none},
         {"delivered", "Copies that arrived at their receiver, each counted once", Taint::none},
         {"expired", "Removed from the queue at its retention before the receiver got it", Taint::degrades},
         {"unrequested", "Not sent, because the receiver's request does not ask for it; no fault", Taint::none},
         {"parked", "Put aside after the most attempts, without a confirmation", Taint::degrades},
         {"cut off", "Not sent any more to a receiver that took its messages too slowly", Taint::degrades},
-        {"still queued", "In the queue when the run ended", Taint::none},
+        {"still queued", "In the queue when the run ended; degrades the run unless it was stopped", Taint::degrades},
         {"lost", "Sent and never arrived: found by comparing which were accepted with which arrived", Taint::breaks},
         {"unexplained", "What remains when all of these are taken off what was accepted; has to be 0", Taint::breaks}}},
-      {"beside the sum",
-       {{"confirmed", "Deliveries whose receiver confirmed them: it has the message, whole and checked", Taint::none},
-        {"sent again", "Deliveries marked as redelivered: sent once more because they were not confirmed; no fault", Taint::none},
-        {"duplicated", "Arrived more than once; degrades the run unless it is marked as sent again", Taint::degrades},
+      {"findings, in no balance",
+       "A finding beside the balance: any of these makes the verdict worse",
+       {{"duplicated", "Arrived more than once; degrades the run unless it is marked as sent again", Taint::degrades},
         {"out of order", "Arrived after a later message of the same sender, without being marked as sent again", Taint::degrades},
+        {"negative", "Deliveries whose latency came out below zero: clocks that do not fit", Taint::degrades},
         {"unexpected", "Arrived though nobody sent it, or not to this receiver", Taint::breaks},
-        {"negative", "Deliveries whose latency came out below zero: clocks that do not fit", Taint::degrades}}},
+        {"wrong checksum", "Arrived with other bytes than were sent; counted as nothing else, because nothing in it can be relied on",
+         Taint::breaks},
+        {"not asked for", "Arrived though no request of its receiver, that can have been in force, asks for it", Taint::breaks}}},
+      {"for comparison",
+       "Neither a part of the balance nor a finding",
+       {{"expected", "Deliveries that the plan comes to: messages times receivers (broadcaster), or messages (load balancer)", Taint::none},
+        {"confirmed", "Deliveries whose receiver confirmed them: it has the message, whole and checked", Taint::none},
+        {"sent again", "Deliveries marked as redelivered: sent once more because they were not confirmed; no fault", Taint::none}}},
       {"warm-up, in no other count",
+       "Neither a part of the balance nor a finding",
        {{"warm-up sent", "Messages the senders have offered before the first one that counts; in no figure and no other count",
          Taint::none},
         {"warm-up received", "Deliveries of warm-up messages; what is lost or expires of them stands among the reasons of the verdict",
@@ -80,7 +92,7 @@ LedgerPanel::LedgerPanel(RunActions& actions, const Theme& theme, QWidget* paren
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::MinimumExpanding);
   for (const Group& group : groups()) {
     auto& cells = cells_.emplace_back();
-    for (const Count& count : group.counts) cells.push_back({&count});
+    for (const Count& count : group.counts) cells.push_back({&group, &count});
   }
   connect(&theme, &Theme::changed, this, [this] { update(); });
   connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { show_figures(actions_.run().figures()); });
@@ -88,7 +100,7 @@ LedgerPanel::LedgerPanel(RunActions& actions, const Theme& theme, QWidget* paren
 }
 
 std::size_t LedgerPanel::groups_shown() const {
-  return warm_up_ ? cells_.size() : warm_up_group;
+  return warm_up_ ? cells_.size() : std::size_t{warm_up_at};
 }
 
 void LedgerPanel::put(const char* name, std::int64_t value, bool known) {
@@ -149,6 +161,7 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
   const auto planned = settings.planned_messages();
   put("attempted", f.attempted);
   put("accepted", f.accepted);
+  put("copies accepted", f.accepted * settings.copies());
   put("expected", (planned ? *planned : f.attempted) * settings.copies());
   put("delivered", f.received - f.duplicated);
   put("expired", f.expired);
@@ -157,10 +170,12 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
   put("cut off", f.cut_off);
   put("confirmed", f.confirmed, settings.queue.responses);
   put("sent again", f.redelivered);
-  put_tainting("duplicated", f.duplicated, unannounced_duplicates(actions_.run(), f), true);
+  put_tainting("duplicated", f.duplicated, f.duplicated_unflagged, true);
   put("out of order", f.out_of_order);
   put("unexpected", f.unexpected);
   put("negative", f.negative);
+  put("wrong checksum", f.bad_checksum);
+  put("not asked for", f.unasked);
   put("warm-up sent", f.warm_up.sent, f.warm_up.planned > 0);
   put("warm-up received", f.warm_up.received, f.warm_up.planned > 0);
   if (const bool warm_up = f.warm_up.planned > 0; warm_up != warm_up_) {
@@ -186,17 +201,18 @@ void LedgerPanel::settle(const app::LiveFigures& f) {
   put("refused", end.refused);
   put("lost before queue", end.lost_before_queue);
   put("expected", end.expected);
+  put("copies accepted", end.accepted);
   put("delivered", end.delivered);
-  put("still queued", end.still_queued);
+  put_tainting("still queued", end.still_queued, end.stopped ? 0 : end.still_queued, true);
   put("lost", f.lost);
   put("unexplained", end.unexplained);
   balanced_ = end.balanced;
   headline_ = QStringLiteral("Verdict: ") + verdict_word(actions_.run().outcome().verdict);
   QStringList parts;
-  for (const Cell& cell : cells_[1]) {
-    const bool part =
-        std::strcmp(cell.count->name, "expected") != 0 && (cell.value != 0 || std::strcmp(cell.count->name, "delivered") == 0);
-    if (part) parts << count_text(cell.value) + u' ' + QLatin1String(cell.count->name);
+  for (const Cell& cell : cells_[copies_at]) {
+    const bool whole = &cell == &cells_[copies_at].front();
+    if (!whole && (cell.value != 0 || std::strcmp(cell.count->name, "delivered") == 0))
+      parts << count_text(cell.value) + u' ' + QLatin1String(cell.count->name);
   }
   sum_ = QStringLiteral("%1 copies accepted = %2").arg(count_text(end.accepted), parts.join(QStringLiteral(" + ")));
 }
@@ -237,14 +253,16 @@ QSize LedgerPanel::sizeHint() const {
   return {3 * 112, (warm_up_ ? lines_with_warm_up : lines) * row_px + space::in_row + 2 * pad_px};
 }
 
-// Two columns below the headline: on the left messages over what stands beside the sum, on the right copies over warm-up.
+// Two columns below the headline: on the left messages, findings and warm-up, on the right copies and what to compare them with.
 QRect LedgerPanel::cell_box(std::size_t group, std::size_t row) const {
   const int room = width() - 2 * pad_px;
   const int column = (room - column_gap_px) / 2;
-  const bool right = group == 1 || group == warm_up_group;
-  std::size_t line = row + 1;                    // below its title
-  if (group == 2) line += cells_[0].size() + 1;  // below the messages
-  if (group == warm_up_group) line += cells_[1].size() + 1;
+  const bool right = group == copies_at || group == reference_at;
+  std::size_t line = row + 1;                            // below its title
+  for (std::size_t above = 0; above < group; ++above) {  // below the groups of the same column
+    const bool above_right = above == copies_at || above == reference_at;
+    if (above_right == right) line += cells_[above].size() + 1;
+  }
   const int top = pad_px + (1 + static_cast<int>(sum_lines().size())) * row_px + space::in_row;  // below headline and sum
   return {pad_px + (right ? column + column_gap_px : 0), top + static_cast<int>(line) * row_px, column, row_px};
 }
@@ -272,8 +290,11 @@ bool LedgerPanel::event(QEvent* event) {
 
 void LedgerPanel::explain(const Cell& cell, const QPoint& at) {
   const QString known = cell.known ? count_text(cell.value) : QStringLiteral("not known yet");
-  QToolTip::showText(at, QStringLiteral("%1: %2\n%3").arg(QLatin1String(cell.count->name), known, QString::fromUtf8(cell.count->meaning)),
-                     this);
+  QToolTip::showText(
+      at,
+      QStringLiteral("%1: %2\n%3\n%4")
+          .arg(QLatin1String(cell.count->name), known, QString::fromUtf8(cell.count->meaning), QString::fromUtf8(cell.group->role)),
+      this);
 }
 
 // With the keyboard: up and down go from count to count and tell its meaning.
@@ -328,29 +349,43 @@ void LedgerPanel::paintEvent(QPaintEvent* event) {
     draw_tabular(painter, QPointF(pad_px, baseline(line)), text);
   }
 
-  int place = 0;
-  for (std::size_t group = 0; group < groups_shown(); ++group) {
-    const QRect title = cell_box(group, 0).translated(0, -row_px);
-    painter.setPen(t.secondary);
-    painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(QString::fromUtf8(groups()[group].title), Qt::ElideRight, title.width()));
-    painter.setPen(QPen(t.border, 1));
-    painter.drawLine(QPointF(title.left(), title.bottom() + 0.5), QPointF(title.right(), title.bottom() + 0.5));
+  for (std::size_t group = 0, place = 0; group < groups_shown(); place += cells_[group++].size()) {
+    paint_title(painter, group);
     for (std::size_t row = 0; row < cells_[group].size(); ++row) {
-      const Cell& cell = cells_[group][row];
       const QRect box = cell_box(group, row);
-      const QColor tone = tone_of(cell);
-      if (place++ == current_) painter.fillRect(box.adjusted(-space::in_row, 0, space::in_row, 0), mixed(t.primary, t.background, 0.15));
-      const bool tainted = taint_of(cell) != Taint::none;
-      const char* sign = cell.count->taint == Taint::breaks ? "✕ " : "▲ ";
-      const QString name = (tainted ? QString::fromUtf8(sign) : QString()) + QLatin1String(cell.count->name);
-      painter.setPen(tainted ? tone : t.secondary);
-      painter.drawText(QPointF(box.left(), baseline(box)), name);
-      const QString value = cell.known ? count_text(cell.value) : dash();
-      painter.setPen(tone);
-      draw_tabular(painter, QPointF(box.left() + box.width() - tabular_width(QFontMetricsF(caption), value), baseline(box)), value);
+      if (static_cast<int>(place + row) == current_) {
+        painter.fillRect(box.adjusted(-space::in_row, 0, space::in_row, 0), mixed(t.primary, t.background, 0.15));
+      }
+      paint_cell(painter, cells_[group][row], box, row);
     }
   }
+}
+
+void LedgerPanel::paint_title(QPainter& painter, std::size_t group) const {
+  const Tokens& t = theme_.tokens();
+  const QRect title = cell_box(group, 0).translated(0, -row_px);
+  painter.setPen(t.secondary);
+  painter.drawText(title, Qt::AlignLeft | Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(QString::fromUtf8(groups()[group].title), Qt::ElideRight, title.width()));
+  painter.setPen(QPen(t.border, 1));
+  painter.drawLine(QPointF(title.left(), title.bottom() + 0.5), QPointF(title.right(), title.bottom() + 0.5));
+}
+
+void LedgerPanel::paint_cell(QPainter& painter, const Cell& cell, const QRect& box, std::size_t row) const {
+  const QFontMetrics metrics = painter.fontMetrics();
+  const qreal baseline = box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2.0;
+  const QColor tone = tone_of(cell);
+  const bool tainted = taint_of(cell) != Taint::none;
+  const bool balanced = cell.group == &groups()[messages_at] || cell.group == &groups()[copies_at];
+  painter.setPen(theme_.tokens().secondary);
+  if (balanced && row > 0) painter.drawText(QPointF(box.left(), baseline), row == 1 ? QStringLiteral("=") : QStringLiteral("+"));
+  const char* sign = cell.count->taint == Taint::breaks ? "✕ " : "▲ ";
+  const QString name = (tainted ? QString::fromUtf8(sign) : QString()) + QLatin1String(cell.count->name);
+  painter.setPen(tainted ? tone : theme_.tokens().secondary);
+  painter.drawText(QPointF(box.left() + (balanced ? sign_px : 0), baseline), name);
+  const QString value = cell.known ? count_text(cell.value) : dash();
+  painter.setPen(tone);
+  draw_tabular(painter, QPointF(box.left() + box.width() - tabular_width(QFontMetricsF(painter.font()), value), baseline), value);
 }
 
 }  // namespace n2nq::ui

@@ -47,9 +47,11 @@ class LedgerPanel : public QWidget {
   };
   struct Group {
     const char* title;
+    const char* role;  // in the tooltip of each of its counts
     std::vector<Count> counts;
   };
   struct Cell {
+    const Group* group;
     const Count* count;
     std::int64_t value = -1;
     std::int64_t tainting = 0;  // how much of the value the count's taint is for
@@ -66,6 +68,8 @@ class LedgerPanel : public QWidget {
   /// Which cell is where; null: none.
   const Cell* cell_at(const QPoint& at) const;
   QRect cell_box(std::size_t group, std::size_t row) const;
+  void paint_title(QPainter& painter, std::size_t group) const;
+  void paint_cell(QPainter& painter, const Cell& cell, const QRect& box, std::size_t row) const;
   void explain(const Cell& cell, const QPoint& at);
   QColor tone_of(const Cell& cell) const;
   void settle(const app::LiveFigures& figures);

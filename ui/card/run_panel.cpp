@@ -164,7 +164,7 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     const std::int64_t value = figures.*counts[i].value;
     tiles_[i]->set_figure({count_text(value), {}}, count_text(value), count_short(value));
-    const std::int64_t tainting = i == duplicated_at ? unannounced_duplicates(actions_.run(), figures) : value;
+    const std::int64_t tainting = i == duplicated_at ? figures.duplicated_unflagged : value;
     tiles_[i]->set_taint(tainting > 0 ? counts[i].taint : Taint::none);
   }
   // Both groups know a part of it.

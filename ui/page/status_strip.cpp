@@ -54,7 +54,7 @@ QString StatusStrip::ledger_words() const {
                                                                : QStringLiteral("receivers do");
     return who + QStringLiteral(" not answer");
   }
-  switch (taint_so_far(run, f)) {
+  switch (taint_so_far(f)) {
     case Taint::breaks:
       return QStringLiteral("ledger broken so far");
     case Taint::degrades:

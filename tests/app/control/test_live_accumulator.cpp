@@ -57,6 +57,21 @@ class Rounds {
   std::int64_t id = 0;
 };
 
+TEST(live_accumulator, what_is_held_against_a_run_is_shown_as_the_receivers_counted_it) {
+  Rounds rounds(1);
+  rounds.ask();
+  rounds.senders_answer(10);
+  ReceiversStats stats;
+  stats.id = rounds.id, stats.received = 14, stats.duplicated = 4, stats.duplicated_unflagged = 1, stats.redelivered = 5;
+  stats.bad_checksum = 2, stats.unasked = 3;
+  rounds.accumulator.add(stats, rounds.t_s);
+  const LiveFigures figures = rounds.after(0.1);
+  EXPECT_EQ(figures.duplicated, 4);
+  EXPECT_EQ(figures.duplicated_unflagged, 1);  // though more were announced than came twice
+  EXPECT_EQ(figures.bad_checksum, 2);
+  EXPECT_EQ(figures.unasked, 3);
+}
+
 TEST(live_accumulator, intervals_add_up_to_the_whole_run) {
   Rounds rounds(1);
   rounds.ask(), rounds.senders_answer(3), rounds.receivers_answer(3, of({10, 20, 30}));

@@ -68,8 +68,8 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
       R"("interval":{"delay":{"count":1,"sum_ns":7,"min_ns":7,"max_ns":7,"buckets":[[7,1]]},"lag":null},"log":{"lines":1,"dropped":2,"error":""},)"
       R"("services":[{"number":4,"state":"running","attempted":3,"accepted":2,"delay_mean_ns":1500000,"lag_mean_ns":null}]})"
       "\n"
-      R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"redelivered":0,"out_of_order":0,"unexpected":0,"negative":0,)"
-      R"("bad_checksum":0,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"confirmed":7,"answered_negatively":1,"bytes":1,"ended":0,)"
+      R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":3,"duplicated_unflagged":1,"redelivered":0,"out_of_order":0,)"
+      R"("unexpected":0,"negative":0,"bad_checksum":4,"unasked":6,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"confirmed":7,"answered_negatively":1,"bytes":1,"ended":0,)"
       R"("interval":{},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"
       "\n"
       R"({"type":"bye","role":"senders"})"
@@ -88,14 +88,17 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
   const auto& receivers = std::get<ReceiversStats>(*messages[2]);
   EXPECT_EQ(receivers.skipped, 5);
   EXPECT_EQ(receivers.expired, 2);
+  EXPECT_EQ(receivers.duplicated_unflagged, 1);
+  EXPECT_EQ(receivers.bad_checksum, 4);
+  EXPECT_EQ(receivers.unasked, 6);
   EXPECT_EQ((*std::get<ByeMessage>(*messages[3]).object)["role"], "senders");
 }
 
 TEST_F(MessageReaderTest, mutilated_messages_are_refused_not_crashed_on) {
   const std::string whole =
       std::string(hello) + "\n" +
-      R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"redelivered":0,"out_of_order":0,"unexpected":0,)"
-      R"("negative":0,"bad_checksum":0,"skipped":{"expired":2},"bytes":1,"ended":0,"interval":{"latency":)"
+      R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"duplicated_unflagged":0,"redelivered":0,"out_of_order":0,)"
+      R"("unexpected":0,"negative":0,"bad_checksum":0,"unasked":0,"skipped":{"expired":2},"bytes":1,"ended":0,"interval":{"latency":)"
       R"({"count":2,"sum_ns":14,"min_ns":-7,"max_ns":7,"buckets":[[-7,1],[7,1]]}},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"
       "\n";
   std::mt19937_64 random(1);

@@ -15,7 +15,7 @@
 
 namespace n2nq::ui_test {
 
-BenchWindow::BenchWindow() {
+BenchWindow::BenchWindow(QString programs) : programs_(std::move(programs)) {
   open();
 }
 
@@ -25,7 +25,7 @@ BenchWindow::~BenchWindow() {
 
 void BenchWindow::open() {
   ui::MainWindow::Parts parts;
-  parts.launchers = std::make_unique<app::LocalLauncherFactory>(QStringLiteral(N2NQ_PROGRAMS));
+  parts.launchers = std::make_unique<app::LocalLauncherFactory>(programs_);
   parts.runs_folder = folder_.filePath(QStringLiteral("runs"));
   parts.presets_folder = folder_.filePath(QStringLiteral("presets"));
   parts.memory = std::make_unique<QSettings>(memory_file(), QSettings::IniFormat);

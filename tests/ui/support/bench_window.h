@@ -17,7 +17,8 @@ inline constexpr int deadline_ms = 60'000;
 
 class BenchWindow {
  public:
-  BenchWindow();
+  /// `programs`: the folder where they are.
+  explicit BenchWindow(QString programs = QStringLiteral(N2NQ_PROGRAMS));
   ~BenchWindow();
 
   ui::MainWindow& window() { return *window_; }
@@ -47,6 +48,7 @@ class BenchWindow {
  private:
   void open();
 
+  const QString programs_;
   QTemporaryDir folder_;
   std::unique_ptr<ui::MainWindow> window_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Words for runs that harm is done to: choosing from the fault menus, reading the receivers' table.
+// Words for runs that harm is done to: choosing from the fault menus, reading lights and the receivers' table.
 #pragma once
 
 #include <QAction>
@@ -10,6 +10,7 @@
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/widget/service_table.h"
+#include "ui/widget/state_light.h"
 
 namespace n2nq::ui_test {
 
@@ -71,6 +72,31 @@ inline bool choose_by_right_button(BenchWindow& bench, const char* table_name, i
   if (can) QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
   menu->close();
   return can;
+}
+
+inline QString light(BenchWindow& bench, const char* name) {
+  return bench.find<ui::StateLight>(QString::fromLatin1(name))->word();
+}
+
+inline std::int64_t received_of(BenchWindow& bench, int number) {
+  for (const app::ReceiverRow& row : bench.run().figures().receivers) {
+    if (row.number == number) return row.received;
+  }
+  return -1;
+}
+
+/// Until this receiver has this many more.
+inline bool wait_for_receiver(BenchWindow& bench, int number, std::int64_t more = 30) {
+  const std::int64_t until = received_of(bench, number) + more;
+  return BenchWindow::wait_for([&] { return received_of(bench, number) >= until; });
+}
+
+inline bool stop_and_wait(BenchWindow& bench) {
+  return bench.click(QStringLiteral("button_stop_all")) && bench.wait_for_state(app::RunState::finished);
+}
+
+inline QString reasons(BenchWindow& bench) {
+  return bench.run().outcome().reasons.join(u'\n');
 }
 
 }  // namespace n2nq::ui_test
