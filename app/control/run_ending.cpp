@@ -160,10 +160,7 @@ void RunControl::Private::give_up_faults() {
   for (const PlannedStep& planned : std::exchange(steps_to_come, {})) {
     run.steps_not_made += QString("%1 at %2 s (the run was over)").arg(step_sentence(planned)).arg(planned.at_s);
   }
-  for (Member& member : members) {
-    if (!std::exchange(member.status.paused, false)) continue;
-    if (member.alive()) member.watch->resume();
-  }
+  for (const Role role : all_roles) resume_by_itself(role);
 }
 
 /// What a killed worker had sent or received is still in its logs and its staging file: its own program reads them back.

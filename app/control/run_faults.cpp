@@ -139,6 +139,40 @@ void RunControl::Private::relaunch(Role role) {
   member.watch->start(program_of(role), configure);
 }
 
+bool RunControl::Private::any_paused() const {
+  return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.status.paused; });
+}
+
+/// Whether what is planned resumes or restarts it.
+bool RunControl::Private::is_mended_later(Role role) const {
+  return std::any_of(steps_to_come.begin(), steps_to_come.end(), [role](const PlannedStep& planned) {
+    const auto* fault = std::get_if<Fault>(&planned.what);
+    return fault && fault->role == role && (fault->kind == FaultKind::resume || fault->kind == FaultKind::restart);
+  });
+}
+
+/// Nothing if it is not paused.
+void RunControl::Private::resume_by_itself(Role role) {
+  Member& member = of(role);
+  if (!std::exchange(member.status.paused, false) || !member.alive()) return;
+  note_event(RunEvent::Kind::fault,
+             QString("%1 resumed at the end, because nobody had resumed %2").arg(role_name(role), role == Role::broker ? "it" : "them"));
+  recovery.fault(run.events.size() - 1, t_s(), {role, 0}, false);
+  member.watch->resume();
+  recovery.mend({role, 0});
+  emit q->process_changed(role);
+}
+
+/// What still stands when the last message is due; what is paused after that was paused by somebody who saw it.
+void RunControl::Private::resume_at_planned_end() {
+  const auto duration_s = run.settings.planned_duration_s();
+  if (state != RunState::running || plan_is_over || !duration_s || measured_s() < *duration_s) return;
+  plan_is_over = true;
+  for (const Role role : all_roles) {
+    if (!is_mended_later(role)) resume_by_itself(role);
+  }
+}
+
 void RunControl::Private::look_for_recovery() {
   const bool silent = figures.senders_silent || figures.receivers_silent;
   if (!silent && figures.round == recovery_round) return;

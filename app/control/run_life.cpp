@@ -64,6 +64,7 @@ bool RunControl::Private::begin_run() {
   rules = run.settings.queue.requests ? rules_of(*run.settings.queue.requests, run.settings.receivers.amount) : std::vector<RequestRules>{};
   steps_to_come = planned_steps;
   recovery = Recovery();
+  plan_is_over = false;
   since_broker_now.invalidate();
   since_start.invalidate();
   warmed_up_s.reset();
@@ -271,6 +272,7 @@ void RunControl::Private::pull() {
     if (!member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row))) continue;
     role == Role::senders ? accumulator->asked_senders(t_s()) : accumulator->asked_receivers(t_s());
   }
+  resume_at_planned_end();
   look_for_standstill();
 }
 
@@ -284,7 +286,14 @@ void RunControl::Private::look_for_standstill() {
   }
   const Interval period = run.settings.interval();
   const auto limit_ms = std::max<std::int64_t>(options.deadlines.standstill, 2 * period.num_ns / period.den / 1'000'000);
-  if (since_moved.elapsed() > limit_ms) {
+  if (since_moved.elapsed() <= limit_ms) return;
+  if (any_paused()) {
+    // Nothing is wrong: it moves again at the end of the plan, or when somebody resumes or stops it.
+    const bool end_to_come = run.settings.planned_duration_s() && !plan_is_over;
+    if (end_to_come || figures.planned < 0) return;
+    for (const Role role : all_roles) resume_by_itself(role);
+    since_moved.start();
+  } else {
     end_because(QString("nothing was sent or received for %1 s").arg(static_cast<double>(limit_ms) / 1000));
   }
 }

@@ -84,6 +84,10 @@ struct RunControl::Private {
   void make_fault(const Fault& fault);
   void note_event(RunEvent::Kind kind, const QString& what);
   void relaunch(Role role);
+  bool any_paused() const;
+  bool is_mended_later(Role role) const;
+  void resume_by_itself(Role role);
+  void resume_at_planned_end();
   void look_for_recovery();
   void request(const NumberRanges& receivers, const RequestRules& rules);
 
@@ -153,7 +157,8 @@ struct RunControl::Private {
   std::vector<PlannedStep> steps_to_come;
   QTimer plan_timer;
   Recovery recovery;
-  QElapsedTimer since_stop;  // valid: a person, or trouble, ends the run early
+  bool plan_is_over = false;  // its last message is due by now
+  QElapsedTimer since_stop;   // valid: a person, or trouble, ends the run early
   RunOutcome outcome;
 
   std::unique_ptr<QThread> finisher;

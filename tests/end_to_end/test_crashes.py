@@ -92,6 +92,23 @@ class Crashes(BenchCase):
             self.assertEqual(row["accepted"], row["delivered"] + row["expired"], row)
             self.assertGreater(row["expired"], 100, "two seconds of a hundred a second, but for what was there when they were killed")
 
+    def test_what_nobody_resumes_goes_on_at_the_planned_end(self):
+        for mode, responses in (("broadcaster", "false"), ("load-balancer", "true")):
+            for whom, name in (("senders", "Senders"), ("receivers", "Receivers"), ("broker", "N2NQ")):
+                with self.subTest(whom, mode=mode):
+                    summary, folder = self.summary_of("quick", *self.settings(
+                        senders__duration_s=2, queue__mode=mode, queue__responses=responses, queue__retention_s=60),
+                        "--fault", f"pause:{whom}@0.5", out=f"{whom}-{mode}")
+                    self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
+                    pause, resume = summary["events"]
+                    self.assertEqual(pause["what"], f"{name} paused")
+                    self.assertIn(f"{name} resumed at the end, because nobody had resumed", resume["what"])
+                    self.assertGreater(resume["at_s"], 1.9)  # the last messages are due in the last tenth
+                    total = summary["ledger"]["total"]
+                    self.assertEqual((total["lost"], total["unexplained"], total["still_queued"]), (0, 0, 0), summary["reasons"])
+                    self.assertEqual(total["attempted"], summary["ledger"]["planned"] or total["attempted"])
+                    self.assertEqual(verify(folder).differences, [])
+
     def test_healthy_receivers_are_never_taken_for_slow(self):
         summary, _ = self.summary_of("quick", *self.settings(
             senders__amount=1, receivers__amount=2, senders__messages=500, senders__delay_ms=0, senders__size_bytes=MIB,

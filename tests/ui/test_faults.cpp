@@ -19,6 +19,8 @@ class TestFaults : public QObject {
   void a_group_is_killed_and_started_again_data();
   void a_group_is_killed_and_started_again();
   void n2nq_is_paused_and_resumed();
+  void what_nobody_resumes_goes_on_at_the_end_data();
+  void what_nobody_resumes_goes_on_at_the_end();
   void n2nq_is_killed_and_started_again();
   void one_receiver_stops_reading();
   void one_receiver_confirms_nothing();
@@ -69,6 +71,30 @@ void TestFaults::n2nq_is_paused_and_resumed() {
   QVERIFY(wait_for_messages(bench));
   QVERIFY(stop_and_wait(bench));
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+}
+
+void TestFaults::what_nobody_resumes_goes_on_at_the_end_data() {
+  QTest::addColumn<QByteArray>("role");
+  for (const char* role : {"N2NQ", "senders", "receivers"}) QTest::newRow(role) << QByteArray(role);
+}
+
+void TestFaults::what_nobody_resumes_goes_on_at_the_end() {
+  QFETCH(QByteArray, role);
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.duration_s", "2"}, {"queue.retention_s", "60"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_messages(bench, 30));
+  QVERIFY(choose_fault(bench, "button_faults_" + role, "fault_" + role + "_pause"));
+  const QByteArray light_name = "light_" + role;
+  QVERIFY(BenchWindow::wait_for([&] { return light(bench, light_name) == QStringLiteral("paused"); }));
+  QVERIFY(BenchWindow::wait_for([&] { return light(bench, light_name) != QStringLiteral("paused"); }));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
+  QVERIFY2(reasons(bench).contains(QStringLiteral("resumed at the end, because nobody had resumed")), qPrintable(reasons(bench)));
+  const auto& marks = bench.window().bench_page()->charts()->rate_history().events();
+  QCOMPARE(marks.size(), std::size_t{2});
+  QVERIFY(marks.back().detail.contains(QStringLiteral("resumed at the end")));
 }
 
 void TestFaults::n2nq_is_killed_and_started_again() {
