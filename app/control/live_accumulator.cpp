@@ -172,11 +172,10 @@ void LiveAccumulator::settle_counts(bool whole_round) {
   if (whole_round) figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - arrived);
 }
 
-LiveFigures LiveAccumulator::snapshot(double t_s) {
+LiveFigures LiveAccumulator::show_due(Due now, double t_s) {
   figures_.t_s = t_s;
   figures_.senders_silent = senders_.is_silent(t_s);
   figures_.receivers_silent = receivers_.is_silent(t_s);
-  const Due now = due(t_s);
   latency_now_ = measure::Histogram();
   if (now.senders + now.receivers > 0) {
     ++figures_.round;

@@ -33,7 +33,9 @@ class LiveAccumulator {
   void add(const SendersStats& stats, double t_s);
   void add(const ReceiversStats& stats, double t_s);
   /// The picture at `t_s`. latency_now covers what came since the round before; it is empty when there was no new round.
-  LiveFigures snapshot(double t_s);
+  LiveFigures snapshot(double t_s) { return show_due(due(t_s), t_s); }
+  /// The picture when nobody will answer any more: of all that was answered.
+  LiveFigures last(double t_s) { return show_due({senders_.waiting.size(), receivers_.waiting.size()}, t_s); }
 
  private:
   /// What is known of one group's answers.
@@ -62,6 +64,7 @@ class LiveAccumulator {
     std::size_t senders = 0, receivers = 0;
   };
   Due due(double t_s) const;
+  LiveFigures show_due(Due now, double t_s);
   void show(const Group<SendersStats>::Answer& answer);
   void show(const Group<ReceiversStats>::Answer& answer);
   void settle_counts(bool whole_round);

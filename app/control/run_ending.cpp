@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/configure.h"
 #include "app/control/run_life.h"
 
 namespace n2nq::app {
@@ -79,6 +80,7 @@ void RunControl::Private::enter(Step next) {
       if (!of(Role::broker).alive() && of(Role::receivers).alive()) of(Role::receivers).watch->send({{"type", "stop"}});
       break;
     case Step::byes:
+      ++stats_id;
       // The broker last, in advance(): it must not turn away who has not heard of the end yet.
       for (const Role role : {Role::senders, Role::receivers}) {
         say_bye(role);
@@ -101,7 +103,15 @@ void RunControl::Private::say_bye(Role role) {
   if (!member.alive() || member.end_asked) return;
   member.end_asked = true;
   if (!member.said_ended) set_status(role, ProcessState::ending);
+  if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);
   member.watch->send({{"type", "bye"}});
+}
+
+/// So that what the charts add up to is what the result says. The answer comes before the bye, whose deadline holds for both.
+void RunControl::Private::ask_last_stats(Role role) {
+  Member& member = of(role);
+  member.watch->send(stats_message(stats_id, member.first_row, member.last_row));
+  role == Role::senders ? accumulator->asked_senders(t_s()) : accumulator->asked_receivers(t_s());
 }
 
 /// Leaves a step as soon as what it waits for has come.
@@ -192,6 +202,10 @@ void RunControl::Private::finish() {
   if (finisher) return;
   step_timer.stop();
   pull_timer.stop();
+  if (accumulator) {
+    figures = accumulator->last(t_s());
+    emit q->figures_changed();
+  }
   run.ended = QDateTime::currentDateTime();
   for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
   finisher.reset(QThread::create([this, record = run] { result = finish_run(record, finisher_cancelled); }));

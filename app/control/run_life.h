@@ -98,6 +98,7 @@ struct RunControl::Private {
   void end_because(const QString& trouble);
   void enter(Step step);
   void say_bye(Role role);
+  void ask_last_stats(Role role);
   void advance();
   int step_deadline(Step step) const;
   void on_gone(Role role, const QString& trouble);

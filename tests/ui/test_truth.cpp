@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/control/fault.h"
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
 #include "ui/page/bench_page.h"
@@ -19,6 +20,7 @@
 #include "ui/widget/stage_bar.h"
 #include "ui/widget/state_light.h"
 #include "ui/widget/tile.h"
+#include "workers/measure/histogram.h"
 
 namespace {
 
@@ -74,6 +76,8 @@ class TestTruth : public QObject {
   void rates_are_right_from_the_start_and_of_slow_rows();
   void counts_side_by_side_never_contradict_each_other();
   void editing_a_field_does_not_relabel_a_finished_run();
+  void the_curves_add_up_to_the_result_data();
+  void the_curves_add_up_to_the_result();
   void the_end_shows_means_and_what_was_lost();
   void stages_of_killed_receivers_are_not_all_lag();
   void a_run_that_breaks_behind_a_stop_says_why();
@@ -173,6 +177,52 @@ void TestTruth::editing_a_field_does_not_relabel_a_finished_run() {
   QCOMPARE(cell(bench, "senders_table", 0, 0), QStringLiteral("50 / 50"));
   QCOMPARE(bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->model()->rowCount(), 3);
   QCOMPARE(cell(bench, "receivers_table", 2, 0), QStringLiteral("200"));
+}
+
+void TestTruth::the_curves_add_up_to_the_result_data() {
+  QTest::addColumn<QByteArray>("killed");
+  for (const char* killed : {"nobody", "receivers", "senders"}) QTest::newRow(killed) << QByteArray(killed);
+}
+
+// What the window showed last and what its points were made of, against the result: no sample is missing, and none is counted twice.
+void TestTruth::the_curves_add_up_to_the_result() {
+  QFETCH(QByteArray, killed);
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.messages", "150"}, {"queue.responses", "true"}, {"queue.retention_s", "60"}});
+  app::LiveFigures shown;
+  std::uint64_t in_points = 0;
+  connect(&bench.run(), &app::RunControl::figures_changed, &bench.window(), [&] {
+    const app::LiveFigures& figures = bench.run().figures();
+    if (figures.lost >= 0) return;  // the result
+    if (figures.round != shown.round) in_points += figures.latency_now.count;
+    shown = figures;
+  });
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_rates(bench));
+  if (killed != "nobody") {
+    const app::Role role = killed == "senders" ? app::Role::senders : app::Role::receivers;
+    bench.run().make_fault({app::FaultKind::kill, role});
+    QVERIFY(BenchWindow::wait_for([&] { return bench.run().process(role).state == app::ProcessState::died; }));
+    QVERIFY(bench.click("button_" + killed));
+  }
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const app::LiveFigures& result = bench.run().figures();
+  QCOMPARE(result.lost, 0);
+  QCOMPARE(shown.attempted, 600);
+  QCOMPARE(shown.received, result.received);
+  QCOMPARE(in_points, result.latency.count);
+  const auto bucket = [](double us) { return measure::fine_layout.bucket_of(std::llround(us * 1000)); };
+  using Figures = app::Percentiles;
+  for (Figures app::LiveFigures::*of :
+       {&app::LiveFigures::latency, &app::LiveFigures::latency_from_plan, &app::LiveFigures::delay, &app::LiveFigures::lag}) {
+    QCOMPARE((shown.*of).count, (result.*of).count);
+    for (double Figures::*figure : {&Figures::mean_us, &Figures::mean_lowest_95_us, &Figures::p50_us, &Figures::p90_us, &Figures::p95_us,
+                                    &Figures::p99_us, &Figures::p99_9_us, &Figures::max_us}) {
+      QVERIFY2(std::abs(bucket(shown.*of.*figure) - bucket(result.*of.*figure)) <= 1,
+               qPrintable(QStringLiteral("%1 shown, %2 in the result").arg(shown.*of.*figure).arg(result.*of.*figure)));
+    }
+  }
 }
 
 void TestTruth::the_end_shows_means_and_what_was_lost() {
