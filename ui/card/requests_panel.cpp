@@ -59,10 +59,13 @@ RequestsPanel::RequestsPanel(RequestDesk& desk, const Theme& theme, QWidget* par
       numbers_px);
   sizes_ = make_field("request_sizes", QStringLiteral("Sizes"), QStringLiteral("B"),
                       QStringLiteral("Of which sizes, in payload letters: any, one size, or a range such as 20-100"), sizes_px);
-  prefetch_ = make_field("request_prefetch", QStringLiteral("Prefetch"), {},
-                         QStringLiteral("How many deliveries N2NQ may have under way to each of them, from 1 to %1; 1 as in the thesis")
-                             .arg(count_text(app::prefetch_max)),
-                         prefetch_px);
+  prefetch_ = make_field(
+      "request_prefetch", QStringLiteral("Prefetch"), {},
+      QStringLiteral("How many deliveries N2NQ may have under way to each of them, from 1 to %1; 1 as in the thesis. While messages "
+                     "flow, more hold at once, fewer as deliveries come in; with responses fewer hold once a receiver "
+                     "connects again.")
+          .arg(count_text(app::prefetch_max)),
+      prefetch_px);
   for (UnitEdit* field : {receivers_, senders_, sizes_}) field->setText(QStringLiteral("any"));
   prefetch_->setText(QStringLiteral("1"));
   make_ = described(new QPushButton(QStringLiteral("Make request")), "button_make_request", QStringLiteral("Make request"), QString());
