@@ -123,7 +123,8 @@ run
   PRESET                    a name from n2nq-bench presets, such as quick
   FILE.yaml                 a settings file; it says only what differs from the defaults
   --set KEY=VALUE           changes one setting, such as --set senders.amount=20 or
-                            --set senders.size_bytes="[20, 100]"; may be given again
+                            --set senders.size_bytes="[20, 100]"; may be given again: of the same KEY
+                            the last one counts
   --out DIR                 the run's folder; it must not exist yet or be empty
                             (otherwise a new one below ~/.local/share/n2nq/runs)
   --fault WHAT:WHOM@SECONDS does harm on purpose, SECONDS behind the common start; may be given again

@@ -19,6 +19,20 @@ QString text_of(const std::string& text) {
   return QString::fromStdString(text);
 }
 
+/// What is planned for a time that the run is not expected to reach. It is made if the run takes longer than planned.
+QStringList steps_too_late(const Arguments& arguments, const Settings& settings) {
+  const auto duration_s = settings.planned_duration_s();
+  QStringList told;
+  for (const PlannedStep& step : arguments.steps) {
+    if (!duration_s || step.at_s <= *duration_s) continue;
+    told += QString("%1: planned for %2 s, but the last message is due at %3 s; it is not done unless the run takes longer")
+                .arg(step_sentence(step))
+                .arg(step.at_s)
+                .arg(*duration_s, 0, 'f', 1);
+  }
+  return told;
+}
+
 }  // namespace
 
 std::optional<Settings> settings_of(const Arguments& arguments, QStringList& errors) {
@@ -61,6 +75,7 @@ int RunCommand::execute() {
   connect(
       control_.get(), &RunControl::finished, this, [] { QCoreApplication::quit(); }, Qt::QueuedConnection);
 
+  for (const QString& told : steps_too_late(arguments_, *settings)) terminal_.say("n2nq-bench: " + told);
   control_->set_settings(*settings);
   control_->plan(arguments_.steps);
   control_->start_all();

@@ -36,7 +36,11 @@ Problem parse_planned_request(std::string_view text, PlannedStep& out) {
   std::string_view what;
   if (auto problem = parse_time(text, form, what, out.at_s)) return problem;
   std::optional<Requests> requests;
-  if (auto problem = parse_requests("[" + std::string(what) + "]", requests)) return form + ("; as a list it " + *problem);
+  if (auto problem = parse_requests("[" + std::string(what) + "]", requests)) {
+    // "sizes must be …" says itself what is meant.
+    const bool of_all = problem->starts_with("must ") || problem->starts_with("has ");
+    return form + (of_all ? "; read as a list it " + *problem : "; " + *problem);
+  }
   if (!requests || requests->size() != 1) return std::string(form) + "; more than one request needs --request more than once";
   out.what = requests->front();
   return {};

@@ -162,8 +162,9 @@ void Sender::replay(const Record& record) {
 /// Messages that N2NQ has, but that the killed process had not noted any more: sent, with stamps that nobody knows.
 void Sender::count_unnoted(std::uint64_t next_index) {
   if (next_index <= next_) return;
-  fault(std::to_string(next_index - next_) +
-        " messages were sent but not noted when the process was killed; they are in no figure but the counts");
+  const std::uint64_t unnoted = next_index - next_;
+  fault(std::to_string(unnoted) + (unnoted == 1 ? " message was" : " messages were") +
+        " sent but not noted when the process was killed, and " + (unnoted == 1 ? "is" : "are") + " in no figure but the counts");
   for (; next_ < next_index; ++next_) {
     if (plan_index_of(next_) == 0) last_sent_ns_.reset();
     (is_warm_up(next_) ? warm_up_ : measured_).attempted.add();
@@ -206,13 +207,15 @@ void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {
 
 void Sender::ended(const wire::EndTotals& /*totals*/) {
   if (again_from_ == next_ && (stopping_ || next_ >= planned_ || state() == ServiceState::ending)) return;
-  fault("N2NQ ended the connection after " + std::to_string(next_) + " messages, before the plan was done");
+  fault("N2NQ ended the connection after " + std::to_string(next_) + (next_ == 1 ? " message" : " messages") +
+        ", before the plan was done");
 }
 
 void Sender::on_accepted(std::uint64_t next_index, std::span<const wire::RefusedRange> refused) {
   for (const wire::RefusedRange& range : refused) refused_set_.add_range(range.from, std::min(range.to, next_ - 1));
   if (next_index > next_)
-    return fail("N2NQ says it has messages up to " + std::to_string(next_index) + ", but only " + std::to_string(next_) + " were sent");
+    return fail("N2NQ says it has messages up to " + std::to_string(next_index) + ", but only " + std::to_string(next_) +
+                (next_ == 1 ? " was sent" : " were sent"));
   if (next_index <= known_below_) return;
   const bool was_full = stamps_.room() == 0;
   stamps_.drop(next_index - known_below_);

@@ -61,6 +61,21 @@ struct CliTest : testing::WithEventLoop {
   }
 };
 
+TEST_F(CliTest, what_is_planned_behind_the_end_is_named_before_the_start_and_in_the_result) {
+  ASSERT_EQ(run(short_run({"--set", "queue.requests=true", "--request", "{receivers: R1, senders: S1}@60", "--out", out})), 0);
+  const std::string said = errors();
+  EXPECT_NE(said.find("n2nq-bench: R001 asks for S001: planned for 60 s, but the last message is due at 0.1 s; it is not done unless"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(summary()["verdict"], "degraded");
+  EXPECT_EQ(summary()["reasons"][0], "planned, but not done: R001 asks for S001 at 60 s (the run was over)");
+}
+
+TEST_F(CliTest, of_two_settings_of_the_same_key_the_last_one_counts) {
+  ASSERT_EQ(run(short_run({"--set", "seed=7", "--set", "seed=8", "--out", out})), 0) << errors();
+  EXPECT_EQ(summary()["settings"]["seed"], 8);
+}
+
 TEST_F(CliTest, a_short_run_is_clean_and_leaves_its_folder) {
   EXPECT_EQ(run(short_run({"--out", out})), 0) << errors();
   const QString page = QString::fromUtf8(bench.readAllStandardOutput());

@@ -50,6 +50,8 @@ TEST(planned_requests, mistakes_are_named) {
   };
   EXPECT_TRUE(problem("{receivers: R1}").starts_with("must be REQUEST@SECONDS, such as {receivers"));
   EXPECT_NE(problem("{recievers: R1}@1").find("recievers"), std::string::npos);
+  EXPECT_NE(problem("{sizes: big}@1").find("}@5; sizes must be any, one size"), std::string::npos) << problem("{sizes: big}@1");
+  EXPECT_NE(problem("R1@1").find("; read as a list it must hold entries such as"), std::string::npos) << problem("R1@1");
   EXPECT_NE(problem("{receivers: R1}, {receivers: R2}@1").find("needs --request more than once"), std::string::npos);
   EXPECT_NE(problem("{receivers: R1}@-1").find("the seconds behind @"), std::string::npos);
 }
