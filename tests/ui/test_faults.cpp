@@ -39,11 +39,7 @@ void TestFaults::a_group_is_killed_and_started_again_data() {
 void TestFaults::a_group_is_killed_and_started_again() {
   QFETCH(QByteArray, role);
   BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"queue.retention_s", "60"}});
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench, {{"queue.retention_s", "60"}}));
   const int before = child_pid("n2nq-" + role);
   QVERIFY(choose_fault(bench, "button_faults_" + role, "fault_" + role + "_restart"));
   QVERIFY(BenchWindow::wait_for([&] {
@@ -133,11 +129,7 @@ void TestFaults::one_receiver_stops_reading() {
 
 void TestFaults::one_receiver_confirms_nothing() {
   BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}});
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}}));
   QVERIFY(choose_by_right_button(bench, "receivers_table", 2, "fault_receivers_confirm-nothing"));
   QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 2, "sent again") != QStringLiteral("0"); }));
   QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));
@@ -149,10 +141,7 @@ void TestFaults::one_receiver_confirms_nothing() {
 
 void TestFaults::one_receiver_answers_negatively() {
   BenchWindow bench;
-  choose_endless_run(bench);
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench));
   QVERIFY(choose_by_right_button(bench, "receivers_table", 0, "fault_receivers_answer-negatively"));
   QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 0, "sent again") != QStringLiteral("0"); }));
   QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().answered_negatively > 0; }));
@@ -171,10 +160,7 @@ void TestFaults::one_service_is_disconnected_data() {
 void TestFaults::one_service_is_disconnected() {
   QFETCH(QByteArray, role);
   BenchWindow bench;
-  choose_endless_run(bench);
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench));
   QVERIFY(choose_by_right_button(bench, role + "_table", 1, "fault_" + role + "_disconnect"));
   QVERIFY(wait_for_messages(bench, 300));
   QVERIFY(stop_and_wait(bench));

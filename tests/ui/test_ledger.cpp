@@ -59,11 +59,7 @@ class TestLedger : public QObject {
 
 void TestLedger::only_unannounced_duplicates_taint() {
   BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}});
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}}));
   bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->selectRow(1);
   QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_confirm-nothing"));
   QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().duplicated > 0; }));
@@ -117,11 +113,7 @@ void TestLedger::an_unannounced_duplicate_does_not_hide_behind_announced_ones() 
   if (!BrokenPrograms::can_be()) QSKIP("n2nq-broker-broken is not built (CMake option N2NQ_SABOTAGE)");
   const BrokenPrograms programs("unflagged");
   BenchWindow bench(programs.folder());
-  choose_endless_run(bench);
-  bench.set({{"queue.retention_s", "60"}});
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench, {{"queue.retention_s", "60"}}));
   const auto& figures = bench.run().figures();
   bench.run().make_fault({FaultKind::answer_negatively, Role::receivers, 2});
   QVERIFY(BenchWindow::wait_for([&] { return figures.duplicated_unflagged > 0; }));

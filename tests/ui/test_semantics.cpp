@@ -230,11 +230,7 @@ void TestSemantics::a_paused_process_says_so() {
 
 void TestSemantics::killed_receivers_are_red_and_start_again() {
   BenchWindow bench;
-  choose_endless_run(bench);
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  bench.set({{"queue.retention_s", "60"}});
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench, {{"queue.retention_s", "60"}}));
   QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_kill"));
   const auto* light = bench.find<ui::StateLight>(QStringLiteral("light_receivers"));
   QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("killed on purpose"); }));
@@ -265,11 +261,7 @@ void TestSemantics::killed_receivers_are_red_and_start_again() {
 
 void TestSemantics::a_service_misbehaves_when_its_row_is_selected() {
   BenchWindow bench;
-  choose_endless_run(bench);
-  bench.set({{"responses.deadline_s", "0.3"}});
-  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(wait_for_messages(bench));
+  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}}));
   auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
   const QRect row = table->visualRect(table->model()->index(1, ui::ServiceModel::name_column));
   QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, row.center());

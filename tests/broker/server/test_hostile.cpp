@@ -100,6 +100,22 @@ class Hostile : public ::testing::Test {
     return WireClient(broker_.port());
   }
 
+  /// Junk without end, until the broker closes the connection: what it held at most meanwhile.
+  size_t most_bytes_while_sending_junk(WireClient& client) {
+    static const wire::Bytes junk(1 << 20, 0x4E);
+    size_t most_bytes = 0;
+    try {
+      for (int megabyte = 0; megabyte < 100; ++megabyte) {
+        client.send(wire::ByteView(junk));
+        most_bytes = std::max(most_bytes, memory_of(broker_));
+      }
+      ADD_FAILURE() << "the broker reads junk for ever";
+    } catch (const std::runtime_error&) {
+      // closed, as it should be
+    }
+    return most_bytes;
+  }
+
   static json many_features() {
     return {{"queue", {{"responses", true}, {"requests", true}}}, {"limits", {{"reconnect_deadline_ms", 600'000}}}};
   }
@@ -167,7 +183,6 @@ TEST_F(Hostile, LengthsInTextAreNoLengths) {
 }
 
 TEST_F(Hostile, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
-  const wire::Bytes junk(1 << 20, 0x4E);
   const size_t before_bytes = memory_of(broker_);
   size_t most_bytes = 0;
   for (uint8_t type = 1; type <= frame_types; ++type) {
@@ -175,15 +190,7 @@ TEST_F(Hostile, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
     for (const uint32_t length : {0x4E4E4E4Eu, 56u}) {
       WireClient client(broker_.port());
       client.send(wire::ByteView(with_header(length, type)));
-      try {
-        for (int megabyte = 0; megabyte < 100; ++megabyte) {
-          client.send(wire::ByteView(junk));
-          most_bytes = std::max(most_bytes, memory_of(broker_));
-        }
-        ADD_FAILURE() << "the broker reads junk for ever";
-      } catch (const std::runtime_error&) {
-        // closed, as it should be
-      }
+      most_bytes = std::max(most_bytes, most_bytes_while_sending_junk(client));
     }
   }
   EXPECT_LT(most_bytes, before_bytes + (20u << 20) + sanitizer_bytes);
@@ -191,22 +198,13 @@ TEST_F(Hostile, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
 }
 
 TEST_F(Hostile, JunkBehindAGoodHelloCostsNoMemoryEither) {
-  const wire::Bytes junk(1 << 20, 0x4E);
   const size_t before_bytes = memory_of(broker_);
   size_t most_bytes = 0;
   for (const Before before : {Before::hello_of_sender, Before::hello_of_receiver, Before::hello_of_probe}) {
     for (uint8_t type = 1; type <= frame_types; ++type) {
       WireClient client = client_after(before);
       send_until_closed(client, wire::ByteView(with_header(48 * 20'000, type)));
-      try {
-        for (int megabyte = 0; megabyte < 100; ++megabyte) {
-          client.send(wire::ByteView(junk));
-          most_bytes = std::max(most_bytes, memory_of(broker_));
-        }
-        ADD_FAILURE() << "the broker reads junk for ever";
-      } catch (const std::runtime_error&) {
-        // closed, as it should be
-      }
+      most_bytes = std::max(most_bytes, most_bytes_while_sending_junk(client));
     }
   }
   EXPECT_LT(most_bytes, before_bytes + (20u << 20) + sanitizer_bytes);

@@ -26,6 +26,14 @@ inline bool wait_for_messages(BenchWindow& bench, std::int64_t more = 100) {
   return BenchWindow::wait_for([&] { return bench.run().state() == app::RunState::running && bench.run().figures().received > until; });
 }
 
+/// The endless run with responses on, until messages flow; `settings` say what else.
+inline bool start_with_responses(BenchWindow& bench, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
+  choose_endless_run(bench);
+  bench.set(settings);
+  return bench.click(QStringLiteral("field_queue_responses")) && bench.click(QStringLiteral("button_start_all")) &&
+         wait_for_messages(bench);
+}
+
 inline QAction* fault(BenchWindow& bench, const char* button, const char* name) {
   auto* menu = bench.find<QPushButton>(QString::fromLatin1(button))->menu();
   menu->popup({});
