@@ -54,6 +54,7 @@ class TestLedger : public QObject {
   void what_is_still_queued_is_marked_unless_the_run_was_stopped_data();
   void what_is_still_queued_is_marked_unless_the_run_was_stopped();
   void a_long_sum_takes_more_lines();
+  void the_page_fits_small_screens();
   void arrow_keys_explain_each_count();
 };
 
@@ -213,6 +214,22 @@ void TestLedger::a_long_sum_takes_more_lines() {
   QVERIFY2(lines.size() > 1, qPrintable(lines.join(u'\n')));
   QCOMPARE(lines.join(u' '), QStringLiteral("✓ ") + ledger->sum());
   QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestLedger::the_page_fits_small_screens() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.messages", "5"}, {"senders.warmup_messages", "5"}, {"queue.requests", "true"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(bench.click(QStringLiteral("tab_ledger")));
+  for (const QSize& size : {QSize(1280, 720), QSize(1280, 800), QSize(1440, 900)}) {
+    bench.window().resize(size);
+    const ui::LedgerPanel& ledger = ledger_of(bench);
+    QVERIFY(BenchWindow::wait_for([&] { return ledger.height() >= ledger.sizeHint().height(); }));
+    QCOMPARE(bench.window().size(), size);
+    QCOMPARE(ledger.visibleRegion().boundingRect().size(), ledger.size());
+  }
 }
 
 void TestLedger::arrow_keys_explain_each_count() {
