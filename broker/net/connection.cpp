@@ -16,10 +16,10 @@ Connection::Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, H
       handler_(handler),
       fd_(std::move(accepted)),
       state_(State::open),
+      interest_(EPOLLIN),
+      reader_(frame_bytes_max),
       local_(local_address(fd_.get())),
       peer_(peer_address(fd_.get())),
-      reader_(frame_bytes_max),
-      interest_(EPOLLIN),
       later_(loop, [this] { on_later(); }) {
   loop_.watch(fd_.get(), interest_, *this);
 }
@@ -29,9 +29,9 @@ Connection::Connection(EventLoop& loop, const SocketAddress& peer, uint32_t fram
       handler_(handler),
       fd_(start_connect(peer)),
       state_(State::connecting),
-      peer_(peer),
-      reader_(frame_bytes_max),
       interest_(EPOLLOUT),
+      reader_(frame_bytes_max),
+      peer_(peer),
       later_(loop, [this] { on_later(); }) {
   loop_.watch(fd_.get(), interest_, *this);
 }
@@ -132,7 +132,7 @@ void Connection::finish_connect() {
 void Connection::read_frames() {
   // One read per wake-up: epoll tells when there is more, and the others get their turn.
   if (discarding_) reader_.reset();
-  const IoResult result = read_some(fd_.get(), reader_.room());
+  const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
   switch (result.status) {
     case IoStatus::again:
       return;
@@ -151,6 +151,7 @@ void Connection::read_frames() {
   }
   mark_read(result.bytes);
   hand_out_frames();
+  reader_.keep();
 }
 
 void Connection::mark_read(size_t bytes) {

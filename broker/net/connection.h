@@ -122,24 +122,25 @@ class Connection : private Watcher {
   void set_interest();
   void fail(const std::string& reason);
 
+  // What each read and write needs lies together: with many connections most of it has left the caches by the time it is used again.
   EventLoop& loop_;
   Handler& handler_;
   Fd fd_;
   State state_;
-  SocketAddress local_;
-  SocketAddress peer_;
-  wire::FrameReader reader_;
   bool reading_ = true;
   bool wants_write_ = false;
-  bool malformed_told_ = false;
-  bool discarding_ = false;
-  size_t discard_bytes_left_ = 0;
   bool write_failed_ = false;
-  int write_error_ = 0;
+  bool discarding_ = false;
+  bool malformed_told_ = false;
   uint32_t interest_ = 0;
+  uint64_t bytes_in_ = 0;
+  wire::FrameReader reader_;
   static constexpr size_t read_marks_max = 128;  // beyond, what comes in crumbs takes the stamp of the newest crumb
   std::vector<ReadMark> read_marks_;             // only of reads that brought bytes of frames that were not handed out yet
-  uint64_t bytes_in_ = 0;
+  size_t discard_bytes_left_ = 0;
+  int write_error_ = 0;
+  SocketAddress local_;
+  SocketAddress peer_;
   Timer later_;  // hands out what waited in the buffer while reading was paused, and tells failures of write()
 };
 

@@ -17,6 +17,7 @@ namespace n2nq::net {
 namespace {
 
 constexpr int events_per_wake_up_max = 512;
+constexpr size_t read_bytes_max = 64 * 1024;
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -48,7 +49,8 @@ EventLoop::EventLoop()
     : epoll_(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       timerfd_(checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
       eventfd_(checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")),
-      ready_(std::make_unique<epoll_event[]>(events_per_wake_up_max)) {
+      ready_(std::make_unique<epoll_event[]>(events_per_wake_up_max)),
+      read_room_(read_bytes_max) {
   // The loop's own two descriptors carry no watcher: their address tells them apart.
   for (Fd* own : {&timerfd_, &eventfd_}) {
     epoll_event event{};

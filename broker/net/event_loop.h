@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "broker/net/fd.h"
@@ -82,6 +83,8 @@ class EventLoop {
   void stop();
   /// Any thread: `work` runs on the loop's thread, in the order of posting. At most as many as callers post: they bound it.
   void post(std::function<void()> work);
+  /// Memory for one read, shared by all who read on this loop's thread, one after the other.
+  std::span<uint8_t> read_room() { return read_room_; }
   /// Inside run(): the time this wake-up began.
   int64_t woke_ns() const { return woke_ns_; }
 
@@ -111,6 +114,8 @@ class EventLoop {
   std::unique_ptr<epoll_event[]> ready_;
   int ready_count_ = 0;
   int ready_next_ = 0;
+
+  std::vector<uint8_t> read_room_;
 
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;  // guarded by mutex_

@@ -160,7 +160,8 @@ IoResult write_some(int fd, const iovec* pieces, int count) {
   message.msg_iovlen = static_cast<size_t>(std::min(count, IOV_MAX));
   ssize_t bytes = 0;
   do {
-    bytes = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    // One piece costs the kernel less by the simpler call.
+    bytes = count == 1 ? ::send(fd, pieces->iov_base, pieces->iov_len, MSG_NOSIGNAL) : ::sendmsg(fd, &message, MSG_NOSIGNAL);
   } while (bytes < 0 && errno == EINTR);
   return outcome(bytes);
 }

@@ -109,7 +109,7 @@ void Broadcaster::gather_records(uint32_t receiver, size_t skip, Pieces& pieces)
     // The last chunk may have grown since the batch began.
     const size_t bytes = std::min<size_t>(left, log_.end_of_chunk(at).offset - at.offset);
     left -= bytes;
-    if (skip < bytes && !pieces.gather({log_.at(at) + skip, bytes - skip})) return;
+    if (skip < bytes && !pieces.add({log_.at(at) + skip, bytes - skip})) return;
     skip -= std::min(skip, bytes);
   }
 }

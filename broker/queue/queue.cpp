@@ -46,7 +46,7 @@ void Queue::take_in(wire::ByteView record, int64_t taken_in_ns) {
 
 void Queue::gather(uint32_t receiver, Pieces& pieces) {
   const Batch& batch = batches_[receiver - 1];
-  if (batch.written < Batch::head_bytes) pieces.gather(wire::ByteView(batch.head).subspan(batch.written));
+  if (batch.written < Batch::head_bytes) pieces.add(wire::ByteView(batch.head).subspan(batch.written));
   gather_records(receiver, batch.records_written(), pieces);
 }
 

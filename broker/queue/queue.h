@@ -80,9 +80,9 @@ struct ReceiverAccount {
   uint64_t handed_over = 0;
   uint64_t redelivered = 0;
   uint64_t confirmed = 0;  // with responses
+  bool has_untold = false;
   SkippedSets skipped;
   SkippedSets untold;  // the part of `skipped` that the receiver was not told yet
-  bool has_untold = false;
 
   bool expected() const { return state == State::absent || state == State::connected; }
 };

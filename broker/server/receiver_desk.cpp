@@ -23,6 +23,13 @@ constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
 /// How long those who have caught up wait for the last ones, when the load was too high for most.
 constexpr int64_t last_ones_ns = 2 * net::ns_per_s;
 
+/// Brings what a write needs of a session nearer while the one before it is written to.
+void prefetch(const Session& session) {
+  constexpr size_t line_bytes = 64, lines = 4;
+  const auto* const first = reinterpret_cast<const uint8_t*>(&session);
+  for (size_t line = 0; line < lines; ++line) __builtin_prefetch(first + line * line_bytes);
+}
+
 }  // namespace
 
 ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
@@ -46,6 +53,7 @@ void ReceiverDesk::replace(uint32_t number) {
   if (!desk.session) return;
   Session& session = *std::exchange(desk.session, nullptr);
   desk.write_deadline->disarm();
+  desk.stuck = false;
   --connected_;
   const bool cut_short = in_frame(number);
   queue_.replace(number);
@@ -72,6 +80,7 @@ void ReceiverDesk::on_left(Session& session) {
   if (desk.session != &session) return;
   desk.session = nullptr;
   desk.write_deadline->disarm();
+  desk.stuck = false;
   --connected_;
   if (queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
 }
@@ -164,6 +173,7 @@ void ReceiverDesk::flush() {
   if (!round_.empty()) ++turn_;
   for (size_t i = 0; i < round_.size(); ++i) {
     const uint32_t number = round_[(turn_ + i) % round_.size()];
+    if (const Session* next = desk_of(round_[(turn_ + i + 1) % round_.size()]).session) prefetch(*next);
     desk_of(number).marked = false;
     flush_one(number);
   }
@@ -249,8 +259,8 @@ void ReceiverDesk::watch_limits(uint32_t number) {
   Desk& desk = desk_of(number);
   const bool stuck = queue_.batch(number).under_way() || desk.session->has_unsent();
   if (!stuck) {
-    desk.write_deadline->disarm();
-  } else if (!desk.write_deadline->armed() || desk.deadline_batch != queue_.account(number).handed_over) {
+    if (std::exchange(desk.stuck, false)) desk.write_deadline->disarm();
+  } else if (!std::exchange(desk.stuck, true) || desk.deadline_batch != queue_.account(number).handed_over) {
     desk.deadline_batch = queue_.account(number).handed_over;
     desk.write_deadline->arm(loop_.woke_ns() + options_.limits.write_deadline_ms * net::ns_per_ms);
   }

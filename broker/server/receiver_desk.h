@@ -67,6 +67,7 @@ class ReceiverDesk {
   struct Desk {
     Session* session = nullptr;
     std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
+    bool stuck = false;                          // the deadline is armed
     bool marked = false;
     bool leaving = false;  // it said END; the batch under way is its last
     bool ended = false;

@@ -96,12 +96,12 @@ class Session : private net::Connection::Handler {
   bool shut_down_when_flushed_ = false;
   wire::Role role_ = wire::Role::probe;
   uint32_t number_ = 0;
-  net::Connection connection_;
-  net::OutBuffer out_;
-  net::Timer deadline_;  // of the handshake, then of lingering
-  int64_t handshake_deadline_ns_;
   int64_t last_heard_ns_ = 0;
   int64_t last_sent_ns_ = 0;
+  net::OutBuffer out_;
+  net::Connection connection_;
+  net::Timer deadline_;  // of the handshake, then of lingering
+  int64_t handshake_deadline_ns_;
 };
 
 }  // namespace n2nq

@@ -105,7 +105,25 @@ size_t FrameReader::size_max() const {
   return std::max<size_t>(read_bytes_max, size_t{frame_bytes_max_} + frame_header_bytes);
 }
 
+std::span<uint8_t> FrameReader::room(std::span<uint8_t> shared) {
+  if (bytes_waiting() > 0) return room();
+  bytes_ = shared;
+  parsed_ = received_ = 0;
+  return bytes_;
+}
+
+void FrameReader::keep() {
+  if (!shares()) return;
+  const std::span<uint8_t> waiting = bytes_.subspan(parsed_, bytes_waiting());
+  if (buffer_.size() < waiting.size()) buffer_.resize(waiting.size());
+  std::ranges::copy(waiting, buffer_.begin());
+  bytes_ = buffer_;
+  parsed_ = 0;
+  received_ = waiting.size();
+}
+
 std::span<uint8_t> FrameReader::room() {
+  keep();
   if (parsed_ > 0) {
     std::copy(buffer_.begin() + static_cast<ptrdiff_t>(parsed_), buffer_.begin() + static_cast<ptrdiff_t>(received_), buffer_.begin());
     received_ -= parsed_;
@@ -117,21 +135,22 @@ std::span<uint8_t> FrameReader::room() {
   if (grows_for_frame || grows_for_speed) {
     const size_t wanted = std::clamp(buffer_.size() * 2, buffer_bytes_first, size_max());
     buffer_.resize(std::max(wanted, received_ + 1));
+    bytes_ = buffer_;
   }
   last_read_filled_room_ = false;
   return {buffer_.data() + received_, buffer_.size() - received_};
 }
 
 void FrameReader::commit(size_t bytes) {
-  if (bytes > buffer_.size() - received_) throw std::logic_error("FrameReader: more bytes committed than there was room for");
+  if (bytes > bytes_.size() - received_) throw std::logic_error("FrameReader: more bytes committed than there was room for");
   received_ += bytes;
-  last_read_filled_room_ = received_ == buffer_.size();
+  last_read_filled_room_ = received_ == bytes_.size();
   check_invariants();
 }
 
 std::optional<Frame> FrameReader::next() {
   if (failed() || received_ - parsed_ < frame_header_bytes) return std::nullopt;
-  const uint8_t* header = buffer_.data() + parsed_;
+  const uint8_t* header = bytes_.data() + parsed_;
   error_ = check_frame_header(header, frame_bytes_max_);
   if (failed()) return std::nullopt;
   const size_t body_bytes = load<uint32_t>(header);
@@ -149,7 +168,7 @@ void FrameReader::reset() {
 }
 
 void FrameReader::check_invariants() const {
-  if (parsed_ > received_ || received_ > buffer_.size()) throw std::logic_error("FrameReader: counters out of order");
+  if (parsed_ > received_ || received_ > bytes_.size()) throw std::logic_error("FrameReader: counters out of order");
 }
 
 }  // namespace n2nq::wire

@@ -67,18 +67,26 @@ void end_frame(Bytes& out, size_t begun_at);
 ///
 /// Memory: at most twice the bytes that came for the frame under way, and never more than the larger of read_bytes_max and
 /// frame_bytes_max + 8. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
+///
+/// Many readers may share the memory of their reads: one after the other, room(shared) to keep(). A reader whose frames come whole then
+/// has no buffer of its own, and what is touched for each of a thousand connections is the same few pages.
 class FrameReader {
  public:
   /// Most bytes asked of one read(), as long as no longer frame is under way.
   static constexpr size_t read_bytes_max = 64 * 1024;
 
   explicit FrameReader(uint32_t frame_bytes_max = frame_bytes_max_before_welcome);
+  FrameReader(FrameReader&&) = default;  // no copy: bytes_ points into the buffer
 
   /// From now on; frames that are in the buffer already are checked against the new limit too.
   void set_frame_bytes_max(uint32_t frame_bytes_max);
 
   /// Where the next bytes go: never empty. Invalidates bodies of frames given before.
   std::span<uint8_t> room();
+  /// The same; `shared` itself as long as no frame is begun. Until keep() it must stay as it is.
+  std::span<uint8_t> room(std::span<uint8_t> shared);
+  /// `shared` is given back: what waits in it is copied. Invalidates bodies of frames given before.
+  void keep();
   /// `bytes` of room() are filled. Throws std::logic_error when that is more than there was.
   void commit(size_t bytes);
   /// The next complete frame; none when more bytes are needed or the stream is broken (then error() says why, for good).
@@ -93,11 +101,13 @@ class FrameReader {
 
  private:
   void check_invariants() const;
+  bool shares() const { return bytes_.data() != buffer_.data(); }
 
-  // 0 <= parsed_ <= received_ <= buffer_.size() <= size_max(); a broken stream gives no frames any more.
-  Bytes buffer_;
+  // 0 <= parsed_ <= received_ <= bytes_.size(); buffer_.size() <= size_max(); a broken stream gives no frames any more.
+  std::span<uint8_t> bytes_;  // the buffer, or what is shared
   size_t parsed_ = 0;
   size_t received_ = 0;
+  Bytes buffer_;
   uint32_t frame_bytes_max_;
   bool last_read_filled_room_ = false;
   std::string error_;

@@ -2,6 +2,7 @@
 // Bytes to frames, and frames to what they say: the same however the bytes are cut, and no more memory than bytes came.
 //   byte 0  how large the parts are in which the rest is fed
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "broker/wire/frame.h"
@@ -22,17 +23,22 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-Seen feed(ByteView stream, size_t part_bytes) {
+/// `shares`: by way of memory that others use between two reads.
+Seen feed(ByteView stream, size_t part_bytes, bool shares = false) {
   FrameReader reader(frame_bytes_max);
+  std::array<uint8_t, 512> shared_room;
   Seen seen;
   for (size_t fed = 0; fed < stream.size() && !reader.failed();) {
-    const std::span<uint8_t> room = reader.room();
+    const std::span<uint8_t> room = shares ? reader.room(shared_room) : reader.room();
     require(room.size() <= 4 * stream.size() + 2 * FrameReader::read_bytes_max, "memory follows the bytes that came");
     const size_t bytes = std::min({room.size(), part_bytes, stream.size() - fed});
     std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
     reader.commit(bytes);
     fed += bytes;
     while (const auto frame = reader.next()) seen.frames.emplace_back(frame->type, Bytes(frame->body.begin(), frame->body.end()));
+    if (!shares) continue;
+    reader.keep();
+    shared_room.fill(0xEE);
   }
   seen.error = reader.error();
   return seen;
@@ -118,6 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Seen whole = feed(stream, stream.size());
   const Seen parts = feed(stream, 1 + data[0] % 97u);
   n2nq::fuzz::require(whole == parts, "the same however the bytes are cut");
+  n2nq::fuzz::require(whole == feed(stream, 1 + data[0] % 97u, true), "the same in memory that is shared");
   for (const auto& [type, body] : whole.frames) check_body(type, body);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "broker/wire/messages.h"
 #include "tests/broker/support/seed_frames.h"
@@ -17,19 +18,25 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-/// Feeds `stream` in parts that end at `cuts` and at the end.
-std::vector<Seen> feed(FrameReader& reader, ByteView stream, std::vector<size_t> cuts) {
+/// Memory that others use between two reads.
+std::array<uint8_t, 4096> shared_room;
+
+/// Feeds `stream` in parts that end at `cuts` and at the end; `shares`: by way of memory that is not the reader's.
+std::vector<Seen> feed(FrameReader& reader, ByteView stream, std::vector<size_t> cuts, bool shares = false) {
   std::vector<Seen> seen;
   cuts.push_back(stream.size());
   size_t fed = 0;
   for (const size_t cut : cuts) {
     while (fed < cut) {
-      const std::span<uint8_t> room = reader.room();
+      const std::span<uint8_t> room = shares ? reader.room(shared_room) : reader.room();
       const size_t bytes = std::min(room.size(), cut - fed);
       std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
       reader.commit(bytes);
       fed += bytes;
       while (const auto frame = reader.next()) seen.push_back({frame->type, Bytes(frame->body.begin(), frame->body.end())});
+      if (!shares) continue;
+      reader.keep();
+      shared_room.fill(0xEE);
     }
   }
   return seen;
@@ -56,6 +63,8 @@ TEST(Frame, EverySeedFrameCutAtEveryByteReadsLikeTheWhole) {
       FrameReader reader(1 << 20);
       ASSERT_EQ(feed(reader, seed.bytes, {cut}), expected) << seed.name << " cut at " << cut;
       ASSERT_FALSE(reader.failed());
+      FrameReader sharing(1 << 20);
+      ASSERT_EQ(feed(sharing, seed.bytes, {cut}, true), expected) << seed.name << " cut at " << cut << ", shared memory";
     }
   }
 }
@@ -72,6 +81,10 @@ TEST(Frame, AllSeedFramesInOneStreamMayComeByteByByte) {
   FrameReader reader(1 << 20);
   EXPECT_EQ(feed(reader, stream, every_byte), expected);
   EXPECT_EQ(reader.bytes_waiting(), 0u);
+
+  FrameReader sharing(1 << 20);
+  EXPECT_EQ(feed(sharing, stream, every_byte, true), expected);
+  EXPECT_EQ(sharing.bytes_waiting(), 0u);
 }
 
 TEST(Frame, ImpossibleLengthsAreRefusedBeforeABodyIsKept) {
