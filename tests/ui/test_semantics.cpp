@@ -191,6 +191,19 @@ void TestSemantics::rules_are_shown_whole_on_a_small_screen() {
   const auto* who = bench.find<ui::ElidedLabel>(QStringLiteral("request_who_0"));
   QCOMPARE(who->text(), QStringLiteral("R001–R005"));
   QVERIFY(who->width() >= who->fontMetrics().horizontalAdvance(who->text()) && who->geometry().right() < rules->geometry().left());
+
+  // Receivers that leave the rules less room: these take a second line.
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1-R3,R5")));
+  QVERIFY(bench.type(QStringLiteral("request_sizes"), QStringLiteral("20-101")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  const auto of_four = [&bench] {
+    for (const auto* one : bench.window().findChildren<const ui::ElidedLabel*>(QRegularExpression(QStringLiteral("^request_rules_")))) {
+      if (one->isVisible() && one->x() > 0 && one->full_text().contains(QStringLiteral("101"))) return one->text();
+    }
+    return QString();
+  };
+  QVERIFY(BenchWindow::wait_for([&] { return !of_four().isEmpty(); }));
+  QCOMPARE(of_four(), QStringLiteral("S001–S010,\n20–101 B"));
   QCOMPARE(bench.window().size(), QSize(1280, 720));
 }
 

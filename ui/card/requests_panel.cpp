@@ -22,6 +22,8 @@ constexpr int entries_shown_max = 100;
 constexpr int numbers_px = 108;
 constexpr int sizes_px = 92;
 constexpr int prefetch_px = 56;
+/// What a low window leaves for the rules of an entry; longer ones get a second line.
+constexpr int rules_px_min = 108;
 constexpr int list_min_px = 44;
 constexpr int who_px_max = 120;
 
@@ -86,7 +88,7 @@ RequestsPanel::RequestsPanel(RequestDesk& desk, const Theme& theme, QWidget* par
   what->addStretch(1);
   what->addWidget(make_);
   all->addLayout(what);
-  all->addWidget(what_problem_ = described(new ElidedLabel("problem"), "problem_request_what", QStringLiteral("Problem"), QString()));
+  all->addWidget(what_problem_ = described(new ElidedLabel("problem", 2), "problem_request_what", QStringLiteral("Problem"), QString()));
   all->addWidget(make_list(), 1);
 
   for (UnitEdit* field : {receivers_, senders_, sizes_, prefetch_}) {
@@ -230,8 +232,9 @@ void RequestsPanel::refresh_list() {
     who->set_text(receivers_text(entry.receivers));
     who->setObjectName(QStringLiteral("request_who_%1").arg(row));
     who_px = qMax(who_px, body.horizontalAdvance(who->full_text()) + space::in_row);
-    auto* what = new ElidedLabel;
-    what->set_text(qt_text(entry.rules.text()));
+    const QString rules = qt_text(entry.rules.text());
+    auto* what = new ElidedLabel("", body.horizontalAdvance(rules) > rules_px_min ? 2 : 1);
+    what->set_text(rules);
     what->setObjectName(QStringLiteral("request_rules_%1").arg(row));
     auto* back = small_button(qPrintable(QStringLiteral("request_back_%1").arg(row)), QStringLiteral("any"),
                               QStringLiteral("%1 ask for anything again").arg(receivers_text(entry.receivers)));

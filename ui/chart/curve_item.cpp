@@ -17,7 +17,7 @@ constexpr std::size_t piece_points = 12;
 constexpr double marker_every_s = 5;
 constexpr double marker_px = 3;
 constexpr int mark_rows_max = 3;
-constexpr int mark_word_px = 170;
+constexpr int mark_word_px = 340;
 constexpr double gap_after_s = 1.0;  // samples come ten a second; a longer silence is not bridged by a line
 
 }  // namespace
@@ -90,7 +90,7 @@ void CurveItem::draw_marks(QPainter& painter) {
   }
   for (const ChartMark& mark : marks) {
     const double x = x_of(mark.t_s);
-    const QString word = metrics.elidedText(mark.word, Qt::ElideRight, mark_word_px);
+    const QString word = metrics.elidedText(mark.word, Qt::ElideRight, std::min(mark_word_px, static_cast<int>(plot.width() / 2)));
     const double width = metrics.horizontalAdvance(word);
     const double left = x + space::in_row + width < plot.right() ? x + space::in_row : x - space::in_row - width;
     const auto row = std::find_if(taken_to.begin(), taken_to.end(), [left](double end) { return end < left; });

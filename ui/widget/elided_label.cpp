@@ -36,7 +36,8 @@ void ElidedLabel::elide() {
   const QString source = full_.section(u'\n', 0, 0);
   const int room = contentsRect().width();
   QStringList shown;
-  QTextLayout layout(source, font());
+  // Lines break between words; a range such as "20–100" is one.
+  QTextLayout layout(QString(source).replace(u'–', u'0'), font());
   layout.beginLayout();
   int from = 0;
   while (shown.size() + 1 < lines_) {
