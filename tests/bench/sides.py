@@ -34,7 +34,7 @@ class Relay:
 class Broker:
     def __init__(self, work, token=TOKEN, program="n2nq-broker", stderr=None):
         self.process = Process(program, stderr=stderr)
-        self.process.send(**configure("broker", token=token, listen={"address": "127.0.0.1", "port": 0},
+        self.process.send(**configure("broker", token=token, listen={"address": "127.0.0.1", "port": 0, "unix": work.transport == "unix"}, spin_us=work.spin_us,
                                       expect={"senders": work.senders, "receivers": work.receivers},
                                       queue={"mode": work.mode, "dispatch": "round-robin", "retention_ms": 60000, **work.queue},
                                       limits=work.limits))
@@ -48,14 +48,14 @@ class Broker:
         return bye
 
 
-def start_group(role, system, port, numbers, total, logs="", program="", stderr=None, **more):
+def start_group(role, system, port, numbers, total, logs="", program="", stderr=None, transport="tcp", **more):
     """Services of these numbers (first, last), connecting."""
     group = Process(program or f"n2nq-{role}", stderr=stderr)
     group.send(**configure(role, system=system, services={"first": numbers[0], "last": numbers[1], "total": total}, staging_folder="/dev/shm",
                            log={"mode": "all" if logs else "off", "sample_every": 1, "folder": f"{logs}/{role}" if logs else "", "header": {}},
                            **more))
     group.wait_for("hello")
-    group.send(type="connect", address="127.0.0.1", port=port)
+    group.send(type="connect", address="127.0.0.1", port=port, transport=transport)
     return group
 
 
@@ -91,9 +91,10 @@ def run(work, side, seconds, during=None):
     groups = []
     try:
         receivers = start_group("receivers", system, server.port, (1, work.receivers), work.receivers, work.logs, senders_total=work.senders,
-                                queue_mode=work.mode, **work.of_receivers)
+                                queue_mode=work.mode, transport=work.transport, **work.of_receivers)
         groups.append(receivers)
-        senders = start_group("senders", system, server.port, (1, work.senders), work.senders, work.logs, seed=1, load=load_of(work, seconds))
+        senders = start_group("senders", system, server.port, (1, work.senders), work.senders, work.logs, seed=1, load=load_of(work, seconds),
+                              transport=work.transport)
         groups.append(senders)
         for group in groups:
             group.wait_for("state", state="connected")

@@ -76,6 +76,8 @@ def full_disk(changed):
 
 PAIRS_OF_20 = Work("", "load-balancer", 20, 20, TENTH, {})
 PAIRS_OF_100 = Work("", "load-balancer", 100, 100, TENTH, {})
+ONE_TO_ONE = Work("", "broadcaster", 1, 1, 1_000_000, {})
+TO_ALL_50 = Work("", "broadcaster", 50, 50, TENTH, {})
 # 5 senders of 10,000/s to 10 receivers; one that does not read is cut off within the run
 MANY_A_SECOND = Work("", "broadcaster", 5, 10, 100_000, {}, complete=False, limits={"write_deadline_ms": 1000})
 
@@ -90,6 +92,11 @@ VARIANTS = {variant.name: variant for variant in (
     Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
     Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},
             during=ask_often),
+    # What two settings bring that are off by default; the broker is to lose nothing by them
+    Variant("unix-one", "transport: unix, 1 to 1, 1,000/s", ONE_TO_ONE, {"p50": 1, "p99": 1}, {"transport": "unix"}),
+    Variant("unix-50", "transport: unix, broadcaster 50 x 50, 0.1 s", TO_ALL_50, {"p50": 1, "p99": 1}, {"transport": "unix"}),
+    Variant("spin-one", "broker.spin_us: 2000, 1 to 1, 1,000/s", ONE_TO_ONE, {"p50": 1, "p99": 1}, {"spin_us": 2000}),
+    Variant("spin-50", "broker.spin_us: 2000, broadcaster 50 x 50, 0.1 s", TO_ALL_50, {"p50": 1, "p99": 1}, {"spin_us": 2000}),
 )}
 
 

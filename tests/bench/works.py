@@ -16,6 +16,8 @@ class Work:
     queue: dict = field(default_factory=dict)         # of the broker's settings, like limits
     limits: dict = field(default_factory=dict)
     of_receivers: dict = field(default_factory=dict)  # of the receivers' settings
+    spin_us: int = 0                                  # of the broker
+    transport: str = "tcp"                            # or "unix"
     logs: str = ""                                    # folder of the services' logs; "": off
     complete: bool = True                             # everything sent has to arrive, and nothing may be at fault
 

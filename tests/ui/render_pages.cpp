@@ -289,6 +289,10 @@ int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
   const QStringList arguments = QApplication::arguments();
+  if (arguments.value(1).startsWith(u'-')) {
+    std::fprintf(stderr, "usage: render_pages [FOLDER [PRESET]]\n");
+    return 2;
+  }
   Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
   const QString preset = arguments.value(2, QStringLiteral("thesis-baseline"));
   render_popups(renderer);
