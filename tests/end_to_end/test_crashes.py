@@ -31,6 +31,8 @@ class Crashes(BenchCase):
             queue__mode="load-balancer", queue__responses="true", responses__window=window, queue__retention_s=60,
             senders__rate_per_s=300, senders__duration_s=KILLS + 2), *faults)
         total = summary["ledger"]["total"]
+        print(f"{KILLS} kills, window {window} x 10 receivers: {total['attempted']} attempted, {total['delivered']} delivered, {total['lost']} lost, "
+              f"{total['duplicated']} duplicated ({total['duplicated_unflagged']} of them unannounced), {total['redelivered']} redelivered; {summary['verdict']}")
         self.assertEqual((total["lost"], total["unexplained"], total["expired"]), (0, 0, 0), summary["reasons"])
         self.assertEqual(total["delivered"], total["attempted"])
         # What was unanswered at a kill may come twice, and nothing else.
