@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <cmath>
+#include <string_view>
 
 #include "app/cli/terminal.h"
 
@@ -57,12 +58,23 @@ QString figures_block(const Json& summary) {
 }
 
 QString stages_line(const Json& summary) {
+  const Json& stages = summary.at("stages");
+  const auto known = stages.at("in_queue_us").at("count").get<std::int64_t>();
+  const auto all = summary.at("latency_us").at("count").get<std::int64_t>();
   QStringList parts;
+  double latency = 0;
   for (const Row& row : stage_rows) {
-    const double mean = number_of(summary.at("stages").at(row.key).at("mean"));
-    if (!std::isnan(mean)) parts += QString("%1 %2").arg(row.name, figure_text(mean));
+    const double mean = number_of(stages.at(row.key).at("mean"));
+    if (std::isnan(mean)) continue;
+    parts += QString("%1 %2").arg(row.name, figure_text(mean));
+    if (std::string_view(row.key) != "lag_us") latency += mean;  // it comes before the latency
   }
-  return parts.isEmpty() ? QString() : heading("stages, means") + parts.join(" + ") + QString::fromUtf8(" µs\n");
+  if (parts.isEmpty()) return {};
+  if (known == all) return heading("stages, means") + parts.join(" + ") + QString::fromUtf8(" µs\n");
+  QString out = heading("stages, means") + parts.join(", ") + QString::fromUtf8(" µs\n");
+  out += heading("") + QString("known of %1 of %2 deliveries").arg(grouped(known), grouped(all));
+  if (known > 0) out += QString::fromUtf8(", whose mean latency is %1 µs").arg(figure_text(latency));
+  return out + "; of the others only the logs are left: they do not add up to the means above\n";
 }
 
 QString rate_line(const Json& rates, const char* name, const char* key, const char* bytes_key) {

@@ -105,9 +105,9 @@ QString RunCommand::progress_text() const {
     return text + QString("  warming up: sent %1/%2").arg(grouped(figures.warm_up.sent), grouped(figures.warm_up.planned));
   text += "  sent " + grouped(figures.attempted);
   if (figures.planned >= 0) text += '/' + grouped(figures.planned);
-  text +=
-      QString(" at %1/s  received %2 at %3/s  in flight %4")
-          .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s), grouped(figures.in_flight));
+  text += QString(" at %1/s  received %2 at %3/s  in flight %4%5")
+              .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s),
+                   figures.in_flight_at_most ? QString("at most ") : QString(), grouped(figures.in_flight));
   return text + QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
 }
 

@@ -44,7 +44,8 @@ struct RunEvent {
   Kind kind = Kind::fault;
   double at_s = 0;  // since the common start
   QString what;
-  /// Faults: from the fault until in flight and the median latency were back in the range of the two seconds before it. What lasts (pause,
+  /// Faults: from the fault until in flight and the median latency were back in the range of the two seconds before it (with
+  /// requests: until that median was, and deliveries came at half their former rate or more). What lasts (pause,
   /// kill, a service that does not read, confirm, or answer well) has not recovered before it was mended. None: not within the run, or not
   /// known.
   std::optional<double> recovered_after_s;

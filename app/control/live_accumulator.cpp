@@ -60,6 +60,7 @@ bool LiveAccumulator::Group<Stats>::is_kept_waiting_for(double t_s) const {
 LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()) {
   figures_.planned = settings.planned_messages().value_or(-1);
   figures_.warm_up.planned = settings.planned_warmup();
+  figures_.in_flight_at_most = settings.queue.requests.has_value();
 }
 
 void LiveAccumulator::restarted(Role role) {

@@ -50,18 +50,26 @@ struct LiveFigures {
     std::int64_t lost = -1;                  // copies; -1 until the end
   } warm_up;
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
+  // With requests it contains what nobody asked for, until N2NQ tells that as skipped.
+  bool in_flight_at_most = false;
   // While it runs as CountRate says, at the end the run's means: by the workers' own stamps.
   double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
   double sent_copies_per_s = unknown;                               // sent_per_s × copies
   Percentiles latency, latency_from_plan, delay, lag;               // whole run so far
   Percentiles latency_now;                                          // what this round brought: a point on the chart
-  struct Stages {  // means over the run so far, per delivery; they add up to latency from plan
+  // Means over the run so far, per delivery; they add up to latency from plan while both know the same deliveries. Of those before a kill
+  // only the logs are left, which tell no stages.
+  struct Stages {
     double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;
   } stages;
   struct StageTails {  // of the same; percentiles do not add up
     Percentiles lag, to_broker, in_queue, to_receiver;
   } stage_tails;
+  /// Deliveries whose stages are not known, though their latency is.
+  std::uint64_t without_stages() const {
+    return latency.count > stage_tails.in_queue.count ? latency.count - stage_tails.in_queue.count : 0;
+  }
   std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
   std::int64_t lost = -1;                             // copies; found by comparing sets at the end, -1 until then

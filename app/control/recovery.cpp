@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/recovery.h"
 
-#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace n2nq::app {
 
+/// What is not known is not held against it.
+bool Recovery::Open::has(const Sample& now) const {
+  return now.t_s > at_s && now.p50_us <= p50_us_max && !(now.in_flight > in_flight_max) && !(now.received_per_s < received_per_s_min);
+}
+
 void Recovery::look(const LiveFigures& figures) {
   const bool silent = figures.senders_silent || figures.receivers_silent;
   const bool heard = !silent && figures.latency_now.count > 0;
-  const Sample now{figures.t_s, figures.latency_now.p50_us, static_cast<double>(figures.in_flight)};
+  const bool exact = !figures.in_flight_at_most;
+  const Sample now{figures.t_s, figures.latency_now.p50_us, exact ? static_cast<double>(figures.in_flight) : unknown,
+                   exact ? unknown : figures.received_per_s};
   for (Open& open : open_) {
-    const bool in_range =
-        heard && !open.lasts && now.t_s > open.at_s && now.p50_us <= open.p50_us_max && now.in_flight <= open.in_flight_max;
+    const bool in_range = heard && !open.lasts && open.has(now);
     if (!heard && !silent) continue;  // nothing was delivered since the last look, as happens at low rates
     if (!in_range) {
       open.in_range = 0;
@@ -29,11 +35,14 @@ void Recovery::look(const LiveFigures& figures) {
 
 void Recovery::fault(std::size_t event, double at_s, Whom whom, bool lasts) {
   if (before_.empty()) return;  // nothing to compare with: the event stays without a figure
-  const auto highest = [this](auto member) {
-    return (*std::max_element(before_.begin(), before_.end(), [&](const Sample& a, const Sample& b) { return a.*member < b.*member; })).*
-           member;
-  };
-  open_.push_back({event, at_s, highest(&Sample::p50_us) * latency_slack, highest(&Sample::in_flight) * in_flight_slack, whom, lasts});
+  // NaN where none of the samples knows it, which bounds nothing.
+  double p50_us = unknown, in_flight = unknown, received_per_s = unknown;
+  for (const Sample& sample : before_) {
+    p50_us = std::fmax(p50_us, sample.p50_us);
+    in_flight = std::fmax(in_flight, sample.in_flight);
+    received_per_s = std::fmin(received_per_s, sample.received_per_s);
+  }
+  open_.push_back({event, at_s, p50_us * latency_slack, in_flight * in_flight_slack, received_per_s * rate_slack, whom, lasts});
 }
 
 void Recovery::mend(Whom whom) {

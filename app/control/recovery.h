@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long a run takes to recover from a fault: until in flight and latency are back in the range that they had in the two seconds before.
+// Where in flight is known as an upper bound only, it says nothing: then deliveries have to come again, too, instead.
 // Fed with the live figures, so its grain is their period. No clock of its own.
 #pragma once
 
@@ -41,19 +42,25 @@ class Recovery {
   /// A range that was measured over two seconds is no bound for good: so much above it still counts as in it.
   static constexpr double latency_slack = 1.25;
   static constexpr double in_flight_slack = 1.25;
+  /// The rate is over a second, and other requests may have changed it just before: it only tells a run that goes on from one that does
+  /// not.
+  static constexpr double rate_slack = 0.5;
 
   struct Sample {
     double t_s, p50_us;
-    double in_flight;
+    double in_flight;       // NaN: known as an upper bound only
+    double received_per_s;  // NaN: not known yet, as behind a restart
   };
   struct Open {
     std::size_t event;
     double at_s;
-    double p50_us_max, in_flight_max;
+    double p50_us_max, in_flight_max, received_per_s_min;
     Whom whom;
     bool lasts;
     int in_range = 0;
     double first_in_range_s = 0;
+
+    bool has(const Sample& now) const;
   };
 
   std::deque<Sample> before_;

@@ -7,6 +7,8 @@
 #include "ui/card/charts_card.h"
 #include "ui/card/ledger_panel.h"
 #include "ui/page/bench_page.h"
+#include "ui/page/status_strip.h"
+#include "ui/widget/stage_bar.h"
 
 namespace {
 
@@ -49,7 +51,14 @@ void TestFaults::a_group_is_killed_and_started_again() {
   QVERIFY(wait_for_messages(bench));
   QCOMPARE(bench.run().events().size(), std::size_t{1});
   QVERIFY(bench.run().events().front().what.contains(QStringLiteral("killed and started again")));
+  const auto* heading = bench.find<QLabel>(QStringLiteral("stages_heading"));
+  const QString add_up = QStringLiteral("they add up");
+  if (role == "receivers") QVERIFY(BenchWindow::wait_for([&] { return heading->text().contains(QStringLiteral(" deliveries")); }));
+  QVERIFY2(!bench.window().findChild<ui::StatusStrip*>()->text().contains(QStringLiteral("clean so far")), "it cannot become clean");
   QVERIFY(stop_and_wait(bench));
+  QCOMPARE(heading->text().contains(add_up), role == "senders");
+  QCOMPARE(bench.find<ui::StageBar>(QStringLiteral("stage_bar"))->accessibleDescription().contains(QStringLiteral("do not add up")),
+           role == "receivers");
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
   QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("lost")), QStringLiteral("0"));
 }
@@ -202,6 +211,7 @@ void TestFaults::the_load_balancer_with_requests() {
   QVERIFY(bench.click(QStringLiteral("button_make_request")));
   QVERIFY(wait_for_receiver(bench, 1));
   QCOMPARE(received_of(bench, 2), 0);
+  QVERIFY(bench.find<QWidget>(QStringLiteral("count_in_flight"))->accessibleName().contains(QStringLiteral("at most")));
   QVERIFY(stop_and_wait(bench));
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::stopped, qPrintable(reasons(bench)));
   QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("duplicated")), QStringLiteral("0"));

@@ -78,7 +78,7 @@ void TestLedger::only_unannounced_duplicates_taint() {
   QVERIFY(ledger->taint(duplicated) == ui::Taint::none && tile->taint() == ui::Taint::none);
   QVERIFY(ui::taint_so_far(figures) == ui::Taint::none);
   const auto* strip = bench.window().findChild<ui::StatusStrip*>();
-  QVERIFY2(strip->text().contains(QStringLiteral("ledger clean so far")), qPrintable(strip->text()));
+  QVERIFY2(strip->text().contains(QStringLiteral("degraded so far: harm on purpose, ledger clean")), qPrintable(strip->text()));
 
   figures.duplicated_unflagged = 1;
   show(figures);

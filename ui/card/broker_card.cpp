@@ -161,14 +161,12 @@ QWidget* BrokerCard::make_stages(const Theme& theme) {
   auto* layout = new QVBoxLayout(well);
   layout->setContentsMargins(space::between, space::between, space::between, space::between);
   layout->setSpacing(space::in_row);
-  auto* heading = make_label(QStringLiteral("Where the time goes (means: they add up)"), "caption");
-  heading->setObjectName(QStringLiteral("stages_heading"));
-  layout->addWidget(heading);
   stages_ = new StageBar(theme);
-  connect(stages_, &StageBar::past_changed, heading, [heading](bool past) {
-    heading->setText(past ? QStringLiteral("Where the time went, as far as the receivers told")
-                          : QStringLiteral("Where the time goes (means: they add up)"));
-  });
+  auto* heading = make_label(stages_->heading(), "caption");
+  heading->setObjectName(QStringLiteral("stages_heading"));
+  heading->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);  // a longer one must not widen the card
+  layout->addWidget(heading);
+  connect(stages_, &StageBar::heading_changed, heading, &QLabel::setText);
   layout->addWidget(stages_);
   return well;
 }

@@ -28,6 +28,8 @@ LiveChart::Spec latency_spec() {
           100};
 }
 
+constexpr std::size_t in_flight_series = 2;
+
 LiveChart::Spec rate_spec() {
   return {QStringLiteral("chart_rates"),
           QStringLiteral("Rates over time"),
@@ -94,7 +96,7 @@ QHBoxLayout* ChartsCard::make_head(const QString& title, const LiveChart& chart)
   head->setSpacing(space::between);
   head->addWidget(make_label(title, "strong"));
   head->addStretch(1);
-  head->addWidget(new ChartLegend(theme_, chart.spec()));
+  head->addWidget(new ChartLegend(theme_, chart));
   return head;
 }
 
@@ -120,6 +122,8 @@ void ChartsCard::restyle() {
 
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
   if (figures.t_s < 0 || figures.round == 0) return;
+  rate_chart_->name_series(in_flight_series,
+                           figures.in_flight_at_most ? QStringLiteral("in flight, at most") : QStringLiteral("in flight"));
   const bool silent = figures.senders_silent || figures.receivers_silent;
   if (figures.round == round_ && !silent) return;  // an answer that is only late leaves no gap
   // A sample stands where its answers came, not where the window got round to showing them.

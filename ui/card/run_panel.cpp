@@ -167,6 +167,12 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
     const std::int64_t tainting = i == duplicated_at ? figures.duplicated_unflagged : value;
     tiles_[i]->set_taint(tainting > 0 ? counts[i].taint : Taint::none);
   }
+  tiles_[in_flight_at]->set_caption(figures.in_flight_at_most ? QStringLiteral("in flight, at most") : QStringLiteral("in flight"));
+  tiles_[in_flight_at]->set_meaning(
+      figures.in_flight_at_most
+          ? QStringLiteral("Accepted × copies − received − skipped. With requests this contains what nobody asked for,\n"
+                           "until N2NQ tells that it was skipped: deliveries still to come are at most as many")
+          : QString::fromUtf8(counts[in_flight_at].meaning));
   // Both groups know a part of it.
   if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});
   const bool over = figures.lost >= 0;

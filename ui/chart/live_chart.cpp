@@ -92,6 +92,12 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
   show_window(window_);
 }
 
+void LiveChart::name_series(std::size_t series, const QString& name) {
+  if (spec_.series[series].name == name) return;
+  spec_.series[series].name = name;
+  emit series_named();
+}
+
 QString LiveChart::unit() const {
   return spec_.is_time ? QString::fromUtf8(scale_.unit) : spec_.unit;
 }

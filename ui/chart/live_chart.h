@@ -52,6 +52,8 @@ class LiveChart : public QChartView {
   /// What is marked at this instant, give or take a few pixels, line by line.
   QStringList marks_at(double t_s) const;
   const Spec& spec() const { return spec_; }
+  /// What the series is called from now on.
+  void name_series(std::size_t series, const QString& name);
   QString unit() const;
   double value_axis_top() const { return logarithmic_ ? log_.max : top_; }
 
@@ -59,6 +61,7 @@ class LiveChart : public QChartView {
   void pan_requested(double seconds);
   void zoom_requested(double factor, double anchor_s);
   void reset_requested();
+  void series_named();
   /// The instant under the pointer or moved to by keys; NaN: none.
   void reading_requested(double t_s);
 

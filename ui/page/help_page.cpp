@@ -29,7 +29,7 @@ constexpr const char* page = R"(
 <tr><td width="150">delay</td><td>gap between two sends of one sender</td></tr>
 <tr><td width="150">lag</td><td>planned to actual send; not part of the latency</td></tr>
 <tr><td width="150">p99</td><td>99 of 100 took at most this long; p50 and p95 alike</td></tr>
-<tr><td width="150">in flight</td><td>accepted by N2NQ, still to be received or skipped</td></tr>
+<tr><td width="150">in flight</td><td>accepted by N2NQ, still to be received or skipped; with requests at most, since it contains what nobody asked for until N2NQ tells</td></tr>
 <tr><td width="150">expired</td><td>removed from the queue before its receiver got it</td></tr>
 <tr><td width="150">–</td><td>not known yet</td></tr>
 </table>

@@ -4,8 +4,10 @@
 #include <QDir>
 #include <QFontMetrics>
 #include <QPainter>
+#include <algorithm>
 #include <cmath>
 
+#include "app/control/fault.h"
 #include "ui/model/taint.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
@@ -62,7 +64,11 @@ QString StatusStrip::ledger_words() const {
     case Taint::none:
       break;
   }
-  return QStringLiteral("ledger clean so far");
+  // No ledger, however clean, makes such a run a clean one.
+  const auto& events = run.events();
+  const bool harmed =
+      std::any_of(events.begin(), events.end(), [](const app::RunEvent& e) { return e.kind == app::RunEvent::Kind::fault; });
+  return harmed ? QStringLiteral("degraded so far: harm on purpose, ledger clean") : QStringLiteral("ledger clean so far");
 }
 
 void StatusStrip::refresh() {

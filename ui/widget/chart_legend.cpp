@@ -10,12 +10,20 @@ namespace {
 constexpr int line_px = 18;
 }
 
-ChartLegend::ChartLegend(const Theme& theme, const LiveChart::Spec& spec, QWidget* parent) : QWidget(parent), theme_(theme), spec_(spec) {
+ChartLegend::ChartLegend(const Theme& theme, const LiveChart& chart, QWidget* parent)
+    : QWidget(parent), theme_(theme), spec_(chart.spec()) {
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-  QStringList names;
-  for (const auto& series : spec.series) names << series.name;
-  setAccessibleName(QStringLiteral("Series: ") + names.join(QStringLiteral(", ")));
+  take_names();
+  connect(&chart, &LiveChart::series_named, this, &ChartLegend::take_names);
   connect(&theme, &Theme::changed, this, [this] { updateGeometry(); });
+}
+
+void ChartLegend::take_names() {
+  QStringList names;
+  for (const auto& series : spec_.series) names << series.name;
+  setAccessibleName(QStringLiteral("Series: ") + names.join(QStringLiteral(", ")));
+  updateGeometry();
+  update();
 }
 
 QSize ChartLegend::sizeHint() const {

@@ -11,7 +11,7 @@ namespace n2nq::ui {
 class ChartLegend : public QWidget {
   Q_OBJECT
  public:
-  ChartLegend(const Theme& theme, const LiveChart::Spec& spec, QWidget* parent = nullptr);
+  ChartLegend(const Theme& theme, const LiveChart& chart, QWidget* parent = nullptr);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -19,6 +19,8 @@ class ChartLegend : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void take_names();
+
   const Theme& theme_;
   const LiveChart::Spec& spec_;
 };

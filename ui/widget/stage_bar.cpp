@@ -32,23 +32,31 @@ StageBar::StageBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme
 void StageBar::clear() {
   means_us_.fill(app::unknown);
   tails_ = {};
-  set_past(false);
+  set_known(false, 0, 0);
   describe();
   update();
 }
 
-void StageBar::set_past(bool past) {
-  if (past == past_) return;
+void StageBar::set_known(bool past, std::uint64_t known, std::uint64_t all) {
+  const QString before = heading();
   past_ = past;
-  emit past_changed(past);
+  known_ = known;
+  all_ = all;
+  if (const QString now = heading(); now != before) emit heading_changed(now);
+}
+
+QString StageBar::heading() const {
+  if (past_) return QStringLiteral("Where the time went, as far as the receivers told");
+  if (known_ == all_) return QStringLiteral("Where the time goes (means: they add up)");
+  return QStringLiteral("Where the time goes, of %1 of %2 deliveries").arg(count_text(known_), count_text(all_));
 }
 
 void StageBar::set_figures(const app::LiveFigures& figures) {
   const auto& s = figures.stages;
   // Without a plan there is no lag; the others are known together or not at all: a killed group leaves none of them behind.
   const bool known = !std::isnan(s.to_broker_us) && !std::isnan(s.in_queue_us) && !std::isnan(s.to_receiver_us);
-  if (!known) return set_past(!std::isnan(means_us_.back()));
-  set_past(false);
+  if (!known) return set_known(!std::isnan(means_us_.back()), known_, all_);
+  set_known(false, figures.latency.count - figures.without_stages(), figures.latency.count);
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
   const auto& tails = figures.stage_tails;
   tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
@@ -58,6 +66,13 @@ void StageBar::set_figures(const app::LiveFigures& figures) {
 
 void StageBar::describe() {
   QStringList lines;
+  if (known_ != all_) {
+    // To N2NQ, in the queue and to the receiver are a latency's parts; lag comes before it.
+    lines << QStringLiteral(
+                 "Known of %1 of %2 deliveries, whose mean latency is %3; of the others only the logs are left, so that these means\n"
+                 "do not add up to those of all")
+                 .arg(count_text(known_), count_text(all_), time_figure(means_us_[1] + means_us_[2] + means_us_[3]).text());
+  }
   for (std::size_t i = 0; i < stage_count; ++i) {
     QString line = QStringLiteral("%1: mean %2 (%3)")
                        .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));

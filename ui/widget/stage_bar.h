@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the time goes: the mean of each stage as a part of one bar. Means, because only they add up; so either all are known or none is
-// shown. When they cease to be known, those that were known last stay, and it is said that they do.
+// shown. When they cease to be known, those that were known last stay, and it is said that they do; so it is when they are known of a part
+// of the deliveries only.
 #pragma once
 
 #include <QWidget>
@@ -19,9 +20,11 @@ class StageBar : public QWidget {
   void clear();
   /// Whether what is shown was true once, but nothing newer is known.
   bool is_past() const { return past_; }
+  /// What the bar shows, and of which deliveries.
+  QString heading() const;
 
  signals:
-  void past_changed(bool past);
+  void heading_changed(const QString& heading);
 
  public:
   QSize sizeHint() const override;
@@ -33,13 +36,14 @@ class StageBar : public QWidget {
  private:
   static constexpr std::size_t stage_count = 4;
   void describe();
-  void set_past(bool past);
+  void set_known(bool past, std::uint64_t known, std::uint64_t all);
   std::array<QColor, stage_count> colors() const;
 
   const Theme& theme_;
   std::array<double, stage_count> means_us_;
   std::array<app::Percentiles, stage_count> tails_;
   bool past_ = false;
+  std::uint64_t known_ = 0, all_ = 0;  // deliveries
 };
 
 }  // namespace n2nq::ui

@@ -20,6 +20,7 @@ class Tile : public QWidget {
   Tile(const Theme& theme, Size size, const QString& meaning, QWidget* parent = nullptr);
 
   void set_caption(const QString& caption) { put(caption_, caption); }
+  void set_meaning(const QString& meaning) { put(meaning_, meaning); }
   void set_detail(const QString& detail) { put(detail_, detail); }
   /// `exact`: all digits, for the tooltip. `shorter` is shown when the figure does not fit.
   void set_figure(const Figure& figure, const QString& exact = {}, const QString& shorter = {});

@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/result_table.h"
 #include "app/settings/settings_file.h"
 #include "tests/app/support/event_loop.h"
 
@@ -89,6 +90,20 @@ TEST_F(CliTest, a_short_run_is_clean_and_leaves_its_folder) {
   for (const char* name : {"settings.yaml", "messages.tsv", "latency.hgrm", "broker.log", "senders/S010.log", "receivers/R010.log"}) {
     EXPECT_TRUE(QFile::exists(out + '/' + name)) << name;
   }
+}
+
+TEST_F(CliTest, stages_that_are_known_of_a_part_say_of_which) {
+  EXPECT_EQ(run({"run", "quick", "--set", "senders.duration_s=3", "--set", "senders.rate_per_s=50", "--set", "queue.responses=true",
+                 "--fault", "restart:receivers@1", "--out", out}),
+            0)
+      << errors();
+  const QString table = QString::fromUtf8(bench.readAllStandardOutput());
+  const Json result = summary();
+  const auto known = result["stages"]["in_queue_us"]["count"].get<std::int64_t>(), all = result["latency_us"]["count"].get<std::int64_t>();
+  EXPECT_LT(known, all);
+  EXPECT_TRUE(table.contains("known of " + grouped(known) + " of " + grouped(all) + " deliveries, whose mean latency is"))
+      << table.toStdString();
+  EXPECT_TRUE(table.contains("they do not add up"));
 }
 
 TEST_F(CliTest, the_load_balancer_delivers_each_message_once) {

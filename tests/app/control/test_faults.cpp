@@ -82,12 +82,16 @@ struct RecoveryTest : ::testing::Test {
   static constexpr Recovery::Whom receivers{Role::receivers, 0};
   Recovery recovery;
   double t_s = 0;
+  bool at_most = false;  // what in flight is
+  double received_per_s = unknown;
 
   void rounds(int count, double p50_us, std::int64_t in_flight, bool silent = false) {
     for (int i = 0; i < count; ++i) {
       LiveFigures figures;
       figures.t_s = t_s += 0.1;
       figures.in_flight = in_flight;
+      figures.in_flight_at_most = at_most;
+      figures.received_per_s = received_per_s;
       figures.receivers_silent = silent;
       if (!silent) figures.latency_now.count = 10, figures.latency_now.p50_us = p50_us;
       recovery.look(figures);
@@ -138,6 +142,33 @@ TEST_F(RecoveryTest, without_anything_to_compare_with_there_is_no_figure) {
   recovery.fault(0, 0, receivers, false);
   rounds(50, 100, 50);
   EXPECT_TRUE(recovery.take().empty());
+}
+
+TEST_F(RecoveryTest, an_upper_bound_of_what_is_in_flight_holds_nothing_back) {
+  at_most = true;
+  rounds(10, 100, 50);  // no rate is known so far
+  received_per_s = 1000;
+  rounds(10, 100, 50);
+  recovery.fault(0, t_s, receivers, false);
+  rounds(3, 100, 9000);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_NEAR(recovered[0].after_s, 0.1, 1e-9);
+}
+
+TEST_F(RecoveryTest, where_in_flight_is_an_upper_bound_deliveries_have_to_come_again) {
+  at_most = true;
+  received_per_s = 1000;
+  rounds(20, 100, 50);
+  recovery.fault(0, t_s, receivers, false);
+  received_per_s = 400;
+  rounds(10, 100, 50);
+  EXPECT_TRUE(recovery.take().empty());
+  received_per_s = 600;
+  rounds(3, 100, 50);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_NEAR(recovered[0].after_s, 1.1, 1e-9);
 }
 
 TEST_F(RecoveryTest, a_fault_that_is_never_mended_and_never_over_stays_open) {

@@ -115,6 +115,13 @@ TEST(live_accumulator, what_stands_side_by_side_answers_the_same_question) {
   EXPECT_EQ(figures.in_flight, 10);
 }
 
+TEST(live_accumulator, with_requests_what_is_in_flight_is_an_upper_bound) {
+  Settings settings;
+  EXPECT_FALSE(LiveAccumulator(settings).snapshot(0).in_flight_at_most);
+  settings.queue.requests.emplace();
+  EXPECT_TRUE(LiveAccumulator(settings).snapshot(0).in_flight_at_most);
+}
+
 TEST(live_accumulator, what_has_arrived_was_accepted_and_sent) {
   Rounds rounds(4);
   rounds.ask(), rounds.senders_answer(10), rounds.receivers_answer(45);

@@ -11,6 +11,7 @@
 #include "ui/chart/chart_history.h"
 #include "ui/chart/time_window.h"
 #include "ui/text/figures.h"
+#include "ui/widget/chart_legend.h"
 
 namespace {
 
@@ -153,6 +154,13 @@ void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
   QCOMPARE(lines[3], QStringLiteral("p99: ") + dash());
   card.rate_chart()->set_reading(5.0);
   QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12"));
+  app::LiveFigures bound = sample(10, 400);
+  bound.in_flight_at_most = true;
+  card.add_sample(bound);
+  card.rate_chart()->set_reading(5.0);
+  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight, at most: 12"));
+  const auto legends = card.findChildren<ChartLegend*>();
+  QVERIFY(std::any_of(legends.begin(), legends.end(), [](auto* one) { return one->accessibleName().contains(QStringLiteral("at most")); }));
   card.latency_chart()->set_reading(app::unknown);
   QVERIFY(card.latency_chart()->reading_lines().isEmpty());
 }
