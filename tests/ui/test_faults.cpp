@@ -9,6 +9,7 @@
 #include "ui/page/bench_page.h"
 #include "ui/page/status_strip.h"
 #include "ui/widget/stage_bar.h"
+#include "ui/widget/tile.h"
 
 namespace {
 
@@ -211,7 +212,8 @@ void TestFaults::the_load_balancer_with_requests() {
   QVERIFY(bench.click(QStringLiteral("button_make_request")));
   QVERIFY(wait_for_receiver(bench, 1));
   QCOMPARE(received_of(bench, 2), 0);
-  QVERIFY(bench.find<QWidget>(QStringLiteral("count_in_flight"))->accessibleName().contains(QStringLiteral("at most")));
+  const auto* in_flight = bench.find<ui::Tile>(QStringLiteral("count_in_flight"));
+  QVERIFY(in_flight->text().startsWith(QStringLiteral("≤ ")) && in_flight->toolTip().contains(QStringLiteral("at most")));
   QVERIFY(stop_and_wait(bench));
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::stopped, qPrintable(reasons(bench)));
   QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("duplicated")), QStringLiteral("0"));
