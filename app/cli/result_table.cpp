@@ -97,6 +97,7 @@ QString ledger_block(const Json& summary) {
                                                             {"expired", "expired"},
                                                             {"unrequested", "unrequested"},
                                                             {"parked", "parked"},
+                                                            {"parked_delivered", "parked though delivered"},
                                                             {"cut_off", "cut off"},
                                                             {"still_queued", "still queued"},
                                                             {"lost", "lost"},

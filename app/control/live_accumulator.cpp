@@ -144,6 +144,7 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
   figures_.expired = stats.expired;
   figures_.unrequested = stats.unrequested;
   figures_.parked = stats.parked;
+  figures_.parked_delivered = stats.parked_delivered;
   figures_.cut_off = stats.cut_off;
   figures_.redelivered = stats.redelivered;
   figures_.confirmed = stats.confirmed;
@@ -164,7 +165,7 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
 }
 
 /// Two groups answer one question a moment apart, and senders hear a little late what N2NQ has accepted. But what has arrived was accepted,
-/// and what was accepted was sent.
+/// and what was accepted was sent. A copy is in one place only: what arrived and was parked all the same is not in `skipped`.
 void LiveAccumulator::settle_counts(bool whole_round) {
   const std::int64_t arrived = figures_.received - figures_.duplicated + figures_.skipped;
   figures_.accepted = std::max(figures_.accepted, (arrived + copies_ - 1) / copies_);

@@ -81,9 +81,10 @@ struct LiveFigures {
   };
   std::optional<Settled> settled;
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0, log_lines_dropped = 0;
-  std::int64_t duplicated_unflagged = 0;                                 // of duplicated: did not say that they are sent again
-  std::int64_t bad_checksum = 0, unasked = 0;                            // deliveries; those with a wrong checksum are in no other count
-  std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0;    // of skipped
+  std::int64_t duplicated_unflagged = 0;                               // of duplicated: did not say that they are sent again
+  std::int64_t bad_checksum = 0, unasked = 0;                          // deliveries; those with a wrong checksum are in no other count
+  std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0;  // of skipped
+  std::int64_t parked_delivered = 0;  // copies that N2NQ parked though they arrived: they count as delivered, and are not in parked
   std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;  // deliveries, and answers to them
 };
 

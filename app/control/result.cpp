@@ -192,6 +192,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.expired = static_cast<std::int64_t>(total.skipped.expired);
   out.unrequested = static_cast<std::int64_t>(total.skipped.unrequested);
   out.parked = static_cast<std::int64_t>(total.skipped.parked);
+  out.parked_delivered = static_cast<std::int64_t>(total.parked_delivered);
   out.cut_off = static_cast<std::int64_t>(total.skipped.cut_off);
   out.redelivered = static_cast<std::int64_t>(total.tags.redelivered);
   if (receivers) {
@@ -237,6 +238,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   // A duration lets through as many as fall into it; only a number of messages is a promise that can be broken by one.
   if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
   input.warmup_messages = static_cast<std::uint64_t>(settings.senders.warmup_messages);
+  if (settings.queue.responses) input.attempts_max = static_cast<std::uint64_t>(settings.responses.attempts_max);
   input.broker_restarted = record.broker_restarted;
   input.stopped_by_user = was_stopped(record);
   if (auto account = account_of(record, Role::senders, measure::senders_account_from, troubles))

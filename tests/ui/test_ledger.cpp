@@ -80,6 +80,12 @@ void TestLedger::only_unannounced_duplicates_taint() {
   const auto* strip = bench.window().findChild<ui::StatusStrip*>();
   QVERIFY2(strip->text().contains(QStringLiteral("degraded so far: harm on purpose, ledger clean")), qPrintable(strip->text()));
 
+  app::LiveFigures parked = figures;
+  parked.parked_delivered = 2;
+  show(parked);
+  QCOMPARE(ledger->value(QStringLiteral("parked, delivered")), QStringLiteral("2"));
+  QVERIFY(ledger->taint(QStringLiteral("parked, delivered")) == ui::Taint::degrades);
+  QVERIFY(ledger->taint(QStringLiteral("parked")) == ui::Taint::none);
   figures.duplicated_unflagged = 1;
   show(figures);
   QVERIFY(ledger->taint(duplicated) == ui::Taint::degrades && tile->taint() == ui::Taint::degrades);
@@ -95,7 +101,8 @@ void TestLedger::only_unannounced_duplicates_taint() {
     one.*count = 1;
     QVERIFY(ui::taint_so_far(one) == ui::Taint::breaks);
   }
-  for (std::int64_t LiveFigures::*count : {&LiveFigures::parked, &LiveFigures::cut_off, &LiveFigures::expired}) {
+  for (std::int64_t LiveFigures::*count :
+       {&LiveFigures::parked, &LiveFigures::parked_delivered, &LiveFigures::cut_off, &LiveFigures::expired}) {
     app::LiveFigures one;
     one.*count = 1;
     QVERIFY(ui::taint_so_far(one) == ui::Taint::degrades);

@@ -20,7 +20,7 @@ constexpr int pad_px = space::between;
 constexpr int column_gap_px = 20;
 constexpr int sign_px = 12;  // for what joins the counts of a balance
 constexpr int lines = 16;    // headline, sum, and the longer column with its titles
-constexpr int lines_with_warm_up = 17;
+constexpr int lines_with_warm_up = 18;
 constexpr int sum_lines_max = 3;
 enum GroupAt : std::size_t { messages_at, copies_at, findings_at, reference_at, warm_up_at };
 
@@ -56,7 +56,7 @@ const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
         {"delivered", "Copies that arrived at their receiver, each counted once", Taint::none},
         {"expired", "Removed from the queue at its retention before the receiver got it", Taint::degrades},
         {"unrequested", "Not sent, because the receiver's request does not ask for it; no fault", Taint::none},
-        {"parked", "Put aside after the most attempts, without a confirmation", Taint::degrades},
+        {"parked", "Put aside after the most attempts, and never arrived whole; what did arrive stands under delivered", Taint::degrades},
         {"cut off", "Not sent any more to a receiver that took its messages too slowly", Taint::degrades},
         {"still queued", "In the queue when the run ended; degrades the run unless it was stopped", Taint::degrades},
         {"lost", "Sent and never arrived: found by comparing which were accepted with which arrived", Taint::breaks},
@@ -64,6 +64,9 @@ const std::vector<LedgerPanel::Group>& LedgerPanel::groups() {
       {"findings, in no balance",
        "A finding beside the balance: any of these makes the verdict worse",
        {{"duplicated", "Arrived more than once; degrades the run unless it is marked as sent again", Taint::degrades},
+        {"parked, delivered",
+         "Of delivered: N2NQ gave them up after the most attempts, because the receiver that has them refused them or answered too late",
+         Taint::degrades},
         {"out of order", "Arrived after a later message of the same sender, without being marked as sent again", Taint::degrades},
         {"negative", "Deliveries whose latency came out below zero: clocks that do not fit", Taint::degrades},
         {"unexpected", "Arrived though nobody sent it, or not to this receiver", Taint::breaks},
@@ -167,6 +170,7 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
   put("expired", f.expired);
   put("unrequested", f.unrequested);
   put("parked", f.parked);
+  put("parked, delivered", f.parked_delivered);
   put("cut off", f.cut_off);
   put("confirmed", f.confirmed, settings.queue.responses);
   put("sent again", f.redelivered);

@@ -46,8 +46,10 @@ const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role rol
       {Kind::count, "sent again", "Deliveries that were marked as sent again, because they had not been confirmed", 1,
        Applies::with_responses},
       {Kind::count, "expired", "Removed from the queue at their retention before this receiver got them", 2, Applies::with_skipped},
-      {Kind::count, "skipped", "What this receiver will not get, for whatever reason: expired, not asked for, parked or cut off", 3,
-       Applies::with_skipped},
+      {Kind::count, "skipped",
+       "What this receiver will not get, for whatever reason: expired, not asked for, parked or cut off; what it has is delivered and not "
+       "in here, even if N2NQ parked it",
+       3, Applies::with_skipped},
       {Kind::rules, "asks for", "Which messages this receiver asks for now", 0, Applies::with_requests},
   };
   return role == app::Role::senders ? senders : receivers;

@@ -10,6 +10,7 @@ namespace n2nq::worker {
 class Counter {
  public:
   void add(std::uint64_t more = 1) { value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed); }
+  void take(std::uint64_t less) { value_.store(value_.load(std::memory_order_relaxed) - less, std::memory_order_relaxed); }
   void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
   std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
 

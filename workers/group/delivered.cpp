@@ -20,6 +20,13 @@ void append(measure::SenderSets& sets, std::uint32_t sender, wire::IndexSet set)
 
 }  // namespace
 
+std::uint64_t count_in(const wire::IndexSet& set, std::uint64_t from, std::uint64_t to) {
+  std::uint64_t count = 0;
+  auto run = std::ranges::lower_bound(set.runs(), from, {}, &wire::IndexSet::Run::to);
+  for (; run != set.runs().end() && run->from <= to; ++run) count += std::min(run->to, to) - std::max(run->from, from) + 1;
+  return count;
+}
+
 DeliveredSets::Finding DeliveredSets::add(std::uint32_t sender, std::uint64_t index, bool flagged) {
   Run& run = runs_[sender - 1];
   if (run.from == Run::has_gaps) return add_gapped(gapped_[run.to], index, flagged);
@@ -47,6 +54,13 @@ DeliveredSets::Finding DeliveredSets::add_gapped(Gapped& gapped, std::uint64_t i
   return {.inverted = inverted};
 }
 
+std::uint64_t DeliveredSets::count_in(std::uint32_t sender, std::uint64_t from, std::uint64_t to) const {
+  const Run& run = runs_[sender - 1];
+  if (run.from == Run::has_gaps) return worker::count_in(gapped_[run.to].set, from, to);
+  const std::uint64_t first = std::max(from, run.from), behind = std::min(to + 1, run.to);
+  return first < behind ? behind - first : 0;
+}
+
 measure::SenderSets DeliveredSets::sets() const {
   measure::SenderSets sets;
   for (std::size_t place = 0; place < runs_.size(); ++place) {
@@ -60,6 +74,27 @@ measure::SenderSets DeliveredSets::sets() const {
     append(sets, static_cast<std::uint32_t>(place + 1), std::move(set));
   }
   return sets;
+}
+
+std::uint64_t IndexBits::count_in(std::uint64_t from, std::uint64_t to) const {
+  std::uint64_t count = 0;
+  for (std::uint64_t place = from / block_bits; place <= to / block_bits && place < blocks_.size(); ++place) {
+    const Block& block = blocks_[static_cast<std::size_t>(place)];
+    if (block.count == 0) continue;
+    const std::uint64_t base = place * block_bits;
+    const std::uint64_t first = std::max(from, base) - base, last = std::min(to - base, block_bits - 1);
+    if (block.count == block_bits) {
+      count += last - first + 1;
+      continue;
+    }
+    for (std::uint64_t word = first / 64; word <= last / 64; ++word) {
+      std::uint64_t bits = block.words[word];
+      if (word == first / 64) bits &= ~std::uint64_t{0} << (first % 64);
+      if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
+      count += static_cast<std::uint64_t>(std::popcount(bits));
+    }
+  }
+  return count;
 }
 
 wire::IndexSet IndexBits::set() const {

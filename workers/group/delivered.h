@@ -11,6 +11,9 @@
 
 namespace n2nq::worker {
 
+/// How many indexes from `from` to `to`, both inclusive, are in the set.
+std::uint64_t count_in(const wire::IndexSet& set, std::uint64_t from, std::uint64_t to);
+
 /// One receiver in broadcaster mode: per sender the set of indexes it has. As long as they come without a gap (also when the first was not
 /// 0: a late joiner) that is two numbers per sender; a sender with gaps gets a set of its own.
 class DeliveredSets {
@@ -25,6 +28,9 @@ class DeliveredSets {
   };
   /// `sender` is 1 … senders_total, `index` below Pacer::messages_max; `flagged`: the broker said that this one may be out of order.
   Finding add(std::uint32_t sender, std::uint64_t index, bool flagged);
+
+  /// How many of the sender's indexes from `from` to `to`, both inclusive, arrived.
+  std::uint64_t count_in(std::uint32_t sender, std::uint64_t from, std::uint64_t to) const;
 
   /// Runs of senders that share one set, by rising sender; senders without any are left out.
   measure::SenderSets sets() const;
@@ -52,6 +58,8 @@ class IndexBits {
  public:
   /// False when it was there already. The index is below Pacer::messages_max.
   bool add(std::uint64_t index);
+  /// Of those from `from` to `to`, both inclusive.
+  std::uint64_t count_in(std::uint64_t from, std::uint64_t to) const;
   wire::IndexSet set() const;
   bool empty() const { return blocks_.empty(); }
 
@@ -73,6 +81,7 @@ class SharedDelivered {
 
   /// `receiver` is a place in the group, from 0.
   DeliveredSets::Finding add(std::uint32_t receiver, std::uint32_t sender, std::uint64_t index, bool flagged, bool redelivered = false);
+  std::uint64_t count_in(std::uint32_t sender, std::uint64_t from, std::uint64_t to) const { return bits_[sender - 1].count_in(from, to); }
   measure::SenderSets sets() const;
 
  private:

@@ -12,7 +12,9 @@ namespace n2nq::worker {
 struct DeliveryCounts {
   Counter received, duplicated, duplicated_unflagged, redelivered, out_of_order, unexpected, negative, bad_checksum, unasked, bytes;
   Counter confirmed, answered_negatively;
+  // Copies that N2NQ gave up and that are not here: what arrived is delivered, whatever N2NQ took it for.
   Counter expired, unrequested, parked, cut_off;
+  Counter parked_delivered;  // copies that N2NQ parked though they arrived
 
   Counter& skipped_for(wire::SkipReason reason) {
     switch (reason) {

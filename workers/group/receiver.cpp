@@ -161,6 +161,8 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
     counts.duplicated.add();
     if (!redelivered && !finding.overtaken) counts.duplicated_unflagged.add();
     flags |= measure::line_duplicate;
+  } else if (!skipped_sets_.empty()) {
+    take_off_skipped(delivery.sender, delivery.index);
   }
   if (finding.inverted) {
     counts.out_of_order.add();
@@ -180,11 +182,32 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
 void Receiver::on_skipped(std::span<const wire::SkippedRange> ranges) {
   for (const wire::SkippedRange& range : ranges) {
     if (range.sender == 0 || range.sender > shared_.senders_total || range.to >= Pacer::messages_max) continue;
+    wire::IndexSet fresh;
+    fresh.add_range(range.from, range.to);
     wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
-    if (is_warm_up(range.from)) {
-      warm_up_.skipped_for(range.reason).add(set.add_range(range.from, std::min(range.to, shared_.warmup_messages - 1)));
+    if (count_in(set, range.from, range.to) > 0) fresh -= set;
+    set.add_range(range.from, range.to);
+    for (const wire::IndexSet::Run& run : fresh.runs()) {
+      const std::uint64_t border = shared_.warmup_messages;
+      if (run.from < border) count_skipped(range.reason, range.sender, run.from, std::min(run.to, border - 1));
+      if (run.to >= border) count_skipped(range.reason, range.sender, std::max(run.from, border), run.to);
     }
-    measured_.skipped_for(range.reason).add(set.add_range(std::max(range.from, shared_.warmup_messages), range.to));
+  }
+}
+
+void Receiver::count_skipped(wire::SkipReason reason, std::uint32_t sender, std::uint64_t from, std::uint64_t to) {
+  const std::uint64_t here =
+      shared_.balanced != nullptr ? shared_.balanced->count_in(sender, from, to) : delivered_.count_in(sender, from, to);
+  counts_of(from).skipped_for(reason).add(to - from + 1 - here);
+  if (reason == wire::SkipReason::parked) counts_of(from).parked_delivered.add(here);
+}
+
+void Receiver::take_off_skipped(std::uint32_t sender, std::uint64_t index) {
+  for (const auto& [key, set] : skipped_sets_) {
+    const auto& [reason, of_sender] = key;
+    if (of_sender != sender || !set.contains(index)) continue;
+    counts_of(index).skipped_for(reason).take(1);
+    if (reason == wire::SkipReason::parked) counts_of(index).parked_delivered.add();
   }
 }
 

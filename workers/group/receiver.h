@@ -60,6 +60,10 @@ class Receiver : public Service {
   void on_delivery(const Delivery& delivery) override;
   void on_deliveries_done() override;
   void on_skipped(std::span<const wire::SkippedRange> ranges) override;
+  /// Indexes of one sender, none of them told before, and all of them warm-up or none.
+  void count_skipped(wire::SkipReason reason, std::uint32_t sender, std::uint64_t from, std::uint64_t to);
+  /// What N2NQ had given up has arrived after all.
+  void take_off_skipped(std::uint32_t sender, std::uint64_t index);
   bool is_warm_up(std::uint64_t index) const { return index < shared_.warmup_messages; }
   DeliveryCounts& counts_of(std::uint64_t index) { return is_warm_up(index) ? warm_up_ : measured_; }
   std::uint16_t check(const Delivery& delivery);

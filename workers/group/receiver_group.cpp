@@ -63,6 +63,7 @@ nlohmann::json counts_json(const DeliveryCounts& counts) {
   json["bytes"] = counts.bytes.get();
   json["confirmed"] = counts.confirmed.get();
   json["answered_negatively"] = counts.answered_negatively.get();
+  json["parked_delivered"] = counts.parked_delivered.get();
   return json;
 }
 
@@ -70,7 +71,7 @@ nlohmann::json counts_json(const DeliveryCounts& counts) {
 nlohmann::json sum_json(const std::deque<Receiver>& receivers, const DeliveryCounts& (Receiver::*which)() const) {
   measure::ReceivedCounts counts;
   measure::SkippedCounts skipped;
-  std::uint64_t bytes = 0, confirmed = 0, answered_negatively = 0;
+  std::uint64_t bytes = 0, confirmed = 0, answered_negatively = 0, parked_delivered = 0;
   for (const Receiver& receiver : receivers) {
     const DeliveryCounts& one = (receiver.*which)();
     counts += one.counts();
@@ -78,6 +79,7 @@ nlohmann::json sum_json(const std::deque<Receiver>& receivers, const DeliveryCou
     bytes += one.bytes.get();
     confirmed += one.confirmed.get();
     answered_negatively += one.answered_negatively.get();
+    parked_delivered += one.parked_delivered.get();
   }
   nlohmann::json json = counts;
   json["skipped"] = {
@@ -85,6 +87,7 @@ nlohmann::json sum_json(const std::deque<Receiver>& receivers, const DeliveryCou
   json["bytes"] = bytes;
   json["confirmed"] = confirmed;
   json["answered_negatively"] = answered_negatively;
+  json["parked_delivered"] = parked_delivered;
   return json;
 }
 

@@ -184,7 +184,9 @@ class Maker {
     const auto got = by_sender(delivered, in_.senders_total);
     line.skipped.expired -= std::min(line.skipped.expired, delivered_among(sets.expired, got));
     line.skipped.unrequested -= std::min(line.skipped.unrequested, delivered_among(sets.unrequested, got));
-    line.skipped.parked -= std::min(line.skipped.parked, delivered_among(sets.parked, got));
+    const std::uint64_t parked = std::min(line.skipped.parked, delivered_among(sets.parked, got));
+    line.skipped.parked -= parked;
+    line.parked_delivered += parked;
     line.skipped.cut_off -= std::min(line.skipped.cut_off, delivered_among(sets.cut_off, got));
     line.skipped.still_queued -= std::min(line.skipped.still_queued, delivered_among(sets.still_queued, got));
   }
@@ -267,6 +269,7 @@ class Maker {
 
   void close_balanced() {
     const auto accounts = accounts_by_receiver();
+    const SenderSets delivered = delivered_by_all_groups();
     std::vector<const SkippedSets*> skipped;
     SkippedCounts told_to_receivers;
     for (std::uint32_t number = 1; number <= in_.receivers_total; ++number) {
@@ -277,12 +280,13 @@ class Maker {
       out_.total.tags += line.copies.tags;
       if (accounts[number] != nullptr) {
         skipped.push_back(&accounts[number]->skipped_sets);
-        told_to_receivers += counts_of(accounts[number]->skipped_sets);
+        line.copies.skipped = counts_of(accounts[number]->skipped_sets);
+        told_to_receivers += line.copies.skipped;
+        take_off_delivered(line.copies, accounts[number]->skipped_sets, delivered);
       }
       out_.receivers.push_back(std::move(line));
     }
     if (in_.broker) skipped.push_back(&in_.broker->total_sets);
-    const SenderSets delivered = delivered_by_all_groups();
     add_copies(out_.total, delivered, skipped);
     if (in_.broker_restarted) {
       const SkippedSets all = united(skipped);
@@ -336,6 +340,7 @@ class Maker {
     total.lost += line.lost;
     total.skipped += line.skipped;
     total.unexplained += line.unexplained;
+    total.parked_delivered += line.parked_delivered;
     total.tags += line.tags;
   }
 
@@ -407,7 +412,7 @@ class Maker {
     const CopyLedger& total = out_.total;
     const auto copies = [](std::uint64_t count) { return plural(count, "copy", "copies"); };
     if (total.skipped.expired > 0) degrades(copies(total.skipped.expired) + " expired: their retention ended first");
-    if (total.skipped.parked > 0) degrades(copies(total.skipped.parked) + " parked after too many attempts");
+    find_parked();
     if (total.skipped.cut_off > 0) degrades(copies(total.skipped.cut_off) + " cut off with a receiver that was too slow or gone");
     if (total.skipped.still_queued > 0 && !in_.stopped_by_user) degrades(copies(total.skipped.still_queued) + " still queued at the end");
     if (out_.refused > 0) degrades(plural(out_.refused, "message", "messages") + " refused by N2NQ");
@@ -415,6 +420,18 @@ class Maker {
       degrades(plural(total.tags.duplicated_unflagged, "duplicate", "duplicates") + " that N2NQ did not announce");
     if (total.tags.out_of_order > 0) degrades(plural(total.tags.out_of_order, "delivery", "deliveries") + " out of order");
     if (total.tags.negative > 0) degrades(plural(total.tags.negative, "latency", "latencies") + " below zero");
+  }
+
+  void find_parked() {
+    const std::uint64_t here = out_.total.parked_delivered, parked = out_.total.skipped.parked + here;
+    if (parked == 0) return;
+    std::string reason = "N2NQ gave up on " + plural(parked, "copy", "copies");
+    reason += in_.attempts_max > 0 ? " after " + plural(in_.attempts_max, "attempt", "attempts") + " each: parked" : ": parked";
+    if (here > 0) {
+      reason += here == parked ? ", though delivered" : ", " + std::to_string(here) + " of them though delivered";
+      reason += " (refused, or answered too late)";
+    }
+    degrades(reason);
   }
 
   /// What N2NQ and a receiver say of each other, where nothing came in between that explains a difference.
@@ -478,6 +495,7 @@ void put_copies(nlohmann::json& json, const CopyLedger& line) {
   json["still_queued"] = line.skipped.still_queued;
   json["lost"] = line.lost;
   json["unexplained"] = line.unexplained;
+  json["parked_delivered"] = line.parked_delivered;
 }
 
 void put_tags(nlohmann::json& json, const ReceivedCounts& tags) {

@@ -28,6 +28,7 @@ struct LedgerInput {
   std::uint32_t senders_total = 0;    // numbers run from 1 to the total
   std::uint32_t receivers_total = 0;
   std::optional<std::uint64_t> planned_messages;  // of all senders together; none: until stopped, or as many as a duration lets through
+  std::uint64_t attempts_max = 0;                 // of each copy, with responses; 0: without
   bool stopped_by_user = false;                   // then it is no fault that the plan was not finished
   std::vector<SendersAccount> senders;            // one per group; a group that gave no account is missing
   std::vector<ReceiversAccount> receivers;
@@ -47,12 +48,15 @@ struct CopyLedger {
   std::uint64_t delivered = 0, lost = 0;
   SkippedCounts skipped;
   std::int64_t unexplained = 0;
-  ReceivedCounts tags;  // beside the sum; `unexpected` includes deliveries of messages that no sender ever offered
+  std::uint64_t parked_delivered = 0;  // beside the sum, of delivered: N2NQ gave them up, because they were refused or answered too late
+  ReceivedCounts tags;                 // beside the sum; `unexpected` includes deliveries of messages that no sender ever offered
 };
 
 struct ReceiverLedger {
   std::uint32_t number = 0;
-  CopyLedger copies;                         // load balancer: delivered and tags only, the rest stands in the total
+  // Load balancer: delivered, tags, and what N2NQ told this receiver that it will not get; the rest stands in the total, whose counts are
+  // N2NQ's own: it tells nobody what nobody was meant for.
+  CopyLedger copies;
   std::optional<std::uint64_t> handed_over;  // none when the broker gave no account
   std::int64_t not_received = 0;             // handed over, but not received there: taken back, or lost
 };

@@ -72,6 +72,21 @@ TEST(live_accumulator, what_is_held_against_a_run_is_shown_as_the_receivers_coun
   EXPECT_EQ(figures.unasked, 3);
 }
 
+TEST(live_accumulator, what_arrived_and_was_parked_raises_nothing_above_what_was_sent) {
+  Rounds rounds(1);
+  rounds.ask();
+  rounds.senders_answer(10);
+  ReceiversStats stats;
+  stats.id = rounds.id, stats.received = 50, stats.duplicated = 40, stats.parked_delivered = 10;
+  rounds.accumulator.add(stats, rounds.t_s);
+  const LiveFigures figures = rounds.after(0.1);
+  EXPECT_EQ(figures.attempted, 10);
+  EXPECT_EQ(figures.accepted, 10);
+  EXPECT_EQ(figures.in_flight, 0);
+  EXPECT_EQ(figures.parked, 0);
+  EXPECT_EQ(figures.parked_delivered, 10);
+}
+
 TEST(live_accumulator, intervals_add_up_to_the_whole_run) {
   Rounds rounds(1);
   rounds.ask(), rounds.senders_answer(3), rounds.receivers_answer(3, of({10, 20, 30}));

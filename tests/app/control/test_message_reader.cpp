@@ -69,7 +69,7 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
       R"("services":[{"number":4,"state":"running","attempted":3,"accepted":2,"delay_mean_ns":1500000,"lag_mean_ns":null}]})"
       "\n"
       R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":3,"duplicated_unflagged":1,"redelivered":0,"out_of_order":0,)"
-      R"("unexpected":0,"negative":0,"bad_checksum":4,"unasked":6,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"confirmed":7,"answered_negatively":1,"bytes":1,"ended":0,)"
+      R"("unexpected":0,"negative":0,"bad_checksum":4,"unasked":6,"skipped":{"expired":2,"unrequested":0,"parked":0,"cut_off":3},"confirmed":7,"answered_negatively":1,"parked_delivered":5,"bytes":1,"ended":0,)"
       R"("interval":{},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"
       "\n"
       R"({"type":"bye","role":"senders"})"
@@ -88,6 +88,7 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
   const auto& receivers = std::get<ReceiversStats>(*messages[2]);
   EXPECT_EQ(receivers.skipped, 5);
   EXPECT_EQ(receivers.expired, 2);
+  EXPECT_EQ(receivers.parked_delivered, 5);
   EXPECT_EQ(receivers.duplicated_unflagged, 1);
   EXPECT_EQ(receivers.bad_checksum, 4);
   EXPECT_EQ(receivers.unasked, 6);

@@ -137,6 +137,49 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
   }
 }
 
+TEST_F(RealRun, what_was_parked_though_it_arrived_is_told_alike_live_and_at_the_end) {
+  for (const QueueMode mode : {QueueMode::broadcaster, QueueMode::load_balancer}) {
+    Settings settings = small();
+    settings.receivers.amount = mode == QueueMode::broadcaster ? 2 : 1;
+    settings.queue.mode = mode;
+    settings.queue.responses = true;
+    settings.senders.messages = 60;
+    settings.responses.attempts_max = 3;
+    make(settings);
+    control->set_visible_rows(Role::receivers, 1, settings.receivers.amount);
+    LiveFigures last;  // before the end
+    std::int64_t attempted_most = 0, accepted_most = 0, parked_most = 0, row_skipped_most = 0;
+    QObject::connect(control.get(), &RunControl::figures_changed, [&] {
+      const LiveFigures& now = control->figures();
+      if (!now.settled) last = now;
+      attempted_most = std::max(attempted_most, now.attempted);
+      accepted_most = std::max(accepted_most, now.accepted);
+      parked_most = std::max(parked_most, now.parked);
+      for (const ReceiverRow& row : now.receivers) row_skipped_most = std::max(row_skipped_most, row.skipped);
+    });
+    control->start_all();
+    ASSERT_TRUE(wait_until([this] { return control->figures().received > 0; })) << reasons();
+    control->make_fault({FaultKind::answer_negatively, Role::receivers, 1});
+    ASSERT_TRUE(wait_finished());
+    const LiveFigures& end = control->figures();
+    ASSERT_TRUE(end.settled) << reasons();
+    EXPECT_GT(end.parked_delivered, 0) << reasons();
+    EXPECT_EQ(last.parked_delivered, end.parked_delivered);
+    EXPECT_EQ(attempted_most, 240);
+    EXPECT_EQ(accepted_most, 240);
+    EXPECT_EQ(parked_most, 0);
+    EXPECT_EQ(row_skipped_most, 0);
+    EXPECT_EQ(end.settled->delivered, 240 * settings.copies());
+    const std::string reason = "N2NQ gave up on " + std::to_string(end.parked_delivered) + " copies after 3 attempts each: parked";
+    EXPECT_NE(reasons().find(reason), std::string::npos) << reasons();
+    const auto summary = nlohmann::json::parse(control->outcome().summary);
+    EXPECT_EQ(summary["ledger"]["total"]["parked_delivered"], end.parked_delivered);
+    EXPECT_EQ(summary["ledger"]["receivers"][0]["parked_delivered"], end.parked_delivered);
+    EXPECT_EQ(summary["ledger"]["total"]["parked"], 0);
+    control.reset();  // before what listens to it
+  }
+}
+
 TEST_F(RealRun, a_broker_that_is_started_again_binds_the_same_port_and_the_run_says_so) {
   Settings settings = small();
   settings.senders.messages = 60;

@@ -95,6 +95,33 @@ TEST(IndexBits, GivesItsHoles) {
   EXPECT_EQ(bits.set().text(), plain.text());
 }
 
+TEST(DeliveredSets, CountsWhatArrivedOfARange) {
+  std::mt19937 random(7);
+  DeliveredSets delivered(2);
+  SharedDelivered shared(2, 1);
+  std::set<std::uint64_t> plain;
+  const auto check = [&] {
+    for (int i = 0; i < 50; ++i) {
+      std::uint64_t from = random() % 100'000, to = random() % 100'000;
+      if (from > to) std::swap(from, to);
+      const auto expected = static_cast<std::uint64_t>(std::distance(plain.lower_bound(from), plain.upper_bound(to)));
+      ASSERT_EQ(delivered.count_in(2, from, to), expected) << from << " to " << to;
+      ASSERT_EQ(shared.count_in(2, from, to), expected) << from << " to " << to;
+    }
+  };
+  const auto add = [&](std::uint64_t index) {
+    delivered.add(2, index, true), shared.add(0, 2, index, true);
+    plain.insert(index);
+  };
+  check();
+  for (std::uint64_t index = 100; index < 70'000; ++index) add(index);  // one run, and full blocks
+  check();
+  for (int i = 0; i < 2'000; ++i) add(random() % 100'000);
+  check();
+  EXPECT_EQ(delivered.count_in(2, 500, 500), 1u);
+  EXPECT_EQ(delivered.count_in(1, 0, 100'000) + shared.count_in(1, 0, 100'000), 0u);
+}
+
 TEST(SharedDelivered, KnowsWhatAllOfThemHaveAndTheOrderOfEach) {
   SharedDelivered delivered(2, 3);
   EXPECT_TRUE(fresh(delivered.add(0, 1, 0, false)));

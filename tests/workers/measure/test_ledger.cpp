@@ -100,20 +100,41 @@ TEST(Ledger, ACleanBalancedRunHasNothingToSay) {
 TEST(Ledger, WhatWasDeliveredIsDeliveredWhateverN2nqTookItFor) {
   // Parked after negative answers, expired unconfirmed: the receivers have them all the same.
   LedgerInput input = broadcast();
+  input.attempts_max = 5;
   input.broker->receivers[0].skipped = {.expired = 2, .unrequested = 0, .parked = 3, .cut_off = 0, .still_queued = 0};
   input.broker->receivers[0].sets.expired = {{1, 2, set("4")}};
   input.broker->receivers[0].sets.parked = {{1, 1, set("0-2")}};
   const Ledger ledger = make_ledger(input);
   EXPECT_TRUE(ledger.balanced);
-  EXPECT_TRUE(ledger.findings.empty());
   EXPECT_EQ(ledger.receivers[0].copies.delivered, 20u);
   EXPECT_EQ(ledger.receivers[0].copies.skipped, SkippedCounts());
+  EXPECT_EQ(ledger.receivers[0].copies.parked_delivered, 3u);
+  EXPECT_EQ(ledger.total.parked_delivered, 3u);
+  ASSERT_EQ(ledger.findings.size(), 1u);
+  EXPECT_FALSE(ledger.findings[0].breaks);
+  EXPECT_EQ(ledger.findings[0].reason,
+            "N2NQ gave up on 3 copies after 5 attempts each: parked, though delivered (refused, or answered too late)");
 
   LedgerInput balancing = balanced();
   balancing.broker->total.still_queued = 1;
   balancing.broker->total_sets.still_queued = {{2, 2, set("9")}};
   EXPECT_TRUE(make_ledger(balancing).balanced);
   EXPECT_EQ(make_ledger(balancing).total.skipped.still_queued, 0u);
+}
+
+TEST(Ledger, SaysHowManyOfTheParkedWereDeliveredAllTheSame) {
+  LedgerInput input = balanced();
+  input.receivers[0].delivered_sets = {{1, 1, set("0-9")}, {2, 2, set("0-7")}};
+  input.receivers[0].services[1].counts.received = input.broker->receivers[1].handed_over = 8;
+  input.receivers[0].services[1].skipped_sets.parked = {{2, 2, set("6-9")}};
+  input.broker->total.parked = 4;
+  input.broker->total_sets.parked = {{2, 2, set("6-9")}};
+  const Ledger ledger = make_ledger(input);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_EQ(ledger.total.skipped.parked, 2u);
+  EXPECT_EQ(ledger.total.parked_delivered, 2u);
+  EXPECT_EQ(ledger.receivers[1].copies.skipped.parked, 2u);
+  EXPECT_TRUE(says(ledger, "N2NQ gave up on 4 copies: parked, 2 of them though delivered (refused, or answered too late)"));
 }
 
 TEST(Ledger, WhatACutOffReceiverNeverReadWentWithItsConnection) {
@@ -343,9 +364,9 @@ TEST(Ledger, GivesEveryCountByName) {
   const nlohmann::json json = make_ledger(broadcast());
   EXPECT_EQ(json["expected"], 40);
   EXPECT_EQ(json["balanced"], true);
-  for (const char* key :
-       {"attempted", "accepted", "refused", "lost_before_queue", "accepted_copies", "delivered", "expired", "unrequested", "parked",
-        "cut_off", "still_queued", "lost", "unexplained", "received", "redelivered", "duplicated", "out_of_order", "unexpected"}) {
+  for (const char* key : {"attempted", "accepted", "refused", "lost_before_queue", "accepted_copies", "delivered", "expired", "unrequested",
+                          "parked", "parked_delivered", "cut_off", "still_queued", "lost", "unexplained", "received", "redelivered",
+                          "duplicated", "out_of_order", "unexpected"}) {
     EXPECT_TRUE(json["total"].contains(key)) << key;
   }
   EXPECT_EQ(json["receivers"][1]["handed_over"], 20);

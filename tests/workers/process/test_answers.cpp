@@ -63,6 +63,14 @@ TEST_P(Answers, negative_answers_are_delivered_again_and_parked_in_the_end) {
   EXPECT_EQ(run.receivers_bye["received"], 3 * ledger.total.delivered) << "three attempts each";
   EXPECT_EQ(run.receivers_bye["redelivered"], 2 * ledger.total.delivered);
   EXPECT_EQ(run.receivers_bye["answered_negatively"], run.receivers_bye["received"]);
+  // The live counts are those of the ledger: a copy that arrived is delivered and in no other place.
+  EXPECT_EQ(ledger.total.parked_delivered, ledger.total.delivered);
+  EXPECT_EQ(run.receivers_bye["parked_delivered"], ledger.total.delivered);
+  EXPECT_EQ(run.receivers_bye["skipped"]["parked"], 0);
+  EXPECT_EQ(ledger.total.skipped.parked, 0u);
+  for (const auto& receiver : ledger.receivers) EXPECT_EQ(receiver.copies.skipped, measure::SkippedCounts()) << receiver.number;
+  EXPECT_NE(reasons(ledger).find("N2NQ gave up on " + std::to_string(ledger.total.delivered) + " copies"), std::string::npos)
+      << reasons(ledger);
 }
 
 TEST_P(Answers, a_killed_and_restarted_receivers_group_misses_nothing) {
