@@ -234,6 +234,7 @@ void RequestsPanel::refresh_list() {
     who_px = qMax(who_px, body.horizontalAdvance(who->full_text()) + space::in_row);
     const QString rules = qt_text(entry.rules.text());
     auto* what = new ElidedLabel("", body.horizontalAdvance(rules) > rules_px_min ? 2 : 1);
+    what->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);  // beside receivers of one line
     what->set_text(rules);
     what->setObjectName(QStringLiteral("request_rules_%1").arg(row));
     auto* back = small_button(qPrintable(QStringLiteral("request_back_%1").arg(row)), QStringLiteral("any"),
