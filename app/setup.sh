@@ -19,6 +19,7 @@ packages_test=(
   python3       # the scripts that check the arithmetic from outside
   xvfb xauth    # a display where there is none
   procps iproute2
+  openssh-server openssh-client  # pretend hosts (tests/lab)
 )
 
 say() { printf '%s\n' "$*" >&2; }

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Labs of pretend hosts for the end-to-end tests: made, used, taken down again. See tests/lab."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from bench import BIN, BenchCase
+
+LAB = pathlib.Path(__file__).parents[1] / "lab"
+sys.path.insert(0, str(LAB))
+import pretend_lab
+
+# Labs that people make by hand have the numbers below.
+FIRST_NUMBER = 10
+SKIPPED = 77  # exit code, for ctest
+
+
+class Lab:
+    """So many hosts as tests/lab/up would make with these arguments, under a number that nobody uses. To be closed."""
+
+    def __init__(self, hosts, **arguments):
+        for number in range(FIRST_NUMBER, pretend_lab.NUMBERS_MAX):
+            try:
+                self.facts = pretend_lab.take_up(number, hosts, **arguments)
+                break
+            except pretend_lab.Stands:
+                continue
+        else:
+            raise OSError(f"all numbers of labs are taken: what stands in {pretend_lab.folder_of('*')}?")
+        self.number = number
+        self.folder = pathlib.Path(self.facts["folder"])
+        self.hosts = {host["name"]: host for host in self.facts["hosts"]}
+
+    def close(self):
+        pretend_lab.take_down(self.number)
+
+    def environment(self):
+        """Of a bench or an ssh whose user knows the lab's hosts and nothing else, and has no agent."""
+        kept = {name: value for name, value in os.environ.items() if name not in ("SSH_AUTH_SOCK", "SSH_ASKPASS")}
+        return {**kept, "HOME": str(self.folder / "home"), "XDG_CONFIG_HOME": str(self.folder / "home/.config"),
+                "XDG_DATA_HOME": str(self.folder / "home/.local/share")}
+
+    def bench_command(self, *arguments):
+        return [str(BIN / "n2nq-bench"), *map(str, arguments), "--hosts", str(self.folder / "hosts.yaml")]
+
+    def ssh(self, name, *command, timeout_s=30):
+        """The completed process of `ssh NAME COMMAND`."""
+        return subprocess.run(["ssh", "-F", self.folder / "ssh_config", "-o", "BatchMode=yes", name, *command], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=timeout_s)
+
+    def inside(self, name, *command):
+        """What the command writes, run by root on that host, without any ssh: for a test's own looks and mischief."""
+        return subprocess.run(["nsenter", "--target", str(self.hosts[name]["pid"]), "--all", *command], check=True, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=30).stdout
+
+    def processes(self, name):
+        """Command lines of what runs on that host, but for its sshd, by process id there."""
+        found = {}
+        for line in self.inside(name, "ps", "-e", "-o", "pid=,args=").splitlines():
+            pid, command = line.split(maxsplit=1)
+            if not command.startswith(("sshd: ", "ps -e ")):
+                found[int(pid)] = command
+        return found
+
+    def sshd_of_sessions(self, name):
+        """Process ids, on the host, of the sshd that serve sessions."""
+        lines = self.inside(name, "ps", "-e", "-o", "pid=,args=").splitlines()
+        return [int(pid) for pid, command in (line.split(maxsplit=1) for line in lines) if command.startswith("sshd: ") and int(pid) != 1]
+
+    def files(self, name):
+        """Paths of all files on the host outside of what it came with."""
+        found = self.inside(name, "find", "/home", "/root", "/tmp", "/var", "/run", "/dev/shm", "-type", "f").splitlines()
+        return sorted(path for path in found if not path.endswith("/.ssh/authorized_keys"))
+
+    def set_plugged_in(self, name, plugged_in):
+        """Unplugs a host's cable at the bridge, or plugs it in: nobody is told."""
+        pretend_lab.ip("link", "set", self.hosts[name]["device"], "up" if plugged_in else "down")
+
+
+class LabCase(BenchCase):
+    """A test whose class names the lab it needs, shared by its tests: hosts, and arguments as of pretend_lab.take_up."""
+    hosts, arguments = 3, {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Lab(cls.hosts, **cls.arguments)
+        cls.addClassCleanup(cls.lab.close)
+
+    def start(self, *arguments, out="run", bin=BIN, env=None):
+        return super().start(*arguments, "--hosts", self.lab.folder / "hosts.yaml", out=out, bin=bin, env=env or self.lab.environment())
+
+
+def main():
+    """In place of unittest.main: where there can be no lab, says why and ends with 77, which ctest takes for skipped."""
+    try:
+        pretend_lab.check_possible()
+    except pretend_lab.Impossible as why:
+        print(f"skipped: {why}")
+        sys.exit(SKIPPED)
+    unittest.main()

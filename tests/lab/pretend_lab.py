@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A lab of pretend hosts on this machine: they stand around a bridge that this machine is plugged into as well. Lab K has the network
+10.77.K.0/24, .1 is this machine, .10+i is host i. All that is known of a lab stands in its folder; take_down() leaves neither."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+import host_root
+import links
+import namespaces
+import pretend_host
+from namespaces import ip
+
+HOSTS_MAX = 40
+NUMBERS_MAX = 100
+DEADLINE_S = 30
+
+
+class Impossible(Exception):
+    """There can be no lab on this machine, and why."""
+
+
+class Stands(Exception):
+    """There is a lab of that number already."""
+
+
+def folder_of(number):
+    return pathlib.Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", f"n2nq-lab-{number}")
+
+
+def bridge_of(number):
+    return f"n2nq{number}"
+
+
+def check_possible():
+    if os.geteuid() != 0:
+        raise Impossible("pretend hosts need root: they are made of namespaces, devices and an sshd each")
+    probe = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--time", "--fork", "ip", "link", "add", "n2nq-probe", "type", "bridge"]
+    done = subprocess.run(probe, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Impossible(f"namespaces or bridges are forbidden here: {done.stderr.strip()}")
+
+
+def take_up(number, hosts, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=()):
+    """Makes lab `number` of so many hosts and returns its facts, as in lab.json. clocks_ns: how far ahead the hosts' clocks are, from the start
+    again when there are more hosts. shape: of all links at first (see links.Shape); None: plain ones, without emulator. bad_key, unknown_key:
+    names of hosts whose key known_hosts has wrong, or not at all. Raises Stands, Impossible or OSError, and leaves nothing then."""
+    check_possible()
+    folder = folder_of(number)
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        raise Stands(f"lab {number} stands already, in {folder}") from None
+    facts = {"number": number, "folder": str(folder), "bench_address": f"10.77.{number}.1", "user": host_root.USER, "password": os.urandom(9).hex(),
+             "hosts": [], "emulator": None, "processes": [], "devices": []}
+    try:
+        _write_facts(facts)
+        _make_bridge(facts)
+        _make_hosts(facts, hosts, clocks_ns)
+        links.connect(facts, shape, lambda: _write_facts(facts))
+        _write_files(facts, bad_key, unknown_key)
+        deadline = time.monotonic() + DEADLINE_S
+        for host in facts["hosts"]:
+            pretend_host.wait_for_sshd(host["address"], deadline)
+    except BaseException:
+        take_down(number)
+        raise
+    return facts
+
+
+def take_down(number):
+    """What of lab `number` is there, all of it. Says whether there was one. Raises OSError."""
+    folder = folder_of(number)
+    if not folder.is_dir():
+        return False
+    if folder.stat().st_uid != os.geteuid():
+        raise PermissionError(f"{folder} belongs to somebody else")
+    try:
+        facts = read_facts(number)
+    except FileNotFoundError:  # whoever made it came no further than the folder
+        facts = {"processes": [], "devices": []}
+    for process in facts["processes"]:
+        pretend_host.end(process["pid"], process["born"])
+    for device in facts["devices"]:
+        if pathlib.Path("/sys/class/net", device).exists():
+            ip("link", "delete", device)
+    shutil.rmtree(folder)
+    return True
+
+
+def read_facts(number):
+    return json.loads((folder_of(number) / "lab.json").read_text())
+
+
+def _write_facts(facts):
+    path = pathlib.Path(facts["folder"], "lab.json")
+    path.with_suffix(".new").write_text(json.dumps(facts, indent=1))
+    path.with_suffix(".new").replace(path)
+
+
+def _make_bridge(facts):
+    bridge = bridge_of(facts["number"])
+    facts["devices"].append(bridge)
+    _write_facts(facts)
+    ip("link", "add", bridge, "type", "bridge", "stp_state", 0, "forward_delay", 0)
+    ip("address", "add", f"{facts['bench_address']}/24", "dev", bridge)
+    ip("link", "set", bridge, "up")
+
+
+def _make_hosts(facts, count, clocks_ns):
+    folder, number = pathlib.Path(facts["folder"]), facts["number"]
+    names = [f"h{i}" for i in range(1, count + 1)]
+    addresses = [f"10.77.{number}.{10 + i}" for i in range(1, count + 1)]
+    client_key = make_key(folder / "client_key")
+    known = "".join(f"{address} {name}\n" for address, name in zip([facts["bench_address"], *addresses], ["bench", *names]))
+    password_hash = namespaces.crypt(facts["password"])
+    for i, (name, address) in enumerate(zip(names, addresses)):
+        (folder / name / "root").mkdir(parents=True)
+        host_key = make_key(folder / name / "host_key")
+        clock_ns = clocks_ns[i % len(clocks_ns)]
+        settings = {"name": name, "client_key": client_key, "password_hash": password_hash, "host_key": (folder / name / "host_key").read_text(), "known": known}
+        pid = pretend_host.start(folder / name, clock_ns, settings)
+        facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
+        facts["hosts"].append({"name": name, "address": address, "pid": pid, "clock_ns": clock_ns, "host_key": host_key.strip(),
+                               "sshd_log": str(folder / name / "sshd.log")})
+        _write_facts(facts)
+
+
+def make_key(path):
+    """A key pair without passphrase; returns the public line."""
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "n2nq-lab", "-f", path], check=True)
+    return path.with_name(path.name + ".pub").read_text()
+
+
+def _write_files(facts, bad_key, unknown_key):
+    """What a person, ssh and the bench need: ssh_config, known_hosts, hosts.yaml, and a home folder whose .ssh has the first two."""
+    folder = pathlib.Path(facts["folder"])
+    config, known, hosts = [], [], ["format: 1", f"local_data_address: {facts['bench_address']}", "hosts:"]
+    for host in facts["hosts"]:
+        name, address = host["name"], host["address"]
+        config += [f"Host {name} {address}", f"  HostName {address}", "  Port 22", f"  User {facts['user']}", f"  IdentityFile {folder}/client_key",
+                   "  IdentitiesOnly yes", f"  UserKnownHostsFile {folder}/known_hosts", "  StrictHostKeyChecking yes", ""]
+        key = make_key(folder / name / "another_key") if name in bad_key else host["host_key"]
+        if name not in unknown_key:
+            known.append(f"{name},{address} {' '.join(key.split()[:2])}")
+        hosts += [f"  - name: {name}", f"    address: {address}", "    port: 22", f"    user: {facts['user']}",
+                  f"    identity_file: {folder}/client_key", f"    data_address: {address}"]
+    for name, lines in (("ssh_config", config), ("known_hosts", known), ("hosts.yaml", hosts)):
+        (folder / name).write_text("".join(line + "\n" for line in lines))
+    ssh = folder / "home/.ssh"
+    ssh.mkdir(parents=True, mode=0o700)
+    (ssh / "config").symlink_to("../../ssh_config")
+    (ssh / "known_hosts").symlink_to("../../known_hosts")
