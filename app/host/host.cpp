@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/host.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::size_t address_chars_max = 253;
+constexpr std::size_t user_bytes_max = 64;
+constexpr std::size_t path_bytes_max = 4096;
+constexpr std::size_t folder_chars_max = 200;  // leaves room for the files' names below it
+constexpr int port_max = 65'535;
+
+bool is_one_of(char c, std::string_view others) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || others.find(c) != std::string_view::npos;
+}
+
+bool has_only(std::string_view text, std::string_view others) {
+  return std::all_of(text.begin(), text.end(), [others](char c) { return is_one_of(c, others); });
+}
+
+Problem parse_address(std::string_view text, std::string& out) {
+  if (text.size() > address_chars_max || text.starts_with('-') || !has_only(text, "._-:%")) {
+    return "must be a name, an IP address or an alias of ~/.ssh/config, without user and port, not " + in_quotes(text);
+  }
+  out = text;
+  return {};
+}
+
+Problem parse_port(std::string_view text, int& out) {
+  std::int64_t value = 0;
+  if (!text.empty()) {
+    if (auto problem = parse_integer(text, 0, port_max, value)) return problem;
+  }
+  out = static_cast<int>(value);
+  return {};
+}
+
+Problem parse_user(std::string_view text, std::string& out) {
+  if (text.find(' ') != std::string_view::npos) return "must be one word, not " + in_quotes(text);
+  return parse_line(text, user_bytes_max, out);
+}
+
+/// It becomes part of paths on the host, and must stay where it says.
+Problem parse_folder(std::string_view text, std::string& out) {
+  const bool climbs = ("/" + std::string(text) + "/").find("/../") != std::string::npos;
+  if (text.size() > folder_chars_max || text.starts_with('-') || climbs || !has_only(text, "._/-")) {
+    return "must be a path of at most " + std::to_string(folder_chars_max) +
+           " of the characters A–Z a–z 0–9 . _ / -, without .., below the home there or from /, not " + in_quotes(text);
+  }
+  out = text;
+  return {};
+}
+
+}  // namespace
+
+Problem parse_data_address(std::string_view text, std::string& out) {
+  const std::string address(text);
+  in_addr four{};
+  in6_addr six{};
+  const bool is_four = ::inet_pton(AF_INET, address.c_str(), &four) == 1, is_six = ::inet_pton(AF_INET6, address.c_str(), &six) == 1;
+  if (!address.empty() && !is_four && !is_six) return "must be a numeric address such as 10.0.0.5, not " + in_quotes(text);
+  if ((is_four && four.s_addr == htonl(INADDR_ANY)) || (is_six && IN6_IS_ADDR_UNSPECIFIED(&six))) {
+    return "must be the address other machines connect to, not " + in_quotes(text);
+  }
+  out = address;
+  return {};
+}
+
+const std::vector<HostField>& host_fields() {
+  static const std::vector<HostField> fields = {
+      {"name", "Name", "", "What settings and window call this machine.",
+       [](Host& host, std::string_view text) { return parse_host_name(text, host.name); }, [](const Host& host) { return host.name; }},
+      {"address", "Address", "the name", "Where SSH finds it: a name, an IP address, or an alias of ~/.ssh/config.",
+       [](Host& host, std::string_view text) { return parse_address(text, host.address); }, [](const Host& host) { return host.address; }},
+      {"port", "SSH port", "as ~/.ssh/config says, else 22", "Port of its SSH server.",
+       [](Host& host, std::string_view text) { return parse_port(text, host.port); },
+       [](const Host& host) { return host.port == 0 ? std::string() : std::to_string(host.port); }},
+      {"user", "User", "as ~/.ssh/config says, else the user here", "Whom to log in as.",
+       [](Host& host, std::string_view text) { return parse_user(text, host.user); }, [](const Host& host) { return host.user; }},
+      {"identity_file", "Key file", "as ssh: config, agent, default keys", "Private key to log in with; a passphrase is asked for.",
+       [](Host& host, std::string_view text) { return parse_line(text, path_bytes_max, host.identity_file); },
+       [](const Host& host) { return host.identity_file; }},
+      {"data_address", "Data address", "where SSH connected to",
+       "Numeric address at which the run's other machines reach it; a cloud machine often has a public and a private one.",
+       [](Host& host, std::string_view text) { return parse_data_address(text, host.data_address); },
+       [](const Host& host) { return host.data_address; }},
+      {"folder", "Folder", ".cache/n2nq-bench", "Where on the machine programs and a run's files are put, below its home or from /.",
+       [](Host& host, std::string_view text) { return parse_folder(text, host.folder); }, [](const Host& host) { return host.folder; }},
+  };
+  return fields;
+}
+
+const HostField* find_host_field(std::string_view key) {
+  const auto& fields = host_fields();
+  const auto found = std::find_if(fields.begin(), fields.end(), [key](const HostField& field) { return field.key == key; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+}  // namespace n2nq::app
