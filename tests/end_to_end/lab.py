@@ -10,6 +10,7 @@ from bench import BIN, BenchCase
 
 LAB = pathlib.Path(__file__).parents[1] / "lab"
 sys.path.insert(0, str(LAB))
+import links
 import pretend_lab
 
 # Labs that people make by hand have the numbers below.
@@ -73,6 +74,13 @@ class Lab:
         """Paths of all files on the host outside of what it came with."""
         found = self.inside(name, "find", "/home", "/root", "/tmp", "/var", "/run", "/dev/shm", "-type", "f").splitlines()
         return sorted(path for path in found if not path.endswith("/.ssh/authorized_keys"))
+
+    def shape_links(self, shape, names=(), directions=links.DIRECTIONS):
+        """Of a lab that was made with a shape: see tests/lab/links.py."""
+        links.set_shape(self.facts, shape, names, directions)
+
+    def link_stats(self, forget=False):
+        return links.stats(self.facts, forget)
 
     def set_plugged_in(self, name, plugged_in):
         """Unplugs a host's cable at the bridge, or plugs it in: nobody is told."""

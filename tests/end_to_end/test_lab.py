@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 import re
+import socket
+import struct
 import subprocess
 import time
 import unittest
@@ -23,12 +25,36 @@ def offset_ns(lab, name):
     return there - (before + after) / 2, (after - before) / 2 + 10e6
 
 
+def round_trips_ns(address, count=30, wait_s=1):
+    """Of so many echo requests to a host's kernel, one after the other; None: not answered."""
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as ping:
+        ping.settimeout(wait_s)
+        for number in range(count):
+            packet = struct.pack("!BBHHH", 8, 0, 0xFFFF - 0x0800 - number, 0, number)  # all words and the checksum add up to 0xFFFF
+            begun = time.monotonic_ns()
+            ping.sendto(packet, (address, 0))
+            try:
+                while True:
+                    answer = ping.recv(200)[20:]
+                    if answer[0] == 0 and answer[4:8] == packet[4:8]:
+                        break
+                found.append(time.monotonic_ns() - begun)
+            except TimeoutError:
+                found.append(None)
+    return found
+
+
 def traces(number):
     """Whatever of a lab can be seen from outside of it."""
     devices = [device for device in os.listdir("/sys/class/net") if re.fullmatch(rf"n2nq{number}(-h\d+)?", device)]
     folder = pretend_lab.folder_of(number)
     mounts = [line for line in pathlib.Path("/proc/mounts").read_text().splitlines() if str(folder) in line]
     return devices + mounts + [str(folder)] * folder.exists()
+
+
+def cpu_ticks(pid):
+    return sum(map(int, pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]))
 
 
 def network_namespaces():
@@ -103,6 +129,69 @@ class HostKeys(unittest.TestCase):
             self.assertIn(words, done.stderr)
 
 
+class EmulatedLinks(unittest.TestCase):
+    def setUp(self):
+        self.lab = Lab(2, shape={"delay_ns": 2_000_000})
+        self.addCleanup(self.lab.close)
+
+    def fastest_ns(self, name):
+        return min(round_trips_ns(self.lab.hosts[name]["address"]))
+
+    def assert_round_trip(self, name, delays_ns):
+        """Never below; the fastest of many not much above, however busy the machine is."""
+        fastest_ns = self.fastest_ns(name)
+        print(f"round trip over links of {delays_ns / 1e6:g} ms: {fastest_ns / 1e6:.3f} ms")
+        self.assertGreater(fastest_ns, delays_ns - 100_000)  # a frame leaves at most 50 us early, see WakeLead
+        self.assertLess(fastest_ns, delays_ns + 1_000_000)
+
+    def test_delays_and_changes_while_it_runs(self):
+        self.assert_round_trip("h1", 4_000_000)
+        self.lab.shape_links({"delay_ns": 10_000_000}, ["h1"], ["up"])
+        self.assert_round_trip("h1", 12_000_000)
+        self.assert_round_trip("h2", 4_000_000)
+        self.lab.shape_links({"delay_ns": 0})
+        self.assert_round_trip("h1", 0)
+        self.assertEqual(self.lab.ssh("h1", "true").returncode, 0)
+
+    def test_blackhole_and_back(self):
+        address = self.lab.hosts["h2"]["address"]
+        self.lab.shape_links({"blackhole": True}, ["h2"], ["up"])
+        self.assertEqual(round_trips_ns(address, count=2, wait_s=0.2), [None, None])
+        self.assertNotIn(None, round_trips_ns(self.lab.hosts["h1"]["address"], count=5))
+        self.lab.shape_links({"blackhole": False})
+        self.assertNotIn(None, round_trips_ns(address, count=5))
+        counts = self.lab.link_stats()["h2"]
+        self.assertGreaterEqual(counts["up"]["swallowed"], 2)
+        self.assertEqual(counts["down"]["swallowed"], 0)
+
+    def test_carries_bulk(self):
+        self.lab.shape_links({"delay_ns": 0})
+        done = self.lab.ssh("h1", "head -c 50000000 /dev/zero | sha256sum; head -c 20000000 /dev/zero")
+        self.assertEqual((done.returncode, len(done.stdout)), (0, 20_000_000 + 68), done.stderr)
+
+    def test_a_wrong_order_changes_nothing(self):
+        for shape, names, words in (({"delay_ns": -1}, [], "delay_ns: from 0"), ({"loss": 2}, [], "loss: from 0 to 1"),
+                                    ({"weight": 1}, [], "unknown key weight"), ({"delay_ns": 5}, ["h9"], "no link h9")):
+            with self.assertRaisesRegex(OSError, words):
+                self.lab.shape_links(shape, names)
+        self.assertEqual(self.lab.link_stats()["h1"]["up"]["shape"]["delay_ns"], 2_000_000)
+
+    def test_nothing_is_left_of_it(self):
+        number, emulator = self.lab.number, self.lab.facts["emulator"]["pid"]
+        self.lab.close()
+        self.assertEqual(traces(number), [])
+        self.assertIsNone(pretend_host.born(emulator))
+
+    def test_a_host_that_dies_does_not_keep_the_emulator_busy(self):
+        pretend_host.end(self.lab.hosts["h1"]["pid"], self.lab.facts["processes"][0]["born"])
+        self.assertEqual(self.lab.ssh("h2", "true").returncode, 0)
+        before = time.process_time_ns()
+        used = cpu_ticks(self.lab.facts["emulator"]["pid"])
+        while time.process_time_ns() - before < 300_000_000:  # of a processor's time, however long that takes
+            pass
+        self.assertLess(cpu_ticks(self.lab.facts["emulator"]["pid"]) - used, 10)
+
+
 class ByHand(unittest.TestCase):
     NUMBER = 9
 
@@ -111,8 +200,11 @@ class ByHand(unittest.TestCase):
 
     def test_up_and_down(self):
         self.addCleanup(self.call, "down")
-        done = self.call("up", 2, "--clock", "0,1.5s")
+        done = self.call("up", 2, "--clock", "0,1.5s", "--delay", "1ms")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.call("link", "h1", "--loss", "1%").returncode, 0)
+        self.assertIn("loss 0.01", self.call("link", "h1", "--direction", "up").stdout)
+        self.assertNotIn("loss", self.call("link", "h2").stdout.replace(" lost", ""))
         self.assertIn("clock +1500 ms", done.stdout)
         facts = json.loads((pretend_lab.folder_of(self.NUMBER) / "lab.json").read_text())
         self.assertEqual([host["clock_ns"] for host in facts["hosts"]], [0, 1_500_000_000])
@@ -124,7 +216,9 @@ class ByHand(unittest.TestCase):
         self.assertIn("There is no lab 9", self.call("down").stdout)
 
     def test_wrong_words(self):
-        for arguments, words in ((("0",), "from 1 to"), (("1", "--clock", "1h"), "250ms"), (("1", "--clock", ","), "250ms")):
+        for arguments, words in ((("0",), "from 1 to"), (("1", "--clock", "1h"), "250ms"),
+                                 (("1", "--clock", ","), "250ms"), (("1", "--loss", "2"), "from 0 to 1"),
+                                 (("1", "--delay", "-1ms"), "delay")):
             done = self.call("up", *arguments)
             self.assertEqual(done.returncode, 2)
             self.assertIn(words, done.stderr)

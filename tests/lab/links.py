@@ -1,19 +1,85 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The links between a lab's hosts and its bridge."""
+"""The links between a lab's hosts and its bridge: plain cables, or emulated ones (tests/lab/emulator) whose shape can change at any time.
+
+A shape is a dict of delay_ns, jitter_ns (up to so much more), jitter_share (of the frames that it falls on), loss (share), rate_bps (0: without
+limit), blackhole. Each link has one up, from its host, and one down: what goes from one host to another passes one of each."""
+import json
+import os
+import pathlib
+import socket
+
+import pretend_host
 from namespaces import ip
+
+DIRECTIONS = ("up", "down")
+ANSWER_S = 10
+_QUEUE_FRAMES = 10_000  # of a device, for bursts while the emulator waits for a processor
 
 
 def connect(facts, shape, write_facts):
-    """Gives each host its eth0."""
+    """Gives each host its eth0. shape: of all links at first; None: plain ones."""
     for host in facts["hosts"]:
         host["device"] = f"{facts['devices'][0]}-{host['name']}"
-    for host in facts["hosts"]:
         facts["devices"].append(host["device"])
+    write_facts()
+    if shape is None:
+        for host in facts["hosts"]:
+            ip("link", "add", host["device"], "type", "veth", "peer", "name", "eth0", "netns", str(host["pid"]))
+    else:
+        _start_emulator(facts)
         write_facts()
-        ip("link", "add", host["device"], "type", "veth", "peer", "name", "eth0", "netns", str(host["pid"]))
+        set_shape(facts, shape)
     for host in facts["hosts"]:
-        ip("link", "set", host["device"], "master", facts["devices"][0], "up")
+        ip("link", "set", host["device"], "txqueuelen", _QUEUE_FRAMES, "master", facts["devices"][0], "up")
         ip("link", "set", "lo", "up", pid=host["pid"])
         ip("address", "add", f"{host['address']}/24", "dev", "eth0", pid=host["pid"])
-        ip("link", "set", "eth0", "up", pid=host["pid"])
-    write_facts()
+        ip("link", "set", "eth0", "txqueuelen", _QUEUE_FRAMES, "up", pid=host["pid"])
+
+
+def set_shape(facts, shape, names=(), directions=DIRECTIONS):
+    """Changes what the shape names, of these links (none named: all) and directions; the rest stays. For frames from now on."""
+    return _ask(facts, {"do": "shape", "links": list(names), "directions": list(directions), "shape": shape})
+
+
+def stats(facts, forget=False):
+    """By link and direction: counts since the start, and how late frames came out since it was last forgotten."""
+    return _ask(facts, {"do": "stats", "forget": forget})
+
+
+def _ask(facts, order):
+    if not facts["emulator"]:
+        raise OSError("the links of this lab are plain ones: it was made without --delay and the like")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as asker:
+        asker.settimeout(ANSWER_S)
+        asker.bind("")  # a name of the kernel's choice, for the answer
+        asker.sendto(json.dumps(order).encode(), facts["emulator"]["socket"])
+        answer = json.loads(asker.recv(1 << 16))
+    if "error" in answer:
+        raise OSError(f"link emulator: {answer['error']}")
+    return answer
+
+
+def _program():
+    project = pathlib.Path(__file__).parents[2]
+    program = pathlib.Path(os.environ.get("N2NQ_BIN", project / "build/release/bin"), "n2nq-lab-links")
+    if not os.access(program, os.X_OK):
+        raise FileNotFoundError(f"{program} is not there: build it (ninja -C build/release n2nq-lab-links), or name its folder with N2NQ_BIN")
+    return str(program)
+
+
+def _start_emulator(facts):
+    path = os.path.join(facts["folder"], "links.socket")
+    arguments = [_program(), path]
+    for host in facts["hosts"]:
+        arguments += [host["name"], f"/proc/{host['pid']}/ns/net", "eth0", host["device"]]
+    said_from, said_to = os.pipe()
+    log = os.path.join(facts["folder"], "links.log")
+    actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, said_to, 1),
+               (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)]
+    pid = os.posix_spawn(arguments[0], arguments, {}, file_actions=actions, setsid=True)
+    os.close(said_to)
+    facts["emulator"] = {"pid": pid, "socket": path}
+    facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
+    with os.fdopen(said_from) as said:
+        if said.readline() != "ready\n":
+            raise OSError(f"no link emulator: {pathlib.Path(log).read_text().strip()}")

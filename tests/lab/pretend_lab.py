@@ -84,11 +84,19 @@ def take_down(number):
         facts = {"processes": [], "devices": []}
     for process in facts["processes"]:
         pretend_host.end(process["pid"], process["born"])
+        _forget_child(process["pid"])
     for device in facts["devices"]:
         if pathlib.Path("/sys/class/net", device).exists():
             ip("link", "delete", device)
     shutil.rmtree(folder)
     return True
+
+
+def _forget_child(pid):
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:  # somebody else's
+        pass
 
 
 def read_facts(number):
@@ -121,7 +129,8 @@ def _make_hosts(facts, count, clocks_ns):
         (folder / name / "root").mkdir(parents=True)
         host_key = make_key(folder / name / "host_key")
         clock_ns = clocks_ns[i % len(clocks_ns)]
-        settings = {"name": name, "client_key": client_key, "password_hash": password_hash, "host_key": (folder / name / "host_key").read_text(), "known": known}
+        settings = {"name": name, "client_key": client_key, "password_hash": password_hash,
+                    "host_key": (folder / name / "host_key").read_text(), "known": known}
         pid = pretend_host.start(folder / name, clock_ns, settings)
         facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
         facts["hosts"].append({"name": name, "address": address, "pid": pid, "clock_ns": clock_ns, "host_key": host_key.strip(),
