@@ -19,12 +19,13 @@ SKIPPED = 77  # exit code, for ctest
 
 
 class Lab:
-    """So many hosts as tests/lab/up would make with these arguments, under a number that nobody uses. To be closed."""
+    """Hosts as tests/lab/up would make with these arguments, under a number that nobody uses. To be closed. hosts: how many, or their names."""
 
     def __init__(self, hosts, **arguments):
+        names = pretend_lab.names_of(hosts) if isinstance(hosts, int) else hosts
         for number in range(FIRST_NUMBER, pretend_lab.NUMBERS_MAX):
             try:
-                self.facts = pretend_lab.take_up(number, hosts, **arguments)
+                self.facts = pretend_lab.take_up(number, names, **arguments)
                 break
             except pretend_lab.Stands:
                 continue

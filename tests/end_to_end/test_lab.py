@@ -217,7 +217,8 @@ class ByHand(unittest.TestCase):
 
     def test_wrong_words(self):
         for arguments, words in ((("0",), "from 1 to"), (("1", "--clock", "1h"), "250ms"),
-                                 (("1", "--clock", ","), "250ms"), (("1", "--loss", "2"), "from 0 to 1"),
+                                 (("1", "--clock", ","), "250ms"), (("1", "--loss", "2"), "from 0 to 1"), (("--names", "a,a"), "no two alike"),
+                                 (("2", "--bad-key", "h3"), "no host h3: there are h1, h2"),
                                  (("1", "--delay", "-1ms"), "delay")):
             done = self.call("up", *arguments)
             self.assertEqual(done.returncode, 2)

@@ -13,7 +13,7 @@ from bench import BenchCase, stop_for
 from control import copies, start_broker, start_group
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lab"))
-from link import ADDRESSES, Link, become_root_here
+from bare_hosts import ADDRESSES, Link, become_root_here
 
 HEARTBEAT_S = float(os.environ.get("N2NQ_HEARTBEAT_S", 2))
 SENDERS, RECEIVERS = 4, 3

@@ -18,8 +18,8 @@ _QUEUE_FRAMES = 10_000  # of a device, for bursts while the emulator waits for a
 
 def connect(facts, shape, write_facts):
     """Gives each host its eth0. shape: of all links at first; None: plain ones."""
-    for host in facts["hosts"]:
-        host["device"] = f"{facts['devices'][0]}-{host['name']}"
+    for i, host in enumerate(facts["hosts"], 1):
+        host["device"] = f"{facts['devices'][0]}-h{i}"
         facts["devices"].append(host["device"])
     write_facts()
     if shape is None:

@@ -27,6 +27,10 @@ class Stands(Exception):
     """There is a lab of that number already."""
 
 
+def names_of(count):
+    return [f"h{i}" for i in range(1, count + 1)]
+
+
 def folder_of(number):
     return pathlib.Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", f"n2nq-lab-{number}")
 
@@ -44,10 +48,10 @@ def check_possible():
         raise Impossible(f"namespaces or bridges are forbidden here: {done.stderr.strip()}")
 
 
-def take_up(number, hosts, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=()):
-    """Makes lab `number` of so many hosts and returns its facts, as in lab.json. clocks_ns: how far ahead the hosts' clocks are, from the start
-    again when there are more hosts. shape: of all links at first (see links.Shape); None: plain ones, without emulator. bad_key, unknown_key:
-    names of hosts whose key known_hosts has wrong, or not at all. Raises Stands, Impossible or OSError, and leaves nothing then."""
+def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=()):
+    """Makes lab `number` of hosts of these names and returns its facts, as in lab.json. clocks_ns: how far ahead the hosts' clocks are, from the
+    start again when there are more hosts. shape: of all links at first (see links.py); None: plain ones, without emulator. bad_key,
+    unknown_key: names of hosts whose key known_hosts has wrong, or not at all. Raises Stands, Impossible or OSError, and leaves nothing then."""
     check_possible()
     folder = folder_of(number)
     try:
@@ -59,7 +63,7 @@ def take_up(number, hosts, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(
     try:
         _write_facts(facts)
         _make_bridge(facts)
-        _make_hosts(facts, hosts, clocks_ns)
+        _make_hosts(facts, names, clocks_ns)
         links.connect(facts, shape, lambda: _write_facts(facts))
         _write_files(facts, bad_key, unknown_key)
         deadline = time.monotonic() + DEADLINE_S
@@ -118,23 +122,22 @@ def _make_bridge(facts):
     ip("link", "set", bridge, "up")
 
 
-def _make_hosts(facts, count, clocks_ns):
+def _make_hosts(facts, names, clocks_ns):
     folder, number = pathlib.Path(facts["folder"]), facts["number"]
-    names = [f"h{i}" for i in range(1, count + 1)]
-    addresses = [f"10.77.{number}.{10 + i}" for i in range(1, count + 1)]
+    addresses = [f"10.77.{number}.{11 + i}" for i in range(len(names))]
     client_key = make_key(folder / "client_key")
     known = "".join(f"{address} {name}\n" for address, name in zip([facts["bench_address"], *addresses], ["bench", *names]))
     password_hash = namespaces.crypt(facts["password"])
     for i, (name, address) in enumerate(zip(names, addresses)):
-        (folder / name / "root").mkdir(parents=True)
-        host_key = make_key(folder / name / "host_key")
+        (folder / "hosts" / name / "root").mkdir(parents=True)
+        host_key = make_key(folder / "hosts" / name / "host_key")
         clock_ns = clocks_ns[i % len(clocks_ns)]
         settings = {"name": name, "client_key": client_key, "password_hash": password_hash,
-                    "host_key": (folder / name / "host_key").read_text(), "known": known}
-        pid = pretend_host.start(folder / name, clock_ns, settings)
+                    "host_key": (folder / "hosts" / name / "host_key").read_text(), "known": known}
+        pid = pretend_host.start(folder / "hosts" / name, clock_ns, settings)
         facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
         facts["hosts"].append({"name": name, "address": address, "pid": pid, "clock_ns": clock_ns, "host_key": host_key.strip(),
-                               "sshd_log": str(folder / name / "sshd.log")})
+                               "sshd_log": str(folder / "hosts" / name / "sshd.log")})
         _write_facts(facts)
 
 
@@ -152,7 +155,7 @@ def _write_files(facts, bad_key, unknown_key):
         name, address = host["name"], host["address"]
         config += [f"Host {name} {address}", f"  HostName {address}", "  Port 22", f"  User {facts['user']}", f"  IdentityFile {folder}/client_key",
                    "  IdentitiesOnly yes", f"  UserKnownHostsFile {folder}/known_hosts", "  StrictHostKeyChecking yes", ""]
-        key = make_key(folder / name / "another_key") if name in bad_key else host["host_key"]
+        key = make_key(folder / "hosts" / name / "another_key") if name in bad_key else host["host_key"]
         if name not in unknown_key:
             known.append(f"{name},{address} {' '.join(key.split()[:2])}")
         hosts += [f"  - name: {name}", f"    address: {address}", "    port: 22", f"    user: {facts['user']}",

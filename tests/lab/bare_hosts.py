@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two pretend hosts on one machine with a real link between them that can be cut: two network namespaces and a veth pair.
-Needs root, or a system that gives users namespaces of their own (see become_root_here)."""
+"""Two hosts without anything but a network, and a real link between them that can be cut: two network namespaces and a veth pair. For
+processes that a test starts itself; hosts that one logs in to are pretend_lab's. Needs root, or a system that gives users namespaces of their
+own (see become_root_here)."""
 import os
 import subprocess
 import sys
 import time
+
+from namespaces import ip
 
 ADDRESSES = ("10.123.0.1", "10.123.0.2")
 DEADLINE_S = 30
@@ -28,7 +31,7 @@ class Link:
         self.keepers = [subprocess.Popen(["unshare", "--net", "cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in ADDRESSES]
         for keeper in self.keepers:
             self._wait_for_namespace(keeper.pid)
-        self._ip(0, "link", "add", "lab0", "type", "veth", "peer", "name", "lab1", "netns", str(self.keepers[1].pid))
+        self._ip(0, "link", "add", "lab0", "type", "veth", "peer", "name", "lab1", "netns", self.keepers[1].pid)
         for host, address in enumerate(ADDRESSES):
             self._ip(host, "link", "set", "lo", "up")
             self._ip(host, "address", "add", f"{address}/24", "dev", f"lab{host}")
@@ -46,7 +49,7 @@ class Link:
         return ["nsenter", f"--net=/proc/{self.keepers[host].pid}/ns/net"]
 
     def _ip(self, host, *arguments):
-        subprocess.run([*self.prefix(host), "ip", *arguments], check=True)
+        ip(*arguments, pid=self.keepers[host].pid)
 
     def cut(self):
         """From now on nothing gets through, and nobody is told."""
