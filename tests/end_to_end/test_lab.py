@@ -11,6 +11,7 @@ import subprocess
 import time
 import unittest
 
+from bench import DEADLINE_S
 from lab import LAB, Lab, main, pretend_lab
 import pretend_host
 
@@ -51,6 +52,15 @@ def traces(number):
     folder = pretend_lab.folder_of(number)
     mounts = [line for line in pathlib.Path("/proc/mounts").read_text().splitlines() if str(folder) in line]
     return devices + mounts + [str(folder)] * folder.exists()
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + DEADLINE_S
+    while not (found := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {DEADLINE_S} s")
+        time.sleep(0.02)
+    return found
 
 
 def cpu_ticks(pid):
@@ -168,6 +178,28 @@ class EmulatedLinks(unittest.TestCase):
         self.lab.shape_links({"delay_ns": 0})
         done = self.lab.ssh("h1", "head -c 50000000 /dev/zero | sha256sum; head -c 20000000 /dev/zero")
         self.assertEqual((done.returncode, len(done.stdout)), (0, 20_000_000 + 68), done.stderr)
+
+    def test_carries_many_small_frames(self):
+        before = self.lab.link_stats(forget=True)["h1"]["down"]
+        count, each_ns = 40_000, 50_000
+        begun = time.monotonic_ns()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for i in range(count):
+                while time.monotonic_ns() < begun + i * each_ns:
+                    time.sleep(each_ns / 1e9)
+                try:
+                    sender.sendto(bytes(50), (self.lab.hosts["h1"]["address"], 9))
+                except ConnectionRefusedError:  # what the host says of an earlier one: nobody listens
+                    pass
+        took_s = (time.monotonic_ns() - begun) / 1e9
+
+        def all_out():
+            after = self.lab.link_stats()["h1"]["down"]
+            return after["frames"] + after["dropped"] - before["frames"] >= count and after
+        after = wait_for(all_out)
+        late = {key.removesuffix('_ns'): round(value / 1e3) for key, value in after["late"].items() if key != "count"}
+        print(f"{count / took_s:.0f} frames a second, late in us: {late}")
+        self.assertEqual((after["dropped"], after["lost"]), (before["dropped"], 0))
 
     def test_a_wrong_order_changes_nothing(self):
         for shape, names, words in (({"delay_ns": -1}, [], "delay_ns: from 0"), ({"loss": 2}, [], "loss: from 0 to 1"),
