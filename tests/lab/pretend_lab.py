@@ -48,10 +48,11 @@ def check_possible():
         raise Impossible(f"namespaces or bridges are forbidden here: {done.stderr.strip()}")
 
 
-def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=()):
+def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(), owner=None):
     """Makes lab `number` of hosts of these names and returns its facts, as in lab.json. clocks_ns: how far ahead the hosts' clocks are, from the
     start again when there are more hosts. shape: of all links at first (see links.py); None: plain ones, without emulator. bad_key,
-    unknown_key: names of hosts whose key known_hosts has wrong, or not at all. Raises Stands, Impossible or OSError, and leaves nothing then."""
+    unknown_key: names of hosts whose key known_hosts has wrong, or not at all. owner: id of the process without which nobody needs the lab.
+    Raises Stands, Impossible or OSError, and leaves nothing then."""
     check_possible()
     folder = folder_of(number)
     try:
@@ -59,7 +60,7 @@ def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(
     except FileExistsError:
         raise Stands(f"lab {number} stands already, in {folder}") from None
     facts = {"number": number, "folder": str(folder), "bench_address": f"10.77.{number}.1", "user": host_root.USER, "password": os.urandom(9).hex(),
-             "hosts": [], "emulator": None, "processes": [], "devices": []}
+             "hosts": [], "emulator": None, "processes": [], "devices": [], "owner": owner and {"pid": owner, "born": pretend_host.born(owner)}}
     try:
         _write_facts(facts)
         _make_bridge(facts)
@@ -94,6 +95,15 @@ def take_down(number):
             ip("link", "delete", device)
     shutil.rmtree(folder)
     return True
+
+
+def is_abandoned(number):
+    """Whether it had an owner and that is gone."""
+    try:
+        owner = read_facts(number)["owner"]
+    except FileNotFoundError:  # is being made, or taken down
+        return False
+    return owner is not None and pretend_host.born(owner["pid"]) != owner["born"]
 
 
 def _forget_child(pid):
