@@ -49,16 +49,18 @@ ProcessWatch::~ProcessWatch() {
   }
 }
 
-void ProcessWatch::start(const QString& program, const nlohmann::json& configure) {
-  phase_ = Phase::launching;
+void ProcessWatch::start(const QString& program, std::function<nlohmann::json()> configure) {
+  phase_ = Phase::placing;
   connect(launcher_.get(), &Launcher::file_put, this, [this, program] {
-    if (cancelled_) return finish(QString());
+    if (phase_ != Phase::placing) return;
+    phase_ = Phase::launching;
     launcher_->start(program);
   });
-  connect(launcher_.get(), &Launcher::started, this, [this, configure] {
+  connect(launcher_.get(), &Launcher::started, this, [this, configure = std::move(configure)] {
     phase_ = Phase::running;
+    ran_ = true;
     if (cancelled_) launcher_->kill();
-    send(configure);
+    send(configure());
     launcher_->write(unsent_);
     unsent_.clear();
     hello_timer_.start(deadlines_.hello);
@@ -69,7 +71,7 @@ void ProcessWatch::start(const QString& program, const nlohmann::json& configure
 
 void ProcessWatch::send(const nlohmann::json& object) {
   const QByteArray line = QByteArray::fromStdString(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) + '\n';
-  if (phase_ == Phase::launching) unsent_ += line;
+  if (phase_ == Phase::placing || phase_ == Phase::launching) unsent_ += line;
   if (phase_ == Phase::running) launcher_->write(line);
 }
 
@@ -101,6 +103,7 @@ void ProcessWatch::answered_stats() {
 }
 
 void ProcessWatch::terminate() {
+  if (placing()) return finish(QString());
   if (!alive()) return;
   cancelled_ = true;
   launcher_->terminate();
@@ -108,6 +111,7 @@ void ProcessWatch::terminate() {
 }
 
 void ProcessWatch::kill() {
+  if (placing()) return finish(QString());
   if (!alive()) return;
   cancelled_ = true;
   launcher_->kill();
@@ -151,7 +155,7 @@ void ProcessWatch::on_exit(const ProcessExit& how) {
 }
 
 void ProcessWatch::on_drained() {
-  const bool in_order = bye_ && exit_->signal == 0 && exit_->code == 0 && given_up_.isEmpty();
+  const bool in_order = bye_ && exit_->signal == 0 && exit_->code == 0 && exit_->lost.isEmpty() && given_up_.isEmpty();
   finish(in_order ? QString() : exit_sentence());
 }
 
@@ -172,6 +176,7 @@ void ProcessWatch::finish(const QString& trouble) {
 
 QString ProcessWatch::exit_sentence() const {
   if (!given_up_.isEmpty()) return QString("%1 died: %2").arg(name_, given_up_);
+  if (!exit_->lost.isEmpty()) return QString("%1 lost: %2").arg(name_, exit_->lost);
   const QString cause = exit_->signal != 0 ? QString("signal %1 (%2)").arg(exit_->signal).arg(::strsignal(exit_->signal))
                                            : QString("exit code %1").arg(exit_->code);
   return QString("%1 died: %2%3").arg(name_, cause, last_error_.isEmpty() ? QString() : ": " + last_error_);

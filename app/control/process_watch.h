@@ -12,6 +12,7 @@
 #include <QPointer>
 #include <QStringList>
 #include <QTimer>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -32,18 +33,23 @@ class ProcessWatch : public QObject {
   /// Kills what still runs.
   ~ProcessWatch() override;
 
-  void start(const QString& program, const nlohmann::json& configure);
+  /// `configure` is made when the program stands on its host: only then its addresses and folders are known.
+  void start(const QString& program, std::function<nlohmann::json()> configure);
   /// While it is being launched, kept for behind the configure. Without effect before start() and after the end.
   void send(const nlohmann::json& object);
   /// Asks for stats, unless the question before is not answered yet; false then.
   bool ask_stats(const nlohmann::json& question);
-  /// SIGTERM, and SIGKILL when that does not help.
+  /// SIGTERM, and SIGKILL when that does not help. What is not started yet is given up at once.
   void terminate();
   void kill();
   /// Lets it stand still, and go on. What stands still is not held to answer.
   void pause();
   void resume();
-  bool alive() const { return phase_ == Phase::launching || phase_ == Phase::running; }
+  bool alive() const { return phase_ == Phase::placing || phase_ == Phase::launching || phase_ == Phase::running; }
+  /// Its host is being connected to, or its program copied: there is no process yet.
+  bool placing() const { return phase_ == Phase::placing; }
+  /// There is, or was, a process: it may have left files.
+  bool ran() const { return ran_; }
   bool answered() const { return hello_.has_value(); }
   const HelloMessage& hello() const { return *hello_; }
   /// Nanoseconds since its hello was read.
@@ -63,7 +69,7 @@ class ProcessWatch : public QObject {
   void gone(const QString& trouble);
 
  private:
-  enum class Phase { not_started, launching, running, gone };
+  enum class Phase { not_started, placing, launching, running, gone };
 
   void answered_stats();
   void on_message(const SharedMessage& message);
@@ -88,6 +94,7 @@ class ProcessWatch : public QObject {
   QString last_error_;  // the last error it said
   QStringList last_lines_;
   QByteArray unsent_;   // said to it before it runs
+  bool ran_ = false;
   bool asked_ = false;  // for stats, and not answered yet
   bool paused_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet

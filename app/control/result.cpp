@@ -47,6 +47,9 @@ auto account_of(const RunRecord& record, Role role, Read read, QStringList& trou
 
 /// "log incomplete": lines that were not written, or a disk that would not take them.
 void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
+  for (const ProcessRecord& process : record.processes) {
+    if (!process.files_left.isEmpty()) reasons += "log incomplete: " + process.files_left;
+  }
   for (const Role role : {Role::senders, Role::receivers}) {
     const auto& bye = record.of(role).bye;
     if (!bye || !bye->contains("log") || !bye->at("log").is_object()) continue;

@@ -23,7 +23,7 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
-    if (step != Step::none && step != Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
+    if (step != Step::none && step < Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
   });
   QObject::connect(&connect_timer, &QTimer::timeout, q, [this] {
     if (state != RunState::preparing) return;
@@ -92,6 +92,7 @@ void RunControl::stop(Role role) {
 }
 
 void RunControl::stop_all() {
+  if (d->any_bringing_back()) return d->leave_files();
   if (d->any_left()) d->stop_by_user();
 }
 
@@ -157,6 +158,23 @@ double RunControl::progress() const {
   if (figures.planned <= 0) return -1;
   const auto sent = static_cast<double>(figures.attempted + figures.warm_up.sent);
   return std::clamp(sent / static_cast<double>(figures.planned + figures.warm_up.planned), 0.0, 1.0);
+}
+
+double RunControl::brought_back() const {
+  if (!d->any_bringing_back()) return -1;
+  qint64 done_bytes = 0, all_bytes = 0;
+  for (const Member& member : d->members) {
+    done_bytes += member.brought_bytes;
+    all_bytes += member.to_bring_bytes;
+  }
+  return all_bytes > 0 ? static_cast<double>(done_bytes) / static_cast<double>(all_bytes) : -1;
+}
+
+void RunControl::follow_log(Role role, int number, bool follow) {
+  const Member& member = d->of(role);
+  if (!member.watch || !d->run.folder) return;
+  const QString path = d->run.folder->log_path(role, number);
+  follow ? member.watch->launcher().follow(path) : member.watch->launcher().unfollow(path);
 }
 
 double RunControl::seconds_left() const {

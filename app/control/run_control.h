@@ -67,7 +67,8 @@ class RunControl : public QObject {
   /// Senders: they end early, the run drains and finishes (verdict stopped). Receivers or broker while traffic runs: the whole run stops in
   /// order. Before traffic: just this process ends.
   void stop(Role role);
-  /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once.
+  /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once. While files are brought back: leaves
+  /// the rest of them on their hosts.
   void stop_all();
 
   /// What is to be done by itself; for the next run that is started. check_step() has nothing against it.
@@ -100,6 +101,12 @@ class RunControl : public QObject {
   double progress() const;
   double seconds_left() const;
 
+  /// While what processes wrote on other hosts is brought into the run's folder: 0…1; negative: it is not, or not known yet.
+  double brought_back() const;
+  /// Keeps the log of a service (the broker's: number 0) at its log_path() up to date, where it is written on another host, or does no
+  /// more. Forgotten with the process.
+  void follow_log(Role role, int number, bool follow);
+
   /// Only these services' rows are pulled (keeps 1,000 services cheap). Empty range: first > last.
   void set_visible_rows(Role role, int first, int last);
   /// While it runs, of the last pull; once it is finished, the final figures with the rows of all services.
@@ -112,6 +119,7 @@ class RunControl : public QObject {
   void state_changed();
   void figures_changed();             // 10 times a second while it runs, and once at the end
   void events_changed();              // one more of events(), or one has recovered
+  void bringing_back_changed();       // of brought_back()
   void rules_changed();               // of rules_in_force()
   void message(const QString& text);  // a remark or an error for the page, not a dialog
   void finished();

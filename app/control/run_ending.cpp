@@ -94,6 +94,8 @@ void RunControl::Private::enter(Step next) {
         if (member.alive()) member.watch->terminate();
       }
       break;
+    case Step::bring_back:  // begins in bring_back(), when nothing is alive any more
+      break;
   }
   advance();
 }
@@ -103,6 +105,7 @@ void RunControl::Private::say_bye(Role role) {
   if (!member.alive() || member.end_asked) return;
   member.end_asked = true;
   if (!member.said_ended) set_status(role, ProcessState::ending);
+  if (member.watch->placing()) return member.watch->kill();
   if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);
   member.watch->send({{"type", "bye"}});
 }
@@ -125,7 +128,7 @@ void RunControl::Private::advance() {
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
   if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) say_bye(Role::broker);
-  if ((step == Step::byes || step == Step::terminate) && !any_left()) finish();
+  if ((step == Step::byes || step == Step::terminate) && !any_left()) bring_back();
 }
 
 void RunControl::Private::on_gone(Role role, const QString& trouble) {
@@ -179,10 +182,13 @@ bool RunControl::Private::start_salvage(Role role) {
   if (role == Role::broker || !member.record.hello || member.record.hello->staging_file.empty()) return false;
   ProcessDeadlines deadlines = options.deadlines.process;
   deadlines.hello = options.deadlines.salvage;
-  nlohmann::json configure;
-  member.salvager = make_watch(role, deadlines, configure);
-  configure["salvage"] = member.record.hello->staging_file;
+  member.salvager = make_watch(role, deadlines);
   QObject::connect(member.salvager.get(), &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_salvaged(role, trouble); });
+  const auto configure = [this, role, salvager = member.salvager.get(), staging_file = member.record.hello->staging_file] {
+    nlohmann::json out = configure_of(role, salvager->launcher());
+    out["salvage"] = staging_file;
+    return out;
+  };
   member.salvager->start(program_of(role), configure);
   member.salvager->send({{"type", "bye"}});
   return true;
@@ -198,10 +204,45 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   advance();
 }
 
-void RunControl::Private::finish() {
-  if (finisher) return;
+/// The logs of processes on other hosts; where they were written here, this is over at once.
+void RunControl::Private::bring_back() {
+  step = Step::bring_back;
   step_timer.stop();
   pull_timer.stop();
+  for (Member& member : members) member.bringing_back = member.watch && member.watch->ran();
+  for (const Role role : all_roles) {
+    Member& member = of(role);
+    if (!member.bringing_back) continue;
+    Launcher& launcher = member.watch->launcher();
+    QObject::connect(&launcher, &Launcher::bringing_back, q, [this, role](qint64 done_bytes, qint64 all_bytes) {
+      of(role).brought_bytes = done_bytes;
+      of(role).to_bring_bytes = all_bytes;
+      emit q->bringing_back_changed();
+    });
+    QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error) { on_brought_back(role, error); });
+    launcher.bring_back(run.folder->part(role));
+  }
+  if (!any_bringing_back()) finish();
+}
+
+void RunControl::Private::on_brought_back(Role role, const QString& error) {
+  Member& member = of(role);
+  if (!member.bringing_back) return;
+  member.bringing_back = false;
+  member.record.files_left = error;
+  if (!error.isEmpty()) emit q->message(error);
+  if (!any_bringing_back()) finish();
+}
+
+/// A person does not want to wait for them any longer.
+void RunControl::Private::leave_files() {
+  for (const Role role : all_roles) {
+    if (of(role).bringing_back) on_brought_back(role, QString("the files of %1 were not all brought back: stopped").arg(role_name(role)));
+  }
+}
+
+void RunControl::Private::finish() {
+  if (finisher) return;
   if (accumulator) {
     figures = accumulator->last(t_s());
     emit q->figures_changed();

@@ -124,19 +124,21 @@ void RunControl::Private::relaunch(Role role) {
   Member& member = of(role);
   const std::optional<HelloMessage> before = member.record.hello;
   member.renew();
-  nlohmann::json configure;
-  member.watch = make_watch(role, options.deadlines.process, configure);
-  if (role == Role::broker) {
-    configure["listen"]["port"] = broker_port;  // where its services look for it
-    run.broker_restarted = true;
-  } else if (before && !before->staging_file.empty()) {
-    configure["continue"] = before->staging_file;
-  }
-  if (role == Role::receivers && !rules.empty()) configure["requests"] = request_orders(rules);
+  member.watch = make_watch(role, options.deadlines.process);
+  if (role == Role::broker) run.broker_restarted = true;
   if (accumulator) accumulator->restarted(role);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
-  member.watch->start(program_of(role), configure);
+  member.watch->start(program_of(role), [this, role, before, watch = member.watch.get()] {
+    nlohmann::json configure = configure_of(role, watch->launcher());
+    if (role == Role::broker) {
+      configure["listen"]["port"] = broker_port;  // where its services look for it
+    } else if (before && !before->staging_file.empty()) {
+      configure["continue"] = before->staging_file;
+    }
+    if (role == Role::receivers && !rules.empty()) configure["requests"] = request_orders(rules);
+    return configure;
+  });
 }
 
 bool RunControl::Private::any_paused() const {

@@ -4,6 +4,7 @@
 #include <QRandomGenerator>
 
 #include "app/control/configure.h"
+#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
@@ -13,6 +14,13 @@ constexpr double worth_telling_late_ms = 50;
 
 Role other_group(Role role) {
   return role == Role::senders ? Role::receivers : Role::senders;
+}
+
+/// A run that is wholly on this machine is nobody else's business.
+QString listen_address(const Settings& settings, const Launcher& broker_launcher) {
+  const bool all_local =
+      std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
+  return all_local ? QStringLiteral("127.0.0.1") : broker_launcher.data_address();
 }
 
 std::string random_token() {
@@ -46,6 +54,10 @@ bool RunControl::Private::start(Role role) {
 bool RunControl::Private::begin_run() {
   for (const auto& error : validate(wanted)) {
     emit q->message(QString::fromStdString(error.key + " " + error.message));
+    return false;
+  }
+  if (const QString problem = launchers->problem(wanted); !problem.isEmpty()) {
+    emit q->message(problem);
     return false;
   }
   run = RunRecord();
@@ -101,6 +113,10 @@ bool RunControl::Private::take_settings() {
     emit q->message(QString::fromStdString(error.key + " " + error.message));
     return false;
   }
+  if (const QString problem = launchers->problem(next); !problem.isEmpty()) {
+    emit q->message(problem);
+    return false;
+  }
   if (next == run.settings) return true;
   run.settings = next;
   rules = next.queue.requests ? rules_of(*next.queue.requests, next.receivers.amount) : std::vector<RequestRules>{};
@@ -112,30 +128,31 @@ bool RunControl::Private::take_settings() {
 void RunControl::Private::launch(Role role) {
   Member& member = of(role);
   member.renew();
-  nlohmann::json configure;
-  member.watch = make_watch(role, options.deadlines.process, configure);
+  member.watch = make_watch(role, options.deadlines.process);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
-  member.watch->start(program_of(role), configure);
+  ProcessWatch* const watch = member.watch.get();
+  watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
 }
 
-/// A process of this role and what it is told first.
-std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines, nlohmann::json& configure) {
+std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines) {
   auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
-  const LaunchFacts facts{run.folder->name().toStdString(), token, launcher->data_address().toStdString(),
-                          launcher->folder_there(run.folder->part(role)).toStdString()};
+  return std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, deadlines);
+}
+
+/// What a process of this role is told first.
+nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) const {
+  const LaunchFacts facts{run.folder->name().toStdString(), token, listen_address(run.settings, launcher).toStdString(),
+                          launcher.folder_there(run.folder->part(role)).toStdString()};
   switch (role) {
     case Role::broker:
-      configure = configure_broker(run.settings, facts);
-      break;
+      return configure_broker(run.settings, facts);
     case Role::senders:
-      configure = configure_senders(run.settings, facts);
-      break;
+      return configure_senders(run.settings, facts);
     case Role::receivers:
-      configure = configure_receivers(run.settings, facts);
       break;
   }
-  return std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, deadlines);
+  return configure_receivers(run.settings, facts);
 }
 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {

@@ -7,7 +7,8 @@
 //                             └───────────────────────────────────────────────────────────┘            │ first start of the next run
 //                         preparing ◄──────────────────────────────────────────────────────────────────┘
 //
-//   ending:  senders (told to stop) ─► drain (broker and receivers end by themselves) ─► byes ─► terminate ─► all gone ─► result
+//   ending:  senders (told to stop) ─► drain (broker and receivers end by themselves) ─► byes ─► terminate ─► all gone ─► bring_back (what
+//            they wrote on other hosts) ─► result
 //
 // Every step of the ending has a deadline after which the next one begins; steps that do not apply are passed over.
 // run_life.cpp begins and runs, run_faults.cpp does harm on purpose, run_ending.cpp ends.
@@ -32,7 +33,7 @@
 
 namespace n2nq::app {
 
-enum class Step { none, senders, drain, byes, terminate };
+enum class Step { none, senders, drain, byes, terminate, bring_back };
 
 /// One role's process within a run.
 struct Member {
@@ -47,6 +48,8 @@ struct Member {
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
   bool restart_wanted = false;     // as soon as it is gone
+  bool bringing_back = false;
+  qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
 
   /// As before its first start. The old watch may be the very one whose signal led here.
@@ -66,7 +69,8 @@ struct RunControl::Private {
   bool begin_run();
   bool take_settings();
   void launch(Role role);
-  std::unique_ptr<ProcessWatch> make_watch(Role role, const ProcessDeadlines& deadlines, nlohmann::json& configure);
+  std::unique_ptr<ProcessWatch> make_watch(Role role, const ProcessDeadlines& deadlines);
+  nlohmann::json configure_of(Role role, Launcher& launcher) const;
   void watch_signals(Role role, ProcessWatch& watch);
   void on_hello(Role role);
   void on_state(Role role, const StateMessage& state);
@@ -106,6 +110,9 @@ struct RunControl::Private {
   void give_up_faults();
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
+  void bring_back();
+  void on_brought_back(Role role, const QString& error);
+  void leave_files();
   void finish();
   void take_result();
 
@@ -118,6 +125,9 @@ struct RunControl::Private {
   }
   bool any_left() const {
     return any_alive() || std::any_of(members.begin(), members.end(), [](const Member& member) { return member.salvaging(); });
+  }
+  bool any_bringing_back() const {
+    return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.bringing_back; });
   }
   double t_s() const {
     return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed()) / 1e9 - options.deadlines.start_lead / 1e3 - warmup_s()

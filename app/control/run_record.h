@@ -25,6 +25,7 @@ struct ProcessRecord {
   std::shared_ptr<const nlohmann::json> bye;  // null: it never came
   QString trouble;                            // empty: it ended as asked
   QStringList last_lines;                     // of stderr, with trouble
+  QString files_left;                         // why what it wrote is not all here; empty: it is
 };
 
 struct RunRecord {

@@ -14,11 +14,14 @@
 
 namespace n2nq::app {
 
+struct Settings;
+
 /// How a process ended, as the host's kernel tells it.
 struct ProcessExit {
   int code = 0;
-  int signal = 0;          // 0: it ended by itself, with `code`
-  QStringList last_lines;  // of its stderr, at most stderr_lines_max
+  int signal = 0;               // 0: it ended by itself, with `code`
+  QStringList last_lines = {};  // of its stderr, at most stderr_lines_max
+  QString lost = {};            // empty: seen to end; else a sentence that names the host: the link is cut, how it ended is not known
 };
 
 inline constexpr int stderr_lines_max = 20;
@@ -29,9 +32,10 @@ class Launcher : public QObject {
  public:
   using QObject::QObject;
 
-  /// Numeric address at which the other hosts of a run reach this one.
+  /// Numeric address at which the other hosts of a run reach this one. Known once the file is put.
   virtual QString data_address() const = 0;
-  /// Where, on that host, the process writes the files that belong into `local_folder`.
+  /// Where, on that host, the process writes the files that belong into `local_folder`: the same for all launchers of the host. Known
+  /// once the file is put.
   virtual QString folder_there(const QString& local_folder) const = 0;
 
   /// Makes the program runnable on the host. Answered by file_put or failed.
@@ -46,8 +50,13 @@ class Launcher : public QObject {
   /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone.
   virtual void pause() = 0;
   virtual void resume() = 0;
-  /// Brings what the process wrote for `local_folder` there. Answered by brought_back.
+  /// Brings what the process wrote for `local_folder` there, and leaves nothing of it on the host. For when the process is gone. Answered
+  /// by brought_back; destroying the launcher gives up.
   virtual void bring_back(const QString& local_folder) = 0;
+  /// `local_file`, one that the process writes, is kept up to date here while the process lives, until unfollow or bring_back; nothing
+  /// answers. Where the process writes it here already, there is nothing to do.
+  virtual void follow(const QString& local_file) { static_cast<void>(local_file); }
+  virtual void unfollow(const QString& local_file) { static_cast<void>(local_file); }
 
  signals:
   void file_put();
@@ -55,7 +64,8 @@ class Launcher : public QObject {
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
   void failed(const QString& why);          // a sentence that names program and host
-  void brought_back(const QString& error);  // empty: all there
+  void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
+  void brought_back(const QString& error);                  // empty: all there
 };
 
 /// Gives a launcher per process, by the host's name in the settings.
@@ -63,6 +73,8 @@ class LauncherFactory {
  public:
   virtual ~LauncherFactory() = default;
   virtual std::unique_ptr<Launcher> launcher(const QString& host) = 0;
+  /// Why these settings' hosts cannot be had, in a sentence that says what to do; empty: they can be tried.
+  virtual QString problem(const Settings& settings) const { return static_cast<void>(settings), QString(); }
 };
 
 }  // namespace n2nq::app

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "app/settings/host_name.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -76,11 +78,11 @@ Key line(KeyInfo info, std::size_t bytes_max, Field field) {
 }
 
 template <class Field>
-Key host(std::string_view key, std::string_view who, Field field) {
-  return {{key, "Source", "", who, 0, 0, {"local"}},
-          KeyKind::word,
+Key host(std::string_view key, std::string_view meaning, Field field) {
+  return {{key, "Source", "", meaning, 0, 0, {}},
+          KeyKind::text,
           [=](Settings& settings, std::string_view text) -> Problem {
-            if (text != "local") return "must be local, not " + in_quotes(text) + ": other hosts are not offered yet";
+            if (text != local_host) return parse_host_name(text, field(settings));
             field(settings) = text;
             return {};
           },
@@ -228,7 +230,7 @@ void add_service_keys(std::vector<Key>& table) {
   const auto messages = N2NQ_FIELD(senders.messages);
   const auto delay = N2NQ_FIELD(senders.delay_ms);
   const auto rate = N2NQ_FIELD(senders.rate_per_s);
-  table.push_back(host("senders.host", "The host that runs the senders.", N2NQ_FIELD(senders.host)));
+  table.push_back(host("senders.host", "Where the senders run: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(senders.host)));
   table.push_back(integer({"senders.amount", "Sender amount", "", "How many sending services connect to the queue.", 1, 2000, {}},
                           N2NQ_FIELD(senders.amount)));
   table.push_back({{"senders.messages",
@@ -282,7 +284,7 @@ void add_service_keys(std::vector<Key>& table) {
                            1'000'000,
                            {}},
                           N2NQ_FIELD(senders.warmup_messages)));
-  table.push_back(host("receivers.host", "The host that runs the receivers.", N2NQ_FIELD(receivers.host)));
+  table.push_back(host("receivers.host", "Where the receivers run: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(receivers.host)));
   table.push_back(integer({"receivers.amount", "Receiver amount", "", "How many receiving services connect to the queue.", 1, 2000, {}},
                           N2NQ_FIELD(receivers.amount)));
 }
@@ -382,7 +384,7 @@ std::vector<Key> make_table() {
   table.push_back(line({"title", "Title", "", "What a person calls these settings.", 0, 0, {}}, title_bytes_max, N2NQ_FIELD(title)));
   table.push_back(line({"description", "Description", "", "What they are for, in a sentence or two.", 0, 0, {}}, description_bytes_max,
                        N2NQ_FIELD(description)));
-  table.push_back(host("broker.host", "The host that runs N2NQ.", N2NQ_FIELD(broker.host)));
+  table.push_back(host("broker.host", "Where N2NQ runs: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(broker.host)));
   table.push_back(
       integer({"broker.port", "Port", "", "TCP port of N2NQ; 0: a free one is taken.", 0, 65'535, {}}, N2NQ_FIELD(broker.port)));
   table.push_back(

@@ -159,6 +159,9 @@ std::vector<SettingsError> validate(const Settings& s) {
   if (!s.senders.delay_ms && !s.senders.rate_per_s) {
     errors.push_back({"senders.delay_ms", "is missing: give delay_ms or rate_per_s"});
   }
+  if (s.transport == Transport::unix_domain && (s.senders.host != s.broker.host || s.receivers.host != s.broker.host)) {
+    errors.push_back({"transport", "must be tcp where services run on another host than N2NQ: unix reaches no other host"});
+  }
   if (s.senders.size_min_bytes > s.senders.size_max_bytes) {
     errors.push_back({"senders.size_bytes", "must be a range that rises, such as [20, 100]"});
   }

@@ -125,7 +125,8 @@ TEST(settings, refused_values_say_what_would_be_right) {
   EXPECT_EQ(problem("queue.responses", "yes"), "must be true or false, not \"yes\"");
   EXPECT_EQ(problem("queue.requests", "yes"),
             "must be false, true, or a list such as [{receivers: R1-R25, senders: S1-S10, sizes: 20-100, prefetch: 1}], not \"yes\"");
-  EXPECT_EQ(problem("broker.host", "lab-1"), "must be local, not \"lab-1\": other hosts are not offered yet");
+  EXPECT_EQ(problem("broker.host", "lab 1"),
+            "must be 1 to 64 of the characters A–Z a–z 0–9 . _ -, beginning with a letter or digit, not \"lab 1\"");
   EXPECT_EQ(problem("senders.size_bytes", "[100, 20]"), "must be a range that rises, such as [20, 100], not \"[100, 20]\"");
   EXPECT_EQ(problem("senders.size_bytes", "[100]"), "must be one size or a range such as [20, 100], not \"[100]\"");
   EXPECT_EQ(problem("senders.size_bytes", "big"), "must be a whole number from 1 to 16777216 or a range such as [20, 100], not \"big\"");
@@ -256,8 +257,12 @@ TEST(settings, values_written_into_the_struct_are_held_to_the_same_rules) {
   s.queue.retention_s = 1e9;
   EXPECT_EQ(only_error(s), "queue.retention_s must be a number from 0.001 to 86400, not \"1000000000\"");
   s = {};
+  s.receivers.host = "-lab";
+  EXPECT_EQ(only_error(s), "receivers.host must be 1 to 64 of the characters A–Z a–z 0–9 . _ -, beginning with a letter or digit, not \"-lab\"");
   s.receivers.host = "lab-1";
-  EXPECT_EQ(only_error(s), "receivers.host must be local, not \"lab-1\": other hosts are not offered yet");
+  EXPECT_TRUE(validate(s).empty());
+  s.transport = Transport::unix_domain;
+  EXPECT_EQ(only_error(s), "transport must be tcp where services run on another host than N2NQ: unix reaches no other host");
 }
 
 TEST(settings, a_title_is_one_line_of_text) {

@@ -73,8 +73,14 @@ PretendLauncher::~PretendLauncher() {
 void PretendLauncher::put_file(const QString& program) {
   role_ = program == "n2nq-broker" ? Role::broker : program == "n2nq-senders" ? Role::senders : Role::receivers;
   host_.process[role_] = this;
+  host_.launched_on[role_] = name_;
+  if (host_.unreachable.contains(name_)) return;
   QMetaObject::invokeMethod(
-      this, [this] { behaviour().fails_to_start ? emit failed("the pretend host has no such program") : emit file_put(); },
+      this,
+      [this] {
+        put_ = !behaviour().fails_to_start;
+        put_ ? emit file_put() : emit failed("the pretend host has no such program");
+      },
       Qt::QueuedConnection);
 }
 
@@ -88,6 +94,11 @@ void PretendLauncher::start(const QString&) {
         reach(Moment::launched);
       },
       Qt::QueuedConnection);
+}
+
+void PretendLauncher::bring_back(const QString& local_folder) {
+  host_.brought[role_] = local_folder;
+  if (!host_.brings_when_told) emit brought_back(host_.bring_error[role_]);
 }
 
 void PretendLauncher::write(const QByteArray& bytes) {
@@ -220,6 +231,12 @@ void PretendLauncher::end(int code, int signal) {
       Qt::QueuedConnection);
 }
 
+void PretendLauncher::lose_link(const QString& why) {
+  running_ = false;
+  --host_.alive;
+  emit gone({0, 0, {}, why});
+}
+
 int PretendLauncher::amount(const char* role) const {
   if (role_ == Role::broker) return configure_["expect"][role];
   if (role_ == Role::receivers && std::string(role) == "senders") return configure_["senders_total"];
@@ -292,8 +309,8 @@ Json PretendLauncher::bye() const {
   return out;
 }
 
-std::unique_ptr<Launcher> PretendFactory::launcher(const QString&) {
-  return std::make_unique<PretendLauncher>(host_);
+std::unique_ptr<Launcher> PretendFactory::launcher(const QString& host) {
+  return std::make_unique<PretendLauncher>(host_, host.toStdString());
 }
 
 }  // namespace n2nq::app::testing

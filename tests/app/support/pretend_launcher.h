@@ -43,6 +43,13 @@ struct PretendHost {
   int alive = 0;
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
+  std::set<std::string> unreachable;                // hosts that a launcher never gets to: neither put nor failed
+  QString problem;                                  // what the factory has against every settings; empty: nothing
+  std::map<Role, std::string> launched_on;          // the host of each role's last launcher
+  std::map<Role, QString> brought;                  // where to what each role wrote was brought
+  std::map<Role, QString> bring_error;              // why it cannot be; empty: it can
+  bool brings_when_told = false;                    // bring_back is answered by the test
+  QStringList followed;                             // files that are kept up to date
   std::int64_t sent_each = 0;  // messages of each sender, once traffic began
 
   /// The first thing of this type that the role was told; null when there is none.
@@ -53,11 +60,12 @@ struct PretendHost {
 class PretendLauncher : public Launcher {
   Q_OBJECT
  public:
-  explicit PretendLauncher(PretendHost& host) : host_(host) {}
+  PretendLauncher(PretendHost& host, std::string name) : host_(host), name_(std::move(name)) {}
   ~PretendLauncher() override;
 
-  QString data_address() const override { return "127.0.0.1"; }
-  QString folder_there(const QString& local_folder) const override { return local_folder; }
+  /// Nobody knows them before the file is put.
+  QString data_address() const override { return put_ ? QString::fromStdString("address of " + name_) : QString(); }
+  QString folder_there(const QString& local_folder) const override { return put_ ? local_folder : QString(); }
   void put_file(const QString& program) override;
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
@@ -65,10 +73,13 @@ class PretendLauncher : public Launcher {
   void kill() override;
   void pause() override { host_.paused.insert(role_); }
   void resume() override { host_.paused.erase(role_); }
-  void bring_back(const QString&) override { emit brought_back(QString()); }
+  void bring_back(const QString& local_folder) override;
+  void follow(const QString& local_file) override { host_.followed += local_file; }
+  void unfollow(const QString& local_file) override { host_.followed.removeAll(local_file); }
 
   void say(const nlohmann::json& object);
   void end_traffic();
+  void lose_link(const QString& why);
 
  private:
   void hear(const nlohmann::json& object);
@@ -84,6 +95,8 @@ class PretendLauncher : public Launcher {
 
   Role role_ = Role::broker;  // known once the program is named
   PretendHost& host_;
+  std::string name_;
+  bool put_ = false;
   QByteArray open_line_;
   nlohmann::json configure_;
   bool running_ = false;
@@ -94,6 +107,7 @@ class PretendFactory : public LauncherFactory {
  public:
   explicit PretendFactory(PretendHost& host) : host_(host) {}
   std::unique_ptr<Launcher> launcher(const QString& host) override;
+  QString problem(const Settings&) const override { return host_.problem; }
 
  private:
   PretendHost& host_;

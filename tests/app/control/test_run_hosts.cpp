@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run whose processes are on other hosts: where each is launched, what it is told, and what becomes of what it wrote there.
+#include <gtest/gtest.h>
+
+#include "tests/app/support/run_control_fixture.h"
+
+namespace n2nq::app {
+namespace {
+
+using namespace testing;
+
+struct RunHostsTest : RunControlTest {
+  static Settings on_three_hosts() {
+    Settings settings = small();
+    settings.broker.host = "lab-1";
+    settings.senders.host = "lab-2";
+    settings.receivers.host = "lab-3";
+    return settings;
+  }
+  bool wait_bringing_back() {
+    return wait_until([this] { return host.brought.contains(Role::receivers) && host.brought.contains(Role::senders); });
+  }
+};
+
+TEST_F(RunHostsTest, each_role_is_launched_on_its_host_and_what_it_wrote_comes_back) {
+  make(options(), on_three_hosts());
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+  EXPECT_EQ(host.launched_on[Role::broker], "lab-1");
+  EXPECT_EQ(host.launched_on[Role::senders], "lab-2");
+  EXPECT_EQ(host.launched_on[Role::receivers], "lab-3");
+  EXPECT_EQ(host.brought[Role::broker], control->folder());
+  EXPECT_EQ(host.brought[Role::senders], control->folder() + "/senders");
+  EXPECT_EQ(host.brought[Role::receivers], control->folder() + "/receivers");
+}
+
+TEST_F(RunHostsTest, n2nq_listens_where_the_others_reach_it_and_on_loopback_when_there_are_none) {
+  const auto listens_on = [this](const char* broker, const char* receivers) {
+    Settings settings = small();
+    settings.broker.host = broker;
+    settings.receivers.host = receivers;
+    host = PretendHost();
+    finished = 0;
+    make(options(), settings);
+    control->start_all();
+    EXPECT_TRUE(wait_finished());
+    return host.told(Role::broker, "configure")["listen"]["address"].get<std::string>();
+  };
+  EXPECT_EQ(listens_on("local", "local"), "127.0.0.1");
+  EXPECT_EQ(listens_on("local", "lab-1"), "address of local");
+  EXPECT_EQ(listens_on("lab-1", "local"), "address of lab-1");
+}
+
+TEST_F(RunHostsTest, hosts_that_cannot_be_had_are_told_before_anything_is_made) {
+  host.problem = "senders.host is lab-9, which hosts.yaml does not know";
+  make(options(), on_three_hosts());
+  control->start_all();
+  EXPECT_EQ(control->state(), RunState::idle);
+  EXPECT_EQ(messages, QStringList{host.problem});
+  EXPECT_TRUE(control->folder().isEmpty());
+}
+
+TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_being_reached) {
+  host.behaviour[Role::senders].fails_to_start = true;
+  host.unreachable = {"lab-3"};
+  make(options(), on_three_hosts());
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_EQ(reasons(), "Senders could not be started: the pretend host has no such program");
+  EXPECT_FALSE(host.brought.contains(Role::receivers)) << "it never ran";
+}
+
+TEST_F(RunHostsTest, a_process_that_is_still_being_placed_can_be_stopped_at_once) {
+  host.unreachable = {"lab-1", "lab-2", "lab-3"};
+  make(options(), on_three_hosts());
+  control->start_all();
+  EXPECT_EQ(control->process(Role::broker).state, ProcessState::starting);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::stopped);
+}
+
+TEST_F(RunHostsTest, what_could_not_be_brought_back_makes_the_log_incomplete) {
+  host.bring_error[Role::receivers] = "lab-3: the link was lost";
+  make(options(), on_three_hosts());
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::degraded);
+  EXPECT_EQ(reasons(), "log incomplete: lab-3: the link was lost");
+  EXPECT_TRUE(messages.contains("lab-3: the link was lost"));
+}
+
+TEST_F(RunHostsTest, bringing_back_tells_how_far_it_is_and_can_be_left) {
+  host.brings_when_told = true;
+  make(options(), on_three_hosts());
+  std::vector<double> told;
+  QObject::connect(control.get(), &RunControl::bringing_back_changed, [&] { told.push_back(control->brought_back()); });
+  control->start_all();
+  ASSERT_TRUE(wait_bringing_back());
+  EXPECT_EQ(control->state(), RunState::ending);
+  emit host.process[Role::receivers]->bringing_back(30, 100);
+  emit host.process[Role::senders]->bringing_back(60, 100);
+  EXPECT_EQ(told, (std::vector<double>{0.3, 0.45}));
+  emit host.process[Role::broker]->brought_back({});
+  emit host.process[Role::senders]->brought_back({});
+  EXPECT_EQ(control->state(), RunState::ending) << "the receivers' logs are still to come";
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(reasons(), "log incomplete: the files of Receivers were not all brought back: stopped");
+  EXPECT_LT(control->brought_back(), 0);
+}
+
+TEST_F(RunHostsTest, a_log_that_is_open_is_followed) {
+  Settings endless = on_three_hosts();
+  endless.senders.messages.reset();
+  host.behaviour[Role::senders].runs_on = true;
+  make(options(), endless);
+  control->follow_log(Role::receivers, 2, true);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  EXPECT_TRUE(host.followed.isEmpty()) << "there was no run yet";
+  control->follow_log(Role::receivers, 2, true);
+  EXPECT_EQ(host.followed, QStringList{control->folder() + "/receivers/R002.log"});
+  control->follow_log(Role::receivers, 2, false);
+  EXPECT_TRUE(host.followed.isEmpty());
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
+TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {
+  Settings endless = on_three_hosts();
+  endless.senders.messages.reset();
+  host.behaviour[Role::senders].runs_on = true;
+  make(options(), endless);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  host.process[Role::receivers]->lose_link("lab-3 has not answered for 10 s");
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers lost: lab-3 has not answered for 10 s"), std::string::npos) << reasons();
+}
+
+}  // namespace
+}  // namespace n2nq::app
