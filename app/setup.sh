@@ -8,6 +8,7 @@ project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 packages_build=(
   g++ cmake ninja-build ccache  # compiler and build
   libc6-dev nlohmann-json3-dev  # broker and workers
+  liburing-dev                  # the broker's io_uring
 )
 packages_bench=(
   qt6-base-dev qt6-charts-dev libqt6opengl6-dev  # the window; qt6-charts-dev needs the OpenGL headers but does not ask for them

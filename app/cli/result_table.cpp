@@ -132,6 +132,7 @@ QString warm_up_line(const Json& ledger) {
 /// What makes latencies incomparable with those of other runs, when it is not as usual.
 QString unusual_line(const Json& settings) {
   QStringList parts;
+  if (settings.at("broker").at("io") == "io_uring") parts += "N2NQ writes by io_uring";
   if (const int spin_us = settings.at("broker").at("spin_us"); spin_us > 0) parts += QString("N2NQ spins for %1 µs").arg(spin_us);
   if (settings.at("transport") == "unix") parts += "by Unix-domain sockets";
   return parts.isEmpty() ? QString() : heading("made with") + parts.join(", ") + '\n';

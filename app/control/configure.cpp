@@ -68,6 +68,7 @@ Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
   Json out = common("broker", facts);
   const auto& limits = settings.limits;
   out["listen"] = {{"address", facts.address}, {"port", settings.broker.port}, {"unix", settings.transport == Transport::unix_domain}};
+  out["io"] = value_text(settings, "broker.io");
   out["spin_us"] = settings.broker.spin_us;
   out["queue"] = {{"mode", value_text(settings, "queue.mode")},
                   {"remove", value_text(settings, "queue.remove")},

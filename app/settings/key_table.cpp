@@ -387,6 +387,15 @@ std::vector<Key> make_table() {
   table.push_back(host("broker.host", "Where N2NQ runs: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(broker.host)));
   table.push_back(
       integer({"broker.port", "Port", "", "TCP port of N2NQ; 0: a free one is taken.", 0, 65'535, {}}, N2NQ_FIELD(broker.port)));
+  table.push_back(words({"broker.io",
+                         "I/O",
+                         "",
+                         "How N2NQ writes to receivers: each write a call of its own (epoll), or those of one wake-up together in one call (io_uring, where "
+                         "the kernel has it).",
+                         0,
+                         0,
+                         {"epoll", "io_uring"}},
+                        N2NQ_FIELD(broker.io)));
   table.push_back(
       integer({"broker.spin_us",
                "Spin",

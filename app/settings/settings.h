@@ -21,6 +21,7 @@ enum class RemoveRule { when_all_have_it, after_time };
 enum class Dispatch { random, round_robin, next_free };
 enum class StartPhase { spread, in_phase };
 enum class StartWhen { all_connected, senders_connected };
+enum class BrokerIo { epoll, io_uring };
 enum class Transport { tcp, unix_domain };
 enum class LogMode { all, sampled, off };
 
@@ -38,6 +39,7 @@ struct Settings {
   struct Broker {
     std::string host = "local";
     int port = 0;     // 0: the broker binds a free one
+    BrokerIo io = BrokerIo::epoll;
     int spin_us = 0;  // 0: it sleeps when nothing is to be done
     bool operator==(const Broker&) const = default;
   } broker;

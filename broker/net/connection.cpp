@@ -44,7 +44,16 @@ size_t Connection::write(const iovec* pieces, int count) {
   if (state_ != State::open || write_failed_) return 0;
   size_t offered = 0;
   for (int i = 0; i < count; ++i) offered += pieces[i].iov_len;
-  const IoResult result = write_some(fd_.get(), pieces, count);
+  return settle(write_some(fd_.get(), pieces, count), offered);
+}
+
+bool Connection::add_to(SendRing& ring, const iovec* pieces, int count) {
+  if (state_ != State::open || write_failed_) return false;
+  ring.add(fd_.get(), pieces, count);
+  return true;
+}
+
+size_t Connection::settle(const IoResult& result, size_t offered) {
   if (result.status == IoStatus::failed) {
     write_failed_ = true;
     write_error_ = result.error;

@@ -19,6 +19,7 @@
 
 #include "broker/net/event_loop.h"
 #include "broker/net/fd.h"
+#include "broker/net/send_ring.h"
 #include "broker/net/tcp.h"
 #include "broker/wire/frame.h"
 
@@ -91,6 +92,10 @@ class Connection : private Watcher {
   size_t write(const iovec* pieces, int count);
   /// The same for one piece.
   size_t write(wire::ByteView bytes);
+  /// The same with others, in two steps: adds the pieces to a ring that is not full; false, and nothing to settle, where nothing can be
+  /// written. After the ring's submit(), settle() says how many of the `offered` bytes the kernel took.
+  bool add_to(SendRing& ring, const iovec* pieces, int count);
+  size_t settle(const IoResult& result, size_t offered);
   /// Bytes read since the start.
   uint64_t bytes_in() const { return bytes_in_; }
   /// True between a short write and on_writable().

@@ -5,6 +5,7 @@
 
 #include "broker/net/clock.h"
 #include "broker/net/section.h"
+#include "broker/net/send_ring.h"
 
 namespace n2nq {
 
@@ -17,8 +18,8 @@ using nlohmann::json;
 constexpr int64_t ms_max = 24 * 3600 * 1000;
 constexpr int64_t gib = int64_t{1} << 30;
 constexpr int64_t responses_window_max = 65'536;
-/// Room for what is under way beside one message of the largest size: the open chunk and a batch being written.
 constexpr int64_t spin_us_max = 1'000'000;
+/// Room for what is under way beside one message of the largest size: the open chunk and a batch being written.
 constexpr size_t memory_bytes_beside_largest = 1024 * 1024;
 
 void read_queue(Section section, QueueOptions& queue) {
@@ -107,6 +108,12 @@ Options parse_options(const json& configure) {
   read_expect(top.section("expect"), options.queue);
   if (top.find("queue")) read_queue(top.section("queue"), options.queue);
   if (top.find("limits")) read_limits(top.section("limits"), options.limits);
+  options.io = top.choice("io", options.io, {{"epoll", Io::epoll}, {"io_uring", Io::io_uring}});
+  if (options.io == Io::io_uring) {
+    if (const std::string problem = net::SendRing::problem(); !problem.empty()) {
+      throw SectionError("io", "io is io_uring, but " + problem + "; epoll is there on every kernel");
+    }
+  }
   top.whole_number("spin_us", options.spin_us, 0, spin_us_max);
   top.whole_number("seed", options.queue.seed, 0, INT64_MAX);
   options.log_file = top.text("log_file");

@@ -26,12 +26,15 @@ struct Limits {
   int64_t drain_ms = 5'000;                  // from `stop` to the end
 };
 
+enum class Io { epoll, io_uring };
+
 struct Options {
   std::string run;
   wire::Token token{};
   bool token_required = false;
   net::SocketAddress listen;
   bool listen_unix = false;  // also on a Unix-domain socket, for services of this host
+  Io io = Io::epoll;         // io_uring: receivers' writes of a wake-up go to the kernel together (SendRing)
   int64_t spin_us = 0;       // EventLoop::set_spin()
   QueueOptions queue;        // with the numbers of senders and receivers, and the seed
   Limits limits;

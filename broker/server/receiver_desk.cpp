@@ -2,6 +2,7 @@
 #include "broker/server/receiver_desk.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "broker/net/clock.h"
 #include "broker/queue/sabotage.h"
@@ -16,6 +17,8 @@ namespace {
 
 /// Batches for one receiver before the others get their turn.
 constexpr int batches_per_round_max = 4;
+/// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
+constexpr size_t together_min = 3;
 /// Share of the pending limit from which on a receiver is behind.
 constexpr size_t behind_divisor = 4;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
@@ -34,6 +37,10 @@ void prefetch(const Session& session) {
 
 ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
     : loop_(loop), options_(options), queue_(queue), log_(log), desks_(options.queue.receivers) {
+  if (options.io == Io::io_uring) {
+    ring_ = std::make_unique<net::SendRing>();
+    in_ring_.reserve(net::SendRing::writes_max);
+  }
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
     desk_of(number).write_deadline = std::make_unique<net::Timer>(loop, [this, number] {
       cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
@@ -171,12 +178,14 @@ void ReceiverDesk::flush() {
   for (const uint32_t number : queue_.take_ready()) mark(number);
   round_.swap(marked_);
   if (!round_.empty()) ++turn_;
+  const bool together = ring_ && round_.size() >= together_min;
   for (size_t i = 0; i < round_.size(); ++i) {
     const uint32_t number = round_[(turn_ + i) % round_.size()];
     if (const Session* next = desk_of(round_[(turn_ + i + 1) % round_.size()]).session) prefetch(*next);
     desk_of(number).marked = false;
-    flush_one(number);
+    if (!together || !add_to_ring(number)) flush_one(number);
   }
+  if (together) submit_ring();
   round_.clear();
   if (!marked_.empty()) loop_.wake_again();
   queue_.trim();
@@ -201,8 +210,39 @@ void ReceiverDesk::flush_one(uint32_t number) {
       break;
     }
   }
+  look_after(number);
+}
+
+void ReceiverDesk::look_after(uint32_t number) {
   watch_limits(number);
-  if (desk.leaving) end_if_due(number);
+  if (desk_of(number).leaving) end_if_due(number);
+}
+
+/// False: nothing of this receiver is in the ring, and it is to be flushed on its own.
+bool ReceiverDesk::add_to_ring(uint32_t number) {
+  Desk& desk = desk_of(number);
+  if (!desk.session || !desk.session->serving() || desk.session->connection().waits_for_room()) return false;
+  // What is under way is the rest of a batch that was too much for its socket: no small one.
+  if (queue_.batch(number).under_way() || queue_.backlog_bytes(number) > net::SendRing::write_bytes_max) return false;
+  if (!write_control(number) || !gather_batch(number)) return false;
+  if (pieces_.bytes() > net::SendRing::write_bytes_max || !desk.session->connection().add_to(*ring_, pieces_.data(), pieces_.count())) return false;
+  in_ring_.push_back({number, pieces_.bytes()});
+  if (ring_->full()) submit_ring();
+  return true;
+}
+
+void ReceiverDesk::submit_ring() {
+  const auto results = ring_->submit();
+  for (size_t i = 0; i < in_ring_.size(); ++i) {
+    const auto [number, bytes] = in_ring_[i];
+    const size_t taken = desk_of(number).session->connection().settle(results[i], bytes);
+    if (took(number, taken) && queue_.has_next(number)) mark(number);
+    look_after(number);
+  }
+  in_ring_.clear();
+  if (!ring_->failed()) return;
+  log_.write(std::string("io_uring failed (") + std::strerror(ring_->error()) + "): from here on each write is a call of its own");
+  ring_.reset();
 }
 
 /// Frames that stand between batches. False: something is left, no batch may follow.
@@ -234,19 +274,29 @@ void ReceiverDesk::tell_skipped(uint32_t number) {
   if (!skipped.ranges.empty()) skipped.encode(session.out());
 }
 
-/// True when a whole batch went out and there may be another one.
-bool ReceiverDesk::write_batch(uint32_t number) {
-  Desk& desk = desk_of(number);
+/// Puts what is to be written next into pieces_, stamped, unless it is the rest of what was; false: nothing is.
+bool ReceiverDesk::gather_batch(uint32_t number) {
   if (!queue_.batch(number).under_way()) {
-    if (desk.leaving || !queue_.has_next(number)) return false;
+    if (desk_of(number).leaving || !queue_.has_next(number)) return false;
     queue_.begin_batch(number, net::now_ns());
   }
   pieces_.clear();
   queue_.gather(number, pieces_);
-  const size_t bytes = desk.session->connection().write(pieces_.data(), pieces_.count());
+  return true;
+}
+
+/// True when a whole batch went out and there may be another one.
+bool ReceiverDesk::write_batch(uint32_t number) {
+  if (!gather_batch(number)) return false;
+  return took(number, desk_of(number).session->connection().write(pieces_.data(), pieces_.count()));
+}
+
+/// The kernel took so much of what was gathered; true: all of the batch.
+bool ReceiverDesk::took(uint32_t number, size_t bytes) {
   // An answer has its whole time from here on, however long this wake-up has lasted.
   queue_.taken(number, bytes, options_.queue.responses ? net::now_ns() : loop_.woke_ns());
   if (bytes > 0) {
+    Desk& desk = desk_of(number);
     desk.moved_ns = loop_.woke_ns();
     desk.session->note_sent(loop_.woke_ns());
   }

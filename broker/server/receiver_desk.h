@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The receivers' side: writes the queue's batches, one write per receiver and wake-up, and cuts off who is too slow.
+// With `io: io_uring` what a wake-up has for several receivers goes to the kernel in one call.
 //
 // flush() is called at the end of each wake-up. A receiver whose socket is full is left alone until it has room; nothing is stamped for it
 // meanwhile. Two limits end its patience: its backlog (pending limit) and the time one batch takes (write deadline).
@@ -88,9 +89,14 @@ class ReceiverDesk {
   Desk& desk_of(uint32_t number) { return desks_[number - 1]; }
   void mark(uint32_t number);
   void flush_one(uint32_t number);
+  bool add_to_ring(uint32_t number);
+  void submit_ring();
   bool write_control(uint32_t number);
   void tell_skipped(uint32_t number);
+  bool gather_batch(uint32_t number);
   bool write_batch(uint32_t number);
+  bool took(uint32_t number, size_t bytes);
+  void look_after(uint32_t number);
   void watch_limits(uint32_t number);
   void end_if_due(uint32_t number);
   void send_end(uint32_t number, const char* why);
@@ -105,6 +111,12 @@ class ReceiverDesk {
   std::vector<uint32_t> round_;   // being flushed
   size_t turn_ = 0;               // who is first moves on, so that nobody is always last
   Pieces pieces_;
+  struct InRing {
+    uint32_t number;
+    size_t bytes;
+  };
+  std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
+  std::vector<InRing> in_ring_;          // in the order of adding
   wire::Confirm confirm_;  // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;

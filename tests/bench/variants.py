@@ -92,9 +92,11 @@ VARIANTS = {variant.name: variant for variant in (
     Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
     Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},
             during=ask_often),
-    # What two settings bring that are off by default; the broker is to lose nothing by them
+    # What three settings bring that are off by default; the broker is to lose nothing by them
     Variant("unix-one", "transport: unix, 1 to 1, 1,000/s", ONE_TO_ONE, {"p50": 1, "p99": 1}, {"transport": "unix"}),
     Variant("unix-50", "transport: unix, broadcaster 50 x 50, 0.1 s", TO_ALL_50, {"p50": 1, "p99": 1}, {"transport": "unix"}),
+    Variant("uring-one", "broker.io: io_uring, 1 to 1, 1,000/s", ONE_TO_ONE, {"p50": 1, "p99": 1}, {"io": "io_uring"}),
+    Variant("uring-50", "broker.io: io_uring, broadcaster 50 x 50, 0.1 s", TO_ALL_50, {"p50": 1, "p99": 1}, {"io": "io_uring"}),
     Variant("spin-one", "broker.spin_us: 2000, 1 to 1, 1,000/s", ONE_TO_ONE, {"p50": 1, "p99": 1}, {"spin_us": 2000}),
     Variant("spin-50", "broker.spin_us: 2000, broadcaster 50 x 50, 0.1 s", TO_ALL_50, {"p50": 1, "p99": 1}, {"spin_us": 2000}),
 )}

@@ -16,6 +16,7 @@ class Work:
     queue: dict = field(default_factory=dict)         # of the broker's settings, like limits
     limits: dict = field(default_factory=dict)
     of_receivers: dict = field(default_factory=dict)  # of the receivers' settings
+    io: str = "epoll"                                 # of the broker; or "io_uring"
     spin_us: int = 0                                  # of the broker
     transport: str = "tcp"                            # or "unix"
     logs: str = ""                                    # folder of the services' logs; "": off

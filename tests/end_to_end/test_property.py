@@ -8,6 +8,8 @@ balance exactly, to say what was done, and to agree with its own logs.
 """
 import collections
 import concurrent.futures
+import ctypes
+import errno
 import json
 import os
 import pathlib
@@ -27,6 +29,16 @@ ONLY = os.environ.get("N2NQ_PROPERTY_SEED")
 AT_A_TIME = 4  # they mostly wait
 TRAFFIC_S = 0.6
 LONG_S = 60  # a retention that does not end within a run
+
+
+def has_io_uring():
+    setup = 425  # its number on every machine; without room for an answer it fails, but differently where it is not to be had
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall(setup, 1, None)
+    return ctypes.get_errno() not in (errno.ENOSYS, errno.EPERM, errno.EACCES)
+
+
+IO = ["epoll", "io_uring" if has_io_uring() else "epoll"]
 
 
 class Case:
@@ -50,7 +62,7 @@ class Case:
                         "size_bytes": pick([[20, 20], [1, 200], [500, 5000], [10000, 60000]])},
             "receivers": {"amount": self.receivers},
             "start_when": pick(["all-connected", "all-connected", "senders-connected"]),
-            "transport": pick(["tcp", "tcp", "unix"]), "broker": {"spin_us": pick([0, 0, 0, 200])},
+            "transport": pick(["tcp", "tcp", "unix"]), "broker": {"spin_us": pick([0, 0, 0, 200]), "io": pick(IO)},
         }
         self.settings["senders"]["delay_ms"] = round(TRAFFIC_S * 1000 / self.settings["senders"]["messages"], 3)
         if self.settings["queue"]["requests"] == "list":

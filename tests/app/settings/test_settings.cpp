@@ -19,6 +19,7 @@ const std::map<std::string, std::string>& other_values() {
       {"description", "Two sentences. Ümläute."},
       {"broker.host", "local"},
       {"broker.port", "40001"},
+      {"broker.io", "io_uring"},
       {"broker.spin_us", "50"},
       {"transport", "unix"},
       {"queue.mode", "load-balancer"},

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "broker/net/clock.h"
@@ -119,6 +120,7 @@ nlohmann::json BrokerUnderTest::configuration(const nlohmann::json& changes) {
                               {"expect", {{"senders", 2}, {"receivers", 2}}},
                               {"limits", {{"heartbeat_ms", 0}, {"write_deadline_ms", 600000}, {"handshake_deadline_ms", 60000}}},
                               {"seed", 1}};
+  if (const char* io = std::getenv("N2NQ_BROKER_IO")) configure["io"] = io;
   configure.merge_patch(changes);
   return configure;
 }
