@@ -30,7 +30,8 @@ void leave_with_parent(pid_t parent) {
 
 }  // namespace
 
-LocalLauncher::LocalLauncher(QString folder) : folder_(std::move(folder)) {
+LocalLauncher::LocalLauncher(QString folder, QString data_address)
+    : folder_(std::move(folder)), data_address_(std::move(data_address)) {
   const pid_t bench = ::getpid();
   process_.setChildProcessModifier([bench] { leave_with_parent(bench); });
   connect(&process_, &QProcess::started, this, &Launcher::started);
@@ -48,7 +49,7 @@ LocalLauncher::~LocalLauncher() {
 }
 
 QString LocalLauncher::data_address() const {
-  return "127.0.0.1";
+  return data_address_.isEmpty() ? QStringLiteral("127.0.0.1") : data_address_;
 }
 
 QString LocalLauncher::folder_there(const QString& local_folder) const {
@@ -113,8 +114,12 @@ void LocalLauncher::on_finished(int code, QProcess::ExitStatus status) {
   }
 }
 
-LocalLauncherFactory::LocalLauncherFactory(QString folder)
-    : folder_(folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(folder)) {}
+LocalLauncherFactory::LocalLauncherFactory(const QString& folder)
+    : folder_(folder_or_own(folder)) {}
+
+QString LocalLauncherFactory::folder_or_own(const QString& folder) {
+  return folder.isEmpty() ? QCoreApplication::applicationDirPath() : folder;
+}
 
 std::unique_ptr<Launcher> LocalLauncherFactory::launcher(const QString&) {
   return std::make_unique<LocalLauncher>(folder_);

@@ -12,8 +12,8 @@ namespace n2nq::app {
 class LocalLauncher : public Launcher {
   Q_OBJECT
  public:
-  /// `folder`: where the programs are.
-  explicit LocalLauncher(QString folder);
+  /// `folder`: where the programs are. `data_address`: where other hosts reach this one; empty: nowhere, loopback is for this one alone.
+  explicit LocalLauncher(QString folder, QString data_address = {});
   /// Kills what still runs.
   ~LocalLauncher() override;
 
@@ -32,7 +32,7 @@ class LocalLauncher : public Launcher {
   void on_error(QProcess::ProcessError error);
   void on_finished(int code, QProcess::ExitStatus status);
 
-  QString folder_;
+  QString folder_, data_address_;
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
   QProcess process_;
 };
@@ -40,8 +40,10 @@ class LocalLauncher : public Launcher {
 class LocalLauncherFactory : public LauncherFactory {
  public:
   /// The programs stand beside the running executable, unless a folder is given.
-  explicit LocalLauncherFactory(QString folder = {});
+  explicit LocalLauncherFactory(const QString& folder = {});
   std::unique_ptr<Launcher> launcher(const QString& host) override;
+  /// The given folder, or the one of the running executable.
+  static QString folder_or_own(const QString& folder);
 
  private:
   QString folder_;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/host_book.h"
+
+#include <algorithm>
+
+namespace n2nq::app {
+
+namespace {
+
+auto find_in(Hosts& hosts, const std::string& name) {
+  return std::find_if(hosts.hosts.begin(), hosts.hosts.end(), [&](const Host& host) { return host.name == name; });
+}
+
+}  // namespace
+
+HostBook::HostBook(QString path, bool may_be_absent, QObject* parent)
+    : QObject(parent), path_(std::move(path)), may_be_absent_(may_be_absent) {
+  reload();
+}
+
+void HostBook::reload() {
+  ReadHosts read = read_hosts_file(path_.toStdString(), may_be_absent_);
+  problems_.clear();
+  for (const FileError& error : read.errors) problems_ += QString::fromStdString(error.text());
+  hosts_ = std::move(read.hosts).value_or(Hosts());
+  removed_.reset();
+  emit changed();
+}
+
+QString HostBook::put(const Host& host, const QString& old_name) {
+  Hosts next = hosts_;
+  const auto old = find_in(next, old_name.toStdString());
+  const auto same = find_in(next, host.name);
+  if (same != next.hosts.end() && same != old) return QString("There is a host called %1 already").arg(QString::fromStdString(host.name));
+  if (old != next.hosts.end()) {
+    *old = host;
+  } else if (next.hosts.size() == hosts_max) {
+    return QString("There are %1 hosts already: remove one first").arg(hosts_max);
+  } else {
+    next.hosts.push_back(host);
+  }
+  return write(std::move(next));
+}
+
+QString HostBook::remove(const QString& name) {
+  Hosts next = hosts_;
+  const auto found = find_in(next, name.toStdString());
+  if (found == next.hosts.end()) return {};
+  const std::pair removed(static_cast<std::size_t>(found - next.hosts.begin()), *found);
+  next.hosts.erase(found);
+  const auto before = std::exchange(removed_, removed);
+  const QString error = write(std::move(next));
+  if (!error.isEmpty()) removed_ = before;
+  return error;
+}
+
+QString HostBook::undo_remove() {
+  if (!removed_) return {};
+  Hosts next = hosts_;
+  const auto [place, host] = *removed_;
+  if (find_in(next, host.name) != next.hosts.end()) {
+    return QString("There is a host called %1 again: rename it first").arg(QString::fromStdString(host.name));
+  }
+  next.hosts.insert(next.hosts.begin() + static_cast<std::ptrdiff_t>(std::min(place, next.hosts.size())), host);
+  const auto before = std::exchange(removed_, std::nullopt);
+  const QString error = write(std::move(next));
+  if (!error.isEmpty()) removed_ = before;
+  return error;
+}
+
+QString HostBook::removed_name() const {
+  return removed_ ? QString::fromStdString(removed_->second.name) : QString();
+}
+
+QString HostBook::set_local_data_address(const QString& address) {
+  Hosts next = hosts_;
+  if (const auto problem = parse_data_address(trimmed(address.toStdString()), next.local_data_address)) {
+    return QString::fromStdString(*problem);
+  }
+  return next == hosts_ ? QString() : write(std::move(next));
+}
+
+QString HostBook::write(Hosts next) {
+  if (!problems_.isEmpty()) return QString("%1 has mistakes and is not written over: mend it first").arg(path_);
+  if (const auto error = write_hosts_file(path_.toStdString(), next)) return QString::fromStdString(*error);
+  hosts_ = std::move(next);
+  may_be_absent_ = true;
+  emit changed();
+  return {};
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a check of lab machines finds out: a row of cells per machine, and a matrix of the ways from each to each. Values, and the interface of
+// who fills them.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/host/hosts_file.h"
+
+namespace n2nq::app {
+
+/// not_known: it was looked at, and cannot be found out there; that is no fault.
+enum class CheckState { not_checked, checking, good, warning, bad, not_known };
+
+struct CheckCell {
+  CheckState state = CheckState::not_checked;
+  QString text;          // what a cell of a table has room for: "x86-64", "2.1 ms", "refused"
+  QString detail;        // a sentence for the tooltip; what was found in full
+  QString what_to_do;    // with warning and bad, always: a sentence
+  nlohmann::json value;  // for machines, in the unit that check_items() says; null: not known
+
+  bool operator==(const CheckCell&) const = default;
+};
+
+enum class CheckItem { reach, login, architecture, kernel, cores, load, disk, folder, clock, floor };
+inline constexpr std::size_t check_items_count = 10;
+
+struct CheckItemInfo {
+  CheckItem item;
+  const char* key;      // "disk_free_bytes", in JSON; the unit is part of it
+  const char* label;    // "Free disk", as a table's head
+  const char* meaning;  // one sentence for the tooltip
+};
+/// In the order of CheckItem.
+const std::array<CheckItemInfo, check_items_count>& check_items();
+
+struct HostReport {
+  std::array<CheckCell, check_items_count> cells;
+  CheckCell& of(CheckItem item) { return cells[static_cast<std::size_t>(item)]; }
+  const CheckCell& of(CheckItem item) const { return cells[static_cast<std::size_t>(item)]; }
+};
+
+/// By name of a host, or "local" for this machine.
+using HostReports = std::map<std::string, HostReport>;
+/// From one host to another; value: the smallest round trip in µs.
+using PathReports = std::map<std::pair<std::string, std::string>, CheckCell>;
+
+/// The worst state of all cells: bad, then warning; good when all that was looked at is.
+CheckState worst_of(const HostReports& hosts, const PathReports& paths);
+/// "good", "bad", …: in JSON.
+const char* check_word(CheckState state);
+/// What `hosts check --json` prints.
+nlohmann::ordered_json report_json(const HostReports& hosts, const PathReports& paths);
+
+/// Checks all hosts at once, asynchronously; lives on its owner's thread and never blocks it.
+class HostChecker : public QObject {
+  Q_OBJECT
+ public:
+  using QObject::QObject;
+  /// Forgets what was found before. `port`: on which a host is reached from the others; 0: a free one of its own choosing. Every host ends
+  /// with each cell filled, at the latest after check_ms_max.
+  virtual void check(const Hosts& hosts, int port) = 0;
+  /// What is not found out yet stays not_checked; checked() follows.
+  virtual void cancel() = 0;
+  virtual bool is_checking() const = 0;
+  virtual const HostReports& hosts() const = 0;
+  virtual const PathReports& paths() const = 0;
+
+ signals:
+  void changed();  // of hosts() or paths()
+  void checked();  // it is over
+};
+
+inline constexpr int check_ms_max = 60'000;
+
+}  // namespace n2nq::app

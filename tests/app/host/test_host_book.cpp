@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/host_book.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/host/host_launchers.h"
+#include "app/settings/settings.h"
+#include "tests/app/support/event_loop.h"
+
+namespace n2nq::app {
+namespace {
+
+Host named(const char* name) {
+  Host host;
+  host.name = name;
+  return host;
+}
+
+struct HostBookTest : testing::WithEventLoop {
+  QTemporaryDir folder;
+  QString path = folder.filePath("hosts.yaml");
+  HostBook book{path};
+
+  QStringList names() const {
+    QStringList out;
+    const HostBook written(path);
+    for (const Host& host : written.hosts().hosts) out += QString::fromStdString(host.name);
+    return out;
+  }
+  void write(const char* text) {
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(text);
+  }
+};
+
+TEST_F(HostBookTest, every_change_is_in_the_file_at_once) {
+  EXPECT_EQ(book.put(named("a")), "");
+  EXPECT_EQ(book.put(named("b")), "");
+  EXPECT_EQ(names(), (QStringList{"a", "b"}));
+  EXPECT_EQ(book.put(named("c"), "a"), "");
+  EXPECT_EQ(names(), (QStringList{"c", "b"}));
+  EXPECT_EQ(book.put(named("b"), "c"), "There is a host called b already");
+  EXPECT_EQ(book.put(named("b")), "There is a host called b already");
+  EXPECT_EQ(book.set_local_data_address(" 10.0.0.2 "), "");
+  EXPECT_EQ(HostBook(path).hosts().local_data_address, "10.0.0.2");
+  EXPECT_EQ(book.set_local_data_address("here"), "must be a numeric address such as 10.0.0.5, not \"here\"");
+}
+
+TEST_F(HostBookTest, a_removed_host_comes_back_where_it_was) {
+  for (const char* name : {"a", "b", "c"}) book.put(named(name));
+  EXPECT_EQ(book.removed_name(), "");
+  EXPECT_EQ(book.remove("b"), "");
+  EXPECT_EQ(book.removed_name(), "b");
+  EXPECT_EQ(names(), (QStringList{"a", "c"}));
+  EXPECT_EQ(book.undo_remove(), "");
+  EXPECT_EQ(names(), (QStringList{"a", "b", "c"}));
+  EXPECT_EQ(book.undo_remove(), "") << "once";
+  EXPECT_EQ(names(), (QStringList{"a", "b", "c"}));
+  book.remove("b");
+  book.put(named("b"));
+  EXPECT_EQ(book.undo_remove(), "There is a host called b again: rename it first");
+}
+
+TEST_F(HostBookTest, a_file_with_mistakes_is_not_written_over) {
+  write("format: 1\nhosts:\n  - nam: a\n");
+  book.reload();
+  EXPECT_EQ(book.problems(), QStringList{path + ":3: hosts[1].nam is not a key of a host; the nearest one is name"});
+  EXPECT_EQ(book.put(named("b")), path + " has mistakes and is not written over: mend it first");
+  write("format: 1\nhosts:\n  - name: a\n");
+  book.reload();
+  EXPECT_EQ(book.put(named("b")), "");
+  EXPECT_EQ(names(), (QStringList{"a", "b"}));
+}
+
+TEST_F(HostBookTest, a_disk_that_takes_nothing_leaves_the_hosts_as_they_were) {
+  HostBook nowhere("/proc/no/hosts.yaml");
+  EXPECT_NE(nowhere.put(named("a")), "");
+  EXPECT_TRUE(nowhere.hosts().hosts.empty());
+}
+
+TEST_F(HostBookTest, settings_whose_hosts_cannot_be_had_are_told_what_to_do) {
+  const HostLaunchers launchers(book, [](const Host&) { return std::unique_ptr<Launcher>(); });
+  Settings settings;
+  EXPECT_EQ(launchers.problem(settings), "");
+  settings.senders.host = "lab-2";
+  EXPECT_EQ(launchers.problem(settings), "senders.host is lab-2, which is no host of " + path + ": it knows none yet");
+  book.put(named("lab-1"));
+  EXPECT_EQ(launchers.problem(settings), "senders.host is lab-2, which is no host of " + path + ": it knows lab-1");
+  book.put(named("lab-2"));
+  EXPECT_TRUE(launchers.problem(settings).contains("set local_data_address")) << launchers.problem(settings).toStdString();
+  book.set_local_data_address("10.0.0.2");
+  EXPECT_EQ(launchers.problem(settings), "");
+  book.set_local_data_address("");
+  settings.broker.host = "lab-1";
+  EXPECT_EQ(launchers.problem(settings), "") << "everybody finds a lab machine";
+  write("nonsense");
+  book.reload();
+  EXPECT_TRUE(launchers.problem(settings).startsWith("broker.host is lab-1, but " + path)) << launchers.problem(settings).toStdString();
+  settings = Settings();
+  EXPECT_EQ(launchers.problem(settings), "") << "a run on this machine needs no hosts file";
+}
+
+TEST_F(HostBookTest, each_host_gets_its_launcher) {
+  book.put(named("lab-1"));
+  book.set_local_data_address("10.0.0.2");
+  QStringList asked;
+  HostLaunchers launchers(book, [&](const Host& host) {
+    asked += QString::fromStdString(host.name);
+    return std::unique_ptr<Launcher>();
+  });
+  EXPECT_EQ(launchers.launcher("local")->data_address(), "10.0.0.2");
+  EXPECT_EQ(launchers.launcher("lab-1"), nullptr);
+  EXPECT_EQ(asked, QStringList{"lab-1"});
+  QString why;
+  const auto gone = launchers.launcher("lab-9");
+  QObject::connect(gone.get(), &Launcher::failed, [&](const QString& text) { why = text; });
+  gone->put_file("n2nq-broker");
+  ASSERT_TRUE(wait_until([&] { return !why.isEmpty(); }));
+  EXPECT_EQ(why, "lab-9 is no host of " + path + " any more");
+}
+
+}  // namespace
+}  // namespace n2nq::app
