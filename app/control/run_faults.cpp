@@ -122,8 +122,10 @@ void RunControl::Private::note_event(RunEvent::Kind kind, const QString& what) {
 /// The same role again, where the killed process was.
 void RunControl::Private::relaunch(Role role) {
   Member& member = of(role);
+  // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
   member.renew();
+  member.record.hello = before;
   member.watch = make_watch(role, options.deadlines.process);
   if (role == Role::broker) run.broker_restarted = true;
   if (accumulator) accumulator->restarted(role);

@@ -40,22 +40,22 @@ std::size_t written_already(WorkerRole role, const std::vector<Record>& records,
   return 0;
 }
 
-}  // namespace
-
-namespace {
-
-/// A process that had finished its logs and removed its staging file, and was killed before it could say so: the logs are everything.
-LogCounts read_finished_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
-                             const LogOptions& log_options, const std::function<void(const Record&)>& each_record) {
+/// Without a staging file the logs are everything, if each says how it ended: the process was killed behind its last line and before it
+/// could say so; or, where they go on, the one that was to go on before had read everything back.
+LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
+                          const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
+  const std::string read_back = go_on == LogsGoOn::yes ? std::string("# remark: ") + killed_and_started : "";
   LogCounts counts;
   for (std::uint32_t number = first; number <= last; ++number) {
     ServiceLog log(log_options.folder, role, number);
-    bool finished = false;
+    if (go_on == LogsGoOn::yes && access(log.path().c_str(), F_OK) != 0 && errno == ENOENT) continue;  // nothing came of it yet
+    bool whole = false;
     const std::string error = log.open_again([&](std::string_view line) {
-      finished = finished || line.starts_with("# complete: ");
-      if (const auto record = parse_record(role, number, line)) each_record(*record);
+      const auto record = parse_record(role, number, line);
+      if (record) each_record(*record);
+      if (record || !whole) whole = line.starts_with("# complete: ") || line == read_back;
     });
-    if (!error.empty() || !finished) {
+    if (!error.empty() || !whole) {
       throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
     }
     counts.lines += log.lines();
@@ -68,7 +68,7 @@ LogCounts read_finished_logs(const std::string& staging_file, WorkerRole role, s
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
                        const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
   if (access(staging_file.c_str(), F_OK) != 0 && errno == ENOENT) {
-    return read_finished_logs(staging_file, role, first, last, log_options, each_record);
+    return read_whole_logs(staging_file, role, first, last, log_options, go_on, each_record);
   }
   StagingRing ring = StagingRing::open(staging_file);
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));

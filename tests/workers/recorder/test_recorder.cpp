@@ -167,6 +167,30 @@ TEST_F(RecorderTest, ALogThatTheKilledProcessHadNotBegunGetsItsHead) {
   EXPECT_FALSE(std::filesystem::exists(log_path("R002"))) << "nothing came of it";
 }
 
+TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadBackAgain) {
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    ring.push(received(1, 0));
+    ring.push(received(1, 1));
+    path = ring.path();
+  }
+  const LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  std::uint64_t records = 0;
+  const auto read_back = [&](LogsGoOn go_on) {
+    return salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, go_on, [&](const Record&) { ++records; });
+  };
+  read_back(LogsGoOn::yes);
+  ASSERT_FALSE(std::filesystem::exists(path));
+  const LogCounts counts = read_back(LogsGoOn::yes);
+  EXPECT_EQ(counts.lines, 2u);
+  EXPECT_EQ(records, 4u);
+  // Lines behind that point were written by somebody whose staging file is missing.
+  std::ofstream(log_path("R001"), std::ios::app) << read(log_path("R001")).second.back() << "\n";
+  EXPECT_THROW(read_back(LogsGoOn::yes), std::runtime_error);
+}
+
 TEST_F(RecorderTest, OffHasNoFilesAtAll) {
   Recorder recorder(WorkerRole::receivers, 1, 1, {.mode = LogMode::off, .sample_every = 1, .folder = "", .head = {}}, "");
   recorder.begin_log(1, 1, 0);
