@@ -11,7 +11,8 @@ from control import start_broker, start_group
 
 SECONDS = float(os.environ.get("N2NQ_SECONDS", 5))
 SENDERS, RECEIVERS = 4, 4
-WINDOW, DEADLINE_MS, RETENTION_MS, ATTEMPTS = 256, 500, 1000, 5
+WINDOW, DEADLINE_MS, ATTEMPTS = 256, 500, 5
+RETENTION_MS = 3_600_000  # longer than any run: what expires on the way gives its place in the window back before the deadline
 MEMORY_MIB = 32
 PENDING_MIB = 8 * MEMORY_MIB  # so that it is the budget that holds the senders back, and the queue is always full
 # Beside queued messages: the program, its connections, what is said at the end about each receiver.
@@ -47,9 +48,7 @@ class NeverConfirms(BenchCase):
         while time.monotonic() - started < SECONDS:
             time.sleep(0.25)
             rss.append(rss_mib(broker.popen.pid))
-        senders.send(type="stop")
-        senders.wait_for("state", state="ended")
-        byes = []
+        byes = []  # the senders do not wait for room: there will be none
         for process in (senders, receivers, broker):
             process.send(type="bye")
             byes.append(process.wait_for("bye"))
@@ -80,7 +79,7 @@ class NeverConfirms(BenchCase):
                 total = broker["total"] if mode == "load-balancer" else None
                 accounts = [total] if total else broker["receivers"]
                 for account in accounts:
-                    self.assertEqual(sum(account[key] for key in ("expired", "parked", "cut_off", "still_queued")), senders["accepted"])
+                    self.assertEqual(sum(account[key] for key in ("expired", "parked", "cut_off", "still_queued")), broker["messages_accepted"])
 
 
 if __name__ == "__main__":

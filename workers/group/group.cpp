@@ -181,15 +181,10 @@ nlohmann::json Group::log_json() const {
 nlohmann::json Group::stats(std::uint64_t id, const Ranges& ranges) {
   nlohmann::json answer = {
       {"type", "stats"}, {"id", id}, {"now_ns", net::now_ns()}, {"state", state_names[static_cast<std::size_t>(state())]}};
-  put_counts(answer);
+  nlohmann::json rows = nlohmann::json::array();
+  put_counts(answer, ranges, rows);
   answer["interval"] = cut_intervals();
   answer["log"] = log_json();
-  nlohmann::json rows = nlohmann::json::array();
-  for (const auto& [first, last] : ranges) {
-    for (std::uint32_t number = std::max(first, settings_.first); number <= std::min(last, settings_.last); ++number) {
-      rows.push_back(row(place_of(number)));
-    }
-  }
   answer["services"] = std::move(rows);
   return answer;
 }
@@ -201,7 +196,8 @@ nlohmann::json Group::bye() {
   for (std::size_t place = 0; place < amount(); ++place) service(place).close();
   recorder_.finish();
   nlohmann::json line = {{"type", "bye"}, {"role", name_of(settings_.role)}, {"started_ns", start_ns_}, {"ended_ns", ended_ns_}};
-  put_counts(line);
+  nlohmann::json no_rows = nlohmann::json::array();
+  put_counts(line, {}, no_rows);
   put_totals(line);
   line["faults"] = faults_;
   if (faults_left_out_ > 0) line["faults"].push_back("and " + std::to_string(faults_left_out_) + " more faults");

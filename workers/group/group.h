@@ -8,6 +8,7 @@
 // without a lock. A Group is made whole in its constructor and stays until the process ends.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -68,6 +69,9 @@ class Group : public ServiceObserver {
   net::EventLoop& loop() { return loop_; }
   State state() const { return state_.load(std::memory_order_relaxed); }
   std::uint32_t amount() const { return settings_.last - settings_.first + 1; }
+  static bool is_in(const Ranges& ranges, std::uint32_t number) {
+    return std::ranges::any_of(ranges, [number](const auto& range) { return range.first <= number && number <= range.second; });
+  }
   /// The service with a number of this group.
   std::size_t place_of(std::uint32_t number) const { return number - settings_.first; }
 
@@ -78,12 +82,11 @@ class Group : public ServiceObserver {
   virtual void stop_services() = 0;
   /// Any thread: payload letters of all.
   virtual std::uint64_t bytes() = 0;
-  /// The counts, the same in `stats` and in `bye`; any thread.
-  virtual void put_counts(nlohmann::json& json) = 0;
+  /// The counts, the same in `stats` and in `bye`, and one row in `rows` for each service in `ranges`; any thread. Each service is looked at
+  /// once: where rows of all are asked for, they add up to the counts.
+  virtual void put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) = 0;
   /// The `interval` object; control thread.
   virtual nlohmann::json cut_intervals() = 0;
-  /// A row of `stats`; control thread.
-  virtual nlohmann::json row(std::size_t place) = 0;
   virtual void replay(const Record& record) = 0;
   /// totals, figures, services and what else a bye has; loop thread.
   virtual void put_totals(nlohmann::json& bye) = 0;

@@ -67,35 +67,66 @@ nlohmann::json counts_json(const DeliveryCounts& counts) {
   return json;
 }
 
-/// The same of all receivers together, and what they skipped.
-nlohmann::json sum_json(const std::deque<Receiver>& receivers, const DeliveryCounts& (Receiver::*which)() const) {
+/// DeliveryCounts as they were at one look.
+struct Seen {
   measure::ReceivedCounts counts;
   measure::SkippedCounts skipped;
   std::uint64_t bytes = 0, confirmed = 0, answered_negatively = 0, parked_delivered = 0;
-  for (const Receiver& receiver : receivers) {
-    const DeliveryCounts& one = (receiver.*which)();
-    counts += one.counts();
-    skipped += one.skipped();
-    bytes += one.bytes.get();
-    confirmed += one.confirmed.get();
-    answered_negatively += one.answered_negatively.get();
-    parked_delivered += one.parked_delivered.get();
+
+  Seen() = default;
+  explicit Seen(const DeliveryCounts& now)
+      : counts(now.counts()),
+        skipped(now.skipped()),
+        bytes(now.bytes.get()),
+        confirmed(now.confirmed.get()),
+        answered_negatively(now.answered_negatively.get()),
+        parked_delivered(now.parked_delivered.get()) {}
+  Seen& operator+=(const Seen& other) {
+    counts += other.counts;
+    skipped += other.skipped;
+    bytes += other.bytes;
+    confirmed += other.confirmed;
+    answered_negatively += other.answered_negatively;
+    parked_delivered += other.parked_delivered;
+    return *this;
   }
-  nlohmann::json json = counts;
-  json["skipped"] = {
-      {"expired", skipped.expired}, {"unrequested", skipped.unrequested}, {"parked", skipped.parked}, {"cut_off", skipped.cut_off}};
-  json["bytes"] = bytes;
-  json["confirmed"] = confirmed;
-  json["answered_negatively"] = answered_negatively;
-  json["parked_delivered"] = parked_delivered;
-  return json;
+  nlohmann::json json() const {
+    nlohmann::json json = counts;
+    json["skipped"] = {
+        {"expired", skipped.expired}, {"unrequested", skipped.unrequested}, {"parked", skipped.parked}, {"cut_off", skipped.cut_off}};
+    json["bytes"] = bytes;
+    json["confirmed"] = confirmed;
+    json["answered_negatively"] = answered_negatively;
+    json["parked_delivered"] = parked_delivered;
+    return json;
+  }
+};
+
+nlohmann::json row_of(const Receiver& receiver, const Seen& seen) {
+  const measure::CoarseHistogram& latency = receiver.histograms().latency;
+  const measure::SkippedCounts& skipped = seen.skipped;
+  nlohmann::json row = {{"number", receiver.number()}, {"state", name_of(receiver.state())}, {"received", seen.counts.received}};
+  row["confirmed"] = seen.confirmed;
+  row["redelivered"] = seen.counts.redelivered;
+  row["expired"] = skipped.expired;
+  row["skipped"] = skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off;
+  row["latency_mean_ns"] = mean_or_null(latency);
+  row["latency_p99_ns"] = seen.counts.received > 0 ? nlohmann::json(latency.percentile(99, 100)) : nlohmann::json(nullptr);
+  return row;
 }
 
 }  // namespace
 
-void ReceiverGroup::put_counts(nlohmann::json& json) {
-  json.update(sum_json(receivers_, &Receiver::measured));
-  if (settings().warmup_messages > 0) json["warmup"] = sum_json(receivers_, &Receiver::warm_up);
+void ReceiverGroup::put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) {
+  Seen sum, warm_up;
+  for (const Receiver& receiver : receivers_) {
+    const Seen seen(receiver.measured());
+    sum += seen;
+    warm_up += Seen(receiver.warm_up());
+    if (is_in(ranges, receiver.number())) rows.push_back(row_of(receiver, seen));
+  }
+  json.update(sum.json());
+  if (settings().warmup_messages > 0) json["warmup"] = warm_up.json();
   json["ended"] = std::ranges::count(receivers_, ServiceState::ended, &Receiver::state);
 }
 
@@ -103,26 +134,6 @@ nlohmann::json ReceiverGroup::cut_intervals() {
   nlohmann::json intervals = nlohmann::json::object();
   for (auto& [name, cutter] : cutters_) intervals[name] = cutter.cut().to_json();
   return intervals;
-}
-
-nlohmann::json ReceiverGroup::row(std::size_t place) {
-  const Receiver& receiver = receivers_[place];
-  const measure::CoarseHistogram& latency = receiver.histograms().latency;
-  const DeliveryCounts& measured = receiver.measured();
-  const std::uint64_t received = measured.received.get();
-  nlohmann::json row = {{"number", receiver.number()},
-                        {"state", name_of(receiver.state())},
-                        {"received", received},
-                        {"latency_mean_ns", nullptr},
-                        {"latency_p99_ns", nullptr}};
-  const measure::SkippedCounts skipped = measured.skipped();
-  row["confirmed"] = measured.confirmed.get();
-  row["redelivered"] = measured.redelivered.get();
-  row["expired"] = skipped.expired;
-  row["skipped"] = skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off;
-  row["latency_mean_ns"] = mean_or_null(latency);
-  if (received > 0) row["latency_p99_ns"] = latency.percentile(99, 100);
-  return row;
 }
 
 void ReceiverGroup::put_totals(nlohmann::json& bye) {

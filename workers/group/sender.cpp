@@ -149,14 +149,16 @@ void Sender::measure_without_gap() {
 }
 
 void Sender::replay(const Record& record) {
+  goes_on_ = true;
+  const std::uint64_t index = wire_index(record.index, plan_.warmup_messages);
+  count_unnoted(index);  // what was found out when the group was started again before
   measure(record);
   measure_without_gap();
-  goes_on_ = true;
   // A full ring had made the killed process wait, so what does not fit any more was answered.
   if (stamps_.room() == 0) stamps_.drop(1), ++known_below_;
   stamps_.push({record.intended_ns, record.sent_ns});
   last_sent_ns_ = record.sent_ns;
-  again_from_ = next_ = wire_index(record.index, plan_.warmup_messages) + 1;
+  again_from_ = next_ = index + 1;
 }
 
 /// Messages that N2NQ has, but that the killed process had not noted any more: sent, with stamps that nobody knows.

@@ -58,9 +58,7 @@ class Sender : public Service {
   void stop();
 
   // Any thread. Warm-up is in none of these but its own counts.
-  std::uint64_t attempted() const { return measured_.attempted.get(); }
-  std::uint64_t accepted() const { return measured_.accepted.get(); }
-  std::uint64_t refused() const { return measured_.refused.get(); }
+  measure::SentCounts measured() const { return measured_.counts(); }
   std::uint64_t bytes() const { return bytes_.get(); }
   measure::SentCounts warm_up() const { return warm_up_.counts(); }
   const SendHistograms<measure::CoarseHistogram>& histograms() const { return histograms_; }
@@ -122,7 +120,11 @@ class Sender : public Service {
   std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together
   struct Tally {
     Counter attempted, accepted, refused;
-    measure::SentCounts counts() const { return {attempted.get(), accepted.get(), refused.get()}; }
+    /// Accepted first: it is never more than attempted, whenever it is looked at.
+    measure::SentCounts counts() const {
+      const std::uint64_t accepted_now = accepted.get();
+      return {attempted.get(), accepted_now, refused.get()};
+    }
   };
   Tally measured_, warm_up_;
   Counter bytes_;

@@ -95,16 +95,30 @@ std::uint64_t SenderGroup::bytes() {
   return sum_of(senders_, &Sender::bytes);
 }
 
-void SenderGroup::put_counts(nlohmann::json& json) {
-  json["attempted"] = sum_of(senders_, &Sender::attempted);
-  json["accepted"] = sum_of(senders_, &Sender::accepted);
-  json["refused"] = sum_of(senders_, &Sender::refused);
-  json["bytes"] = bytes();
-  if (settings().plan.warmup_messages > 0) {
-    measure::SentCounts warm_up;
-    for (const Sender& sender : senders_) warm_up += sender.warm_up();
-    json["warmup"] = warm_up;
+namespace {
+
+nlohmann::json row_of(const Sender& sender, const measure::SentCounts& seen) {
+  return {{"number", sender.number()},
+          {"state", name_of(sender.state())},
+          {"attempted", seen.attempted},
+          {"accepted", seen.accepted},
+          {"delay_mean_ns", mean_or_null(sender.histograms().delay)},
+          {"lag_mean_ns", mean_or_null(sender.histograms().lag)}};
+}
+
+}  // namespace
+
+void SenderGroup::put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) {
+  measure::SentCounts sum, warm_up;
+  for (const Sender& sender : senders_) {
+    const measure::SentCounts seen = sender.measured();
+    sum += seen;
+    warm_up += sender.warm_up();
+    if (is_in(ranges, sender.number())) rows.push_back(row_of(sender, seen));
   }
+  json.update(sum);
+  json["bytes"] = bytes();
+  if (settings().plan.warmup_messages > 0) json["warmup"] = warm_up;
   json["ended"] = std::ranges::count(senders_, ServiceState::ended, &Sender::state);
 }
 
@@ -112,28 +126,19 @@ nlohmann::json SenderGroup::cut_intervals() {
   return {{"delay", delay_cutter_.cut().to_json()}, {"lag", lag_cutter_.cut().to_json()}};
 }
 
-nlohmann::json SenderGroup::row(std::size_t place) {
-  const Sender& sender = senders_[place];
-  return {{"number", sender.number()},
-          {"state", name_of(sender.state())},
-          {"attempted", sender.attempted()},
-          {"accepted", sender.accepted()},
-          {"delay_mean_ns", mean_or_null(sender.histograms().delay)},
-          {"lag_mean_ns", mean_or_null(sender.histograms().lag)}};
-}
-
 void SenderGroup::put_totals(nlohmann::json& bye) {
   put_totals_and_figures(bye, histograms_);
   std::optional<std::int64_t> last_lag_ns;
   nlohmann::json services = nlohmann::json::array();
   for (const Sender& sender : senders_) {
+    const measure::SentCounts counts = sender.measured();
     if (sender.last_lag_ns()) last_lag_ns = std::max(last_lag_ns.value_or(INT64_MIN), *sender.last_lag_ns());
     services.push_back({{"number", sender.number()},
                         {"port", sender.source_port()},
-                        {"attempted", sender.attempted()},
-                        {"accepted", sender.accepted()},
-                        {"refused", sender.refused()},
-                        {"lost_before_queue", sender.attempted() - sender.accepted() - sender.refused()},
+                        {"attempted", counts.attempted},
+                        {"accepted", counts.accepted},
+                        {"refused", counts.refused},
+                        {"lost_before_queue", counts.attempted - counts.accepted - counts.refused},
                         {"bytes", sender.bytes()},
                         {"accepted_set", sender.accepted_set().text()},
                         {"figures", figures_json(sender.histograms())}});

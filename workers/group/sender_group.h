@@ -19,9 +19,8 @@ class SenderGroup : public Group, private Sender::Scheduler {
   void begin(std::int64_t start_ns) override;
   void stop_services() override;
   std::uint64_t bytes() override;
-  void put_counts(nlohmann::json& json) override;
+  void put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) override;
   nlohmann::json cut_intervals() override;
-  nlohmann::json row(std::size_t place) override;
   void replay(const Record& record) override { senders_[place_of(record.service)].replay(record); }
   void put_totals(nlohmann::json& bye) override;
 
