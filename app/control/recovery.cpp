@@ -45,12 +45,20 @@ void Recovery::fault(std::size_t event, double at_s, Whom whom, bool lasts) {
   open_.push_back({event, at_s, p50_us * latency_slack, in_flight * in_flight_slack, received_per_s * rate_slack, whom, lasts});
 }
 
+void Recovery::mend(Open& open) {
+  open.lasts = false;
+  open.in_range = 0;
+}
+
 void Recovery::mend(Whom whom) {
   for (Open& open : open_) {
-    const bool its = open.whom == whom || (whom.number == 0 && open.whom.role == whom.role);
-    if (!its) continue;
-    open.lasts = false;
-    open.in_range = 0;
+    if (open.whom == whom) mend(open);
+  }
+}
+
+void Recovery::renew(Role role) {
+  for (Open& open : open_) {
+    if (open.whom.role == role) mend(open);
   }
 }
 

@@ -25,8 +25,10 @@ class Recovery {
   };
   /// A fault at `at_s`; `event` is the caller's name for it. `lasts`: until mend(), and nothing has recovered before that.
   void fault(std::size_t event, double at_s, Whom whom, bool lasts);
-  /// What was done to them is over. What was done to a service is over with its process, too.
+  /// What was done to them is over: to this process, or to this service. A process that goes on takes its services along as they were.
   void mend(Whom whom);
+  /// A new process of this role: what was done to the old one and to its services is over.
+  void renew(Role role);
 
   struct Recovered {
     std::size_t event;
@@ -62,6 +64,8 @@ class Recovery {
 
     bool has(const Sample& now) const;
   };
+
+  static void mend(Open& open);
 
   std::deque<Sample> before_;
   std::vector<Open> open_;

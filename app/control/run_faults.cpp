@@ -110,7 +110,11 @@ void RunControl::Private::make_fault(const Fault& fault) {
     default:
       member.watch->send(fault_message(fault));
   }
-  if (is_mend(fault.kind)) recovery.mend({fault.role, fault.number});
+  if (fault.kind == FaultKind::restart) {
+    recovery.renew(fault.role);
+  } else if (is_mend(fault.kind)) {
+    recovery.mend({fault.role, fault.number});
+  }
   emit q->process_changed(fault.role);
 }
 

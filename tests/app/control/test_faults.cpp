@@ -133,7 +133,13 @@ TEST_F(RecoveryTest, what_lasts_has_not_recovered_before_it_was_mended_even_if_n
   EXPECT_NEAR(recovered[0].after_s, 0.1, 1e-9);
   EXPECT_EQ(recovered[1].event, 0u);
   EXPECT_NEAR(recovered[1].after_s, 1.1, 1e-9);
-  recovery.mend(receivers);  // with its process a service is well again
+  recovery.mend(receivers);  // its process goes on, and the service as badly as before
+  rounds(3, 100, 50);
+  EXPECT_TRUE(recovery.take().empty());
+  recovery.renew(Role::senders);  // others
+  rounds(3, 100, 50);
+  EXPECT_TRUE(recovery.take().empty());
+  recovery.renew(Role::receivers);  // in a new process a service is well again
   rounds(3, 100, 50);
   EXPECT_EQ(recovery.take().size(), 1u);
 }

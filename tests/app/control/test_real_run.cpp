@@ -137,6 +137,33 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
   }
 }
 
+TEST_F(RealRun, a_service_that_misbehaves_has_not_recovered_when_its_process_goes_on) {
+  Settings settings = small();
+  settings.queue.responses = true;
+  settings.queue.mode = QueueMode::load_balancer;
+  settings.queue.dispatch = Dispatch::round_robin;
+  settings.senders.messages.reset();
+  settings.responses.deadline_s = 60;
+  settings.responses.window = 65536;
+  make(settings);
+  const auto recovered = [this](std::size_t event) { return control->events()[event].recovered_after_s.has_value(); };
+  const auto wait_rounds = [this](std::uint64_t count) {
+    return wait_until([this, until = control->figures().round + count] { return control->figures().round >= until; });
+  };
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  control->make_fault({FaultKind::confirm_nothing, Role::receivers, 1});
+  control->make_fault({FaultKind::pause, Role::receivers});
+  control->make_fault({FaultKind::resume, Role::receivers});
+  ASSERT_TRUE(wait_until([&] { return recovered(1); })) << reasons();
+  ASSERT_TRUE(wait_rounds(5));
+  EXPECT_FALSE(recovered(0)) << "it still confirms nothing";
+  control->make_fault({FaultKind::normal, Role::receivers, 1});
+  ASSERT_TRUE(wait_until([&] { return recovered(0); })) << reasons();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RealRun, what_was_parked_though_it_arrived_is_told_alike_live_and_at_the_end) {
   for (const QueueMode mode : {QueueMode::broadcaster, QueueMode::load_balancer}) {
     Settings settings = small();
