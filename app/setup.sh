@@ -13,6 +13,7 @@ packages_build=(
 packages_bench=(
   qt6-base-dev qt6-charts-dev libqt6opengl6-dev  # the window; qt6-charts-dev needs the OpenGL headers but does not ask for them
   libyaml-cpp-dev                                # settings files
+  libssh-dev                                     # runs on lab machines
   fonts-dejavu-core                              # a machine without any font shows boxes
 )
 packages_test=(

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_channel.h"
+
+#include <string.h>
+
+#include "app/host/ssh_link.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr uint32_t read_bytes = 64 << 10;
+constexpr qsizetype unsent_bytes_max = 128 << 20;
+constexpr qint64 unread_bytes_max = 128 << 20;
+
+}  // namespace
+
+SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannelEvents events, std::shared_ptr<std::atomic<qint64>> unread)
+    : link_(link), id_(id), command_(std::move(command)), events_(std::move(events)), unread_(std::move(unread)), channel_(ssh_channel_new(link.session())) {
+  callbacks_.userdata = this;
+  callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int status, void* self) {
+    static_cast<SshChannel*>(self)->exit_.code = status;
+    static_cast<SshChannel*>(self)->has_exit_ = true;
+  };
+  callbacks_.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* signal, int, const char*, const char*, void* self) {
+    static_cast<SshChannel*>(self)->exit_.signal = QString::fromLatin1(signal).left(20);
+    static_cast<SshChannel*>(self)->has_exit_ = true;
+  };
+  ssh_callbacks_init(&callbacks_);
+  if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
+}
+
+void SshChannel::write(const QByteArray& bytes) {
+  if (end_wanted_ || state_ == State::over) return;
+  to_write_ += bytes;
+  // The host takes nothing: its process hangs. Whoever wrote will notice that no answer comes.
+  if (to_write_.size() > unsent_bytes_max) close();
+}
+
+void SshChannel::close() {
+  told_ = false;
+  if (channel_ && state_ == State::running) {
+    if (!end_sent_) ssh_channel_send_eof(channel_.get());
+    ssh_channel_close(channel_.get());
+  }
+  state_ = State::over;
+}
+
+bool SshChannel::go_on() {
+  if (state_ == State::opening || state_ == State::requesting) open();
+  if (state_ == State::running) {
+    write_on();
+    held_back_ = false;
+    read_on(false);
+    read_on(true);
+    if (!held_back_ && ssh_channel_is_closed(channel_.get())) {
+      read_on(false);  // what came while stderr was read
+      read_on(true);
+      state_ = State::over;
+      if (!has_exit_) exit_.lost = {SshProblem::Kind::lost, QString("%1 did not say how it ended").arg(link_.target().name), {}};
+      if (told_) events_.ended(exit_);
+    }
+  }
+  return state_ != State::over;
+}
+
+void SshChannel::open() {
+  if (!channel_) return fail("not enough memory");
+  if (state_ == State::opening) {
+    const int code = ssh_channel_open_session(channel_.get());
+    if (code == SSH_AGAIN) return;
+    if (code != SSH_OK) return fail(link_.error());
+    state_ = State::requesting;
+  }
+  const int code = ssh_channel_request_exec(channel_.get(), command_.constData());
+  if (code == SSH_AGAIN) return;
+  if (code != SSH_OK) return fail(link_.error());
+  state_ = State::running;
+  if (told_) events_.started();
+}
+
+void SshChannel::fail(const QString& why) {
+  state_ = State::over;
+  if (told_) events_.failed(QString("%1 does not run a command: %2").arg(link_.target().name, why));
+}
+
+void SshChannel::write_on() {
+  while (!to_write_.isEmpty() && ssh_channel_window_size(channel_.get()) > 0) {
+    const int written = ssh_channel_write(channel_.get(), to_write_.constData(), static_cast<uint32_t>(to_write_.size()));
+    if (written <= 0) break;  // a new key exchange is on, or the channel is being closed: read_on and the state tell
+    to_write_.remove(0, written);
+  }
+  if (to_write_.isEmpty() && end_wanted_ && !end_sent_) {
+    end_sent_ = true;
+    ssh_channel_send_eof(channel_.get());
+  }
+}
+
+void SshChannel::read_on(bool is_stderr) {
+  for (;;) {
+    if (unread_->load() > unread_bytes_max) {
+      held_back_ = true;
+      return;
+    }
+    QByteArray bytes(read_bytes, Qt::Uninitialized);
+    const int got = ssh_channel_read_nonblocking(channel_.get(), bytes.data(), read_bytes, is_stderr ? 1 : 0);
+    if (got <= 0) return;
+    bytes.resize(got);
+    if (!told_) continue;
+    unread_->fetch_add(got);
+    events_.output(bytes, is_stderr);
+  }
+}
+
+void SshChannel::give_up(const SshProblem& why) {
+  if (state_ == State::over || !told_) return;
+  if (state_ == State::running) {
+    exit_.lost = why;
+    events_.ended(exit_);
+  } else {
+    events_.failed(why.why);
+  }
+  state_ = State::over;
+}
+
+}  // namespace n2nq::app

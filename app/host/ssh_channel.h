@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A command's channel as the session's thread sees it. Never blocks; go_on() takes it as far as it can go now.
+//
+//   opening ─► requesting ─► running ─► (the host closes it) ─► over
+#pragma once
+
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+
+#include <QByteArray>
+#include <QString>
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "app/host/ssh_exec.h"
+
+namespace n2nq::app {
+
+class SshLink;
+
+struct SshChannelFree {
+  void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
+};
+using SshChannelHandle = std::unique_ptr<ssh_channel_struct, SshChannelFree>;
+
+/// What a channel tells, on the session's thread.
+struct SshChannelEvents {
+  std::function<void()> started;
+  std::function<void(const QString&)> failed;
+  std::function<void(const QByteArray&, bool is_stderr)> output;
+  std::function<void(const SshExit&)> ended;
+};
+
+class SshChannel {
+ public:
+  /// `unread`: bytes that were told and that the owner has not taken yet; added to here.
+  SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannelEvents events, std::shared_ptr<std::atomic<qint64>> unread);
+
+  quint64 id() const { return id_; }
+  void write(const QByteArray& bytes);
+  void end_stdin() { end_wanted_ = true; }
+  /// Ends its stdin and forgets it; nothing is told any more.
+  void close();
+  /// False: it is over, and that was told.
+  bool go_on();
+  /// The owner has to take something first.
+  bool held_back() const { return held_back_; }
+  /// Tells that it is over because of this.
+  void give_up(const SshProblem& why);
+
+ private:
+  enum class State { opening, requesting, running, over };
+  void open();
+  void write_on();
+  void read_on(bool is_stderr);
+  void fail(const QString& why);
+
+  SshLink& link_;
+  const quint64 id_;
+  const QByteArray command_;
+  SshChannelEvents events_;
+  std::shared_ptr<std::atomic<qint64>> unread_;
+  ssh_channel_callbacks_struct callbacks_{};
+  SshChannelHandle channel_;
+  State state_ = State::opening;
+  QByteArray to_write_;
+  SshExit exit_;
+  bool has_exit_ = false;
+  bool end_wanted_ = false, end_sent_ = false, told_ = true, held_back_ = false;
+};
+
+}  // namespace n2nq::app

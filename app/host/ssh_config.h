@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What ~/.ssh/config and /etc/ssh/ssh_config say for a host's name, as ssh reads them: the first value of a key counts, identity files add up.
+//
+// Understood: Host (with *, ? and !), Match all/host/originalhost/user/localuser, Include, and the keys of SshHostConfig. Match exec is not
+// evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; reads files.
+#pragma once
+
+#include <QMap>
+#include <QString>
+#include <QStringList>
+#include <vector>
+
+namespace n2nq::app {
+
+/// Everything that is needed to connect to one host. Paths are absolute, tokens and ~ are expanded.
+struct SshHostConfig {
+  QString name;                      // as it was asked for
+  QString host_name;                 // to be looked up and connected to
+  int port = 22;
+  QString user;
+  QStringList identity_files;        // said in a file, in order; empty: the default keys
+  bool identities_only = false;      // offer nothing else, not even what the agent has
+  QString identity_agent;            // socket; empty: no agent
+  QStringList known_hosts_files;     // the first is where new keys are added
+  QStringList global_known_hosts_files;
+  QString host_key_alias;            // empty: none
+  QStringList jumps;                 // [user@]name[:port], the first is connected to from here
+  QString proxy_command;             // not supported; to be named in the refusal
+  QMap<QString, QString> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
+};
+
+/// Of "[user@]name[:port]", "[user@][address]:port" or "ssh://[user@]name[:port]".
+struct SshDestination {
+  QString user;  // empty: not said
+  QString name;
+  int port = 0;  // 0: not said
+  static SshDestination parse(QString text);
+};
+
+class SshConfig {
+ public:
+  /// Files that are not there say nothing. `home`: for ~ and relative names.
+  static SshConfig read(const QString& home, const QString& user_file, const QString& system_file);
+  /// Of the user who runs this program; $HOME says where.
+  static SshConfig of_user();
+
+  /// `user` and `port` as said elsewhere win over the files; empty and 0: not said.
+  SshHostConfig look_up(const QString& name, const QString& user = {}, int port = 0) const;
+  /// The names that Host lines offer, in their order, without patterns.
+  QStringList names() const { return names_; }
+  /// Lines that could not be understood, e.g. "/home/a/.ssh/config:7: Host without a name".
+  QStringList problems() const { return problems_; }
+
+ private:
+  struct Condition {
+    QString keyword;      // "host", "match", or "" for always
+    QStringList arguments;
+  };
+  struct Line {
+    std::vector<Condition> conditions;  // all of them have to hold: those of the files that include this one, too
+    QString key;                        // lower case
+    QStringList arguments;
+    QString rest;                       // behind the key, as it stands there
+  };
+  void read_file(const QString& path, std::vector<Condition> conditions, int depth);
+  void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth);
+
+  QString home_, user_file_;
+  std::vector<Line> lines_;
+  QStringList names_, problems_;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One command on a host, through a channel of a session: its stdin, stdout, stderr and how it ended. (The command is fixed text; nothing a
+// person typed is ever part of it.)
+//
+// Lives on its session's owner's thread; calls return at once. started or failed comes first; after started, ended comes exactly once, also
+// when the connection is lost. Destroying it ends the command's stdin and closes the channel.
+#pragma once
+
+#include <QByteArray>
+#include <QObject>
+#include <QString>
+#include <memory>
+
+#include "app/host/ssh_problem.h"
+
+namespace n2nq::app {
+
+class SshSession;
+
+struct SshExit {
+  int code = 0;
+  QString signal;      // "KILL"; empty: it ended by itself, with `code`
+  SshProblem lost;     // the connection was lost: how it ended is not known
+};
+
+class SshExec : public QObject {
+  Q_OBJECT
+ public:
+  /// The session is ready, and lives longer or says that it has ended.
+  SshExec(SshSession& session, const QByteArray& command);
+  ~SshExec() override;
+  void write(const QByteArray& bytes);
+  void end_stdin();
+
+ signals:
+  void started();
+  void failed(const QString& why);
+  void output(const QByteArray& bytes);
+  void error_output(const QByteArray& bytes);
+  void ended(const n2nq::app::SshExit& how);
+
+ private:
+  friend class SshSession;
+  void on_failed(const QString& why);
+  void on_ended(const SshExit& how);
+  void on_lost(const SshProblem& why);
+  void leave_session();
+
+  SshSession* session_;  // null: there is nothing to talk to (any more)
+  quint64 id_;
+  bool started_ = false;
+};
+
+}  // namespace n2nq::app
+
+Q_DECLARE_METATYPE(n2nq::app::SshExit)

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Is this the machine it says it is? Decided before anything that could be secret is sent.
+//
+// The files are read here, and not by libssh, which knows one of the user's files, passes @revoked over and does not tell the old key.
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/host/ssh_link.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr qint64 known_hosts_bytes_max = 64 << 20;
+
+struct EntryFree {
+  void operator()(ssh_knownhosts_entry* entry) const { ssh_knownhosts_entry_free(entry); }
+};
+
+QString fingerprint_of(ssh_key key) {
+  unsigned char* hash = nullptr;
+  std::size_t size = 0;
+  if (ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &size) != SSH_OK) return "unknown";
+  const SshText text(ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, size));
+  ssh_clean_pubkey_hash(&hash);
+  return QString::fromLatin1(text.get());
+}
+
+/// "ED25519", as ssh-keygen -l says it.
+QString type_of(ssh_key key) {
+  QString type = QString::fromLatin1(ssh_key_type_to_char(ssh_key_type(key)));
+  if (type.startsWith("ecdsa")) return "ECDSA";
+  return type.remove("ssh-").toUpper();
+}
+
+/// As known_hosts files call the host.
+QString known_name(const SshHostConfig& config) {
+  if (!config.host_key_alias.isEmpty()) return config.host_key_alias.toLower();
+  const QString host = config.host_name.toLower();
+  return config.port == 22 ? host : QString("[%1]:%2").arg(host).arg(config.port);
+}
+
+struct Finding {
+  bool known = false;
+  QString revoked_in;                   // file
+  QString other_fingerprint, other_in;  // of a key that is known in place of this one: type and fingerprint; file:line
+};
+
+void look_into(const QString& path, const QString& name, ssh_key key, Finding& finding) {
+  QFile file(path);
+  if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
+  const QByteArrayList lines = file.read(known_hosts_bytes_max).split('\n');
+  const QByteArray looked_up = name.toUtf8();
+  int number = 0;
+  for (QByteArray line : lines) {
+    ++number;
+    line = line.trimmed();
+    const bool revoked = line.startsWith("@revoked");
+    if (revoked) line = line.mid(8).trimmed();
+    if (line.isEmpty() || line.startsWith('#') || line.startsWith('@')) continue;
+    ssh_knownhosts_entry* raw = nullptr;
+    if (ssh_known_hosts_parse_line(looked_up.constData(), line.constData(), &raw) != SSH_OK || !raw) continue;
+    const std::unique_ptr<ssh_knownhosts_entry, EntryFree> entry(raw);
+    const bool same = ssh_key_cmp(key, entry->publickey, SSH_KEY_CMP_PUBLIC) == 0;
+    if (revoked) {
+      if (same) finding.revoked_in = path;
+    } else if (same) {
+      finding.known = true;
+    } else if (finding.other_in.isEmpty() || ssh_key_type(key) == ssh_key_type(entry->publickey)) {
+      finding.other_fingerprint = type_of(entry->publickey) + ' ' + fingerprint_of(entry->publickey);
+      finding.other_in = QString("%1:%2").arg(path).arg(number);
+    }
+  }
+}
+
+/// Empty: done.
+QString append_line(const QString& path, const QByteArray& line) {
+  const QFileInfo info(path);
+  if (!info.dir().exists()) {
+    // As ssh makes it: for this user alone.
+    if (!QDir().mkpath(info.dir().path())) return "the folder cannot be made";
+    QFile::setPermissions(info.dir().path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+  }
+  const OwnedFd fd(::open(path.toLocal8Bit().constData(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+  if (fd.get() < 0) return QString::fromLocal8Bit(::strerror(errno));
+  ::flock(fd.get(), LOCK_EX);  // another host's key may be accepted in the same moment
+  QByteArray text = line + '\n';
+  const off_t size = ::lseek(fd.get(), 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(fd.get(), &last, 1, size - 1) == 1 && last != '\n') text.prepend('\n');
+  if (::write(fd.get(), text.constData(), static_cast<std::size_t>(text.size())) != text.size()) return QString::fromLocal8Bit(::strerror(errno));
+  return {};
+}
+
+QString shell_quoted(QString text) {
+  return '\'' + text.replace('\'', "'\\''") + '\'';
+}
+
+void accept_new(SshLink& link, ssh_key key, const QString& name) {
+  const SshTarget& target = link.target();
+  const QString file = target.config.known_hosts_files.value(0);
+  char* raw = nullptr;
+  ssh_pki_export_pubkey_base64(key, &raw);
+  const SshText base64(raw);
+  const QByteArray line = name.toUtf8() + ' ' + ssh_key_type_to_char(ssh_key_type(key)) + ' ' + (base64 ? base64.get() : "");
+  const HostKeyQuestion question{target.name, link.place(), type_of(key), fingerprint_of(key), file};
+  const bool answer = link.shared().ask_yes(
+      [questions = target.questions, question](const auto& answered) { questions->ask_host_key(question, answered); });
+  if (!answer) {
+    throw SshError(SshProblem::Kind::host_key_unknown,
+                   QString("the host key of %1 (%2) is not known: %3 %4").arg(target.name, link.place(), question.key_type, question.fingerprint),
+                   QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine. If it is "
+                           "the same: echo %2 >> %3")
+                       .arg(question.key_type.toLower(), shell_quoted(QString::fromUtf8(line)), shell_quoted(file)));
+  }
+  if (file.isEmpty()) return;  // UserKnownHostsFile none: nothing is to be remembered
+  const QString error = append_line(file, line);
+  if (!error.isEmpty()) throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error));
+}
+
+}  // namespace
+
+void check_host_key(SshLink& link) {
+  const SshTarget& target = link.target();
+  ssh_key raw = nullptr;
+  if (ssh_get_server_publickey(link.session(), &raw) != SSH_OK) link.throw_lost("its host key was looked at");
+  const SshKeyHandle key(raw);
+  const QString name = known_name(target.config);
+  Finding finding;
+  for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files) look_into(file, name, key.get(), finding);
+  const QString shown = type_of(key.get()) + ' ' + fingerprint_of(key.get());
+  if (!finding.revoked_in.isEmpty()) {
+    throw SshError(SshProblem::Kind::host_key_changed,
+                   QString("the host key of %1 (%2) is revoked in %3: %4").arg(target.name, link.place(), finding.revoked_in, shown),
+                   "Ask who looks after the machine; nothing was sent to it");
+  }
+  if (finding.known) return;
+  if (!finding.other_in.isEmpty()) {
+    throw SshError(SshProblem::Kind::host_key_changed,
+                   QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")
+                       .arg(target.name, link.place(), shown, finding.other_fingerprint, finding.other_in),
+                   QString("Nothing was sent to it: somebody may sit in between. If the machine was set up anew, compare the fingerprint there, then: "
+                           "ssh-keygen -R %1 -f %2")
+                       .arg(shell_quoted(name), shell_quoted(finding.other_in.section(':', 0, -2))));
+  }
+  accept_new(link, key.get(), name);
+}
+
+}  // namespace n2nq::app

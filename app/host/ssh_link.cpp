@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <QFileInfo>
+
+namespace n2nq::app {
+
+namespace {
+
+// A dead link is known to the kernel within 9 s, whether something was being sent or not.
+constexpr int keepalive_idle_s = 3, keepalive_every_s = 2, keepalive_probes = 3, unacknowledged_ms_max = 8'000;
+
+void set_option(int fd, int level, int option, int value) {
+  // Best effort: a system without one of them notices a dead link later.
+  ::setsockopt(fd, level, option, &value, sizeof value);
+}
+
+struct AddressFree {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
+
+/// errno's words, or empty: connected.
+QString connect_to(const QString& address, int port, SshShared& shared, OwnedFd& out) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  if (::getaddrinfo(address.toLatin1().constData(), QByteArray::number(port).constData(), &hints, &list) != 0) return "not a numeric address";
+  const std::unique_ptr<addrinfo, AddressFree> owned(list);
+  OwnedFd fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.get() < 0) return QString::fromLocal8Bit(::strerror(errno));
+  int error = 0;
+  if (::connect(fd.get(), list->ai_addr, list->ai_addrlen) != 0) error = errno;
+  if (error == EINPROGRESS) {
+    pollfd waits[] = {{fd.get(), POLLOUT, 0}, {shared.wake_fd(), POLLIN, 0}};
+    const auto until = SshShared::Clock::now() + std::chrono::milliseconds(ssh_connect_ms_max);
+    while ((waits[0].revents & (POLLOUT | POLLERR | POLLHUP)) == 0) {
+      shared.check();
+      shared.clear_wake();
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SshShared::Clock::now()).count();
+      if (left <= 0) return QString("no answer within %1 s").arg(ssh_connect_ms_max / 1000);
+      ::poll(waits, 2, static_cast<int>(left) + 1);
+    }
+    socklen_t size = sizeof error;
+    ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+  }
+  if (error != 0) return QString::fromLocal8Bit(::strerror(error));
+  out = std::move(fd);
+  return {};
+}
+
+}  // namespace
+
+SshLink::SshLink(SshTarget target, SshShared& shared) : target_(std::move(target)), shared_(shared), session_(ssh_new()) {
+  if (!session_) throw SshError(SshProblem::Kind::lost, "not enough memory for an SSH session");
+}
+
+SshLink::~SshLink() {
+  if (sftp_) sftp_free(sftp_);
+  if (ssh_is_connected(session_.get())) ssh_disconnect(session_.get());
+}
+
+QString SshLink::place() const {
+  return QString("%1 port %2").arg(address_.isEmpty() ? target_.config.host_name : address_).arg(target_.config.port);
+}
+
+QString SshLink::error() const {
+  return QString::fromUtf8(ssh_get_error(session_.get()));
+}
+
+void SshLink::connect() {
+  connect_socket();
+  set_options();
+  exchange_keys();
+  check_host_key(*this);
+  log_in(*this);
+  shared_.end_step();
+}
+
+void SshLink::connect_socket() {
+  if (target_.socket) {
+    socket_ = std::move(*target_.socket);
+  } else {
+    QStringList refusals;
+    for (const QString& address : target_.addresses) {
+      const QString refusal = connect_to(address, target_.config.port, shared_, socket_);
+      if (refusal.isEmpty()) {
+        address_ = address;
+        break;
+      }
+      refusals += QString("%1 port %2: %3").arg(address).arg(target_.config.port).arg(refusal);
+    }
+    if (socket_.get() < 0) {
+      throw SshError(SshProblem::Kind::unreachable, QString("%1 cannot be reached (%2)").arg(target_.name, refusals.join("; ")),
+                     "Is it switched on, is its address right, and does sshd listen on that port?");
+    }
+    const int fd = socket_.get();
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, keepalive_idle_s);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, keepalive_every_s);
+    set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, keepalive_probes);
+    set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, unacknowledged_ms_max);
+  }
+  shared_.watch_socket(socket_.get());
+}
+
+void SshLink::set_options() {
+  const SshHostConfig& config = target_.config;
+  ssh_session session = session_.get();
+  const auto set = [session, this](ssh_options_e option, const void* value, const QString& what) {
+    if (ssh_options_set(session, option, value) != 0)
+      throw SshError(SshProblem::Kind::settings, QString("%1: %2 cannot be used: %3").arg(target_.name, what, error()));
+  };
+  const bool process_config = false;  // read already, by SshConfig
+  set(SSH_OPTIONS_PROCESS_CONFIG, &process_config, "PROCESS_CONFIG");
+  const QString looked_up = config.host_key_alias.isEmpty() ? config.host_name : config.host_key_alias;
+  const QByteArray host = (looked_up.contains(':') ? '[' + looked_up + ']' : looked_up).toUtf8();
+  set(SSH_OPTIONS_HOST, host.constData(), "the host name " + looked_up);
+  if (config.host_key_alias.isEmpty()) set(SSH_OPTIONS_PORT, &config.port, "the port");
+  set(SSH_OPTIONS_USER, config.user.toUtf8().constData(), "the user " + config.user);
+  const long timeout_s = 10;  // beyond any of SshShared's: no wait of libssh's own is for ever
+  set(SSH_OPTIONS_TIMEOUT, &timeout_s, "TIMEOUT");
+  // Which key types the host is asked for first depends on what is known of it.
+  for (const QString& file : config.known_hosts_files) {
+    set(SSH_OPTIONS_KNOWNHOSTS, file.toLocal8Bit().constData(), file);
+    if (ssh_session_has_known_hosts_entry(session) == SSH_KNOWN_HOSTS_OK) break;
+  }
+  if (!config.global_known_hosts_files.isEmpty())
+    set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, config.global_known_hosts_files[0].toLocal8Bit().constData(), "the global known_hosts file");
+  const struct {
+    const char* key;
+    std::vector<ssh_options_e> options;
+  } algorithms[] = {{"ciphers", {SSH_OPTIONS_CIPHERS_C_S, SSH_OPTIONS_CIPHERS_S_C}},
+                    {"macs", {SSH_OPTIONS_HMAC_C_S, SSH_OPTIONS_HMAC_S_C}},
+                    {"kexalgorithms", {SSH_OPTIONS_KEY_EXCHANGE}},
+                    {"hostkeyalgorithms", {SSH_OPTIONS_HOSTKEYS}},
+                    {"pubkeyacceptedalgorithms", {SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES}}};
+  for (const auto& [key, options] : algorithms) {
+    const QString value = config.algorithms.value(key);
+    if (value.isEmpty()) continue;
+    for (const ssh_options_e option : options) set(option, value.toUtf8().constData(), QString("%1 %2").arg(key, value));
+  }
+  int fd = socket_.get();
+  set(SSH_OPTIONS_FD, &fd, "the connection");
+  ssh_set_counters(session, nullptr, &counter_);
+}
+
+void SshLink::exchange_keys() {
+  shared_.begin_step(ssh_step_ms_max, {SshProblem::Kind::unreachable,
+                                       QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(ssh_step_ms_max / 1000),
+                                       "Is the port the one of sshd?"});
+  socket_.release();  // libssh closes it from here on, whatever happens
+  if (ssh_connect(session_.get()) != SSH_OK) {
+    shared_.check();
+    throw SshError(SshProblem::Kind::unreachable, QString("%1 (%2) cannot be spoken with: %3").arg(target_.name, place(), error()),
+                   "Does sshd listen on that port?");
+  }
+}
+
+sftp_session SshLink::sftp() {
+  if (sftp_) return sftp_;
+  sftp_session opened = sftp_new(session());
+  if (!opened || sftp_init(opened) != SSH_OK) {
+    const QString why = error();
+    if (opened) sftp_free(opened);
+    shared_.check();
+    throw SshError(SshProblem::Kind::files, QString("%1 offers no SFTP: %2").arg(target_.name, why),
+                   "sshd_config there needs a line \"Subsystem sftp …\"");
+  }
+  return sftp_ = opened;
+}
+
+void SshLink::throw_lost(const QString& doing) const {
+  shared_.check();
+  const QString said = error();
+  throw SshError(SshProblem::Kind::lost,
+                 QString("the connection to %1 was lost%2%3").arg(target_.name, doing.isEmpty() ? QString() : " while " + doing, said.isEmpty() ? QString() : ": " + said));
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One SSH connection as its thread sees it: TCP, key exchange, host key, log-in; and libssh's handles, freed in the right order.
+//
+// Used by one thread only. Everything that goes wrong is thrown as SshError.
+#pragma once
+
+#include <libssh/libssh.h>
+#include <libssh/sftp.h>
+
+#include <QString>
+#include <QStringList>
+#include <memory>
+
+#include "app/host/owned_fd.h"
+#include "app/host/ssh_config.h"
+#include "app/host/ssh_shared.h"
+
+namespace n2nq::app {
+
+struct SshFree {
+  void operator()(ssh_session session) const { ssh_free(session); }
+  void operator()(ssh_key key) const { ssh_key_free(key); }
+  void operator()(ssh_event event) const { ssh_event_free(event); }
+  void operator()(char* text) const { ssh_string_free_char(text); }
+};
+using SshSessionHandle = std::unique_ptr<ssh_session_struct, SshFree>;
+using SshKeyHandle = std::unique_ptr<ssh_key_struct, SshFree>;
+using SshEventHandle = std::unique_ptr<ssh_event_struct, SshFree>;
+using SshText = std::unique_ptr<char, SshFree>;
+
+/// What one connection needs to know, and who is asked.
+struct SshTarget {
+  SshHostConfig config;
+  QString name;             // in sentences
+  QStringList addresses;    // numeric, to be tried in this order; empty: `socket` leads there
+  std::shared_ptr<OwnedFd> socket;
+  SshQuestions* questions = nullptr;  // lives longer than the session; called on the owner's thread
+  std::shared_ptr<SshSecrets> secrets;
+};
+
+inline constexpr int ssh_connect_ms_max = 4'000;  // per address
+inline constexpr int ssh_step_ms_max = 8'000;     // key exchange, and each exchange of the log-in
+inline constexpr int ssh_agent_ms_max = 60'000;   // it may ask the person
+
+class SshLink {
+ public:
+  /// Connects and logs in. `shared` lives longer.
+  SshLink(SshTarget target, SshShared& shared);
+  ~SshLink();
+  SshLink(const SshLink&) = delete;
+  SshLink& operator=(const SshLink&) = delete;
+
+  void connect();
+  ssh_session session() const { return session_.get(); }
+  SshShared& shared() const { return shared_; }
+  const SshTarget& target() const { return target_; }
+  /// Numeric address that was connected to; empty through a jump.
+  const QString& address() const { return address_; }
+  /// "10.77.0.11 port 22".
+  QString place() const;
+  /// What libssh says went wrong last.
+  QString error() const;
+  /// SFTP on this connection, opened at the first call. Blocks.
+  sftp_session sftp();
+  /// Bytes read from the socket so far.
+  quint64 bytes_in() const { return counter_.in_bytes; }
+  /// Throws why the connection is gone, with what libssh knows.
+  [[noreturn]] void throw_lost(const QString& doing) const;
+
+ private:
+  void connect_socket();
+  void set_options();
+  void exchange_keys();
+
+  SshTarget target_;
+  SshShared& shared_;
+  SshSessionHandle session_;
+  sftp_session sftp_ = nullptr;
+  ssh_counter_struct counter_{};
+  OwnedFd socket_;  // until libssh owns it
+  QString address_;
+};
+
+/// Known: returns. Unknown: asks, adds it to the file. Changed, revoked, not accepted: throws. (ssh_host_key.cpp)
+void check_host_key(SshLink& link);
+/// Agent, key files, keyboard-interactive, password: as far as the host takes them. (ssh_login.cpp)
+void log_in(SshLink& link);
+
+}  // namespace n2nq::app

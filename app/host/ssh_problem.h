@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why something with a host did not work, in words for a person, and what would help.
+#pragma once
+
+#include <QMetaType>
+#include <QString>
+#include <stdexcept>
+
+namespace n2nq::app {
+
+struct SshProblem {
+  enum class Kind {
+    none,
+    closed,            // by this program; nothing is wrong
+    settings,          // something is missing or not supported in what is known of the host
+    name,              // no address for the name
+    unreachable,       // nobody answers there, or who answers does not speak SSH
+    host_key_unknown,  // and nobody said that it is right
+    host_key_changed,
+    login,
+    lost,              // it worked, and does no longer
+    files,             // the disk, the folder or a file there
+    program,           // it is there and cannot be run
+  };
+  Kind kind = Kind::none;
+  QString why;         // a sentence that names the host
+  QString what_to_do;  // a sentence, or empty
+  bool none() const { return kind == Kind::none; }
+  /// Both, as one text.
+  QString text() const { return what_to_do.isEmpty() ? why : why + ". " + what_to_do; }
+};
+
+/// Thrown on the thread of a session only; its owner gets the problem as a value.
+class SshError : public std::runtime_error {
+ public:
+  explicit SshError(SshProblem given) : std::runtime_error(given.why.toStdString()), problem(std::move(given)) {}
+  SshError(SshProblem::Kind kind, const QString& why, const QString& what_to_do = {}) : SshError(SshProblem{kind, why, what_to_do}) {}
+  SshProblem problem;
+};
+
+}  // namespace n2nq::app
+
+Q_DECLARE_METATYPE(n2nq::app::SshProblem)

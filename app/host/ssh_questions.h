@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person must answer before a connection stands: whether a host key is the right one, and what only they know.
+//
+// An asker is told a question on the thread that made the session and answers later, on the same thread, by calling `answer` once. A session
+// that is closed meanwhile does not hear the answer; that is no error. Two questions of different hosts may be open at the same time.
+#pragma once
+
+#include <QString>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "app/host/ssh_secret.h"
+
+namespace n2nq::app {
+
+/// A host whose key stands in no known_hosts file. (A host whose key has changed is never asked about: it is refused.)
+struct HostKeyQuestion {
+  QString host;              // as the person calls it
+  QString address;           // "10.77.0.11 port 22"
+  QString key_type;          // "ED25519"
+  QString fingerprint;       // "SHA256:…", as ssh-keygen -l prints it
+  QString known_hosts_file;  // where it is added when the answer is yes
+};
+
+struct SecretPrompt {
+  QString text;       // "Passphrase for …", "Password:", what the host asks
+  bool echo = false;  // what is typed may be seen
+};
+
+struct SecretQuestion {
+  enum class Kind { passphrase, password, keyboard_interactive };
+  Kind kind = Kind::password;
+  QString host;      // as the person calls it
+  QString user;      // who logs in there
+  QString key_file;  // passphrase: of this file
+  QString instruction;  // keyboard-interactive: what the host says above its prompts; control characters are taken out
+  std::vector<SecretPrompt> prompts;  // one, except with keyboard-interactive
+  bool again = false;                 // the answer before was wrong
+};
+
+class SshQuestions {
+ public:
+  virtual ~SshQuestions() = default;
+  /// true: it is the right key; it is added to the file and the connection goes on.
+  virtual void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) = 0;
+  /// As many answers as there are prompts; none: the person does not want to, and the connection fails.
+  virtual void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) = 0;
+};
+
+}  // namespace n2nq::app

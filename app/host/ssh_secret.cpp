@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_secret.h"
+
+#include <string.h>
+
+#include <vector>
+
+namespace n2nq::app {
+
+struct Secret::Buffer {
+  explicit Buffer(const QByteArray& utf8) : bytes(utf8.begin(), utf8.end()) { bytes.push_back('\0'); }
+  ~Buffer() { ::explicit_bzero(bytes.data(), bytes.size()); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  std::vector<char> bytes;
+};
+
+Secret::Secret(const QByteArray& utf8) : buffer_(std::make_shared<const Buffer>(utf8)) {}
+
+const char* Secret::text() const {
+  return buffer_ ? buffer_->bytes.data() : "";
+}
+
+bool Secret::empty() const {
+  return !buffer_ || buffer_->bytes.size() <= 1;
+}
+
+std::optional<Secret> SshSecrets::find(const QString& what) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(what);
+  return found == kept_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void SshSecrets::keep(const QString& what, const Secret& secret) {
+  const std::lock_guard lock(mutex_);
+  kept_[what] = secret;
+}
+
+void SshSecrets::forget(const QString& what) {
+  const std::lock_guard lock(mutex_);
+  kept_.erase(what);
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What only the person knows: a password, a passphrase, a code. It is wiped when nobody holds it any more, and there is no way to print it.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace n2nq::app {
+
+class Secret {
+ public:
+  Secret() = default;
+  /// Takes a copy; the caller wipes or forgets its own.
+  explicit Secret(const QByteArray& utf8);
+  /// Zero-terminated. Valid as long as this or a copy of it lives.
+  const char* text() const;
+  bool empty() const;
+
+ private:
+  struct Buffer;
+  std::shared_ptr<const Buffer> buffer_;  // copies share it, so that there is one place to wipe
+};
+
+/// What was answered already, so that the second connection to a host does not ask again. In memory, until it is destroyed.
+/// Any thread.
+class SshSecrets {
+ public:
+  std::optional<Secret> find(const QString& what) const;
+  void keep(const QString& what, const Secret& secret);
+  void forget(const QString& what);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<QString, Secret> kept_;
+};
+
+}  // namespace n2nq::app

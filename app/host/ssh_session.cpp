@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_session.h"
+
+#include <sys/socket.h>
+
+#include <QHostAddress>
+#include <QHostInfo>
+#include <QPointer>
+
+#include "app/host/ssh_threads.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int deadline_look_ms = 200;
+constexpr int addresses_max = 4;
+
+}  // namespace
+
+SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
+                       std::shared_ptr<SshSession> via)
+    : name_(std::move(name)),
+      config_(std::move(config)),
+      use_(use),
+      questions_(questions),
+      secrets_(std::move(secrets)),
+      via_(std::move(via)),
+      shared_(std::make_shared<SshShared>(this)) {
+  deadline_timer_.setInterval(deadline_look_ms);
+  connect(&deadline_timer_, &QTimer::timeout, this, [this] { shared_->look_at_deadline(); });
+}
+
+SshSession::~SshSession() {
+  if (lookup_ >= 0) QHostInfo::abortHostLookup(lookup_);
+  for (const auto& [id, exec] : execs_) exec->session_ = nullptr;
+  shared_->leave();
+}
+
+void SshSession::open() {
+  if (state_ != State::idle) return;
+  state_ = State::connecting;
+  if (!config_.proxy_command.isEmpty()) {
+    end_later({SshProblem::Kind::settings, QString("%1 has a ProxyCommand in ~/.ssh/config, which is not supported").arg(name_),
+               "Use ProxyJump, or give the host an address without it"});
+  } else if (via_) {
+    go_via();
+  } else {
+    look_up();
+  }
+}
+
+void SshSession::close() {
+  const SshProblem closed{SshProblem::Kind::closed, QString("the connection to %1 was closed").arg(name_), {}};
+  if (state_ == State::idle || state_ == State::connecting) end_later(closed);
+  shared_->close(closed);
+}
+
+void SshSession::look_up() {
+  if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
+  lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
+}
+
+void SshSession::on_looked_up(const QHostInfo& info) {
+  lookup_ = -1;
+  QStringList addresses;
+  for (const QHostAddress& address : info.addresses().mid(0, addresses_max)) addresses += address.toString();
+  if (addresses.isEmpty()) {
+    return on_ended({SshProblem::Kind::name, QString("%1: there is no address for the name %2 (%3)").arg(name_, config_.host_name, info.errorString()),
+                     "Write the address itself, or a name that ~/.ssh/config or the network knows"});
+  }
+  start(addresses, nullptr);
+}
+
+void SshSession::go_via() {
+  const auto dial = [this] {
+    via_->dial(config_.host_name, config_.port, this, [this](const SshProblem& problem, std::shared_ptr<OwnedFd> socket) {
+      if (problem.none()) return start({}, std::move(socket));
+      SshProblem told = problem;
+      if (!told.why.startsWith(name_)) told.why = name_ + ": " + told.why;
+      on_ended(told);
+    });
+  };
+  if (via_->state() == State::ready) return dial();
+  connect(via_.get(), &SshSession::ready, this, dial);
+  const auto over = [this] {
+    const SshProblem& why = via_->problem();
+    on_ended({why.kind, QString("%1: its jump host failed: %2").arg(name_, why.why), why.what_to_do});
+  };
+  connect(via_.get(), &SshSession::ended, this, [this, over] {
+    if (shared_ && state_ == State::connecting) over();
+  });
+  if (via_->state() == State::ended) {
+    QTimer::singleShot(0, this, over);
+  } else {
+    via_->open();
+  }
+}
+
+void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket) {
+  if (state_ != State::connecting) return;
+  deadline_timer_.start();
+  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_};
+  // The session may be gone when the thread comes to say something: post() knows.
+  SshThreads::start([self = this, shared = shared_, use = use_, target = std::move(target)]() mutable {
+    SshProblem problem;
+    try {
+      SshWorker worker(std::move(target), use, shared);
+      problem = worker.run([self, &shared](SshLink& link) {
+        shared->post([self, address = link.address()] { self->on_connected(address); });
+      });
+    } catch (const SshError& error) {
+      problem = error.problem;
+    }
+    shared->post([self, problem] { self->on_ended(problem); });
+  });
+}
+
+void SshSession::on_connected(const QString& address) {
+  if (state_ != State::connecting) return;
+  address_ = address;
+  state_ = State::ready;
+  emit ready();
+}
+
+void SshSession::end_later(const SshProblem& why) {
+  QTimer::singleShot(0, this, [this, why] { on_ended(why); });
+}
+
+void SshSession::on_ended(const SshProblem& why) {
+  if (state_ == State::ended) return;
+  state_ = State::ended;
+  problem_ = why;
+  deadline_timer_.stop();
+  shared_->close(why);
+  // Who hears of the end may destroy this.
+  const QPointer<SshSession> still_here(this);
+  for (const auto& [id, exec] : std::exchange(execs_, {})) {
+    QPointer<SshExec> told(exec);
+    QTimer::singleShot(0, exec, [told, why] {
+      if (told) told->on_lost(why);
+    });
+    exec->session_ = nullptr;
+  }
+  if (still_here) emit ended(why);
+}
+
+void SshSession::run(SshShared::Job job) {
+  if (state_ == State::ready) shared_->give(std::move(job));
+}
+
+void SshSession::dial(const QString& host, int port, QObject* context, Dialled answer) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return answer({SshProblem::Kind::lost, QString("%1: no socket could be made for the jump").arg(name_), {}}, nullptr);
+  }
+  auto near = std::make_shared<OwnedFd>(ends[0]);
+  auto far = std::make_shared<OwnedFd>(ends[1]);
+  const QPointer<QObject> asked(context);
+  const auto told = [shared = shared_, asked, near, answer](const SshProblem& problem) {
+    shared->post([asked, near, answer, problem] {
+      if (asked) answer(problem, problem.none() ? near : nullptr);
+    });
+  };
+  run([host, port, far, told](SshWorker& worker) {
+    worker.add(std::make_unique<SshForward>(worker.link(), std::move(*far), host.toUtf8(), port, told));
+  });
+}
+
+quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command) {
+  const quint64 id = next_exec_++;
+  execs_[id] = exec;
+  // Events find their way by number: an exec that was destroyed meanwhile hears nothing.
+  const auto to_exec = [self = this, shared = shared_, id](auto&& call) {
+    shared->post([self, id, call] {
+      const auto found = self->execs_.find(id);
+      if (found != self->execs_.end()) call(*found->second);
+    });
+  };
+  SshChannelEvents events;
+  events.started = [to_exec] { to_exec([](SshExec& told) { emit told.started(); }); };
+  events.failed = [to_exec](const QString& why) { to_exec([why](SshExec& told) { told.on_failed(why); }); };
+  events.ended = [to_exec](const SshExit& how) { to_exec([how](SshExec& told) { told.on_ended(how); }); };
+  events.output = [self = this, shared = shared_, id, unread = unread_](const QByteArray& bytes, bool is_stderr) {
+    shared->post([self, id, bytes, is_stderr, unread] {
+      unread->fetch_sub(bytes.size());
+      const auto found = self->execs_.find(id);
+      if (found == self->execs_.end()) return;
+      is_stderr ? emit found->second->error_output(bytes) : emit found->second->output(bytes);
+    });
+  };
+  run([id, command, events, unread = unread_](SshWorker& worker) {
+    worker.add(std::make_unique<SshChannel>(worker.link(), id, command, events, unread));
+  });
+  return id;
+}
+
+void SshSession::forget_exec(quint64 id) {
+  execs_.erase(id);
+  run([id](SshWorker& worker) {
+    if (SshChannel* channel = worker.channel(id)) channel->close();
+  });
+}
+
+}  // namespace n2nq::app

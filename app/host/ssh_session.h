@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One connection to one host: looked up, connected, its key checked, logged in, kept alive, lost.
+//
+//   idle ─ open() ─► connecting ─► ready() ─► ended(why)
+//                        └──────────────────────┘
+//
+// Lives on its owner's thread and never blocks it: everything that may block happens on a thread of the session's own. ended comes exactly
+// once after open(), unless the session is destroyed before. A lost link is noticed within 10 s. Not to be used again after its end.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "app/host/ssh_config.h"
+#include "app/host/ssh_exec.h"
+#include "app/host/ssh_problem.h"
+#include "app/host/ssh_questions.h"
+#include "app/host/ssh_worker.h"
+
+class QHostInfo;
+
+namespace n2nq::app {
+
+class SshSession : public QObject {
+  Q_OBJECT
+ public:
+  enum class State { idle, connecting, ready, ended };
+
+  /// `name` stands in sentences. `questions` lives longer. `via`: the jump host to go through, or null.
+  SshSession(QString name, SshHostConfig config, SshUse use, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
+             std::shared_ptr<SshSession> via = nullptr);
+  ~SshSession() override;
+
+  void open();
+  /// Ended, with `closed` as its problem, as soon as the event loop turns.
+  void close();
+  State state() const { return state_; }
+  const QString& name() const { return name_; }
+  /// Why it ended; none before.
+  const SshProblem& problem() const { return problem_; }
+  /// Numeric address that was connected to; empty before, and through a jump host.
+  const QString& address() const { return address_; }
+
+  /// Runs on the session's thread, in order; may block only with SshUse::files. Without effect before ready and after the end; the job is
+  /// then destroyed without having run.
+  void run(SshShared::Job job);
+  /// From a job to this object's thread; not called any more once the session is destroyed.
+  std::shared_ptr<SshShared> shared() const { return shared_; }
+  /// A socket that leads from this host on to another one. Null: the problem says why. Not called any more once `context` is destroyed.
+  using Dialled = std::function<void(const SshProblem&, std::shared_ptr<OwnedFd>)>;
+  void dial(const QString& host, int port, QObject* context, Dialled answer);
+
+ signals:
+  void ready();
+  void ended(const n2nq::app::SshProblem& why);
+
+ private:
+  friend class SshExec;
+  quint64 begin_exec(SshExec* exec, const QByteArray& command);
+  void forget_exec(quint64 id);
+  void look_up();
+  void on_looked_up(const QHostInfo& info);
+  void go_via();
+  void start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket);
+  void on_connected(const QString& address);
+  void on_ended(const SshProblem& why);
+  void end_later(const SshProblem& why);
+
+  const QString name_;
+  const SshHostConfig config_;
+  const SshUse use_;
+  SshQuestions& questions_;
+  std::shared_ptr<SshSecrets> secrets_;
+  std::shared_ptr<SshSession> via_;
+  std::shared_ptr<SshShared> shared_;
+  State state_ = State::idle;
+  SshProblem problem_;
+  QString address_;
+  QTimer deadline_timer_;
+  int lookup_ = -1;
+  std::map<quint64, SshExec*> execs_;
+  quint64 next_exec_ = 1;
+  std::shared_ptr<std::atomic<qint64>> unread_ = std::make_shared<std::atomic<qint64>>(0);
+};
+
+}  // namespace n2nq::app

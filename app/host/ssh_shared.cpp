@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_shared.h"
+
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <QMetaObject>
+
+namespace n2nq::app {
+
+SshShared::SshShared(QObject* owner) : owner_(owner), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+void SshShared::leave() {
+  const std::lock_guard lock(mutex_);
+  owner_ = nullptr;
+  close_locked({SshProblem::Kind::closed, "closed", {}});
+}
+
+void SshShared::close(const SshProblem& why) {
+  const std::lock_guard lock(mutex_);
+  close_locked(why);
+}
+
+void SshShared::close_locked(const SshProblem& why) {
+  if (!closed_) closed_ = why;
+  deadline_.reset();
+  for (const OwnedFd& socket : sockets_) ::shutdown(socket.get(), SHUT_RDWR);
+  changed_.notify_all();
+  wake();
+}
+
+void SshShared::give(Job job) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  jobs_.push_back(std::move(job));
+  wake();
+}
+
+void SshShared::look_at_deadline() {
+  const std::lock_guard lock(mutex_);
+  if (deadline_ && Clock::now() > *deadline_) close_locked(deadline_problem_);
+}
+
+bool SshShared::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_.has_value();
+}
+
+SshProblem SshShared::why_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_.value_or(SshProblem());
+}
+
+void SshShared::check() const {
+  const std::lock_guard lock(mutex_);
+  if (closed_) throw SshError(*closed_);
+}
+
+void SshShared::begin_step(int limit_ms, const SshProblem& problem) {
+  const std::lock_guard lock(mutex_);
+  deadline_ = Clock::now() + std::chrono::milliseconds(limit_ms);
+  deadline_problem_ = problem;
+}
+
+void SshShared::end_step() {
+  const std::lock_guard lock(mutex_);
+  deadline_.reset();
+}
+
+std::deque<SshShared::Job> SshShared::take_jobs() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(jobs_, {});
+}
+
+void SshShared::wake() const {
+  const std::uint64_t one = 1;
+  // A full counter is awake already.
+  [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof one);
+}
+
+void SshShared::clear_wake() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof count);
+}
+
+void SshShared::watch_socket(int fd) {
+  const std::lock_guard lock(mutex_);
+  sockets_.emplace_back(::dup(fd));
+  if (closed_) ::shutdown(fd, SHUT_RDWR);
+}
+
+void SshShared::post(std::function<void()> to_owner) {
+  const std::lock_guard lock(mutex_);
+  if (owner_) QMetaObject::invokeMethod(owner_, std::move(to_owner), Qt::QueuedConnection);
+}
+
+template <class Answer>
+Answer SshShared::wait_for(const Ask<Answer>& ask) {
+  end_step();  // a person takes the time they take; the host says when it has waited long enough
+  struct Pending {
+    Answer answer{};
+    bool answered = false;
+  };
+  auto pending = std::make_shared<Pending>();
+  // Whoever is asked may keep the question longer than the session lives.
+  post([weak = weak_from_this(), pending, ask] {
+    ask([weak, pending](Answer answer) {
+      const auto self = weak.lock();
+      if (!self) return;
+      const std::lock_guard lock(self->mutex_);
+      if (pending->answered) return;
+      pending->answer = std::move(answer);
+      pending->answered = true;
+      self->changed_.notify_all();
+    });
+  });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return pending->answered || closed_; });
+  pending->answered = true;
+  if (closed_) throw SshError(*closed_);
+  return std::move(pending->answer);
+}
+
+bool SshShared::ask_yes(const Ask<bool>& ask) {
+  return wait_for<bool>(ask);
+}
+
+SshShared::Answers SshShared::ask_secrets(const Ask<Answers>& ask) {
+  return wait_for<Answers>(ask);
+}
+
+}  // namespace n2nq::app

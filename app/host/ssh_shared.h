@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the thread of a session and the session's owner share: being closed, deadlines of what may block, questions and their answers, and
+// messages in both directions.
+//
+// libssh calls may block in the socket. They are ended from outside by shutting the sockets down: when the session is closed, and when a step
+// takes longer than it may. Therefore nobody ever waits for the thread.
+#pragma once
+
+#include <QObject>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "app/host/owned_fd.h"
+#include "app/host/ssh_problem.h"
+#include "app/host/ssh_questions.h"
+
+namespace n2nq::app {
+
+class SshWorker;
+
+/// Made with std::make_shared.
+class SshShared : public std::enable_shared_from_this<SshShared> {
+ public:
+  using Job = std::function<void(SshWorker&)>;
+  using Clock = std::chrono::steady_clock;
+
+  /// `owner`: whom post() reaches.
+  explicit SshShared(QObject* owner);
+
+  // --- the owner's thread ---
+  /// From now on nothing reaches the owner, and the thread ends as soon as it can.
+  void leave();
+  /// The thread is to end, because of this. Only the first reason counts.
+  void close(const SshProblem& why);
+  /// To be run by the thread, in order. Without effect once it has ended.
+  void give(Job job);
+  /// Closes when the step that is under way takes too long. To be called a few times a second.
+  void look_at_deadline();
+
+  // --- the session's thread ---
+  bool closed() const;
+  SshProblem why_closed() const;
+  /// Throws why it was closed.
+  void check() const;
+  /// What begins now is over within `limit_ms`, or the session is closed with `problem`. Ends with the next begin_step or end_step.
+  void begin_step(int limit_ms, const SshProblem& problem);
+  void end_step();
+  /// Jobs that were given meanwhile.
+  std::deque<Job> take_jobs();
+  int wake_fd() const { return wake_.get(); }
+  void clear_wake();
+  /// Shut down when the session is closed. A duplicate is kept.
+  void watch_socket(int fd);
+  void post(std::function<void()> to_owner);
+  /// Wait for the owner's answer; `ask` is called on the owner's thread with whom to tell. Throw when the session is closed meanwhile.
+  template <class Answer>
+  using Ask = std::function<void(std::function<void(Answer)>)>;
+  using Answers = std::optional<std::vector<Secret>>;
+  bool ask_yes(const Ask<bool>& ask);
+  Answers ask_secrets(const Ask<Answers>& ask);
+
+ private:
+  template <class Answer>
+  Answer wait_for(const Ask<Answer>& ask);
+  void wake() const;
+  void close_locked(const SshProblem& why);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  QObject* owner_;
+  std::optional<SshProblem> closed_;
+  std::deque<Job> jobs_;
+  OwnedFd wake_;
+  std::vector<OwnedFd> sockets_;
+  std::optional<Clock::time_point> deadline_;
+  SshProblem deadline_problem_;
+};
+
+}  // namespace n2nq::app

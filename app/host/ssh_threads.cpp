@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_threads.h"
+
+#include <signal.h>
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace n2nq::app {
+
+namespace {
+
+struct Running {
+  std::thread thread;
+  std::shared_ptr<std::atomic<bool>> over;
+};
+
+/// Joined at the end of the program.
+struct Left {
+  ~Left() {
+    for (Running& running : threads) running.thread.join();
+  }
+  std::mutex mutex;
+  std::list<Running> threads;
+};
+
+Left& left() {
+  static Left threads;
+  return threads;
+}
+
+}  // namespace
+
+void SshThreads::start(std::function<void()> body) {
+  const std::lock_guard lock(left().mutex);
+  auto& threads = left().threads;
+  for (auto at = threads.begin(); at != threads.end();) {
+    if (at->over->load()) {
+      at->thread.join();
+      at = threads.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  auto over = std::make_shared<std::atomic<bool>>(false);
+  // Signals are for the main thread; a write to a socket that is gone is an error and no signal.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  threads.push_back({std::thread([body = std::move(body), over] {
+                       body();
+                       over->store(true);
+                     }),
+                     over});
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Connections to a real sshd: what is run there, who is let in, which keys are believed, and what becomes of a cut link.
+#include "app/host/ssh_session.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_lab.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::PretendLab;
+using testing::PretendPerson;
+
+struct SshSessionTest : testing::WithEventLoop {
+  static inline std::unique_ptr<PretendLab> lab;
+  QTemporaryDir folder;
+  PretendPerson person;
+  SshHostConfig config;
+  std::shared_ptr<SshSecrets> secrets = std::make_shared<SshSecrets>();
+  std::unique_ptr<SshSession> session;
+  SshProblem problem;
+  bool ready = false, over = false;
+
+  static void SetUpTestSuite() { lab = PretendLab::take_up(2); }
+  static void TearDownTestSuite() { lab.reset(); }
+
+  void SetUp() override {
+    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    config = lab->config().look_up("h1");
+  }
+  std::unique_ptr<SshSession> make(const SshHostConfig& given, std::shared_ptr<SshSession> via = nullptr) {
+    return std::make_unique<SshSession>("h1", given, SshUse::control, person, secrets, std::move(via));
+  }
+  void open(std::shared_ptr<SshSession> via = nullptr) {
+    session = make(config, std::move(via));
+    ready = over = false;
+    QObject::connect(session.get(), &SshSession::ready, [this] { ready = true; });
+    QObject::connect(session.get(), &SshSession::ended, [this](const SshProblem& why) {
+      problem = why;
+      over = true;
+    });
+    session->open();
+  }
+  bool gets_in() {
+    open();
+    EXPECT_TRUE(wait_until([this] { return ready || over; }));
+    return ready;
+  }
+  std::string told() const { return problem.text().toStdString(); }
+
+  struct Result {
+    QByteArray out, err;
+    std::optional<SshExit> exit;
+    QString failure;
+  };
+  /// What a command does that is given this and then nothing more.
+  Result run(const QByteArray& command, const QByteArray& input = {}) {
+    Result result;
+    SshExec exec(*session, command);
+    QObject::connect(&exec, &SshExec::output, [&](const QByteArray& bytes) { result.out += bytes; });
+    QObject::connect(&exec, &SshExec::error_output, [&](const QByteArray& bytes) { result.err += bytes; });
+    QObject::connect(&exec, &SshExec::failed, [&](const QString& why) { result.failure = why; });
+    QObject::connect(&exec, &SshExec::ended, [&](const SshExit& how) { result.exit = how; });
+    exec.write(input);
+    exec.end_stdin();
+    EXPECT_TRUE(wait_until([&] { return result.exit || !result.failure.isEmpty(); }));
+    return result;
+  }
+  QString encrypted_key() {
+    const QString file = folder.filePath("key");
+    QFile::copy(lab->key_file(), file);
+    QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner);
+    QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "open sesame", "-f", file});
+    return file;
+  }
+  void without_keys() {
+    config.identities_only = true;
+    config.identity_files = {folder.filePath("none")};
+  }
+};
+
+TEST_F(SshSessionTest, a_command_is_heard_and_answered) {
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(session->address(), lab->address(1));
+  const Result result = run("read line; echo heard $line; echo oops >&2; cat; exit 7", "this\nand that");
+  EXPECT_EQ(result.out, "heard this\nand that");
+  EXPECT_EQ(result.err, "oops\n");
+  ASSERT_TRUE(result.exit) << result.failure.toStdString();
+  EXPECT_EQ(result.exit->code, 7);
+  EXPECT_TRUE(result.exit->signal.isEmpty());
+  EXPECT_TRUE(result.exit->lost.none());
+  EXPECT_TRUE(person.key_questions.empty() && person.secret_questions.empty());
+}
+
+TEST_F(SshSessionTest, a_signal_is_told_as_such) {
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(run("exec /bin/sh -c 'kill -s KILL $$'").exit->signal, "KILL");
+}
+
+TEST_F(SshSessionTest, much_goes_both_ways_at_once) {
+  ASSERT_TRUE(gets_in()) << told();
+  const QByteArray much(20 << 20, 'x');
+  EXPECT_EQ(run("cat", much).out, much);
+}
+
+TEST_F(SshSessionTest, several_commands_run_side_by_side) {
+  ASSERT_TRUE(gets_in()) << told();
+  std::vector<std::unique_ptr<SshExec>> all;
+  std::vector<QByteArray> said(8);
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    all.push_back(std::make_unique<SshExec>(*session, "exec cat"));
+    QObject::connect(all[i].get(), &SshExec::output, [&said, i](const QByteArray& bytes) { said[i] += bytes; });
+    all[i]->write(QByteArray::number(static_cast<int>(i)));
+  }
+  EXPECT_TRUE(wait_until([&] {
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      if (said[i] != QByteArray::number(static_cast<int>(i))) return false;
+    }
+    return true;
+  }));
+}
+
+TEST_F(SshSessionTest, the_stdin_of_a_forgotten_command_ends) {
+  ASSERT_TRUE(gets_in()) << told();
+  auto exec = std::make_unique<SshExec>(*session, "cat; touch /tmp/it-ended");
+  bool started = false;
+  QObject::connect(exec.get(), &SshExec::started, [&] { started = true; });
+  ASSERT_TRUE(wait_until([&] { return started; }));
+  exec.reset();
+  EXPECT_TRUE(wait_until([] { return lab->inside(1, {"ls", "/tmp"}).contains("it-ended"); }));
+}
+
+TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once) {
+  config.identities_only = true;
+  config.identity_files = {encrypted_key()};
+  person.secrets = {"close sesame", "open sesame"};
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::passphrase);
+  EXPECT_EQ(person.secret_questions[0].key_file, config.identity_files[0]);
+  EXPECT_FALSE(person.secret_questions[0].again);
+  EXPECT_TRUE(person.secret_questions[1].again);
+  ASSERT_TRUE(gets_in()) << "the second connection: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
+  QProcess agent;
+  const QString socket = folder.filePath("agent");
+  agent.start("ssh-agent", {"-D", "-a", socket});
+  ASSERT_TRUE(wait_until([&] { return QFile::exists(socket); }));
+  QProcess add;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert("SSH_AUTH_SOCK", socket);
+  add.setProcessEnvironment(environment);
+  add.start("ssh-add", {"-q", lab->key_file()});
+  ASSERT_TRUE(add.waitForFinished() && add.exitCode() == 0);
+  config.identity_files = {encrypted_key()};
+  config.identities_only = false;
+  config.identity_agent = socket;
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(person.secret_questions.empty());
+
+  // An agent that stands still: closing does not wait for it, and nobody is kept.
+  ::kill(static_cast<pid_t>(agent.processId()), SIGSTOP);
+  open();
+  session.reset();
+  ::kill(static_cast<pid_t>(agent.processId()), SIGCONT);
+  agent.kill();
+  agent.waitForFinished();
+}
+
+TEST_F(SshSessionTest, the_host_asks_and_the_person_answers) {
+  without_keys();
+  person.secrets = {"wrong", lab->password().toUtf8()};
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::keyboard_interactive);
+  EXPECT_EQ(person.secret_questions[0].prompts[0].text, "Password:");
+  EXPECT_FALSE(person.secret_questions[0].prompts[0].echo);
+  EXPECT_TRUE(person.secret_questions[1].again);
+  ASSERT_TRUE(gets_in()) << "the second connection: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+TEST_F(SshSessionTest, a_password_where_nothing_else_is_taken) {
+  lab->change_sshd(2, "s/KbdInteractiveAuthentication.*/KbdInteractiveAuthentication no/");
+  config = lab->config().look_up("h2");
+  without_keys();
+  person.secrets = {"wrong", lab->password().toUtf8()};
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::password);
+  ASSERT_TRUE(gets_in()) << "the second connection: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+TEST_F(SshSessionTest, who_has_nothing_to_show_is_told_what_to_do) {
+  without_keys();
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_NE(told().find("ssh-copy-id"), std::string::npos) << told();
+  person.secrets = {"a", "b", "c", "d", "e", "f", "g"};  // more than the host hears: it hangs up
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_NE(told().find(folder.filePath("none").toStdString() + " (is not there)"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, a_session_that_is_closed_while_it_asks_says_so_at_once) {
+  without_keys();
+  person.says_nothing = true;
+  open();
+  ASSERT_TRUE(wait_until([this] { return person.secret_questions.size() == 1; }));
+  session->close();
+  ASSERT_TRUE(wait_until([this] { return over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::closed);
+}
+
+TEST_F(SshSessionTest, an_unknown_key_is_asked_about_and_added) {
+  const QString known = folder.filePath("new/known_hosts");
+  config.known_hosts_files = {known};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown);
+  const std::string command = "echo '" + lab->address(1).toStdString() + " ssh-ed25519 AAAA";
+  EXPECT_NE(told().find(command), std::string::npos) << told();
+  EXPECT_FALSE(QFile::exists(known));
+  ASSERT_EQ(person.key_questions.size(), 1u);
+  const QString fingerprint = lab->inside(1, {"ssh-keygen", "-lf", "/etc/ssh/ssh_host_ed25519_key"}).section(' ', 1, 1);
+  EXPECT_EQ(person.key_questions[0].fingerprint, fingerprint);
+  EXPECT_EQ(person.key_questions[0].key_type, "ED25519");
+  EXPECT_TRUE(person.secret_questions.empty());
+
+  person.accepts_keys = true;
+  EXPECT_TRUE(gets_in()) << told();
+  person.accepts_keys = false;
+  EXPECT_TRUE(gets_in()) << "it is known from now on: " << told();
+  EXPECT_EQ(person.key_questions.size(), 2u);
+  QProcess found;
+  found.start("ssh-keygen", {"-F", lab->address(1), "-f", known});
+  found.waitForFinished();
+  EXPECT_EQ(found.exitCode(), 0) << "ssh finds it, too";
+}
+
+TEST_F(SshSessionTest, a_key_that_has_changed_is_refused_before_anything_is_sent) {
+  const QString known = folder.filePath("known_hosts");
+  QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", folder.filePath("other")});
+  QFile other(folder.filePath("other.pub")), file(known);
+  ASSERT_TRUE(other.open(QIODevice::ReadOnly) && file.open(QIODevice::WriteOnly));
+  file.write("# a comment\n" + lab->address(1).toUtf8() + " " + other.readAll());
+  file.close();
+  config.known_hosts_files = {known};
+  without_keys();
+  person.accepts_keys = true;
+  person.secrets = {lab->password().toUtf8()};
+  const auto shown_by = [](const QStringList& arguments) {
+    QProcess keygen;
+    keygen.start("ssh-keygen", arguments);
+    keygen.waitForFinished();
+    return QString::fromUtf8(keygen.readAllStandardOutput()).section(' ', 1, 1).toStdString();
+  };
+  for (const bool hashed : {false, true}) {
+    if (hashed) QProcess::execute("ssh-keygen", {"-q", "-H", "-f", known});
+    EXPECT_FALSE(gets_in());
+    EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed);
+    EXPECT_NE(told().find(shown_by({"-lf", folder.filePath("other.pub")})), std::string::npos) << told();
+    EXPECT_NE(told().find(known.toStdString() + ":2"), std::string::npos) << told();
+    EXPECT_TRUE(person.key_questions.empty());
+    EXPECT_TRUE(person.secret_questions.empty());
+  }
+}
+
+TEST_F(SshSessionTest, a_revoked_key_is_refused) {
+  QFile known(lab->known_hosts()), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(known.open(QIODevice::ReadOnly) && file.open(QIODevice::WriteOnly));
+  const QByteArray line = known.readLine();
+  file.write(line + "@revoked * " + line.mid(line.indexOf(' ') + 1));
+  file.close();
+  config.known_hosts_files = {file.fileName()};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed);
+  EXPECT_NE(told().find("revoked"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, nobody_there_is_told_with_a_reason) {
+  config.host_name = "127.0.0.1";
+  config.port = 9;
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
+  EXPECT_NE(told().find("refused"), std::string::npos) << told();
+  config.host_name = "no-such-host.invalid";
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::name);
+}
+
+TEST_F(SshSessionTest, a_killed_sshd_ends_the_session_and_its_commands) {
+  ASSERT_TRUE(gets_in()) << told();
+  std::optional<SshExit> exit;
+  SshExec exec(*session, "cat");
+  QObject::connect(&exec, &SshExec::ended, [&](const SshExit& how) { exit = how; });
+  bool started = false;
+  QObject::connect(&exec, &SshExec::started, [&] { started = true; });
+  ASSERT_TRUE(wait_until([&] { return started; }));
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_until([&] { return over && exit; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost);
+  EXPECT_EQ(exit->lost.kind, SshProblem::Kind::lost);
+}
+
+TEST_F(SshSessionTest, an_unplugged_cable_is_noticed_within_ten_seconds) {
+  ASSERT_TRUE(gets_in()) << told();
+  std::unique_ptr<SshSession> files = std::make_unique<SshSession>("h1", config, SshUse::files, person, secrets);
+  bool files_ready = false, files_over = false;
+  QObject::connect(files.get(), &SshSession::ready, [&] { files_ready = true; });
+  QObject::connect(files.get(), &SshSession::ended, [&] { files_over = true; });
+  files->open();
+  ASSERT_TRUE(wait_until([&] { return files_ready; }));
+  lab->set_plugged_in(1, false);
+  QElapsedTimer since;
+  since.start();
+  EXPECT_TRUE(wait_until([&] { return over && files_over; }));
+  EXPECT_LE(since.elapsed(), 10'500);
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
+  lab->set_plugged_in(1, true);
+}
+
+TEST_F(SshSessionTest, a_host_behind_another_one_is_reached_through_it) {
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  config = lab->config().look_up("h2");
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  ASSERT_TRUE(ready) << told();
+  EXPECT_EQ(run("hostname").out, "h2\n");
+  EXPECT_NE(run("echo $SSH_CONNECTION").out.indexOf(lab->address(1).toUtf8()), -1) << "it comes from the jump host";
+  const QByteArray much(8 << 20, 'x');
+  EXPECT_EQ(run("cat", much).out, much);
+  lab->kill_sessions(1);
+  EXPECT_TRUE(wait_until([this] { return over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost);
+}
+
+TEST_F(SshSessionTest, a_jump_host_that_cannot_go_on_says_why) {
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  config.host_name = "127.0.0.1";
+  config.port = 9;
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
+  EXPECT_NE(told().find("from the jump host h1"), std::string::npos) << told();
+}
+
+}  // namespace
+}  // namespace n2nq::app

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/app/support/pretend_lab.h"
+
+#include <QDeadlineTimer>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QProcess>
+#include <QThread>
+
+namespace n2nq::app::testing {
+
+namespace {
+
+constexpr int impossible = 77;
+// Labs of the scripts' tests have the numbers below, those that people make the ones below those.
+constexpr int first_number = 40, last_number = 60;
+constexpr int script_ms = 60'000;
+
+struct Ran {
+  int code;
+  QString out, err;
+};
+
+Ran run(const QString& program, const QStringList& arguments, const QByteArray& input = {}) {
+  QProcess process;
+  process.start(program, arguments);
+  process.write(input);
+  process.closeWriteChannel();
+  if (!process.waitForFinished(script_ms)) return {-1, {}, program + " does not end"};
+  return {process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()), QString::fromUtf8(process.readAllStandardError())};
+}
+
+}  // namespace
+
+QString PretendLab::why_not;
+
+std::unique_ptr<PretendLab> PretendLab::take_up(int hosts, const QStringList& options) {
+  for (int number = first_number; number <= last_number; ++number) {
+    const Ran ran = run(N2NQ_LAB "/up", QStringList{QString::number(hosts), "--number", QString::number(number)} + options);
+    if (ran.code != 0) {
+      why_not = ran.err.trimmed();
+      if (ran.code != impossible && why_not.contains("stands")) continue;
+      return nullptr;
+    }
+    const QString folder = ran.out.section(", in ", 1).section(';', 0, 0);
+    QFile file(folder + "/lab.json");
+    if (!file.open(QIODevice::ReadOnly)) return nullptr;
+    return std::unique_ptr<PretendLab>(new PretendLab(QJsonDocument::fromJson(file.readAll()).object()));
+  }
+  return nullptr;
+}
+
+PretendLab::~PretendLab() {
+  run(N2NQ_LAB "/down", {"--number", QString::number(facts_["number"].toInt())});
+}
+
+QJsonObject PretendLab::host_facts(int host) const {
+  return facts_["hosts"].toArray()[host - 1].toObject();
+}
+
+Host PretendLab::host(int number) const {
+  Host out;
+  out.name = host_facts(number)["name"].toString().toStdString();
+  out.address = address(number).toStdString();
+  out.user = facts_["user"].toString().toStdString();
+  out.identity_file = key_file().toStdString();
+  out.data_address = out.address;
+  return out;
+}
+
+SshConfig PretendLab::config() const {
+  return SshConfig::read(home(), home() + "/.ssh/config", {});
+}
+
+QString PretendLab::inside(int host, const QStringList& command, const QByteArray& input) const {
+  const Ran ran = run("nsenter", QStringList{"--target", QString::number(host_facts(host)["pid"].toInt()), "--all"} + command, input);
+  return ran.code == 0 ? ran.out : QString("exit code %1: %2").arg(ran.code).arg(ran.err);
+}
+
+QStringList PretendLab::programs(int host) const {
+  QStringList out;
+  for (const QString& line : inside(host, {"ps", "-e", "-o", "args="}).split('\n')) {
+    if (line.contains("n2nq-") && !line.startsWith("sshd:")) out += line.trimmed();
+  }
+  return out;
+}
+
+void PretendLab::kill_sessions(int host) const {
+  for (const QString& line : inside(host, {"ps", "-e", "-o", "pid=,args="}).split('\n')) {
+    const QString pid = line.trimmed().section(' ', 0, 0);
+    if (line.contains(" sshd: ") && pid != "1") inside(host, {"kill", "-s", "KILL", pid});
+  }
+}
+
+void PretendLab::change_sshd(int host, const QString& sed) const {
+  // It says that it listens, anew, in its log.
+  const QString log = host_facts(host)["sshd_log"].toString();
+  const auto times_said = [&log] {
+    QFile file(log);
+    return file.open(QIODevice::ReadOnly) ? file.readAll().count("Server listening") : 0;
+  };
+  const auto before = times_said();
+  inside(host, {"sed", "-i", sed, "/etc/ssh/sshd_config"});
+  inside(host, {"kill", "-s", "HUP", "1"});
+  for (const QDeadlineTimer deadline(script_ms); times_said() <= before && !deadline.hasExpired();) QThread::msleep(5);
+}
+
+void PretendLab::set_plugged_in(int host, bool plugged_in) const {
+  run("ip", {"link", "set", host_facts(host)["device"].toString(), plugged_in ? "up" : "down"});
+}
+
+void PretendPerson::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {
+  key_questions.push_back(question);
+  if (!says_nothing) answer(accepts_keys);
+}
+
+void PretendPerson::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
+  secret_questions.push_back(question);
+  if (says_nothing) return;
+  if (secrets.empty()) return answer(std::nullopt);
+  const QByteArray next = secrets.front();
+  secrets.erase(secrets.begin());
+  answer(std::vector<Secret>(question.prompts.size(), Secret(next)));
+}
+
+}  // namespace n2nq::app::testing

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pretend hosts (tests/lab) for C++ tests: real sshd, each on a machine of its own as far as it can tell. Shared by the tests of a program.
+#pragma once
+
+#include <QJsonObject>
+#include <QString>
+#include <QStringList>
+#include <memory>
+#include <vector>
+
+#include "app/host/host.h"
+#include "app/host/ssh_config.h"
+#include "app/host/ssh_questions.h"
+
+namespace n2nq::app::testing {
+
+class PretendLab {
+ public:
+  /// Under a number that nobody uses. Null where there can be none: `why_not` says why.
+  static std::unique_ptr<PretendLab> take_up(int hosts, const QStringList& options = {});
+  static QString why_not;
+  ~PretendLab();
+
+  QString folder() const { return facts_["folder"].toString(); }
+  QString home() const { return folder() + "/home"; }
+  QString password() const { return facts_["password"].toString(); }
+  QString key_file() const { return folder() + "/client_key"; }
+  QString known_hosts() const { return folder() + "/known_hosts"; }
+  QString address(int host) const { return host_facts(host)["address"].toString(); }
+  /// As the hosts file has it; hosts count from 1.
+  Host host(int host) const;
+  /// What an ssh with the lab's config would know.
+  SshConfig config() const;
+  /// What a command says that root runs on that host, without any ssh.
+  QString inside(int host, const QStringList& command, const QByteArray& input = {}) const;
+  /// Command lines of the bench's programs there.
+  QStringList programs(int host) const;
+  /// Of the host's sshd that serve sessions; they end.
+  void kill_sessions(int host) const;
+  /// Its sshd_config as this sed command changes it; ready for connections again.
+  void change_sshd(int host, const QString& sed) const;
+  void set_plugged_in(int host, bool plugged_in) const;
+
+ private:
+  explicit PretendLab(QJsonObject facts) : facts_(std::move(facts)) {}
+  QJsonObject host_facts(int host) const;
+  QJsonObject facts_;
+};
+
+/// Answers as it is told to, and remembers what it was asked.
+struct PretendPerson : SshQuestions {
+  bool accepts_keys = false;
+  bool says_nothing = false;  // sits before the question
+  std::vector<QByteArray> secrets;  // one after the other, each time; none left: does not want to
+  std::vector<HostKeyQuestion> key_questions;
+  std::vector<SecretQuestion> secret_questions;
+
+  void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
+  void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
+};
+
+}  // namespace n2nq::app::testing
