@@ -72,6 +72,7 @@ void ReceiverDesk::join(Session& session) {
   desk.session = &session;
   desk.leaving = false;
   desk.ended = false;
+  desk.handed_over_before = queue_.account(session.number()).handed_over;
   desk.last_list.reset();
   desk.missing_before = answers_missing(session.number());
   desk.answered = desk.answered_below = 0;

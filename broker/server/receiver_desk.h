@@ -52,6 +52,10 @@ class ReceiverDesk {
   bool ended(uint32_t number) const { return desks_[number - 1].ended; }
   const std::string& cut_off_reason(uint32_t number) const { return desks_[number - 1].cut_off_reason; }
   wire::EndTotals totals(uint32_t number) const;
+  /// How many were handed over on its last connection, which may still be there.
+  uint64_t handed_over_on_last_connection(uint32_t number) const {
+    return queue_.account(number).handed_over - desks_[number - 1].handed_over_before;
+  }
   /// Deliveries that were not answered, though a later one of the same connection was: none from a receiver that answers everything in
   /// order.
   uint64_t answers_missing(uint32_t number) const {
@@ -75,6 +79,7 @@ class ReceiverDesk {
     uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
+    uint64_t handed_over_before = 0;    // on earlier connections
     std::optional<uint32_t> last_list;  // of RULES on this connection
     uint64_t answered = 0;              // on this connection
     uint64_t answered_below = 0;        // one above the highest delivery that was answered

@@ -22,6 +22,7 @@ json receiver_json(uint32_t number, const Options& options, const Queue& queue, 
   const wire::EndTotals totals = receivers.totals(number);
   json receiver{{"number", number},
                 {"handed_over", totals.handed_over},
+                {"handed_over_on_last_connection", receivers.handed_over_on_last_connection(number)},
                 {"redelivered", totals.redelivered},
                 {"confirmed", queue.account(number).confirmed},
                 {"answers_missing", receivers.answers_missing(number)},

@@ -21,6 +21,7 @@ Receiver::Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place
       }) {}
 
 void Receiver::opened(const OpenFacts& facts, bool /*restarted*/) {
+  received_on_last_connection_ = 0;
   responses_ = facts.responses;
   requests_ = facts.requests;
   misbehaviour_ = Misbehaviour::none;
@@ -61,6 +62,7 @@ bool same_stamps(const Delivery& a, const Delivery& b) {
 }  // namespace
 
 void Receiver::on_delivery(const Delivery& delivery) {
+  ++received_on_last_connection_;
   const auto flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
   if (recorder().is_on()) note(delivery, flags);
   if (flags & measure::line_confirmed) client()->acknowledge(delivery.number, true);

@@ -65,6 +65,12 @@ ReceivedCounts received_counts_from(const json& object) {
   return counts;
 }
 
+std::optional<std::uint64_t> optional_whole(const json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) return std::nullopt;
+  return whole_number<std::uint64_t>(*it, key);
+}
+
 std::vector<std::string> faults_from(const json& object) {
   return value_or<std::vector<std::string>>(object, "faults", {});
 }
@@ -193,6 +199,7 @@ ReceiversAccount receivers_account_from(const json& bye) {
     receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
     receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", json::object()));
     receiver.connections = whole_or<std::uint64_t>(service, "connections", 0);
+    receiver.received_on_last_connection = optional_whole(service, "received_on_last_connection");
     receiver.continued = value_or(service, "continued", false);
     account.services.push_back(std::move(receiver));
   }
@@ -218,6 +225,7 @@ BrokerAccount broker_account_from(const json& bye) {
     receiver.sets = skipped_sets_from(entry, "_sets");
     receiver.cut_off_reason = value_or<std::string>(entry, "cut_off_reason", "");
     receiver.confirmed = whole_or<std::uint64_t>(entry, "confirmed", 0);
+    receiver.handed_over_on_last_connection = optional_whole(entry, "handed_over_on_last_connection");
     receiver.answers_missing = whole_or<std::uint64_t>(entry, "answers_missing", 0);
     account.receivers.push_back(std::move(receiver));
   }

@@ -75,6 +75,7 @@ struct ReceiverAccount {
   SkippedCounts skipped_at_end;  // as the broker counted at the end; nothing without ended_by_broker
   std::uint64_t confirmed = 0, answered_negatively = 0;
   std::uint64_t connections = 0;  // 1: undisturbed
+  std::optional<std::uint64_t> received_on_last_connection;  // deliveries of any kind; none: not known (it was killed)
   bool continued = false;         // part of it is what a killed process had noted, and that does not know all of this
 };
 
@@ -103,6 +104,7 @@ struct BrokerAccount {
     SkippedCounts skipped;
     SkippedSets sets;
     std::string cut_off_reason;
+    std::optional<std::uint64_t> handed_over_on_last_connection;
     std::uint64_t confirmed = 0;
     std::uint64_t answers_missing = 0;  // deliveries without an answer, though a later one of the same connection was answered
   };

@@ -120,8 +120,10 @@ class Maker {
     }
   }
 
-  /// Adds up one set of copies: what was accepted against what was delivered and what was skipped.
-  void add_copies(CopyLedger& line, const SenderSets& delivered, const std::vector<const SkippedSets*>& skipped) {
+  /// Adds up one set of copies: what was accepted against what was delivered and what was skipped. Returns how many of the lost ones come
+  /// behind everything that was delivered of their sender.
+  std::uint64_t add_copies(CopyLedger& line, const SenderSets& delivered, const std::vector<const SkippedSets*>& skipped) {
+    std::uint64_t lost_behind = 0;
     const auto got = by_sender(delivered, in_.senders_total);
     std::vector<std::vector<const IndexSet*>> reasons;
     for (const SkippedSets* sets : skipped) {
@@ -142,7 +144,10 @@ class Maker {
       IndexSet lost = missing;
       for (const auto& sets : reasons) lost -= *sets[number];
       line.lost += lost.count();
+      const auto& runs = got[number]->runs();
+      lost_behind += runs.empty() ? lost.count() : wire::from_on(lost, runs.back().to).count();
     }
+    return lost_behind;
   }
 
   /// All that anybody says was skipped; what is named under two reasons counts under the first.
@@ -191,7 +196,8 @@ class Maker {
     line.skipped.still_queued -= std::min(line.skipped.still_queued, delivered_among(sets.still_queued, got));
   }
 
-  /// What the kernel had taken for a receiver that was cut off then went with its connection, as what N2NQ held for it did.
+  /// What the kernel had taken for a receiver that was cut off then went with its connection, as what N2NQ held for it did. What had been
+  /// lost before, on an earlier connection or on the way, is lost.
   static void go_down_with_cut_off(CopyLedger& line, std::uint64_t copies) {
     line.lost -= copies;
     line.skipped.cut_off += copies;
@@ -248,7 +254,7 @@ class Maker {
       if (account != nullptr) skipped.push_back(&account->skipped_sets);
       if (told != nullptr) skipped.push_back(&told->sets);
       const SenderSets delivered = account != nullptr ? account->delivered_sets : SenderSets{};
-      add_copies(line.copies, delivered, skipped);
+      const std::uint64_t lost_behind = add_copies(line.copies, delivered, skipped);
       if (in_.broker_restarted) {
         const SkippedSets all = united(skipped);
         line.copies.skipped = counts_of(all);
@@ -260,7 +266,7 @@ class Maker {
         line.copies.skipped = counts_of(account->skipped_sets);
         take_off_delivered(line.copies, account->skipped_sets, delivered);
       }
-      if (told != nullptr && !told->cut_off_reason.empty()) go_down_with_cut_off(line.copies, line.copies.lost);
+      go_down_with_cut_off(line.copies, std::min(lost_behind, gone_with_connection(line, account, told)));
       finish_copies(line.copies);
       add_to_total(line.copies);
       out_.receivers.push_back(std::move(line));
@@ -302,18 +308,20 @@ class Maker {
       for (const SkippedSets* sets : skipped) take_off_delivered(out_.total, *sets, delivered);
     }
     // A message that is lost was handed over to somebody who does not have it: to one that was cut off, as far as those are short of any.
-    go_down_with_cut_off(out_.total, std::min(out_.total.lost, handed_to_cut_off_and_not_received()));
+    std::uint64_t gone = 0;
+    for (const ReceiverLedger& line : out_.receivers) gone += gone_with_connection(line, accounts[line.number], broker_says_of(line.number));
+    go_down_with_cut_off(out_.total, std::min(out_.total.lost, gone));
     finish_copies(out_.total);
   }
 
-  std::uint64_t handed_to_cut_off_and_not_received() const {
-    std::uint64_t copies = 0;
-    for (const ReceiverLedger& line : out_.receivers) {
-      const BrokerAccount::Receiver* told = broker_says_of(line.number);
-      if (told != nullptr && !told->cut_off_reason.empty() && line.not_received > 0)
-        copies += static_cast<std::uint64_t>(line.not_received);
+  /// How many of the copies that were handed to a receiver that was cut off did not come out of the connection that was cut.
+  static std::uint64_t gone_with_connection(const ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
+    if (told == nullptr || told->cut_off_reason.empty()) return 0;
+    if (account != nullptr && account->received_on_last_connection && told->handed_over_on_last_connection) {
+      const std::uint64_t received = *account->received_on_last_connection;
+      return *told->handed_over_on_last_connection - std::min(*told->handed_over_on_last_connection, received);
     }
-    return copies;
+    return line.not_received > 0 ? static_cast<std::uint64_t>(line.not_received) : 0;
   }
 
   /// The union of the groups' sets. What two groups both received is a duplicate that neither of them could see.

@@ -161,6 +161,34 @@ TEST(Ledger, WhatACutOffReceiverNeverReadWentWithItsConnection) {
   EXPECT_EQ(make_ledger(balancing).total.lost, 3u) << "nobody was cut off: then it is lost";
 }
 
+TEST(Ledger, WhatWasLostBeforeTheConnectionThatWasCutIsLost) {
+  LedgerInput input = broadcast();
+  input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-1,3-5")}, {2, 2, set("0-5")}});  // (1, 2) has a later one of its sender behind it
+  input.broker->receivers[1].handed_over = 20;
+  input.broker->receivers[1].cut_off_reason = "pending bytes";
+  Ledger ledger = make_ledger(input);
+  EXPECT_EQ(ledger.total.lost, 1u);
+  EXPECT_EQ(ledger.total.skipped.cut_off, 8u);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_TRUE(breaks(ledger));
+  // Three of the eight had been handed over on a connection that had broken before.
+  input.broker->receivers[1].handed_over_on_last_connection = 7;
+  input.receivers[0].services[1].received_on_last_connection = 2;
+  ledger = make_ledger(input);
+  EXPECT_EQ(ledger.total.lost, 4u);
+  EXPECT_EQ(ledger.total.skipped.cut_off, 5u);
+  EXPECT_TRUE(ledger.balanced);
+
+  LedgerInput balancing = balanced();
+  balancing.receivers[0].delivered_sets = {{1, 1, set("0-9")}, {2, 2, set("0-6")}};
+  balancing.receivers[0].services[1].counts.received = 7;
+  balancing.receivers[0].services[1].received_on_last_connection = 0;
+  balancing.broker->receivers[1].cut_off_reason = "write deadline";
+  balancing.broker->receivers[1].handed_over_on_last_connection = 1;
+  EXPECT_EQ(make_ledger(balancing).total.lost, 2u);
+  EXPECT_EQ(make_ledger(balancing).total.skipped.cut_off, 1u);
+}
+
 TEST(Ledger, LostIsFoundByComparingSets) {
   LedgerInput input = broadcast();
   input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-9")}, {2, 2, set("0-4,7-9")}});
