@@ -71,8 +71,31 @@ void Broadcaster::on_taken_in(const MessageLog::Appended&, wire::ByteView record
 }
 
 void Broadcaster::collect_ready(std::vector<uint32_t>& ready) {
-  if (has_new_) ready.assign(connected_.begin(), connected_.end());
-  has_new_ = false;
+  common_frame_.clear();
+  if (std::exchange(has_new_, false)) ready.assign(connected_.begin(), connected_.end());
+  make_common_frame(std::exchange(told_, log_.tail()));
+}
+
+/// Of what lies side by side: who stands at a border between two chunks gets a batch of his own.
+void Broadcaster::make_common_frame(const Position& from) {
+  const Position& tail = log_.tail();
+  const size_t bytes = tail.byte - from.byte;
+  if (sabotage::possible || bytes == 0 || bytes > common_bytes_max || from.chunk != tail.chunk || from.message < head_.message) return;
+  common_from_ = from;
+  const uint8_t* const records = log_.at(from);
+  common_frame_.resize(Batch::head_bytes);
+  wire::write_frame_header(common_frame_.data(), wire::FrameType::deliver, static_cast<uint32_t>(wire::deliver_prefix_bytes + bytes));
+  common_frame_.insert(common_frame_.end(), records, records + bytes);
+}
+
+bool Broadcaster::is_in_step(uint32_t receiver) const {
+  return !common_frame_.empty() && cursors_[receiver - 1].next.message == common_from_.message && !batch(receiver).under_way();
+}
+
+void Broadcaster::taken_common(uint32_t receiver) {
+  cursor_of(receiver).next = log_.tail();
+  account_of(receiver).handed_over += log_.tail().message - common_from_.message;
+  trim_due_ = true;
 }
 
 const Position& Broadcaster::next_of(uint32_t receiver) const {

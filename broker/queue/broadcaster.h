@@ -23,6 +23,8 @@ class Broadcaster : public Queue {
   void cut_off(uint32_t receiver) override;
   bool has_next(uint32_t receiver) const override;
   void begin_batch(uint32_t receiver, int64_t now_ns) override;
+  bool is_in_step(uint32_t receiver) const override;
+  void taken_common(uint32_t receiver) override;
   size_t backlog_bytes(uint32_t receiver) const override;
   bool drained(uint32_t receiver) const override;
   void trim() override;
@@ -42,7 +44,11 @@ class Broadcaster : public Queue {
     std::shared_ptr<const TakenIn> gone_at;  // what had been taken in when it left or was cut off
   };
 
+  /// Beyond, what a receiver costs is no matter any more beside what its bytes cost.
+  static constexpr size_t common_bytes_max = 16 * 1024;
+
   void collect_ready(std::vector<uint32_t>& ready) override;
+  void make_common_frame(const Position& from);
   void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
   void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
   void complete_batch(uint32_t receiver, int64_t now_ns) override;
@@ -62,6 +68,8 @@ class Broadcaster : public Queue {
   std::vector<uint32_t> connected_;  // rising numbers
   Position head_;                    // the oldest message in the queue; its chunk and those behind it are held
   bool has_new_ = false;
+  Position told_;  // the tail at the last take_ready()
+  Position common_from_;
   bool trim_due_ = false;
   TakenIn taken_in_;
   std::shared_ptr<const TakenIn> snapshot_;

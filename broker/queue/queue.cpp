@@ -19,7 +19,7 @@ void Batch::begin(size_t record_bytes_in_it, uint64_t messages_in_it, int64_t no
   written = 0;
   const size_t body_bytes = wire::deliver_prefix_bytes + record_bytes;
   wire::write_frame_header(head.data(), wire::FrameType::deliver, static_cast<uint32_t>(body_bytes));
-  wire::store(head.data() + wire::frame_header_bytes, now_ns);
+  wire::store(head.data() + stamp_at, now_ns);
 }
 
 std::unique_ptr<Queue> Queue::make(const QueueOptions& options) {

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "broker/queue/dispatcher.h"
@@ -42,7 +43,8 @@ struct QueueOptions {
 
 /// One batch under way to one receiver: a DELIVER frame whose bytes the kernel is taking. Its stamp is never renewed.
 struct Batch {
-  static constexpr size_t head_bytes = wire::frame_header_bytes + 8;
+  static constexpr size_t stamp_at = wire::frame_header_bytes;  // in the head
+  static constexpr size_t head_bytes = stamp_at + 8;
   /// Largest body, unless a single message is larger.
   static constexpr size_t body_bytes_max = 256 * 1024;
 
@@ -55,7 +57,7 @@ struct Batch {
   bool complete() const { return written == head_bytes + record_bytes; }
   /// Bytes of the records that the kernel has taken.
   size_t records_written() const { return written > head_bytes ? written - head_bytes : 0; }
-  int64_t sent_on_ns() const { return wire::load<int64_t>(head.data() + wire::frame_header_bytes); }
+  int64_t sent_on_ns() const { return wire::load<int64_t>(head.data() + stamp_at); }
   void begin(size_t record_bytes_in_it, uint64_t messages_in_it, int64_t now_ns);
 };
 
@@ -120,6 +122,14 @@ class Queue {
   void gather(uint32_t receiver, Pieces& pieces);
   /// The kernel took `bytes` more of the batch under way.
   void taken(uint32_t receiver, size_t bytes, int64_t now_ns);
+  /// One batch for all who are in step, that is who miss nothing but what came in before the last take_ready(): a whole DELIVER frame, which
+  /// the caller stamps (Batch::stamp_at). Empty where there is none: nothing new, much at once, or each receiver gets something else.
+  /// Valid until the next take_in() or take_ready().
+  std::span<uint8_t> common_frame() { return common_frame_; }
+  /// Whether the common frame is exactly what begin_batch() would begin for it.
+  virtual bool is_in_step(uint32_t /*receiver*/) const { return false; }
+  /// The kernel took all of the common frame. (Of a part of it: begin_batch() with the same stamp, then taken().)
+  virtual void taken_common(uint32_t /*receiver*/) {}
   const Batch& batch(uint32_t receiver) const { return batches_[receiver - 1]; }
   /// What waits for this receiver, the batch under way included (bytes of records).
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
@@ -189,6 +199,7 @@ class Queue {
   bool is_expired(const uint8_t* record, int64_t now_ns) const;
 
   const QueueOptions options_;
+  wire::Bytes common_frame_;
   MessageLog log_;
   std::vector<SenderSets> still_queued_;
   Total total_;

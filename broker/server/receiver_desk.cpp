@@ -180,11 +180,12 @@ void ReceiverDesk::flush() {
   round_.swap(marked_);
   if (!round_.empty()) ++turn_;
   const bool together = ring_ && round_.size() >= together_min;
+  if (const auto frame = queue_.common_frame(); together && !frame.empty()) wire::store(frame.data() + Batch::stamp_at, net::now_ns());
   for (size_t i = 0; i < round_.size(); ++i) {
     const uint32_t number = round_[(turn_ + i) % round_.size()];
     if (const Session* next = desk_of(round_[(turn_ + i + 1) % round_.size()]).session) prefetch(*next);
     desk_of(number).marked = false;
-    if (!together || !add_to_ring(number)) flush_one(number);
+    if (together ? !add_to_ring(number) : !write_common(number)) flush_one(number);
   }
   if (together) submit_ring();
   round_.clear();
@@ -219,15 +220,53 @@ void ReceiverDesk::look_after(uint32_t number) {
   if (desk_of(number).leaving) end_if_due(number);
 }
 
+/// Whether the queue's common frame is the next thing to be written to it.
+bool ReceiverDesk::takes_common(uint32_t number) const {
+  if (!queue_.is_in_step(number) || queue_.account(number).has_untold) return false;
+  const Desk& desk = desk_of(number);
+  return desk.session && desk.session->serving() && !desk.leaving && !desk.session->has_unsent() &&
+         !desk.session->connection().waits_for_room();
+}
+
+/// False: it gets something else, or nothing.
+bool ReceiverDesk::write_common(uint32_t number) {
+  if (!takes_common(number)) return false;
+  const std::span<uint8_t> frame = queue_.common_frame();
+  wire::store(frame.data() + Batch::stamp_at, net::now_ns());
+  settle_common(number, desk_of(number).session->connection().write(frame));
+  return true;
+}
+
+void ReceiverDesk::settle_common(uint32_t number, size_t bytes) {
+  const std::span<const uint8_t> frame = queue_.common_frame();
+  if (bytes < frame.size()) {
+    queue_.begin_batch(number, wire::load<int64_t>(frame.data() + Batch::stamp_at));
+    took(number, bytes);
+    return look_after(number);
+  }
+  queue_.taken_common(number);
+  Desk& desk = desk_of(number);
+  desk.moved_ns = loop_.woke_ns();
+  desk.session->note_sent(loop_.woke_ns());
+}
+
 /// False: nothing of this receiver is in the ring, and it is to be flushed on its own.
 bool ReceiverDesk::add_to_ring(uint32_t number) {
   Desk& desk = desk_of(number);
-  if (!desk.session || !desk.session->serving() || desk.session->connection().waits_for_room()) return false;
-  // What is under way is the rest of a batch that was too much for its socket: no small one.
-  if (queue_.batch(number).under_way() || queue_.backlog_bytes(number) > net::SendRing::write_bytes_max) return false;
-  if (!write_control(number) || !gather_batch(number)) return false;
-  if (pieces_.bytes() > net::SendRing::write_bytes_max || !desk.session->connection().add_to(*ring_, pieces_.data(), pieces_.count())) return false;
-  in_ring_.push_back({number, pieces_.bytes()});
+  const bool common = takes_common(number);
+  if (common) {
+    pieces_.clear();
+    pieces_.gather(queue_.common_frame());
+  } else {
+    if (!desk.session || !desk.session->serving() || desk.session->connection().waits_for_room()) return false;
+    // What is under way is the rest of a batch that was too much for its socket: no small one.
+    if (queue_.batch(number).under_way() || queue_.backlog_bytes(number) > net::SendRing::write_bytes_max) return false;
+    if (!write_control(number) || !gather_batch(number)) return false;
+  }
+  const size_t bytes = pieces_.bytes();
+  if (bytes > net::SendRing::write_bytes_max) return false;
+  if (!desk.session->connection().add_to(*ring_, pieces_.data(), pieces_.count())) return false;
+  in_ring_.push_back({number, bytes, common});
   if (ring_->full()) submit_ring();
   return true;
 }
@@ -235,8 +274,12 @@ bool ReceiverDesk::add_to_ring(uint32_t number) {
 void ReceiverDesk::submit_ring() {
   const auto results = ring_->submit();
   for (size_t i = 0; i < in_ring_.size(); ++i) {
-    const auto [number, bytes] = in_ring_[i];
+    const auto [number, bytes, common] = in_ring_[i];
     const size_t taken = desk_of(number).session->connection().settle(results[i], bytes);
+    if (common) {
+      settle_common(number, taken);
+      continue;
+    }
     if (took(number, taken) && queue_.has_next(number)) mark(number);
     look_after(number);
   }

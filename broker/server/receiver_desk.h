@@ -92,8 +92,12 @@ class ReceiverDesk {
   void on_credit(Session& session, wire::ByteView body);
   void refuse(Session& session, wire::ErrorCode code, const std::string& text);
   Desk& desk_of(uint32_t number) { return desks_[number - 1]; }
+  const Desk& desk_of(uint32_t number) const { return desks_[number - 1]; }
   void mark(uint32_t number);
   void flush_one(uint32_t number);
+  bool takes_common(uint32_t number) const;
+  bool write_common(uint32_t number);
+  void settle_common(uint32_t number, size_t bytes);
   bool add_to_ring(uint32_t number);
   void submit_ring();
   bool write_control(uint32_t number);
@@ -119,6 +123,7 @@ class ReceiverDesk {
   struct InRing {
     uint32_t number;
     size_t bytes;
+    bool common;
   };
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
   std::vector<InRing> in_ring_;          // in the order of adding

@@ -109,6 +109,24 @@ class QueueKit {
     queue_->taken(receiver, taken, now_ns);
     return taken;
   }
+  /// The common frame as one write; false when this receiver gets something else. Right behind take_ready().
+  bool write_common(uint32_t receiver, size_t bytes_max = SIZE_MAX, int64_t now_ns = 0) {
+    const std::span<uint8_t> frame = queue_->common_frame();
+    if (!queue_->is_in_step(receiver)) return false;
+    wire::store(frame.data() + Batch::stamp_at, now_ns);
+    const size_t taken = std::min(bytes_max, frame.size());
+    connections_[receiver].back().receive(frame.first(taken));
+    if (taken == frame.size()) {
+      queue_->taken_common(receiver);
+    } else {
+      queue_->begin_batch(receiver, now_ns);
+      EXPECT_EQ(queue_->batch(receiver).record_bytes + Batch::head_bytes, frame.size());
+      queue_->taken(receiver, taken, now_ns);
+    }
+    ++common_writes_;
+    return true;
+  }
+  uint64_t common_writes() const { return common_writes_; }
   void write_all(uint32_t receiver, int64_t now_ns = 0) {
     while (write(receiver, SIZE_MAX, now_ns) > 0) {
     }
@@ -139,6 +157,7 @@ class QueueKit {
   QueueOptions options_;
   std::unique_ptr<Queue> queue_;
   Pieces pieces_;
+  uint64_t common_writes_ = 0;
   std::map<uint32_t, uint64_t> next_index_;
   SenderSets published_;
   std::map<uint32_t, std::vector<PretendReceiver>> connections_;

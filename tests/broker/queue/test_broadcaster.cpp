@@ -46,6 +46,33 @@ TEST(Broadcaster, TheBrokersFieldsAreFilledInAndTheSendersKept) {
   EXPECT_EQ(kit.delivered(1)[0], (support::Delivered{1, 0, wire::flag_warm_up, 1, 4711, 4712}));
 }
 
+TEST(Broadcaster, WhoIsInStepGetsTheCommonFrame) {
+  QueueKit kit(options(RemovalRule::when_all_have_it, 3));
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1);
+  kit->take_ready();
+  ASSERT_TRUE(kit.write_common(1));
+  EXPECT_FALSE(kit->is_in_step(1)) << "it has it";
+  ASSERT_TRUE(kit.write_common(2, 20)) << "the kernel takes a part";
+  kit.join(3);
+  kit.publish(2);
+  kit.publish(3);
+  kit->take_ready();
+  EXPECT_TRUE(kit.write_common(1));
+  EXPECT_FALSE(kit.write_common(2)) << "the rest comes first";
+  EXPECT_FALSE(kit.write_common(3)) << "it misses more";
+  kit.write_all(2);
+  kit.write_all(3);
+  for (const uint32_t receiver : {1u, 2u, 3u}) {
+    EXPECT_EQ(kit.text(receiver), "1:0 2:0 3:0") << receiver;
+    EXPECT_EQ(kit->account(receiver).handed_over, 3u);
+  }
+  EXPECT_TRUE(kit->drained());
+  kit->take_ready();
+  EXPECT_TRUE(kit->common_frame().empty()) << "nothing is new";
+}
+
 TEST(Broadcaster, OneWriteCarriesAllThatIsNew) {
   QueueKit kit(options());
   kit.join(1);
