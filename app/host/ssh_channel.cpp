@@ -53,7 +53,8 @@ bool SshChannel::go_on() {
     held_back_ = false;
     read_on(false);
     read_on(true);
-    if (!held_back_ && ssh_channel_is_closed(channel_.get())) {
+    // A channel that went with the connection is told of by the loop, which knows why.
+    if (!held_back_ && ssh_channel_is_closed(channel_.get()) && (has_exit_ || ssh_is_connected(link_.session()))) {
       read_on(false);  // what came while stderr was read
       read_on(true);
       state_ = State::over;

@@ -65,6 +65,11 @@ SshLink::SshLink(SshTarget target, SshShared& shared) : target_(std::move(target
 }
 
 SshLink::~SshLink() {
+  // A host that hears nothing any more is not told of the end of its files: their handles are freed with the session.
+  for (const auto& file : files_) {
+    if (*file && ssh_is_connected(session_.get())) sftp_close(*file);
+    *file = nullptr;
+  }
   if (sftp_) sftp_free(sftp_);
   if (ssh_is_connected(session_.get())) ssh_disconnect(session_.get());
 }
@@ -178,6 +183,11 @@ sftp_session SshLink::sftp() {
                    "sshd_config there needs a line \"Subsystem sftp …\"");
   }
   return sftp_ = opened;
+}
+
+std::shared_ptr<sftp_file> SshLink::keep(sftp_file file) {
+  std::erase_if(files_, [](const auto& kept) { return !*kept; });
+  return files_.emplace_back(std::make_shared<sftp_file>(file));
 }
 
 void SshLink::throw_lost(const QString& doing) const {

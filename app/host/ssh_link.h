@@ -10,6 +10,7 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
+#include <vector>
 
 #include "app/host/owned_fd.h"
 #include "app/host/ssh_config.h"
@@ -62,6 +63,8 @@ class SshLink {
   QString error() const;
   /// SFTP on this connection, opened at the first call. Blocks.
   sftp_session sftp();
+  /// Closed with the connection at the latest; then, or earlier, it becomes null.
+  std::shared_ptr<sftp_file> keep(sftp_file file);
   /// Bytes read from the socket so far.
   quint64 bytes_in() const { return counter_.in_bytes; }
   /// Throws why the connection is gone, with what libssh knows.
@@ -76,6 +79,7 @@ class SshLink {
   SshShared& shared_;
   SshSessionHandle session_;
   sftp_session sftp_ = nullptr;
+  std::vector<std::shared_ptr<sftp_file>> files_;
   ssh_counter_struct counter_{};
   OwnedFd socket_;  // until libssh owns it
   QString address_;

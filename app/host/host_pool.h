@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The lab machines that are in use: one LabHost for each, shared by who launches, checks and fetches. Lives on one thread, never blocks it.
+#pragma once
+
+#include <QObject>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "app/host/host.h"
+#include "app/host/lab_host.h"
+#include "app/host/launcher.h"
+
+namespace n2nq::app {
+
+class HostPool : public QObject {
+  Q_OBJECT
+ public:
+  /// `questions` lives longer. `programs_folder`: where the programs that are put on hosts are; empty: beside the running executable.
+  explicit HostPool(SshQuestions& questions, QString programs_folder = {}, QObject* parent = nullptr);
+
+  /// ~/.ssh/config is read when a host is used first, or has become another one.
+  std::shared_ptr<LabHost> host(const Host& host);
+  std::unique_ptr<Launcher> launcher(const Host& host);
+  const QString& programs_folder() const { return programs_folder_; }
+
+ private:
+  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use);
+
+  SshQuestions& questions_;
+  QString programs_folder_;
+  std::shared_ptr<SshSecrets> secrets_ = std::make_shared<SshSecrets>();
+  std::map<std::string, std::shared_ptr<LabHost>> hosts_;         // by name
+  std::map<QString, std::shared_ptr<SshSession>> hops_;           // by jumps and use
+};
+
+}  // namespace n2nq::app

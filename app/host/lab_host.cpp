@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/lab_host.h"
+
+#include <QFileInfo>
+#include <QRegularExpression>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr const char* default_folder = ".cache/n2nq-bench";
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// Who waits may be gone, and may wait again for the same.
+template <class Waiters, class... Values>
+void answer_all(Waiters& waiters, const Values&... values) {
+  for (const auto& waiting : std::exchange(waiters, {})) {
+    if (waiting.context) waiting.then(values...);
+  }
+}
+
+template <class Session>
+void drop_later(std::unique_ptr<Session>& session) {
+  if (!session) return;
+  session->disconnect();
+  session.release()->deleteLater();
+}
+
+/// What a program that was tried out did, as a person has to hear it.
+SshProblem cannot_run(const QString& host, const QString& folder, const QString& path, const QByteArray& machine, const QByteArray& err, int code) {
+  const QString program = path.section('/', -1).section('-', 0, 1);
+  const QString said = QString::fromUtf8(err).simplified().left(300);
+  if (machine != "x86_64") {
+    return {SshProblem::Kind::program, QString("%1 has the architecture %2: the programs are built for x86_64").arg(host, QString::fromUtf8(machine.isEmpty() ? "unknown" : machine)),
+            "Choose another machine, or build the programs for that one"};
+  }
+  if (said.contains("ermission denied")) {
+    return {SshProblem::Kind::program, QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
+            "Give the host another folder"};
+  }
+  return {SshProblem::Kind::program, QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code).arg(said.isEmpty() ? QString() : ": " + said), {}};
+}
+
+}  // namespace
+
+LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets, GiveHop hop)
+    : host_(std::move(host)),
+      name_(text_of(host_.name)),
+      folder_(host_.folder.empty() ? QString(default_folder) : text_of(host_.folder)),
+      config_(std::move(config)),
+      questions_(questions),
+      secrets_(std::move(secrets)),
+      hop_(std::move(hop)) {}
+
+LabHost::~LabHost() = default;
+
+QString LabHost::data_address() const {
+  return host_.data_address.empty() ? address_ : text_of(host_.data_address);
+}
+
+SshSession* LabHost::control() const {
+  return control_ && control_->state() == SshSession::State::ready ? control_.get() : nullptr;
+}
+
+std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
+  return std::make_unique<SshSession>(name_, config_, use, questions_, secrets_, config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
+}
+
+void LabHost::with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then) {
+  if (SshSession* session = control()) return then({}, session);
+  wait_for_control_.push_back({context, std::move(then)});
+  if (control_) return;
+  control_ = make_session(SshUse::control);
+  connect(control_.get(), &SshSession::ready, this, [this] {
+    address_ = control_->address();
+    answer_all(wait_for_control_, SshProblem(), control_.get());
+  });
+  connect(control_.get(), &SshSession::ended, this, &LabHost::on_control_over);
+  control_->open();
+}
+
+void LabHost::on_control_over(const SshProblem& why) {
+  drop_later(control_);
+  answer_all(wait_for_control_, why, static_cast<SshSession*>(nullptr));
+  // They go the same way: where one ends, the other has nothing to hope for, and may not know it yet.
+  if (files_session_) files_session_->close();
+  emit trouble(why);
+}
+
+void LabHost::with_files(QObject* context, std::function<void(const SshProblem&, SshFiles*)> then) {
+  if (files_) return then({}, files_.get());
+  wait_for_files_.push_back({context, std::move(then)});
+  if (wait_for_files_.size() > 1 || files_session_) return;
+  // One after the other: what a person is asked for the first one is known for the second.
+  with_control(this, [this](const SshProblem& problem, SshSession*) {
+    if (!problem.none()) return answer_all(wait_for_files_, problem, static_cast<SshFiles*>(nullptr));
+    open_files();
+  });
+}
+
+void LabHost::open_files() {
+  if (files_session_) return;
+  files_session_ = make_session(SshUse::files);
+  connect(files_session_.get(), &SshSession::ready, this, [this] {
+    files_ = std::make_unique<SshFiles>(*files_session_);
+    answer_all(wait_for_files_, SshProblem(), files_.get());
+  });
+  connect(files_session_.get(), &SshSession::ended, this, &LabHost::on_files_over);
+  files_session_->open();
+}
+
+void LabHost::on_files_over(const SshProblem& why) {
+  // Its tasks hear of the end by the same signal, later.
+  if (files_) files_.release()->deleteLater();
+  auto session = std::exchange(files_session_, nullptr);
+  session->disconnect(this);
+  session.release()->deleteLater();
+  answer_all(wait_for_files_, why, static_cast<SshFiles*>(nullptr));
+  emit trouble(why);
+}
+
+QByteArray LabHost::command_for(const QString& path, const QByteArray& arguments) const {
+  static const QRegularExpression safe("^[A-Za-z0-9._/-]+$");
+  if (!safe.match(path).hasMatch()) return "exit 127";
+  const QByteArray there = path.startsWith('/') ? path.toLatin1() : "./" + path.toLatin1();
+  // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the same in all of them.
+  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; cd && exec " + there + arguments + "'";
+}
+
+void LabHost::send_signal(int pid, const char* name) {
+  if (pid <= 0 || !control()) return;
+  auto* exec = new SshExec(*control(), "exec /bin/sh -c 'kill -s " + QByteArray(name) + ' ' + QByteArray::number(pid) + "'");
+  connect(exec, &SshExec::ended, exec, &QObject::deleteLater);
+  connect(exec, &SshExec::failed, exec, &QObject::deleteLater);
+}
+
+void LabHost::place(const QString& local_file, QObject* context, std::function<void(const SshProblem&, const PlacedProgram&)> then) {
+  auto& waiting = placing_[local_file];
+  waiting.push_back({context, std::move(then)});
+  if (waiting.size() > 1) return;
+  with_files(this, [this, local_file](const SshProblem& problem, SshFiles* files) {
+    if (!problem.none()) return answer_placing(local_file, problem, {});
+    auto task = std::make_shared<PutProgram>(local_file, folder_);
+    files->run(task, this, [this, local_file, task](const SshProblem& why) {
+      if (!why.none()) return answer_placing(local_file, why, {});
+      const auto known = placed_.find(local_file);
+      if (known != placed_.end() && known->second.path == task->path()) return answer_placing(local_file, {}, known->second);
+      see_it_run(local_file, task->path());
+    });
+  });
+}
+
+void LabHost::see_it_run(const QString& local_file, const QString& path) {
+  with_control(this, [this, local_file, path](const SshProblem& problem, SshSession* session) {
+    if (!problem.none()) return answer_placing(local_file, problem, {});
+    const QString there = path.startsWith('/') ? path : "./" + path;
+    auto* exec = new SshExec(*session, "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && exec " + there.toLatin1() + " --version'");
+    auto out = std::make_shared<QByteArray>(), err = std::make_shared<QByteArray>();
+    connect(exec, &SshExec::output, this, [out](const QByteArray& bytes) { *out += bytes.left(1 << 20); });
+    connect(exec, &SshExec::error_output, this, [err](const QByteArray& bytes) { *err += bytes.left(1 << 20); });
+    connect(exec, &SshExec::failed, this, [=, this](const QString& why) {
+      exec->deleteLater();
+      answer_placing(local_file, {SshProblem::Kind::program, why, {}}, {});
+    });
+    connect(exec, &SshExec::ended, this, [=, this](const SshExit& how) {
+      exec->deleteLater();
+      if (!how.lost.none()) return answer_placing(local_file, how.lost, {});
+      // The noise of login scripts comes before.
+      const qsizetype at = out->lastIndexOf("\nn2nq-machine ");
+      const QByteArrayList lines = at < 0 ? QByteArrayList() : out->mid(at + 14).split('\n');
+      const QByteArray machine = lines.value(0).trimmed();
+      const QString said = QString::fromUtf8(lines.value(1)).trimmed();
+      const QString program = QFileInfo(local_file).fileName();
+      if (how.code != 0 || !how.signal.isEmpty() || !said.startsWith(program + ' ')) {
+        return answer_placing(local_file, cannot_run(name_, folder_, path, machine, *err, how.code), {});
+      }
+      const PlacedProgram placed{path, said.mid(program.size() + 1)};
+      if (placed.version != N2NQ_VERSION) {
+        return answer_placing(local_file,
+                              {SshProblem::Kind::program,
+                               QString("%1 is of version %2, n2nq-bench of version %3").arg(local_file, placed.version, N2NQ_VERSION),
+                               "Build them together, or put those of one version side by side"},
+                              {});
+      }
+      placed_[local_file] = placed;
+      answer_placing(local_file, {}, placed);
+    });
+    exec->end_stdin();
+  });
+}
+
+void LabHost::answer_placing(const QString& local_file, const SshProblem& problem, const PlacedProgram& placed) {
+  auto waiting = std::exchange(placing_[local_file], {});
+  answer_all(waiting, problem, placed);
+}
+
+}  // namespace n2nq::app

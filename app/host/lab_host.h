@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What one lab machine is while the program runs: its two connections, made when they are first needed and made anew when they were lost, and
+// the programs that are known to run there. Shared by all launchers and checks of that machine; HostPool gives it.
+//
+// Control goes over one connection, files over the other, so that what a run says never waits for a file. Lives on one thread, never blocks it.
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "app/host/host.h"
+#include "app/host/ssh_config.h"
+#include "app/host/ssh_files.h"
+#include "app/host/ssh_session.h"
+
+namespace n2nq::app {
+
+/// A program that stands on the host, and was seen to run there.
+struct PlacedProgram {
+  QString path;     // there
+  QString version;  // what it says of itself
+};
+
+class LabHost : public QObject {
+  Q_OBJECT
+ public:
+  using GiveHop = std::function<std::shared_ptr<SshSession>(const QStringList& jumps, SshUse use)>;
+
+  LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets, GiveHop hop);
+  ~LabHost() override;
+
+  const Host& host() const { return host_; }
+  const QString& name() const { return name_; }
+  const SshHostConfig& config() const { return config_; }
+  /// [A-Za-z0-9._/-]; absolute, or below the home folder there.
+  const QString& folder() const { return folder_; }
+  /// Numeric address at which the other hosts of a run reach this one: what was set, else what SSH connected to. Empty: not known (yet).
+  QString data_address() const;
+
+  /// Connects first, where that is needed. Not called any more once `context` is destroyed. The pointer is good until the event loop turns.
+  void with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then);
+  void with_files(QObject* context, std::function<void(const SshProblem&, SshFiles*)> then);
+  /// Null: it is not connected. Nothing is begun.
+  SshSession* control() const;
+  SshFiles* files() const { return files_.get(); }
+
+  /// Puts a program there and sees that it runs. A file there that is the same is not sent again.
+  void place(const QString& local_file, QObject* context, std::function<void(const SshProblem&, const PlacedProgram&)> then);
+  /// It did not run after all: the next place() looks again.
+  void forget_placed(const QString& local_file) { placed_.erase(local_file); }
+  /// "TERM", "KILL", "STOP", "CONT" to a process there, by a command of its own: sshd takes no STOP, and nothing at all where root logs in.
+  void send_signal(int pid, const char* name);
+  /// How a program there is run: fixed text around what this program made up itself. Says "n2nq-pid N" first.
+  QByteArray command_for(const QString& path, const QByteArray& arguments = {}) const;
+
+ signals:
+  /// One of the connections was lost, or could not be made.
+  void trouble(const n2nq::app::SshProblem& why);
+
+ private:
+  template <class Found>
+  struct Waiting {
+    QPointer<QObject> context;
+    std::function<void(const SshProblem&, Found*)> then;
+  };
+  struct Placing {
+    QPointer<QObject> context;
+    std::function<void(const SshProblem&, const PlacedProgram&)> then;
+  };
+  std::unique_ptr<SshSession> make_session(SshUse use);
+  void open_files();
+  void on_control_over(const SshProblem& why);
+  void on_files_over(const SshProblem& why);
+  void see_it_run(const QString& local_file, const QString& path);
+  void answer_placing(const QString& local_file, const SshProblem& problem, const PlacedProgram& placed);
+
+  const Host host_;
+  const QString name_, folder_;
+  const SshHostConfig config_;
+  SshQuestions& questions_;
+  std::shared_ptr<SshSecrets> secrets_;
+  GiveHop hop_;
+  std::unique_ptr<SshSession> control_, files_session_;
+  std::unique_ptr<SshFiles> files_;
+  QString address_;
+  std::vector<Waiting<SshSession>> wait_for_control_;
+  std::vector<Waiting<SshFiles>> wait_for_files_;
+  std::map<QString, PlacedProgram> placed_;
+  std::map<QString, std::vector<Placing>> placing_;
+};
+
+}  // namespace n2nq::app

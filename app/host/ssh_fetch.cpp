@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QDir>
+#include <QFileInfo>
+#include <QRegularExpression>
+#include <algorithm>
+
+#include "app/host/ssh_tasks.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr quint64 piece_bytes = 1 << 20;
+constexpr qint64 compared_bytes = 4 << 10;
+constexpr qsizetype named_max = 3;
+
+/// A host may call its files what it wants; only names that cannot lead anywhere else become files here.
+bool is_plain(const QString& name) {
+  static const QRegularExpression plain("^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$");
+  return plain.match(name).hasMatch();
+}
+
+[[noreturn]] void fail_here(const QFile& file) {
+  throw SshError(SshProblem::Kind::files, QString("%1 cannot be written: %2").arg(file.fileName(), file.errorString()), "Is there room on the disk here?");
+}
+
+}  // namespace
+
+/// False: it is not there.
+bool FetchFile::open(SshLink& link) {
+  Sftp sftp(link);
+  file_ = sftp.open_to_read(remote_);
+  if (!file_) return false;
+  if (!local_.open(QIODevice::ReadWrite)) fail_here(local_);
+  const qint64 here = local_.size();
+  const qint64 compared = std::min(here, compared_bytes);
+  bool same = here == 0;
+  if (!same && static_cast<quint64>(here) <= file_->size()) {
+    local_.seek(here - compared);
+    same = local_.read(compared) == file_->read_at(static_cast<quint64>(here - compared), static_cast<quint64>(compared));
+  }
+  if (!same && !local_.resize(0)) fail_here(local_);
+  local_.seek(local_.size());
+  return true;
+}
+
+bool FetchFile::go_on(SshLink& link, qint64& done) {
+  if (!file_ && !open(link)) return false;
+  const quint64 size = file_->size(), at = static_cast<quint64>(local_.pos());
+  const QByteArray bytes = size > at ? file_->read_at(at, std::min(piece_bytes, size - at)) : QByteArray();
+  if (local_.write(bytes) != bytes.size() || !local_.flush()) fail_here(local_);
+  done = local_.pos();
+  return !bytes.isEmpty();
+}
+
+bool FollowFile::go_on(SshLink& link) {
+  qint64 done = 0;
+  return file_.go_on(link, done);
+}
+
+BringFolder::BringFolder(QString remote, QString local, Progress progress)
+    : remote_(std::move(remote)), local_(std::move(local)), progress_(std::move(progress)) {}
+
+bool BringFolder::go_on(SshLink& link) {
+  if (!listed_) {
+    list(link);
+    return true;
+  }
+  if (!now_) {
+    if (waiting_.empty()) {
+      clear(link);
+      return false;
+    }
+    const QString name = waiting_.front().name;
+    waiting_.pop_front();
+    names_ += name;
+    now_ = std::make_unique<FetchFile>(remote_ + '/' + name, local_ + '/' + name);
+  }
+  qint64 done = 0;
+  const bool more = now_->go_on(link, done);
+  progress_(before_bytes_ + done, std::max(all_bytes_, before_bytes_ + done));
+  if (!more) {
+    before_bytes_ += done;
+    now_.reset();
+  }
+  return true;
+}
+
+void BringFolder::list(SshLink& link) {
+  listed_ = true;
+  for (const SftpEntry& entry : Sftp(link).list(remote_)) {
+    if (entry.is_file && is_plain(entry.name)) {
+      waiting_.push_back(entry);
+      all_bytes_ += static_cast<qint64>(entry.size);
+    } else {
+      strange_ += entry.name;
+    }
+  }
+  std::sort(waiting_.begin(), waiting_.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
+  if (!waiting_.empty() && !QDir().mkpath(local_)) throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made").arg(local_));
+}
+
+void BringFolder::clear(SshLink& link) {
+  Sftp sftp(link);
+  for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
+  if (strange_.isEmpty()) {
+    sftp.remove_folder(remote_);
+    return;
+  }
+  throw SshError(SshProblem::Kind::files,
+                 QString("%1: %2 things in %3 are no files of a run and stay there: %4")
+                     .arg(link.target().name).arg(strange_.size()).arg(remote_, strange_.mid(0, named_max).join(", ")),
+                 "Look at them there, and remove them");
+}
+
+}  // namespace n2nq::app

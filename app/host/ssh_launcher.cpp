@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_launcher.h"
+
+#include <signal.h>
+
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFileInfo>
+#include <QSysInfo>
+#include <QTimer>
+#include <algorithm>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr qsizetype noise_bytes_max = 4 << 20;
+constexpr int bring_back_attempts = 5;
+constexpr int bring_back_pause_ms = 2'000;
+constexpr qsizetype run_name_chars_max = 80;
+const QByteArray pid_mark = "n2nq-pid ";
+
+int signal_number(const QString& name) {
+  static const std::pair<const char*, int> known[] = {{"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},
+                                                      {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
+                                                      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+  for (const auto& [word, number] : known) {
+    if (name == word) return number;
+  }
+  return SIGKILL;  // one that sshd has no word for, such as SIGBUS
+}
+
+}  // namespace
+
+SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder) : host_(std::move(host)), programs_folder_(std::move(programs_folder)) {}
+
+SshLauncher::~SshLauncher() {
+  for (const QString& local : std::exchange(followed_, {})) unfollow(local);
+  if (!exec_) return;
+  exec_->disconnect(this);
+  host_->send_signal(pid_, "KILL");
+}
+
+QString SshLauncher::data_address() const {
+  return host_->data_address();
+}
+
+/// Two benches, of this machine or another, never share a folder: it carries what is only theirs.
+QString SshLauncher::folder_there(const QString& local_folder) const {
+  const QString absolute = QDir::cleanPath(QFileInfo(local_folder).absoluteFilePath());
+  QString name;
+  for (const QChar c : absolute.section('/', -2).replace('/', '.').left(run_name_chars_max)) {
+    name += (c.unicode() < 128 && c.isLetterOrNumber()) || c == '-' || c == '.' || c == '_' ? c : QChar('_');
+  }
+  const QByteArray own = QCryptographicHash::hash(QSysInfo::machineUniqueId() + absolute.toUtf8(), QCryptographicHash::Sha256).toHex().left(12);
+  const QString folder = host_->folder() + "/runs/" + name + '-' + QString::fromLatin1(own);
+  if (exec_) folders_wanted_.insert(folder);
+  return folder;
+}
+
+void SshLauncher::put_file(const QString& program) {
+  placed_file_ = programs_folder_ + '/' + program;
+  host_->place(placed_file_, this, [this](const SshProblem& problem, const PlacedProgram& placed) {
+    if (!problem.none()) return emit failed(problem.text());
+    if (host_->data_address().isEmpty()) {
+      return emit failed(QString("%1 is reached through a jump host, so it is not known where the other hosts reach it. Set its data address").arg(host_->name()));
+    }
+    path_ = placed.path;
+    emit file_put();
+  });
+}
+
+void SshLauncher::start(const QString& program) {
+  SshSession* session = host_->control();
+  if (!session) {
+    QTimer::singleShot(0, this, [this, program] { emit failed(QString("%1 cannot be started: the connection to %2 was lost").arg(program, host_->name())); });
+    return;
+  }
+  exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_));
+  connect(exec_.get(), &SshExec::output, this, &SshLauncher::on_output);
+  connect(exec_.get(), &SshExec::error_output, this, [this](const QByteArray& bytes) { stderr_tail_.add(bytes); });
+  connect(exec_.get(), &SshExec::failed, this, [this, program](const QString& why) {
+    exec_.release()->deleteLater();
+    emit failed(QString("%1 cannot be started: %2").arg(program, why));
+  });
+  connect(exec_.get(), &SshExec::ended, this, &SshLauncher::on_ended);
+}
+
+void SshLauncher::on_output(const QByteArray& bytes) {
+  if (pid_ != 0) return emit output(bytes);
+  before_pid_ += bytes;
+  const qsizetype at = before_pid_.startsWith(pid_mark) ? 0 : before_pid_.indexOf('\n' + pid_mark) + 1;
+  const qsizetype end = before_pid_.indexOf('\n', at);
+  if (!before_pid_.mid(at).startsWith(pid_mark) || end < 0) {
+    if (before_pid_.size() > noise_bytes_max) kill();  // there is nothing to speak with
+    return;
+  }
+  pid_ = before_pid_.mid(at + pid_mark.size(), end - at - pid_mark.size()).trimmed().toInt();
+  const QByteArray rest = before_pid_.mid(end + 1);
+  before_pid_.clear();
+  for (const QByteArray& name : std::exchange(signals_, {})) host_->send_signal(pid_, name.constData());
+  emit started();
+  if (!rest.isEmpty()) emit output(rest);
+}
+
+void SshLauncher::on_ended(const SshExit& how) {
+  exec_.release()->deleteLater();
+  pause_.reset();
+  if (pid_ == 0) {
+    stderr_tail_.add(before_pid_);
+    const QStringList said = stderr_tail_.lines();
+    return emit failed(QString("%1: the program did not start%2").arg(host_->name(), !how.lost.none() ? ": " + how.lost.why : said.isEmpty() ? QString() : ": " + said.last()));
+  }
+  constexpr int cannot_execute = 126, not_found = 127;
+  if (how.code == cannot_execute || how.code == not_found) host_->forget_placed(placed_file_);
+  ProcessExit out{how.code, how.signal.isEmpty() ? 0 : signal_number(how.signal), stderr_tail_.lines(), {}};
+  if (!how.lost.none()) out.lost = how.lost.why;
+  emit gone(out);
+}
+
+void SshLauncher::write(const QByteArray& bytes) {
+  if (!exec_) return;
+  if (!folders_wanted_.empty() && !making_folders_) make_folders();
+  if (making_folders_) {
+    unwritten_ += bytes;
+  } else {
+    exec_->write(bytes);
+  }
+}
+
+/// The process is told of a folder only when it is there: what it then makes of it is its own business.
+void SshLauncher::make_folders() {
+  making_folders_ = true;
+  host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
+    const auto go_on = [this](const SshProblem& why) {
+      // What could not be made the process will say itself, with the path.
+      if (!why.none()) stderr_tail_.add(why.why.toUtf8() + '\n');
+      making_folders_ = false;
+      write(std::exchange(unwritten_, {}));
+    };
+    const auto wanted = std::exchange(folders_wanted_, {});
+    if (!problem.none() || wanted.empty()) return go_on(problem);
+    auto left = std::make_shared<std::size_t>(wanted.size());
+    for (const QString& folder : wanted) {
+      files->run(std::make_shared<MakeFolder>(folder), this, [left, go_on](const SshProblem& why) {
+        if (--*left == 0 || !why.none()) go_on(why);
+      });
+    }
+  });
+}
+
+void SshLauncher::send_signal(const char* name) {
+  if (!exec_) return;
+  if (pid_ != 0) {
+    host_->send_signal(pid_, name);
+  } else {
+    signals_.push_back(name);
+  }
+}
+
+void SshLauncher::terminate() {
+  resume();  // what stands still does not hear it
+  send_signal("TERM");
+}
+
+void SshLauncher::kill() {
+  pause_.reset();
+  send_signal("KILL");
+}
+
+/// It goes on when this command ends, so also when the connection does: nothing is left standing still for ever.
+void SshLauncher::pause() {
+  if (pid_ == 0 || pause_ || !host_->control()) return;
+  const QByteArray pid = QByteArray::number(pid_);
+  pause_ = std::make_unique<SshExec>(*host_->control(), "exec /bin/sh -c 'kill -s STOP " + pid + "; cat >/dev/null; kill -s CONT " + pid + "'");
+}
+
+void SshLauncher::resume() {
+  pause_.reset();
+}
+
+void SshLauncher::bring_back(const QString& local_folder) {
+  for (const QString& local : std::exchange(followed_, {})) unfollow(local);
+  attempts_left_ = bring_back_attempts;
+  bring_back_again(local_folder, {});
+}
+
+void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem& problem) {
+  if (attempts_left_-- == 0) return emit brought_back(problem.text());
+  const auto again = [this, local_folder](const SshProblem& why) {
+    if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed) attempts_left_ = 0;
+    QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this, [this, local_folder, why] { bring_back_again(local_folder, why); });
+  };
+  host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {
+    if (!why.none()) return again(why);
+    const QPointer<SshLauncher> self(this);
+    const auto progress = [shared = files->shared(), self](qint64 done, qint64 all) {
+      shared->post([self, done, all] {
+        if (self) emit self->bringing_back(done, all);
+      });
+    };
+    files->run(std::make_shared<BringFolder>(folder_there(local_folder), local_folder, progress), this, [this, again](const SshProblem& trouble) {
+      if (!trouble.none()) return again(trouble);
+      emit brought_back(QString());
+    });
+  });
+}
+
+QString SshLauncher::remote_of(const QString& local_file) const {
+  const QFileInfo info(local_file);
+  return folder_there(info.path()) + '/' + info.fileName();
+}
+
+void SshLauncher::follow(const QString& local_file) {
+  if (followed_.contains(local_file)) return;
+  followed_ += local_file;
+  host_->with_files(this, [this, local_file](const SshProblem& problem, SshFiles* files) {
+    if (problem.none() && followed_.contains(local_file)) files->follow(remote_of(local_file), local_file);
+  });
+}
+
+void SshLauncher::unfollow(const QString& local_file) {
+  followed_.removeAll(local_file);
+  if (SshFiles* files = host_->files()) files->unfollow(local_file);
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A process on a lab machine: put there by SFTP, run by a command of fixed text, spoken with over its stdin and stdout. It ends when its stdin
+// ends, and when it has heard nothing for 15 s: what becomes of the connection or of this program leaves nothing running.
+#pragma once
+
+#include <memory>
+#include <set>
+
+#include "app/host/lab_host.h"
+#include "app/host/launcher.h"
+#include "app/host/line_tail.h"
+
+namespace n2nq::app {
+
+class SshLauncher : public Launcher {
+  Q_OBJECT
+ public:
+  /// `programs_folder`: where the programs are here.
+  SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder);
+  /// Kills what still runs.
+  ~SshLauncher() override;
+
+  QString data_address() const override;
+  QString folder_there(const QString& local_folder) const override;
+  void put_file(const QString& program) override;
+  void start(const QString& program) override;
+  void write(const QByteArray& bytes) override;
+  void terminate() override;
+  void kill() override;
+  void pause() override;
+  void resume() override;
+  void bring_back(const QString& local_folder) override;
+  void follow(const QString& local_file) override;
+  void unfollow(const QString& local_file) override;
+
+ private:
+  void on_output(const QByteArray& bytes);
+  void on_ended(const SshExit& how);
+  void make_folders();
+  void send_signal(const char* name);
+  void bring_back_again(const QString& local_folder, const SshProblem& problem);
+  QString remote_of(const QString& local_file) const;
+
+  std::shared_ptr<LabHost> host_;
+  const QString programs_folder_;
+  QString placed_file_;  // here
+  QString path_;         // there
+  std::unique_ptr<SshExec> exec_;
+  std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
+  LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
+  QByteArray before_pid_;  // what login scripts say, until the process has said its number
+  int pid_ = 0;            // 0: not known yet
+  std::vector<QByteArray> signals_;  // for when it is
+  mutable std::set<QString> folders_wanted_;  // there, to be made before the process hears of them
+  bool making_folders_ = false;
+  QByteArray unwritten_;
+  QStringList followed_;
+  int attempts_left_ = 0;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <QFileInfo>
+#include <QRandomGenerator>
+#include <QSysInfo>
+#include <algorithm>
+
+#include "app/host/ssh_tasks.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr qint64 piece_bytes = 1 << 20;
+constexpr qint64 program_bytes_max = 256 << 20;
+constexpr quint64 spare_bytes = 1 << 20;
+constexpr qint64 forgotten_after_s = 600;
+constexpr int versions_max = 2;  // the present one among them
+
+/// Parts of this machine's benches that are no more can be removed at once; of others it is not known.
+QString part_prefix() {
+  const QByteArray machine = QCryptographicHash::hash(QSysInfo::machineUniqueId() + QSysInfo::bootUniqueId(), QCryptographicHash::Sha256);
+  return ".part-" + QString::fromLatin1(machine.toHex().left(8)) + '-';
+}
+
+QString mib(quint64 bytes) {
+  return QString("%1 MiB").arg(static_cast<double>(bytes) / (1 << 20), 0, 'f', 1);
+}
+
+}  // namespace
+
+PutProgram::PutProgram(QString local_file, QString folder) : local_(std::move(local_file)), folder_(std::move(folder)) {
+  program_ = QFileInfo(local_.fileName()).fileName();
+}
+
+PutProgram::~PutProgram() = default;
+
+bool PutProgram::go_on(SshLink& link) {
+  if (!writing_) return begin(link);
+  if (sent_ < size_) {
+    send_piece(link);
+  } else {
+    finish(link);
+    return false;
+  }
+  return true;
+}
+
+bool PutProgram::begin(SshLink& link) {
+  if (!local_.open(QIODevice::ReadOnly) || local_.size() > program_bytes_max) {
+    throw SshError(SshProblem::Kind::program, QString("%1 cannot be read: %2").arg(local_.fileName(), local_.errorString()),
+                   "Build it, or put it beside n2nq-bench");
+  }
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  hash.addData(&local_);
+  hash_ = hash.result();
+  size_ = local_.size();
+  local_.seek(0);
+  const QString bin = folder_ + "/bin";
+  path_ = bin + '/' + program_ + '-' + QString::fromLatin1(hash_.toHex());
+  Sftp sftp(link);
+  const auto there = sftp.look(path_);
+  if (there && there->is_file && there->size == static_cast<quint64>(size_)) {
+    sftp.touch(path_);
+    return false;
+  }
+  sftp.make_folder(bin);
+  if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it
+  check_space(link, sftp);
+  part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) + '-' + program_;
+  writing_ = sftp.make_file(part_);
+  return true;
+}
+
+void PutProgram::check_space(SshLink& link, Sftp& sftp) {
+  sweep_parts(sftp);
+  const auto space = sftp.space(folder_ + "/bin");
+  if (!space) return;
+  const QString host = link.target().name;
+  if (space->read_only)
+    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 is on a read-only file system").arg(host, folder_), "Give the host another folder");
+  if (space->free_bytes < static_cast<quint64>(size_) + spare_bytes) {
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: the disk is full: %2 are free where %3 lies, %4 are needed for %5")
+                       .arg(host, mib(space->free_bytes), folder_, mib(static_cast<quint64>(size_) + spare_bytes), program_),
+                   "Make room there, or give the host another folder");
+  }
+}
+
+void PutProgram::send_piece(SshLink& link) {
+  const QByteArray bytes = local_.read(piece_bytes);
+  if (bytes.isEmpty()) throw SshError(SshProblem::Kind::program, QString("%1 changed while it was sent").arg(local_.fileName()));
+  try {
+    writing_->write(bytes);
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+    writing_.reset();
+    Sftp sftp(link);
+    const auto space = sftp.space(folder_ + "/bin");
+    sftp.remove_file(part_);
+    if (space && space->free_bytes < spare_bytes) {
+      throw SshError(SshProblem::Kind::files,
+                     QString("%1: the disk became full after %2 of %3 of %4").arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
+                     "Make room there, or give the host another folder");
+    }
+    throw;
+  }
+  sent_ += bytes.size();
+}
+
+void PutProgram::finish(SshLink& link) {
+  writing_->sync();
+  writing_.reset();  // before it is run: what is open for writing cannot be
+  Sftp sftp(link);
+  const auto written = sftp.open_to_read(part_);
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  for (quint64 at = 0; written;) {
+    const QByteArray bytes = written->read_at(at, piece_bytes);
+    if (bytes.isEmpty()) break;
+    hash.addData(bytes);
+    at += static_cast<quint64>(bytes.size());
+  }
+  if (hash.result() != hash_) {
+    sftp.remove_file(part_);
+    throw SshError(SshProblem::Kind::files, QString("%1: %2 is not there as it was sent").arg(link.target().name, program_), "Try again; if it stays so, look at the disk there");
+  }
+  sftp.make_executable(part_);
+  // Another bench may have been faster; what has that name is the same.
+  if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
+  sweep_versions(sftp);
+}
+
+/// Parts that nobody writes any more: of benches of this machine that are gone, and old ones. Whose clock is right does not matter.
+void PutProgram::sweep_parts(Sftp& sftp) {
+  const QString bin = folder_ + "/bin", own = part_prefix();
+  qint64 newest_s = 0;
+  const auto entries = sftp.list(bin);
+  for (const SftpEntry& entry : entries) newest_s = std::max(newest_s, entry.changed_s);
+  for (const SftpEntry& entry : entries) {
+    if (!entry.is_file || !entry.name.startsWith(".part-")) continue;
+    bool forgotten = newest_s - entry.changed_s > forgotten_after_s;
+    if (entry.name.startsWith(own)) {
+      const pid_t pid = entry.name.mid(own.size()).section('-', 0, 0).toInt();
+      forgotten = forgotten || (pid > 0 && pid != ::getpid() && ::kill(pid, 0) != 0 && errno == ESRCH);
+    }
+    if (forgotten) sftp.remove_file(bin + '/' + entry.name);
+  }
+}
+
+void PutProgram::sweep_versions(Sftp& sftp) {
+  const QString bin = folder_ + "/bin", present = path_.section('/', -1);
+  std::vector<SftpEntry> others;
+  for (const SftpEntry& entry : sftp.list(bin)) {
+    const bool version = entry.name.size() == present.size() && entry.name.startsWith(program_ + '-');
+    if (entry.is_file && version && entry.name != present) others.push_back(entry);
+  }
+  std::sort(others.begin(), others.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.changed_s > b.changed_s; });
+  for (std::size_t i = versions_max - 1; i < others.size(); ++i) sftp.remove_file(bin + '/' + others[i].name);
+}
+
+bool MakeFolder::go_on(SshLink& link) {
+  Sftp(link).make_folder(folder_);
+  return false;
+}
+
+}  // namespace n2nq::app

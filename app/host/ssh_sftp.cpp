@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_sftp.h"
+
+#include <fcntl.h>
+#include <sys/time.h>
+
+#include <algorithm>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answers in one piece
+constexpr quint64 reads_under_way = 32;
+constexpr qsizetype openssh_write_bytes = 128 << 10, write_bytes = 32 << 10;
+constexpr std::size_t list_max = 100'000;
+constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700;
+
+struct AttributesFree {
+  void operator()(sftp_attributes attributes) const { sftp_attributes_free(attributes); }
+};
+using Attributes = std::unique_ptr<sftp_attributes_struct, AttributesFree>;
+
+struct SpaceFree {
+  void operator()(sftp_statvfs_t space) const { sftp_statvfs_free(space); }
+};
+
+struct DirectoryFree {
+  void operator()(sftp_dir directory) const { sftp_closedir(directory); }
+};
+
+SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name) {
+  return {name, attributes.size, static_cast<qint64>(attributes.mtime), attributes.type == SSH_FILEXFER_TYPE_REGULAR};
+}
+
+void begin(SshLink& link, const QString& path) {
+  link.shared().check();
+  link.shared().begin_step(sftp_call_ms_max, {SshProblem::Kind::lost,
+                                              QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path), {}});
+}
+
+}  // namespace
+
+void Sftp::fail(SshLink& link, const QString& doing, const QString& path) {
+  fail(link, doing, path, sftp_get_error(link.sftp()));
+}
+
+void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int code) {
+  link.shared().check();
+  if (!ssh_is_connected(link.session())) link.throw_lost(doing + ' ' + path);
+  const QString host = link.target().name;
+  switch (code) {
+    case SSH_FX_PERMISSION_DENIED:
+    case SSH_FX_WRITE_PROTECT:
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 is not permitted").arg(host, doing, path), "Give the host another folder, or its user the right to write there");
+    case SSH_FX_NO_SUCH_FILE:
+    case SSH_FX_NO_SUCH_PATH:
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path));
+    default:
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path), "Is the disk there full, or the file system read-only?");
+  }
+}
+
+Sftp::Sftp(SshLink& link) : link_(link) {
+  begin(link, "SFTP");
+  sftp_ = link.sftp();
+}
+
+std::optional<SftpEntry> Sftp::look(const QString& path) {
+  begin(link_, path);
+  // Not what a link points to: nothing here makes links.
+  const Attributes found(sftp_lstat(sftp_, path.toUtf8().constData()));
+  if (found) return entry_of(*found, path);
+  const int error = sftp_get_error(sftp_);
+  if (error == SSH_FX_NO_SUCH_FILE || error == SSH_FX_NO_SUCH_PATH) return {};
+  fail(link_, "looking at", path);
+}
+
+std::vector<SftpEntry> Sftp::list(const QString& folder) {
+  begin(link_, folder);
+  const std::unique_ptr<sftp_dir_struct, DirectoryFree> directory(sftp_opendir(sftp_, folder.toUtf8().constData()));
+  if (!directory) {
+    if (sftp_get_error(sftp_) == SSH_FX_NO_SUCH_FILE) return {};
+    fail(link_, "listing", folder);
+  }
+  std::vector<SftpEntry> out;
+  while (out.size() < list_max) {
+    begin(link_, folder);
+    const Attributes entry(sftp_readdir(sftp_, directory.get()));
+    if (!entry) break;
+    const QString name = QString::fromUtf8(entry->name);
+    if (name != "." && name != "..") out.push_back(entry_of(*entry, name));
+  }
+  if (!sftp_dir_eof(directory.get())) fail(link_, "listing", folder);
+  return out;
+}
+
+void Sftp::make_folder(const QString& path) {
+  for (qsizetype end = path.indexOf('/', 1);; end = path.indexOf('/', end + 1)) {
+    const QString part = end < 0 ? path : path.left(end);
+    if (!part.isEmpty() && part != ".") {
+      begin(link_, part);
+      const Attributes there(sftp_stat(sftp_, part.toUtf8().constData()));
+      if (!there && sftp_mkdir(sftp_, part.toUtf8().constData(), folder_mode) != SSH_OK) {
+        const int code = sftp_get_error(sftp_);
+        // Somebody else may have made it in between.
+        if (!Attributes(sftp_stat(sftp_, part.toUtf8().constData()))) fail_to_make(part, code);
+      }
+    }
+    if (end < 0) return;
+  }
+}
+
+/// A read-only file system has no error of its own in SFTP.
+void Sftp::fail_to_make(const QString& folder, int code) {
+  const qsizetype above = folder.lastIndexOf('/');
+  const auto there = space(above > 0 ? folder.left(above) : above == 0 ? QString("/") : QString("."));
+  if (code != SSH_FX_PERMISSION_DENIED && there && there->read_only) {
+    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder),
+                   "Give the host another folder");
+  }
+  fail(link_, "making the folder", folder, code);
+}
+
+std::optional<SftpSpace> Sftp::space(const QString& folder) {
+  if (!sftp_extension_supported(sftp_, "statvfs@openssh.com", "2")) return {};
+  begin(link_, folder);
+  const std::unique_ptr<sftp_statvfs_struct, SpaceFree> found(sftp_statvfs(sftp_, folder.toUtf8().constData()));
+  if (!found) return {};
+  return SftpSpace{found->f_bavail * found->f_frsize, (found->f_flag & SSH_FXE_STATVFS_ST_RDONLY) != 0};
+}
+
+std::unique_ptr<SftpFile> Sftp::open_to_read(const QString& path) {
+  begin(link_, path);
+  sftp_file file = sftp_open(sftp_, path.toUtf8().constData(), O_RDONLY, 0);
+  if (file) return std::make_unique<SftpFile>(link_, file, path);
+  if (sftp_get_error(sftp_) == SSH_FX_NO_SUCH_FILE) return nullptr;
+  fail(link_, "opening", path);
+}
+
+std::unique_ptr<SftpFile> Sftp::make_file(const QString& path) {
+  begin(link_, path);
+  sftp_file file = sftp_open(sftp_, path.toUtf8().constData(), O_WRONLY | O_CREAT | O_EXCL, file_mode);
+  if (!file) fail(link_, "making the file", path);
+  return std::make_unique<SftpFile>(link_, file, path);
+}
+
+void Sftp::make_executable(const QString& path) {
+  begin(link_, path);
+  if (sftp_chmod(sftp_, path.toUtf8().constData(), program_mode) != SSH_OK) fail(link_, "making a program of", path);
+}
+
+bool Sftp::rename(const QString& from, const QString& to) {
+  begin(link_, to);
+  if (sftp_rename(sftp_, from.toUtf8().constData(), to.toUtf8().constData()) == SSH_OK) return true;
+  if (look(to)) return false;
+  fail(link_, "renaming a file to", to);
+}
+
+void Sftp::touch(const QString& path) {
+  begin(link_, path);
+  timeval now[2];
+  ::gettimeofday(&now[0], nullptr);
+  now[1] = now[0];
+  sftp_utimes(sftp_, path.toUtf8().constData(), now);
+}
+
+void Sftp::remove_file(const QString& path) {
+  begin(link_, path);
+  sftp_unlink(sftp_, path.toUtf8().constData());
+}
+
+void Sftp::remove_folder(const QString& path) {
+  begin(link_, path);
+  sftp_rmdir(sftp_, path.toUtf8().constData());
+}
+
+SftpFile::~SftpFile() {
+  if (std::this_thread::get_id() != thread_ || !*handle_) return;
+  sftp_close(*handle_);
+  *handle_ = nullptr;
+}
+
+/// Many pieces are asked for at once, so that a long way costs its round trip once per megabyte.
+QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
+  begin(link_, path_);
+  if (sftp_seek64(*handle_, offset) != SSH_OK) Sftp::fail(link_, "reading", path_);
+  const quint64 pieces = std::min(reads_under_way, (bytes_max + read_piece_bytes - 1) / read_piece_bytes);
+  std::vector<int> asked;
+  for (quint64 i = 0; i < pieces; ++i) {
+    const int id = sftp_async_read_begin(*handle_, read_piece_bytes);
+    if (id < 0) Sftp::fail(link_, "reading", path_);
+    asked.push_back(id);
+  }
+  QByteArray out;
+  bool whole = true;  // so far: behind a short piece nothing fits
+  for (const int id : asked) {
+    QByteArray piece(read_piece_bytes, Qt::Uninitialized);
+    (*handle_)->eof = 0;  // of an earlier piece; every answer has to be taken
+    const int got = sftp_async_read(*handle_, piece.data(), read_piece_bytes, static_cast<std::uint32_t>(id));
+    if (got < 0) Sftp::fail(link_, "reading", path_);
+    if (whole) out.append(piece.constData(), got);
+    if (got < static_cast<int>(read_piece_bytes)) whole = false;
+  }
+  if (static_cast<quint64>(out.size()) > bytes_max) out.truncate(static_cast<qsizetype>(bytes_max));
+  return out;
+}
+
+void SftpFile::write(const QByteArray& bytes) {
+  const qsizetype piece = ssh_get_openssh_version(link_.session()) > 0 ? openssh_write_bytes : write_bytes;
+  for (qsizetype at = 0; at < bytes.size(); at += piece) {
+    begin(link_, path_);
+    const qsizetype size = std::min(piece, bytes.size() - at);
+    if (sftp_write(*handle_, bytes.constData() + at, static_cast<std::size_t>(size)) != size) Sftp::fail(link_, "writing", path_);
+  }
+}
+
+void SftpFile::sync() {
+  begin(link_, path_);
+  if (sftp_extension_supported(link_.sftp(), "fsync@openssh.com", "1") && sftp_fsync(*handle_) != SSH_OK) Sftp::fail(link_, "writing", path_);
+}
+
+quint64 SftpFile::size() {
+  begin(link_, path_);
+  const Attributes found(sftp_fstat(*handle_));
+  if (!found) Sftp::fail(link_, "looking at", path_);
+  return found->size;
+}
+
+}  // namespace n2nq::app

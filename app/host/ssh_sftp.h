@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files on a host, by SFTP, as the thread of a session for files sees them. Every call blocks; what goes wrong is thrown as SshError, with
+// the path, the host and what SFTP said. Paths are absolute or begin in the home folder there.
+#pragma once
+
+#include <libssh/sftp.h>
+
+#include <QByteArray>
+#include <QString>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "app/host/ssh_link.h"
+
+namespace n2nq::app {
+
+struct SftpEntry {
+  QString name;
+  quint64 size = 0;
+  qint64 changed_s = 0;  // of that host's clock, since 1970
+  bool is_file = false;
+};
+
+struct SftpSpace {
+  quint64 free_bytes = 0;  // for this user
+  bool read_only = false;
+};
+
+/// May be destroyed on any thread: elsewhere than on the session's it is closed with the connection.
+class SftpFile {
+ public:
+  SftpFile(SshLink& link, sftp_file file, QString path) : link_(link), handle_(link.keep(file)), thread_(std::this_thread::get_id()), path_(std::move(path)) {}
+  ~SftpFile();
+  SftpFile(const SftpFile&) = delete;
+  SftpFile& operator=(const SftpFile&) = delete;
+
+  /// At most `bytes_max` from there on; empty: the end of the file, for now.
+  QByteArray read_at(quint64 offset, quint64 bytes_max);
+  void write(const QByteArray& bytes);
+  /// On the disk there, as far as that host can say.
+  void sync();
+  quint64 size();
+
+ private:
+  SshLink& link_;
+  std::shared_ptr<sftp_file> handle_;
+  const std::thread::id thread_;
+  QString path_;
+};
+
+class Sftp {
+ public:
+  /// Opens SFTP on this connection at first.
+  explicit Sftp(SshLink& link);
+
+  std::optional<SftpEntry> look(const QString& path);
+  std::vector<SftpEntry> list(const QString& folder);
+  /// With all folders above it, for this user alone.
+  void make_folder(const QString& path);
+  /// None: that host does not say.
+  std::optional<SftpSpace> space(const QString& folder);
+  /// Null: there is no such file.
+  std::unique_ptr<SftpFile> open_to_read(const QString& path);
+  /// One that is not there yet.
+  std::unique_ptr<SftpFile> make_file(const QString& path);
+  void make_executable(const QString& path);
+  /// False: there is one of the new name already.
+  bool rename(const QString& from, const QString& to);
+  void touch(const QString& path);
+  /// What is not there is no error, as little as what cannot be removed.
+  void remove_file(const QString& path);
+  void remove_folder(const QString& path);
+
+  /// `code`: of SFTP.
+  [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path, int code);
+  [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path);
+
+ private:
+  [[noreturn]] void fail_to_make(const QString& folder, int code);
+  SshLink& link_;
+  sftp_session sftp_;
+};
+
+/// No call blocks for longer.
+inline constexpr int sftp_call_ms_max = 15'000;
+
+}  // namespace n2nq::app

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is done with files on a host, in steps that each take a fraction of a second, so that several can go on in turns and one can be given
+// up. On the thread of a session for files; what goes wrong is thrown as SshError.
+#pragma once
+
+#include <QCryptographicHash>
+#include <QFile>
+#include <QString>
+#include <QStringList>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "app/host/ssh_sftp.h"
+
+namespace n2nq::app {
+
+class SshTask {
+ public:
+  virtual ~SshTask() = default;
+  /// False: done.
+  virtual bool go_on(SshLink& link) = 0;
+};
+
+/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless it is there: written beside, read back, renamed. So whatever
+/// has that name is whole, however the last attempt ended. (ssh_put_program.cpp)
+class PutProgram : public SshTask {
+ public:
+  PutProgram(QString local_file, QString folder);
+  ~PutProgram() override;
+  bool go_on(SshLink& link) override;
+  /// The program there, once it is done.
+  const QString& path() const { return path_; }
+
+ private:
+  bool begin(SshLink& link);
+  void check_space(SshLink& link, Sftp& sftp);
+  void send_piece(SshLink& link);
+  void finish(SshLink& link);
+  void sweep_parts(Sftp& sftp);
+  void sweep_versions(Sftp& sftp);
+
+  QFile local_;
+  const QString folder_;
+  QString program_, path_, part_;
+  QByteArray hash_;
+  qint64 size_ = 0, sent_ = 0;
+  std::unique_ptr<SftpFile> writing_;
+};
+
+class MakeFolder : public SshTask {
+ public:
+  explicit MakeFolder(QString folder) : folder_(std::move(folder)) {}
+  bool go_on(SshLink& link) override;
+
+ private:
+  const QString folder_;
+};
+
+/// Copies what a file there has more than the one here. Goes on where an earlier copy ended, if what is here is what is there.
+/// (ssh_fetch.cpp)
+class FetchFile {
+ public:
+  FetchFile(QString remote, QString local) : remote_(std::move(remote)), local_(std::move(local)) {}
+  /// False: all that is there now is here. `done`: bytes that are here.
+  bool go_on(SshLink& link, qint64& done);
+
+ private:
+  bool open(SshLink& link);
+  const QString remote_;
+  QFile local_;
+  std::unique_ptr<SftpFile> file_;
+};
+
+/// Until it is given up: looks for more each time.
+class FollowFile : public SshTask {
+ public:
+  FollowFile(QString remote, QString local) : file_(std::move(remote), std::move(local)) {}
+  bool go_on(SshLink& link) override;
+
+ private:
+  FetchFile file_;
+};
+
+/// All files of a folder there into one here, and then away with them there.
+class BringFolder : public SshTask {
+ public:
+  using Progress = std::function<void(qint64 done_bytes, qint64 all_bytes)>;
+  BringFolder(QString remote, QString local, Progress progress);
+  bool go_on(SshLink& link) override;
+
+ private:
+  void list(SshLink& link);
+  void clear(SshLink& link);
+  const QString remote_, local_;
+  Progress progress_;
+  bool listed_ = false;
+  std::deque<SftpEntry> waiting_;
+  QStringList names_;  // of all that is fetched
+  QStringList strange_;
+  std::unique_ptr<FetchFile> now_;
+  qint64 before_bytes_ = 0, all_bytes_ = 0;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Processes on pretend hosts, through real sshd: put there, run, spoken with, ended, and what is left of them. Takes the programs' folder.
+#include "app/host/ssh_launcher.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <nlohmann/json.hpp>
+
+#include "app/control/role.h"
+#include "app/control/run_control.h"
+#include "app/host/host_pool.h"
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_lab.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::PretendLab;
+using testing::PretendPerson;
+
+QString programs_folder;
+constexpr const char* configure_broker =
+    R"({"type":"configure","control":1,"run":"test","role":"broker","token":"","listen":{"address":"127.0.0.1","port":0},"expect":{"senders":1,"receivers":1}})"
+    "\n";
+
+struct SshLauncherTest : testing::WithEventLoop {
+  static inline std::unique_ptr<PretendLab> lab;
+  QTemporaryDir folder;
+  PretendPerson person;
+  std::unique_ptr<HostPool> pool;
+  std::unique_ptr<Launcher> launcher;
+  QByteArray output;
+  std::optional<ProcessExit> exit;
+  QString failure, brought;
+  bool put = false, started = false, back = false;
+
+  static void SetUpTestSuite() {
+    lab = PretendLab::take_up(3);
+    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
+  }
+  static void TearDownTestSuite() { lab.reset(); }
+  void SetUp() override {
+    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    pool = std::make_unique<HostPool>(person, programs_folder);
+  }
+  void make(const Host& host) {
+    launcher = pool->launcher(host);
+    put = started = back = false;
+    failure.clear();
+    output.clear();
+    exit.reset();
+    QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
+    QObject::connect(launcher.get(), &Launcher::started, [this] { started = true; });
+    QObject::connect(launcher.get(), &Launcher::output, [this](const QByteArray& bytes) { output += bytes; });
+    QObject::connect(launcher.get(), &Launcher::gone, [this](const ProcessExit& how) { exit = how; });
+    QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
+    QObject::connect(launcher.get(), &Launcher::brought_back, [this](const QString& error) {
+      brought = error;
+      back = true;
+    });
+  }
+  bool gets_put(const QString& program = "n2nq-broker") {
+    launcher->put_file(program);
+    EXPECT_TRUE(wait_until([this] { return put || !failure.isEmpty(); }));
+    return put;
+  }
+  bool runs_broker(int host = 1) {
+    make(lab->host(host));
+    if (!gets_put()) return false;
+    launcher->start("n2nq-broker");
+    if (!wait_until([this] { return started || !failure.isEmpty(); }) || !started) return false;
+    launcher->write(configure_broker);
+    return wait_until([this] { return output.contains("\"hello\"") && output.contains('\n'); });
+  }
+  bool wait_gone() {
+    return wait_until([this] { return exit.has_value(); });
+  }
+  std::string told() const { return failure.toStdString(); }
+  static std::string home_of(int host) {
+    return lab->inside(host, {"find", "/home/lab", "-type", "f", "-not", "-path", "*/.ssh/*"}).toStdString();
+  }
+};
+
+TEST_F(SshLauncherTest, a_process_is_put_started_and_spoken_with) {
+  ASSERT_TRUE(runs_broker()) << told() << output.toStdString();
+  EXPECT_EQ(launcher->data_address(), lab->address(1));
+  EXPECT_TRUE(output.startsWith("{")) << "its number is not passed on: " << output.toStdString();
+  EXPECT_EQ(lab->programs(1).size(), 1);
+  launcher->write("{\"type\":\"bye\"}\n");
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->code, 0);
+  EXPECT_EQ(exit->signal, 0);
+  EXPECT_TRUE(exit->lost.isEmpty());
+  EXPECT_TRUE(output.contains("\"bye\""));
+}
+
+TEST_F(SshLauncherTest, what_is_there_is_not_sent_again_and_old_versions_go) {
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  const auto numbers = [] { return lab->inside(1, {"sh", "-c", "ls -i /home/lab/.cache/n2nq-bench/bin"}); };
+  const QString before = numbers();
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  EXPECT_EQ(numbers(), before);
+
+  // Three other versions of it, one after the other: the last two stay.
+  QDir().mkpath(folder.filePath("bin"));
+  QStringList paths;
+  for (int version = 0; version < 3; ++version) {
+    QFile script(folder.filePath("bin/n2nq-broker"));
+    ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+    script.write("#!/bin/sh\necho n2nq-broker " N2NQ_VERSION "\n# " + QByteArray::number(version) + '\n');
+    script.close();
+    HostPool other(person, folder.filePath("bin"));
+    launcher = other.launcher(lab->host(1));
+    put = false;
+    QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
+    QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
+    ASSERT_TRUE(gets_put()) << told();
+    launcher.reset();
+    // Their times are in seconds: make what is there older.
+    lab->inside(1, {"sh", "-c", "for f in /home/lab/.cache/n2nq-bench/bin/*; do touch -d \"$(stat -c %y $f) - 10 seconds\" $f; done"});
+  }
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin | grep -c n2nq-broker"}).trimmed(), "2");
+}
+
+TEST_F(SshLauncherTest, signals_reach_the_process) {
+  ASSERT_TRUE(runs_broker()) << told();
+  launcher->kill();
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->signal, SIGKILL);
+  ASSERT_TRUE(runs_broker()) << told();
+  launcher->terminate();
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->code, 0);
+  EXPECT_TRUE(output.contains("\"bye\"")) << "it says what it has to say";
+}
+
+TEST_F(SshLauncherTest, a_process_stands_still_and_goes_on) {
+  ASSERT_TRUE(runs_broker()) << told();
+  const auto state = [] { return lab->inside(1, {"sh", "-c", "ps -e -o stat=,comm= | grep n2nq-broker"}).left(1); };
+  launcher->pause();
+  EXPECT_TRUE(wait_until([&] { return state() == "T"; }));
+  launcher->resume();
+  EXPECT_TRUE(wait_until([&] { return state() != "T"; }));
+  launcher->pause();
+  EXPECT_TRUE(wait_until([&] { return state() == "T"; }));
+  launcher.reset();
+  EXPECT_TRUE(wait_until([&] { return lab->programs(1).isEmpty(); })) << "nor is one left that stands still";
+}
+
+TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
+  lab->inside(1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; echo 'cat ~/noise; echo more noise >&2' >/home/lab/.bashrc"});
+  EXPECT_TRUE(runs_broker()) << told();
+  EXPECT_TRUE(output.startsWith("{")) << output.left(100).toStdString();
+  launcher.reset();
+  lab->inside(1, {"rm", "/home/lab/.bashrc", "/home/lab/noise"});
+}
+
+TEST_F(SshLauncherTest, who_logs_in_as_root_is_served_alike) {
+  Host host = lab->host(2);
+  host.user = "root";
+  make(host);
+  ASSERT_TRUE(gets_put()) << told();
+  launcher->start("n2nq-broker");
+  ASSERT_TRUE(wait_until([this] { return started; }));
+  launcher->kill();
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->signal, SIGKILL);
+}
+
+TEST_F(SshLauncherTest, nothing_runs_on_when_the_launcher_or_the_connection_is_gone) {
+  ASSERT_TRUE(runs_broker()) << told();
+  launcher.reset();
+  EXPECT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
+  ASSERT_TRUE(runs_broker()) << told();
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_gone());
+  EXPECT_NE(exit->lost.toStdString().find("connection to h1 was lost"), std::string::npos) << exit->lost.toStdString();
+  EXPECT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
+  EXPECT_TRUE(runs_broker()) << "the next one is connected anew: " << told();
+}
+
+TEST_F(SshLauncherTest, a_cable_that_is_pulled_is_noticed_and_leaves_nothing_there) {
+  ASSERT_TRUE(runs_broker(3)) << told();
+  lab->set_plugged_in(3, false);
+  ASSERT_TRUE(wait_gone());
+  EXPECT_FALSE(exit->lost.isEmpty());
+  EXPECT_TRUE(wait_until([] { return lab->programs(3).isEmpty(); })) << "its lease";
+  lab->set_plugged_in(3, true);
+}
+
+TEST_F(SshLauncherTest, a_disk_that_is_full_read_only_or_runs_nothing_is_found_before) {
+  const auto mounted = [](const QByteArray& options) {
+    lab->inside(2, {"sh", "-c", "umount /home/lab/disk 2>/dev/null; mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777," + options + " tmpfs /home/lab/disk"});
+  };
+  Host host = lab->host(2);
+  host.folder = "disk/bench";
+  mounted("size=1m");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2: the disk is full"), std::string::npos) << told();
+  EXPECT_EQ(home_of(2).find("/disk/"), std::string::npos) << home_of(2);
+  mounted("size=64m,ro");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("read-only"), std::string::npos) << told();
+  mounted("size=64m,noexec");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("noexec"), std::string::npos) << told();
+  mounted("size=64m");
+  make(host);
+  EXPECT_TRUE(gets_put()) << told();
+  host.folder = "/etc/bench";
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("not permitted"), std::string::npos) << told();
+  lab->inside(2, {"umount", "/home/lab/disk"});
+}
+
+TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_by_name) {
+  QDir().mkpath(folder.filePath("bin"));
+  const QString program = folder.filePath("bin/n2nq-broker");
+  const auto refused = [&](const QByteArray& text) {
+    QFile file(program);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.close();
+    pool = std::make_unique<HostPool>(person, folder.filePath("bin"));
+    make(lab->host(2));
+    return !gets_put();
+  };
+  ASSERT_TRUE(refused("#!/bin/sh\necho n2nq-broker 0.0.9\n"));
+  EXPECT_NE(told().find("of version 0.0.9, n2nq-bench of version " N2NQ_VERSION), std::string::npos) << told();
+  QFile real(programs_folder + "/n2nq-broker");
+  ASSERT_TRUE(real.open(QIODevice::ReadOnly));
+  QByteArray other = real.readAll();
+  other[18] = static_cast<char>(0xB7);  // e_machine: AArch64
+  ASSERT_TRUE(refused(other));
+  EXPECT_NE(told().find("does not run there"), std::string::npos) << told();
+  lab->inside(2, {"sh", "-c", "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname; echo 'PATH=~/b:$PATH' >/home/lab/.bashrc"});
+  ASSERT_TRUE(refused(other));
+  EXPECT_NE(told().find("h2 has the architecture aarch64"), std::string::npos) << told();
+  lab->inside(2, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+struct OnHosts : LauncherFactory {
+  HostPool& pool;
+  explicit OnHosts(HostPool& given) : pool(given) {}
+  std::unique_ptr<Launcher> launcher(const QString& host) override { return pool.launcher(SshLauncherTest::lab->host(host.mid(1).toInt())); }
+};
+
+TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_back) {
+  for (const bool same_host : {false, true}) {
+    RunControl::Options options;
+    options.runs_folder = folder.path();
+    RunControl control(options, std::make_unique<OnHosts>(*pool));
+    Settings settings;
+    settings.broker.host = "h1";
+    settings.senders.host = same_host ? "h1" : "h2";
+    settings.receivers.host = same_host ? "h1" : "h3";
+    settings.senders.amount = 10;
+    settings.senders.messages = 50;
+    settings.senders.delay_ms = 10;
+    settings.receivers.amount = 10;
+    QStringList messages;
+    QObject::connect(&control, &RunControl::message, [&](const QString& text) { messages += text; });
+    control.set_settings(settings);
+    control.start_all();
+    ASSERT_TRUE(wait_until([&] { return control.state() == RunState::finished; })) << messages.join('\n').toStdString();
+    const RunOutcome& outcome = control.outcome();
+    // Clocks that differ are another matter: what was sent must have arrived, and be written down.
+    EXPECT_NE(outcome.verdict, Verdict::broken) << (outcome.reasons + messages).join('\n').toStdString();
+    EXPECT_EQ(control.figures().received, 5000);
+    for (const char* file : {"senders/S001.log", "senders/S010.log", "receivers/R001.log", "receivers/R010.log", "broker.log"}) {
+      EXPECT_GT(QFileInfo(outcome.folder + '/' + file).size(), 0) << file;
+    }
+    EXPECT_TRUE(QFile::exists(outcome.folder + "/messages.tsv"));
+    for (const int host : {1, 2, 3}) {
+      EXPECT_EQ(home_of(host).find("/runs/"), std::string::npos) << home_of(host);
+      EXPECT_TRUE(lab->programs(host).isEmpty());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace n2nq::app
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 2) {
+    fputs("usage: test_ssh_launcher FOLDER-OF-THE-PROGRAMS\n", stderr);
+    return 2;
+  }
+  n2nq::app::programs_folder = QString::fromLocal8Bit(argv[1]);
+  return RUN_ALL_TESTS();
+}
