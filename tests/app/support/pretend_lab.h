@@ -23,6 +23,7 @@ class PretendLab {
 
   QString folder() const { return facts_["folder"].toString(); }
   QString home() const { return folder() + "/home"; }
+  QString bench_address() const { return facts_["bench_address"].toString(); }
   QString password() const { return facts_["password"].toString(); }
   QString key_file() const { return folder() + "/client_key"; }
   QString known_hosts() const { return folder() + "/known_hosts"; }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Questions of SSH without a window: a host key that is not known is refused (the connection's problem then says which command adds it), and
+// secrets are asked for on the terminal, if there is one; without echo, one question after the other.
+#pragma once
+
+#include <termios.h>
+
+#include <QObject>
+#include <QSocketNotifier>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "app/host/owned_fd.h"
+#include "app/host/ssh_questions.h"
+
+namespace n2nq::app {
+
+class TerminalQuestions : public QObject, public SshQuestions {
+  Q_OBJECT
+ public:
+  explicit TerminalQuestions(QObject* parent = nullptr) : QObject(parent) {}
+  /// Leaves the terminal as it was.
+  ~TerminalQuestions() override;
+
+  void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
+  void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
+
+ private:
+  struct Asked {
+    SecretQuestion question;
+    std::function<void(std::optional<std::vector<Secret>>)> answer;
+    std::vector<Secret> given;
+  };
+  void begin();
+  void prompt();
+  void on_typed();
+  void finish(bool answered);
+  void set_echo(bool on);
+
+  std::deque<Asked> waiting_;  // the first one is being asked
+  OwnedFd terminal_;
+  std::optional<termios> before_;
+  std::unique_ptr<QSocketNotifier> typed_;
+  QByteArray line_;
+};
+
+}  // namespace n2nq::app
