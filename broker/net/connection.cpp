@@ -68,8 +68,8 @@ size_t Connection::settle(const IoResult& result, size_t offered) {
 }
 
 size_t Connection::write(wire::ByteView bytes) {
-  const iovec piece{const_cast<uint8_t*>(bytes.data()), bytes.size()};  // writev reads it only
-  return write(&piece, 1);
+  if (state_ != State::open || write_failed_) return 0;
+  return settle(write_some(fd_.get(), bytes), bytes.size());
 }
 
 void Connection::pause_reading() {

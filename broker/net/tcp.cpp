@@ -159,14 +159,21 @@ IoResult read_some(int fd, std::span<uint8_t> room) {
 }
 
 IoResult write_some(int fd, const iovec* pieces, int count) {
+  if (count == 1) return write_some(fd, {static_cast<const uint8_t*>(pieces->iov_base), pieces->iov_len});
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(pieces);  // sendmsg reads it only
   message.msg_iovlen = static_cast<size_t>(std::min(count, IOV_MAX));
   ssize_t bytes = 0;
   do {
-    // One piece costs the kernel less by the simpler call.
-    bytes = count == 1 ? ::syscall(SYS_sendto, fd, pieces->iov_base, pieces->iov_len, MSG_NOSIGNAL, nullptr, 0)
-                       : ::syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
+    bytes = ::syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
+  } while (bytes < 0 && errno == EINTR);
+  return outcome(bytes);
+}
+
+IoResult write_some(int fd, std::span<const uint8_t> piece) {
+  ssize_t bytes = 0;
+  do {
+    bytes = ::syscall(SYS_sendto, fd, piece.data(), piece.size(), MSG_NOSIGNAL, nullptr, 0);
   } while (bytes < 0 && errno == EINTR);
   return outcome(bytes);
 }

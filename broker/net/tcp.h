@@ -61,5 +61,7 @@ struct IoResult {
 IoResult read_some(int fd, std::span<uint8_t> room);
 /// At most IOV_MAX pieces are looked at. Never raises SIGPIPE.
 IoResult write_some(int fd, const iovec* pieces, int count);
+/// The same for one piece, which costs the kernel less.
+IoResult write_some(int fd, std::span<const uint8_t> bytes);
 
 }  // namespace n2nq::net

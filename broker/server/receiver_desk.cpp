@@ -175,16 +175,27 @@ void ReceiverDesk::mark(uint32_t number) {
   marked_.push_back(number);
 }
 
-void ReceiverDesk::flush() {
-  for (const uint32_t number : queue_.take_ready()) mark(number);
+/// Those for whom something is new, and those who were marked, each once.
+void ReceiverDesk::begin_round() {
+  const std::vector<uint32_t>& ready = queue_.take_ready();
+  if (marked_.empty()) {
+    round_.assign(ready.begin(), ready.end());
+    return;
+  }
+  for (const uint32_t number : ready) mark(number);
   round_.swap(marked_);
-  if (!round_.empty()) ++turn_;
+  for (const uint32_t number : round_) desk_of(number).marked = false;
+}
+
+void ReceiverDesk::flush() {
+  begin_round();
   const bool together = ring_ && round_.size() >= together_min;
   if (const auto frame = queue_.common_frame(); together && !frame.empty()) wire::store(frame.data() + Batch::stamp_at, net::now_ns());
+  size_t turn = round_.empty() ? 0 : ++turn_ % round_.size();
   for (size_t i = 0; i < round_.size(); ++i) {
-    const uint32_t number = round_[(turn_ + i) % round_.size()];
-    if (const Session* next = desk_of(round_[(turn_ + i + 1) % round_.size()]).session) prefetch(*next);
-    desk_of(number).marked = false;
+    const uint32_t number = round_[turn];
+    if (++turn == round_.size()) turn = 0;
+    if (const Session* next = desk_of(round_[turn]).session) prefetch(*next);
     if (together ? !add_to_ring(number) : !write_common(number)) flush_one(number);
   }
   if (together) submit_ring();

@@ -94,6 +94,7 @@ class ReceiverDesk {
   Desk& desk_of(uint32_t number) { return desks_[number - 1]; }
   const Desk& desk_of(uint32_t number) const { return desks_[number - 1]; }
   void mark(uint32_t number);
+  void begin_round();
   void flush_one(uint32_t number);
   bool takes_common(uint32_t number) const;
   bool write_common(uint32_t number);
