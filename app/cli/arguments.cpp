@@ -33,6 +33,9 @@ class RunParser {
       arguments_.json = true;
     } else if (const auto value = value_of("--out", word)) {
       take_out(*value);
+    } else if (const auto hosts = value_of("--hosts", word)) {
+      if (hosts->empty()) problem_ = "--hosts needs a file, such as: --hosts lab/hosts.yaml; the name given is empty";
+      arguments_.hosts = *hosts;
     } else if (const auto assignment = value_of("--set", word)) {
       take_assignment(*assignment);
     } else if (const auto fault = value_of("--fault", word)) {
@@ -45,7 +48,7 @@ class RunParser {
       return;
     } else if (word.starts_with('-')) {
       problem_ = word + " is not an option of run (nearest: " +
-                 std::string(nearest_word(word, {"--set", "--out", "--fault", "--request", "--strict", "--json", "--help"})) + ")";
+                 std::string(nearest_word(word, {"--set", "--out", "--hosts", "--fault", "--request", "--strict", "--json", "--help"})) + ")";
     } else if (!arguments_.what.empty()) {
       problem_ = "run takes one preset or settings file; there are two: " + arguments_.what + " and " + word;
     } else {
@@ -60,6 +63,7 @@ class RunParser {
     if (at_ == words_.size()) {
       problem_ =
           option + (option == "--set"       ? " needs a setting, such as: --set senders.amount=20"
+                    : option == "--hosts"   ? " needs a file, such as: --hosts lab/hosts.yaml"
                     : option == "--fault"   ? " needs a fault, such as: --fault kill:receivers@5"
                     : option == "--request" ? " needs a request, such as: --request '{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@5'"
                                             : " needs a folder, such as: --out results/first");
@@ -112,8 +116,8 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
 
 std::string help_text() {
   return R"(n2nq-bench                  opens the window
-n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--fault WHAT:WHOM@SECONDS]...
-                   [--request REQUEST@SECONDS]... [--strict] [--json]
+n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--hosts FILE]
+                   [--fault WHAT:WHOM@SECONDS]... [--request REQUEST@SECONDS]... [--strict] [--json]
                             runs once without a window
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
@@ -127,6 +131,8 @@ run
                             the last one counts
   --out DIR                 the run's folder; it must not exist yet or be empty
                             (otherwise a new one below ~/.local/share/n2nq/runs)
+  --hosts FILE              the lab machines that broker.host, senders.host and receivers.host name
+                            (otherwise those of ~/.config/n2nq-bench/hosts.yaml)
   --fault WHAT:WHOM@SECONDS does harm on purpose, SECONDS behind the common start; may be given again
                             pause, resume, kill, restart : broker, senders or receivers
                             disconnect : one service, such as S001 or R001

@@ -18,6 +18,7 @@ struct Arguments {
   std::string what;                                           // run: a preset's name or a settings file
   std::vector<std::pair<std::string, std::string>> settings;  // run: --set, in order
   std::string out;                                            // run: --out; empty: the user's data directory
+  std::string hosts;                                          // run: --hosts; empty: the user's hosts file
   std::vector<PlannedStep> steps;                             // run: --fault and --request
   bool strict = false;
   bool json = false;

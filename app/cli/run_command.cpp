@@ -7,8 +7,10 @@
 
 #include "app/cli/interrupts.h"
 #include "app/cli/result_table.h"
+#include "app/cli/terminal_questions.h"
 #include "app/control/result.h"
-#include "app/host/local_launcher.h"
+#include "app/host/host_launchers.h"
+#include "app/host/host_pool.h"
 #include "app/settings/presets.h"
 
 namespace n2nq::app {
@@ -67,7 +69,11 @@ int RunCommand::execute() {
   RunControl::Options options;
   options.connect_deadline = true;
   if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
-  control_ = std::make_unique<RunControl>(options, std::make_unique<LocalLauncherFactory>());
+  TerminalQuestions questions;
+  HostPool pool(questions);
+  const HostBook book(arguments_.hosts.empty() ? default_hosts_path() : text_of(arguments_.hosts), arguments_.hosts.empty());
+  const auto over_ssh = [&pool](const Host& host) { return pool.launcher(host); };
+  control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
   const auto show_progress = [this] { terminal_.progress(progress_text()); };
@@ -79,10 +85,12 @@ int RunCommand::execute() {
   control_->set_settings(*settings);
   control_->plan(arguments_.steps);
   control_->start_all();
-  if (control_->state() == RunState::idle) return exit_bad_input;  // said why already
-  QCoreApplication::exec();
-  const int code = report();
-  control_.reset();
+  int code = exit_bad_input;
+  if (control_->state() != RunState::idle) {  // else it has said why
+    QCoreApplication::exec();
+    code = report();
+  }
+  control_.reset();  // before the hosts that it uses
   return code;
 }
 

@@ -28,7 +28,9 @@ bool is_path(const std::string& text) {
 
 /// In the order in which a person should meet them.
 const std::vector<std::string_view>& built_in_names() {
-  static const std::vector<std::string_view> names = {"quick", "thesis-baseline", "many-services"};
+  static const std::vector<std::string_view> names = {
+      "quick",           "thesis-baseline", "many-services", "placement-internal", "placement-senders-external", "placement-receivers-external",
+      "placement-external"};
   return names;
 }
 

@@ -64,7 +64,7 @@ class Lab:
         found = {}
         for line in self.inside(name, "ps", "-e", "-o", "pid=,args=").splitlines():
             pid, command = line.split(maxsplit=1)
-            if not command.startswith(("sshd: ", "ps -e ")):
+            if not command.startswith(("sshd: ", "ps -e ")) and not command.endswith("<defunct>"):
                 found[int(pid)] = command
         return found
 

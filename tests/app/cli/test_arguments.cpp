@@ -36,7 +36,8 @@ TEST(arguments, nothing_opens_the_window) {
 }
 
 TEST(arguments, run_takes_its_options_in_any_order) {
-  const Arguments arguments = parsed({"run", "--set", "a=1", "quick", "--json", "--set=b=2=3", "--out", "dir", "--strict"});
+  const Arguments arguments = parsed({"run", "--set", "a=1", "quick", "--json", "--set=b=2=3", "--out", "dir", "--hosts=lab.yaml", "--strict"});
+  EXPECT_EQ(arguments.hosts, "lab.yaml");
   EXPECT_EQ(arguments.command, Command::run);
   EXPECT_EQ(arguments.what, "quick");
   EXPECT_EQ(arguments.settings, (std::vector<std::pair<std::string, std::string>>{{"a", "1"}, {"b", "2=3"}}));
@@ -59,6 +60,7 @@ TEST(arguments, mistakes_are_named_with_what_would_be_right) {
   EXPECT_EQ(problem({"run", "quick", "slow"}), "run takes one preset or settings file; there are two: quick and slow");
   EXPECT_EQ(problem({"run", "quick", "--set"}), "--set needs a setting, such as: --set senders.amount=20");
   EXPECT_EQ(problem({"run", "quick", "--set", "amount"}), "--set amount: must be key=value, such as senders.amount=20");
+  EXPECT_EQ(problem({"run", "quick", "--hosts"}), "--hosts needs a file, such as: --hosts lab/hosts.yaml");
   EXPECT_EQ(problem({"run", "quick", "--out"}), "--out needs a folder, such as: --out results/first");
   EXPECT_TRUE(problem({"rum"}).starts_with("\"rum\" is not a command (nearest: run)")) << problem({"rum"});
   EXPECT_EQ(problem({"presets", "x"}), "presets takes nothing behind it, not \"x\"");

@@ -155,7 +155,8 @@ TEST_F(CliTest, bad_input_names_the_place_and_returns_2) {
        "--set senders.amount=ten: senders.amount must be a whole number from 1 to 2000, not \"ten\""},
       {{"run", "quick", "--set", "limits.sessions_max=10"}, "limits.sessions_max must be at least 22"},
       {{"run", "quick", "--set", "queue.responses=on"}, "queue.responses must be true or false"},
-      {{"run", "quick", "--set", "broker.host=lab-1"}, "broker.host must be local"},
+      {{"run", "quick", "--set", "broker.host=lab-1"}, "broker.host is lab-1, which is no host of "},
+      {{"run", "quick", "--set", "broker.host=lab-1", "--hosts", "no/such/hosts.yaml"}, "no/such/hosts.yaml"},
       {{"run", "quick", "--out", "full"}, "is not empty"},
       {{"run", "quick", "--out", "bad.yaml"}, "is a file"},
       {{"run", "quick", "--out", ""}, "--out needs a folder"},
@@ -179,7 +180,7 @@ TEST_F(CliTest, without_a_display_the_window_is_not_opened) {
 TEST_F(CliTest, pages) {
   EXPECT_EQ(run({"presets"}), 0);
   const QByteArray presets = bench.readAllStandardOutput();
-  for (const char* name : {"quick", "thesis-baseline", "many-services"}) EXPECT_TRUE(presets.contains(name));
+  for (const char* name : {"quick", "thesis-baseline", "many-services", "placement-external"}) EXPECT_TRUE(presets.contains(name));
   EXPECT_EQ(run({"--version"}), 0);
   EXPECT_EQ(bench.readAllStandardOutput(), "n2nq-bench " N2NQ_VERSION "\n");
   EXPECT_EQ(run({"--help"}), 0);

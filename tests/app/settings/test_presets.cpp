@@ -22,7 +22,7 @@ struct PresetsTest : testing::Test {
 
 TEST_F(PresetsTest, built_in_ones_can_all_be_run) {
   const auto all = presets.list();
-  ASSERT_EQ(all.size(), 3u);
+  ASSERT_EQ(all.size(), 7u);
   for (const Preset& preset : all) {
     EXPECT_TRUE(preset.built_in);
     const auto read = presets.load(preset.name);
@@ -48,6 +48,24 @@ TEST_F(PresetsTest, built_in_ones_are_what_their_names_say) {
   const auto many = *presets.load("many-services").settings;
   EXPECT_EQ(many.senders.amount, 200);
   EXPECT_EQ(many.receivers.amount, 200);
+}
+
+TEST_F(PresetsTest, placements_differ_in_nothing_but_where_things_run) {
+  Settings baseline = *presets.load("thesis-baseline").settings;
+  const auto check = [&](const char* name, const char* senders, const char* receivers) {
+    Settings placed = *presets.load(name).settings;
+    EXPECT_EQ(placed.broker.host, "n2nq-vm") << name;
+    EXPECT_EQ(placed.senders.host, senders) << name;
+    EXPECT_EQ(placed.receivers.host, receivers) << name;
+    placed.title = baseline.title;
+    placed.description = baseline.description;
+    placed.broker.host = placed.senders.host = placed.receivers.host = "local";
+    EXPECT_EQ(placed, baseline) << name;
+  };
+  check("placement-internal", "n2nq-vm", "n2nq-vm");
+  check("placement-senders-external", "senders-vm", "n2nq-vm");
+  check("placement-receivers-external", "n2nq-vm", "receivers-vm");
+  check("placement-external", "senders-vm", "receivers-vm");
 }
 
 TEST_F(PresetsTest, the_thesis_preset_is_not_held_back_by_the_memory_budget) {
@@ -80,8 +98,8 @@ TEST_F(PresetsTest, an_unknown_name_is_answered_with_the_nearest) {
   const auto read = presets.load("quik");
   ASSERT_EQ(read.errors.size(), 1u);
   EXPECT_EQ(read.errors[0].text(),
-            "quik: is not a preset (nearest: quick); there are quick, thesis-baseline or many-services, and files are named with .yaml or "
-            "a slash");
+            "quik: is not a preset (nearest: quick); there are quick, thesis-baseline, many-services, placement-internal, "
+            "placement-senders-external, placement-receivers-external or placement-external, and files are named with .yaml or a slash");
 }
 
 TEST_F(PresetsTest, a_path_is_read_as_a_file) {

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""However bench and hosts lose each other in the middle of a run, soon nothing runs on any host any more, and no file is left there but what was
+put into the cache and the run's own. N2NQ_LAB_REPEATS: how often each way (1)."""
+import os
+import re
+import signal
+import time
+
+from lab import LabCase, main
+
+REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
+SERVICES = 8
+GONE_S = 15  # from the cut until no process is left
+LOOKS_S = 5  # that looking at three hosts of a busy machine may take
+ALLOWED = re.compile(r"/home/lab/\.cache/n2nq-bench/")
+PLACES = ["--set", "broker.host=h1", "--set", "senders.host=h2", "--set", "receivers.host=h3"]
+
+
+class Cuts(LabCase):
+    hosts, arguments = 3, {"clocks_ns": (0, 1_000_000_000, -1_000_000_000), "shape": {"delay_ns": 0}}
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.mend)
+
+    def mend(self):
+        self.lab.shape_links({"blackhole": False})
+        for name in self.lab.hosts:
+            self.lab.set_plugged_in(name, True)
+
+    def programs(self):
+        """What of ours runs, by host."""
+        return {name: found for name in self.lab.hosts
+                if (found := [command for command in self.lab.processes(name).values() if "n2nq-" in command])}
+
+    def begin(self, out):
+        bench = self.start("quick", *PLACES, "--set", "senders.duration_s=300",
+                           "--set", f"senders.amount={SERVICES}", "--set", f"receivers.amount={SERVICES}", out=out)
+        self.wait_for("connections", lambda: self.connected() >= 2 * SERVICES or self.check_alive(bench))
+        before = self.carried()
+        self.wait_for("traffic", lambda: self.carried() > before + 200 or self.check_alive(bench))
+        self.assertEqual(set(self.programs()), set(self.lab.hosts))
+        return bench
+
+    def check_alive(self, bench):
+        if bench.poll() is not None:
+            self.fail(bench.communicate()[0])
+
+    def connected(self):
+        """TCP connections that N2NQ's host takes for alive: the services', and a few of SSH."""
+        lines = self.lab.inside("h1", "cat", "/proc/net/tcp", "/proc/net/tcp6").splitlines()
+        return sum(line.split()[3] == "01" for line in lines)
+
+    def carried(self):
+        """Frames to the receivers' host."""
+        return self.lab.link_stats()["h3"]["down"]["frames"]
+
+    def check_end(self, what, cut_at):
+        self.wait_for("everything to be gone", lambda: not self.programs())
+        print(f"{what}: all gone after {time.monotonic() - cut_at:.1f} s")
+        self.assertLess(time.monotonic() - cut_at, GONE_S + LOOKS_S)
+        for name in self.lab.hosts:
+            self.assertEqual([path for path in self.lab.files(name) if not ALLOWED.match(path)], [], name)
+
+    def check_bench_says(self, bench, name):
+        """It ended, with a broken run that names the host."""
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 1, output)
+        self.assertIn(name, output)
+
+    def each_way(self, what, cut, name="h2"):
+        for repeat in range(REPEATS):
+            bench = self.begin(f"{what}-{repeat}")
+            cut_at = time.monotonic()
+            cut(bench)
+            self.check_end(what, cut_at)
+            if bench.returncode is None:
+                self.check_bench_says(bench, name)
+            self.mend()
+
+    def test_unplugged_host(self):
+        self.each_way("unplugged", lambda bench: self.lab.set_plugged_in("h2", False))
+
+    def test_blackhole(self):
+        self.each_way("blackhole", lambda bench: self.lab.shape_links({"blackhole": True}, ["h2"]))
+
+    def test_blackhole_of_all(self):
+        self.each_way("blackhole of all", lambda bench: self.lab.shape_links({"blackhole": True}))
+
+    def test_killed_bench(self):
+        def kill(bench):
+            bench.kill()
+            bench.wait()
+        self.each_way("killed bench", kill)
+
+    def test_killed_sshd_of_the_session(self):
+        self.each_way("killed sshd", lambda bench: self.lab.inside("h2", "kill", "-9", *map(str, self.lab.sshd_of_sessions("h2"))))
+
+    def test_ctrl_c(self):
+        for repeat in range(REPEATS):
+            bench = self.begin(f"ctrl-c-{repeat}")
+            cut_at = time.monotonic()
+            bench.send_signal(signal.SIGINT)
+            output, _ = bench.communicate(timeout=120)
+            self.assertEqual(bench.returncode, 130, output)
+            self.check_end("Ctrl+C", cut_at)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Starts on several hosts that fail on one of them, and two benches on the same hosts."""
+import json
+import time
+
+from lab import LabCase, main
+
+START_S = 10  # until a start that cannot succeed has failed
+
+
+def places(broker, senders, receivers):
+    return ["--set", f"broker.host={broker}", "--set", f"senders.host={senders}", "--set", f"receivers.host={receivers}"]
+
+
+class Starts(LabCase):
+    hosts, arguments = 5, {"bad_key": ["h4"], "unknown_key": ["h5"], "shape": {"delay_ns": 0}}
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.lab.shape_links, {"blackhole": False})
+
+    def check_failed_start(self, name, *reasons):
+        begun = time.monotonic()
+        bench = self.start("quick", *places("h1", name, "h3"))
+        output, _ = bench.communicate(timeout=60)
+        took_s = time.monotonic() - begun
+        print(f"failed after {took_s:.1f} s: {output.strip().splitlines()[-1]}")
+        self.assertNotEqual(bench.returncode, 0, output)
+        self.assertIn(name, output)
+        for reason in reasons:
+            self.assertIn(reason, output)
+        self.assertLess(took_s, START_S + 1)  # the program's own start and end are not meant
+        self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h3")))
+
+    def test_a_host_that_does_not_answer(self):
+        self.lab.shape_links({"blackhole": True}, ["h2"])
+        self.check_failed_start("h2")
+
+    def test_a_host_without_sshd(self):
+        hosts = self.lab.folder / "hosts.yaml"
+        kept = hosts.read_text()
+        self.addCleanup(hosts.write_text, kept)
+        hosts.write_text(kept + f"  - name: h9\n    address: 10.77.{self.lab.number}.99\n    user: lab\n")
+        self.check_failed_start("h9")
+
+    def test_a_host_whose_key_changed(self):
+        self.check_failed_start("h4", "SHA256:")
+
+    def test_a_host_whose_key_is_not_known(self):
+        known = (self.lab.folder / "known_hosts").read_text()
+        self.check_failed_start("h5", "SHA256:", "known_hosts")
+        self.assertEqual((self.lab.folder / "known_hosts").read_text(), known)
+
+    def test_a_host_that_nobody_knows(self):
+        bench = self.start("quick", *places("h1", "h7", "h3"))
+        output, _ = bench.communicate(timeout=60)
+        self.assertEqual(bench.returncode, 2, output)
+        self.assertIn("h7", output)
+        self.assertIn("hosts.yaml", output)
+
+    def test_two_benches_on_the_same_hosts(self):
+        benches = [self.start("quick", *places("h1", "h2", "h3"), "--json", out=out) for out in ("one", "two")]
+        for bench, out in zip(benches, ("one", "two")):
+            output, _ = bench.communicate(timeout=180)
+            self.assertEqual(bench.returncode, 0, output)
+            summary = json.loads((self.folder / out / "summary.json").read_text())
+            self.assertEqual(summary["verdict"], "clean", summary["reasons"])
+        self.wait_for("nothing to be left", lambda: not any(self.lab.processes(name) for name in ("h1", "h2", "h3")))
+
+
+if __name__ == "__main__":
+    main()
