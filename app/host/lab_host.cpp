@@ -85,8 +85,6 @@ void LabHost::with_control(QObject* context, std::function<void(const SshProblem
 void LabHost::on_control_over(const SshProblem& why) {
   drop_later(control_);
   answer_all(wait_for_control_, why, static_cast<SshSession*>(nullptr));
-  // They go the same way: where one ends, the other has nothing to hope for, and may not know it yet.
-  if (files_session_) files_session_->close();
   emit trouble(why);
 }
 

@@ -26,6 +26,13 @@ SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannel
     static_cast<SshChannel*>(self)->exit_.signal = QString::fromLatin1(signal).left(20);
     static_cast<SshChannel*>(self)->has_exit_ = true;
   };
+  // Nothing is taken here, so that a slow owner holds the host back; it is only noted that there is something.
+  callbacks_.channel_data_function = [](ssh_session, ssh_channel, void*, uint32_t, int, void* self) {
+    static_cast<SshChannel*>(self)->touched_ = true;
+    return 0;
+  };
+  callbacks_.channel_eof_function = [](ssh_session, ssh_channel, void* self) { static_cast<SshChannel*>(self)->touched_ = true; };
+  callbacks_.channel_close_function = [](ssh_session, ssh_channel, void* self) { static_cast<SshChannel*>(self)->touched_ = true; };
   ssh_callbacks_init(&callbacks_);
   if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
 }
@@ -50,7 +57,7 @@ bool SshChannel::go_on() {
   if (state_ == State::opening || state_ == State::requesting) open();
   if (state_ == State::running) {
     write_on();
-    held_back_ = false;
+    held_back_ = touched_ = false;
     read_on(false);
     read_on(true);
     // A channel that went with the connection is told of by the loop, which knows why.
@@ -63,6 +70,12 @@ bool SshChannel::go_on() {
     }
   }
   return state_ != State::over;
+}
+
+int SshChannel::patience_ms() const {
+  if (held_back_ || state_ != State::running) return ssh_soon_ms;
+  if (touched_) return 0;
+  return !to_write_.isEmpty() && ssh_channel_window_size(channel_.get()) > 0 ? ssh_soon_ms : ssh_tick_ms;
 }
 
 void SshChannel::open() {

@@ -19,6 +19,10 @@ namespace n2nq::app {
 
 class SshLink;
 
+/// Waits of a session's loop, in ms. A turn is taken earlier when its socket has something, or a job is given.
+inline constexpr int ssh_tick_ms = 500;
+inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
+
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
 };
@@ -44,8 +48,8 @@ class SshChannel {
   void close();
   /// False: it is over, and that was told.
   bool go_on();
-  /// The owner has to take something first.
-  bool held_back() const { return held_back_; }
+  /// How long it can wait for its next turn, in ms. What came for it while another channel was read wakes nobody.
+  int patience_ms() const;
   /// Tells that it is over because of this.
   void give_up(const SshProblem& why);
 
@@ -67,7 +71,9 @@ class SshChannel {
   QByteArray to_write_;
   SshExit exit_;
   bool has_exit_ = false;
-  bool end_wanted_ = false, end_sent_ = false, told_ = true, held_back_ = false;
+  bool end_wanted_ = false, end_sent_ = false, told_ = true;
+  bool held_back_ = false;  // the owner has to take something first
+  bool touched_ = false;    // something came for it since it was read
 };
 
 }  // namespace n2nq::app

@@ -13,8 +13,9 @@ void take_turn(SshWorker& worker, const std::shared_ptr<SshTask>& task, const st
   try {
     if (!task->go_on(worker.link())) return answer({});
   } catch (const SshError& error) {
-    if (!worker.shared().closed()) answer(error.problem);
-    return;  // closed: whoever waits is told with the end of the session
+    // The end of the session tells all who wait, and then a new one can be asked for.
+    if (worker.shared().closed() || error.problem.kind == SshProblem::Kind::lost) throw;
+    return answer(error.problem);
   }
   worker.shared().give([task, given_up, answer](SshWorker& same) { take_turn(same, task, given_up, answer); });
 }

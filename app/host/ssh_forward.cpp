@@ -23,7 +23,17 @@ SshForward::SshForward(SshLink& link, OwnedFd socket, QByteArray host, int port,
       host_(std::move(host)),
       port_(port),
       answer_(std::move(answer)),
-      channel_(ssh_channel_new(link.session())) {}
+      channel_(ssh_channel_new(link.session())) {
+  callbacks_.userdata = this;
+  callbacks_.channel_data_function = [](ssh_session, ssh_channel, void*, uint32_t, int, void* self) {
+    static_cast<SshForward*>(self)->touched_ = true;
+    return 0;
+  };
+  callbacks_.channel_eof_function = [](ssh_session, ssh_channel, void* self) { static_cast<SshForward*>(self)->touched_ = true; };
+  callbacks_.channel_close_function = [](ssh_session, ssh_channel, void* self) { static_cast<SshForward*>(self)->touched_ = true; };
+  ssh_callbacks_init(&callbacks_);
+  if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
+}
 
 SshForward::~SshForward() {
   if (answer_) answer_({SshProblem::Kind::lost, QString("the connection to %1 was lost").arg(link_.target().name), {}});
@@ -34,8 +44,16 @@ bool SshForward::go_on() {
   if (!channel_ || (!is_open_ && !open())) return false;
   if (!is_open_) return true;
   events_ = 0;
+  touched_ = false;
   if (!from_channel() || !from_socket()) return false;
   return !(ssh_channel_is_closed(channel_.get()) && to_socket_.isEmpty());
+}
+
+int SshForward::patience_ms() const {
+  if (!is_open_) return ssh_soon_ms;
+  // A socket that is full wakes the loop itself.
+  if (touched_ && to_socket_.isEmpty()) return 0;
+  return !to_channel_.isEmpty() && ssh_channel_window_size(channel_.get()) > 0 ? ssh_soon_ms : ssh_tick_ms;
 }
 
 /// False: it failed. True: it stands, or will.

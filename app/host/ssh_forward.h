@@ -23,6 +23,8 @@ class SshForward {
   int fd() const { return socket_.get(); }
   /// For poll(); 0: nothing to wait for.
   short poll_events() const { return events_; }
+  /// As of SshChannel.
+  int patience_ms() const;
 
  private:
   bool open();
@@ -34,8 +36,9 @@ class SshForward {
   const QByteArray host_;
   const int port_;
   std::function<void(const SshProblem&)> answer_;
+  ssh_channel_callbacks_struct callbacks_{};
   SshChannelHandle channel_;
-  bool is_open_ = false, socket_ended_ = false;
+  bool is_open_ = false, socket_ended_ = false, touched_ = false;
   QByteArray to_socket_, to_channel_;
   short events_ = 0;
 };

@@ -12,8 +12,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int tick_ms = 500;
-constexpr int slow_reader_ms = 20;  // something is left to be read, because the owner has not taken what came before
 // A host that says nothing is asked; one that does not answer is lost: 3 s + 6 s, noticed at the next tick.
 constexpr milliseconds ask_after{3'000}, ask_every{2'000}, lost_after{9'000};
 
@@ -93,8 +91,10 @@ void SshWorker::wait() {
   for (const auto& forward : forwards_) {
     if (forward->poll_events() != 0) waits.push_back({forward->fd(), forward->poll_events(), 0});
   }
-  const bool held = std::any_of(channels_.begin(), channels_.end(), [](const auto& channel) { return channel->held_back(); });
-  ::poll(waits.data(), waits.size(), held ? slow_reader_ms : tick_ms);
+  int patience_ms = ssh_tick_ms;
+  for (const auto& channel : channels_) patience_ms = std::min(patience_ms, channel->patience_ms());
+  for (const auto& forward : forwards_) patience_ms = std::min(patience_ms, forward->patience_ms());
+  ::poll(waits.data(), waits.size(), patience_ms);
   if (waits[1].revents != 0) shared_->clear_wake();
   if (waits[0].revents != 0) ssh_event_dopoll(event_.get(), 0);
 }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files of a real host: put and cut off, followed while they grow, brought back whatever happens in between, beside statistics that must not wait.
+#include "app/host/ssh_files.h"
+
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/host/host_pool.h"
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_lab.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::PretendLab;
+using testing::PretendPerson;
+
+constexpr qint64 big_bytes = 100 << 20;
+const QString there = "/home/lab/.cache/n2nq-bench";
+
+struct SshFilesTest : testing::WithEventLoop {
+  static inline std::unique_ptr<PretendLab> lab;
+  QTemporaryDir folder;
+  PretendPerson person;
+  std::unique_ptr<HostPool> pool;
+  std::shared_ptr<LabHost> host;
+
+  static void SetUpTestSuite() {
+    lab = PretendLab::take_up(1);
+    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
+  }
+  static void TearDownTestSuite() { lab.reset(); }
+  void SetUp() override {
+    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    pool = std::make_unique<HostPool>(person, folder.path());
+    host = pool->host(lab->host(1));
+    sh("rm -rf " + there);
+  }
+  static QString sh(const QString& script) { return lab->inside(1, {"setpriv", "--reuid=lab", "--regid=lab", "--clear-groups", "sh", "-c", "cd /home/lab; " + script}).trimmed(); }
+  QString write(const QString& name, const QByteArray& bytes) {
+    QFile file(folder.filePath(name));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(bytes);
+    return file.fileName();
+  }
+  static QByteArray read(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  }
+  static QByteArray random_bytes(qint64 size) {
+    QByteArray out(size, Qt::Uninitialized);
+    quint32 state = 1;
+    for (char& byte : out) byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+    return out;
+  }
+  SshFiles* files() {
+    SshFiles* found = nullptr;
+    bool told = false;
+    host->with_files(host.get(), [&](const SshProblem& problem, SshFiles* given) {
+      EXPECT_TRUE(problem.none()) << problem.why.toStdString();
+      found = given;
+      told = true;
+    });
+    EXPECT_TRUE(wait_until([&] { return told; }));
+    return found;
+  }
+  std::optional<SshProblem> outcome;
+  void begin(const std::shared_ptr<SshTask>& task) {
+    outcome.reset();
+    files()->run(task, host.get(), [this](const SshProblem& problem) { outcome = problem; });
+  }
+  bool ends() {
+    return wait_until([this] { return outcome.has_value(); });
+  }
+};
+
+TEST_F(SshFilesTest, an_upload_that_is_cut_is_never_run_and_the_next_one_repairs_it) {
+  const QString program = write("n2nq-big", random_bytes(big_bytes));
+  for (const int percent : {10, 50, 99}) {
+    begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
+    const qint64 cut_at = big_bytes / 100 * percent;
+    EXPECT_TRUE(wait_until([&] { return outcome || sh("stat -c %s " + there + "/bin/.part-* 2>/dev/null").section('\n', -1).toLongLong() >= cut_at; }));
+    lab->kill_sessions(1);
+    ASSERT_TRUE(ends());
+    if (outcome->none()) continue;  // it was faster than the knife
+    EXPECT_EQ(outcome->kind, SshProblem::Kind::lost) << outcome->why.toStdString();
+    EXPECT_EQ(sh("cd " + there + "/bin; for f in n2nq-*; do [ -e $f ] && echo ${f##*-} $f | sha256sum --check --status || echo $f; done").remove("n2nq-*"), "")
+        << "what has a name that is run is whole";
+    sh("rm -f " + there + "/bin/n2nq-*");
+  }
+  // What other benches of this machine that are gone left behind goes, too; what one that lives is writing stays.
+  const QString stale = sh("ls -A " + there + "/bin | head -1").section('-', 0, 1);
+  sh("cd " + there + "/bin && touch " + stale + "-999999999-1-n2nq-big");
+  auto put = std::make_shared<PutProgram>(program, ".cache/n2nq-bench");
+  begin(put);
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
+  EXPECT_EQ(sh("sha256sum <" + put->path()).section(' ', 0, 0), put->path().section('-', -1));
+  EXPECT_FALSE(sh("ls -A " + there + "/bin").contains("999999999"));
+}
+
+TEST_F(SshFilesTest, what_is_damaged_there_is_sent_again) {
+  const QString program = write("n2nq-small", random_bytes(100'000));
+  auto put = std::make_shared<PutProgram>(program, ".cache/n2nq-bench");
+  begin(put);
+  ASSERT_TRUE(ends() && outcome->none());
+  sh("truncate -s 5000 " + put->path());
+  begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
+  ASSERT_TRUE(ends() && outcome->none());
+  EXPECT_EQ(sh("stat -c %s " + put->path()), "100000");
+}
+
+TEST_F(SshFilesTest, two_that_put_the_same_at_once_do_not_disturb_each_other) {
+  const QString program = write("n2nq-small", random_bytes(5 << 20));
+  HostPool other_pool(person, folder.path());
+  const auto other = other_pool.host(lab->host(1));
+  std::optional<SshProblem> others;
+  other->with_files(other.get(), [&](const SshProblem& problem, SshFiles* given) {
+    ASSERT_TRUE(problem.none());
+    given->run(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"), other.get(), [&](const SshProblem& why) { others = why; });
+  });
+  begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
+  ASSERT_TRUE(wait_until([&] { return outcome && others; }));
+  EXPECT_TRUE(outcome->none() && others->none()) << (outcome->why + others->why).toStdString();
+  EXPECT_EQ(sh("ls -A " + there + "/bin | wc -l"), "1");
+}
+
+TEST_F(SshFilesTest, a_disk_that_becomes_full_on_the_way_is_named_and_keeps_nothing) {
+  lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777,size=64m tmpfs /home/lab/disk"});
+  const QString program = write("n2nq-big", random_bytes(40 << 20));
+  begin(std::make_shared<PutProgram>(program, "disk/bench"));
+  EXPECT_TRUE(wait_until([&] { return outcome || sh("ls -A /home/lab/disk/bench/bin 2>/dev/null").contains(".part"); }));
+  sh("head -c 63M /dev/zero >/home/lab/disk/filler");
+  ASSERT_TRUE(ends());
+  EXPECT_NE(outcome->why.indexOf("became full"), -1) << outcome->why.toStdString();
+  EXPECT_EQ(sh("ls -A /home/lab/disk/bench/bin"), "");
+  lab->inside(1, {"umount", "/home/lab/disk"});
+}
+
+TEST_F(SshFilesTest, a_growing_file_is_followed) {
+  sh("mkdir -p " + there + "/runs && printf 'one\\n' >" + there + "/runs/a.log");
+  const QString local = folder.filePath("a.log");
+  files()->follow(".cache/n2nq-bench/runs/a.log", local);
+  EXPECT_TRUE(wait_until([&] { return read(local) == "one\n"; }));
+  sh("printf 'two\\n' >>" + there + "/runs/a.log");
+  EXPECT_TRUE(wait_until([&] { return read(local) == "one\ntwo\n"; }));
+  files()->follow(".cache/n2nq-bench/runs/later.log", folder.filePath("later.log"));
+  sh("printf 'late\\n' >" + there + "/runs/later.log");
+  EXPECT_TRUE(wait_until([&] { return read(folder.filePath("later.log")) == "late\n"; }));
+  files()->unfollow(local);
+}
+
+TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_there) {
+  sh("mkdir -p " + there + "/runs/x && cd " + there + "/runs/x && head -c 60M /dev/urandom >big.log && for i in $(seq 100); do echo $i >S$i.log; done");
+  const QString sum = sh("sha256sum <" + there + "/runs/x/big.log");
+  const QString local = folder.filePath("back");
+  qint64 done = 0, all = 0;
+  const auto progress = [&](qint64 done_bytes, qint64 all_bytes) { done = done_bytes, all = all_bytes; };
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/x", local, progress));
+  EXPECT_TRUE(wait_until([&] { return outcome || QFileInfo(local + "/big.log").size() > (5 << 20); }));
+  lab->kill_sessions(1);
+  ASSERT_TRUE(ends());
+  const qint64 before = QFileInfo(local + "/big.log").size();
+  EXPECT_FALSE(outcome->none());
+  EXPECT_LT(before, 60 << 20);
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/x", local, progress));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
+  EXPECT_EQ(done, all);
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  hash.addData(read(local + "/big.log"));
+  EXPECT_EQ(QString::fromLatin1(hash.result().toHex()), sum.section(' ', 0, 0));
+  EXPECT_EQ(QDir(local).entryList(QDir::Files).size(), 101);
+  EXPECT_EQ(sh("ls " + there + "/runs"), "");
+}
+
+TEST_F(SshFilesTest, names_that_lead_elsewhere_stay_there) {
+  sh("mkdir -p " + there + "/runs/y/sub && cd " + there + "/runs/y && echo x >good.log && echo x >'..evil' && echo x >'a b' && ln -s /etc/passwd link.log");
+  const QString local = folder.filePath("back/y");
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/y", local, [](qint64, qint64) {}));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(outcome->kind, SshProblem::Kind::files);
+  EXPECT_NE(outcome->why.indexOf("stay there"), -1) << outcome->why.toStdString();
+  EXPECT_EQ(QDir(local).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList{"good.log"});
+  EXPECT_EQ(QDir(folder.filePath("back")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList{"y"});
+}
+
+TEST_F(SshFilesTest, what_a_process_says_does_not_wait_for_a_file) {
+  sh("mkdir -p " + there + "/runs/z && head -c 100M /dev/zero >" + there + "/runs/z/big.log");
+  ASSERT_TRUE(files());
+  // Answers of 100 kB, each asked for when the one before has come.
+  SshExec exec(*host->control(), "exec /bin/sh -c 'b=$(head -c 100000 /dev/zero | tr \"\\0\" x); while read l; do echo $b$l; done'");
+  int answers = 0, answers_meanwhile = 0;
+  QByteArray line;
+  QObject::connect(&exec, &SshExec::output, [&](const QByteArray& bytes) {
+    line += bytes;
+    if (!line.endsWith('\n')) return;
+    EXPECT_EQ(line.size(), 100'002);
+    line.clear();
+    ++answers;
+    if (!outcome) ++answers_meanwhile;
+    exec.write("?\n");
+  });
+  exec.write("?\n");
+  ASSERT_TRUE(wait_until([&] { return answers > 0; }));
+  answers_meanwhile = 0;
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/z", folder.filePath("z"), [](qint64, qint64) {}));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
+  EXPECT_EQ(QFileInfo(folder.filePath("z/big.log")).size(), big_bytes);
+  std::printf("%d answers of 100 kB while 100 MB were fetched\n", answers_meanwhile);
+  EXPECT_GT(answers_meanwhile, 10);
+}
+
+}  // namespace
+}  // namespace n2nq::app
