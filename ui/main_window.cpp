@@ -18,6 +18,7 @@
 #include "ui/card/charts_card.h"
 #include "ui/page/bench_page.h"
 #include "ui/page/help_page.h"
+#include "ui/page/hosts_page.h"
 #include "ui/page/run_bar.h"
 #include "ui/page/status_strip.h"
 #include "ui/text/figures.h"
@@ -37,6 +38,7 @@ const char* const first_preset = "quick";
 const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
+const QString hosts_name = QStringLiteral("Hosts");
 const QString help_name = QStringLiteral("Help");
 
 app::RunControl::Options run_options(const QString& runs_folder) {
@@ -48,7 +50,8 @@ app::RunControl::Options run_options(const QString& runs_folder) {
 }  // namespace
 
 MainWindow::MainWindow(Parts parts)
-    : memory_(std::move(parts.memory)),
+    : hosts_(*parts.hosts),
+      memory_(std::move(parts.memory)),
       run_(run_options(parts.runs_folder), std::move(parts.launchers)),
       presets_(form_, app::Presets(parts.presets_folder)),
       actions_(run_, form_),
@@ -57,7 +60,7 @@ MainWindow::MainWindow(Parts parts)
   setObjectName(QStringLiteral("main_window"));
   setWindowTitle(QStringLiteral("N2NQ Test Bench"));
   theme_.choose(memory_.theme());
-  build();
+  build(parts.checker, std::move(parts.ssh_names));
   make_actions();
   make_menu();
   connect_parts();
@@ -73,7 +76,7 @@ MainWindow::~MainWindow() {
   delete takeCentralWidget();
 }
 
-void MainWindow::build() {
+void MainWindow::build(app::HostChecker* checker, std::function<QStringList()> ssh_names) {
   auto* content = new QWidget;
   auto* all = new QVBoxLayout(content);
   all->setContentsMargins(0, 0, 0, 0);
@@ -81,13 +84,14 @@ void MainWindow::build() {
   all->addWidget(bar_ = new RunBar(form_, presets_, actions_, theme_));
   all->addWidget(make_tab_row());
   pages_ = new QStackedWidget;
-  bench_ = new BenchPage(form_, actions_, *messages_, theme_);
+  bench_ = new BenchPage(form_, actions_, hosts_, *messages_, theme_);
   charts_page_ = new QWidget;
   charts_page_->setObjectName(QStringLiteral("charts_page"));
   auto* charts = new QVBoxLayout(charts_page_);
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
+  hosts_page_ = new HostsPage({&hosts_, checker, std::move(ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
   help_ = new HelpPage(theme_, runs_folder_);
-  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, help_}) pages_->addWidget(page);
+  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, hosts_page_, help_}) pages_->addWidget(page);
   all->addWidget(pages_, 1);
   all->addWidget(status_ = new StatusStrip(form_, actions_, theme_));
   setCentralWidget(content);
@@ -111,7 +115,7 @@ QWidget* MainWindow::make_tab_row() {
   row->addWidget(messages_, 1, Qt::AlignVCenter);
   row->addStretch(0);
   row->addWidget(menu_button_);
-  for (const QString& name : {bench_name, help_name}) tabs_->addTab(name);
+  for (const QString& name : {bench_name, hosts_name, help_name}) tabs_->addTab(name);
   connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::show_tab);
   return band;
 }
@@ -270,7 +274,8 @@ void MainWindow::show_page(const QString& name) {
 void MainWindow::show_tab(int index) {
   if (pages_ == nullptr || index < 0) return;
   const QString name = tabs_->tabText(index);
-  pages_->setCurrentWidget(name == bench_name ? static_cast<QWidget*>(bench_) : name == charts_name ? charts_page_ : help_);
+  const QHash<QString, QWidget*> pages = {{bench_name, bench_}, {charts_name, charts_page_}, {hosts_name, hosts_page_}, {help_name, help_}};
+  pages_->setCurrentWidget(pages.value(name));
 }
 
 void MainWindow::place_charts() {
@@ -312,12 +317,22 @@ LogWindow* MainWindow::open_log(app::Role role, int number) {
                    log_topic);
     return nullptr;
   }
-  return logs_.open(QStringLiteral("Log of %1").arg(service_name(role, number)), path);
+  return follow(logs_.open(QStringLiteral("Log of %1").arg(service_name(role, number)), path), role, number);
+}
+
+/// A log that is written on another host is kept up to date here as long as somebody looks at it.
+LogWindow* MainWindow::follow(LogWindow* window, app::Role role, int number) {
+  if (!actions_.is_on()) return window;
+  run_.follow_log(role, number, true);
+  connect(window, &LogWindow::closed, this, [this, role, number](const QString& path) {
+    if (run_.log_path(role, number) == path) run_.follow_log(role, number, false);
+  });
+  return window;
 }
 
 void MainWindow::open_broker_log() {
   const QString path = run_.broker_log_path();
-  if (!path.isEmpty()) logs_.open(QStringLiteral("Log of N2NQ"), path);
+  if (!path.isEmpty()) follow(logs_.open(QStringLiteral("Log of N2NQ"), path), app::Role::broker, 0);
 }
 
 void MainWindow::open_folder() {

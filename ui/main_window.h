@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "app/control/run_control.h"
+#include "app/host/host_book.h"
+#include "app/host/host_report.h"
 #include "app/host/launcher.h"
 #include "ui/log/log_viewers.h"
 #include "ui/model/preset_choice.h"
@@ -23,6 +25,7 @@ namespace n2nq::ui {
 
 class BenchPage;
 class HelpPage;
+class HostsPage;
 class MessageBar;
 class RunBar;
 class StatusStrip;
@@ -35,6 +38,9 @@ class MainWindow : public QMainWindow {
     QString runs_folder;     // parent of run folders
     QString presets_folder;  // saved presets
     std::unique_ptr<QSettings> memory;
+    app::HostBook* hosts = nullptr;          // lab machines; lives longer
+    app::HostChecker* checker = nullptr;     // lives longer; null: nothing is checked
+    std::function<QStringList()> ssh_names;  // machines that ~/.ssh/config names
   };
   /// A window lower than this shows the charts on a page of their own.
   static constexpr int charts_page_below_px = 800;
@@ -48,8 +54,9 @@ class MainWindow : public QMainWindow {
   Theme& theme() { return theme_; }
   LogViewers& logs() { return logs_; }
   BenchPage* bench_page() const { return bench_; }
+  HostsPage* hosts_page() const { return hosts_page_; }
   const StallMeter& stalls() const { return stalls_; }
-  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Help".
+  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Hosts", "Help".
   QStringList page_names() const;
   void show_page(const QString& name);
   LogWindow* open_log(app::Role role, int number);
@@ -62,7 +69,7 @@ class MainWindow : public QMainWindow {
  private:
   void restore();
   void remember();
-  void build();
+  void build(app::HostChecker* checker, std::function<QStringList()> ssh_names);
   QWidget* make_tab_row();
   void make_actions();
   void make_menu();
@@ -71,6 +78,7 @@ class MainWindow : public QMainWindow {
   void connect_parts();
   void place_charts();
   void show_tab(int index);
+  LogWindow* follow(LogWindow* window, app::Role role, int number);
   void open_broker_log();
   void open_folder();
   void choose_theme(ThemeChoice choice);
@@ -80,6 +88,7 @@ class MainWindow : public QMainWindow {
   void measure_cpu();
   bool may_close();
 
+  app::HostBook& hosts_;
   WindowMemory memory_;
   Theme theme_;
   SettingsForm form_;
@@ -100,6 +109,7 @@ class MainWindow : public QMainWindow {
   MessageBar* messages_ = nullptr;
   BenchPage* bench_ = nullptr;
   QWidget* charts_page_ = nullptr;
+  HostsPage* hosts_page_ = nullptr;
   HelpPage* help_ = nullptr;
   StatusStrip* status_ = nullptr;
   QAction *start_all_ = nullptr, *stop_all_ = nullptr, *save_as_ = nullptr, *log_ = nullptr, *broker_log_ = nullptr, *folder_ = nullptr,

@@ -40,7 +40,9 @@ int run_window(int argc, char** argv) {
   QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
   QApplication::setWindowIcon(program_icon());
 
+  app::HostBook hosts;
   MainWindow::Parts parts;
+  parts.hosts = &hosts;
   parts.launchers = std::make_unique<app::LocalLauncherFactory>();
   parts.runs_folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + QStringLiteral("/n2nq/runs");
   parts.presets_folder = app::Presets::default_folder();

@@ -78,6 +78,7 @@ int RunCommand::execute() {
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
   const auto show_progress = [this] { terminal_.progress(progress_text()); };
   connect(control_.get(), &RunControl::figures_changed, this, show_progress);
+  connect(control_.get(), &RunControl::bringing_back_changed, this, show_progress);
   connect(
       control_.get(), &RunControl::finished, this, [] { QCoreApplication::quit(); }, Qt::QueuedConnection);
 
@@ -104,7 +105,9 @@ QString RunCommand::progress_text() const {
   const LiveFigures& figures = control_->figures();
   QString text = text_of(arguments_.what);
   const double progress = control_->progress(), left = control_->seconds_left();
-  if (control_->state() == RunState::ending) {
+  if (control_->brought_back() >= 0) {
+    text += QString("  fetching logs, %1 %").arg(control_->brought_back() * 100, 0, 'f', 0);
+  } else if (control_->state() == RunState::ending) {
     text += "  ending";
   } else if (progress >= 0) {
     text += QString("  %1 %, %2 s left").arg(progress * 100, 0, 'f', 0).arg(std::max(0.0, left), 0, 'f', 0);

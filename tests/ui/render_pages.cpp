@@ -18,6 +18,10 @@
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
 #include "ui/card/ledger_panel.h"
+#include "ui/dialog/host_dialog.h"
+#include "ui/dialog/host_key_dialog.h"
+#include "ui/dialog/import_dialog.h"
+#include "ui/dialog/secrets_dialog.h"
 #include "ui/page/bench_page.h"
 #include "ui/widget/save_as_dialog.h"
 #include "ui/widget/service_table.h"
@@ -69,10 +73,10 @@ class Renderer {
     bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
   }
 
-  void save_bench(BenchWindow& bench, const QString& what, const QSize& size) {
+  void save_bench(BenchWindow& bench, const QString& what, const QSize& size, const QString& page = QStringLiteral("Bench")) {
     bench.window().resize(size);
     settle(bench);
-    save(bench.window(), name_of(QStringLiteral("Bench"), what, bench.window().theme().is_dark(), size));
+    save(bench.window(), name_of(page, what, bench.window().theme().is_dark(), size));
   }
 
  private:
@@ -258,6 +262,61 @@ bool render_warm_up(Renderer& renderer) {
   return true;
 }
 
+/// The hosts page without a machine, and with four of which two cannot be used; its dialogs; and the cards when every Source is chosen.
+void render_hosts(Renderer& renderer) {
+  BenchWindow bench;
+  const auto save_page = [&](const QString& what) {
+    for (const bool dark : {false, true}) {
+      bench.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
+      for (const QSize& size : sizes) {
+        bench.window().show_page(QStringLiteral("Hosts"));
+        renderer.save_bench(bench, what, size, QStringLiteral("Hosts"));
+      }
+    }
+  };
+  save_page(QStringLiteral("none"));
+  n2nq::app::Host host;
+  for (const char* name : {"lab-1", "lab-2", "lab-3", "cloud-frankfurt-1"}) {
+    host.name = name;
+    host.user = "measure";
+    bench.hosts().put(host);
+    if (bench.hosts().hosts().hosts.size() == 2) {
+      bench.click(QStringLiteral("button_host_check"));
+      bench.checker().find(false);
+      save_page(QStringLiteral("good"));
+    }
+  }
+  bench.click(QStringLiteral("button_host_check"));
+  save_page(QStringLiteral("checking"));
+  bench.checker().find(true);
+  save_page(QStringLiteral("trouble"));
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  n2nq::ui::HostDialog dialog(bench.hosts(), &bench.hosts().hosts().hosts[1], &bench.window());
+  dialog.findChild<QLineEdit*>(QStringLiteral("host_data_address"))->setText(QStringLiteral("lab-2.example.org"));
+  dialog.accept();
+  dialog.show();
+  renderer.save(dialog, QStringLiteral("host-dialog-light"));
+  n2nq::ui::ImportDialog import(bench.hosts(), {QStringLiteral("lab-1"), QStringLiteral("lab-7")}, &bench.window());
+  import.show();
+  renderer.save(import, QStringLiteral("import-dialog-light"));
+  n2nq::ui::HostKeyDialog key({QStringLiteral("lab-1"), QStringLiteral("10.77.0.11 port 22"), QStringLiteral("ED25519"),
+                               QStringLiteral("SHA256:9mZ2oF0vS1yXqkq6w1y0k3hW8E0p9Q3m2c7v1b5n4a0"), QStringLiteral("/home/me/.ssh/known_hosts")},
+                              bench.window().theme(), &bench.window());
+  key.show();
+  renderer.save(key, QStringLiteral("host-key-dialog-light"));
+  n2nq::app::SecretQuestion asked;
+  asked.kind = n2nq::app::SecretQuestion::Kind::passphrase;
+  asked.host = QStringLiteral("lab-1"), asked.user = QStringLiteral("measure"), asked.key_file = QStringLiteral("/home/me/.ssh/id_ed25519");
+  asked.prompts = {{QStringLiteral("Passphrase:"), false}};
+  asked.again = true;
+  n2nq::ui::SecretsDialog secrets(asked, &bench.window());
+  secrets.show();
+  renderer.save(secrets, QStringLiteral("secrets-dialog-light"));
+  bench.set({{"broker.host", "lab-1"}, {"senders.host", "cloud-frankfurt-1"}, {"receivers.host", "lab-1"}});
+  bench.window().show_page(QStringLiteral("Bench"));
+  for (const QSize& size : {sizes[0], sizes[1]}) renderer.save_bench(bench, QStringLiteral("sources"), size);
+}
+
 bool render_trouble(Renderer& renderer) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
@@ -296,6 +355,8 @@ int main(int argc, char** argv) {
   Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
   const QString preset = arguments.value(2, QStringLiteral("thesis-baseline"));
   render_popups(renderer);
+  render_hosts(renderer);
+  if (arguments.value(2) == QStringLiteral("hosts")) return renderer.failed() ? 1 : 0;
   const bool done = render_warm_up(renderer) && render_run(renderer, preset) && render_semantics(renderer, preset) &&
                     render_waiting(renderer) && render_trouble(renderer);
   if (!done) std::fprintf(stderr, "a run did not do what it should\n");

@@ -32,10 +32,10 @@ const QString requests_key = QStringLiteral("queue.requests");
 
 }  // namespace
 
-BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent)
+BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent)
     : Card(QStringLiteral("N2NQ"), parent), form_(form), actions_(actions), desk_(desk), theme_(theme) {
   setObjectName(QStringLiteral("broker_card"));
-  auto* head = new ProcessHead(*this, app::Role::broker, actions, theme);
+  auto* head = new ProcessHead(*this, app::Role::broker, form, actions, hosts, theme);
   add_rules(theme);
   add_switches(theme);
   add_fold_row();

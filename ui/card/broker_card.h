@@ -2,6 +2,7 @@
 // N2NQ, the queue between senders and receivers: its mode and rules, what became of the messages, and where the time goes.
 #pragma once
 
+#include "app/host/host_book.h"
 #include "ui/model/run_actions.h"
 #include "ui/widget/card.h"
 
@@ -23,7 +24,7 @@ class Theme;
 class BrokerCard : public Card {
   Q_OBJECT
  public:
-  BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent = nullptr);
+  BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();

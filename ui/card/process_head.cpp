@@ -5,23 +5,33 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "app/control/role.h"
 #include "ui/card/fault_menu.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/process_notice.h"
 #include "ui/widget/small_button.h"
+#include "ui/widget/source_field.h"
 
 namespace n2nq::ui {
 
-ProcessHead::ProcessHead(Card& card, app::Role role, RunActions& actions, const Theme& theme)
-    : QObject(&card), role_(role), actions_(actions), theme_(theme), button_(new QPushButton), notice_(new ProcessNotice(role)) {
+ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActions& actions, const app::HostBook& hosts, const Theme& theme)
+    : QObject(&card),
+      role_(role),
+      form_(form),
+      actions_(actions),
+      theme_(theme),
+      button_(new QPushButton),
+      notice_(new ProcessNotice(role)) {
   const QString who = role_word(role);
-  const QString where =
-      QStringLiteral("The host that runs %1: this machine").arg(role == app::Role::broker ? who : QStringLiteral("the ") + who);
-  auto* source = described(make_label(QStringLiteral("Source  <b>Local</b>"), "caption"), qPrintable(QStringLiteral("source_") + who),
-                           QStringLiteral("Source: Local"), where);
-  source->setTextFormat(Qt::RichText);
-  card.title_row()->addWidget(source);
+  const QString key = QString::fromLatin1(app::role_key(role)) + QStringLiteral(".host");
+  auto* source = new SourceField(form, key, hosts, theme);
+  place_ = make_label(QString(), "caption");
+  place_->setObjectName(QStringLiteral("place_") + who);
+  place_->setBuddy(source);
+  card.set_subtitle(place_, source);
+  connect(&form_, &SettingsForm::changed, this, &ProcessHead::show_place);
+  show_place();
   faults_button_ =
       small_button(qPrintable(QStringLiteral("button_faults_") + who), QStringLiteral("Faults"),
                    QStringLiteral("Harm to do on purpose while messages flow: to this process, or to the rows selected below"));
@@ -44,6 +54,15 @@ ProcessHead::ProcessHead(Card& card, app::Role role, RunActions& actions, const 
   connect(&actions.run(), &app::RunControl::state_changed, this, &ProcessHead::refresh);
   connect(&theme, &Theme::changed, this, &ProcessHead::refresh);
   refresh();
+}
+
+/// The thesis' words for where a group is, as seen from N2NQ.
+void ProcessHead::show_place() {
+  if (role_ == app::Role::broker) return place_->setText(QStringLiteral("Source"));
+  const app::Settings& settings = form_.settings();
+  const bool internal = app::host_of(role_, settings) == settings.broker.host;
+  place_->setText(internal ? QStringLiteral("Source: internal") : QStringLiteral("Source: external"));
+  place_->setToolTip(internal ? QStringLiteral("On N2NQ's own host") : QStringLiteral("On another host than N2NQ"));
 }
 
 void ProcessHead::refresh() {

@@ -31,14 +31,14 @@ QString exact_us(double value_us) {
 
 }  // namespace
 
-ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent)
+ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent)
     : Card(QStringLiteral("Receivers"), parent),
       form_(form),
       actions_(actions),
       desk_(desk),
       model_(new ServiceModel(app::Role::receivers, this)) {
   setObjectName(QStringLiteral("receivers_card"));
-  auto* head = new ProcessHead(*this, app::Role::receivers, actions, theme);
+  auto* head = new ProcessHead(*this, app::Role::receivers, form, actions, hosts, theme);
   add_form();
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);

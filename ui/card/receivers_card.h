@@ -2,6 +2,7 @@
 // The receivers: how many, what they have received and how long it took, and each of them.
 #pragma once
 
+#include "app/host/host_book.h"
 #include "ui/model/request_desk.h"
 #include "ui/model/run_actions.h"
 #include "ui/model/service_model.h"
@@ -17,7 +18,7 @@ namespace n2nq::ui {
 class ReceiversCard : public Card {
   Q_OBJECT
  public:
-  ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const Theme& theme, QWidget* parent = nullptr);
+  ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();

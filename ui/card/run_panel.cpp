@@ -7,7 +7,10 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QWidgetAction>
+#include <algorithm>
 
+#include "app/control/role.h"
+#include "ui/text/check_text.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
@@ -204,8 +207,13 @@ void RunPanel::clear_figures() {
 QString RunPanel::invitation() const {
   const app::Settings& settings = form_.settings();
   if (actions_.is_on()) return waiting_words();
-  return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers on this machine.")
-      .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount));
+  const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
+                                     [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
+  const QString where = all_local ? QStringLiteral("on this machine")
+                                  : QStringLiteral("(N2NQ on %1, senders on %2, receivers on %3)")
+                                        .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
+  return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers %3.")
+      .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount), where);
 }
 
 QString RunPanel::waiting_words() const {

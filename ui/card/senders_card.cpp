@@ -11,10 +11,10 @@
 
 namespace n2nq::ui {
 
-SendersCard::SendersCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
+SendersCard::SendersCard(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, const Theme& theme, QWidget* parent)
     : Card(QStringLiteral("Senders"), parent), actions_(actions), model_(new ServiceModel(app::Role::senders, this)) {
   setObjectName(QStringLiteral("senders_card"));
-  auto* head = new ProcessHead(*this, app::Role::senders, actions, theme);
+  auto* head = new ProcessHead(*this, app::Role::senders, form, actions, hosts, theme);
   body()->addWidget(new LoadForm(form, theme));
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);

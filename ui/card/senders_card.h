@@ -2,6 +2,7 @@
 // The senders: what they are to send, what they have sent, and each of them.
 #pragma once
 
+#include "app/host/host_book.h"
 #include "ui/model/run_actions.h"
 #include "ui/model/service_model.h"
 #include "ui/widget/card.h"
@@ -13,7 +14,7 @@ namespace n2nq::ui {
 class SendersCard : public Card {
   Q_OBJECT
  public:
-  SendersCard(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+  SendersCard(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, const Theme& theme, QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();

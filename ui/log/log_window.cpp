@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/log/log_window.h"
 
+#include <QCloseEvent>
 #include <QClipboard>
 #include <QDesktopServices>
 #include <QFontMetricsF>
@@ -222,6 +223,11 @@ void LogWindow::copy() {
 
 void LogWindow::open_outside() {
   if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path_))) found_->setText(QStringLiteral("no viewer for it on this system"));
+}
+
+void LogWindow::closeEvent(QCloseEvent* event) {
+  emit closed(path_);
+  QWidget::closeEvent(event);
 }
 
 void LogWindow::keyPressEvent(QKeyEvent* event) {

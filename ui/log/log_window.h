@@ -33,7 +33,12 @@ class LogWindow : public QWidget {
   void find_next();
   void find_previous();
 
+ signals:
+  /// The window is gone for the person; it may live on for a moment.
+  void closed(const QString& path);
+
  protected:
+  void closeEvent(QCloseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
  private:

@@ -32,16 +32,17 @@ QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
 
 }  // namespace
 
-BenchPage::BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messages, const Theme& theme, QWidget* parent)
+BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, MessageBar& messages, const Theme& theme,
+                     QWidget* parent)
     : QWidget(parent), form_(form), actions_(actions), messages_(messages), desk_(form, actions) {
   setObjectName(QStringLiteral("bench_page"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::card);
   cards_ = make_splitter(Qt::Horizontal, "splitter_cards");
-  senders_ = new SendersCard(form, actions, theme);
-  broker_ = new BrokerCard(form, actions, desk_, theme);
-  receivers_ = new ReceiversCard(form, actions, desk_, theme);
+  senders_ = new SendersCard(form, actions, hosts, theme);
+  broker_ = new BrokerCard(form, actions, desk_, hosts, theme);
+  receivers_ = new ReceiversCard(form, actions, desk_, hosts, theme);
   for (QWidget* card : std::initializer_list<QWidget*>{senders_, broker_, receivers_}) cards_->addWidget(card);
   for (int i = 0; i < cards_->count(); ++i) cards_->setStretchFactor(i, card_shares[i]);
   rows_ = make_splitter(Qt::Vertical, "splitter_rows");

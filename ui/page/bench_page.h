@@ -5,6 +5,7 @@
 #include <QList>
 #include <QWidget>
 
+#include "app/host/host_book.h"
 #include "ui/model/request_desk.h"
 #include "ui/model/run_actions.h"
 #include "ui/theme/theme.h"
@@ -23,7 +24,8 @@ class BenchPage : public QWidget {
   Q_OBJECT
  public:
   /// `messages`: where what the run says is shown.
-  BenchPage(SettingsForm& form, RunActions& actions, MessageBar& messages, const Theme& theme, QWidget* parent = nullptr);
+  BenchPage(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, MessageBar& messages, const Theme& theme,
+            QWidget* parent = nullptr);
 
   MessageBar* messages() const { return &messages_; }
   ChartsCard* charts() const { return charts_; }

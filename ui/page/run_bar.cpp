@@ -36,6 +36,7 @@ RunBar::RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, c
   add_states(row);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &RunBar::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &RunBar::refresh);
+  connect(&actions_.run(), &app::RunControl::bringing_back_changed, this, &RunBar::refresh_progress);
   connect(&form_, &SettingsForm::changed, this, &RunBar::refresh);
   connect(&presets_, &PresetChoice::changed, this, &RunBar::refresh_preset);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &RunBar::refresh_preset);
@@ -121,7 +122,7 @@ void RunBar::refresh() {
   const Tokens& t = theme_.tokens();
   start_->setIcon(theme_.icon(Glyph::play, on ? t.text : t.on_primary));
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
-  stop_->setToolTip(ending ? QStringLiteral("Ends everything at once, without waiting for what is still queued (Shift+F5)")
+  stop_->setToolTip(ending ? QStringLiteral("Ends everything at once, without waiting for what is still queued or written elsewhere (Shift+F5)")
                            : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));
   const app::Settings& settings = actions_.shown_settings();
   const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};
@@ -137,6 +138,10 @@ void RunBar::refresh_progress() {
     case app::RunState::preparing:
       return progress_->set_progress(0, QStringLiteral("preparing"));
     case app::RunState::ending:
+      if (run.brought_back() >= 0) {
+        const int percent = std::min(99, static_cast<int>(run.brought_back() * 100));
+        return progress_->set_progress(run.brought_back(), QStringLiteral("fetching logs · %1 %").arg(percent));
+      }
       return progress_->set_progress(share_sent(), QStringLiteral("ending"));
     case app::RunState::finished:
       return progress_->set_progress(share_sent(), QStringLiteral("finished"));

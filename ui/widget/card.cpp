@@ -10,18 +10,25 @@
 
 namespace n2nq::ui {
 
-Card::Card(const QString& title, QWidget* parent) : QFrame(parent), title_row_(new QHBoxLayout), body_(new QVBoxLayout) {
+Card::Card(const QString& title, QWidget* parent) : QFrame(parent), title_(new QVBoxLayout), title_row_(new QHBoxLayout), body_(new QVBoxLayout) {
   setProperty("card", true);
   setAccessibleName(title);
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::between);
   title_row_->setSpacing(space::between);
-  title_row_->addWidget(make_label(title, "title"));
+  title_->setSpacing(0);
+  title_->addWidget(make_label(title, "title"));
+  title_row_->addLayout(title_);
   title_row_->addStretch(1);
   body_->setSpacing(space::between);
   all->addLayout(title_row_);
   all->addLayout(body_, 1);
+}
+
+void Card::set_subtitle(QLabel* caption, QWidget* control) {
+  title_->addWidget(caption);
+  title_row_->insertWidget(1, control);
 }
 
 QLabel* make_label(const QString& text, const char* role, QWidget* parent) {

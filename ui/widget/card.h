@@ -18,8 +18,11 @@ class Card : public QFrame {
   /// Controls are added here, behind the title and a stretch.
   QHBoxLayout* title_row() const { return title_row_; }
   QVBoxLayout* body() const { return body_; }
+  /// A caption under the title, and a control right of both.
+  void set_subtitle(QLabel* caption, QWidget* control);
 
  private:
+  QVBoxLayout* title_;
   QHBoxLayout* title_row_;
   QVBoxLayout* body_;
 };

@@ -128,6 +128,10 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   QStyleOptionComboBox option;
   initStyleOption(&option);
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
+  if (!is_plain()) {
+    const int room = width() - space::card - (locked_ ? 0 : chevron_room_px);
+    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
+  }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   if (locked_) return;
   // A box without a frame has its chevron behind its text, as a word that can be changed.

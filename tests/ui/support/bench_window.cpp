@@ -11,7 +11,9 @@
 #include <QTest>
 #include <QTimer>
 
-#include "app/host/local_launcher.h"
+#include "app/host/host_launchers.h"
+
+#include "ui/widget/message_bar.h"
 
 namespace n2nq::ui_test {
 
@@ -25,10 +27,15 @@ BenchWindow::~BenchWindow() {
 
 void BenchWindow::open() {
   ui::MainWindow::Parts parts;
-  parts.launchers = std::make_unique<app::LocalLauncherFactory>(programs_);
   parts.runs_folder = folder_.filePath(QStringLiteral("runs"));
   parts.presets_folder = folder_.filePath(QStringLiteral("presets"));
   parts.memory = std::make_unique<QSettings>(memory_file(), QSettings::IniFormat);
+  hosts_ = std::make_unique<app::HostBook>(folder_.filePath(QStringLiteral("hosts.yaml")));
+  parts.hosts = hosts_.get();
+  parts.checker = &checker_;
+  parts.ssh_names = [this] { return ssh_names; };
+  parts.launchers = std::make_unique<app::HostLaunchers>(
+      *hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
   window_ = std::make_unique<ui::MainWindow>(std::move(parts));
   window_->show();
 }
@@ -37,6 +44,10 @@ void BenchWindow::reopen() {
   window_->close();
   window_.reset();
   open();
+}
+
+QString BenchWindow::messages() {
+  return window_->findChild<ui::MessageBar*>()->messages().join(u'\n');
 }
 
 bool BenchWindow::click(const QString& object_name) {

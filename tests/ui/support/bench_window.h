@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "tests/ui/support/canned_checker.h"
 #include "ui/main_window.h"
 
 class QAbstractButton;
@@ -27,6 +28,11 @@ class BenchWindow {
   QString folder() const { return folder_.path(); }
   QString memory_file() const { return folder_.filePath(QStringLiteral("memory.ini")); }
 
+  app::HostBook& hosts() { return *hosts_; }
+  CannedChecker& checker() { return checker_; }
+  /// All that the message bar holds.
+  QString messages();
+  QStringList ssh_names;  // what ~/.ssh/config offers
   /// Closes the window and opens a new one with the same folders, as a next session does.
   void reopen();
   template <class Widget>
@@ -50,6 +56,8 @@ class BenchWindow {
 
   const QString programs_;
   QTemporaryDir folder_;
+  std::unique_ptr<app::HostBook> hosts_;
+  CannedChecker checker_;
   std::unique_ptr<ui::MainWindow> window_;
 };
 

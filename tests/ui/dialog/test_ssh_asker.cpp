@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The questions of connections, answered by key and by mouse.
+#include "ui/dialog/ssh_asker.h"
+
+#include <QAbstractButton>
+#include <QApplication>
+#include <QDialog>
+#include <QLineEdit>
+#include <QTest>
+
+using namespace n2nq;
+
+class TestSshAsker : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    window = std::make_unique<QWidget>();
+    window->show();
+    asker = std::make_unique<ui::SshAsker>();
+    asker->set_window(window.get(), theme);
+  }
+  void cleanup() {
+    asker.reset();
+    window.reset();
+  }
+
+  void an_unknown_machine_is_refused_unless_somebody_says_yes() {
+    const auto answered = [this](Qt::Key key, const char* click) {
+      std::optional<bool> answer;
+      asker->ask_host_key(key_question(), [&](bool yes) { answer = yes; });
+      QDialog* dialog = this->dialog();
+      if (dialog == nullptr) return answer;
+      if (dialog->findChild<QLineEdit*>("host_key_fingerprint")->text() != key_question().fingerprint) return answer;
+      if (click != nullptr) {
+        QTest::mouseClick(dialog->findChild<QAbstractButton*>(QString::fromLatin1(click)), Qt::LeftButton);
+      } else {
+        QTest::keyClick(dialog, key);
+      }
+      return answer;
+    };
+    QCOMPARE(answered(Qt::Key_Return, nullptr), std::optional(false));
+    QCOMPARE(answered(Qt::Key_Escape, nullptr), std::optional(false));
+    QCOMPARE(answered(Qt::Key_unknown, "host_key_no"), std::optional(false));
+    QCOMPARE(answered(Qt::Key_unknown, "host_key_yes"), std::optional(true));
+  }
+
+  void secrets_are_typed_unseen_and_handed_over_once() {
+    app::SecretQuestion question;
+    question.kind = app::SecretQuestion::Kind::keyboard_interactive;
+    question.host = "lab-1", question.user = "measure";
+    question.prompts = {{"Password:", false}, {"Room:", true}};
+    std::optional<std::vector<app::Secret>> answer;
+    asker->ask_secrets(question, [&](auto given) { answer = std::move(given); });
+    QVERIFY(dialog() != nullptr);
+    auto* first = dialog()->findChild<QLineEdit*>("secret_1");
+    auto* second = dialog()->findChild<QLineEdit*>("secret_2");
+    QCOMPARE(first->echoMode(), QLineEdit::Password);
+    QCOMPARE(second->echoMode(), QLineEdit::Normal);
+    QTest::keyClicks(first, "dream");
+    QTest::keyClicks(second, "7");
+    QTest::keyClick(second, Qt::Key_Return);
+    QVERIFY(answer && answer->size() == 2);
+    QCOMPARE(std::string(answer->at(1).text()), std::string("7"));
+  }
+
+  void who_does_not_want_to_answer_says_nothing() {
+    app::SecretQuestion question;
+    question.prompts = {{"Password:", false}};
+    bool asked = false, answered = false;
+    asker->ask_secrets(question, [&](auto given) { asked = true, answered = given.has_value(); });
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+    QVERIFY(asked && !answered);
+  }
+
+  void one_question_is_shown_at_a_time() {
+    std::vector<int> answers;
+    for (int i = 0; i < 3; ++i) asker->ask_host_key(key_question(), [&, i](bool) { answers.push_back(i); });
+    for (int i = 0; i < 3; ++i) {
+      QVERIFY(dialog() != nullptr);
+      QCOMPARE(window->findChildren<QDialog*>().size(), 1);
+      QTest::keyClick(dialog(), Qt::Key_Escape);
+      QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+    QCOMPARE(answers, (std::vector<int>{0, 1, 2}));
+    QVERIFY(dialog() == nullptr);
+  }
+
+  void questions_end_with_a_no_when_nobody_can_answer_any_more() {
+    std::vector<bool> answers;
+    asker->ask_host_key(key_question(), [&](bool yes) { answers.push_back(yes); });
+    asker->ask_host_key(key_question(), [&](bool yes) { answers.push_back(yes); });
+    window.reset();
+    QCOMPARE(answers, (std::vector<bool>{false, false}));
+    asker->ask_host_key(key_question(), [&](bool yes) { answers.push_back(yes); });
+    QCOMPARE(answers.size(), 3u);
+  }
+
+ private:
+  static app::HostKeyQuestion key_question() {
+    return {"lab-1", "10.77.0.11 port 22", "ED25519", "SHA256:9mZ2oF0vS1yXqkq6w1y0k3hW8E0p9Q3m2c7v1b5n4a0", "/home/me/.ssh/known_hosts"};
+  }
+  QDialog* dialog() { return qobject_cast<QDialog*>(QApplication::activeModalWidget()); }
+
+  ui::Theme theme;
+  std::unique_ptr<QWidget> window;
+  std::unique_ptr<ui::SshAsker> asker;
+};
+
+QTEST_MAIN(TestSshAsker)
+#include "test_ssh_asker.moc"

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The hosts page and the choice of a Source, used as a person does: by mouse and by keyboard alone.
+#include <QAbstractButton>
+#include <QApplication>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QTableView>
+#include <QTest>
+#include <QTextBrowser>
+#include <QTimer>
+
+#include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/canned_checker.h"
+#include "ui/dialog/host_dialog.h"
+#include "ui/dialog/import_dialog.h"
+
+using namespace n2nq;
+using namespace n2nq::ui_test;
+
+namespace {
+
+/// What is done in a dialog, once it is open.
+void in_dialog(const std::function<void(QWidget& dialog)>& act) {
+  QTimer::singleShot(0, [act] {
+    QWidget* dialog = QApplication::activeModalWidget();
+    QVERIFY2(dialog != nullptr, "no dialog opened");
+    act(*dialog);
+    if (QApplication::activeModalWidget() == dialog) dialog->close();
+  });
+}
+
+void type_into(QWidget& dialog, const char* name, const QString& text) {
+  auto* field = dialog.findChild<QLineEdit*>(QString::fromLatin1(name));
+  QVERIFY2(field != nullptr, name);
+  field->setFocus();
+  field->selectAll();
+  QTest::keyClicks(field, text);
+}
+
+app::Host named(const char* name) {
+  app::Host host;
+  host.name = name;
+  return host;
+}
+
+}  // namespace
+
+class TestHosts : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void init() {
+    bench = std::make_unique<BenchWindow>();
+    bench->window().show_page(QStringLiteral("Hosts"));
+    bench->window().activateWindow();  // shortcuts are an active window's
+    QVERIFY(QTest::qWaitForWindowActive(&bench->window()));
+  }
+  void cleanup() { bench.reset(); }
+
+  void a_machine_is_added_edited_removed_and_brought_back() {
+    QVERIFY(bench->find<QLabel>("hosts_invitation")->isVisible());
+    in_dialog([](QWidget& dialog) {
+      type_into(dialog, "host_name", "local");
+      QTest::keyClick(&dialog, Qt::Key_Return);
+      auto* problem = dialog.findChild<QLabel*>("host_name_problem");
+      QCOMPARE(problem->text(), QStringLiteral("✕ must not be local: that is this machine"));
+      QVERIFY(dialog.isVisible());
+      type_into(dialog, "host_name", "lab-1");
+      QCOMPARE(problem->text(), QString());
+      type_into(dialog, "host_port", "2222");
+      QTest::keyClick(&dialog, Qt::Key_Return);
+    });
+    QVERIFY(bench->click("button_host_add"));
+    QCOMPARE(bench->hosts().hosts().hosts.size(), 1u);
+    QCOMPARE(bench->hosts().hosts().find("lab-1")->port, 2222);
+    QVERIFY(!bench->find<QLabel>("hosts_invitation")->isVisible());
+
+    in_dialog([](QWidget& dialog) {
+      type_into(dialog, "host_data_address", "10.0.0.7");
+      QTest::keyClick(&dialog, Qt::Key_Return);
+    });
+    QTest::keyClick(table(), Qt::Key_Return);
+    QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
+
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(bench->hosts().hosts().hosts.empty());
+    QVERIFY(bench->click("button_host_undo"));
+    QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
+    QVERIFY(!bench->find<QAbstractButton>("button_host_undo")->isEnabled());
+  }
+
+  void everything_is_reached_by_keyboard() {
+    bench->hosts().put(named("lab-1"));
+    table()->setFocus();
+    table()->selectRow(1);
+    in_dialog([](QWidget& dialog) {
+      type_into(dialog, "host_name", "lab-2");
+      QTest::keyClick(&dialog, Qt::Key_Return);
+    });
+    QTest::keyClick(table(), Qt::Key_N, Qt::ControlModifier);
+    QVERIFY(bench->hosts().hosts().find("lab-2"));
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(!bench->hosts().hosts().find("lab-2"));
+    QTest::keyClick(table(), Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(bench->hosts().hosts().find("lab-2"));
+    QVERIFY(bench->window().focusWidget() == table());
+  }
+
+  void machines_come_over_from_ssh_config_once() {
+    bench->hosts().put(named("lab-1"));
+    bench->ssh_names = {"lab-1", "lab-2", "-odd"};
+    in_dialog([](QWidget& dialog) {
+      auto* list = dialog.findChild<QListWidget*>("import_names");
+      QCOMPARE(list->count(), 3);
+      QVERIFY(!(list->item(0)->flags() & Qt::ItemIsEnabled));
+      QVERIFY(!(list->item(2)->flags() & Qt::ItemIsEnabled));
+      QVERIFY(!dialog.findChild<QAbstractButton*>("import_take")->isEnabled());
+      list->setFocus();
+      list->setCurrentRow(1);
+      QTest::keyClick(list, Qt::Key_Space);
+      QTest::mouseClick(dialog.findChild<QAbstractButton*>("import_take"), Qt::LeftButton);
+    });
+    QVERIFY(bench->click("button_host_import"));
+    QCOMPARE(bench->hosts().hosts().hosts.size(), 2u);
+    QCOMPARE(bench->hosts().hosts().find("lab-2")->ssh_target(), std::string("lab-2"));
+  }
+
+  void every_red_cell_says_what_to_do() {
+    for (const char* name : {"lab-1", "lab-2"}) bench->hosts().put(named(name));
+    bench->form().set("broker.port", "4711");
+    QVERIFY(bench->click("button_host_check"));
+    QCOMPARE(bench->checker().asked_port, 4711);
+    QCOMPARE(bench->find<QAbstractButton>("button_host_check")->text(), QStringLiteral("Cancel"));
+    bench->checker().find(true);
+    QCOMPARE(bench->find<QAbstractButton>("button_host_check")->text(), QStringLiteral("Check"));
+    const QString advice = bench->find<QTextBrowser>("hosts_advice")->toPlainText();
+    int red = 0;
+    for (auto* view : {table(), bench->find<QTableView>("paths_table")}) {
+      for (int row = 0; row < view->model()->rowCount(); ++row) {
+        for (int column = 0; column < view->model()->columnCount(); ++column) {
+          const QModelIndex cell = view->model()->index(row, column);
+          if (!cell.data().toString().startsWith(QStringLiteral("✕"))) continue;
+          ++red;
+          const QString what_to_do = cell.data(Qt::ToolTipRole).toString().section(QStringLiteral("What to do: "), 1);
+          QVERIFY2(!what_to_do.isEmpty(), qPrintable(cell.data().toString()));
+          QVERIFY2(advice.contains(what_to_do), qPrintable(what_to_do));
+        }
+      }
+    }
+    QCOMPARE(red, 4);
+  }
+
+  void a_check_can_be_cancelled() {
+    bench->hosts().put(named("lab-1"));
+    table()->setFocus();
+    QTest::keyClick(table(), Qt::Key_R, Qt::ControlModifier);
+    QVERIFY(bench->checker().is_checking());
+    QCOMPARE(table()->model()->index(1, 2).data().toString(), QStringLiteral("…"));
+    QTest::keyClick(table(), Qt::Key_R, Qt::ControlModifier);
+    QVERIFY(!bench->checker().is_checking());
+    QCOMPARE(table()->model()->index(1, 2).data().toString(), QStringLiteral("–"));
+  }
+
+  void the_own_address_is_checked_before_it_is_kept() {
+    QVERIFY(bench->type("local_data_address", "bench.example.org"));
+    QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);
+    QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains("must be a numeric address"));
+    QVERIFY(bench->hosts().hosts().local_data_address.empty());
+    QVERIFY(bench->type("local_data_address", "10.0.0.2"));
+    QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);
+    QCOMPARE(bench->hosts().hosts().local_data_address, std::string("10.0.0.2"));
+    QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
+  }
+
+  void a_source_offers_local_and_the_machines_and_says_internal_or_external() {
+    for (const char* name : {"lab-1", "lab-2"}) bench->hosts().put(named(name));
+    bench->window().show_page(QStringLiteral("Bench"));
+    auto* broker = bench->find<QComboBox>("field_broker_host");
+    auto* senders = bench->find<QComboBox>("field_senders_host");
+    auto* place = bench->find<QLabel>("place_senders");
+    QCOMPARE(broker->count(), 3);
+    QCOMPARE(place->text(), QStringLiteral("Source: internal"));
+    broker->setFocus();
+    QTest::keyClick(broker, Qt::Key_Down);
+    QCOMPARE(bench->form().settings().broker.host, std::string("lab-1"));
+    QCOMPARE(place->text(), QStringLiteral("Source: external"));
+    senders->setFocus();
+    QTest::keyClick(senders, Qt::Key_Down);
+    QCOMPARE(place->text(), QStringLiteral("Source: internal"));
+    QCOMPARE(bench->find<QLabel>("place_receivers")->text(), QStringLiteral("Source: external"));
+    bench->hosts().remove("lab-1");
+    QCOMPARE(broker->currentText(), QStringLiteral("lab-1 (unknown)"));
+  }
+
+  void a_start_on_a_machine_that_nobody_knows_says_so() {
+    bench->form().set("senders.host", "lab-9");
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(bench->click("button_start_all"));
+    QCOMPARE(bench->run().state(), app::RunState::idle);
+    QVERIFY2(bench->messages().contains("senders.host is lab-9, which is no host of"), qPrintable(bench->messages()));
+  }
+
+ private:
+  QTableView* table() { return bench->find<QTableView>("hosts_table"); }
+  std::unique_ptr<BenchWindow> bench;
+};
+
+QTEST_MAIN(TestHosts)
+#include "test_hosts.moc"

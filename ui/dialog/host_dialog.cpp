@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/dialog/host_dialog.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "ui/text/qt_text.h"
+#include "ui/theme/tokens.h"
+#include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
+
+namespace n2nq::ui {
+
+namespace {
+constexpr int width_px = 520;
+constexpr int field_text_max = 4096;
+}  // namespace
+
+HostDialog::HostDialog(app::HostBook& book, const app::Host* host, QWidget* parent) : QDialog(parent), book_(book) {
+  setObjectName(QStringLiteral("host_dialog"));
+  setWindowTitle(host != nullptr ? QStringLiteral("Edit lab machine") : QStringLiteral("Add lab machine"));
+  setFixedWidth(width_px);
+  if (host != nullptr) {
+    edited_ = *host;
+    old_name_ = QString::fromStdString(host->name);
+  }
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  all->setSpacing(space::between);
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(space::card);
+  grid->setVerticalSpacing(0);
+  grid->setColumnStretch(1, 1);
+  int row = 0;
+  for (const app::HostField& field : app::host_fields()) {
+    const QString key = qt_text(field.key);
+    auto* edit = described(new QLineEdit(QString::fromStdString(field.text(edited_))), qPrintable(QStringLiteral("host_") + key),
+                           qt_text(field.label), qt_text(field.meaning));
+    edit->setPlaceholderText(qt_text(field.unset));
+    edit->setMaxLength(field_text_max);
+    auto* label = make_label(qt_text(field.label), "secondary");
+    label->setBuddy(edit);
+    auto* problem = make_label(QString(), "problem");
+    problem->setObjectName(QStringLiteral("host_%1_problem").arg(key));
+    problem->setWordWrap(true);
+    // Room for one line, so that nothing moves when something short is refused.
+    problem->setMinimumHeight(problem->fontMetrics().height());
+    grid->addWidget(label, row, 0);
+    grid->addWidget(edit, row, 1);
+    grid->addWidget(problem, row + 1, 1);
+    row += 2;
+    fields_.insert(key, edit);
+    problems_.insert(key, problem);
+    connect(edit, &QLineEdit::textEdited, this, [this, &field] { check(field); });
+  }
+  all->addLayout(grid);
+  refused_ = make_label(QString(), "problem");
+  refused_->setObjectName(QStringLiteral("host_refused"));
+  refused_->setWordWrap(true);
+  all->addWidget(refused_);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(space::between);
+  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "host_cancel", QStringLiteral("Cancel"), QString());
+  const QString word = host != nullptr ? QStringLiteral("Save") : QStringLiteral("Add");
+  auto* save = described(new QPushButton(word), "host_save", word, QString());
+  save->setProperty("main", true);
+  save->setDefault(true);
+  buttons->addStretch(1);
+  buttons->addWidget(cancel);
+  buttons->addWidget(save);
+  all->addLayout(buttons);
+  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(save, &QPushButton::clicked, this, &HostDialog::accept);
+}
+
+void HostDialog::check(const app::HostField& field) {
+  const QString key = qt_text(field.key);
+  const auto problem = field.set(edited_, app::trimmed(fields_[key]->text().toStdString()));
+  problems_[key]->setText(problem ? QStringLiteral("✕ ") + qt_text(*problem) : QString());
+  fields_[key]->setAccessibleDescription(problem ? qt_text(*problem) : QString());
+  set_style_property(fields_[key], "refused", problem.has_value());
+  refused_->clear();
+}
+
+void HostDialog::accept() {
+  for (const app::HostField& field : app::host_fields()) check(field);
+  for (const app::HostField& field : app::host_fields()) {
+    const QString key = qt_text(field.key);
+    if (!problems_[key]->text().isEmpty()) return fields_[key]->setFocus();
+  }
+  const QString error = book_.put(edited_, old_name_);
+  if (error.isEmpty()) return QDialog::accept();
+  refused_->setText(QStringLiteral("✕ ") + error);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Edits a copy of one lab machine and hands it to the book; what is refused is said beside its field.
+#pragma once
+
+#include <QDialog>
+#include <QHash>
+
+#include "app/host/host_book.h"
+
+class QLabel;
+class QLineEdit;
+
+namespace n2nq::ui {
+
+class HostDialog : public QDialog {
+  Q_OBJECT
+ public:
+  /// `host`: null for a new one.
+  HostDialog(app::HostBook& book, const app::Host* host, QWidget* parent = nullptr);
+  void accept() override;
+  /// Of the host that was put into the book.
+  QString name() const { return QString::fromStdString(edited_.name); }
+
+ private:
+  void check(const app::HostField& field);
+
+  app::HostBook& book_;
+  app::Host edited_;
+  QString old_name_;
+  QHash<QString, QLineEdit*> fields_;
+  QHash<QString, QLabel*> problems_;
+  QLabel* refused_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/dialog/import_dialog.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+
+#include "ui/theme/tokens.h"
+#include "ui/widget/card.h"
+
+namespace n2nq::ui {
+
+namespace {
+constexpr QSize size_px(420, 380);
+}
+
+ImportDialog::ImportDialog(app::HostBook& book, const QStringList& names, QWidget* parent) : QDialog(parent), book_(book) {
+  setObjectName(QStringLiteral("import_dialog"));
+  setWindowTitle(QStringLiteral("Import from ~/.ssh/config"));
+  resize(size_px);
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  all->setSpacing(space::between);
+  auto* words = make_label(names.isEmpty() ? QStringLiteral("~/.ssh/config names no machine. A line such as \"Host lab-1\" does, or use Add.")
+                                           : QStringLiteral("Address, port, user and key stay as ~/.ssh/config says. Space chooses."),
+                           "secondary");
+  words->setWordWrap(true);
+  all->addWidget(words);
+  list_ = described(new QListWidget, "import_names", QStringLiteral("Machines of ~/.ssh/config"), QString());
+  for (const QString& name : names) {
+    app::Host host;
+    auto* item = new QListWidgetItem(name, list_);
+    const auto problem = app::parse_host_name(name.toStdString(), host.name);
+    const bool known = book_.hosts().find(name.toStdString()) != nullptr;
+    if (problem || known) {
+      item->setText(name + (known ? QStringLiteral("  (is there)") : QStringLiteral("  (no name for a machine)")));
+      item->setToolTip(known ? QString() : QString::fromStdString("A name " + *problem));
+      item->setFlags(Qt::NoItemFlags);
+    } else {
+      item->setData(Qt::UserRole, name);
+      item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+      item->setCheckState(Qt::Unchecked);
+    }
+  }
+  all->addWidget(list_, 1);
+  problem_ = make_label(QString(), "problem");
+  problem_->setObjectName(QStringLiteral("import_problem"));
+  problem_->setWordWrap(true);
+  all->addWidget(problem_);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(space::between);
+  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "import_cancel", QStringLiteral("Cancel"), QString());
+  take_ = described(new QPushButton, "import_take", QStringLiteral("Import"), QString());
+  take_->setProperty("main", true);
+  take_->setDefault(true);
+  buttons->addStretch(1);
+  buttons->addWidget(cancel);
+  buttons->addWidget(take_);
+  all->addLayout(buttons);
+  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(take_, &QPushButton::clicked, this, &ImportDialog::accept);
+  connect(list_, &QListWidget::itemChanged, this, &ImportDialog::refresh);
+  refresh();
+}
+
+QStringList ImportDialog::chosen() const {
+  QStringList out;
+  for (int i = 0; i < list_->count(); ++i) {
+    const QListWidgetItem* item = list_->item(i);
+    if (item->checkState() == Qt::Checked) out << item->data(Qt::UserRole).toString();
+  }
+  return out;
+}
+
+void ImportDialog::refresh() {
+  const qsizetype count = chosen().size();
+  take_->setEnabled(count > 0);
+  take_->setText(count > 0 ? QStringLiteral("Import %1").arg(count) : QStringLiteral("Import"));
+}
+
+void ImportDialog::accept() {
+  for (const QString& name : chosen()) {
+    app::Host host;
+    host.name = name.toStdString();
+    const QString error = book_.put(host);
+    if (error.isEmpty()) continue;
+    problem_->setText(QStringLiteral("✕ ") + error);
+    return;
+  }
+  QDialog::accept();
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/dialog/secrets_dialog.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "ui/theme/tokens.h"
+#include "ui/widget/card.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int width_px = 460;
+constexpr int answer_chars_max = 1024;
+
+QString headline(const app::SecretQuestion& question) {
+  switch (question.kind) {
+    case app::SecretQuestion::Kind::passphrase:
+      return QStringLiteral("Passphrase of a key");
+    case app::SecretQuestion::Kind::password:
+      return QStringLiteral("Password of %1 on %2").arg(question.user, question.host);
+    case app::SecretQuestion::Kind::keyboard_interactive:
+      break;
+  }
+  return QStringLiteral("%1 asks %2").arg(question.host, question.user);
+}
+
+}  // namespace
+
+SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* parent) : QDialog(parent) {
+  setObjectName(QStringLiteral("secrets_dialog"));
+  setWindowTitle(QStringLiteral("Log in to %1").arg(question.host));
+  setFixedWidth(width_px);
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  all->setSpacing(space::between);
+  const auto add_words = [all](const QString& text, const char* role) {
+    auto* label = make_label(text, role);
+    label->setTextFormat(Qt::PlainText);  // part of it comes from the machine
+    label->setWordWrap(true);
+    all->addWidget(label);
+  };
+  add_words(headline(question), "title");
+  if (question.kind == app::SecretQuestion::Kind::passphrase) {
+    add_words(QStringLiteral("%1, to log in as %2 on %3").arg(question.key_file, question.user, question.host), "secondary");
+  }
+  if (!question.instruction.isEmpty()) add_words(question.instruction, "secondary");
+  if (question.again) add_words(QStringLiteral("✕ That was not right"), "problem");
+  for (const app::SecretPrompt& prompt : question.prompts) {
+    add_words(prompt.text, "body");
+    const QByteArray name = "secret_" + QByteArray::number(fields_.size() + 1);
+    auto* field = described(new QLineEdit, name.constData(), prompt.text, QStringLiteral("Kept in memory until the bench ends, and nowhere else"));
+    field->setEchoMode(prompt.echo ? QLineEdit::Normal : QLineEdit::Password);
+    field->setMaxLength(answer_chars_max);
+    all->addWidget(field);
+    fields_ << field;
+  }
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::between);
+  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "secrets_cancel", QStringLiteral("Cancel"), QString());
+  auto* go_on = described(new QPushButton(QStringLiteral("Log in")), "secrets_log_in", QStringLiteral("Log in"), QString());
+  go_on->setProperty("main", true);
+  go_on->setDefault(true);
+  row->addStretch(1);
+  row->addWidget(cancel);
+  row->addWidget(go_on);
+  all->addLayout(row);
+  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+  connect(go_on, &QPushButton::clicked, this, &QDialog::accept);
+}
+
+SecretsDialog::~SecretsDialog() {
+  for (QLineEdit* field : fields_) field->clear();
+}
+
+std::vector<app::Secret> SecretsDialog::take_answers() {
+  std::vector<app::Secret> answers;
+  for (QLineEdit* field : fields_) {
+    QByteArray text = field->text().toUtf8();
+    answers.emplace_back(text);
+    text.fill('\0');
+    field->clear();
+  }
+  return answers;
+}
+
+}  // namespace n2nq::ui

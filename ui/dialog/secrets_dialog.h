@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Asks for what only the person knows. What is typed is handed over once and kept nowhere here.
+#pragma once
+
+#include <QDialog>
+#include <QList>
+
+#include "app/host/ssh_questions.h"
+
+class QLineEdit;
+
+namespace n2nq::ui {
+
+class SecretsDialog : public QDialog {
+  Q_OBJECT
+ public:
+  explicit SecretsDialog(const app::SecretQuestion& question, QWidget* parent = nullptr);
+  ~SecretsDialog() override;
+  /// As many as there were prompts; the fields are empty afterwards.
+  std::vector<app::Secret> take_answers();
+
+ private:
+  QList<QLineEdit*> fields_;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked; the window goes on meanwhile.
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <deque>
+
+#include "app/host/ssh_questions.h"
+#include "ui/theme/theme.h"
+
+class QDialog;
+
+namespace n2nq::ui {
+
+class SshAsker : public QObject, public app::SshQuestions {
+  Q_OBJECT
+ public:
+  /// Every question is answered with no before there is a window, and when it is gone.
+  explicit SshAsker(QObject* parent = nullptr) : QObject(parent) {}
+  ~SshAsker() override;
+  /// `theme` lives as long as the window.
+  void set_window(QWidget* window, const Theme& theme);
+
+  void ask_host_key(const app::HostKeyQuestion& question, std::function<void(bool)> answer) override;
+  void ask_secrets(const app::SecretQuestion& question, std::function<void(std::optional<std::vector<app::Secret>>)> answer) override;
+
+ private:
+  struct Question {
+    std::function<QDialog*()> make;
+    std::function<void(QDialog*)> answer;  // null: no
+  };
+  void put(Question question);
+  void show_next();
+
+  QPointer<QWidget> window_;
+  const Theme* theme_ = nullptr;
+  std::deque<Question> waiting_;  // the first is the one that is shown
+  QDialog* shown_ = nullptr;
+};
+
+}  // namespace n2nq::ui

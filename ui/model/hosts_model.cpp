@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/model/hosts_model.h"
+
+#include "ui/text/check_text.h"
+#include "ui/text/figures.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const Theme& theme, int role) {
+  switch (role) {
+    case Qt::DisplayRole:
+      return cell_text(cell);
+    case Qt::ToolTipRole:
+    case Qt::AccessibleDescriptionRole:
+      return cell_tooltip(cell, meaning);
+    case Qt::ForegroundRole:
+      return cell_color(cell, theme.tokens());
+    default:
+      return {};
+  }
+}
+
+QString address_text(const app::Host& host) {
+  QString text = QString::fromStdString(host.ssh_target());
+  if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + u'@');
+  if (host.port != 0) text += QStringLiteral(" port %1").arg(host.port);
+  return text;
+}
+
+}  // namespace
+
+HostsModel::HostsModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent)
+    : QAbstractTableModel(parent), book_(book), checker_(checker), theme_(theme) {
+  const auto all_new = [this] {
+    beginResetModel();
+    endResetModel();
+  };
+  const auto repaint = [this] { emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1)); };
+  connect(&book_, &app::HostBook::changed, this, all_new);
+  connect(&theme_, &Theme::changed, this, repaint);
+  if (checker_ != nullptr) connect(checker_, &app::HostChecker::changed, this, repaint);
+}
+
+int HostsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : 1 + static_cast<int>(book_.hosts().hosts.size());
+}
+
+int HostsModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : first_check_column + static_cast<int>(app::check_items_count);
+}
+
+const app::Host* HostsModel::host(int row) const {
+  const auto& hosts = book_.hosts().hosts;
+  return row >= 1 && static_cast<std::size_t>(row) <= hosts.size() ? &hosts[static_cast<std::size_t>(row) - 1] : nullptr;
+}
+
+QVariant HostsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  const app::Host* of = host(index.row());
+  if (index.column() < first_check_column) return said(of, index.column(), role);
+  return found(of != nullptr ? of->name : std::string(app::local_host), index.column(), role);
+}
+
+QVariant HostsModel::said(const app::Host* host, int column, int role) const {
+  if (role == Qt::ForegroundRole && column == address_column) return theme_.tokens().secondary;
+  if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
+  if (column == name_column) {
+    if (role == Qt::DisplayRole) return host != nullptr ? QString::fromStdString(host->name) : QStringLiteral("This machine");
+    return host != nullptr ? QStringLiteral("Enter edits, Delete removes") : QStringLiteral("Where the bench runs: Local in every Source");
+  }
+  if (host == nullptr) return dash();
+  if (role == Qt::DisplayRole) return address_text(*host);
+  QStringList lines;
+  for (const app::HostField& field : app::host_fields()) {
+    const std::string text = field.text(*host);
+    const std::string_view shown = text.empty() ? field.unset : std::string_view(text);
+    lines << QStringLiteral("%1: %2").arg(QString::fromUtf8(field.label.data(), static_cast<qsizetype>(field.label.size())),
+                                          QString::fromUtf8(shown.data(), static_cast<qsizetype>(shown.size())));
+  }
+  return lines.join(u'\n');
+}
+
+QVariant HostsModel::found(const std::string& name, int column, int role) const {
+  const auto item = static_cast<std::size_t>(column - first_check_column);
+  if (role == Qt::TextAlignmentRole) return {};
+  static const app::HostReport none;
+  const app::HostReport* report = &none;
+  if (checker_ != nullptr) {
+    const auto place = checker_->hosts().find(name);
+    if (place != checker_->hosts().end()) report = &place->second;
+  }
+  return cell_data(report->cells[item], QString::fromUtf8(app::check_items()[item].meaning), theme_, role);
+}
+
+QVariant HostsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
+  if (section < first_check_column) {
+    if (role != Qt::DisplayRole) return {};
+    return section == name_column ? QStringLiteral("Machine") : QStringLiteral("SSH");
+  }
+  const app::CheckItemInfo& info = app::check_items()[static_cast<std::size_t>(section - first_check_column)];
+  if (role == Qt::DisplayRole) return QString::fromUtf8(info.label);
+  if (role == Qt::ToolTipRole) return QString::fromUtf8(info.meaning);
+  return {};
+}
+
+PathsModel::PathsModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent)
+    : QAbstractTableModel(parent), book_(book), checker_(checker), theme_(theme) {
+  const auto all_new = [this] {
+    beginResetModel();
+    endResetModel();
+  };
+  const auto repaint = [this] { emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1)); };
+  connect(&book_, &app::HostBook::changed, this, all_new);
+  connect(&theme_, &Theme::changed, this, repaint);
+  if (checker_ != nullptr) connect(checker_, &app::HostChecker::changed, this, repaint);
+}
+
+std::string PathsModel::name(int place) const {
+  return place == 0 ? std::string(app::local_host) : book_.hosts().hosts[static_cast<std::size_t>(place) - 1].name;
+}
+
+int PathsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : 1 + static_cast<int>(book_.hosts().hosts.size());
+}
+
+int PathsModel::columnCount(const QModelIndex& parent) const {
+  return rowCount(parent);
+}
+
+QVariant PathsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid()) return {};
+  if (index.row() == index.column()) return role == Qt::DisplayRole ? QVariant(QStringLiteral("·")) : QVariant();
+  const std::string from = name(index.row()), to = name(index.column());
+  static const app::CheckCell none;
+  const app::CheckCell* cell = &none;
+  if (checker_ != nullptr) {
+    const auto place = checker_->paths().find({from, to});
+    if (place != checker_->paths().end()) cell = &place->second;
+  }
+  const QString meaning = QStringLiteral("From %1 to %2: whether it gets through, and the smallest round trip").arg(host_words(from), host_words(to));
+  return cell_data(*cell, meaning, theme_, role);
+}
+
+QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
+  if (role != Qt::DisplayRole || section >= rowCount()) return {};
+  const QString host = host_words(name(section));
+  return orientation == Qt::Horizontal ? QStringLiteral("to ") + host : QStringLiteral("from ") + host;
+}
+
+}  // namespace n2nq::ui

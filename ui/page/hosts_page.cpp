@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/hosts_page.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QShortcut>
+#include <QTableView>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+#include <iterator>
+
+#include "app/host/host_launchers.h"
+#include "ui/dialog/host_dialog.h"
+#include "ui/dialog/import_dialog.h"
+#include "ui/model/hosts_model.h"
+#include "ui/text/check_text.h"
+#include "ui/widget/card.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int local_address_px = 200;
+constexpr int hosts_share = 3, below_share = 2;
+// Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in.
+constexpr int column_px[] = {130, 180, 90, 80, 92, 78, 60, 70, 80, 86, 150, 70};
+static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
+
+QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
+  auto* table = described(new QTableView, name, accessible_name, QString());
+  table->setModel(model);
+  table->setShowGrid(false);
+  table->setWordWrap(false);
+  table->setTabKeyNavigation(false);
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table->verticalHeader()->setDefaultSectionSize(table_row_px + space::in_row);
+  table->horizontalHeader()->setHighlightSections(false);
+  return table;
+}
+
+}  // namespace
+
+HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget(parent), parts_(std::move(parts)), theme_(theme) {
+  setObjectName(QStringLiteral("hosts_page"));
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  all->setSpacing(space::card);
+  all->addWidget(make_hosts_card(), hosts_share);
+  below_ = new QWidget;
+  auto* below = new QHBoxLayout(below_);
+  below->setContentsMargins(0, 0, 0, 0);
+  below->setSpacing(space::card);
+  below->addWidget(make_paths_card(), 1);
+  below->addWidget(make_advice_card(), 1);
+  all->addWidget(below_, below_share);
+  make_shortcuts();
+  connect(parts_.book, &app::HostBook::changed, this, &HostsPage::refresh);
+  connect(&theme_, &Theme::changed, this, &HostsPage::show_advice);
+  if (parts_.checker != nullptr) {
+    connect(parts_.checker, &app::HostChecker::changed, this, &HostsPage::show_advice);
+    connect(parts_.checker, &app::HostChecker::checked, this, &HostsPage::refresh);
+  }
+  refresh();
+}
+
+QWidget* HostsPage::make_hosts_card() {
+  auto* card = new Card(QStringLiteral("Lab machines"));
+  const auto button = [&](const char* name, const QString& text, const QString& tooltip, void (HostsPage::*act)()) {
+    auto* made = described(new QPushButton(text), name, text, tooltip);
+    card->title_row()->addWidget(made);
+    connect(made, &QPushButton::clicked, this, act);
+    return made;
+  };
+  undo_ = button("button_host_undo", QStringLiteral("Undo"), QString(), &HostsPage::undo);
+  edit_ = button("button_host_edit", QStringLiteral("Edit…"), QStringLiteral("Edits the selected machine (Enter)"), &HostsPage::edit);
+  remove_ =
+      button("button_host_remove", QStringLiteral("Remove"), QStringLiteral("Removes the selected machine from this list (Delete)"), &HostsPage::remove);
+  button("button_host_import", QStringLiteral("Import…"), QStringLiteral("Takes machines over from ~/.ssh/config (Ctrl+I)"), &HostsPage::import);
+  button("button_host_add", QStringLiteral("Add…"), QStringLiteral("Adds a machine (Ctrl+N)"), &HostsPage::add);
+  check_ = button("button_host_check", QStringLiteral("Check"), QString(), &HostsPage::check);
+  check_->setProperty("main", true);
+
+  model_ = new HostsModel(*parts_.book, parts_.checker, theme_, this);
+  table_ = make_table("hosts_table", QStringLiteral("Lab machines"), model_);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->verticalHeader()->hide();
+  for (int i = 0; i < model_->columnCount(); ++i) table_->setColumnWidth(i, column_px[i]);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->installEventFilter(this);
+  connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HostsPage::refresh);
+  card->body()->addWidget(table_, 1);
+  invitation_ = make_label(QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
+                                          "receivers can each run on a machine of their own: choose a Source above each start button."),
+                           "secondary");
+  invitation_->setObjectName(QStringLiteral("hosts_invitation"));
+  invitation_->setWordWrap(true);
+  invitation_->setAlignment(Qt::AlignCenter);
+  card->body()->addWidget(invitation_, 1);
+  card->body()->addWidget(make_local_row());
+  return card;
+}
+
+QWidget* HostsPage::make_local_row() {
+  auto* band = new QWidget;
+  auto* row = new QHBoxLayout(band);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(space::between);
+  local_address_ = described(new QLineEdit, "local_data_address", QStringLiteral("Data address of this machine"),
+                             QStringLiteral("Numeric address at which lab machines reach this one: needed when N2NQ runs here and others there"));
+  local_address_->setFixedWidth(local_address_px);
+  const QStringList own = app::own_addresses();
+  local_address_->setPlaceholderText(own.isEmpty() ? QStringLiteral("not set") : QStringLiteral("such as ") + own.first());
+  auto* label = make_label(QStringLiteral("Data address of this machine"), "secondary");
+  label->setBuddy(local_address_);
+  problem_ = make_label(QString(), "problem");
+  problem_->setObjectName(QStringLiteral("hosts_problem"));
+  problem_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  problem_->setWordWrap(true);
+  row->addWidget(label);
+  row->addWidget(local_address_);
+  row->addWidget(problem_, 1);
+  connect(local_address_, &QLineEdit::editingFinished, this, &HostsPage::take_local_address);
+  return band;
+}
+
+QWidget* HostsPage::make_paths_card() {
+  auto* card = new Card(QStringLiteral("Ways between machines"));
+  paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"), new PathsModel(*parts_.book, parts_.checker, theme_, this));
+  paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+  card->body()->addWidget(paths_);
+  return card;
+}
+
+QWidget* HostsPage::make_advice_card() {
+  auto* card = new Card(QStringLiteral("What to do"));
+  advice_ = described(new QTextBrowser, "hosts_advice", QStringLiteral("What to do"), QString());
+  advice_->setProperty("plain", true);
+  advice_->setTabChangesFocus(true);
+  card->body()->addWidget(advice_);
+  return card;
+}
+
+void HostsPage::make_shortcuts() {
+  const auto shortcut = [this](const QKeySequence& keys, void (HostsPage::*act)()) {
+    connect(new QShortcut(keys, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut), &QShortcut::activated, this, act);
+  };
+  shortcut(QKeySequence(Qt::CTRL | Qt::Key_N), &HostsPage::add);
+  shortcut(QKeySequence(Qt::CTRL | Qt::Key_I), &HostsPage::import);
+  shortcut(QKeySequence(Qt::CTRL | Qt::Key_R), &HostsPage::check);
+}
+
+// Only while the table has the focus: in a field these keys mean what they mean everywhere.
+bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return edit(), true;
+  if (key->key() == Qt::Key_Delete) return remove(), true;
+  if (key->matches(QKeySequence::Undo)) return undo(), true;
+  return QWidget::eventFilter(watched, event);
+}
+
+void HostsPage::check() {
+  app::HostChecker* checker = parts_.checker;
+  if (checker == nullptr || !check_->isEnabled()) return;
+  if (checker->is_checking()) {
+    checker->cancel();
+  } else {
+    checker->check(parts_.book->hosts(), parts_.broker_port ? parts_.broker_port() : 0);
+  }
+  refresh();
+}
+
+void HostsPage::add() {
+  HostDialog dialog(*parts_.book, nullptr, window());
+  if (dialog.exec() == QDialog::Accepted) select(dialog.name());
+}
+
+void HostsPage::import() {
+  ImportDialog dialog(*parts_.book, parts_.ssh_names ? parts_.ssh_names() : QStringList(), window());
+  dialog.exec();
+}
+
+void HostsPage::edit() {
+  const app::Host* host = model_->host(table_->currentIndex().row());
+  if (host == nullptr) return;
+  HostDialog dialog(*parts_.book, host, window());
+  if (dialog.exec() == QDialog::Accepted) select(dialog.name());
+}
+
+void HostsPage::remove() {
+  const int row = table_->currentIndex().row();
+  const app::Host* host = model_->host(row);
+  if (host == nullptr) return;
+  tell(parts_.book->remove(QString::fromStdString(host->name)));
+  table_->selectRow(qMin(row, model_->rowCount() - 1));
+}
+
+void HostsPage::undo() {
+  const QString name = parts_.book->removed_name();
+  tell(parts_.book->undo_remove());
+  if (!name.isEmpty()) select(name);
+}
+
+void HostsPage::take_local_address() {
+  const QString problem = parts_.book->set_local_data_address(local_address_->text());
+  set_style_property(local_address_, "refused", !problem.isEmpty());
+  tell(problem);
+}
+
+void HostsPage::select(const QString& name) {
+  for (int row = 0; row < model_->rowCount(); ++row) {
+    const app::Host* host = model_->host(row);
+    if (host != nullptr && QString::fromStdString(host->name) == name) table_->selectRow(row);
+  }
+  table_->setFocus();
+}
+
+void HostsPage::tell(const QString& problem) {
+  problem_->setText(problem.isEmpty() ? QString() : QStringLiteral("✕ ") + problem);
+}
+
+void HostsPage::show_advice() {
+  const Tokens& t = theme_.tokens();
+  QString html;
+  int count = 0;
+  const auto add_cell = [&](const QString& where, const QString& what, const app::CheckCell& cell) {
+    if (!asks_for_something(cell)) return;
+    ++count;
+    html += QStringLiteral("<p><span style=\"color: %1\">%2 <b>%3</b> · %4: %5</span><br>%6</p>")
+                .arg(cell_color(cell, t).name(), cell.state == app::CheckState::bad ? QStringLiteral("✕") : QStringLiteral("▲"),
+                     where.toHtmlEscaped(), what.toHtmlEscaped(),
+                     (cell.detail.isEmpty() ? cell.text : cell.detail).toHtmlEscaped(), cell.what_to_do.toHtmlEscaped());
+  };
+  if (parts_.checker != nullptr) {
+    for (const auto& [name, report] : parts_.checker->hosts()) {
+      for (const app::CheckItemInfo& info : app::check_items()) add_cell(host_words(name), QString::fromUtf8(info.label).toLower(), report.of(info.item));
+    }
+    for (const auto& [ends, cell] : parts_.checker->paths()) {
+      add_cell(host_words(ends.first), QStringLiteral("way to ") + host_words(ends.second), cell);
+    }
+  }
+  const bool checked = parts_.checker != nullptr && !parts_.checker->hosts().empty();
+  const bool checking = parts_.checker != nullptr && parts_.checker->is_checking();
+  if (count == 0) {
+    html = QStringLiteral("<p style=\"color: %1\">%2</p>")
+               .arg(t.secondary.name(), checking  ? QStringLiteral("Checking …")
+                                        : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")
+                                                  : QStringLiteral("Check tells whether the machines can be used, and what is missing."));
+  }
+  // Rebuilding would throw away what is selected in it.
+  if (advice_->property("shown") == html) return;
+  advice_->setProperty("shown", html);
+  advice_->setHtml(html);
+}
+
+void HostsPage::refresh() {
+  const bool any = !parts_.book->hosts().hosts.empty();
+  const bool chosen = model_->host(table_->currentIndex().row()) != nullptr;
+  const bool checking = parts_.checker != nullptr && parts_.checker->is_checking();
+  edit_->setEnabled(chosen);
+  remove_->setEnabled(chosen);
+  const QString removed = parts_.book->removed_name();
+  undo_->setEnabled(!removed.isEmpty());
+  undo_->setToolTip(removed.isEmpty() ? QStringLiteral("Brings back what was removed last (Ctrl+Z); nothing was")
+                                      : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(removed));
+  check_->setEnabled(any && parts_.checker != nullptr);
+  check_->setText(checking ? QStringLiteral("Cancel") : QStringLiteral("Check"));
+  check_->setAccessibleName(check_->text());
+  check_->setToolTip(!any      ? QStringLiteral("There is nothing to check: add a machine first")
+                     : checking ? QStringLiteral("Ends the check; what was found stays (Ctrl+R)")
+                                : QStringLiteral("Looks at all machines at once, and at the ways between them (Ctrl+R)"));
+  invitation_->setVisible(!any);
+  table_->setVisible(any);
+  below_->setVisible(any);
+  if (!local_address_->hasFocus()) local_address_->setText(QString::fromStdString(parts_.book->hosts().local_data_address));
+  if (!parts_.book->problems().isEmpty()) tell(parts_.book->problems().join(QStringLiteral("; ")));
+  show_advice();
+}
+
+}  // namespace n2nq::ui

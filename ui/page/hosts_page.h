@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lab machines: which there are, whether each can be used, how they reach each other, and for everything that is not right what to do.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+
+#include "app/host/host_book.h"
+#include "app/host/host_report.h"
+#include "ui/theme/theme.h"
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QTableView;
+class QTextBrowser;
+
+namespace n2nq::ui {
+
+class Card;
+class HostsModel;
+
+class HostsPage : public QWidget {
+  Q_OBJECT
+ public:
+  struct Parts {
+    app::HostBook* book = nullptr;
+    app::HostChecker* checker = nullptr;         // null: there is nothing to check with
+    std::function<QStringList()> ssh_names;      // what ~/.ssh/config offers; empty: nothing
+    std::function<int()> broker_port;            // that of the settings; 0: any
+  };
+  HostsPage(Parts parts, const Theme& theme, QWidget* parent = nullptr);
+
+  void check();
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  QWidget* make_hosts_card();
+  QWidget* make_local_row();
+  QWidget* make_paths_card();
+  QWidget* make_advice_card();
+  void make_shortcuts();
+  void add();
+  void import();
+  void edit();
+  void remove();
+  void undo();
+  void take_local_address();
+  void select(const QString& name);
+  void show_advice();
+  void refresh();
+  void tell(const QString& problem);
+
+  Parts parts_;
+  const Theme& theme_;
+  HostsModel* model_ = nullptr;
+  QTableView *table_ = nullptr, *paths_ = nullptr;
+  QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr;
+  QLineEdit* local_address_ = nullptr;
+  QLabel *invitation_ = nullptr, *problem_ = nullptr;
+  QWidget* below_ = nullptr;  // what there is to say once there are machines
+  QTextBrowser* advice_ = nullptr;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/text/check_text.h"
+
+#include "ui/text/figures.h"
+
+namespace n2nq::ui {
+
+using app::CheckState;
+
+QString cell_text(const app::CheckCell& cell) {
+  switch (cell.state) {
+    case CheckState::not_checked:
+      return dash();
+    case CheckState::checking:
+      return QStringLiteral("…");
+    case CheckState::good:
+      return QStringLiteral("✓ ") + cell.text;
+    case CheckState::warning:
+      return QStringLiteral("▲ ") + cell.text;
+    case CheckState::bad:
+      return QStringLiteral("✕ ") + cell.text;
+    case CheckState::not_known:
+      break;
+  }
+  return cell.text.isEmpty() ? QStringLiteral("unknown") : cell.text;
+}
+
+QString cell_tooltip(const app::CheckCell& cell, const QString& meaning) {
+  QString text = meaning;
+  if (cell.state == CheckState::not_checked) text += QStringLiteral("\n\nNot checked yet.");
+  if (cell.state == CheckState::checking) text += QStringLiteral("\n\nIs being checked.");
+  if (!cell.detail.isEmpty()) text += QStringLiteral("\n\n") + cell.detail;
+  if (!cell.what_to_do.isEmpty()) text += QStringLiteral("\nWhat to do: ") + cell.what_to_do;
+  return text;
+}
+
+QColor cell_color(const app::CheckCell& cell, const Tokens& tokens) {
+  switch (cell.state) {
+    case CheckState::good:
+      return tokens.good;
+    case CheckState::warning:
+      return tokens.warning;
+    case CheckState::bad:
+      return tokens.bad;
+    default:
+      return tokens.secondary;
+  }
+}
+
+bool asks_for_something(const app::CheckCell& cell) {
+  return cell.state == CheckState::bad || cell.state == CheckState::warning;
+}
+
+QString host_words(const std::string& name) {
+  return name == app::local_host ? QStringLiteral("this machine") : QString::fromStdString(name);
+}
+
+}  // namespace n2nq::ui

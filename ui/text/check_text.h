@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a cell of a check is written: always a sign or a word beside the colour.
+#pragma once
+
+#include <QColor>
+#include <QString>
+
+#include "app/host/host_report.h"
+#include "ui/theme/tokens.h"
+
+namespace n2nq::ui {
+
+/// "✓ 8", "✕ refused", "▲ 12.3", "unknown", "…", "–".
+QString cell_text(const app::CheckCell& cell);
+/// What was found, and what to do.
+QString cell_tooltip(const app::CheckCell& cell, const QString& meaning);
+QColor cell_color(const app::CheckCell& cell, const Tokens& tokens);
+bool asks_for_something(const app::CheckCell& cell);
+/// "this machine" for local, else the name.
+QString host_words(const std::string& name);
+
+}  // namespace n2nq::ui
