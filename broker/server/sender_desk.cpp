@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t tell_after_ns = 15 * net::ns_per_ms;
 /// Refused ranges that wait to be told; more are told at once.
 constexpr size_t refused_untold_max = 1000;
+constexpr size_t faults_max = 100;
 
 /// From this sender, not beyond the next index, and the fields that the broker fills in are as a sender has to leave them.
 bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
@@ -153,10 +154,24 @@ void SenderDesk::check_gone(int64_t now_ns) {
     const bool gone = account.known && !account.session && !account.ended;
     if (!gone || now_ns - account.gone_since_ns < deadline_ns) continue;
     set_ended(account, true);
-    faults_.push_back(service_name(wire::Role::sender, number) + " was gone for " + std::to_string(options_.limits.reconnect_deadline_ms) +
-                      " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages");
-    log_.write(faults_.back());
+    note_fault(service_name(wire::Role::sender, number) + " was gone for " + std::to_string(options_.limits.reconnect_deadline_ms) +
+               " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages");
   }
+}
+
+void SenderDesk::note_fault(std::string sentence) {
+  log_.write(sentence);
+  if (faults_.size() < faults_max) {
+    faults_.push_back(std::move(sentence));
+  } else {
+    ++faults_beyond_;
+  }
+}
+
+std::vector<std::string> SenderDesk::faults() const {
+  std::vector<std::string> faults = faults_;
+  if (faults_beyond_ > 0) faults.push_back("and " + std::to_string(faults_beyond_) + " more times a sender was gone like that; the broker's log names them");
+  return faults;
 }
 
 void SenderDesk::dismiss() {

@@ -71,7 +71,8 @@ class SenderDesk {
     return held_total_ns_[static_cast<size_t>(why)] + (hold_ == why ? now_ns - held_since_ns_ : 0);
   }
 
-  const std::vector<std::string>& faults() const { return faults_; }
+  /// At most 100 sentences, and a last one that counts the others: senders may go and come back for days.
+  std::vector<std::string> faults() const;
 
  private:
   void on_publish(Session& session, const wire::Frame& frame);
@@ -100,7 +101,9 @@ class SenderDesk {
   int64_t held_since_ns_ = 0;
   std::array<int64_t, 3> held_total_ns_{};  // by reason
   std::array<bool, 3> hold_told_{};         // likewise
+  void note_fault(std::string sentence);
   std::vector<std::string> faults_;
+  uint64_t faults_beyond_ = 0;
 };
 
 }  // namespace n2nq

@@ -140,11 +140,12 @@ def receive(args):
                 n2nq.send(CREDIT, struct.pack("<Q", len(answers) // 16))
     tell("end", *struct.unpack("<7Q", body))
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for name, kind, default in [("what", str, None), ("host", str, None), ("port", int, None), ("number", int, None), ("--messages", int, 20),
-                            ("--size", int, 50), ("--delay-ms", float, 10), ("--rules", str, "any:any"), ("--credit", int, 1),
-                            ("--token", str, ""), ("--session", int, 0), ("--warm-up", int, 0)]:
-    parser.add_argument(name, type=kind, default=default)
-parser.add_argument("--then", nargs=2)
-arguments = parser.parse_args()
-{"send": send, "receive": receive}[arguments.what](arguments)
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, kind, default in [("what", str, None), ("host", str, None), ("port", int, None), ("number", int, None), ("--messages", int, 20),
+                                ("--size", int, 50), ("--delay-ms", float, 10), ("--rules", str, "any:any"), ("--credit", int, 1),
+                                ("--token", str, ""), ("--session", int, 0), ("--warm-up", int, 0)]:
+        parser.add_argument(name, type=kind, default=default)
+    parser.add_argument("--then", nargs=2)
+    arguments = parser.parse_args()
+    {"send": send, "receive": receive}[arguments.what](arguments)

@@ -50,6 +50,23 @@ TEST(Reconnect, ASenderThatComesBackRepeatsNothingAndLosesNothing) {
   EXPECT_TRUE(received.in_order);
 }
 
+TEST(Reconnect, SendersThatStayAwayAreNamedAndManyOfThemCounted) {
+  constexpr uint32_t senders = 120;
+  BrokerUnderTest broker(json{{"expect", {{"senders", senders}, {"receivers", 1}}}, {"limits", {{"reconnect_deadline_ms", 20}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  for (uint32_t number = 1; number <= senders; ++number) {
+    WireClient sender = WireClient::sender(broker.port(), number);
+    if (number > 1) continue;
+    sender.publish(1, 0, 1);
+    sender.wait_accepted(1);
+  }
+  EXPECT_TRUE(receiver.receive_all().totals.has_value()) << "all of them count as ended";
+  const json faults = broker.finish()["faults"];
+  ASSERT_EQ(faults.size(), 101u);
+  EXPECT_NE(faults[0].get<std::string>().find("S001 was gone for 20 ms without END"), std::string::npos) << faults[0];
+  EXPECT_NE(faults[100].get<std::string>().find("and 20 more times"), std::string::npos) << faults[100];
+}
+
 TEST(Reconnect, WhatASenderRepeatsAllTheSameIsDropped) {
   BrokerUnderTest broker(one_to_one);
   WireClient receiver = WireClient::receiver(broker.port(), 1);
