@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
+#include "app/cli/hosts_command.h"
 #include "app/cli/presets_command.h"
 #include "app/cli/run_command.h"
 #include "app/cli/settings_command.h"
@@ -59,5 +60,6 @@ int main(int argc, char** argv) {
 
   QCoreApplication application(argc, argv);
   if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
+  if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
   return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;
 }

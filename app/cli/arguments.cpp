@@ -92,6 +92,45 @@ class RunParser {
   std::optional<std::string> problem_;
 };
 
+/// Behind "hosts": list or check, and options.
+std::variant<Arguments, std::string> parse_hosts(const std::vector<std::string>& words) {
+  Arguments arguments;
+  const std::string what = words.size() > 1 ? words[1] : std::string();
+  if (what == "--help" || what == "-h") return arguments.command = Command::help, arguments;
+  if (what != "list" && what != "check") {
+    return what.empty() ? std::string("hosts needs to know what to do: n2nq-bench hosts list, or n2nq-bench hosts check")
+                        : "hosts takes list or check, not " + in_quotes(what);
+  }
+  arguments.command = what == "list" ? Command::hosts_list : Command::hosts_check;
+  for (std::size_t at = 2; at < words.size(); ++at) {
+    std::string name = words[at];
+    std::optional<std::string> value;
+    if (const auto equals = name.find('='); name.starts_with("--") && equals != std::string::npos) {
+      value = name.substr(equals + 1);
+      name.resize(equals);
+    }
+    if (name == "--json" && !value) {
+      arguments.json = true;
+      continue;
+    }
+    const bool takes_port = name == "--port" && arguments.command == Command::hosts_check;
+    if (name != "--hosts" && !takes_port) {
+      return in_quotes(words[at]) + " is not an option of hosts " + what + ": there are --hosts FILE" +
+             (arguments.command == Command::hosts_check ? ", --port PORT" : "") + " and --json";
+    }
+    if (!value && at + 1 < words.size()) value = words[++at];
+    if (!value || value->empty()) return name + " needs a " + (takes_port ? "port, such as: --port 4711" : "file, such as: --hosts lab/hosts.yaml");
+    if (!takes_port) {
+      arguments.hosts = *value;
+      continue;
+    }
+    std::int64_t port = 0;
+    if (const auto problem = parse_integer(*value, 0, 65'535, port)) return "--port " + *problem;
+    arguments.port = static_cast<int>(port);
+  }
+  return arguments;
+}
+
 std::variant<Arguments, std::string> alone(Command command, const std::vector<std::string>& words) {
   if (words.size() > 1) return words[0] + " takes nothing behind it, not " + in_quotes(words[1]);
   Arguments arguments;
@@ -105,12 +144,13 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   // Qt's own options (-platform, -style, …) are for the window.
   if (words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h")) return Arguments{};
   if (words[0] == "run") return RunParser(words).parse();
+  if (words[0] == "hosts") return parse_hosts(words);
   if (words[0] == "presets") return alone(Command::presets, words);
   if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "presets", "settings", "--help", "--version"})) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
@@ -119,6 +159,10 @@ std::string help_text() {
 n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--hosts FILE]
                    [--fault WHAT:WHOM@SECONDS]... [--request REQUEST@SECONDS]... [--strict] [--json]
                             runs once without a window
+n2nq-bench hosts list [--hosts FILE] [--json]
+                            lists the lab machines
+n2nq-bench hosts check [--hosts FILE] [--port PORT] [--json]
+                            looks whether they can be used, and how they reach each other
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
 n2nq-bench --help, --version
@@ -141,6 +185,9 @@ run
                             given again; such as --request '{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@5'
   --strict                  a degraded run ends with exit code 1
   --json                    prints summary.json on stdout and nothing else there
+
+hosts check
+  --port PORT               on which the machines try to reach each other (otherwise a free one)
 
 Exit code: 0 clean, stopped or degraded; 1 broken (with --strict also degraded); 2 bad input;
 130 interrupted (Ctrl+C stops in order and keeps what was measured, a second one kills at once).

@@ -11,15 +11,16 @@
 
 namespace n2nq::app {
 
-enum class Command { window, run, presets, settings, help, version };
+enum class Command { window, run, presets, settings, hosts_list, hosts_check, help, version };
 
 struct Arguments {
   Command command = Command::window;
   std::string what;                                           // run: a preset's name or a settings file
   std::vector<std::pair<std::string, std::string>> settings;  // run: --set, in order
   std::string out;                                            // run: --out; empty: the user's data directory
-  std::string hosts;                                          // run: --hosts; empty: the user's hosts file
   std::vector<PlannedStep> steps;                             // run: --fault and --request
+  std::string hosts;                                          // run, hosts: --hosts; empty: the user's own file
+  int port = 0;                                               // hosts check: --port
   bool strict = false;
   bool json = false;
 };

@@ -27,7 +27,7 @@ namespace {
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in.
-constexpr int column_px[] = {130, 180, 90, 80, 92, 78, 60, 70, 80, 86, 150, 70};
+constexpr int column_px[] = {120, 150, 100, 76, 92, 76, 76, 76, 80, 86, 168, 76};
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
 QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
@@ -271,6 +271,7 @@ void HostsPage::refresh() {
   undo_->setToolTip(removed.isEmpty() ? QStringLiteral("Brings back what was removed last (Ctrl+Z); nothing was")
                                       : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(removed));
   check_->setEnabled(any && parts_.checker != nullptr);
+  set_style_property(check_, "main", check_->isEnabled());
   check_->setText(checking ? QStringLiteral("Cancel") : QStringLiteral("Check"));
   check_->setAccessibleName(check_->text());
   check_->setToolTip(!any      ? QStringLiteral("There is nothing to check: add a machine first")

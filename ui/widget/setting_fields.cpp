@@ -129,7 +129,7 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   initStyleOption(&option);
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
   if (!is_plain()) {
-    const int room = width() - space::card - (locked_ ? 0 : chevron_room_px);
+    const int room = width() - space::between - (locked_ ? 0 : chevron_room_px);
     option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
   }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/hosts_command.h"
+
+#include <QCoreApplication>
+
+#include "app/cli/interrupts.h"
+#include "app/cli/run_command.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString text_of(std::string_view text) {
+  return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+/// Columns as wide as their widest cell.
+QString table_text(const std::vector<QStringList>& rows) {
+  std::vector<int> widths;
+  for (const QStringList& row : rows) {
+    for (qsizetype i = 0; i < row.size(); ++i) {
+      if (widths.size() <= static_cast<std::size_t>(i)) widths.push_back(0);
+      widths[static_cast<std::size_t>(i)] = std::max(widths[static_cast<std::size_t>(i)], static_cast<int>(row[i].size()));
+    }
+  }
+  QString out;
+  for (const QStringList& row : rows) {
+    QString line;
+    for (qsizetype i = 0; i < row.size(); ++i) line += left_aligned(row[i], widths[static_cast<std::size_t>(i)] + 2);
+    while (line.endsWith(' ')) line.chop(1);
+    out += line + '\n';
+  }
+  return out;
+}
+
+QString cell_text(const CheckCell& cell) {
+  switch (cell.state) {
+    case CheckState::bad:
+      return "BAD " + cell.text;
+    case CheckState::warning:
+      return "! " + cell.text;
+    case CheckState::good:
+      return cell.text;
+    default:
+      return cell.text.isEmpty() ? QString(check_word(cell.state)) : cell.text;
+  }
+}
+
+QString advice(const QString& where, const QString& what, const CheckCell& cell) {
+  if (cell.state != CheckState::bad && cell.state != CheckState::warning) return {};
+  return QString("%1 %2, %3: %4\n    %5\n")
+      .arg(cell.state == CheckState::bad ? "BAD" : "!", where, what, cell.detail.isEmpty() ? cell.text : cell.detail, cell.what_to_do);
+}
+
+}  // namespace
+
+QString hosts_page(const HostBook& book) {
+  if (book.hosts().hosts.empty()) return "No lab machine in " + book.path() + "\n";
+  std::vector<QStringList> rows;
+  for (const Host& host : book.hosts().hosts) {
+    QStringList row = {text_of(host.name)};
+    for (const HostField& field : host_fields()) {
+      const std::string text = field.text(host);
+      if (!text.empty() && field.key != "name") row += text_of(field.key) + '=' + text_of(text);
+    }
+    rows.push_back(row);
+  }
+  QString page = table_text(rows);
+  if (!book.hosts().local_data_address.empty()) page += "local_data_address=" + text_of(book.hosts().local_data_address) + '\n';
+  return page;
+}
+
+nlohmann::ordered_json hosts_json(const HostBook& book) {
+  nlohmann::ordered_json out = {{"format", hosts_format}, {"file", book.path().toStdString()}};
+  out["local_data_address"] = book.hosts().local_data_address;
+  out["hosts"] = nlohmann::ordered_json::array();
+  for (const Host& host : book.hosts().hosts) {
+    nlohmann::ordered_json& entry = out["hosts"].emplace_back(nlohmann::ordered_json::object());
+    for (const HostField& field : host_fields()) entry[std::string(field.key)] = field.text(host);
+  }
+  return out;
+}
+
+QString check_page(const HostReports& hosts, const PathReports& paths) {
+  QString told;
+  std::vector<QStringList> rows = {{"machine"}};
+  for (const CheckItemInfo& info : check_items()) rows[0] += QString(info.label).toLower();
+  std::vector<QStringList> ways = {{"from"}};
+  for (const auto& [name, report] : hosts) {
+    QStringList& row = rows.emplace_back(QStringList{text_of(name)});
+    for (const CheckItemInfo& info : check_items()) {
+      row += cell_text(report.of(info.item));
+      told += advice(text_of(name), QString(info.label).toLower(), report.of(info.item));
+    }
+    ways[0] += "to " + text_of(name);
+    QStringList& way = ways.emplace_back(QStringList{text_of(name)});
+    for (const auto& [other, unused] : hosts) {
+      const auto found = paths.find({name, other});
+      way += found == paths.end() ? QString(".") : cell_text(found->second);
+      if (found != paths.end()) told += advice(text_of(name), "way to " + text_of(other), found->second);
+    }
+  }
+  return table_text(rows) + '\n' + table_text(ways) + (told.isEmpty() ? QString() : '\n' + told);
+}
+
+std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal) {
+  const bool named = !arguments.hosts.empty();
+  auto book = std::make_unique<HostBook>(named ? QString::fromStdString(arguments.hosts) : default_hosts_path(), !named);
+  for (const QString& problem : book->problems()) terminal.say("n2nq-bench: " + problem);
+  return book->problems().isEmpty() ? std::move(book) : nullptr;
+}
+
+int list_hosts(const Arguments& arguments, Terminal& terminal) {
+  const auto book = book_of(arguments, terminal);
+  if (!book) return exit_bad_input;
+  const QString page = arguments.json ? QString::fromStdString(hosts_json(*book).dump(1)) + '\n' : hosts_page(*book);
+  return terminal.print(page) ? exit_good : exit_failed;
+}
+
+int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook& book, Terminal& terminal) {
+  if (book.hosts().hosts.empty()) {
+    terminal.say("n2nq-bench: there is no lab machine in " + book.path() + ": the page Hosts of the window adds one, or write the file");
+    return exit_bad_input;
+  }
+  Interrupts interrupts;
+  bool interrupted = false;
+  QObject::connect(&interrupts, &Interrupts::interrupted, &checker, [&] {
+    interrupted = true;
+    checker.cancel();
+  });
+  QObject::connect(&checker, &HostChecker::checked, qApp, &QCoreApplication::quit, Qt::QueuedConnection);
+  terminal.progress(QString("checking %1 lab machines").arg(book.hosts().hosts.size()));
+  checker.check(book.hosts(), arguments.port);
+  QCoreApplication::exec();
+  const QString page = arguments.json ? QString::fromStdString(report_json(checker.hosts(), checker.paths()).dump(1)) + '\n'
+                                      : check_page(checker.hosts(), checker.paths());
+  const bool printed = terminal.print(page);
+  if (interrupted) return exit_interrupted;
+  return printed && worst_of(checker.hosts(), checker.paths()) != CheckState::bad ? exit_good : exit_failed;
+}
+
+}  // namespace n2nq::app

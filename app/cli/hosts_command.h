@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `n2nq-bench hosts`: the lab machines that are known, and whether they can be used.
+#pragma once
+
+#include "app/cli/arguments.h"
+#include "app/cli/terminal.h"
+#include "app/host/host_book.h"
+#include "app/host/host_report.h"
+
+namespace n2nq::app {
+
+/// A line per machine, with what is set and nothing else.
+QString hosts_page(const HostBook& book);
+nlohmann::ordered_json hosts_json(const HostBook& book);
+
+/// A row per machine, the ways between them, and below what is to be done about everything that is not good.
+QString check_page(const HostReports& hosts, const PathReports& paths);
+
+/// Runs the application's event loop where it checks; returns the exit code.
+int list_hosts(const Arguments& arguments, Terminal& terminal);
+int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook& book, Terminal& terminal);
+
+/// The book that the arguments name; empty: said why on the terminal.
+std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal);
+
+}  // namespace n2nq::app
