@@ -12,6 +12,9 @@
 #include "app/cli/run_command.h"
 #include "app/cli/settings_command.h"
 #include "app/cli/terminal.h"
+#include "app/cli/terminal_questions.h"
+#include "app/host/host_check.h"
+#include "app/host/host_pool.h"
 
 #ifdef N2NQ_HAVE_UI
 #include "ui/run_window.h"
@@ -46,6 +49,15 @@ QString page_of(Command command) {
   }
 }
 
+int check(const Arguments& arguments, Terminal& terminal) {
+  const auto book = book_of(arguments, terminal);
+  if (!book) return exit_bad_input;
+  TerminalQuestions questions;
+  HostPool pool(questions);
+  HostCheck checker(pool);
+  return check_hosts(arguments, checker, *book, terminal);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,5 +73,6 @@ int main(int argc, char** argv) {
   QCoreApplication application(argc, argv);
   if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
   if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
+  if (arguments.command == Command::hosts_check) return check(arguments, terminal);
   return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;
 }

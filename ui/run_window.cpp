@@ -6,7 +6,11 @@
 #include <QStandardPaths>
 #include <cstdio>
 
-#include "app/host/local_launcher.h"
+#include "app/host/host_check.h"
+#include "app/host/host_launchers.h"
+#include "app/host/host_pool.h"
+#include "app/host/ssh_config.h"
+#include "ui/dialog/ssh_asker.h"
 #include "ui/main_window.h"
 
 // A static library's resources are only linked when somebody asks for them.
@@ -41,13 +45,19 @@ int run_window(int argc, char** argv) {
   QApplication::setWindowIcon(program_icon());
 
   app::HostBook hosts;
+  SshAsker asker;
+  app::HostPool pool(asker);
+  app::HostCheck checker(pool);
   MainWindow::Parts parts;
   parts.hosts = &hosts;
-  parts.launchers = std::make_unique<app::LocalLauncherFactory>();
+  parts.checker = &checker;
+  parts.ssh_names = [] { return app::SshConfig::of_user().names(); };
+  parts.launchers = std::make_unique<app::HostLaunchers>(hosts, [&pool](const app::Host& host) { return pool.launcher(host); });
   parts.runs_folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + QStringLiteral("/n2nq/runs");
   parts.presets_folder = app::Presets::default_folder();
   parts.memory = std::make_unique<QSettings>(QStringLiteral("n2nq"), QStringLiteral("bench"));
   MainWindow window(std::move(parts));
+  asker.set_window(&window, window.theme());
   window.show();
   const int code = QApplication::exec();
   if (qEnvironmentVariableIntValue("N2NQ_UI_STATS") == 1) print_stats(window.stalls());

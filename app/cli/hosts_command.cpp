@@ -2,6 +2,8 @@
 #include "app/cli/hosts_command.h"
 
 #include <QCoreApplication>
+#include <algorithm>
+#include <memory>
 
 #include "app/cli/interrupts.h"
 #include "app/cli/run_command.h"

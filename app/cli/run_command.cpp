@@ -71,7 +71,13 @@ int RunCommand::execute() {
   if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
   TerminalQuestions questions;
   HostPool pool(questions);
-  const HostBook book(arguments_.hosts.empty() ? default_hosts_path() : text_of(arguments_.hosts), arguments_.hosts.empty());
+  const bool named = !arguments_.hosts.empty();
+  const HostBook book(named ? text_of(arguments_.hosts) : default_hosts_path(), !named);
+  // A file of one's own with mistakes matters only to a run that needs it; the start says so then.
+  if (named && !book.problems().isEmpty()) {
+    for (const QString& problem : book.problems()) terminal_.say("n2nq-bench: " + problem);
+    return exit_bad_input;
+  }
   const auto over_ssh = [&pool](const Host& host) { return pool.launcher(host); };
   control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/cli/hosts_command.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
 
@@ -73,6 +74,44 @@ TEST(arguments, settings_are_checked_together) {
   ASSERT_EQ(between.size(), 1);
   EXPECT_EQ(between[0].toStdString(), "quick: limits.pending_mib must be at most limits.memory_mib (32), not 64");
   EXPECT_EQ(setting_errors("nothing", {}).size(), 1);
+}
+
+TEST(arguments, hosts_are_listed_and_checked) {
+  const auto read = [](std::vector<std::string> words) { return parse_arguments(words); };
+  const auto problem = [&](std::vector<std::string> words) { return std::get<std::string>(read(std::move(words))); };
+  const auto check = std::get<Arguments>(read({"hosts", "check", "--hosts=lab.yaml", "--port", "4711", "--json"}));
+  EXPECT_EQ(check.command, Command::hosts_check);
+  EXPECT_EQ(check.hosts, "lab.yaml");
+  EXPECT_EQ(check.port, 4711);
+  EXPECT_TRUE(check.json);
+  EXPECT_EQ(std::get<Arguments>(read({"hosts", "list"})).command, Command::hosts_list);
+  EXPECT_EQ(std::get<Arguments>(read({"run", "quick", "--hosts", "lab.yaml"})).hosts, "lab.yaml");
+  EXPECT_EQ(problem({"hosts"}), "hosts needs to know what to do: n2nq-bench hosts list, or n2nq-bench hosts check");
+  EXPECT_EQ(problem({"hosts", "show"}), "hosts takes list or check, not \"show\"");
+  EXPECT_EQ(problem({"hosts", "list", "--port", "1"}), "\"--port\" is not an option of hosts list: there are --hosts FILE and --json");
+  EXPECT_EQ(problem({"hosts", "check", "--port", "70000"}), "--port must be a whole number from 0 to 65535, not \"70000\"");
+  EXPECT_EQ(problem({"hosts", "check", "--hosts"}), "--hosts needs a file, such as: --hosts lab.yaml");
+  EXPECT_EQ(problem({"run", "quick", "--hosts="}), "--hosts needs a file, such as: --hosts lab.yaml; the name given is empty");
+}
+
+TEST(hosts_command, a_check_says_what_to_do_about_everything_that_is_not_good) {
+  HostReports hosts;
+  PathReports paths;
+  for (CheckCell& cell : hosts["a"].cells) cell = {CheckState::good, "yes", {}, {}, true};
+  hosts["b"] = hosts["a"];
+  hosts["b"].of(CheckItem::folder) = {CheckState::bad, "noexec", "Programs cannot be run there", "Choose another folder", {}};
+  paths[{"a", "b"}] = {CheckState::good, "0.4 ms", {}, {}, 400};
+  paths[{"b", "a"}] = {CheckState::warning, "9 ms", "It takes long", "Look at the way", 9000};
+  const QString page = check_page(hosts, paths);
+  EXPECT_TRUE(page.endsWith("BAD b, folder: Programs cannot be run there\n    Choose another folder\n"
+                            "! b, way to a: It takes long\n    Look at the way\n"))
+      << page.toStdString();
+  EXPECT_TRUE(page.contains("BAD noexec"));
+  const auto json = report_json(hosts, paths);
+  EXPECT_EQ(json["state"], "bad");
+  EXPECT_EQ(json["hosts"][1]["name"], "b");
+  EXPECT_EQ(json["hosts"][1]["folder"]["what_to_do"], "Choose another folder");
+  EXPECT_EQ(json["paths"][0]["round_trip_us"]["value"], 400);
 }
 
 TEST(result_table, numbers_are_written_for_people) {
