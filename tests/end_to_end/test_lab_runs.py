@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs on three hosts over links with a known delay: what is measured is that delay and what the same run takes without it.
+N2NQ_LAB_REPEATS: attempts for each comparison that needs a quiet machine (3). N2NQ_LAB_FULL=1: more delays, and longer runs."""
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from lab import LabCase, main
+from run_folder import RunFolder
+
+MS = 1_000_000
+FULL = bool(os.environ.get("N2NQ_LAB_FULL"))
+ATTEMPTS = int(os.environ.get("N2NQ_LAB_REPEATS", 3))
+DELAYS_NS = (2 * MS, 10 * MS) if FULL else (2 * MS,)
+MESSAGES = 50 if FULL else 12
+SERVICES = 50
+LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, receiver's host down
+WITHIN_US = 150
+
+PLACES = {"broker.host": "h1", "senders.host": "h2", "receivers.host": "h3"}
+
+
+def settings(values):
+    return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+
+
+class OnThreeHosts(LabCase):
+    hosts, arguments = 3, {"shape": {"delay_ns": 0}}
+
+    def run_over(self, delay_ns, mode, out):
+        """A clean run over links with that delay."""
+        self.lab.shape_links({"delay_ns": delay_ns})
+        folder = self.run_bench("thesis-baseline", *settings({
+            **PLACES, "queue.mode": mode, "senders.amount": SERVICES, "receivers.amount": SERVICES,
+            "senders.messages": MESSAGES}), out=out)
+        run = RunFolder(folder)
+        self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
+        self.check_logs(run)
+        return run
+
+    def check_logs(self, run):
+        """All of them came here, whole, and say what the summary says."""
+        self.assertEqual((list(run.senders), list(run.receivers)), (list(range(1, SERVICES + 1)),) * 2)
+        self.assertEqual(sum(len(log.rows) for log in run.senders.values()), SERVICES * MESSAGES)
+        copies = SERVICES * MESSAGES * (SERVICES if run.broadcaster else 1)
+        self.assertEqual(sum(len(log.rows) for log in run.receivers.values()), copies)
+        verified = subprocess.run([sys.executable, "-B", Path(__file__).with_name("verify_run.py"), run.folder], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+
+    def check_delay(self, mode):
+        for delay_ns in DELAYS_NS:
+            expected_us = LINKS_PASSED * delay_ns / 1e3
+            errors_us = []
+            for attempt in range(ATTEMPTS):
+                without, over = (self.run_over(ns, mode, f"{mode}-{delay_ns}-{attempt}-{ns}") for ns in (0, delay_ns))
+                p50_us = [run.summary["latency_us"]["p50"] for run in (without, over)]
+                errors_us.append(p50_us[1] - p50_us[0] - expected_us)
+                print(f"{mode}, links of {delay_ns / 1e6:g} ms: p50 {p50_us[0]:.0f} us without, {p50_us[1]:.0f} us over them, "
+                      f"{errors_us[-1]:+.0f} us from what is due")
+                if abs(errors_us[-1]) <= WITHIN_US:
+                    break
+            else:
+                self.fail(f"{mode}, {delay_ns} ns: never within {WITHIN_US} us: {errors_us}")
+
+    def test_broadcaster(self):
+        self.check_delay("broadcaster")
+
+    def test_load_balancer(self):
+        self.check_delay("load-balancer")
+
+
+if __name__ == "__main__":
+    main()
