@@ -8,7 +8,7 @@ from namespaces import BIND, NO_EXEC, NO_SUID, PRIVATE, READ_ONLY, RECURSIVE, RE
 
 USER, USER_ID = "lab", 20077
 SSHD_ID = 20078
-BYTES_MAX = "512m"
+BYTES_MAX = "4g"  # taken as files are written
 
 _FROM_HERE = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr")
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
