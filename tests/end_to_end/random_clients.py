@@ -7,11 +7,13 @@ What N2NQ answers is checked: each wrong thing gets its own error or a closed co
 import asyncio
 import struct
 
-from random_wire import (ANY, CONFIRM, CONFIRMATION, CREDIT, DELIVER, END, FRAME, GAP, HANDSHAKE, HELLO, NEWLY_MATCHED, NOT_N2NQ, NOT_OFFERED,
+from random_wire import (ANY, CONFIRM, CONFIRMATION, CREDIT, DELIVER, END, FRAME, GAP, HANDSHAKE, HEARTBEAT, HELLO, NEWLY_MATCHED, NOT_N2NQ, NOT_OFFERED,
                          NUMBER, PROBE, PROBE_REPLY, PROBER, PUBLISH, RECEIVER, REDELIVERED, REPLACED, RULES, RULES_WRONG, SENDER, SILENT,
                          TOKEN_WRONG, TOO_SLOW, VERSION, Closed, Told, Wire, frame, hello_frame, is_intact, record, records_of)
 
 NOBODYS_FAULT = {REPLACED}  # by another client that took the number
+RECORDS_IN_A_FRAME = (1, 1, 1, 2, 20)
+RECORDS_PER_FRAME = sum(RECORDS_IN_A_FRAME) / len(RECORDS_IN_A_FRAME)
 
 
 class Client:
@@ -51,8 +53,8 @@ class Client:
         self.chance.choice([self.wire.close, self.wire.reset])()
 
     async def connect(self, number=None):
-        self.wire = await Wire.open(self.table.port, unix=self.chance.random() < 0.2, receive_bytes=self.receive_bytes())
         self.under = number or (self.number if self.chance.random() < 0.9 else self.table.other_number(self.ROLE, self.chance))
+        self.wire = await Wire.open(self.table.port, unix=self.chance.random() < 0.2, receive_bytes=4096 if self.is_lazy() else None)
         hello = hello_frame(self.ROLE, self.under, self.session, self.table.token)
         self.session += 1
         if self.chance.random() < 0.05:  # in two pieces
@@ -62,9 +64,6 @@ class Client:
             hello = hello[cut:]
         await self.wire.greet(hello)
         self.blamed_for = {SILENT, TOO_SLOW} if self.is_lazy() else {SILENT}
-
-    def receive_bytes(self):
-        return None
 
     def is_lazy(self):
         return False
@@ -134,7 +133,7 @@ class RandomSender(Client):
 
     def some_records(self, **wrong):
         made = []
-        for _ in range(self.chance.choice([1, 1, 1, 2, 20])):
+        for _ in range(self.chance.choice(RECORDS_IN_A_FRAME)):
             if sum(map(len, made)) > self.wire.message_bytes_max:
                 break
             made.append(record(self.under, self.index, self.size(), self.table.now_ns(), **wrong))
@@ -143,12 +142,15 @@ class RandomSender(Client):
 
     async def publish_and_part(self):
         each_s = self.table.publish_every_s * self.chance.choice([0.3, 1, 1, 3])
-        for _ in range(self.chance.randint(0, 40)):
-            if self.table.cleared:
+        end_s = self.table.now_s() + self.chance.uniform(0, self.table.life_s)
+        while not self.table.cleared:
+            wait_s = self.chance.uniform(0, 2 * each_s)
+            left_s = end_s - self.table.now_s()
+            await self.table.sleep(max(0, min(wait_s, left_s)))
+            if wait_s > left_s:
                 break
             self.wire.put(frame(PUBLISH, self.some_records()))
             await self.wire.drain()
-            await self.pause(2 * each_s)
         self.doing = self.chance.choice(["ending", "ending", "leaving", "dying", "half-closing", "idling", "junk", "too long", "gap", "another's",
                                          "marked", "cut record", "not a sender's"])
         await getattr(self, "part_" + self.doing.replace(" ", "_").replace("-", "_").replace("'", ""))()
@@ -207,9 +209,6 @@ class RandomReceiver(Client):
         """Some numbers may stop reading: they are cut off, and N2NQ does not take them back."""
         return self.under in self.table.lazy_receivers
 
-    def receive_bytes(self):
-        return 4096 if self.number in self.table.lazy_receivers else None
-
     async def connect(self, number=None):
         # Whoever is cut off stays so.
         if self.number in self.table.cut_off:
@@ -229,7 +228,7 @@ class RandomReceiver(Client):
         if self.wire.requests:
             self.ask()
             self.wire.put(frame(CREDIT, struct.pack("<Q", chance.choice([1, 10, 1000]))))
-        end_s = self.table.now_s() + chance.uniform(0, self.table.receive_s)
+        end_s = self.table.now_s() + chance.uniform(0, self.table.life_s)
         changing = asyncio.ensure_future(self.change_lists())
         try:
             while self.table.now_s() < end_s and not self.table.cleared:
@@ -267,6 +266,8 @@ class RandomReceiver(Client):
         if self.manner == "not":
             if self.wire.requests:
                 self.wire.put(frame(CREDIT, struct.pack("<Q", count)))
+            elif chance.random() < 0.05:
+                self.wire.put(frame(HEARTBEAT))
         elif self.manner == "at once":
             confirm(self.wire, first, count)
         elif self.manner == "negatively":
@@ -283,7 +284,7 @@ class RandomReceiver(Client):
 
     async def change_lists(self):
         while self.wire.requests and self.chance.random() < 0.6:
-            await self.pause(self.table.receive_s)
+            await self.pause(self.table.life_s)
             self.ask()
 
     def ask(self):

@@ -21,7 +21,7 @@ import unittest
 
 from bench import BIN, DEADLINE_S, BenchCase
 from control import TOKEN, Process, configure
-from random_clients import RandomReceiver, RandomSender, Stranger
+from random_clients import RECORDS_PER_FRAME, RandomReceiver, RandomSender, Stranger
 from random_wire import (ANY, CONFIRM, CREDIT, DELIVER, END, HEARTBEAT, NEWLY_MATCHED, PUBLISH, RECEIVER, REDELIVERED, RULES, SENDER, SKIPPED,
                          TOO_SLOW, Told, Wire, frame, hello_frame, is_intact, record, records_of)
 
@@ -42,9 +42,10 @@ SETTINGS = [
 ONLY = [int(number) for number in os.environ.get("N2NQ_SETTINGS", ",".join(map(str, range(len(SETTINGS))))).split(",")]
 SANITIZED = next((name for name in ("asan", "tsan") if name in BIN.parts), None)
 ROUND_S = min(15.0, SECONDS / len(ONLY) / 3)
-RETENTION_S, DEADLINE_OF_RESPONSES_S, HANDSHAKE_S, HEARTBEAT_S, WRITE_DEADLINE_S = 4, 0.5, 1, 4, 3
+RETENTION_S, DEADLINE_OF_RESPONSES_S, HANDSHAKE_S, HEARTBEAT_S, WRITE_DEADLINE_S = 4, 0.5, 1, 4, 5
 MESSAGE_BYTES_MAX = 20_000
-COPIES_PER_S, PAIR_EVERY_S = 15_000, 0.01
+# As much as this program can take beside everything else: it must not be the one that is too slow.
+COPIES_PER_S, PAIR_EVERY_S = 30_000, 0.02
 CATEGORIES = ("expired", "unrequested", "parked", "cut_off", "still_queued")
 # What is not delivered stays in the books, as runs of indexes by sender: of a sender's set, and of a run in a vector that doubles.
 BYTES_PER_SET, BYTES_PER_RUN = 112, 32
@@ -63,9 +64,9 @@ class Table:
         self.lazy_receivers = range(self.receivers - self.receivers // 10 + 1, self.receivers + 1)
         self.cut_off, self.wrong, self.received = set(), [], 0
         copies = self.receivers if queue["mode"] == "broadcaster" else 5
-        self.publish_every_s = self.senders * copies / COPIES_PER_S
-        self.receive_s, self.deadline_s = ROUND_S, DEADLINE_OF_RESPONSES_S
-        self.idle_s, self.lazy_s = WRITE_DEADLINE_S / 3, 3 * WRITE_DEADLINE_S
+        self.publish_every_s = self.senders * copies * RECORDS_PER_FRAME / COPIES_PER_S
+        self.life_s, self.deadline_s = ROUND_S, DEADLINE_OF_RESPONSES_S
+        self.idle_s, self.lazy_s = WRITE_DEADLINE_S / 5, 3 * WRITE_DEADLINE_S
         self.cleared = True
         self.clients = [RandomSender(self, number, self.chance()) for number in range(2, self.senders + 1)]
         self.clients += [RandomReceiver(self, number, self.chance()) for number in range(2, self.receivers + 1)]
