@@ -366,7 +366,8 @@ void MainWindow::measure_cpu() {
 bool MainWindow::may_close() {
   if (closing_ || run_.state() != app::RunState::running) return true;
   QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Stop the run?"),
-                       QStringLiteral("Messages are being sent. Closing stops the run; what was measured so far is kept."),
+                       (run_.draining() ? QStringLiteral("N2NQ still has messages for receivers.") : QStringLiteral("Messages are being sent.")) +
+                           QStringLiteral(" Closing stops the run; what was measured so far is kept."),
                        QMessageBox::NoButton, this);
   question.setObjectName(QStringLiteral("close_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);

@@ -27,7 +27,8 @@ QStringList steps_too_late(const Arguments& arguments, const Settings& settings)
   QStringList told;
   for (const PlannedStep& step : arguments.steps) {
     if (!duration_s || step.at_s <= *duration_s) continue;
-    told += QString("%1: planned for %2 s, but the last message is due at %3 s; it is not done unless the run takes longer")
+    told += QString("%1: planned for %2 s, but the last message is due at %3 s; it is done only if the run "
+                    "takes longer, as it does while N2NQ still has messages for receivers")
                 .arg(step_sentence(step))
                 .arg(step.at_s)
                 .arg(*duration_s, 0, 'f', 1);
@@ -67,7 +68,7 @@ int RunCommand::execute() {
   }
   Interrupts interrupts;
   RunControl::Options options;
-  options.connect_deadline = true;
+  options.unattended = true;
   if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
   TerminalQuestions questions;
   HostPool pool(questions);
@@ -115,6 +116,8 @@ QString RunCommand::progress_text() const {
     text += QString("  fetching logs, %1 %").arg(control_->brought_back() * 100, 0, 'f', 0);
   } else if (control_->state() == RunState::ending) {
     text += "  ending";
+  } else if (control_->draining()) {
+    text += QString("  draining, at most %1 s").arg(left, 0, 'f', 0);
   } else if (progress >= 0) {
     text += QString("  %1 %, %2 s left").arg(progress * 100, 0, 'f', 0).arg(std::max(0.0, left), 0, 'f', 0);
   }

@@ -258,10 +258,14 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   outcome.reasons = record.troubles + troubles;
   bool broken = !outcome.reasons.isEmpty();
   bool degraded = false;
-  for (const measure::Finding& finding : ledger.findings) {
-    outcome.reasons += QString::fromStdString(finding.reason);
-    (finding.breaks ? broken : degraded) = true;
-  }
+  const auto tell_findings = [&](bool breaks) {
+    for (const measure::Finding& finding : ledger.findings) {
+      if (finding.breaks != breaks) continue;
+      outcome.reasons += QString::fromStdString(finding.reason);
+      (breaks ? broken : degraded) = true;
+    }
+  };
+  tell_findings(true);
   for (const Role role : {Role::senders, Role::receivers}) {
     if (!record.traffic_started || record.of(role).bye) continue;
     outcome.reasons += QString("%1 gave no final account: what only they knew counts as %2")
@@ -276,6 +280,12 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   }
   for (const QString& fault : record.steps_not_made) outcome.reasons += "planned, but not done: " + fault;
   degraded = degraded || !record.steps_not_made.isEmpty();
+  if (!record.gave_up.isEmpty()) {
+    outcome.reasons += record.gave_up;
+    degraded = true;
+  }
+  // Behind the harm that was done on purpose: most of them follow from it.
+  tell_findings(false);
   const auto before = outcome.reasons.size();
   find_incomplete_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;

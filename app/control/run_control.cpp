@@ -23,6 +23,7 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
+    if (drains()) return give_up_drain();
     if (step != Step::none && step < Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
   });
   QObject::connect(&connect_timer, &QTimer::timeout, q, [this] {
@@ -123,7 +124,7 @@ bool RunControl::can_start(Role role) const {
 
 bool RunControl::can_stop(Role role) const {
   const Member& member = d->of(role);
-  return member.alive() && !member.end_asked && (d->state == RunState::preparing || d->state == RunState::running);
+  return member.alive() && !member.end_asked && !member.said_ended && (d->state == RunState::preparing || d->state == RunState::running);
 }
 
 QString RunControl::log_path(Role role, int number) const {
@@ -141,6 +142,10 @@ QString RunControl::folder() const {
 double RunControl::Private::measured_s() const {
   if (run.settings.senders.warmup_messages == 0 || run.settings.interval().num_ns > 0) return std::max(t_s(), -warmup_s());
   return warmed_up_s ? t_s() - *warmed_up_s : 0;
+}
+
+bool RunControl::draining() const {
+  return d->state == RunState::running && d->drains();
 }
 
 bool RunControl::warming_up() const {
@@ -179,6 +184,7 @@ void RunControl::follow_log(Role role, int number, bool follow) {
 
 double RunControl::seconds_left() const {
   if (d->state == RunState::finished) return 0;
+  if (draining()) return std::max(0, d->step_timer.remainingTime()) / 1000.0;
   const LiveFigures& figures = d->figures;
   const auto duration = d->run.settings.planned_duration_s();
   if (duration) return std::max(0.0, *duration - d->measured_s());

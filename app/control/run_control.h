@@ -33,6 +33,7 @@ struct ProcessStatus {
   bool paused = false;     // stands still, on purpose
   QString waiting_for;     // with waiting: "N2NQ", "38 of 50 receivers connected", …
   QString error;           // with died: what happened, in a sentence
+  bool may_be_back = false;  // with died: killed on purpose, in a run that goes on
   QStringList last_lines;  // with died: the last lines of its stderr
 };
 
@@ -49,7 +50,8 @@ class RunControl : public QObject {
   struct Options {
     QString runs_folder;            // the parent of run folders (the user's data directory by default)
     QString exact_folder;           // --out: use exactly this folder instead (must not exist or be empty)
-    bool connect_deadline = false;  // headless: give up after limits.connect_deadline_s
+    // Headless: nobody mends anything by hand, and connections are waited for no longer than limits.connect_deadline_s.
+    bool unattended = false;
     RunDeadlines deadlines = {};
   };
   RunControl(Options options, std::unique_ptr<LauncherFactory> launchers, QObject* parent = nullptr);
@@ -97,7 +99,9 @@ class RunControl : public QObject {
   QString folder() const;
   /// Warm-up is sent, and nothing is measured yet.
   bool warming_up() const;
-  /// 0…1, and seconds left, warm-up included; negative when unknown (until stopped).
+  /// All is sent, and N2NQ still has something for the receivers: they get it, and what is dead or misbehaves can still be mended.
+  bool draining() const;
+  /// 0…1, and seconds left, warm-up included; negative when unknown (until stopped). While draining(): until it is given up, at most.
   double progress() const;
   double seconds_left() const;
 

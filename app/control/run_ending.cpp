@@ -56,7 +56,7 @@ int RunControl::Private::step_deadline(Step next) const {
   const RunDeadlines& times = options.deadlines;
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
   if (next == Step::senders) return times.senders_stop;
-  if (!since_stop.isValid()) return next == Step::drain ? drain_ms + times.drain_margin : times.bye;
+  if (!since_stop.isValid()) return times.bye;
   const int until_term = drain_ms + times.stop_margin - static_cast<int>(since_stop.elapsed());
   // Some of what is left is kept for the byes.
   return std::max(0, next == Step::drain ? until_term - times.stop_margin / 3 : until_term);
@@ -65,6 +65,10 @@ int RunControl::Private::step_deadline(Step next) const {
 void RunControl::Private::enter(Step next) {
   step = next;
   connect_timer.stop();
+  if (drains()) {
+    begin_drain();
+    return advance();
+  }
   give_up_faults();
   set_state(RunState::ending);
   step_timer.start(step_deadline(step));
@@ -76,7 +80,7 @@ void RunControl::Private::enter(Step next) {
       break;
     case Step::drain:
       // A broker whose senders have all said END drains by itself; after a stop or a death it is told, and so are receivers without one.
-      if (since_stop.isValid() && of(Role::broker).alive()) of(Role::broker).watch->send({{"type", "stop"}});
+      if (of(Role::broker).alive()) of(Role::broker).watch->send({{"type", "stop"}});
       if (!of(Role::broker).alive() && of(Role::receivers).alive()) of(Role::receivers).watch->send({{"type", "stop"}});
       break;
     case Step::byes:
@@ -126,6 +130,7 @@ void RunControl::Private::advance() {
   if (state == RunState::running && of(Role::senders).awaits_restart() && goes_on) return;
   if (state == RunState::running && step == Step::none && through(Role::senders)) return enter(Step::drain);
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
+  if (drains() && may_come_back(Role::broker)) return;
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
   if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) say_bye(Role::broker);
   if ((step == Step::byes || step == Step::terminate) && !any_left()) bring_back();
@@ -160,11 +165,18 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
 /// The run goes on without it, until it is started again or everything else is over.
 void RunControl::Private::on_killed(Role role) {
   Member& member = of(role);
-  if (member.restart_wanted) return relaunch(role);
-  member.status.error = role_name(role) + " were killed on purpose; start them again to go on";
-  if (role == Role::broker) member.status.error = "N2NQ was killed on purpose; start it again to go on";
+  if (member.restart_wanted) {
+    relaunch(role);
+    if (drains()) wait_for_drain();
+    return;
+  }
+  member.status.error = role_name(role) + (role == Role::broker ? " was killed on purpose" : " were killed on purpose");
+  member.status.may_be_back = true;
   member.status.paused = false;
   set_status(role, ProcessState::died);
+  if (!drains()) return;
+  wait_for_drain();
+  advance();
 }
 
 /// When a run ends, what stands still goes on, and what was planned for later is not done any more.
@@ -173,7 +185,10 @@ void RunControl::Private::give_up_faults() {
   for (const PlannedStep& planned : std::exchange(steps_to_come, {})) {
     run.steps_not_made += QString("%1 at %2 s (the run was over)").arg(step_sentence(planned)).arg(planned.at_s);
   }
-  for (const Role role : all_roles) resume_by_itself(role);
+  for (const Role role : all_roles) {
+    resume_by_itself(role);
+    if (std::exchange(of(role).status.may_be_back, false)) emit q->process_changed(role);
+  }
 }
 
 /// What a killed worker had sent or received is still in its logs and its staging file: its own program reads them back.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is done to a run on purpose while it runs.
+#include <cmath>
+
 #include "app/control/configure.h"
 #include "app/control/run_life.h"
 
@@ -21,11 +23,12 @@ bool lasts(FaultKind kind) {
 QString RunControl::fault_problem(const Fault& fault) const {
   if (const auto problem = check_fault(fault, d->run.settings)) return QString::fromStdString(*problem);
   if (d->state != RunState::running) return "faults are made while messages flow";
+  if (d->drains() && d->of(Role::broker).said_ended) return "N2NQ has ended";
   const Member& member = d->of(fault.role);
   const QString name = role_name(fault.role);
   const QString is = fault.role == Role::broker ? "is" : "are";
   if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
-  if (!member.alive() || member.end_asked || member.said_ended) return name + " does not run";
+  if (!member.alive() || member.end_asked || member.said_ended) return name + (fault.role == Role::broker ? " does not run" : " do not run");
   if (fault.kind == FaultKind::pause && member.status.paused) return QString("%1 %2 paused already").arg(name, is);
   if (fault.kind == FaultKind::resume && !member.status.paused) return QString("%1 %2 not paused").arg(name, is);
   if (fault.number > 0 && member.status.paused) return QString("%1 %2 paused: resume first").arg(name, is);
@@ -75,6 +78,7 @@ void RunControl::Private::make_planned_steps() {
       run.steps_not_made += QString("%1 (%2)").arg(fault_sentence(fault), problem);
     }
   }
+  if (drains()) wait_for_drain();
   constexpr double timer_s_max = 1e6;  // it looks again then
   if (!steps_to_come.empty()) {
     const double wait_s = std::clamp(steps_to_come.front().at_s - t_s(), 0.0, timer_s_max);
@@ -115,6 +119,7 @@ void RunControl::Private::make_fault(const Fault& fault) {
   } else if (is_mend(fault.kind)) {
     recovery.mend({fault.role, fault.number});
   }
+  if (drains()) wait_for_drain();
   emit q->process_changed(fault.role);
 }
 
@@ -132,6 +137,7 @@ void RunControl::Private::relaunch(Role role) {
   member.record.hello = before;
   member.watch = make_watch(role, options.deadlines.process);
   if (role == Role::broker) run.broker_restarted = true;
+  if (role == Role::broker && drains()) broker_is_new = true;
   if (accumulator) accumulator->restarted(role);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
@@ -151,11 +157,14 @@ bool RunControl::Private::any_paused() const {
   return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.status.paused; });
 }
 
-/// Whether what is planned resumes or restarts it.
+/// Whether what is planned resumes or restarts it; while the run drains, in time. A dead process cannot be resumed.
 bool RunControl::Private::is_mended_later(Role role) const {
-  return std::any_of(steps_to_come.begin(), steps_to_come.end(), [role](const PlannedStep& planned) {
+  const bool dead = of(role).awaits_restart();
+  const double until_s = drains() ? t_s() + (drain_ms_max() - static_cast<double>(since_drain.elapsed())) / 1000 : HUGE_VAL;
+  return std::any_of(steps_to_come.begin(), steps_to_come.end(), [=](const PlannedStep& planned) {
     const auto* fault = std::get_if<Fault>(&planned.what);
-    return fault && fault->role == role && (fault->kind == FaultKind::resume || fault->kind == FaultKind::restart);
+    if (!fault || fault->role != role || planned.at_s > until_s) return false;
+    return fault->kind == FaultKind::restart || (fault->kind == FaultKind::resume && !dead);
   });
 }
 

@@ -80,6 +80,8 @@ bool RunControl::Private::begin_run() {
   since_broker_now.invalidate();
   since_start.invalidate();
   warmed_up_s.reset();
+  since_drain.invalidate();
+  broker_is_new = false;
   since_stop.invalidate();
   accumulator.reset();
   figures = LiveFigures();
@@ -88,7 +90,7 @@ bool RunControl::Private::begin_run() {
   step = Step::none;
   outcome = RunOutcome();
   for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
-  if (options.connect_deadline) connect_timer.start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
+  if (options.unattended) connect_timer.start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
   set_state(RunState::preparing);
   for (const Role role : all_roles) emit q->process_changed(role);
   return true;
@@ -307,10 +309,12 @@ void RunControl::Private::look_for_standstill() {
   if (any_paused()) {
     // Nothing is wrong: it moves again at the end of the plan, or when somebody resumes or stops it.
     const bool end_to_come = run.settings.planned_duration_s() && !plan_is_over;
-    if (end_to_come || figures.planned < 0) return;
-    for (const Role role : all_roles) resume_by_itself(role);
+    if (end_to_come || (figures.planned < 0 && !drains())) return;
+    for (const Role role : all_roles) {
+      if (!is_mended_later(role)) resume_by_itself(role);
+    }
     since_moved.start();
-  } else {
+  } else if (!drains()) {  // which has a deadline of its own
     end_because(QString("nothing was sent or received for %1 s").arg(static_cast<double>(limit_ms) / 1000));
   }
 }

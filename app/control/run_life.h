@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The inside of RunControl: one run's members, and the steps from its first start to its result.
 //
-//            first start             barrier                 senders ended, stop, death
+//            first start             barrier                 drained, stop, death
 //   idle ───────────────► preparing ─────────► running ──────────────────────────────► ending ───► finished
 //                             │    stop, death, connect deadline                          ▲            │
 //                             └───────────────────────────────────────────────────────────┘            │ first start of the next run
 //                         preparing ◄──────────────────────────────────────────────────────────────────┘
 //
+//   running: none (messages are sent) ─► drain (all is sent; broker and receivers end by themselves)
 //   ending:  senders (told to stop) ─► drain (broker and receivers end by themselves) ─► byes ─► terminate ─► all gone ─► bring_back (what
 //            they wrote on other hosts) ─► result
 //
 // Every step of the ending has a deadline after which the next one begins; steps that do not apply are passed over.
-// run_life.cpp begins and runs, run_faults.cpp does harm on purpose, run_ending.cpp ends.
+// run_life.cpp begins and runs, run_faults.cpp does harm on purpose, run_drain.cpp waits for N2NQ behind the last message, run_ending.cpp
+// ends.
 #pragma once
 
 #include <QElapsedTimer>
@@ -108,6 +110,13 @@ struct RunControl::Private {
   void on_gone(Role role, const QString& trouble);
   void on_killed(Role role);
   void give_up_faults();
+  bool drains() const;
+  void begin_drain();
+  void wait_for_drain();
+  void give_up_drain();
+  int drain_ms_max() const;
+  bool may_come_back(Role role) const;
+  bool nobody_can_take() const;
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
   void bring_back();
@@ -169,6 +178,8 @@ struct RunControl::Private {
   QTimer plan_timer;
   Recovery recovery;
   bool plan_is_over = false;  // its last message is due by now
+  QElapsedTimer since_drain;  // valid: all was sent, and nothing ended the run before its time
+  bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
   QElapsedTimer since_stop;   // valid: a person, or trouble, ends the run early
   RunOutcome outcome;
 

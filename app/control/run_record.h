@@ -39,6 +39,7 @@ struct RunRecord {
   std::array<ProcessRecord, 3> processes;
   std::vector<RunEvent> events;   // in the order in which they happened
   QStringList steps_not_made;     // planned ones, and why
+  QString gave_up;                // why N2NQ was not waited for until it was drained; empty: it was
   bool broker_restarted = false;  // then its bye tells of its last life only
 
   const ProcessRecord& of(Role role) const { return processes[index_of(role)]; }

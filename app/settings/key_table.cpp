@@ -356,7 +356,8 @@ void add_limit_keys(std::vector<Key>& table) {
       decimal({"limits.drain_s",
                "Drain",
                "s",
-               "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read.",
+               "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read. Without a "
+               "stop: how long a run waits for receivers that are dead for good.",
                0,
                60,
                {}},

@@ -21,6 +21,8 @@ class TestFaults : public QObject {
  private slots:
   void a_group_is_killed_and_started_again_data();
   void a_group_is_killed_and_started_again();
+  void killed_receivers_are_started_again_while_n2nq_drains();
+  void nothing_suggests_going_on_when_the_run_is_over();
   void n2nq_is_paused_and_resumed();
   void what_nobody_resumes_goes_on_at_the_end_data();
   void what_nobody_resumes_goes_on_at_the_end();
@@ -62,6 +64,41 @@ void TestFaults::a_group_is_killed_and_started_again() {
            role == "receivers");
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
   QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("lost")), QStringLiteral("0"));
+}
+
+/// All is sent, N2NQ holds what the killed receivers did not get, and the bench would soon have ended if it went by limits.drain_s.
+bool drain_without_receivers(BenchWindow& bench) {
+  return start_with_responses(bench, {{"senders.duration_s", "1.5"}, {"queue.retention_s", "60"}, {"limits.drain_s", "0"}}) &&
+         choose_fault(bench, "button_faults_receivers", "fault_receivers_kill") &&
+         BenchWindow::wait_for([&] { return bench.run().draining() && bench.run().figures().t_s > 2.5; });
+}
+
+void TestFaults::killed_receivers_are_started_again_while_n2nq_drains() {
+  BenchWindow bench;
+  QVERIFY(drain_without_receivers(bench));
+  const auto* button = bench.find<QPushButton>(QStringLiteral("button_receivers"));
+  QCOMPARE(button->text(), QStringLiteral("Start receivers"));
+  QVERIFY(button->isEnabled());
+  QVERIFY(!bench.find<QPushButton>(QStringLiteral("button_senders"))->isEnabled());
+  const QString notice = bench.find<QWidget>(QStringLiteral("notice_receivers"))->findChild<QLabel*>(QStringLiteral("notice_text"))->text();
+  QCOMPARE(notice, QStringLiteral("✕ Killed on purpose; start again to go on"));
+  const QString progress = bench.find<QWidget>(QStringLiteral("progress"))->accessibleDescription();
+  QVERIFY2(progress.startsWith(QStringLiteral("draining · ")) && progress.endsWith(QStringLiteral(" at most")), qPrintable(progress));
+  const QString status = bench.window().findChild<ui::StatusStrip*>()->text();
+  QVERIFY2(status.contains(QStringLiteral("draining: ")) && status.contains(QStringLiteral(" still queued or in flight")), qPrintable(status));
+  QVERIFY(bench.click(QStringLiteral("button_receivers")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const auto& end = *bench.run().figures().settled;
+  QVERIFY2(end.delivered == end.accepted && end.still_queued == 0, qPrintable(reasons(bench)));
+}
+
+void TestFaults::nothing_suggests_going_on_when_the_run_is_over() {
+  BenchWindow bench;
+  QVERIFY(drain_without_receivers(bench));
+  QVERIFY(stop_and_wait(bench));
+  QCOMPARE(bench.find<QWidget>(QStringLiteral("notice_receivers"))->findChild<QLabel*>(QStringLiteral("notice_text"))->text(), QStringLiteral("✕ Killed on purpose"));
+  const QString status = bench.window().findChild<ui::StatusStrip*>()->text();
+  QVERIFY2(status.contains(QStringLiteral("still queued ")), qPrintable(status));
 }
 
 void TestFaults::n2nq_is_paused_and_resumed() {

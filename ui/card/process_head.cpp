@@ -69,10 +69,12 @@ void ProcessHead::refresh() {
   const QString who = role_word(role_);
   const bool stops = actions_.run().can_stop(role_);
   const bool starts = actions_.run().can_start(role_);
-  const QString text = (stops || !starts ? QStringLiteral("Stop %1") : QStringLiteral("Start %1")).arg(who);
+  const app::ProcessState state = actions_.run().process(role_).state;
+  const bool offers_stop = stops || (!starts && state != app::ProcessState::died);
+  const QString text = (offers_stop ? QStringLiteral("Stop %1") : QStringLiteral("Start %1")).arg(who);
   // As wide as the wider of both, so that nothing beside it moves.
   button_->ensurePolished();
-  button_->setIcon(theme_.icon(stops || !starts ? Glyph::stop : Glyph::play));
+  button_->setIcon(theme_.icon(offers_stop ? Glyph::stop : Glyph::play));
   int widest = 0;
   for (const QString& each : {QStringLiteral("Start %1").arg(who), QStringLiteral("Stop %1").arg(who)}) {
     button_->setText(each);
@@ -88,7 +90,10 @@ void ProcessHead::refresh() {
                             : QStringLiteral("Ends this process"));
   } else {
     const bool again = actions_.run().state() == app::RunState::running && is_killed_on_purpose(actions_.run().process(role_));
-    button_->setToolTip(!starts ? QStringLiteral("Is ending already")
+    const QString why_not = state == app::ProcessState::died    ? QStringLiteral("The run is ending: nothing is started in it any more")
+                            : state == app::ProcessState::ended ? QStringLiteral("Has ended already")
+                                                                : QStringLiteral("Is ending already");
+    button_->setToolTip(!starts ? why_not
                         : again ? QStringLiteral("Starts it again, where the killed process was")
                                 : QStringLiteral("Starts only this process; it waits for the others, in any order"));
   }

@@ -50,6 +50,10 @@ QString StatusStrip::ledger_words() const {
     default:
       break;
   }
+  if (run.draining() && f.in_flight > 0) {
+    return QStringLiteral("draining: %1%2 still queued or in flight")
+        .arg(f.in_flight_at_most ? QStringLiteral("at most ") : QString(), count_text(f.in_flight));
+  }
   if (f.senders_silent || f.receivers_silent) {
     const QString who = f.senders_silent && f.receivers_silent ? QStringLiteral("senders and receivers do")
                         : f.senders_silent                     ? QStringLiteral("senders do")
@@ -82,6 +86,7 @@ void StatusStrip::refresh() {
     counts_ = QStringLiteral("expired %1 · duplicated %2 · out of order %3")
                   .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
     if (f.lost >= 0) counts_ += QStringLiteral(" · lost %1").arg(count_text(f.lost));
+    if (f.settled && f.settled->still_queued > 0) counts_ += QStringLiteral(" · still queued %1").arg(count_text(f.settled->still_queued));
     if (f.negative > 0) counts_ += QStringLiteral(" · negative latency %1").arg(count_text(f.negative));
     if (f.warm_up.planned > 0) {
       counts_ += QStringLiteral(" · warm-up: %1 sent, %2 received").arg(count_text(f.warm_up.sent), count_text(f.warm_up.received));

@@ -39,11 +39,11 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
 void ProcessNotice::set_status(const app::ProcessStatus& status) {
   const bool died = status.state == app::ProcessState::died;
   if (died) {
-    const QString what = status.error.isEmpty() ? QStringLiteral("%1 died").arg(role_word(role_)) : status.error;
+    QString what = status.error.isEmpty() ? QStringLiteral("%1 died").arg(role_word(role_)) : status.error;
+    const QString go_on = status.may_be_back ? QStringLiteral("; start again to go on") : QString();
     // Who was killed stands above in the same card; so the words have room on a small screen. All of them stand among the details.
-    text_->set_text(is_killed_on_purpose(status) ? QStringLiteral("✕ Killed on purpose; start again to go on")
-                                                 : QStringLiteral("✕ ") + what);
-    lines_ = {what};
+    text_->set_text(is_killed_on_purpose(status) ? QStringLiteral("✕ Killed on purpose") + go_on : QStringLiteral("✕ ") + what);
+    lines_ = {what += go_on};
     if (status.last_lines.isEmpty()) {
       lines_ << QStringLiteral("It wrote nothing before that.");
     } else {

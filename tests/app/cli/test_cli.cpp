@@ -65,11 +65,33 @@ struct CliTest : testing::WithEventLoop {
 TEST_F(CliTest, what_is_planned_behind_the_end_is_named_before_the_start_and_in_the_result) {
   ASSERT_EQ(run(short_run({"--set", "queue.requests=true", "--request", "{receivers: R1, senders: S1}@60", "--out", out})), 0);
   const std::string said = errors();
-  EXPECT_NE(said.find("n2nq-bench: R001 asks for S001: planned for 60 s, but the last message is due at 0.1 s; it is not done unless"),
+  EXPECT_NE(said.find("n2nq-bench: R001 asks for S001: planned for 60 s, but the last message is due at 0.1 s; it is done only if"),
             std::string::npos)
       << said;
   EXPECT_EQ(summary()["verdict"], "degraded");
   EXPECT_EQ(summary()["reasons"][0], "planned, but not done: R001 asks for S001 at 60 s (the run was over)");
+}
+
+TEST_F(CliTest, what_is_mended_behind_the_last_message_is_mended_and_nothing_stays_in_the_queue) {
+  ASSERT_EQ(run(short_run({"--set", "queue.responses=true", "--set", "queue.retention_s=60", "--set", "limits.drain_s=0", "--fault",
+                           "kill:receivers@0.03", "--fault", "restart:receivers@1", "--out", out})),
+            0);
+  const Json result = summary();
+  EXPECT_EQ(result["ledger"]["total"]["delivered"], 500) << result["reasons"];
+  EXPECT_EQ(result["ledger"]["total"]["still_queued"], 0);
+  EXPECT_EQ(result["events"].size(), 2u);
+  EXPECT_EQ(result["reasons"][0], "done on purpose at 0.0 s: Receivers killed");
+}
+
+TEST_F(CliTest, a_run_whose_receivers_are_dead_for_good_gives_up_and_says_so) {
+  ASSERT_EQ(run(short_run({"--set", "queue.responses=true", "--set", "queue.retention_s=3600", "--set", "limits.drain_s=0.5", "--fault",
+                           "kill:receivers@0.03", "--fault", "restart:receivers@5000", "--out", out})),
+            0);
+  const Json result = summary();
+  EXPECT_EQ(result["verdict"], "degraded");
+  EXPECT_GT(result["ledger"]["total"]["still_queued"], 0);
+  EXPECT_NE(result["reasons"].dump().find("nothing planned started them again: given up after 0.5 s (limits.drain_s)"), std::string::npos)
+      << result["reasons"];
 }
 
 TEST_F(CliTest, of_two_settings_of_the_same_key_the_last_one_counts) {

@@ -32,8 +32,9 @@ struct RealRun : testing::WithEventLoop {
     settings.receivers.amount = 3;
     return settings;
   }
-  void make(const Settings& settings = small()) {
+  void make(const Settings& settings = small(), int drain_margin = RunDeadlines().drain_margin) {
     RunControl::Options options;
+    options.deadlines.drain_margin = drain_margin;
     options.runs_folder = runs.path();
     control = std::make_unique<RunControl>(options, std::make_unique<LocalLauncherFactory>(programs_folder));
     control->set_settings(settings);
@@ -135,6 +136,78 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
       EXPECT_NE(summary["events"][1]["what"].get<std::string>().find("started again"), std::string::npos);
     }
   }
+}
+
+/// A run whose receivers are dead when the last message is sent; the bench would soon have given up if it went by limits.drain_s.
+struct DrainingRun : RealRun {
+  void drain(Settings settings = small()) {
+    settings.queue.responses = true;
+    settings.queue.retention_s = 60;
+    settings.limits.drain_s = 0;
+    settings.senders.messages = 20;
+    make(settings, 0);
+    control->start_all();
+    ASSERT_TRUE(wait_until([this] { return control->figures().received > 3; })) << reasons();
+    control->make_fault({FaultKind::kill, Role::receivers});
+    ASSERT_TRUE(wait_until([this] { return control->draining(); })) << reasons();
+    const double since_s = control->figures().t_s;
+    ASSERT_TRUE(wait_until([=, this] { return control->figures().t_s > since_s + 0.5; }));
+    ASSERT_TRUE(control->draining());
+    EXPECT_GT(control->seconds_left(), 50);
+    EXPECT_GT(control->figures().in_flight, 0);
+    EXPECT_FALSE(control->can_stop(Role::senders)) << "they have ended";
+  }
+};
+
+TEST_F(DrainingRun, a_person_starts_the_receivers_again_and_they_get_what_is_queued) {
+  drain();
+  EXPECT_TRUE(control->process(Role::receivers).may_be_back);
+  ASSERT_TRUE(control->can_start(Role::receivers));
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
+  EXPECT_EQ(control->figures().settled->delivered, 240) << reasons();
+  EXPECT_EQ(reasons().find("given up"), std::string::npos) << reasons();
+}
+
+TEST_F(DrainingRun, nothing_suggests_going_on_when_it_was_stopped) {
+  drain();
+  control->stop_all();
+  EXPECT_FALSE(control->can_start(Role::receivers));
+  EXPECT_FALSE(control->process(Role::receivers).may_be_back);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->process(Role::receivers).error, "Receivers were killed on purpose");
+  EXPECT_GT(control->figures().settled->still_queued, 0);
+}
+
+TEST_F(DrainingRun, n2nq_that_is_killed_and_started_again_then_has_nothing_left_and_ends) {
+  drain();
+  control->make_fault({FaultKind::restart, Role::broker});
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::broken) << "what it held is lost: " << reasons();
+  EXPECT_EQ(reasons().find("given up"), std::string::npos) << reasons();
+  EXPECT_LT(control->figures().t_s, 50);
+}
+
+TEST_F(DrainingRun, a_paused_group_is_resumed_and_one_that_is_told_to_is_normal_again) {
+  Settings settings = small();
+  settings.queue.responses = true;
+  settings.queue.retention_s = 60;
+  settings.limits.drain_s = 0;
+  settings.responses.deadline_s = 60;
+  make(settings, 0);
+  PlannedStep bad{Fault{FaultKind::confirm_nothing, Role::receivers, 2}, 0}, good{Fault{FaultKind::normal, Role::receivers, 2}, 1.5};
+  PlannedStep pause{Fault{FaultKind::pause, Role::receivers}, 0.05}, resume{Fault{FaultKind::resume, Role::receivers}, 1};
+  control->plan({bad, pause, resume, good});
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->events().size() == 4; })) << reasons();
+  EXPECT_EQ(control->events()[3].what, "R002 is back to normal");
+  ASSERT_TRUE(control->draining()) << reasons();
+  control->make_fault({FaultKind::restart, Role::receivers});
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->figures().settled->delivered, 60) << reasons();
+  EXPECT_EQ(control->figures().settled->still_queued, 0) << reasons();
 }
 
 TEST_F(RealRun, a_service_that_misbehaves_has_not_recovered_when_its_process_goes_on) {

@@ -126,7 +126,7 @@ TEST_F(RunControlTest, a_program_that_cannot_be_started_breaks_the_run) {
 TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connections) {
   host.behaviour[Role::receivers].says_as_hello = "\n";  // launched, but silent
   auto given = options();
-  given.connect_deadline = true;
+  given.unattended = true;
   Settings settings = small();
   settings.limits.connect_deadline_s = 0.1;
   make(given, settings);
@@ -180,6 +180,24 @@ TEST_F(RunControlTest, a_run_in_which_nothing_moves_is_ended) {
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("nothing was sent or received for 0.3 s"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, n2nq_that_does_not_end_is_given_up_when_every_message_has_left_by_its_retention) {
+  host.behaviour[Role::broker].ends_by_itself = false;
+  auto given = options();
+  given.deadlines.drain_margin = 100;
+  given.deadlines.standstill = 50;
+  Settings settings = small();
+  settings.limits.drain_s = 0.1;
+  settings.queue.retention_s = 0.5;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->draining(); }));
+  EXPECT_EQ(control->state(), RunState::running);
+  EXPECT_LT(control->seconds_left(), 5);
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::degraded);
+  EXPECT_EQ(reasons(), "N2NQ was not drained 0.6 s after the last message: given up; a larger queue.retention_s lets the run wait longer");
 }
 
 TEST_F(RunControlTest, who_does_not_answer_during_traffic_is_killed) {

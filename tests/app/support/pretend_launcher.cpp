@@ -205,7 +205,7 @@ void PretendLauncher::end_traffic() {
     QMetaObject::invokeMethod(
         next,
         [next] {
-          if (next) next->end_traffic();
+          if (next && next->behaviour().ends_by_itself) next->end_traffic();
         },
         Qt::QueuedConnection);
 }

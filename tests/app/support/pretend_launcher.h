@@ -24,6 +24,7 @@ struct Behaviour {
   bool answers = true;             // false: reads and says nothing, and does not end on TERM
   bool refuses_to_end = false;     // takes no stop, bye and TERM any more once it runs
   bool silent_in_traffic = false;  // answers no stats
+  bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
   bool runs_on = false;            // senders: go on until they are stopped
   QByteArray says_first;           // before its hello
   QByteArray says_as_hello;        // in place of its hello

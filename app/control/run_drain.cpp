@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// From the last message that is sent to N2NQ's own end, when nothing ends the run before its time.
+//
+// Messages still flow, so faults, requests and mends are made as before. It waits as long as something can still be taken: by then
+// (queue.retention_s) every message has left the queue. Where nobody is left who could take anything it gives up sooner.
+#include "app/control/run_life.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString seconds_text(double s) {
+  return QString("%1 s").arg(s, 0, 'g', 6);
+}
+
+}  // namespace
+
+bool RunControl::Private::drains() const {
+  return step == Step::drain && !since_stop.isValid();
+}
+
+/// Since the last message was sent.
+int RunControl::Private::drain_ms_max() const {
+  const Settings& settings = run.settings;
+  return static_cast<int>(std::max(settings.limits.drain_s, settings.queue.retention_s) * 1000) + options.deadlines.drain_margin;
+}
+
+void RunControl::Private::begin_drain() {
+  since_drain.start();
+  plan_is_over = true;
+  for (const Role role : all_roles) {
+    if (!is_mended_later(role)) resume_by_itself(role);
+  }
+  wait_for_drain();
+  emit q->state_changed();
+}
+
+/// Again whenever it may have changed who can come back.
+void RunControl::Private::wait_for_drain() {
+  int left_ms = drain_ms_max() - static_cast<int>(since_drain.elapsed());
+  const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
+  if (nobody_can_take()) left_ms = std::min(left_ms, drain_ms);
+  // Only that the receivers are back, so that it can end them.
+  if (broker_is_new) left_ms = std::min(left_ms, drain_ms + options.deadlines.stop_margin);
+  step_timer.start(std::max(0, left_ms));
+}
+
+/// A killed one. With a window a person may start it at any time.
+bool RunControl::Private::may_come_back(Role role) const {
+  return of(role).awaits_restart() && (!options.unattended || is_mended_later(role));
+}
+
+bool RunControl::Private::nobody_can_take() const {
+  return of(Role::receivers).awaits_restart() && !may_come_back(Role::receivers) && !is_mended_later(Role::broker);
+}
+
+void RunControl::Private::give_up_drain() {
+  if (broker_is_new) {  // told to end, it ends the receivers
+    since_stop.start();
+    return enter(Step::drain);
+  }
+  const Settings& settings = run.settings;
+  if (nobody_can_take()) {
+    run.gave_up = QString("the receivers were dead, and nothing planned started them again: given up after %1 (limits.drain_s)")
+                      .arg(seconds_text(settings.limits.drain_s));
+  } else {
+    const bool by_retention = settings.queue.retention_s >= settings.limits.drain_s;
+    run.gave_up = QString("N2NQ was not drained %1 after the last message: given up; a larger %2 lets the run wait longer")
+                      .arg(seconds_text(drain_ms_max() / 1000.0), by_retention ? "queue.retention_s" : "limits.drain_s");
+  }
+  emit q->message(run.gave_up);
+  enter(Step::byes);
+}
+
+}  // namespace n2nq::app
