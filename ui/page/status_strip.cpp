@@ -8,7 +8,9 @@
 #include <cmath>
 
 #include "app/control/fault.h"
+#include "app/control/role.h"
 #include "ui/model/taint.h"
+#include "ui/text/check_text.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
 
@@ -94,6 +96,13 @@ void StatusStrip::refresh() {
       if (f.warm_up.lost > 0) counts_ += QStringLiteral(", %1 lost").arg(count_text(f.warm_up.lost));
     }
     if (f.log_lines_dropped > 0) counts_ += QStringLiteral(" · log incomplete: %1 lines dropped").arg(count_text(f.log_lines_dropped));
+  }
+  const app::Settings& settings = actions_.shown_settings();
+  const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
+                                     [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
+  if (!all_local) {
+    left_ += QStringLiteral(" · N2NQ on %1, senders on %2, receivers on %3")
+                 .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
   }
   right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());

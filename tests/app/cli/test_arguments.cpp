@@ -90,8 +90,8 @@ TEST(arguments, hosts_are_listed_and_checked) {
   EXPECT_EQ(problem({"hosts", "show"}), "hosts takes list or check, not \"show\"");
   EXPECT_EQ(problem({"hosts", "list", "--port", "1"}), "\"--port\" is not an option of hosts list: there are --hosts FILE and --json");
   EXPECT_EQ(problem({"hosts", "check", "--port", "70000"}), "--port must be a whole number from 0 to 65535, not \"70000\"");
-  EXPECT_EQ(problem({"hosts", "check", "--hosts"}), "--hosts needs a file, such as: --hosts lab.yaml");
-  EXPECT_EQ(problem({"run", "quick", "--hosts="}), "--hosts needs a file, such as: --hosts lab.yaml; the name given is empty");
+  EXPECT_EQ(problem({"hosts", "check", "--hosts"}), "--hosts needs a file, such as: --hosts lab/hosts.yaml");
+  EXPECT_EQ(problem({"run", "quick", "--hosts="}), "--hosts needs a file, such as: --hosts lab/hosts.yaml; the name given is empty");
 }
 
 TEST(hosts_command, a_check_says_what_to_do_about_everything_that_is_not_good) {

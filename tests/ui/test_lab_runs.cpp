@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Lab machines used from the window: real sshd on pretend hosts, real processes, everything clicked.
+#include <QAbstractButton>
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QTableView>
+#include <QTest>
+#include <QTextBrowser>
+
+#include "app/host/host_check.h"
+#include "app/host/host_launchers.h"
+#include "app/host/host_pool.h"
+#include "tests/app/support/pretend_lab.h"
+#include "tests/ui/support/bench_window.h"
+#include "ui/dialog/ssh_asker.h"
+
+using namespace n2nq;
+using app::testing::PretendLab;
+using ui_test::BenchWindow;
+
+class TestLabRuns : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    lab = PretendLab::take_up(3, {QStringLiteral("--unknown-key"), QStringLiteral("h2")});
+    if (!lab) QSKIP(qPrintable(PretendLab::why_not));
+    qputenv("HOME", lab->home().toUtf8());
+    qunsetenv("SSH_AUTH_SOCK");
+    book = std::make_unique<app::HostBook>(folder.filePath(QStringLiteral("hosts.yaml")));
+    for (int host = 1; host <= 3; ++host) QCOMPARE(book->put(lab->host(host)), QString());
+    asker = std::make_unique<ui::SshAsker>();
+    pool = std::make_unique<app::HostPool>(*asker, QStringLiteral(N2NQ_PROGRAMS));
+    checker = std::make_unique<app::HostCheck>(*pool);
+    ui::MainWindow::Parts parts;
+    parts.hosts = book.get();
+    parts.checker = checker.get();
+    parts.launchers = std::make_unique<app::HostLaunchers>(*book, [this](const app::Host& host) { return pool->launcher(host); });
+    parts.runs_folder = folder.filePath(QStringLiteral("runs"));
+    parts.presets_folder = folder.filePath(QStringLiteral("presets"));
+    parts.memory = std::make_unique<QSettings>(folder.filePath(QStringLiteral("memory.ini")), QSettings::IniFormat);
+    window = std::make_unique<ui::MainWindow>(std::move(parts));
+    asker->set_window(window.get(), window->theme());
+    window->resize(1440, 900);
+    window->show();
+  }
+  void cleanupTestCase() {
+    window.reset();
+    checker.reset();
+    pool.reset();
+    asker.reset();
+    lab.reset();
+  }
+
+  void a_check_asks_about_an_unknown_key_and_finds_all_machines_usable() {
+    window->show_page(QStringLiteral("Hosts"));
+    click("button_host_check");
+    QVERIFY(BenchWindow::wait_for([] { return QApplication::activeModalWidget() != nullptr; }));
+    QWidget* dialog = QApplication::activeModalWidget();
+    QCOMPARE(dialog->objectName(), QStringLiteral("host_key_dialog"));
+    QVERIFY(dialog->findChild<QLineEdit*>("host_key_fingerprint")->text().startsWith(QStringLiteral("SHA256:")));
+    QTest::mouseClick(dialog->findChild<QAbstractButton*>("host_key_yes"), Qt::LeftButton);
+    QVERIFY(BenchWindow::wait_for([this] { return !checker->is_checking(); }));
+    for (const auto& [name, report] : checker->hosts()) {
+      for (const app::CheckCell& cell : report.cells) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
+    }
+    for (const auto& [ends, cell] : checker->paths()) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
+  }
+
+  void runs_of_both_modes_on_three_machines_are_clean_data() {
+    QTest::addColumn<QString>("mode");
+    QTest::newRow("broadcaster") << QStringLiteral("broadcaster");
+    QTest::newRow("load balancer") << QStringLiteral("load-balancer");
+  }
+  void runs_of_both_modes_on_three_machines_are_clean() {
+    QFETCH(QString, mode);
+    window->show_page(QStringLiteral("Bench"));
+    for (const auto& [key, value] : {std::pair("senders.amount", "5"), {"receivers.amount", "4"}, {"senders.messages", "40"}, {"senders.delay_ms", "50"}}) {
+      QVERIFY(window->form().set(QString::fromLatin1(key), QString::fromLatin1(value)));
+    }
+    QVERIFY(window->form().set(QStringLiteral("queue.mode"), mode));
+    choose("field_broker_host", "h1");
+    choose("field_senders_host", "h2");
+    choose("field_receivers_host", "h3");
+    click("button_start_all");
+    QVERIFY(BenchWindow::wait_for([this] { return window->run().figures().received > 5 || is_over(); }));
+    QVERIFY(!is_over());
+    // A log that is written on another machine is seen growing here.
+    ui::LogWindow* log = window->open_log(app::Role::receivers, 2);
+    QVERIFY(log != nullptr);
+    QVERIFY(BenchWindow::wait_for([&] { return log->text().contains(QStringLiteral("\n1\t")) || is_over(); }));
+    QVERIFY(!is_over());
+    log->close();
+    QVERIFY(BenchWindow::wait_for([this] { return is_over(); }));
+    const app::RunOutcome& outcome = window->run().outcome();
+    QVERIFY2(outcome.verdict == app::Verdict::clean, qPrintable(outcome.reasons.join(u'\n')));
+    QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 5);
+    QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 4);
+    QVERIFY(QFile::exists(outcome.folder + QStringLiteral("/broker.log")));
+    for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
+  }
+
+ private:
+  bool is_over() { return window->run().state() == app::RunState::finished; }
+  void click(const char* name) {
+    auto* button = window->findChild<QAbstractButton*>(QString::fromLatin1(name));
+    QVERIFY2(button != nullptr && button->isVisible() && button->isEnabled(), name);
+    QTest::mouseClick(button, Qt::LeftButton);
+  }
+  /// By keys: from the top down to the host.
+  void choose(const char* name, const char* host) {
+    auto* box = window->findChild<QComboBox*>(QString::fromLatin1(name));
+    QVERIFY2(box != nullptr, name);
+    QTest::keyClick(box, Qt::Key_Home);
+    while (box->currentText() != QLatin1String(host) && box->currentIndex() + 1 < box->count()) QTest::keyClick(box, Qt::Key_Down);
+    QCOMPARE(box->currentText(), QString::fromLatin1(host));
+  }
+
+  std::unique_ptr<PretendLab> lab;
+  QTemporaryDir folder;
+  std::unique_ptr<app::HostBook> book;
+  std::unique_ptr<ui::SshAsker> asker;
+  std::unique_ptr<app::HostPool> pool;
+  std::unique_ptr<app::HostCheck> checker;
+  std::unique_ptr<ui::MainWindow> window;
+};
+
+QTEST_MAIN(TestLabRuns)
+#include "test_lab_runs.moc"
