@@ -181,17 +181,24 @@ class TestHosts : public QObject {
     auto* senders = bench->find<QComboBox>("field_senders_host");
     auto* place = bench->find<QLabel>("place_senders");
     QCOMPARE(broker->count(), 3);
-    QCOMPARE(place->text(), QStringLiteral("Source: internal"));
+    QCOMPARE(place->text(), QStringLiteral("Source internal"));
     broker->setFocus();
     QTest::keyClick(broker, Qt::Key_Down);
     QCOMPARE(bench->form().settings().broker.host, std::string("lab-1"));
-    QCOMPARE(place->text(), QStringLiteral("Source: external"));
+    QCOMPARE(place->text(), QStringLiteral("Source external"));
     senders->setFocus();
     QTest::keyClick(senders, Qt::Key_Down);
-    QCOMPARE(place->text(), QStringLiteral("Source: internal"));
-    QCOMPARE(bench->find<QLabel>("place_receivers")->text(), QStringLiteral("Source: external"));
+    QCOMPARE(place->text(), QStringLiteral("Source internal"));
+    QCOMPARE(bench->find<QLabel>("place_receivers")->text(), QStringLiteral("Source external"));
     bench->hosts().remove("lab-1");
     QCOMPARE(broker->currentText(), QStringLiteral("lab-1 (unknown)"));
+  }
+
+  void the_narrowest_source_shows_local_whole() {
+    auto* box = bench->find<QComboBox>("field_senders_host");
+    constexpr int around_px = 28;  // what the box draws beside its text
+    QVERIFY2(box->minimumSizeHint().width() >= box->fontMetrics().horizontalAdvance(QStringLiteral("Local")) + around_px,
+             qPrintable(QString::number(box->fontMetrics().horizontalAdvance(QStringLiteral("Local")))));
   }
 
   void a_start_on_a_machine_that_nobody_knows_says_so() {

@@ -61,7 +61,7 @@ void ProcessHead::show_place() {
   if (role_ == app::Role::broker) return place_->setText(QStringLiteral("Source"));
   const app::Settings& settings = form_.settings();
   const bool internal = app::host_of(role_, settings) == settings.broker.host;
-  place_->setText(internal ? QStringLiteral("Source: internal") : QStringLiteral("Source: external"));
+  place_->setText(internal ? QStringLiteral("Source internal") : QStringLiteral("Source external"));
   place_->setToolTip(internal ? QStringLiteral("On N2NQ's own host") : QStringLiteral("On another host than N2NQ"));
 }
 

@@ -129,7 +129,8 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   initStyleOption(&option);
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
   if (!is_plain()) {
-    const int room = width() - space::between - (locked_ ? 0 : chevron_room_px);
+    // The chevron stands well inside its box.
+    const int room = width() - space::in_row - (locked_ ? space::in_row : chevron_room_px);
     option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
   }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);

@@ -7,7 +7,7 @@ namespace n2nq::ui {
 
 namespace {
 // Longer names are cut where there is no room, and whole in the tooltip.
-constexpr int width_min_px = 72, width_max_px = 168;
+constexpr int width_min_px = 62, width_max_px = 168;
 }
 
 SourceField::SourceField(SettingsForm& form, const QString& key, const app::HostBook& book, const Theme& theme, QWidget* parent)
