@@ -56,7 +56,8 @@ void TerminalQuestions::prompt() {
   const SecretPrompt& next = asked.question.prompts[asked.given.size()];
   QString text = asked.question.again && asked.given.empty() ? QString("That was not right.\n") : QString();
   if (asked.given.empty() && !asked.question.instruction.isEmpty()) text += asked.question.instruction + '\n';
-  if (asked.question.kind == SecretQuestion::Kind::keyboard_interactive) text += QString("(%1@%2) ").arg(asked.question.user, asked.question.host);
+  if (asked.question.kind == SecretQuestion::Kind::keyboard_interactive)
+    text += QString("(%1@%2) ").arg(asked.question.user, asked.question.host);
   text += next.text + (next.text.endsWith(':') ? " " : ": ");
   set_echo(next.echo);
   const QByteArray bytes = text.toLocal8Bit();

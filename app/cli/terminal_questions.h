@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Questions of SSH without a window: a host key that is not known is refused (the connection's problem then says which command adds it), and
-// secrets are asked for on the terminal, if there is one; without echo, one question after the other.
+// Questions of SSH without a window: a host key that is not known is refused (the connection's problem then says which command adds it),
+// and secrets are asked for on the terminal, if there is one; without echo, one question after the other.
 #pragma once
 
 #include <termios.h>

@@ -25,7 +25,8 @@ CheckCell good(const QString& text, const Json& value, const QString& detail = {
   return {CheckState::good, text, detail, {}, value};
 }
 CheckCell not_good(CheckState state, const QString& text, const QString& detail, const QString& what_to_do, const Json& value = {}) {
-  return {state, text, detail, what_to_do.isEmpty() ? QString("See the sentence above, mend it there, and check again") : what_to_do, value};
+  return {state, text, detail, what_to_do.isEmpty() ? QString("See the sentence above, mend it there, and check again") : what_to_do,
+          value};
 }
 CheckCell not_known(const QString& why) {
   return {CheckState::not_known, "unknown", why, {}, {}};
@@ -70,15 +71,17 @@ class LookAtDisk : public SshTask {
 /// One process for the check: what it says, line by line, and its end.
 class HostCheck::Helper {
  public:
-  Helper(std::unique_ptr<Launcher> launcher, QString program, std::function<Json(Launcher&)> configure, std::function<void(const Json&)> said,
-         std::function<void(const QString&)> over)
+  Helper(std::unique_ptr<Launcher> launcher, QString program, std::function<Json(Launcher&)> configure,
+         std::function<void(const Json&)> said, std::function<void(const QString&)> over)
       : launcher_(std::move(launcher)), said_(std::move(said)), over_(std::move(over)) {
     QObject::connect(launcher_.get(), &Launcher::file_put, launcher_.get(), [this, program] { launcher_->start(program); });
     QObject::connect(launcher_.get(), &Launcher::started, launcher_.get(), [this, configure] { send(configure(*launcher_)); });
     QObject::connect(launcher_.get(), &Launcher::output, launcher_.get(), [this](const QByteArray& bytes) { take(bytes); });
     QObject::connect(launcher_.get(), &Launcher::failed, launcher_.get(), [this](const QString& why) { over_(why); });
     QObject::connect(launcher_.get(), &Launcher::gone, launcher_.get(), [this](const ProcessExit& how) {
-      over_(!how.lost.isEmpty() ? how.lost : how.last_lines.isEmpty() ? QString("it ended with exit code %1").arg(how.code) : how.last_lines.back());
+      over_(!how.lost.isEmpty()        ? how.lost
+            : how.last_lines.isEmpty() ? QString("it ended with exit code %1").arg(how.code)
+                                       : how.last_lines.back());
     });
     launcher_->put_file(program);
   }
@@ -112,7 +115,7 @@ struct HostCheck::Place {
   std::string address;  // of N2NQ there
   int port = 0;
   bool is_ready = false, runs_programs = false;
-  std::vector<Place*> to_try;       // paths from here
+  std::vector<Place*> to_try;        // paths from here
   std::unique_ptr<Helper> receiver;  // on its way to to_try.back()
   bool unprobed = false;             // the receiver does not know how to look at clocks
   QTimer path_deadline;
@@ -198,7 +201,10 @@ void HostCheck::begin(Place& place) {
   place.lab->with_control(this, [this, &place, lab = place.lab, now = is_now()](const SshProblem& problem, SshSession* session) {
     if (!now()) return;
     if (!problem.none()) return on_host_problem(place, problem);
-    cell(place, CheckItem::reach) = good("yes", true, QString("SSH at %1 port %2").arg(session->address().isEmpty() ? lab->config().host_name : session->address()).arg(lab->config().port));
+    cell(place, CheckItem::reach) = good("yes", true,
+                                         QString("SSH at %1 port %2")
+                                             .arg(session->address().isEmpty() ? lab->config().host_name : session->address())
+                                             .arg(lab->config().port));
     cell(place, CheckItem::login) = good(lab->config().user, true, QString("Logged in as %1").arg(lab->config().user));
     emit changed();
     look_at_disk(place);
@@ -220,7 +226,8 @@ void HostCheck::on_host_problem(Place& place, const SshProblem& problem) {
       set(CheckItem::folder, "no");
       break;
     case SshProblem::Kind::program:
-      set(problem.why.contains("architecture") ? CheckItem::architecture : CheckItem::folder, problem.why.contains("noexec") ? "noexec" : "no");
+      set(problem.why.contains("architecture") ? CheckItem::architecture : CheckItem::folder,
+          problem.why.contains("noexec") ? "noexec" : "no");
       break;
     case SshProblem::Kind::host_key_unknown:
       set(CheckItem::reach, "key unknown");
@@ -234,7 +241,8 @@ void HostCheck::on_host_problem(Place& place, const SshProblem& problem) {
   for (CheckCell& each : report(place).cells) {
     if (each.state == CheckState::checking && &each != &cell(place, CheckItem::disk)) each = not_known("Not looked at: " + problem.why);
   }
-  if (!place.lab->control() && cell(place, CheckItem::disk).state == CheckState::checking) cell(place, CheckItem::disk) = not_known(problem.why);
+  if (!place.lab->control() && cell(place, CheckItem::disk).state == CheckState::checking)
+    cell(place, CheckItem::disk) = not_known(problem.why);
   emit changed();
   place_is_ready(place);
 }
@@ -248,9 +256,12 @@ void HostCheck::look_at_disk(Place& place) {
       disk = not_known(problem.none() ? "Its SFTP server does not say" : problem.why);
     } else {
       const quint64 free = task->space->free_bytes;
-      const QString text = free >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free) / gib, 0, 'f', 1) : QString("%1 MiB").arg(free >> 20);
+      const QString text = free >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free) / gib, 0, 'f', 1)
+                                                      : QString("%1 MiB").arg(free >> 20);
       disk = good(text, free);
-      if (free < disk_warning_bytes) disk = not_good(free < disk_bad_bytes ? CheckState::bad : CheckState::warning, text, "There is little room on the disk", "Make room there: logs of a run may need it", free);
+      if (free < disk_warning_bytes)
+        disk = not_good(free < disk_bad_bytes ? CheckState::bad : CheckState::warning, text, "There is little room on the disk",
+                        "Make room there: logs of a run may need it", free);
     }
     emit changed();
   };
@@ -272,20 +283,26 @@ void HostCheck::start_broker(Place& place) {
   };
   const auto configure = [this, &place](Launcher& launcher) {
     place.address = launcher.data_address().toStdString();
-    return Json{{"type", "configure"}, {"control", control_version}, {"run", "check"}, {"role", "broker"}, {"token", token_},
+    return Json{{"type", "configure"},
+                {"control", control_version},
+                {"run", "check"},
+                {"role", "broker"},
+                {"token", token_},
                 {"listen", {{"address", place.address}, {"port", port_}}},
                 {"expect", {{"senders", 1}, {"receivers", places_.size()}}}};
   };
   const auto launch = [this, &place, said, over, configure](std::unique_ptr<Launcher> launcher) {
     place.broker = std::make_unique<Helper>(std::move(launcher), "n2nq-broker", configure, said, over);
   };
-  if (!place.host) return launch(std::make_unique<LocalLauncher>(pool_.programs_folder(), QString::fromStdString(place.local_data_address)));
+  if (!place.host)
+    return launch(std::make_unique<LocalLauncher>(pool_.programs_folder(), QString::fromStdString(place.local_data_address)));
   // Put there first by itself, because then a problem says what kind it is.
-  place.lab->place(pool_.programs_folder() + "/n2nq-broker", this, [this, &place, launch, now = is_now()](const SshProblem& problem, const PlacedProgram&) {
-    if (!now()) return;
-    if (!problem.none()) return on_host_problem(place, problem);
-    launch(pool_.launcher(*place.host));
-  });
+  place.lab->place(pool_.programs_folder() + "/n2nq-broker", this,
+                   [this, &place, launch, now = is_now()](const SshProblem& problem, const PlacedProgram&) {
+                     if (!now()) return;
+                     if (!problem.none()) return on_host_problem(place, problem);
+                     launch(pool_.launcher(*place.host));
+                   });
 }
 
 void HostCheck::on_broker_hello(Place& place, const Json& hello) {
@@ -300,8 +317,9 @@ void HostCheck::on_broker_hello(Place& place, const Json& hello) {
     cell(place, CheckItem::cores) = cores > 0 ? good(QString::number(cores), cores, word(facts, "cpu")) : not_known("It does not say");
     cell(place, CheckItem::load) = load < 0 ? not_known("It does not say") : good(QString::number(load, 'f', 2), load);
     if (load >= std::max(1.0, cores / 2)) {
-      cell(place, CheckItem::load) = not_good(CheckState::warning, QString::number(load, 'f', 2), "Something else runs there, and disturbs what is measured",
-                                              "See with top what it is, or measure when it is over", load);
+      cell(place, CheckItem::load) =
+          not_good(CheckState::warning, QString::number(load, 'f', 2), "Something else runs there, and disturbs what is measured",
+                   "See with top what it is, or measure when it is over", load);
     }
     cell(place, CheckItem::folder) = good("yes", true, QString("Programs are put into %1/bin and run there").arg(place.lab->folder()));
     emit changed();
@@ -321,7 +339,8 @@ void HostCheck::begin_paths() {
       if (from == to) continue;
       CheckCell& path = paths_[{from->name, to->name}];
       if (!from->runs_programs || (!to->runs_programs && to->host)) {
-        path = not_known(QString("Not looked at: %1 is not ready").arg(QString::fromStdString(from->runs_programs ? to->name : from->name)));
+        path =
+            not_known(QString("Not looked at: %1 is not ready").arg(QString::fromStdString(from->runs_programs ? to->name : from->name)));
       } else if (to->port == 0) {
         path = not_known("Where lab machines reach this one is not known: set local_data_address");
       } else {
@@ -334,9 +353,11 @@ void HostCheck::begin_paths() {
     from->path_deadline.setSingleShot(true);
     connect(&from->path_deadline, &QTimer::timeout, this, [this, place = from.get()] {
       const QString to = QString::fromStdString(place->to_try.back()->name);
-      end_path(*place, not_good(CheckState::bad, "no answer", QString("No connection from %1 to %2 (%3 port %4) within %5 s")
+      end_path(*place, not_good(CheckState::bad, "no answer",
+                                QString("No connection from %1 to %2 (%3 port %4) within %5 s")
                                     .arg(QString::fromStdString(place->name), to, QString::fromStdString(place->to_try.back()->address))
-                                    .arg(place->to_try.back()->port).arg(path_ms / 1000),
+                                    .arg(place->to_try.back()->port)
+                                    .arg(path_ms / 1000),
                                 QString("Is the data address of %1 right, and does a firewall let the port through?").arg(to)));
     });
     next_path(*from);
@@ -352,10 +373,18 @@ void HostCheck::next_path(Place& from) {
   from.connected = false;
   from.round_trip_us = -1;
   const auto configure = [this, &from](Launcher&) {
-    return Json{{"type", "configure"}, {"control", control_version}, {"run", "check"}, {"role", "receivers"}, {"token", token_}, {"system", "n2nq"},
+    return Json{{"type", "configure"},
+                {"control", control_version},
+                {"run", "check"},
+                {"role", "receivers"},
+                {"token", token_},
+                {"system", "n2nq"},
                 {"services", {{"first", from.number}, {"last", from.number}, {"total", places_.size()}}},
-                {"senders_total", 1}, {"warmup_messages", 0}, {"queue_mode", "broadcaster"},
-                {"log", {{"mode", "off"}, {"sample_every", 1}, {"folder", ""}, {"header", Json::object()}}}, {"staging_folder", "/dev/shm"}};
+                {"senders_total", 1},
+                {"warmup_messages", 0},
+                {"queue_mode", "broadcaster"},
+                {"log", {{"mode", "off"}, {"sample_every", 1}, {"folder", ""}, {"header", Json::object()}}},
+                {"staging_folder", "/dev/shm"}};
   };
   const auto launcher = [&]() -> std::unique_ptr<Launcher> {
     if (from.host) return pool_.launcher(*from.host);
@@ -387,9 +416,12 @@ void HostCheck::on_path_message(Place& from, Place& to, const Json& message) {
     const Json line = message.value("line", Json::object()), bound = message.value("bound", Json::object());
     // The line leads from this machine's clock to that of the host.
     if (!from.host && to.host) {
-      const double offset_us = number(line, "offset_ns", 0) / 1000, bound_us = (number(bound, "asymmetry_ns", 0) + number(bound, "estimation_ns", 0)) / 1000;
-      cell(to, CheckItem::clock) = good(QString("%1%2 ± %3").arg(offset_us < 0 ? "−" : "+", micro(std::abs(offset_us)), micro(bound_us)), offset_us,
-                                        QString("Its clock is %1 %2 this machine's, to within %3").arg(micro(std::abs(offset_us)), offset_us < 0 ? "behind" : "ahead of", micro(bound_us)));
+      const double offset_us = number(line, "offset_ns", 0) / 1000,
+                   bound_us = (number(bound, "asymmetry_ns", 0) + number(bound, "estimation_ns", 0)) / 1000;
+      cell(to, CheckItem::clock) =
+          good(QString("%1%2 ± %3").arg(offset_us < 0 ? "−" : "+", micro(std::abs(offset_us)), micro(bound_us)), offset_us,
+               QString("Its clock is %1 %2 this machine's, to within %3")
+                   .arg(micro(std::abs(offset_us)), offset_us < 0 ? "behind" : "ahead of", micro(bound_us)));
     }
   }
   if (type == "state" && state == "failed") {
@@ -400,7 +432,8 @@ void HostCheck::on_path_message(Place& from, Place& to, const Json& message) {
     const auto floor = message.find("floor");
     if (from.host && floor != message.end() && floor->is_object() && cell(from, CheckItem::floor).state == CheckState::checking) {
       const double floor_us = number(*floor, "loopback_echo_p50_ns", -1) / 1000;
-      cell(from, CheckItem::floor) = floor_us < 0 ? not_known("It does not say") : good(micro(floor_us), floor_us, "The round trip of a loopback connection there, p50");
+      cell(from, CheckItem::floor) = floor_us < 0 ? not_known("It does not say")
+                                                  : good(micro(floor_us), floor_us, "The round trip of a loopback connection there, p50");
     }
   }
   if (!from.connected || (from.round_trip_us < 0 && !from.unprobed)) return;

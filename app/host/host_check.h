@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The check of lab machines: each is connected to, N2NQ is put and started there, and then a receiver on each connects to N2NQ on each other.
-// So what is found out is what a run will find: the same programs, the same ports, the same clocks. Nothing of it stays.
+// The check of lab machines: each is connected to, N2NQ is put and started there, and then a receiver on each connects to N2NQ on each
+// other. So what is found out is what a run will find: the same programs, the same ports, the same clocks. Nothing of it stays.
 //
 //   every host, side by side:    reach ─► log in ─► put ─► N2NQ says hello (kernel, cores, load) ─► free disk
 //   when all are through:        from each host, one after the other, a receiver to N2NQ on each other (round trip, clock, floor)
@@ -30,8 +30,8 @@ class HostCheck : public HostChecker {
   const PathReports& paths() const override { return paths_; }
 
  private:
-  struct Place;     // a machine under check
-  class Helper;     // one process on it
+  struct Place;  // a machine under check
+  class Helper;  // one process on it
 
   void begin(Place& place);
   void on_host_problem(Place& place, const SshProblem& problem);

@@ -8,12 +8,15 @@
 namespace n2nq::app {
 
 HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* parent)
-    : QObject(parent), questions_(questions), programs_folder_(programs_folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(programs_folder)) {}
+    : QObject(parent),
+      questions_(questions),
+      programs_folder_(programs_folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(programs_folder)) {}
 
 std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   std::shared_ptr<LabHost>& found = hosts_[host.name];
   if (found && found->host() == host) return found;
-  SshHostConfig config = SshConfig::of_user().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
+  SshHostConfig config =
+      SshConfig::of_user().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
   if (!host.identity_file.empty()) config.identity_files.prepend(QString::fromStdString(host.identity_file));
   config.identity_files.removeDuplicates();
   found = std::make_shared<LabHost>(host, config, questions_, secrets_,
@@ -25,7 +28,8 @@ std::unique_ptr<Launcher> HostPool::launcher(const Host& given) {
   return std::make_unique<SshLauncher>(host(given), programs_folder_);
 }
 
-/// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other there.
+/// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other
+/// there.
 std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use) {
   const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
   std::shared_ptr<SshSession>& found = hops_[key];
@@ -36,7 +40,8 @@ std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use) 
   const QStringList before = jumps.size() > 1 ? jumps.mid(0, jumps.size() - 1) : config.jumps;
   constexpr qsizetype jumps_max = 8;
   const bool endless = before.contains(jumps.back()) || jumps.size() > jumps_max;
-  found = std::make_shared<SshSession>(last.name, config, SshUse::control, questions_, secrets_, before.isEmpty() || endless ? nullptr : hop(before, use));
+  found = std::make_shared<SshSession>(last.name, config, SshUse::control, questions_, secrets_,
+                                       before.isEmpty() || endless ? nullptr : hop(before, use));
   return found;
 }
 

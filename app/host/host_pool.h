@@ -30,8 +30,8 @@ class HostPool : public QObject {
   SshQuestions& questions_;
   QString programs_folder_;
   std::shared_ptr<SshSecrets> secrets_ = std::make_shared<SshSecrets>();
-  std::map<std::string, std::shared_ptr<LabHost>> hosts_;         // by name
-  std::map<QString, std::shared_ptr<SshSession>> hops_;           // by jumps and use
+  std::map<std::string, std::shared_ptr<LabHost>> hosts_;  // by name
+  std::map<QString, std::shared_ptr<SshSession>> hops_;    // by jumps and use
 };
 
 }  // namespace n2nq::app

@@ -30,18 +30,24 @@ void drop_later(std::unique_ptr<Session>& session) {
 }
 
 /// What a program that was tried out did, as a person has to hear it.
-SshProblem cannot_run(const QString& host, const QString& folder, const QString& path, const QByteArray& machine, const QByteArray& err, int code) {
+SshProblem cannot_run(const QString& host, const QString& folder, const QString& path, const QByteArray& machine, const QByteArray& err,
+                      int code) {
   const QString program = path.section('/', -1).section('-', 0, 1);
   const QString said = QString::fromUtf8(err).simplified().left(300);
   if (machine != "x86_64") {
-    return {SshProblem::Kind::program, QString("%1 has the architecture %2: the programs are built for x86_64").arg(host, QString::fromUtf8(machine.isEmpty() ? "unknown" : machine)),
+    return {SshProblem::Kind::program,
+            QString("%1 has the architecture %2: the programs are built for x86_64")
+                .arg(host, QString::fromUtf8(machine.isEmpty() ? "unknown" : machine)),
             "Choose another machine, or build the programs for that one"};
   }
   if (said.contains("ermission denied")) {
-    return {SshProblem::Kind::program, QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
+    return {SshProblem::Kind::program,
+            QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
             "Give the host another folder"};
   }
-  return {SshProblem::Kind::program, QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code).arg(said.isEmpty() ? QString() : ": " + said), {}};
+  return {SshProblem::Kind::program,
+          QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code).arg(said.isEmpty() ? QString() : ": " + said),
+          {}};
 }
 
 }  // namespace
@@ -66,7 +72,8 @@ SshSession* LabHost::control() const {
 }
 
 std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
-  return std::make_unique<SshSession>(name_, config_, use, questions_, secrets_, config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
+  return std::make_unique<SshSession>(name_, config_, use, questions_, secrets_,
+                                      config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
 }
 
 void LabHost::with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then) {
@@ -124,7 +131,8 @@ QByteArray LabHost::command_for(const QString& path, const QByteArray& arguments
   static const QRegularExpression safe("^[A-Za-z0-9._/-]+$");
   if (!safe.match(path).hasMatch()) return "exit 127";
   const QByteArray there = path.startsWith('/') ? path.toLatin1() : "./" + path.toLatin1();
-  // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the same in all of them.
+  // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the
+  // same in all of them.
   return "exec /bin/sh -c 'echo; echo n2nq-pid $$; cd && exec " + there + arguments + "'";
 }
 
@@ -155,7 +163,8 @@ void LabHost::see_it_run(const QString& local_file, const QString& path) {
   with_control(this, [this, local_file, path](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
     const QString there = path.startsWith('/') ? path : "./" + path;
-    auto* exec = new SshExec(*session, "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && exec " + there.toLatin1() + " --version'");
+    auto* exec =
+        new SshExec(*session, "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && exec " + there.toLatin1() + " --version'");
     auto out = std::make_shared<QByteArray>(), err = std::make_shared<QByteArray>();
     connect(exec, &SshExec::output, this, [out](const QByteArray& bytes) { *out += bytes.left(1 << 20); });
     connect(exec, &SshExec::error_output, this, [err](const QByteArray& bytes) { *err += bytes.left(1 << 20); });

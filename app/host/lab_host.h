@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What one lab machine is while the program runs: its two connections, made when they are first needed and made anew when they were lost, and
-// the programs that are known to run there. Shared by all launchers and checks of that machine; HostPool gives it.
+// What one lab machine is while the program runs: its two connections, made when they are first needed and made anew when they were lost,
+// and the programs that are known to run there. Shared by all launchers and checks of that machine; HostPool gives it.
 //
-// Control goes over one connection, files over the other, so that what a run says never waits for a file. Lives on one thread, never blocks it.
+// Control goes over one connection, files over the other, so that what a run says never waits for a file. Lives on one thread, never blocks
+// it.
 #pragma once
 
 #include <QObject>

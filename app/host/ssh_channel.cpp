@@ -16,7 +16,12 @@ constexpr qint64 unread_bytes_max = 128 << 20;
 }  // namespace
 
 SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannelEvents events, std::shared_ptr<std::atomic<qint64>> unread)
-    : link_(link), id_(id), command_(std::move(command)), events_(std::move(events)), unread_(std::move(unread)), channel_(ssh_channel_new(link.session())) {
+    : link_(link),
+      id_(id),
+      command_(std::move(command)),
+      events_(std::move(events)),
+      unread_(std::move(unread)),
+      channel_(ssh_channel_new(link.session())) {
   callbacks_.userdata = this;
   callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int status, void* self) {
     static_cast<SshChannel*>(self)->exit_.code = status;

@@ -126,18 +126,41 @@ QString with_tokens(const QString& text, const SshHostConfig& host, const QStrin
       continue;
     }
     switch (text[++at].toLatin1()) {
-      case '%': out += '%'; break;
-      case 'h': out += host.host_name; break;
-      case 'n': out += host.name; break;
-      case 'k': out += host.host_key_alias.isEmpty() ? host.name : host.host_key_alias; break;
-      case 'p': out += QString::number(host.port); break;
-      case 'r': out += host.user; break;
-      case 'u': out += local_user(); break;
-      case 'd': out += home; break;
-      case 'i': out += QString::number(::getuid()); break;
-      case 'L': out += QHostInfo::localHostName().section('.', 0, 0); break;
-      case 'l': out += QHostInfo::localHostName(); break;
-      default: out += '%', out += text[at];
+      case '%':
+        out += '%';
+        break;
+      case 'h':
+        out += host.host_name;
+        break;
+      case 'n':
+        out += host.name;
+        break;
+      case 'k':
+        out += host.host_key_alias.isEmpty() ? host.name : host.host_key_alias;
+        break;
+      case 'p':
+        out += QString::number(host.port);
+        break;
+      case 'r':
+        out += host.user;
+        break;
+      case 'u':
+        out += local_user();
+        break;
+      case 'd':
+        out += home;
+        break;
+      case 'i':
+        out += QString::number(::getuid());
+        break;
+      case 'L':
+        out += QHostInfo::localHostName().section('.', 0, 0);
+        break;
+      case 'l':
+        out += QHostInfo::localHostName();
+        break;
+      default:
+        out += '%', out += text[at];
     }
   }
   return out;
@@ -283,7 +306,8 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   }
   const QString jumps = first("proxyjump");
   if (jumps.compare("none", Qt::CaseInsensitive) != 0) out.jumps = jumps.split(',', Qt::SkipEmptyParts);
-  if (out.jumps.isEmpty() && first("proxycommand").compare("none", Qt::CaseInsensitive) != 0) out.proxy_command = rests.value("proxycommand");
+  if (out.jumps.isEmpty() && first("proxycommand").compare("none", Qt::CaseInsensitive) != 0)
+    out.proxy_command = rests.value("proxycommand");
   if (values.contains("pubkeyacceptedkeytypes") && !values.contains("pubkeyacceptedalgorithms"))
     values["pubkeyacceptedalgorithms"] = values["pubkeyacceptedkeytypes"];  // its name before OpenSSH 8.5
   for (const QString& key : algorithm_keys) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What ~/.ssh/config and /etc/ssh/ssh_config say for a host's name, as ssh reads them: the first value of a key counts, identity files add up.
+// What ~/.ssh/config and /etc/ssh/ssh_config say for a host's name, as ssh reads them: the first value of a key counts, identity files add
+// up.
 //
 // Understood: Host (with *, ? and !), Match all/host/originalhost/user/localuser, Include, and the keys of SshHostConfig. Match exec is not
 // evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; reads files.
@@ -14,18 +15,18 @@ namespace n2nq::app {
 
 /// Everything that is needed to connect to one host. Paths are absolute, tokens and ~ are expanded.
 struct SshHostConfig {
-  QString name;                      // as it was asked for
-  QString host_name;                 // to be looked up and connected to
+  QString name;       // as it was asked for
+  QString host_name;  // to be looked up and connected to
   int port = 22;
   QString user;
-  QStringList identity_files;        // said in a file, in order; empty: the default keys
-  bool identities_only = false;      // offer nothing else, not even what the agent has
-  QString identity_agent;            // socket; empty: no agent
-  QStringList known_hosts_files;     // the first is where new keys are added
+  QStringList identity_files;     // said in a file, in order; empty: the default keys
+  bool identities_only = false;   // offer nothing else, not even what the agent has
+  QString identity_agent;         // socket; empty: no agent
+  QStringList known_hosts_files;  // the first is where new keys are added
   QStringList global_known_hosts_files;
-  QString host_key_alias;            // empty: none
-  QStringList jumps;                 // [user@]name[:port], the first is connected to from here
-  QString proxy_command;             // not supported; to be named in the refusal
+  QString host_key_alias;             // empty: none
+  QStringList jumps;                  // [user@]name[:port], the first is connected to from here
+  QString proxy_command;              // not supported; to be named in the refusal
   QMap<QString, QString> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
 };
 
@@ -53,14 +54,14 @@ class SshConfig {
 
  private:
   struct Condition {
-    QString keyword;      // "host", "match", or "" for always
+    QString keyword;  // "host", "match", or "" for always
     QStringList arguments;
   };
   struct Line {
     std::vector<Condition> conditions;  // all of them have to hold: those of the files that include this one, too
     QString key;                        // lower case
     QStringList arguments;
-    QString rest;                       // behind the key, as it stands there
+    QString rest;  // behind the key, as it stands there
   };
   void read_file(const QString& path, std::vector<Condition> conditions, int depth);
   void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth);

@@ -19,8 +19,8 @@ class SshSession;
 
 struct SshExit {
   int code = 0;
-  QString signal;      // "KILL"; empty: it ended by itself, with `code`
-  SshProblem lost;     // the connection was lost: how it ended is not known
+  QString signal;   // "KILL"; empty: it ended by itself, with `code`
+  SshProblem lost;  // the connection was lost: how it ended is not known
 };
 
 class SshExec : public QObject {

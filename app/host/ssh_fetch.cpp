@@ -21,7 +21,8 @@ bool is_plain(const QString& name) {
 }
 
 [[noreturn]] void fail_here(const QFile& file) {
-  throw SshError(SshProblem::Kind::files, QString("%1 cannot be written: %2").arg(file.fileName(), file.errorString()), "Is there room on the disk here?");
+  throw SshError(SshProblem::Kind::files, QString("%1 cannot be written: %2").arg(file.fileName(), file.errorString()),
+                 "Is there room on the disk here?");
 }
 
 }  // namespace
@@ -97,7 +98,8 @@ void BringFolder::list(SshLink& link) {
     }
   }
   std::sort(waiting_.begin(), waiting_.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
-  if (!waiting_.empty() && !QDir().mkpath(local_)) throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made").arg(local_));
+  if (!waiting_.empty() && !QDir().mkpath(local_))
+    throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made").arg(local_));
 }
 
 void BringFolder::clear(SshLink& link) {
@@ -109,7 +111,9 @@ void BringFolder::clear(SshLink& link) {
   }
   throw SshError(SshProblem::Kind::files,
                  QString("%1: %2 things in %3 are no files of a run and stay there: %4")
-                     .arg(link.target().name).arg(strange_.size()).arg(remote_, strange_.mid(0, named_max).join(", ")),
+                     .arg(link.target().name)
+                     .arg(strange_.size())
+                     .arg(remote_, strange_.mid(0, named_max).join(", ")),
                  "Look at them there, and remove them");
 }
 

@@ -8,7 +8,8 @@ namespace {
 using Answer = std::function<void(const SshProblem&)>;
 
 /// One step, and then to the end of the queue: what was given meanwhile has its turn first.
-void take_turn(SshWorker& worker, const std::shared_ptr<SshTask>& task, const std::shared_ptr<std::atomic<bool>>& given_up, const Answer& answer) {
+void take_turn(SshWorker& worker, const std::shared_ptr<SshTask>& task, const std::shared_ptr<std::atomic<bool>>& given_up,
+               const Answer& answer) {
   if (given_up->load()) return;
   try {
     if (!task->go_on(worker.link())) return answer({});

@@ -84,7 +84,8 @@ bool SshForward::from_channel() {
       bytes.resize(got);
       to_socket_ = bytes;
     }
-    const auto written = ::send(socket_.get(), to_socket_.constData(), static_cast<std::size_t>(to_socket_.size()), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const auto written =
+        ::send(socket_.get(), to_socket_.constData(), static_cast<std::size_t>(to_socket_.size()), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (written < 0 && (errno == EAGAIN || errno == EINTR)) {
       events_ |= POLLOUT;
       return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A connection from a jump host onwards (direct-tcpip), joined to a socket here: what one end says, the other hears. As the session's thread
-// of the jump host sees it. Never blocks.
+// A connection from a jump host onwards (direct-tcpip), joined to a socket here: what one end says, the other hears. As the session's
+// thread of the jump host sees it. Never blocks.
 #pragma once
 
 #include <QByteArray>

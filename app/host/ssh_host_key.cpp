@@ -94,7 +94,8 @@ QString append_line(const QString& path, const QByteArray& line) {
   const off_t size = ::lseek(fd.get(), 0, SEEK_END);
   char last = '\n';
   if (size > 0 && ::pread(fd.get(), &last, 1, size - 1) == 1 && last != '\n') text.prepend('\n');
-  if (::write(fd.get(), text.constData(), static_cast<std::size_t>(text.size())) != text.size()) return QString::fromLocal8Bit(::strerror(errno));
+  if (::write(fd.get(), text.constData(), static_cast<std::size_t>(text.size())) != text.size())
+    return QString::fromLocal8Bit(::strerror(errno));
   return {};
 }
 
@@ -113,15 +114,17 @@ void accept_new(SshLink& link, ssh_key key, const QString& name) {
   const bool answer = link.shared().ask_yes(
       [questions = target.questions, question](const auto& answered) { questions->ask_host_key(question, answered); });
   if (!answer) {
-    throw SshError(SshProblem::Kind::host_key_unknown,
-                   QString("the host key of %1 (%2) is not known: %3 %4").arg(target.name, link.place(), question.key_type, question.fingerprint),
-                   QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine. If it is "
-                           "the same: echo %2 >> %3")
-                       .arg(question.key_type.toLower(), shell_quoted(QString::fromUtf8(line)), shell_quoted(file)));
+    throw SshError(
+        SshProblem::Kind::host_key_unknown,
+        QString("the host key of %1 (%2) is not known: %3 %4").arg(target.name, link.place(), question.key_type, question.fingerprint),
+        QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine. If it is "
+                "the same: echo %2 >> %3")
+            .arg(question.key_type.toLower(), shell_quoted(QString::fromUtf8(line)), shell_quoted(file)));
   }
   if (file.isEmpty()) return;  // UserKnownHostsFile none: nothing is to be remembered
   const QString error = append_line(file, line);
-  if (!error.isEmpty()) throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error));
+  if (!error.isEmpty())
+    throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error));
 }
 
 }  // namespace
@@ -133,7 +136,8 @@ void check_host_key(SshLink& link) {
   const SshKeyHandle key(raw);
   const QString name = known_name(target.config);
   Finding finding;
-  for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files) look_into(file, name, key.get(), finding);
+  for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files)
+    look_into(file, name, key.get(), finding);
   const QString shown = type_of(key.get()) + ' ' + fingerprint_of(key.get());
   if (!finding.revoked_in.isEmpty()) {
     throw SshError(SshProblem::Kind::host_key_changed,
@@ -142,12 +146,13 @@ void check_host_key(SshLink& link) {
   }
   if (finding.known) return;
   if (!finding.other_in.isEmpty()) {
-    throw SshError(SshProblem::Kind::host_key_changed,
-                   QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")
-                       .arg(target.name, link.place(), shown, finding.other_fingerprint, finding.other_in),
-                   QString("Nothing was sent to it: somebody may sit in between. If the machine was set up anew, compare the fingerprint there, then: "
-                           "ssh-keygen -R %1 -f %2")
-                       .arg(shell_quoted(name), shell_quoted(finding.other_in.section(':', 0, -2))));
+    throw SshError(
+        SshProblem::Kind::host_key_changed,
+        QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")
+            .arg(target.name, link.place(), shown, finding.other_fingerprint, finding.other_in),
+        QString("Nothing was sent to it: somebody may sit in between. If the machine was set up anew, compare the fingerprint there, then: "
+                "ssh-keygen -R %1 -f %2")
+            .arg(shell_quoted(name), shell_quoted(finding.other_in.section(':', 0, -2))));
   }
   accept_new(link, key.get(), name);
 }

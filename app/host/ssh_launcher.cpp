@@ -21,9 +21,9 @@ constexpr qsizetype run_name_chars_max = 80;
 const QByteArray pid_mark = "n2nq-pid ";
 
 int signal_number(const QString& name) {
-  static const std::pair<const char*, int> known[] = {{"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},
-                                                      {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
-                                                      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+  static const std::pair<const char*, int> known[] = {
+      {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},   {"INT", SIGINT},  {"KILL", SIGKILL},
+      {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV}, {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
   for (const auto& [word, number] : known) {
     if (name == word) return number;
   }
@@ -32,7 +32,8 @@ int signal_number(const QString& name) {
 
 }  // namespace
 
-SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder) : host_(std::move(host)), programs_folder_(std::move(programs_folder)) {}
+SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder)
+    : host_(std::move(host)), programs_folder_(std::move(programs_folder)) {}
 
 SshLauncher::~SshLauncher() {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
@@ -52,7 +53,8 @@ QString SshLauncher::folder_there(const QString& local_folder) const {
   for (const QChar c : absolute.section('/', -2).replace('/', '.').left(run_name_chars_max)) {
     name += (c.unicode() < 128 && c.isLetterOrNumber()) || c == '-' || c == '.' || c == '_' ? c : QChar('_');
   }
-  const QByteArray own = QCryptographicHash::hash(QSysInfo::machineUniqueId() + absolute.toUtf8(), QCryptographicHash::Sha256).toHex().left(12);
+  const QByteArray own =
+      QCryptographicHash::hash(QSysInfo::machineUniqueId() + absolute.toUtf8(), QCryptographicHash::Sha256).toHex().left(12);
   const QString folder = host_->folder() + "/runs/" + name + '-' + QString::fromLatin1(own);
   if (exec_) folders_wanted_.insert(folder);
   return folder;
@@ -63,7 +65,9 @@ void SshLauncher::put_file(const QString& program) {
   host_->place(placed_file_, this, [this](const SshProblem& problem, const PlacedProgram& placed) {
     if (!problem.none()) return emit failed(problem.text());
     if (host_->data_address().isEmpty()) {
-      return emit failed(QString("%1 is reached through a jump host, so it is not known where the other hosts reach it. Set its data address").arg(host_->name()));
+      return emit failed(
+          QString("%1 is reached through a jump host, so it is not known where the other hosts reach it. Set its data address")
+              .arg(host_->name()));
     }
     path_ = placed.path;
     emit file_put();
@@ -73,7 +77,9 @@ void SshLauncher::put_file(const QString& program) {
 void SshLauncher::start(const QString& program) {
   SshSession* session = host_->control();
   if (!session) {
-    QTimer::singleShot(0, this, [this, program] { emit failed(QString("%1 cannot be started: the connection to %2 was lost").arg(program, host_->name())); });
+    QTimer::singleShot(0, this, [this, program] {
+      emit failed(QString("%1 cannot be started: the connection to %2 was lost").arg(program, host_->name()));
+    });
     return;
   }
   exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_));
@@ -109,7 +115,10 @@ void SshLauncher::on_ended(const SshExit& how) {
   if (pid_ == 0) {
     stderr_tail_.add(before_pid_);
     const QStringList said = stderr_tail_.lines();
-    return emit failed(QString("%1: the program did not start%2").arg(host_->name(), !how.lost.none() ? ": " + how.lost.why : said.isEmpty() ? QString() : ": " + said.last()));
+    return emit failed(QString("%1: the program did not start%2")
+                           .arg(host_->name(), !how.lost.none() ? ": " + how.lost.why
+                                               : said.isEmpty() ? QString()
+                                                                : ": " + said.last()));
   }
   constexpr int cannot_execute = 126, not_found = 127;
   if (how.code == cannot_execute || how.code == not_found) host_->forget_placed(placed_file_);
@@ -172,7 +181,8 @@ void SshLauncher::kill() {
 void SshLauncher::pause() {
   if (pid_ == 0 || pause_ || !host_->control()) return;
   const QByteArray pid = QByteArray::number(pid_);
-  pause_ = std::make_unique<SshExec>(*host_->control(), "exec /bin/sh -c 'kill -s STOP " + pid + "; cat >/dev/null; kill -s CONT " + pid + "'");
+  pause_ =
+      std::make_unique<SshExec>(*host_->control(), "exec /bin/sh -c 'kill -s STOP " + pid + "; cat >/dev/null; kill -s CONT " + pid + "'");
 }
 
 void SshLauncher::resume() {
@@ -188,8 +198,10 @@ void SshLauncher::bring_back(const QString& local_folder) {
 void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem& problem) {
   if (attempts_left_-- == 0) return emit brought_back(problem.text());
   const auto again = [this, local_folder](const SshProblem& why) {
-    if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed) attempts_left_ = 0;
-    QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this, [this, local_folder, why] { bring_back_again(local_folder, why); });
+    if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed)
+      attempts_left_ = 0;
+    QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this,
+                       [this, local_folder, why] { bring_back_again(local_folder, why); });
   };
   host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {
     if (!why.none()) return again(why);
@@ -199,10 +211,11 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
         if (self) emit self->bringing_back(done, all);
       });
     };
-    files->run(std::make_shared<BringFolder>(folder_there(local_folder), local_folder, progress), this, [this, again](const SshProblem& trouble) {
-      if (!trouble.none()) return again(trouble);
-      emit brought_back(QString());
-    });
+    files->run(std::make_shared<BringFolder>(folder_there(local_folder), local_folder, progress), this,
+               [this, again](const SshProblem& trouble) {
+                 if (!trouble.none()) return again(trouble);
+                 emit brought_back(QString());
+               });
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A process on a lab machine: put there by SFTP, run by a command of fixed text, spoken with over its stdin and stdout. It ends when its stdin
-// ends, and when it has heard nothing for 15 s: what becomes of the connection or of this program leaves nothing running.
+// A process on a lab machine: put there by SFTP, run by a command of fixed text, spoken with over its stdin and stdout. It ends when its
+// stdin ends, and when it has heard nothing for 15 s: what becomes of the connection or of this program leaves nothing running.
 #pragma once
 
 #include <memory>
@@ -48,9 +48,9 @@ class SshLauncher : public Launcher {
   std::unique_ptr<SshExec> exec_;
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
-  QByteArray before_pid_;  // what login scripts say, until the process has said its number
-  int pid_ = 0;            // 0: not known yet
-  std::vector<QByteArray> signals_;  // for when it is
+  QByteArray before_pid_;                     // what login scripts say, until the process has said its number
+  int pid_ = 0;                               // 0: not known yet
+  std::vector<QByteArray> signals_;           // for when it is
   mutable std::set<QString> folders_wanted_;  // there, to be made before the process hears of them
   bool making_folders_ = false;
   QByteArray unwritten_;

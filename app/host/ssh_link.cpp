@@ -34,7 +34,8 @@ QString connect_to(const QString& address, int port, SshShared& shared, OwnedFd&
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* list = nullptr;
-  if (::getaddrinfo(address.toLatin1().constData(), QByteArray::number(port).constData(), &hints, &list) != 0) return "not a numeric address";
+  if (::getaddrinfo(address.toLatin1().constData(), QByteArray::number(port).constData(), &hints, &list) != 0)
+    return "not a numeric address";
   const std::unique_ptr<addrinfo, AddressFree> owned(list);
   OwnedFd fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0) return QString::fromLocal8Bit(::strerror(errno));
@@ -161,9 +162,10 @@ void SshLink::set_options() {
 }
 
 void SshLink::exchange_keys() {
-  shared_.begin_step(ssh_step_ms_max, {SshProblem::Kind::unreachable,
-                                       QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(ssh_step_ms_max / 1000),
-                                       "Is the port the one of sshd?"});
+  shared_.begin_step(ssh_step_ms_max,
+                     {SshProblem::Kind::unreachable,
+                      QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(ssh_step_ms_max / 1000),
+                      "Is the port the one of sshd?"});
   socket_.release();  // libssh closes it from here on, whatever happens
   if (ssh_connect(session_.get()) != SSH_OK) {
     shared_.check();
@@ -194,7 +196,8 @@ void SshLink::throw_lost(const QString& doing) const {
   shared_.check();
   const QString said = error();
   throw SshError(SshProblem::Kind::lost,
-                 QString("the connection to %1 was lost%2%3").arg(target_.name, doing.isEmpty() ? QString() : " while " + doing, said.isEmpty() ? QString() : ": " + said));
+                 QString("the connection to %1 was lost%2%3")
+                     .arg(target_.name, doing.isEmpty() ? QString() : " while " + doing, said.isEmpty() ? QString() : ": " + said));
 }
 
 }  // namespace n2nq::app

@@ -32,8 +32,8 @@ using SshText = std::unique_ptr<char, SshFree>;
 /// What one connection needs to know, and who is asked.
 struct SshTarget {
   SshHostConfig config;
-  QString name;             // in sentences
-  QStringList addresses;    // numeric, to be tried in this order; empty: `socket` leads there
+  QString name;           // in sentences
+  QStringList addresses;  // numeric, to be tried in this order; empty: `socket` leads there
   std::shared_ptr<OwnedFd> socket;
   SshQuestions* questions = nullptr;  // lives longer than the session; called on the owner's thread
   std::shared_ptr<SshSecrets> secrets;

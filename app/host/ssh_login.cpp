@@ -68,11 +68,13 @@ class Login {
 
 void Login::step(int limit_ms) {
   link_.shared().check();
-  link_.shared().begin_step(limit_ms, {SshProblem::Kind::lost,
-                                       QString("%1 did not answer for %2 s while logging in").arg(link_.target().name).arg(limit_ms / 1000), {}});
+  link_.shared().begin_step(
+      limit_ms,
+      {SshProblem::Kind::lost, QString("%1 did not answer for %2 s while logging in").arg(link_.target().name).arg(limit_ms / 1000), {}});
 }
 
-/// libssh would wait for ever for an answer that a host which has hung up cannot give. So it is asked without blocking, and waited for here.
+/// libssh would wait for ever for an answer that a host which has hung up cannot give. So it is asked without blocking, and waited for
+/// here.
 template <class Call>
 int Login::answer_to(Call call) {
   for (;;) {
@@ -80,7 +82,8 @@ int Login::answer_to(Call call) {
     if (code != SSH_AUTH_AGAIN) return code;
     if (!ssh_is_connected(session_)) return SSH_AUTH_ERROR;
     const bool writes = (ssh_get_poll_flags(session_) & SSH_WRITE_PENDING) != 0;
-    pollfd waits[] = {{ssh_get_fd(session_), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0}, {link_.shared().wake_fd(), POLLIN, 0}};
+    pollfd waits[] = {{ssh_get_fd(session_), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0},
+                      {link_.shared().wake_fd(), POLLIN, 0}};
     ::poll(waits, 2, answer_look_ms);
     if (waits[1].revents != 0) link_.shared().clear_wake();
     link_.shared().check();
@@ -255,7 +258,8 @@ Login::Outcome Login::prompts_once(bool again, bool& from_memory) {
     if (amount <= 0) continue;
     SecretQuestion question;
     question.kind = SecretQuestion::Kind::keyboard_interactive;
-    question.instruction = (printable(ssh_userauth_kbdint_getname(session_)) + '\n' + printable(ssh_userauth_kbdint_getinstruction(session_))).trimmed();
+    question.instruction =
+        (printable(ssh_userauth_kbdint_getname(session_)) + '\n' + printable(ssh_userauth_kbdint_getinstruction(session_))).trimmed();
     question.again = again;
     for (unsigned i = 0; i < static_cast<unsigned>(amount) && i < prompts_max; ++i) {
       char echo = 0;
@@ -312,7 +316,8 @@ std::vector<Secret> Login::ask(SecretQuestion question) {
     const QString what = question.kind == SecretQuestion::Kind::passphrase ? "the passphrase of " + question.key_file
                          : question.kind == SecretQuestion::Kind::password ? QString("a password")
                                                                            : QString("an answer to \"%1\"").arg(question.prompts[0].text);
-    throw SshError(SshProblem::Kind::login, QString("%1 needs %2 to log in as %3, and none was given").arg(link_.target().name, what, config_.user),
+    throw SshError(SshProblem::Kind::login,
+                   QString("%1 needs %2 to log in as %3, and none was given").arg(link_.target().name, what, config_.user),
                    QString("Without being asked: ssh-copy-id %1, or ssh-add the key").arg(config_.name));
   }
   return std::move(*answers);
@@ -325,10 +330,11 @@ void Login::give_up() const {
   if (methods & SSH_AUTH_METHOD_INTERACTIVE) taken += "keyboard-interactive";
   if (methods & SSH_AUTH_METHOD_PASSWORD) taken += "password";
   const QString tried = tried_.isEmpty() ? QString("there is nothing to log in with: no key file, no agent") : "tried " + tried_.join(", ");
-  throw SshError(SshProblem::Kind::login,
-                 QString("%1 does not let %2 in: %3; it takes %4")
-                     .arg(link_.target().name, config_.user, tried, taken.isEmpty() ? QString("nothing that is known here") : taken.join(", ")),
-                 QString("Is the user right? A key is brought there with: ssh-copy-id %1").arg(config_.name));
+  throw SshError(
+      SshProblem::Kind::login,
+      QString("%1 does not let %2 in: %3; it takes %4")
+          .arg(link_.target().name, config_.user, tried, taken.isEmpty() ? QString("nothing that is known here") : taken.join(", ")),
+      QString("Is the user right? A key is brought there with: ssh-copy-id %1").arg(config_.name));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ struct SshProblem {
     host_key_unknown,  // and nobody said that it is right
     host_key_changed,
     login,
-    lost,              // it worked, and does no longer
-    files,             // the disk, the folder or a file there
-    program,           // it is there and cannot be run
+    lost,     // it worked, and does no longer
+    files,    // the disk, the folder or a file there
+    program,  // it is there and cannot be run
   };
   Kind kind = Kind::none;
   QString why;         // a sentence that names the host

@@ -70,7 +70,8 @@ bool PutProgram::begin(SshLink& link) {
   sftp.make_folder(bin);
   if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it
   check_space(link, sftp);
-  part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) + '-' + program_;
+  part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) +
+          '-' + program_;
   writing_ = sftp.make_file(part_);
   return true;
 }
@@ -81,7 +82,8 @@ void PutProgram::check_space(SshLink& link, Sftp& sftp) {
   if (!space) return;
   const QString host = link.target().name;
   if (space->read_only)
-    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 is on a read-only file system").arg(host, folder_), "Give the host another folder");
+    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 is on a read-only file system").arg(host, folder_),
+                   "Give the host another folder");
   if (space->free_bytes < static_cast<quint64>(size_) + spare_bytes) {
     throw SshError(SshProblem::Kind::files,
                    QString("%1: the disk is full: %2 are free where %3 lies, %4 are needed for %5")
@@ -103,7 +105,8 @@ void PutProgram::send_piece(SshLink& link) {
     sftp.remove_file(part_);
     if (space && space->free_bytes < spare_bytes) {
       throw SshError(SshProblem::Kind::files,
-                     QString("%1: the disk became full after %2 of %3 of %4").arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
+                     QString("%1: the disk became full after %2 of %3 of %4")
+                         .arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
                      "Make room there, or give the host another folder");
     }
     throw;
@@ -125,7 +128,8 @@ void PutProgram::finish(SshLink& link) {
   }
   if (hash.result() != hash_) {
     sftp.remove_file(part_);
-    throw SshError(SshProblem::Kind::files, QString("%1: %2 is not there as it was sent").arg(link.target().name, program_), "Try again; if it stays so, look at the disk there");
+    throw SshError(SshProblem::Kind::files, QString("%1: %2 is not there as it was sent").arg(link.target().name, program_),
+                   "Try again; if it stays so, look at the disk there");
   }
   sftp.make_executable(part_);
   // Another bench may have been faster; what has that name is the same.

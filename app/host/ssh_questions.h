@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a person must answer before a connection stands: whether a host key is the right one, and what only they know.
 //
-// An asker is told a question on the thread that made the session and answers later, on the same thread, by calling `answer` once. A session
-// that is closed meanwhile does not hear the answer; that is no error. Two questions of different hosts may be open at the same time.
+// An asker is told a question on the thread that made the session and answers later, on the same thread, by calling `answer` once. A
+// session that is closed meanwhile does not hear the answer; that is no error. Two questions of different hosts may be open at the same
+// time.
 #pragma once
 
 #include <QString>
@@ -31,10 +32,10 @@ struct SecretPrompt {
 struct SecretQuestion {
   enum class Kind { passphrase, password, keyboard_interactive };
   Kind kind = Kind::password;
-  QString host;      // as the person calls it
-  QString user;      // who logs in there
-  QString key_file;  // passphrase: of this file
-  QString instruction;  // keyboard-interactive: what the host says above its prompts; control characters are taken out
+  QString host;                       // as the person calls it
+  QString user;                       // who logs in there
+  QString key_file;                   // passphrase: of this file
+  QString instruction;                // keyboard-interactive: what the host says above its prompts; control characters are taken out
   std::vector<SecretPrompt> prompts;  // one, except with keyboard-interactive
   bool again = false;                 // the answer before was wrong
 };

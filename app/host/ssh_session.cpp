@@ -66,7 +66,8 @@ void SshSession::on_looked_up(const QHostInfo& info) {
   QStringList addresses;
   for (const QHostAddress& address : info.addresses().mid(0, addresses_max)) addresses += address.toString();
   if (addresses.isEmpty()) {
-    return on_ended({SshProblem::Kind::name, QString("%1: there is no address for the name %2 (%3)").arg(name_, config_.host_name, info.errorString()),
+    return on_ended({SshProblem::Kind::name,
+                     QString("%1: there is no address for the name %2 (%3)").arg(name_, config_.host_name, info.errorString()),
                      "Write the address itself, or a name that ~/.ssh/config or the network knows"});
   }
   start(addresses, nullptr);
@@ -106,9 +107,8 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
     SshProblem problem;
     try {
       SshWorker worker(std::move(target), use, shared);
-      problem = worker.run([self, &shared](SshLink& link) {
-        shared->post([self, address = link.address()] { self->on_connected(address); });
-      });
+      problem =
+          worker.run([self, &shared](SshLink& link) { shared->post([self, address = link.address()] { self->on_connected(address); }); });
     } catch (const SshError& error) {
       problem = error.problem;
     }

@@ -35,8 +35,10 @@ SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name
 
 void begin(SshLink& link, const QString& path) {
   link.shared().check();
-  link.shared().begin_step(sftp_call_ms_max, {SshProblem::Kind::lost,
-                                              QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path), {}});
+  link.shared().begin_step(sftp_call_ms_max,
+                           {SshProblem::Kind::lost,
+                            QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path),
+                            {}});
 }
 
 }  // namespace
@@ -52,12 +54,14 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
   switch (code) {
     case SSH_FX_PERMISSION_DENIED:
     case SSH_FX_WRITE_PROTECT:
-      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 is not permitted").arg(host, doing, path), "Give the host another folder, or its user the right to write there");
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 is not permitted").arg(host, doing, path),
+                     "Give the host another folder, or its user the right to write there");
     case SSH_FX_NO_SUCH_FILE:
     case SSH_FX_NO_SUCH_PATH:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path));
     default:
-      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path), "Is the disk there full, or the file system read-only?");
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path),
+                     "Is the disk there full, or the file system read-only?");
   }
 }
 
@@ -116,7 +120,8 @@ void Sftp::fail_to_make(const QString& folder, int code) {
   const qsizetype above = folder.lastIndexOf('/');
   const auto there = space(above > 0 ? folder.left(above) : above == 0 ? QString("/") : QString("."));
   if (code != SSH_FX_PERMISSION_DENIED && there && there->read_only) {
-    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder),
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder),
                    "Give the host another folder");
   }
   fail(link_, "making the folder", folder, code);
@@ -217,7 +222,8 @@ void SftpFile::write(const QByteArray& bytes) {
 
 void SftpFile::sync() {
   begin(link_, path_);
-  if (sftp_extension_supported(link_.sftp(), "fsync@openssh.com", "1") && sftp_fsync(*handle_) != SSH_OK) Sftp::fail(link_, "writing", path_);
+  if (sftp_extension_supported(link_.sftp(), "fsync@openssh.com", "1") && sftp_fsync(*handle_) != SSH_OK)
+    Sftp::fail(link_, "writing", path_);
 }
 
 quint64 SftpFile::size() {

@@ -31,7 +31,8 @@ struct SftpSpace {
 /// May be destroyed on any thread: elsewhere than on the session's it is closed with the connection.
 class SftpFile {
  public:
-  SftpFile(SshLink& link, sftp_file file, QString path) : link_(link), handle_(link.keep(file)), thread_(std::this_thread::get_id()), path_(std::move(path)) {}
+  SftpFile(SshLink& link, sftp_file file, QString path)
+      : link_(link), handle_(link.keep(file)), thread_(std::this_thread::get_id()), path_(std::move(path)) {}
   ~SftpFile();
   SftpFile(const SftpFile&) = delete;
   SftpFile& operator=(const SftpFile&) = delete;

@@ -2,8 +2,8 @@
 // What the thread of a session and the session's owner share: being closed, deadlines of what may block, questions and their answers, and
 // messages in both directions.
 //
-// libssh calls may block in the socket. They are ended from outside by shutting the sockets down: when the session is closed, and when a step
-// takes longer than it may. Therefore nobody ever waits for the thread.
+// libssh calls may block in the socket. They are ended from outside by shutting the sockets down: when the session is closed, and when a
+// step takes longer than it may. Therefore nobody ever waits for the thread.
 #pragma once
 
 #include <QObject>

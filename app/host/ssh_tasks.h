@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is done with files on a host, in steps that each take a fraction of a second, so that several can go on in turns and one can be given
-// up. On the thread of a session for files; what goes wrong is thrown as SshError.
+// What is done with files on a host, in steps that each take a fraction of a second, so that several can go on in turns and one can be
+// given up. On the thread of a session for files; what goes wrong is thrown as SshError.
 #pragma once
 
 #include <QCryptographicHash>
@@ -22,8 +22,8 @@ class SshTask {
   virtual bool go_on(SshLink& link) = 0;
 };
 
-/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless it is there: written beside, read back, renamed. So whatever
-/// has that name is whole, however the last attempt ended. (ssh_put_program.cpp)
+/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless it is there: written beside, read back, renamed. So
+/// whatever has that name is whole, however the last attempt ended. (ssh_put_program.cpp)
 class PutProgram : public SshTask {
  public:
   PutProgram(QString local_file, QString folder);

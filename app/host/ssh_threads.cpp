@@ -21,8 +21,8 @@ struct Running {
 
 /// Joined at the end of the program.
 struct Left {
-  /// Exit handlers run in the reverse order of their making. The cryptographic library makes its own when it is first used, and a thread that
-  /// still says goodbye to its host would find the library gone: it has to be used before this is made.
+  /// Exit handlers run in the reverse order of their making. The cryptographic library makes its own when it is first used, and a thread
+  /// that still says goodbye to its host would find the library gone: it has to be used before this is made.
   Left() {
     char unused;
     ssh_get_random(&unused, 1, 0);

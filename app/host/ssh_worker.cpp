@@ -72,8 +72,10 @@ void SshWorker::keep_alive() {
     last_in_ = now;
   }
   if (now - last_in_ < ask_after || now - last_asked_ < ask_every) return;
-  const SshProblem lost{SshProblem::Kind::lost,
-                        QString("the connection to %1 was lost: no answer for %2 s").arg(link_.target().name).arg(lost_after.count() / 1000), {}};
+  const SshProblem lost{
+      SshProblem::Kind::lost,
+      QString("the connection to %1 was lost: no answer for %2 s").arg(link_.target().name).arg(lost_after.count() / 1000),
+      {}};
   if (now - last_in_ >= lost_after) throw SshError(lost);
   last_asked_ = now;
   // In a session that blocks it returns with the answer, or when the step's time is over.

@@ -48,7 +48,8 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
   const std::string all = report_json(check.hosts(), check.paths()).dump(1);
   for (const char* name : {"h1", "h2"}) {
     const HostReport& report = check.hosts().at(name);
-    for (const CheckItem item : {CheckItem::reach, CheckItem::login, CheckItem::architecture, CheckItem::kernel, CheckItem::cores, CheckItem::folder, CheckItem::floor}) {
+    for (const CheckItem item : {CheckItem::reach, CheckItem::login, CheckItem::architecture, CheckItem::kernel, CheckItem::cores,
+                                 CheckItem::folder, CheckItem::floor}) {
       EXPECT_EQ(report.of(item).state, CheckState::good) << name << ' ' << static_cast<int>(item) << all;
     }
     EXPECT_NE(report.of(CheckItem::disk).state, CheckState::not_known) << all;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Files of a real host: put and cut off, followed while they grow, brought back whatever happens in between, beside statistics that must not wait.
+// Files of a real host: put and cut off, followed while they grow, brought back whatever happens in between, beside statistics that must
+// not wait.
 #include "app/host/ssh_files.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,9 @@ struct SshFilesTest : testing::WithEventLoop {
     host = pool->host(lab->host(1));
     sh("rm -rf " + there);
   }
-  static QString sh(const QString& script) { return lab->inside(1, {"setpriv", "--reuid=lab", "--regid=lab", "--clear-groups", "sh", "-c", "cd /home/lab; " + script}).trimmed(); }
+  static QString sh(const QString& script) {
+    return lab->inside(1, {"setpriv", "--reuid=lab", "--regid=lab", "--clear-groups", "sh", "-c", "cd /home/lab; " + script}).trimmed();
+  }
   QString write(const QString& name, const QByteArray& bytes) {
     QFile file(folder.filePath(name));
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
@@ -82,12 +85,15 @@ TEST_F(SshFilesTest, an_upload_that_is_cut_is_never_run_and_the_next_one_repairs
   for (const int percent : {10, 50, 99}) {
     begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
     const qint64 cut_at = big_bytes / 100 * percent;
-    EXPECT_TRUE(wait_until([&] { return outcome || sh("stat -c %s " + there + "/bin/.part-* 2>/dev/null").section('\n', -1).toLongLong() >= cut_at; }));
+    EXPECT_TRUE(wait_until(
+        [&] { return outcome || sh("stat -c %s " + there + "/bin/.part-* 2>/dev/null").section('\n', -1).toLongLong() >= cut_at; }));
     lab->kill_sessions(1);
     ASSERT_TRUE(ends());
     if (outcome->none()) continue;  // it was faster than the knife
     EXPECT_EQ(outcome->kind, SshProblem::Kind::lost) << outcome->why.toStdString();
-    EXPECT_EQ(sh("cd " + there + "/bin; for f in n2nq-*; do [ -e $f ] && echo ${f##*-} $f | sha256sum --check --status || echo $f; done").remove("n2nq-*"), "")
+    EXPECT_EQ(sh("cd " + there + "/bin; for f in n2nq-*; do [ -e $f ] && echo ${f##*-} $f | sha256sum --check --status || echo $f; done")
+                  .remove("n2nq-*"),
+              "")
         << "what has a name that is run is whole";
     sh("rm -f " + there + "/bin/n2nq-*");
   }
@@ -154,7 +160,8 @@ TEST_F(SshFilesTest, a_growing_file_is_followed) {
 }
 
 TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_there) {
-  sh("mkdir -p " + there + "/runs/x && cd " + there + "/runs/x && head -c 60M /dev/urandom >big.log && for i in $(seq 100); do echo $i >S$i.log; done");
+  sh("mkdir -p " + there + "/runs/x && cd " + there +
+     "/runs/x && head -c 60M /dev/urandom >big.log && for i in $(seq 100); do echo $i >S$i.log; done");
   const QString sum = sh("sha256sum <" + there + "/runs/x/big.log");
   const QString local = folder.filePath("back");
   qint64 done = 0, all = 0;
@@ -178,7 +185,8 @@ TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone
 }
 
 TEST_F(SshFilesTest, names_that_lead_elsewhere_stay_there) {
-  sh("mkdir -p " + there + "/runs/y/sub && cd " + there + "/runs/y && echo x >good.log && echo x >'..evil' && echo x >'a b' && ln -s /etc/passwd link.log");
+  sh("mkdir -p " + there + "/runs/y/sub && cd " + there +
+     "/runs/y && echo x >good.log && echo x >'..evil' && echo x >'a b' && ln -s /etc/passwd link.log");
   const QString local = folder.filePath("back/y");
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/y", local, [](qint64, qint64) {}));
   ASSERT_TRUE(ends());

@@ -154,7 +154,8 @@ TEST_F(SshLauncherTest, a_process_stands_still_and_goes_on) {
 }
 
 TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
-  lab->inside(1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; echo 'cat ~/noise; echo more noise >&2' >/home/lab/.bashrc"});
+  lab->inside(
+      1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; echo 'cat ~/noise; echo more noise >&2' >/home/lab/.bashrc"});
   EXPECT_TRUE(runs_broker()) << told();
   EXPECT_TRUE(output.startsWith("{")) << output.left(100).toStdString();
   launcher.reset();
@@ -196,7 +197,9 @@ TEST_F(SshLauncherTest, a_cable_that_is_pulled_is_noticed_and_leaves_nothing_the
 
 TEST_F(SshLauncherTest, a_disk_that_is_full_read_only_or_runs_nothing_is_found_before) {
   const auto mounted = [](const QByteArray& options) {
-    lab->inside(2, {"sh", "-c", "umount /home/lab/disk 2>/dev/null; mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777," + options + " tmpfs /home/lab/disk"});
+    lab->inside(2, {"sh", "-c",
+                    "umount /home/lab/disk 2>/dev/null; mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777," + options +
+                        " tmpfs /home/lab/disk"});
   };
   Host host = lab->host(2);
   host.folder = "disk/bench";
@@ -243,7 +246,9 @@ TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_
   other[18] = static_cast<char>(0xB7);  // e_machine: AArch64
   ASSERT_TRUE(refused(other));
   EXPECT_NE(told().find("does not run there"), std::string::npos) << told();
-  lab->inside(2, {"sh", "-c", "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname; echo 'PATH=~/b:$PATH' >/home/lab/.bashrc"});
+  lab->inside(2, {"sh", "-c",
+                  "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname; echo "
+                  "'PATH=~/b:$PATH' >/home/lab/.bashrc"});
   ASSERT_TRUE(refused(other));
   EXPECT_NE(told().find("h2 has the architecture aarch64"), std::string::npos) << told();
   lab->inside(2, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
@@ -252,7 +257,9 @@ TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_
 struct OnHosts : LauncherFactory {
   HostPool& pool;
   explicit OnHosts(HostPool& given) : pool(given) {}
-  std::unique_ptr<Launcher> launcher(const QString& host) override { return pool.launcher(SshLauncherTest::lab->host(host.mid(1).toInt())); }
+  std::unique_ptr<Launcher> launcher(const QString& host) override {
+    return pool.launcher(SshLauncherTest::lab->host(host.mid(1).toInt()));
+  }
 };
 
 TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_back) {
