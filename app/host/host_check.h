@@ -7,12 +7,13 @@
 #pragma once
 
 #include <QTimer>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "app/host/host_pool.h"
 #include "app/host/host_report.h"
+#include "app/host/path_check.h"
+#include "app/host/place_check.h"
 
 namespace n2nq::app {
 
@@ -30,33 +31,25 @@ class HostCheck : public HostChecker {
   const PathReports& paths() const override { return paths_; }
 
  private:
-  struct Place;  // a machine under check
-  class Helper;  // one process on it
-
-  void begin(Place& place);
-  void on_host_problem(Place& place, const SshProblem& problem);
-  void start_broker(Place& place);
-  void on_broker_hello(Place& place, const nlohmann::json& hello);
-  void look_at_disk(Place& place);
-  void place_is_ready(Place& place);
-  void begin_paths();
-  void next_path(Place& from);
-  void on_path_message(Place& from, Place& to, const nlohmann::json& message);
-  void end_path(Place& from, const CheckCell& cell);
+  void add(std::unique_ptr<PlaceCheck> place);
+  void on_place_changed(const PlaceCheck& place);
+  void on_place_ready();
+  void begin_ways();
+  std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
+  void add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to);
   void finish();
   void fill_rest(CheckState state, const QString& why);
-  std::function<bool()> is_now() const;
-  HostReport& report(const Place& place);
-  CheckCell& cell(const Place& place, CheckItem item);
+  void forget();
 
   HostPool& pool_;
   bool checking_ = false;
   int round_ = 0;  // which check it is
-  int port_ = 0;
-  std::string token_;
+  CheckTerms terms_;
   HostReports reports_;
   PathReports paths_;
-  std::vector<std::unique_ptr<Place>> places_;
+  std::vector<std::unique_ptr<PlaceCheck>> places_;
+  std::vector<std::unique_ptr<PathCheck>> ways_;  // from each place; gone before the places
+  std::size_t ways_left_ = 0;
   QTimer deadline_, lease_;
 };
 

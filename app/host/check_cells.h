@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How what a check found out is put into a cell, and how what processes say is read for it.
+#pragma once
+
+#include <QString>
+#include <nlohmann/json.hpp>
+
+#include "app/host/host_report.h"
+
+namespace n2nq::app {
+
+CheckCell good_cell(const QString& text, const nlohmann::json& value, const QString& detail = {});
+/// `what_to_do` empty: the detail says it, and the cell points there.
+CheckCell not_good_cell(CheckState state, const QString& text, const QString& detail, const QString& what_to_do,
+                        const nlohmann::json& value = {});
+CheckCell not_known_cell(const QString& why);
+
+/// "850 µs", "2.1 ms".
+QString text_of_us(double us);
+/// Of an object that a process wrote: "unknown" and `otherwise` where it has no such text or number.
+QString text_in(const nlohmann::json& object, const char* key);
+double number_in(const nlohmann::json& object, const char* key, double otherwise);
+
+}  // namespace n2nq::app

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/check_process.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr qsizetype line_bytes_max = 1 << 20;
+
+QString end_text(const ProcessExit& how) {
+  if (!how.lost.isEmpty()) return how.lost;
+  return how.last_lines.isEmpty() ? QString("it ended with exit code %1").arg(how.code) : how.last_lines.back();
+}
+
+}  // namespace
+
+CheckProcess::CheckProcess(std::unique_ptr<Launcher> launcher, const QString& program, std::function<Json(Launcher&)> configure, Said said,
+                           Over over)
+    : launcher_(std::move(launcher)), said_(std::move(said)), over_(std::move(over)) {
+  Launcher* const here = launcher_.get();
+  QObject::connect(here, &Launcher::file_put, here, [here, program] { here->start(program); });
+  QObject::connect(here, &Launcher::started, here, [this, here, configure] { send(configure(*here)); });
+  QObject::connect(here, &Launcher::output, here, [this](const QByteArray& bytes) { take(bytes); });
+  QObject::connect(here, &Launcher::failed, here, [this](const QString& why) { over_(why); });
+  QObject::connect(here, &Launcher::gone, here, [this](const ProcessExit& how) { over_(end_text(how)); });
+  here->put_file(program);
+}
+
+void CheckProcess::send(const Json& object) {
+  launcher_->write(QByteArray::fromStdString(object.dump()) + '\n');
+}
+
+void CheckProcess::renew_lease() {
+  launcher_->write("\n");
+}
+
+void CheckProcess::take(const QByteArray& bytes) {
+  line_ += bytes;
+  for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
+    const Json object = Json::parse(line_.constData(), line_.constData() + end, nullptr, false);
+    line_.remove(0, end + 1);
+    if (object.is_object()) said_(object);
+  }
+  if (line_.size() > line_bytes_max) line_.clear();
+}
+
+}  // namespace n2nq::app

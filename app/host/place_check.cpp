@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/place_check.h"
+
+#include <QTimer>
+#include <algorithm>
+#include <utility>
+
+#include "app/control/control_message.h"
+#include "app/host/check_cells.h"
+#include "app/host/local_launcher.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double gib = 1 << 30;
+constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
+
+/// Free space, for which SFTP is asked and no command of the host.
+class LookAtDisk : public SshTask {
+ public:
+  explicit LookAtDisk(QString folder) : folder_(std::move(folder)) {}
+  bool go_on(SshLink& link) override {
+    space = Sftp(link).space(folder_);
+    return false;
+  }
+  std::optional<SftpSpace> space;
+
+ private:
+  const QString folder_;
+};
+
+CheckCell disk_cell(quint64 free_bytes) {
+  const QString text = free_bytes >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free_bytes) / gib, 0, 'f', 1)
+                                                        : QString("%1 MiB").arg(free_bytes >> 20);
+  if (free_bytes >= disk_warning_bytes) return good_cell(text, free_bytes);
+  return not_good_cell(free_bytes < disk_bad_bytes ? CheckState::bad : CheckState::warning, text, "There is little room on the disk",
+                       "Make room there: logs of a run may need it", free_bytes);
+}
+
+CheckCell load_cell(double load, double cores) {
+  const QString text = QString::number(load, 'f', 2);
+  if (load < 0) return not_known_cell("It does not say");
+  if (load < std::max(1.0, cores / 2)) return good_cell(text, load);
+  return not_good_cell(CheckState::warning, text, "Something else runs there, and disturbs what is measured",
+                       "See with top what it is, or measure when it is over", load);
+}
+
+}  // namespace
+
+PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, std::optional<Host> host, std::string name, std::size_t number)
+    : pool_(pool), terms_(terms), host_(std::move(host)), name_(std::move(name)), number_(number) {
+  for (CheckCell& each : report_.cells) each.state = CheckState::checking;
+}
+
+PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host, std::size_t number)
+    : PlaceCheck(pool, terms, host, host.name, number) {
+  lab_ = pool.host(host);
+}
+
+PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::string& data_address, std::size_t number)
+    : PlaceCheck(pool, terms, std::nullopt, "local", number) {
+  address_ = data_address;
+  runs_programs_ = true;
+}
+
+std::unique_ptr<Launcher> PlaceCheck::launcher() const {
+  if (host_) return pool_.launcher(*host_);
+  return std::make_unique<LocalLauncher>(pool_.programs_folder(), QString::fromStdString(address_));
+}
+
+void PlaceCheck::begin() {
+  if (host_) {
+    lab_->with_control(this, [this](const SshProblem& problem, SshSession* session) {
+      if (!problem.none()) return on_problem(problem);
+      on_connected(*session);
+    });
+  } else if (address_.empty()) {
+    QTimer::singleShot(0, this, &PlaceCheck::become_ready);
+  } else {
+    launch_broker(launcher());
+  }
+}
+
+void PlaceCheck::renew_lease() {
+  if (broker_) broker_->renew_lease();
+}
+
+void PlaceCheck::on_connected(SshSession& session) {
+  const QString address = session.address().isEmpty() ? lab_->config().host_name : session.address();
+  cell(CheckItem::reach) = good_cell("yes", true, QString("SSH at %1 port %2").arg(address).arg(lab_->config().port));
+  cell(CheckItem::login) = good_cell(lab_->config().user, true, QString("Logged in as %1").arg(lab_->config().user));
+  emit changed();
+  look_at_disk();
+  start_broker();
+}
+
+/// What could not be looked at because of it is unknown.
+void PlaceCheck::on_problem(const SshProblem& problem) {
+  const auto set = [&](CheckItem item, const QString& text) {
+    cell(item) = not_good_cell(CheckState::bad, text, problem.why, problem.what_to_do, false);
+  };
+  switch (problem.kind) {
+    case SshProblem::Kind::login:
+      cell(CheckItem::reach) = good_cell("yes", true);
+      set(CheckItem::login, "refused");
+      break;
+    case SshProblem::Kind::files:
+      set(CheckItem::folder, "no");
+      break;
+    case SshProblem::Kind::program:
+      set(problem.why.contains("architecture") ? CheckItem::architecture : CheckItem::folder,
+          problem.why.contains("noexec") ? "noexec" : "no");
+      break;
+    case SshProblem::Kind::host_key_unknown:
+      set(CheckItem::reach, "key unknown");
+      break;
+    case SshProblem::Kind::host_key_changed:
+      set(CheckItem::reach, "key changed");
+      break;
+    default:
+      set(CheckItem::reach, problem.kind == SshProblem::Kind::lost ? "lost" : "no");
+  }
+  // The disk is looked at by itself, as long as there is a connection.
+  const bool disk_comes = lab_ && lab_->control();
+  for (CheckCell& each : report_.cells) {
+    if (each.state != CheckState::checking || (disk_comes && &each == &cell(CheckItem::disk))) continue;
+    each = not_known_cell("Not looked at: " + problem.why);
+  }
+  emit changed();
+  become_ready();
+}
+
+void PlaceCheck::look_at_disk() {
+  auto task = std::make_shared<LookAtDisk>(".");
+  const auto told = [this, task](const SshProblem& problem) {
+    cell(CheckItem::disk) = !problem.none() ? not_known_cell(problem.why)
+                            : !task->space  ? not_known_cell("Its SFTP server does not say")
+                                            : disk_cell(task->space->free_bytes);
+    emit changed();
+  };
+  lab_->with_files(this, [this, task, told](const SshProblem& problem, SshFiles* files) {
+    if (!problem.none()) return told(problem);
+    files->run(task, this, told);
+  });
+}
+
+void PlaceCheck::start_broker() {
+  // Put there first by itself, because then a problem says what kind it is.
+  lab_->place(pool_.programs_folder() + "/n2nq-broker", this, [this](const SshProblem& problem, const PlacedProgram&) {
+    if (!problem.none()) return on_problem(problem);
+    launch_broker(launcher());
+  });
+}
+
+void PlaceCheck::launch_broker(std::unique_ptr<Launcher> launcher) {
+  const auto configure = [this](Launcher& there) {
+    address_ = there.data_address().toStdString();
+    return Json{{"type", "configure"},
+                {"control", control_version},
+                {"run", "check"},
+                {"role", "broker"},
+                {"token", terms_.token},
+                {"listen", {{"address", address_}, {"port", terms_.port}}},
+                {"expect", {{"senders", 1}, {"receivers", terms_.places}}}};
+  };
+  const auto said = [this](const Json& message) {
+    if (message.value("type", "") == "hello") on_broker_hello(message);
+  };
+  const auto over = [this](const QString& why) {
+    if (ready_) return;
+    on_problem({SshProblem::Kind::files, QString::fromStdString(name_) + ": N2NQ does not run there: " + why,
+                "Is the data address one of that machine, and the port free there?"});
+  };
+  broker_ = std::make_unique<CheckProcess>(std::move(launcher), "n2nq-broker", configure, said, over);
+}
+
+void PlaceCheck::on_broker_hello(const Json& hello) {
+  port_ = static_cast<int>(number_in(hello, "port", 0));
+  runs_programs_ = true;
+  if (host_) {
+    const Json facts = hello.value("host", Json::object());
+    const QString cpu = text_in(facts, "cpu"), kernel = text_in(facts, "kernel");
+    const double cores = number_in(facts, "cores", 0);
+    cell(CheckItem::architecture) = good_cell("x86-64", "x86-64", cpu);
+    cell(CheckItem::kernel) = good_cell(kernel, kernel.toStdString());
+    cell(CheckItem::cores) = cores > 0 ? good_cell(QString::number(cores), cores, cpu) : not_known_cell("It does not say");
+    cell(CheckItem::load) = load_cell(number_in(facts, "load_1min", -1), cores);
+    cell(CheckItem::folder) = good_cell("yes", true, QString("Programs are put into %1/bin and run there").arg(lab_->folder()));
+    emit changed();
+  }
+  become_ready();
+}
+
+void PlaceCheck::become_ready() {
+  if (std::exchange(ready_, true)) return;
+  emit ready();
+}
+
+}  // namespace n2nq::app

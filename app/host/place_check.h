@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One machine under check, by itself: reached, logged in to, N2NQ put and started there. N2NQ keeps running until this is destroyed, for
+// those who find out whether they reach it.
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/host/check_process.h"
+#include "app/host/host_pool.h"
+#include "app/host/host_report.h"
+
+namespace n2nq::app {
+
+/// What all processes of one check have in common.
+struct CheckTerms {
+  std::string token;
+  int port = 0;  // where N2NQ listens on each machine; 0: any
+  std::size_t places = 0;
+};
+
+/// Lives on one thread, never blocks it.
+class PlaceCheck : public QObject {
+  Q_OBJECT
+ public:
+  /// A lab machine, the `number`-th place of the check, from 1. `pool` lives longer.
+  PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host, std::size_t number);
+  /// This machine; `data_address`: where the others reach it, empty: not known, so that N2NQ is not started here.
+  PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::string& data_address, std::size_t number);
+
+  /// ready() follows.
+  void begin();
+  void renew_lease();
+
+  const std::string& name() const { return name_; }
+  bool is_local() const { return !host_; }
+  std::size_t number() const { return number_; }
+  bool is_ready() const { return ready_; }
+  /// Whether programs can be run there.
+  bool runs_programs() const { return runs_programs_; }
+  /// Where N2NQ listens there; port 0: it does not.
+  const std::string& address() const { return address_; }
+  int port() const { return port_; }
+  std::unique_ptr<Launcher> launcher() const;
+  /// What is not found out here, or not yet, is `checking`. Of this machine: all of it.
+  const HostReport& report() const { return report_; }
+
+ signals:
+  void changed();  // the report
+  void ready();    // all but the disk is known
+ private:
+  PlaceCheck(HostPool& pool, const CheckTerms& terms, std::optional<Host> host, std::string name, std::size_t number);
+  void on_connected(SshSession& session);
+  void on_problem(const SshProblem& problem);
+  void look_at_disk();
+  void start_broker();
+  void launch_broker(std::unique_ptr<Launcher> launcher);
+  void on_broker_hello(const nlohmann::json& hello);
+  void become_ready();
+  CheckCell& cell(CheckItem item) { return report_.of(item); }
+
+  HostPool& pool_;
+  const CheckTerms terms_;
+  const std::optional<Host> host_;
+  const std::string name_;
+  const std::size_t number_;
+  std::shared_ptr<LabHost> lab_;
+  std::unique_ptr<CheckProcess> broker_;
+  HostReport report_;
+  std::string address_;
+  int port_ = 0;
+  bool ready_ = false, runs_programs_ = false;
+};
+
+}  // namespace n2nq::app
