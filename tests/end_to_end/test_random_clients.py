@@ -42,10 +42,10 @@ SETTINGS = [
 ONLY = [int(number) for number in os.environ.get("N2NQ_SETTINGS", ",".join(map(str, range(len(SETTINGS))))).split(",")]
 SANITIZED = next((name for name in ("asan", "tsan") if name in BIN.parts), None)
 ROUND_S = min(15.0, SECONDS / len(ONLY) / 3)
-RETENTION_S, DEADLINE_OF_RESPONSES_S, HANDSHAKE_S, HEARTBEAT_S, WRITE_DEADLINE_S = 4, 0.5, 1, 4, 5
+RETENTION_S, DEADLINE_OF_RESPONSES_S, HANDSHAKE_S, HEARTBEAT_S, WRITE_DEADLINE_S = 4, 0.5, 1, 12, 10
 MESSAGE_BYTES_MAX = 20_000
 # As much as this program can take beside everything else: it must not be the one that is too slow.
-COPIES_PER_S, PAIR_EVERY_S = 30_000, 0.02
+COPIES_PER_S, PAIR_EVERY_S = 12_000, 0.02
 CATEGORIES = ("expired", "unrequested", "parked", "cut_off", "still_queued")
 # What is not delivered stays in the books, as runs of indexes by sender: of a sender's set, and of a run in a vector that doubles.
 BYTES_PER_SET, BYTES_PER_RUN = 112, 32
@@ -66,7 +66,7 @@ class Table:
         copies = self.receivers if queue["mode"] == "broadcaster" else 5
         self.publish_every_s = self.senders * copies * RECORDS_PER_FRAME / COPIES_PER_S
         self.life_s, self.deadline_s = ROUND_S, DEADLINE_OF_RESPONSES_S
-        self.idle_s, self.lazy_s = WRITE_DEADLINE_S / 5, 3 * WRITE_DEADLINE_S
+        self.idle_s, self.lazy_s = 1, 3 * WRITE_DEADLINE_S
         self.cleared = True
         self.clients = [RandomSender(self, number, self.chance()) for number in range(2, self.senders + 1)]
         self.clients += [RandomReceiver(self, number, self.chance()) for number in range(2, self.receivers + 1)]
