@@ -52,6 +52,8 @@ QString figures_block(const Json& summary) {
       // A trimmed mean never stands without the number of samples that the trimming hides.
       out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);
     }
+    const double bound_us = number_of(figures.value("bound_us", Json()));
+    if (!std::isnan(bound_us)) out += QString::fromUtf8("  ± ") + figure_text(bound_us);
     out += '\n';
   }
   return out;
@@ -67,6 +69,9 @@ QString stages_line(const Json& summary) {
     const double mean = number_of(stages.at(row.key).at("mean"));
     if (std::isnan(mean)) continue;
     parts += QString("%1 %2").arg(row.name, figure_text(mean));
+    if (const double bound_us = number_of(stages.at(row.key).value("bound_us", Json())); !std::isnan(bound_us)) {
+      parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us);
+    }
     if (std::string_view(row.key) != "lag_us") latency += mean;  // it comes before the latency
   }
   if (parts.isEmpty()) return {};

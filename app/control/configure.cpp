@@ -148,8 +148,12 @@ Json fault_message(const Fault& fault) {
   return {{"type", "fault"}, {"service", fault.number}, {"kind", normal ? "none" : std::string(fault_word(fault.kind))}};
 }
 
-Json connect_message(const std::string& address, int port, Transport transport) {
-  return {{"type", "connect"}, {"address", address}, {"port", port}, {"transport", transport == Transport::unix_domain ? "unix" : "tcp"}};
+Json connect_message(const std::string& address, int port, Transport transport, bool clock_shared) {
+  return {{"type", "connect"},
+          {"address", address},
+          {"port", port},
+          {"transport", transport == Transport::unix_domain ? "unix" : "tcp"},
+          {"clock", clock_shared ? "shared" : "probed"}};
 }
 
 Json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns) {

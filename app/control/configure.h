@@ -28,7 +28,8 @@ nlohmann::json configure_receivers(const Settings& settings, const LaunchFacts& 
 nlohmann::json request_orders(const std::vector<RequestRules>& by_receiver);
 nlohmann::json request_message(int first, int last, const RequestRules& asked);
 nlohmann::json fault_message(const Fault& fault);
-nlohmann::json connect_message(const std::string& address, int port, Transport transport);
+/// `clock_shared`: the process's clock is N2NQ's; else it probes it.
+nlohmann::json connect_message(const std::string& address, int port, Transport transport, bool clock_shared);
 nlohmann::json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns);
 /// Rows only for the services first … last; none when first > last.
 nlohmann::json stats_message(std::uint64_t id, int first, int last);

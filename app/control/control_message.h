@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/control/live_figures.h"
+#include "workers/measure/clock_report.h"
 #include "workers/measure/histogram.h"
 
 namespace n2nq::app {
@@ -36,6 +37,10 @@ struct StateMessage {
   std::optional<std::int64_t> broker_now_ns;
   std::optional<std::int64_t> started_late_ns;
   nlohmann::json floor;  // with connected; null otherwise
+};
+
+struct ClockMessage {
+  measure::ClockReport report;
 };
 
 struct LogCounts {
@@ -78,7 +83,7 @@ struct ErrorMessage {
   std::string code, message, key;
 };
 
-using ControlMessage = std::variant<HelloMessage, StateMessage, SendersStats, ReceiversStats, ByeMessage, ErrorMessage>;
+using ControlMessage = std::variant<HelloMessage, StateMessage, ClockMessage, SendersStats, ReceiversStats, ByeMessage, ErrorMessage>;
 
 /// Throws std::exception (nlohmann's or std::invalid_argument) with what is wrong: an unknown type, a key that is missing or has another
 /// type.

@@ -35,6 +35,21 @@ struct ReceiverRow {
   std::int64_t confirmed = 0, redelivered = 0, expired = 0, skipped = 0;  // skipped: all reasons together
 };
 
+/// How far a figure may be off, because its two ends were read from two clocks: shown as ± beside it.
+struct ClockBound {
+  bool apart = false;          // of two clocks; else exact, and there is nothing to show
+  double asymmetry_us = 0;     // half of the shortest round trip; unknown: no probe was answered
+  double estimation_us = 0;    // what held-up probes and drift add
+  double total_us() const { return asymmetry_us + estimation_us; }
+};
+struct ClockBounds {
+  ClockBound latency;                 // and latency from plan
+  ClockBound to_broker, to_receiver;  // the stages between two clocks; lag and in queue are of one
+  // N2NQ's clock minus the group's; unknown where nothing is known, 0 where it is one clock.
+  double senders_offset_us = unknown, receivers_offset_us = unknown;
+  std::int64_t jumps = 0;  // of any of the clocks, while it ran
+};
+
 struct LiveFigures {
   double t_s = 0;  // since the common start; negative before it
   // The answers that are shown: both groups' to the same question, as far as both answer.
@@ -57,6 +72,10 @@ struct LiveFigures {
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
   double sent_copies_per_s = unknown;                               // sent_per_s × copies
   Percentiles latency, latency_from_plan, delay, lag;               // whole run so far
+  ClockBounds clocks;                                               // while it runs: now; at the end: the worst moment
+  double floor_us = unknown;                                        // an echo over loopback, measured before the run; the slower host's
+  /// A latency that says more about the machine than about the queue.
+  bool is_near_floor(double latency_us) const { return latency_us < 2 * floor_us; }
   Percentiles latency_now;                                          // what this round brought: a point on the chart
   // Means over the run so far, per delivery; they add up to latency from plan while both know the same deliveries. Of those before a kill
   // only the logs are left, which tell no stages.

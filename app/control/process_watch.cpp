@@ -122,6 +122,7 @@ void ProcessWatch::on_message(const SharedMessage& message) {
   std::visit(Overloaded{
                  [this](const HelloMessage& hello) { on_hello(hello); },
                  [this](const StateMessage& state) { emit said_state(state); },
+                 [this](const ClockMessage& clock) { emit said_clock(clock); },
                  [this](const SendersStats& stats) { answered_stats(), emit said_senders_stats(stats); },
                  [this](const ReceiversStats& stats) { answered_stats(), emit said_receivers_stats(stats); },
                  [this](const ByeMessage& bye) {

@@ -61,6 +61,7 @@ class ProcessWatch : public QObject {
  signals:
   void said_hello();
   void said_state(const n2nq::app::StateMessage& state);
+  void said_clock(const n2nq::app::ClockMessage& clock);
   void said_senders_stats(const n2nq::app::SendersStats& stats);
   void said_receivers_stats(const n2nq::app::ReceiversStats& stats);
   void said_error(const n2nq::app::ErrorMessage& error);

@@ -3,7 +3,9 @@
 
 #include <QHash>
 #include <QRegularExpression>
+#include <cmath>
 
+#include "app/control/clocks.h"
 #include "app/control/hgrm.h"
 #include "app/control/live_accumulator.h"
 #include "app/control/summary.h"
@@ -63,6 +65,21 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   }
 }
 
+/// What was measured while a clock jumped is wrong by as much, and cannot be taken out of the histograms again.
+void find_jumps(const RunRecord& record, QStringList& reasons) {
+  const auto at_s = [&](std::int64_t broker_ns) { return static_cast<double>(broker_ns - record.start_at_broker_ns) / 1e9; };
+  for (const Role role : {Role::senders, Role::receivers}) {
+    for (const measure::ClockSpan& span : relation(record.of(role), record.of(Role::broker)).report.spans) {
+      if (span.to_broker_ns < record.start_at_broker_ns) continue;
+      reasons += QString("the clock of the %1' host, or N2NQ's, jumped by %2 ms: latencies of what was under way from %3 s to %4 s are wrong")
+                     .arg(role_key(role))
+                     .arg(static_cast<double>(span.jump_ns) / 1e6, 0, 'f', 3)
+                     .arg(at_s(span.from_broker_ns), 0, 'f', 2)
+                     .arg(at_s(span.to_broker_ns), 0, 'f', 2);
+    }
+  }
+}
+
 /// What N2NQ did to the plan when its limits were reached: no defect of the run, but what a reader of its figures has to know.
 void tell_held_back(const RunRecord& record, QStringList& reasons) {
   const auto& bye = record.of(Role::broker).bye;
@@ -76,6 +93,17 @@ void tell_held_back(const RunRecord& record, QStringList& reasons) {
   };
   tell("held_back_by_memory_ns", QString("the memory budget (%1 MiB)").arg(record.settings.limits.memory_mib));
   tell("held_back_by_receivers_ns", "receivers most of which were behind");
+}
+
+/// Whoever reads a latency has to know when clocks say more about it than messages do.
+void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
+  const ClockBound& bound = figures.clocks.latency;
+  if (!bound.apart || figures.latency.count == 0 || std::isnan(bound.total_us())) return;
+  if (bound.total_us() < figures.latency.p50_us) return;
+  reasons += QString::fromUtf8("the clocks of the hosts are known to ±%1 µs, which is more than the median latency (%2 µs): "
+                               "the latencies between these hosts tell nothing finer")
+                 .arg(bound.total_us(), 0, 'f', 1)
+                 .arg(figures.latency.p50_us, 0, 'f', 1);
 }
 
 /// Two hundred receivers that met the same fate are one reason, not two hundred: of sentences that differ in their numbers only, the first
@@ -187,6 +215,8 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.lag = percentiles_us(total_of(senders, "lag"));
   out.latency = percentiles_us(total_of(receivers, "latency"));
   out.latency_from_plan = percentiles_us(total_of(receivers, "latency_from_plan"));
+  out.clocks = clock_bounds(record, false);
+  out.floor_us = floor_us(record);
   out.stages = {mean_us(total_of(receivers, "lag")), mean_us(total_of(receivers, "to_broker")), mean_us(total_of(receivers, "in_queue")),
                 mean_us(total_of(receivers, "to_receiver"))};
   out.stage_tails = {percentiles_us(total_of(receivers, "lag")), percentiles_us(total_of(receivers, "to_broker")),
@@ -287,6 +317,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   // Behind the harm that was done on purpose: most of them follow from it.
   tell_findings(false);
   const auto before = outcome.reasons.size();
+  find_jumps(record, outcome.reasons);
   find_incomplete_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;
   tell_held_back(record, outcome.reasons);
@@ -321,6 +352,7 @@ RunResult finish_readable_run(const RunRecord& record, const std::atomic<bool>& 
   QStringList troubles;
   const measure::Ledger ledger = ledger_of(record, troubles);
   RunResult result{judge(record, ledger, troubles), final_figures(record, ledger)};
+  tell_clock_bound(result.figures, result.outcome.reasons);
   const RunFolder& folder = *record.folder;
 
   MasterFile master;

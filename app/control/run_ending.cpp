@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/clocks.h"
 #include "app/control/configure.h"
 #include "app/control/run_life.h"
 
@@ -260,10 +261,12 @@ void RunControl::Private::finish() {
   if (finisher) return;
   if (accumulator) {
     figures = accumulator->last(t_s());
+    figures.clocks = clock_bounds(run, true);
+    figures.floor_us = floor_us(run);
     emit q->figures_changed();
   }
   run.ended = QDateTime::currentDateTime();
-  for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
+  note_records();
   finisher.reset(QThread::create([this, record = run] { result = finish_run(record, finisher_cancelled); }));
   QObject::connect(finisher.get(), &QThread::finished, q, [this] { take_result(); });
   finisher->start();

@@ -133,8 +133,10 @@ void RunControl::Private::relaunch(Role role) {
   Member& member = of(role);
   // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
+  const std::optional<measure::ClockReport> clock_before = member.record.clock;
   member.renew();
   member.record.hello = before;
+  member.record.clock_before_restart = clock_before;
   member.watch = make_watch(role, options.deadlines.process);
   if (role == Role::broker) run.broker_restarted = true;
   if (role == Role::broker && drains()) broker_is_new = true;

@@ -3,6 +3,7 @@
 
 #include <QRandomGenerator>
 
+#include "app/control/clocks.h"
 #include "app/control/configure.h"
 #include "app/settings/host_name.h"
 
@@ -160,6 +161,7 @@ nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
   QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
   QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
+  QObject::connect(&watch, &ProcessWatch::said_clock, q, [this, role](const ClockMessage& said) { on_clock(role, said); });
   QObject::connect(&watch, &ProcessWatch::said_senders_stats, q, [this](const SendersStats& stats) {
     if (accumulator) accumulator->add(stats, t_s());
   });
@@ -193,8 +195,35 @@ void RunControl::Private::connect_workers() {
     Member& member = of(role);
     if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
     member.connect_sent = true;
-    member.watch->send(connect_message(broker_address, broker_port, run.settings.transport));
+    const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
+    member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared));
   }
+  tell_clocks();
+}
+
+void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
+  Member& member = of(role);
+  const std::uint64_t jumps_before = member.record.clock ? member.record.clock->jumps : 0;
+  if (said.report.jumps > jumps_before && state == RunState::running) {
+    emit q->message(QString("the clock of the %1' host, or N2NQ's, has jumped: latencies were wrong for a moment").arg(role_key(role)));
+  }
+  member.record.clock = said.report;
+  tell_clocks();
+}
+
+void RunControl::Private::note_records() {
+  for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
+}
+
+/// The receivers work out the latencies: they need the senders' clock.
+void RunControl::Private::tell_clocks() {
+  Member& receivers = of(Role::receivers);
+  if (!receivers.alive() || !receivers.connect_sent || receivers.end_asked) return;
+  note_records();
+  nlohmann::json told = senders_clock_message(run);
+  if (told.is_null() || told == receivers.clock_told) return;
+  receivers.watch->send(told);
+  receivers.clock_told = std::move(told);
 }
 
 void RunControl::Private::on_state(Role role, const StateMessage& said) {
@@ -255,7 +284,7 @@ void RunControl::Private::try_start() {
   if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
   if (!receivers_ready && run.settings.start_when == StartWhen::all_connected) return;
   connect_timer.stop();
-  start_at_broker_ns =
+  run.start_at_broker_ns =
       broker_now_ns + since_broker_now.nsecsElapsed() + options.deadlines.start_lead * std::int64_t{1'000'000} + run.settings.warmup_ns();
   since_start.start();
   run.traffic_started = true;
@@ -270,11 +299,14 @@ void RunControl::Private::try_start() {
 
 void RunControl::Private::send_start(Role role) {
   of(role).start_sent = true;
-  of(role).watch->send(start_message(start_at_broker_ns, run.settings.warmup_ns()));
+  of(role).watch->send(start_message(run.start_at_broker_ns, run.settings.warmup_ns()));
 }
 
 void RunControl::Private::pull() {
   figures = accumulator->snapshot(t_s());
+  note_records();
+  figures.clocks = clock_bounds(run, true);
+  figures.floor_us = floor_us(run);
   if (!warmed_up_s && figures.warm_up.sent >= figures.warm_up.planned) warmed_up_s = figures.t_s;
   look_for_recovery();
   emit q->figures_changed();

@@ -46,6 +46,7 @@ struct Member {
   bool connect_sent = false;
   bool connected = false;
   bool start_sent = false;
+  nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
   bool said_ended = false;
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
@@ -76,6 +77,9 @@ struct RunControl::Private {
   void watch_signals(Role role, ProcessWatch& watch);
   void on_hello(Role role);
   void on_state(Role role, const StateMessage& state);
+  void on_clock(Role role, const ClockMessage& clock);
+  void tell_clocks();
+  void note_records();
   void connect_workers();
   void update_waiting();
   void try_start();
@@ -163,7 +167,6 @@ struct RunControl::Private {
   std::array<Member, 3> members;
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
   QElapsedTimer since_broker_now;
-  std::int64_t start_at_broker_ns = 0;
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   QTimer pull_timer, connect_timer, step_timer;

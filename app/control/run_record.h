@@ -15,6 +15,7 @@
 #include "app/control/role.h"
 #include "app/control/run_folder.h"
 #include "app/settings/settings.h"
+#include "workers/measure/clock_report.h"
 
 namespace n2nq::app {
 
@@ -22,6 +23,8 @@ struct ProcessRecord {
   std::optional<HelloMessage> hello;
   nlohmann::json floor;                       // null: unknown
   std::int64_t started_late_ns = 0;           // behind the common start
+  std::optional<measure::ClockReport> clock;  // workers: the last one; none: the clock is N2NQ's, or not known
+  std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::shared_ptr<const nlohmann::json> bye;  // null: it never came
   QString trouble;                            // empty: it ended as asked
   QStringList last_lines;                     // of stderr, with trouble
@@ -32,6 +35,7 @@ struct RunRecord {
   Settings settings;
   std::optional<RunFolder> folder;
   QDateTime started, ended;  // wall clock
+  std::int64_t start_at_broker_ns = 0;  // the instant 0, by N2NQ's clock; with traffic
   bool traffic_started = false;
   bool stopped_by_user = false;
   bool killed_by_user = false;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "app/control/clocks.h"
 #include "app/control/live_accumulator.h"
 #include "app/settings/settings_json.h"
 
@@ -49,6 +50,17 @@ void put_figures(Json& out, const PlainJson& figures, const Figure (&which)[Coun
   for (const Figure& figure : which) out[figure.summary_name] = figure_at(figures, figure);
 }
 
+/// Beside a figure between two clocks: how far it may be off. Beside one of one clock there is nothing to say.
+void put_bound(Json& figure, const ClockBound& bound) {
+  if (bound.apart) figure["bound_us"] = std::isnan(bound.total_us()) ? Json() : Json(rounded(bound.total_us(), 0.001));
+}
+
+void put_bounds(Json& latencies, Json& stages, const ClockBounds& bounds) {
+  for (const Figure& figure : receiver_figures) put_bound(latencies[figure.summary_name], bounds.latency);
+  put_bound(stages["to_broker_us"], bounds.to_broker);
+  put_bound(stages["to_receiver_us"], bounds.to_receiver);
+}
+
 const PlainJson& bye_of(const RunRecord& record, Role role) {
   static const PlainJson none = PlainJson::object();
   return record.of(role).bye ? *record.of(role).bye : none;
@@ -86,7 +98,7 @@ Json sender_services(const PlainJson& bye, const measure::Ledger& ledger) {
   return out;
 }
 
-Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger) {
+Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger, const ClockBounds& bounds) {
   Json out = Json::array();
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
     Json row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
@@ -97,46 +109,30 @@ Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger) {
     const PlainJson figures = service.value("figures", PlainJson());
     put_figures(row, figures, receiver_figures);
     put_figures(row["stages"], figures, stage_figures);
+    put_bounds(row, row["stages"], bounds);
     out.push_back(std::move(row));
   }
   return out;
 }
 
-bool share_a_clock(const std::optional<HelloMessage>& a, const std::optional<HelloMessage>& b) {
-  if (!a || !b || !a->host.is_object() || !b->host.is_object()) return false;
-  for (const char* key : {"boot_id", "time_namespace"}) {
-    const PlainJson mine = a->host.value(key, PlainJson()), theirs = b->host.value(key, PlainJson());
-    if (!mine.is_string() || mine != theirs || mine == "unknown") return false;
-  }
-  return true;
-}
-
-/// Offset to another clock and its bound: zero where it is the same clock, otherwise not known yet.
-Json offset_json(const std::optional<HelloMessage>& a, const std::optional<HelloMessage>& b) {
-  if (share_a_clock(a, b)) return {{"offset_us", 0}, {"bound_us", 0}, {"clock", "shared"}};
-  return {{"offset_us", "unknown"}, {"bound_us", "unknown"}, {"clock", "unknown"}};
-}
-
 Json environment_json(const RunRecord& record) {
   Json versions = {{"bench", N2NQ_VERSION}};
-  Json hosts, floors, late;
+  Json hosts, floors, late, switches;
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
     versions[role_key(role)] = process.hello ? Json(process.hello->version) : Json("unknown");
+    switches[role_key(role)] = bye_of(record, role).value("involuntary_switches", PlainJson("unknown"));
     hosts[role_key(role)] = process.hello ? Json(process.hello->host) : Json("unknown");
     if (role == Role::broker) continue;
     floors[role_key(role)] = process.floor.is_object() ? Json(process.floor) : Json("unknown");
     late[role_key(role)] = process.started_late_ns;
   }
-  const auto hello = [&](Role role) { return record.of(role).hello; };
   return {{"versions", versions},
           {"hosts", hosts},
           {"floor", floors},
           {"started_late_ns", late},
-          {"offsets",
-           {{"senders_to_broker", offset_json(hello(Role::senders), hello(Role::broker))},
-            {"receivers_to_broker", offset_json(hello(Role::receivers), hello(Role::broker))},
-            {"senders_to_receivers", offset_json(hello(Role::senders), hello(Role::receivers))}}}};
+          {"involuntary_switches", switches},
+          {"offsets", offsets_json(record, record.start_at_broker_ns)}};
 }
 
 /// The mean gap between two sends of one sender, as a number of seconds; empty when nobody sent twice.
@@ -299,6 +295,8 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   put_figures(out, receiver_totals, receiver_figures);
   put_figures(out, senders.value("figures", PlainJson()), sender_figures);
   put_figures(out["stages"], receiver_totals, stage_figures);
+  const ClockBounds bounds = clock_bounds(record, false);
+  put_bounds(out, out["stages"], bounds);
   out["rates"] = rates_json(record);
   out["plan"] = plan_json(record, ledger);
   out["logs"] = {{"mode", value_text(record.settings, "log")}, {"senders", log_json(senders)}, {"receivers", log_json(receivers)}};
@@ -306,7 +304,7 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   out["events"] = events_json(record.events);
   out["broker"] = broker_json(bye_of(record, Role::broker));
   out["processes"] = processes_json(record);
-  out["services"] = {{"senders", sender_services(senders, ledger)}, {"receivers", receiver_services(receivers, ledger)}};
+  out["services"] = {{"senders", sender_services(senders, ledger)}, {"receivers", receiver_services(receivers, ledger, bounds)}};
   return out;
 }
 

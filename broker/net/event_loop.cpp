@@ -170,7 +170,7 @@ void EventLoop::run_posted() {
 }
 
 void EventLoop::set_timerfd() {
-  const int64_t wanted_ns = heap_.empty() ? 0 : std::max<int64_t>(heap_.front()->at_ns_, 1);
+  const int64_t wanted_ns = heap_.empty() ? 0 : std::max<int64_t>(kernel_timer_ns(heap_.front()->at_ns_), 1);
   // A timerfd that rings too early costs one empty wake-up; setting it anew for each change would cost a system call each time.
   if (wanted_ns == 0 || (timerfd_set_ns_ != 0 && timerfd_set_ns_ <= wanted_ns)) return;
   itimerspec spec{};

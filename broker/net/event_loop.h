@@ -103,7 +103,7 @@ class EventLoop {
   Fd epoll_;
   Fd timerfd_;
   Fd eventfd_;
-  int64_t timerfd_set_ns_ = 0;  // 0: not set
+  int64_t timerfd_set_ns_ = 0;  // by the kernel's clock; 0: not set
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
   int64_t spin_ns_ = 0;

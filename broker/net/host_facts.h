@@ -8,9 +8,13 @@
 
 namespace n2nq::net {
 
-/// name, boot_id, time_namespace, kernel, cpu, cores, governor, load_1min, timer_slack_ns, clocksource; "unknown" where it is not known.
+/// name, boot_id, time_namespace, kernel, cpu, cores, smt, turbo, isolated_cores, governor, load_1min, timer_slack_ns, clocksource,
+/// clock_sync; "unknown" where it is not known.
 /// Reads /proc and /sys: not for the hot path.
 nlohmann::json host_facts();
+
+/// How often a thread of this process was taken off its core though it had more to do; "unknown" where the kernel does not count.
+nlohmann::json involuntary_switches();
 
 /// Timer slack of the calling thread and of the threads it starts from now on; false when the kernel refuses.
 bool set_timer_slack_ns(uint64_t slack_ns);

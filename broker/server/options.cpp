@@ -6,6 +6,7 @@
 #include "broker/net/clock.h"
 #include "broker/net/section.h"
 #include "broker/net/send_ring.h"
+#include "broker/net/test_clock.h"
 
 namespace n2nq {
 
@@ -117,6 +118,7 @@ Options parse_options(const json& configure) {
   top.whole_number("spin_us", options.spin_us, 0, spin_us_max);
   top.whole_number("seed", options.queue.seed, 0, INT64_MAX);
   options.log_file = top.text("log_file");
+  net::take_test_clock(top);
   top.refuse_unknown();
   return options;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "broker/net/clock.h"
+#include "broker/net/host_facts.h"
 #include "broker/net/liveness.h"
 #include "broker/server/summary.h"
 
@@ -410,7 +411,9 @@ nlohmann::json Server::summary() {
     facts.faults.push_back(std::to_string(listener_.turned_away()) + " connections were turned away: no file descriptors left");
   }
   for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
-  return make_summary(options_, *queue_, senders_, receivers_, facts);
+  nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts);
+  summary["involuntary_switches"] = net::involuntary_switches();
+  return summary;
 }
 
 // --- the state ---

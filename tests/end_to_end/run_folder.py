@@ -5,6 +5,45 @@ import math
 import pathlib
 
 
+class Clocks:
+    """What the `# clock:` lines of a receiver's log say: which straight lines between clocks its latencies were worked out with, and from
+    when on. Without any, all stamps are of one clock."""
+
+    def __init__(self, lines):
+        self.own, self.senders, self.same = [], [], False
+        for line in lines:
+            words = line.split()
+            if words[:2] != ["#", "clock:"]:
+                continue
+            values = dict(word.split("=") for word in words[3:] if "=" in word)
+            if words[2] == "senders" and words[-3:] == ["same", "as", "own"]:
+                self.same = True
+                continue
+            entry = tuple(int(values[key]) for key in ("from_ns", "at_ns", "offset_ns", "drift_ppt"))
+            (self.own if words[2] == "own" else self.senders).append(entry)
+
+    @property
+    def went_back(self):
+        """Our clock said the same instants twice: which line was in force then, stamps alone do not tell."""
+        return any(later[0] < earlier[0] for entries in (self.own, self.senders) for earlier, later in zip(entries, entries[1:]))
+
+    @staticmethod
+    def offset(entries, received_ns, stamp_ns):
+        if not entries:
+            return 0
+        in_force = [entry for entry in entries if entry[0] <= received_ns] or entries[:1]
+        _, at_ns, offset_ns, drift_ppt = in_force[-1]
+        return offset_ns + int(float(stamp_ns - at_ns) * (float(drift_ppt) * 1e-12))
+
+    def between(self, sent_ns, received_ns):
+        """To be added to received - sent."""
+        own = self.offset(self.own, received_ns, received_ns)
+        return 0 if self.same else own - self.offset(self.senders, received_ns, sent_ns)
+
+    def on_broker(self, received_ns):
+        return received_ns + self.offset(self.own, received_ns, received_ns)
+
+
 class Log:
     """One service log: `#` lines, the last of which names the columns, then tab-separated lines. `rows` are what is measured; what is flagged
     as warm-up stands apart."""
@@ -27,6 +66,7 @@ class Log:
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []
+        self.clocks = Clocks(self.header + self.footer)
 
     def numbers(self, column):
         return [int(row[column]) for row in self.rows]

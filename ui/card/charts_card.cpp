@@ -13,6 +13,7 @@ namespace n2nq::ui {
 
 namespace {
 
+constexpr const char* latency_title = "Latency, all receivers";
 constexpr int draw_after_ms = 25;
 constexpr int minimum_height_px = 24;
 
@@ -62,9 +63,10 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
   grid->setContentsMargins(space::card, space::between, space::card, space::between);
   grid->setHorizontalSpacing(2 * space::card);
   grid->setVerticalSpacing(space::in_row);
-  auto* latency_head = make_head(QStringLiteral("Latency, all receivers"), *latency_chart_);
+  latency_title_ = make_label(QString::fromUtf8(latency_title), "strong");
+  auto* latency_head = make_head(latency_title_, *latency_chart_);
   latency_head->addWidget(log_);
-  auto* rate_head = make_head(QStringLiteral("Rates"), *rate_chart_);
+  auto* rate_head = make_head(make_label(QStringLiteral("Rates"), "strong"), *rate_chart_);
   rate_head->addWidget(pause_);
   rate_head->addWidget(back_);
   grid->addLayout(latency_head, 0, 0);
@@ -91,10 +93,10 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
   window_changed();
 }
 
-QHBoxLayout* ChartsCard::make_head(const QString& title, const LiveChart& chart) {
+QHBoxLayout* ChartsCard::make_head(QLabel* title, const LiveChart& chart) {
   auto* head = new QHBoxLayout;
   head->setSpacing(space::between);
-  head->addWidget(make_label(title, "strong"));
+  head->addWidget(title);
   head->addStretch(1);
   head->addWidget(new ChartLegend(theme_, chart));
   return head;
@@ -120,8 +122,18 @@ void ChartsCard::restyle() {
   pause_->setIcon(theme_.icon(window_.is_live() ? Glyph::pause : Glyph::live, theme_.tokens().secondary));
 }
 
+/// In the title: how far all of the curves may be off, where clocks of two hosts are behind them.
+void ChartsCard::show_bound(const app::ClockBound& bound) {
+  QString text = QString::fromUtf8(latency_title);
+  if (bound.apart) text += QStringLiteral(", ") + bound_text(bound);
+  if (latency_title_->text() == text) return;
+  latency_title_->setText(text);
+  latency_title_->setToolTip(bound_explained(bound));
+}
+
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
   if (figures.t_s < 0 || figures.round == 0) return;
+  show_bound(figures.clocks.latency);
   rate_chart_->name_series(in_flight_series,
                            figures.in_flight_at_most ? QStringLiteral("in flight, at most") : QStringLiteral("in flight"));
   const bool silent = figures.senders_silent || figures.receivers_silent;

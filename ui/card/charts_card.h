@@ -11,6 +11,7 @@
 #include "ui/chart/time_window.h"
 #include "ui/widget/card.h"
 
+class QLabel;
 class QPushButton;
 class QHBoxLayout;
 
@@ -46,7 +47,8 @@ class ChartsCard : public QFrame {
   void showEvent(QShowEvent* event) override;
 
  private:
-  QHBoxLayout* make_head(const QString& title, const LiveChart& chart);
+  void show_bound(const app::ClockBound& bound);
+  QHBoxLayout* make_head(QLabel* title, const LiveChart& chart);
   void connect_chart(LiveChart* chart);
   void window_changed();
   void draw_next();
@@ -58,6 +60,7 @@ class ChartsCard : public QFrame {
   QTimer draw_timer_;
   bool rates_due_ = false;
   std::uint64_t round_ = 0;  // the last one that was added
+  QLabel* latency_title_;
   LiveChart *latency_chart_, *rate_chart_;
   QPushButton *log_, *pause_, *back_;
 };

@@ -5,6 +5,7 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <cmath>
 
 #include "ui/card/fault_menu.h"
 #include "ui/card/process_head.h"
@@ -143,21 +144,66 @@ void ReceiversCard::take_settings() {
   received_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
 }
 
+namespace {
+
+bool is_below(const app::ClockBound& bound, double value_us) {
+  return bound.apart && std::abs(value_us) < bound.total_us();
+}
+
+/// For a tooltip, behind the figure.
+QString bound_words(const app::ClockBound& bound, double value_us) {
+  if (!bound.apart || std::isnan(value_us)) return {};
+  return QStringLiteral(" ") + bound_explained(bound) +
+         (is_below(bound, value_us) ? QStringLiteral("; that is more than the figure itself, which tells nothing finer") : QString());
+}
+
+/// The same.
+QString floor_words(const app::LiveFigures& figures, double value_us) {
+  if (!figures.is_near_floor(value_us)) return {};
+  return QStringLiteral("; grey, because it is below twice what an echo over loopback takes here (%1): it says more about the machine than about the queue")
+      .arg(time_figure(figures.floor_us).text());
+}
+
+}  // namespace
+
+/// Beside each latency, as soon as its two ends are of two clocks.
+void ReceiversCard::show_bound(const app::ClockBound& bound) {
+  const QString text = bound_text(bound);
+  if (text == bound_shown_) return;
+  bound_shown_ = text;
+  const auto caption = [&](const char* alone, const char* with_bound) {
+    return text.isEmpty() ? QString::fromUtf8(alone) : QString::fromUtf8(with_bound) + QChar(u' ') + text;
+  };
+  lowest_->set_caption(caption("mean lowest 95 %", "low 95 %"));
+  p50_->set_caption(caption("latency p50", "p50"));
+  p95_->set_caption(caption("latency p95", "p95"));
+  p99_->set_caption(caption("latency p99", "p99"));
+}
+
 void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   const app::Percentiles& latency = figures.latency;
   received_->set_figure({count_text(figures.received), {}}, count_text(figures.received), count_short(figures.received));
   rate_->set_figure(rate_figure(figures.received_per_s), fixed_text(figures.received_per_s, 3) + QStringLiteral(" /s"));
   rate_->set_detail(bytes_rate_text(figures.received_bytes_per_s));
   const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);
+  show_bound(figures.clocks.latency);
+  const auto exact = [&](double value_us) {
+    return exact_us(value_us) + bound_words(figures.clocks.latency, value_us) + floor_words(figures, value_us);
+  };
+  lowest_->set_dimmed(figures.is_near_floor(latency.mean_lowest_95_us));
+  p50_->set_dimmed(figures.is_near_floor(latency.p50_us));
+  p95_->set_dimmed(figures.is_near_floor(latency.p95_us));
+  p99_->set_dimmed(figures.is_near_floor(latency.p99_us));
   lowest_->set_figure(time_figure(latency.mean_lowest_95_us),
-                      exact_us(latency.mean_lowest_95_us) +
+                      exact(latency.mean_lowest_95_us) +
                           QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
   lowest_->set_detail(latency.count == 0 ? dash() : QStringLiteral("leaves out ") + count_short(hidden));
-  p50_->set_figure(time_figure(latency.p50_us), exact_us(latency.p50_us));
-  p50_->set_detail(QStringLiteral("mean ") + time_figure(latency.mean_us).text());
-  p95_->set_figure(time_figure(latency.p95_us), exact_us(latency.p95_us));
+  p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us));
+  p50_->set_detail(is_below(figures.clocks.latency, latency.p50_us) ? QStringLiteral("clocks tell no finer")
+                                                                     : QStringLiteral("mean ") + time_figure(latency.mean_us).text());
+  p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us));
   p95_->set_detail(QStringLiteral("p90 ") + time_figure(latency.p90_us).text());
-  p99_->set_figure(time_figure(latency.p99_us), exact_us(latency.p99_us));
+  p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us));
   p99_->set_detail(QStringLiteral("max ") + time_figure(latency.max_us).text());
   if (figures.skipped > 0 && !skips_) {
     skips_ = true;

@@ -25,6 +25,7 @@ class ReceiversCard : public Card {
   ServiceTable* table() const { return table_; }
 
  private:
+  void show_bound(const app::ClockBound& bound);
   void add_form();
   void add_views(QHBoxLayout* row);
   void take_requests();
@@ -42,6 +43,7 @@ class ReceiversCard : public Card {
   QWidget* views_row_;
   bool skips_ = false;  // some receiver of the run that is shown will not get something
   Tile *received_, *rate_, *lowest_, *p50_, *p95_, *p99_;
+  QString bound_shown_;  // beside the latencies
 };
 
 }  // namespace n2nq::ui

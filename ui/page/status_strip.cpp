@@ -77,6 +77,18 @@ QString StatusStrip::ledger_words() const {
   return harmed ? QStringLiteral("degraded so far: harm on purpose, ledger clean") : QStringLiteral("ledger clean so far");
 }
 
+namespace {
+
+/// How far a group's clock is from N2NQ's; empty where it is the same one, or nothing is known yet.
+QString clock_words(double offset_us, const app::ClockBound& bound) {
+  if (!bound.apart || std::isnan(offset_us)) return {};
+  // The offset is N2NQ's minus theirs.
+  return QStringLiteral(" (clock %1%2 %3)")
+      .arg(offset_us < 0 ? QStringLiteral("+") : QStringLiteral("−"), time_figure(std::abs(offset_us)).text(), bound_text(bound));
+}
+
+}  // namespace
+
 void StatusStrip::refresh() {
   const app::RunControl& run = actions_.run();
   const app::LiveFigures& f = run.figures();
@@ -100,9 +112,11 @@ void StatusStrip::refresh() {
   const app::Settings& settings = actions_.shown_settings();
   const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
                                      [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
-  if (!all_local) {
-    left_ += QStringLiteral(" · N2NQ on %1, senders on %2, receivers on %3")
-                 .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
+  if (!all_local || f.clocks.to_broker.apart || f.clocks.to_receiver.apart) {
+    left_ += QStringLiteral(" · N2NQ on %1, senders on %2%3, receivers on %4%5")
+                 .arg(host_words(settings.broker.host), host_words(settings.senders.host),
+                      clock_words(f.clocks.senders_offset_us, f.clocks.to_broker), host_words(settings.receivers.host),
+                      clock_words(f.clocks.receivers_offset_us, f.clocks.to_receiver));
   }
   right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());

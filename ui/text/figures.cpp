@@ -69,6 +69,18 @@ Figure time_figure(double value_us, int extra_decimals) {
   return {fixed_text(shown, decimals_for(shown) + extra_decimals), QString::fromUtf8(scale.unit)};
 }
 
+QString bound_text(const app::ClockBound& bound) {
+  if (!bound.apart) return {};
+  return QString::fromUtf8("± ") + (std::isnan(bound.total_us()) ? QStringLiteral("?") : time_figure(bound.total_us()).text());
+}
+
+QString bound_explained(const app::ClockBound& bound) {
+  if (!bound.apart) return {};
+  if (std::isnan(bound.total_us())) return QStringLiteral("between the clocks of two hosts, and not known yet how far they are apart");
+  return QStringLiteral("%1, because it is between the clocks of two hosts: half of the shortest round trip %2, estimation %3")
+      .arg(bound_text(bound), time_figure(bound.asymmetry_us).text(), time_figure(bound.estimation_us).text());
+}
+
 Figure rate_figure(double per_s) {
   if (std::isnan(per_s)) return {};
   const int decimals = per_s < 999.95 ? 1 : 0;

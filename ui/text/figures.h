@@ -39,6 +39,10 @@ struct Figure {
   QString text() const { return unit.isEmpty() ? value : value + QChar(0x202F) + unit; }
 };
 Figure time_figure(double value_us, int extra_decimals = 0);
+/// "± 12 µs", "± ?" while it is not known; empty for a figure of one clock.
+QString bound_text(const app::ClockBound& bound);
+/// The same for a tooltip, with its two parts; empty likewise.
+QString bound_explained(const app::ClockBound& bound);
 Figure rate_figure(double per_s);
 /// "250 kB/s"; a kB is 1,000 B.
 QString bytes_rate_text(double bytes_per_s);

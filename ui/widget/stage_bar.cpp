@@ -60,6 +60,7 @@ void StageBar::set_figures(const app::LiveFigures& figures) {
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
   const auto& tails = figures.stage_tails;
   tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
+  bounds_ = {bound_explained({}), bound_explained(figures.clocks.to_broker), bound_explained({}), bound_explained(figures.clocks.to_receiver)};
   describe();
   update();
 }
@@ -76,6 +77,7 @@ void StageBar::describe() {
   for (std::size_t i = 0; i < stage_count; ++i) {
     QString line = QStringLiteral("%1: mean %2 (%3)")
                        .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));
+    if (!bounds_[i].isEmpty()) line += QStringLiteral("\n    ") + bounds_[i];
     const app::Percentiles& tail = tails_[i];
     if (tail.count > 0) {
       line += QStringLiteral("\n    p50 %1, p95 %2, p99 %3, max %4")

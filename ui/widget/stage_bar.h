@@ -42,6 +42,7 @@ class StageBar : public QWidget {
   const Theme& theme_;
   std::array<double, stage_count> means_us_;
   std::array<app::Percentiles, stage_count> tails_;
+  std::array<QString, stage_count> bounds_;  // in words; empty: of one clock
   bool past_ = false;
   std::uint64_t known_ = 0, all_ = 0;  // deliveries
 };

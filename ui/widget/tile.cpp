@@ -43,6 +43,12 @@ void Tile::set_taint(Taint taint) {
   update();
 }
 
+void Tile::set_dimmed(bool dimmed) {
+  if (dimmed_ == dimmed) return;
+  dimmed_ = dimmed;
+  update();
+}
+
 void Tile::describe() {
   const QString value = exact_.isEmpty() ? figure_.text() : exact_;
   setToolTip(QStringLiteral("%1: %2\n%3").arg(caption_, value, meaning_));
@@ -82,7 +88,7 @@ void Tile::paintEvent(QPaintEvent* event) {
 
   double baseline = pad_vertical_px + value_metrics.ascent();
   painter.setFont(value_font);
-  painter.setPen(taint_ == Taint::breaks ? t.bad : taint_ == Taint::degrades ? t.warning : t.text);
+  painter.setPen(taint_ == Taint::breaks ? t.bad : taint_ == Taint::degrades ? t.warning : dimmed_ ? t.secondary : t.text);
   draw_tabular(painter, QPointF(pad_px, baseline), value);
   if (!figure_.unit.isEmpty()) {
     painter.setFont(unit_font);

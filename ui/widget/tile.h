@@ -27,6 +27,9 @@ class Tile : public QWidget {
   /// Draws the figure in the colour of what it makes of the run.
   void set_taint(Taint taint);
   Taint taint() const { return taint_; }
+  /// Draws the figure in grey: it tells less than it seems to.
+  void set_dimmed(bool dimmed);
+  bool dimmed() const { return dimmed_; }
   QString text() const { return figure_.text(); }
   const QString& detail() const { return detail_; }
 
@@ -46,6 +49,7 @@ class Tile : public QWidget {
   Figure figure_;
   QString exact_, shorter_;
   Taint taint_ = Taint::none;
+  bool dimmed_ = false;
 };
 
 }  // namespace n2nq::ui

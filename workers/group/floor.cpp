@@ -43,9 +43,10 @@ Histogram timer_lateness() {
   if (!epoll.valid() || !timer.valid() || epoll_ctl(epoll.get(), EPOLL_CTL_ADD, timer.get(), &event) != 0) return lateness;
   for (int i = 0; i < timer_wakes; ++i) {
     const std::int64_t due_ns = net::now_ns() + net::ns_per_ms;
+    const std::int64_t ring_ns = net::kernel_timer_ns(due_ns);
     itimerspec spec{};
-    spec.it_value.tv_sec = due_ns / net::ns_per_s;
-    spec.it_value.tv_nsec = due_ns % net::ns_per_s;
+    spec.it_value.tv_sec = ring_ns / net::ns_per_s;
+    spec.it_value.tv_nsec = ring_ns % net::ns_per_s;
     if (timerfd_settime(timer.get(), TFD_TIMER_ABSTIME, &spec, nullptr) != 0) return lateness;
     if (epoll_wait(epoll.get(), &event, 1, -1) != 1) continue;
     lateness.add(net::now_ns() - due_ns);

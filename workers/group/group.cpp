@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "broker/net/clock.h"
+#include "broker/net/host_facts.h"
 #include "workers/group/floor.h"
 #include "workers/recorder/salvage.h"
 
@@ -44,12 +45,18 @@ Service::Tools Group::tools() {
   return {loop_, recorder_, *this, settings_.system, settings_.token, settings_.seed, settings_.continue_of.empty() ? 0u : 1u};
 }
 
-void Group::connect(const net::SocketAddress& address) {
+void Group::connect(const net::SocketAddress& address, bool clock_shared) {
   address_ = address.text();
+  broker_ = address;
   floor_ = measure_floor();
   tick_due_ns_ = net::now_ns() + tick_every_ns;
   tick_timer_.arm(tick_due_ns_);
   for (std::size_t place = 0; place < amount(); ++place) service(place).connect(address);
+  if (clock_shared) {
+    clock_changed(clock_, net::now_ns());
+  } else {
+    watch_clock();
+  }
   tell_waiting();
 }
 
@@ -75,6 +82,32 @@ void Group::make_fault(std::uint32_t number, Fault fault) {
   service(place_of(number)).break_connection();
 }
 
+void Group::set_senders_clock(const std::optional<measure::ClockLine>& /*line*/) {
+  throw net::SectionError("type", "\"clock\" to senders; receivers are who compare clocks");
+}
+
+void Group::watch_clock() {
+  clock_watch_ = std::make_unique<ClockWatch>(broker_, settings_.token, [this](const measure::ClockReport& report) {
+    // Before what follows from it, so that the bench knows the clock when it is told that all are connected.
+    nlohmann::json line = report;
+    line["type"] = "clock";
+    tell_(line);
+    loop_.post([this, report] { take_clock(report); });
+  });
+}
+
+void Group::take_clock(const measure::ClockReport& report) {
+  const bool is_new = !clock_known_ || report.line != clock_;
+  clock_ = report.line;
+  clock_known_ = true;
+  if (is_new) {
+    const std::int64_t now = net::now_ns();
+    clock_changed(clock_, now);
+    recorder_.note_clock({ClockNote::Whose::own, now, clock_, report.bound});
+  }
+  judge_state();
+}
+
 void Group::tick() {
   const std::int64_t now = net::now_ns();
   if (now - tick_due_ns_ < tick_late_ns) {
@@ -89,11 +122,12 @@ void Group::start(std::int64_t at_broker_ns, std::int64_t lead_ns) {
   if (start_told_) return;
   start_told_ = true;
   const std::int64_t now = net::now_ns();
-  start_ns_ = at_broker_ns - offset_ns_;
+  start_ns_ = clock_.when(at_broker_ns);
   if (const std::int64_t late_ns = now - (start_ns_ - lead_ns); late_ns > 0 && settings_.continue_of.empty()) {
     started_late_ns_ = late_ns;
     start_ns_ = settings_.role == WorkerRole::senders ? start_ns_ + late_ns : std::max(start_ns_, now);
   }
+  if (clock_watch_) clock_watch_->measure_from(start_ns_ - lead_ns);
   begin(start_ns_);
   start_timer_.arm(start_ns_ - lead_ns);
 }
@@ -126,16 +160,19 @@ void Group::judge_state() {
     // Some that failed on the way are faults of the run; it is the process that failed when none came through, or not even to the start.
     set_state(refused_early || services_in(ServiceState::ended) == 0 ? State::failed : State::ended);
   } else if (state() == State::waiting && services_in(ServiceState::waiting) == 0) {
-    set_state(State::connected);
+    if (clock_known()) set_state(State::connected);
   } else if (state() == State::running && services_in(ServiceState::ending) + over == amount()) {
     set_state(State::ending);
   }
 }
 
 void Group::service_opened(const OpenFacts& facts) {
-  if (facts.offset_error_ns >= offset_error_ns_) return;
-  offset_error_ns_ = facts.offset_error_ns;
-  offset_ns_ = facts.offset_ns;
+  // In virtual machines that were cloned while they ran, everything says that the clocks are one.
+  if (!clock_watch_ && facts.offset_ns != 0 && settings_.system == "n2nq") {
+    service_fault("the clock of N2NQ's host is another one, though it has this host's boot id and time namespace");
+    watch_clock();
+  }
+  offset_error_ns_ = std::min(offset_error_ns_, facts.offset_error_ns);
 }
 
 void Group::service_fault(const std::string& fault) {
@@ -161,7 +198,7 @@ void Group::tell_state(nlohmann::json extra) {
   const std::int64_t now = net::now_ns();
   nlohmann::json line = {
       {"type", "state"}, {"state", state_names[static_cast<std::size_t>(state())]}, {"now_ns", now}, {"broker_now_ns", nullptr}};
-  if (offset_error_ns_ != INT64_MAX) line["broker_now_ns"] = now + offset_ns_;
+  if (offset_error_ns_ != INT64_MAX) line["broker_now_ns"] = to_broker_ns(now);
   line.update(extra);
   tell_(line);
 }
@@ -170,7 +207,9 @@ void Group::tell_waiting() {
   const std::uint64_t connected = amount() - services_in(ServiceState::waiting);
   if (connected == waiting_told_ || state() != State::waiting) return;
   waiting_told_ = connected;
-  tell_state({{"for", "N2NQ at " + address_ + " (" + std::to_string(connected) + " of " + std::to_string(amount()) + " connected)"}});
+  std::string what = std::to_string(connected) + " of " + std::to_string(amount()) + " connected";
+  if (connected == amount()) what = "all connected, and its clock is being compared with this host's";
+  tell_state({{"for", "N2NQ at " + address_ + " (" + what + ")"}});
 }
 
 nlohmann::json Group::log_json() const {
@@ -194,11 +233,15 @@ nlohmann::json Group::bye() {
   start_timer_.disarm();
   if (ended_ns_ == 0) ended_ns_ = net::now_ns();
   for (std::size_t place = 0; place < amount(); ++place) service(place).close();
+  std::optional<measure::ClockReport> clock;
+  if (clock_watch_) clock = clock_watch_->finish();
   recorder_.finish();
   nlohmann::json line = {{"type", "bye"}, {"role", name_of(settings_.role)}, {"started_ns", start_ns_}, {"ended_ns", ended_ns_}};
   nlohmann::json no_rows = nlohmann::json::array();
   put_counts(line, {}, no_rows);
   put_totals(line);
+  if (clock) line["clock"] = *clock;
+  line["involuntary_switches"] = net::involuntary_switches();
   line["faults"] = faults_;
   if (faults_left_out_ > 0) line["faults"].push_back("and " + std::to_string(faults_left_out_) + " more faults");
   line["log"] = log_json();

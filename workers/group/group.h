@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "workers/group/clock_watch.h"
 #include "workers/group/service.h"
 #include "workers/group/settings.h"
 #include "workers/recorder/recorder.h"
@@ -38,7 +39,9 @@ class Group : public ServiceObserver {
   const WorkerSettings& settings() const { return settings_; }
 
   // --- loop thread ---
-  void connect(const net::SocketAddress& address);
+  /// `clock_shared`: N2NQ's clock is ours, as the bench has found out from both hellos; else it is probed, and nobody is said to be
+  /// connected before that has an estimate.
+  void connect(const net::SocketAddress& address, bool clock_shared);
   /// The plan's instant 0, on the broker's clock; the warm-up begins `lead_ns` earlier.
   void start(std::int64_t at_broker_ns, std::int64_t lead_ns);
   void stop();
@@ -54,6 +57,8 @@ class Group : public ServiceObserver {
   virtual void request(const RequestOrder& order);
   /// One service does something wrong. Throws net::SectionError for a fault that this role cannot make.
   virtual void make_fault(std::uint32_t number, Fault fault);
+  /// The senders' clock: N2NQ's minus theirs; none: it is ours. Throws net::SectionError where nobody needs it.
+  virtual void set_senders_clock(const std::optional<measure::ClockLine>& line);
   /// Path of the staging file, or empty.
   std::string staging_file() const { return recorder_.staging_file(); }
   /// Writes what the logs still lack and leaves (the lease is lost).
@@ -74,6 +79,7 @@ class Group : public ServiceObserver {
   }
   /// The service with a number of this group.
   std::size_t place_of(std::uint32_t number) const { return number - settings_.first; }
+  Recorder& recorder() { return recorder_; }
 
   // What the two roles do differently.
   virtual Service& service(std::size_t place) = 0;
@@ -90,6 +96,8 @@ class Group : public ServiceObserver {
   virtual void replay(const Record& record) = 0;
   /// totals, figures, services and what else a bye has; loop thread.
   virtual void put_totals(nlohmann::json& bye) = 0;
+  /// From now on, `now_ns`, this is N2NQ's clock over ours.
+  virtual void clock_changed(const measure::ClockLine& /*line*/, std::int64_t /*now_ns*/) {}
 
  private:
   void service_changed(ServiceState from, ServiceState to) override;
@@ -100,6 +108,10 @@ class Group : public ServiceObserver {
   void tell_state(nlohmann::json extra = nlohmann::json::object());
   void tell_waiting();
   void judge_state();
+  void watch_clock();
+  void take_clock(const measure::ClockReport& report);
+  bool clock_known() const { return !clock_watch_ || clock_known_; }
+  std::int64_t to_broker_ns(std::int64_t now_ns) const { return now_ns + clock_.offset_at(now_ns); }
   void tick();
   void run_at_start();
   std::uint64_t services_in(ServiceState state) const { return by_state_[static_cast<std::size_t>(state)].load(std::memory_order_relaxed); }
@@ -118,8 +130,10 @@ class Group : public ServiceObserver {
   std::uint64_t faults_left_out_ = 0;
   std::string last_fault_;
 
-  std::int64_t offset_ns_ = 0;  // broker's clock minus ours, as the handshake with the shortest round trip says
-  std::int64_t offset_error_ns_ = INT64_MAX;
+  net::SocketAddress broker_;
+  measure::ClockLine clock_;     // N2NQ's over ours: zero where it is shared, or in a benchmark what the handshakes say
+  bool clock_known_ = false;     // probes were answered
+  std::int64_t offset_error_ns_ = INT64_MAX;  // of the handshake with the shortest round trip; before the first: nothing is connected
   std::int64_t start_ns_ = 0;  // of our clock
   std::int64_t ended_ns_ = 0;
   std::optional<std::int64_t> started_late_ns_;
@@ -128,6 +142,7 @@ class Group : public ServiceObserver {
   std::int64_t tick_due_ns_ = 0;
   net::Timer tick_timer_;
   net::Timer start_timer_;
+  std::unique_ptr<ClockWatch> clock_watch_;  // null: the clock is shared. Last: its thread uses what is above
 };
 
 }  // namespace n2nq::worker

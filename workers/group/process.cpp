@@ -27,6 +27,8 @@ using nlohmann::json;
 constexpr int exit_done = 0;
 constexpr int exit_bad_start = 2;
 constexpr int exit_lease_lost = 3;
+/// Ten thousandths: no clock that anybody would measure with.
+constexpr std::int64_t drift_ppt_max = 10'000'000'000;
 constexpr std::int64_t last_words_ns = 5 * net::ns_per_s;
 /// Descriptors beside a connection and a log per service: control, loop, staging, floor, and some to spare.
 constexpr std::size_t files_beside_services = 64;
@@ -99,6 +101,7 @@ class Process {
         return group_->request(order);
       }
       if (type == "fault") return fault(section);
+      if (type == "clock") return clock(section);
       throw SectionError("type", "\"" + type + "\" is no message that a worker knows");
     });
   }
@@ -151,12 +154,13 @@ class Process {
     std::uint16_t port = 0;
     section.required_number("port", port, 1, UINT16_MAX);
     const bool by_unix = section.choice("transport", false, {{"tcp", false}, {"unix", true}});
+    const bool clock_shared = section.choice("clock", true, {{"shared", true}, {"probed", false}});
     section.refuse_unknown();
     const auto address = net::SocketAddress::parse(text, port);
     if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
     if (!group_->settings().salvage.empty()) throw SectionError("type", "\"connect\" to a process that salvages; \"bye\" is right");
     connecting_ = true;
-    group_->connect(by_unix ? net::SocketAddress::unix_beside(port) : *address);
+    group_->connect(by_unix ? net::SocketAddress::unix_beside(port) : *address, clock_shared);
   }
 
   void start(Section& section) {
@@ -165,6 +169,20 @@ class Process {
     section.whole_number("lead_ns", lead_ns, 0, INT64_MAX / 2);
     section.refuse_unknown();
     group_->start(at_broker_ns, lead_ns);
+  }
+
+  void clock(Section& section) {
+    std::optional<measure::ClockLine> line;
+    if (section.get("senders") != "same") {
+      Section senders = section.section("senders");
+      line.emplace();
+      senders.required_number("at_ns", line->at_ns, INT64_MIN, INT64_MAX);
+      senders.required_number("offset_ns", line->offset_ns, INT64_MIN / 2, INT64_MAX / 2);
+      senders.required_number("drift_ppt", line->drift_ppt, -drift_ppt_max, drift_ppt_max);
+      senders.refuse_unknown();
+    }
+    section.refuse_unknown();
+    group_->set_senders_clock(line);
   }
 
   void fault(Section& section) {

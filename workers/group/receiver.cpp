@@ -62,6 +62,15 @@ bool same_stamps(const Delivery& a, const Delivery& b) {
 }  // namespace
 
 void Receiver::on_delivery(const Delivery& delivery) {
+  if (!shared_.clocks.is_on()) return take(delivery);
+  Delivery on_one_clock = delivery;
+  const ClockCorrection::Offsets offsets = shared_.clocks.offsets(delivery.sent_ns, delivery.received_ns);
+  on_one_clock.sender_clock_ns = offsets.sender_ns;
+  on_one_clock.receiver_clock_ns = offsets.receiver_ns;
+  take(on_one_clock);
+}
+
+void Receiver::take(const Delivery& delivery) {
   ++received_on_last_connection_;
   const auto flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
   if (recorder().is_on()) note(delivery, flags);
@@ -76,6 +85,7 @@ void Receiver::note(const Delivery& delivery, std::uint16_t flags) {
   record.intended_ns = delivery.intended_ns;
   record.sent_ns = delivery.sent_ns;
   record.other_ns = delivery.received_ns;
+  record.clocks_ns = delivery.receiver_clock_ns - delivery.sender_clock_ns;
   record.service = number();
   record.sender = delivery.sender;
   record.size = delivery.size;
@@ -127,6 +137,7 @@ void Receiver::replay(const Record& record) {
   delivery.intended_ns = record.intended_ns;
   delivery.sent_ns = record.sent_ns;
   delivery.received_ns = record.other_ns;
+  delivery.receiver_clock_ns = record.clocks_ns;
   delivery.taken_in_ns = delivery.sent_on_ns = Delivery::unknown_ns;
   delivery.flags = record.flags;
   delivery.attempt = record.attempt;
@@ -174,7 +185,7 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
     counts.unasked.add();
     flags |= measure::line_unasked;
   }
-  if (delivery.received_ns < delivery.sent_ns) {
+  if (delivery.latency_ns() < 0) {
     counts.negative.add();
     flags |= measure::line_negative;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "workers/group/clock_correction.h"
 #include "workers/group/delivered.h"
 #include "workers/group/delivery_counts.h"
 #include "workers/group/histograms.h"
@@ -25,6 +26,7 @@ class Receiver : public Service {
     std::uint64_t warmup_messages = 0;    // of each sender
     SharedDelivered* balanced = nullptr;  // load balancer only
     bool begun = false;                   // traffic
+    ClockCorrection clocks;
     std::int64_t first_measured_ns = 0;   // when the first delivery came that was measured; 0: none yet
     DeliveryHistograms<measure::FineHistogram> histograms;
   };
@@ -60,6 +62,7 @@ class Receiver : public Service {
   void opened(const OpenFacts& facts, bool restarted) override;
   void ended(const wire::EndTotals& totals) override { totals_ = totals; }
   void on_delivery(const Delivery& delivery) override;
+  void take(const Delivery& delivery);
   void on_deliveries_done() override;
   void on_skipped(std::span<const wire::SkippedRange> ranges) override;
   /// Indexes of one sender, none of them told before, and all of them warm-up or none.

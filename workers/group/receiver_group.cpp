@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "broker/net/clock.h"
 #include "workers/group/reports.h"
 
 namespace n2nq::worker {
@@ -40,6 +41,17 @@ void ReceiverGroup::make_fault(std::uint32_t number, Fault fault) {
       return receiver.misbehave(Misbehaviour::confirm_nothing);
     case Fault::answer_negatively:
       return receiver.misbehave(Misbehaviour::answer_negatively);
+  }
+}
+
+void ReceiverGroup::set_senders_clock(const std::optional<measure::ClockLine>& line) {
+  const std::int64_t now = net::now_ns();
+  if (line) {
+    shared_.clocks.set_senders(*line, now);
+    recorder().note_clock({ClockNote::Whose::senders, now, *line, {}});
+  } else {
+    shared_.clocks.set_senders_same();
+    recorder().note_clock({ClockNote::Whose::senders_same, now, {}, {}});
   }
 }
 

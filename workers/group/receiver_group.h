@@ -15,6 +15,7 @@ class ReceiverGroup : public Group {
 
   void request(const RequestOrder& order) override;
   void make_fault(std::uint32_t number, Fault fault) override;
+  void set_senders_clock(const std::optional<measure::ClockLine>& line) override;
 
  private:
   Service& service(std::size_t place) override { return receivers_[place]; }
@@ -25,6 +26,7 @@ class ReceiverGroup : public Group {
   nlohmann::json cut_intervals() override;
   void replay(const Record& record) override { receivers_[place_of(record.service)].replay(record); }
   void put_totals(nlohmann::json& bye) override;
+  void clock_changed(const measure::ClockLine& line, std::int64_t now_ns) override { shared_.clocks.set_own(line, now_ns); }
 
   bool is_broadcaster() const { return settings().queue_mode == wire::QueueMode::broadcaster; }
 

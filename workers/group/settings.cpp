@@ -5,6 +5,7 @@
 
 #include "broker/net/clock.h"
 #include "broker/net/section.h"
+#include "broker/net/test_clock.h"
 
 namespace n2nq::worker {
 
@@ -176,6 +177,7 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
   top.whole_number("seed", settings.seed, 0, INT64_MAX);
   settings.log = read_log(top.section("log"));
   settings.staging_folder = top.text("staging_folder");
+  net::take_test_clock(top);
   settings.salvage = top.text("salvage");
   settings.continue_of = top.text("continue");
   if (!settings.continue_of.empty() && (settings.log.mode != LogMode::all || !settings.salvage.empty())) {

@@ -16,7 +16,7 @@ std::size_t format_record(char* out, WorkerRole role, const Record& record) {
                                                            .intended_ns = record.intended_ns,
                                                            .sent_ns = record.sent_ns,
                                                            .received_ns = record.other_ns,
-                                                           .latency_ns = record.other_ns - record.sent_ns,
+                                                           .latency_ns = record.other_ns - record.sent_ns + record.clocks_ns,
                                                            .attempt = record.attempt,
                                                            .flags = flags});
   }
@@ -49,6 +49,7 @@ std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::
     take_common(*line);
     record.sender = line->sender;
     record.other_ns = line->received_ns;
+    record.clocks_ns = line->latency_ns - (line->received_ns - line->sent_ns);
     return record;
   }
   const auto line = measure::parse_sent_line(text);

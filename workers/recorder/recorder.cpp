@@ -37,6 +37,14 @@ std::string port_text(std::uint32_t port_and_one) {
   return port_and_one == 1 ? "unix" : std::to_string(port_and_one - 1);
 }
 
+std::string clock_line_text(const ClockNote& note) {
+  const auto number = [](const char* name, std::int64_t value) { return std::string(" ") + name + "=" + std::to_string(value); };
+  std::string text = std::string("clock: ") + (note.whose == ClockNote::Whose::own ? "own" : "senders") + number("from_ns", note.from_ns);
+  if (note.whose == ClockNote::Whose::senders_same) return text + " same as own";
+  return text + number("at_ns", note.line.at_ns) + number("offset_ns", note.line.offset_ns) + number("drift_ppt", note.line.drift_ppt) +
+         number("asymmetry_ns", note.bound.asymmetry_ns) + number("estimation_ns", note.bound.estimation_ns);
+}
+
 }  // namespace
 
 HeadLines head_of_log(WorkerRole role, std::uint32_t number, const LogOptions& options, const std::string& source_port,
@@ -55,6 +63,7 @@ Recorder::Recorder(WorkerRole role, std::uint32_t first, std::uint32_t last, Log
   begun_ = std::vector<Begun>(last - first + 1);
   logs_ = make_logs(options_.folder, role, first, last);
   head_written_.resize(logs_.size());
+  clock_lines_there_.resize(logs_.size());
   std::error_code error;
   std::filesystem::create_directories(options_.folder, error);
   if (error || access(options_.folder.c_str(), W_OK | X_OK) != 0) {
@@ -85,6 +94,23 @@ void Recorder::note(const Record& record) {
     return;
   Begun& begun = begun_[record.service - first_];
   begun.dropped.store(begun.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+void Recorder::note_clock(const ClockNote& note) {
+  if (!ring_) return;
+  const std::size_t written = clock_notes_written_.load(std::memory_order_relaxed);
+  // Full only while the writer has hung for minutes; the lines' latencies are right all the same.
+  if (written - clock_notes_read_.load(std::memory_order_acquire) == clock_notes_.size()) return;
+  clock_notes_[written % clock_notes_.size()] = note;
+  clock_notes_written_.store(written + 1, std::memory_order_release);
+}
+
+void Recorder::take_clock_notes() {
+  std::size_t read = clock_notes_read_.load(std::memory_order_relaxed);
+  for (; read != clock_notes_written_.load(std::memory_order_acquire); ++read) {
+    if (clock_lines_.size() < clock_notes_max) clock_lines_.push_back(clock_line_text(clock_notes_[read % clock_notes_.size()]));
+    clock_notes_read_.store(read + 1, std::memory_order_release);
+  }
 }
 
 void Recorder::go_on_from(const LogCounts& before) {
@@ -160,9 +186,12 @@ void Recorder::open_log(std::size_t place) {
 void Recorder::write_waiting() {
   // Records are given up only when their lines are written: a process that is killed in between leaves them twice, never lost.
   const std::span<const Record> records = ring_->waiting(records_per_pass_max);
+  take_clock_notes();  // behind the look at the records: what they were written by is there
   for (const Record& record : records) {
-    ServiceLog& log = logs_[record.service - first_];
+    const std::size_t place = record.service - first_;
+    ServiceLog& log = logs_[place];
     if (!log.has_waiting()) touched_.push_back(&log);
+    for (std::size_t& there = clock_lines_there_[place]; there < clock_lines_.size(); ++there) log.add_remark(clock_lines_[there]);
     log.add(record);
   }
   for (ServiceLog* log : touched_) {

@@ -33,6 +33,8 @@ class ServiceLog {
   std::string open_again(const std::function<void(std::string_view)>& each_line);
   /// Collects a line.
   void add(const Record& record);
+  /// Collects a `#` line.
+  void add_remark(const std::string& text) { waiting_ += "# " + text + "\n"; }
   bool has_waiting() const { return !waiting_.empty(); }
   /// Writes what was collected. Empty: done; else what went wrong, with the path; the lines are then counted as dropped.
   std::string flush();

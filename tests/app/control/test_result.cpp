@@ -215,7 +215,7 @@ TEST_F(ResultTest, clocks_are_shared_with_the_same_boot_and_time_namespace_only)
   hello.host = {{"boot_id", "a"}, {"time_namespace", "1"}};
   for (auto& process : record.processes) process.hello = hello;
   finish();
-  EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_receivers"], Json({{"offset_us", 0}, {"bound_us", 0}, {"clock", "shared"}}));
+  EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_receivers"], Json({{"clock", "shared"}, {"offset_us", 0}, {"bound_us", 0}, {"asymmetry_us", 0}, {"estimation_us", 0}}));
   record.processes[index_of(Role::receivers)].hello->host["time_namespace"] = "2";
   finish();
   EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_receivers"]["clock"], "unknown");

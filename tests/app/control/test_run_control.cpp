@@ -118,7 +118,7 @@ TEST_F(RunControlTest, processes_are_told_what_they_need) {
   EXPECT_EQ(senders["log"]["header"]["queue.mode"], "broadcaster");
   EXPECT_EQ(receivers["senders_total"], 3);
   EXPECT_EQ(host.told(Role::senders, "connect"),
-            nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}, {"transport", "tcp"}}));
+            nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}, {"transport", "tcp"}, {"clock", "shared"}}));
 }
 
 TEST_F(RunControlTest, live_figures_add_up_what_the_workers_say) {

@@ -253,6 +253,19 @@ TEST(Delivery, ARunInWhichNothingWasPublishedIsNotOver) {
   EXPECT_TRUE(receiver.receive_all().totals.has_value());
 }
 
+TEST(Delivery, AProbeIsWaitedForByNobody) {
+  BrokerUnderTest broker(json{{"expect", expect(1, 1)}});
+  WireClient probe = WireClient::probe(broker.port());
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 3);
+  sender.end(3);
+  EXPECT_EQ(receiver.receive_all().records.size(), 3u);
+  broker.hear("state", "ended");
+  EXPECT_GT(probe.ask_clock().t2_ns, 0) << "and is answered to the end";
+  broker.finish();
+}
+
 TEST(Delivery, ProbesAreAnsweredWithTheBrokersClock) {
   BrokerUnderTest broker;
   WireClient probe = WireClient::probe(broker.port());

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/control/role.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using PlainJson = nlohmann::json;
+using Kind = ClockRelation::Kind;
+
+constexpr double ns_per_us = 1e3;
+
+/// The report of a bye is the last one; before it there is what was said on the way.
+std::optional<measure::ClockReport> last_report(const ProcessRecord& worker) {
+  if (worker.bye && worker.bye->contains("clock")) {
+    try {
+      return worker.bye->at("clock").get<measure::ClockReport>();
+    } catch (const std::exception&) {
+      return worker.clock;  // what is wrong with the bye is told elsewhere
+    }
+  }
+  return worker.clock;
+}
+
+/// What the process before a restart had seen counts too.
+void add_before(measure::ClockReport& report, const measure::ClockReport& before) {
+  if (before.worst.total_ns() > report.worst.total_ns()) report.worst = before.worst;
+  report.jumps += before.jumps;
+  report.spans.insert(report.spans.begin(), before.spans.begin(), before.spans.end());
+}
+
+ClockRelation relation(const RunRecord& record, Role role) {
+  return relation(record.of(role), record.of(Role::broker));
+}
+
+ClockBound bound_of(const ClockRelation& relation, bool live) {
+  switch (relation.kind) {
+    case Kind::shared:
+      return {};
+    case Kind::untold:
+      return {.apart = true, .asymmetry_us = unknown, .estimation_us = unknown};
+    case Kind::probed:
+      break;
+  }
+  const measure::ClockBound& bound = live ? relation.report.bound : relation.report.worst;
+  return {.apart = true,
+          .asymmetry_us = static_cast<double>(bound.asymmetry_ns) / ns_per_us,
+          .estimation_us = static_cast<double>(bound.estimation_ns) / ns_per_us};
+}
+
+ClockBound sum(const ClockBound& a, const ClockBound& b) {
+  return {.apart = a.apart || b.apart,
+          .asymmetry_us = a.asymmetry_us + b.asymmetry_us,
+          .estimation_us = a.estimation_us + b.estimation_us};
+}
+
+double offset_us(const ClockRelation& relation) {
+  if (relation.kind == Kind::untold) return unknown;
+  return static_cast<double>(relation.report.line.offset_ns) / ns_per_us;
+}
+
+Json known(double value) {
+  return std::isnan(value) ? Json("unknown") : Json(std::round(value * 1000) / 1000);
+}
+
+const char* word_of(Kind kind) {
+  switch (kind) {
+    case Kind::shared:
+      return "shared";
+    case Kind::probed:
+      return "probed";
+    case Kind::untold:
+      break;
+  }
+  return "unknown";
+}
+
+Json bound_json(const ClockBound& bound) {
+  return {{"bound_us", known(bound.total_us())},
+          {"asymmetry_us", known(bound.asymmetry_us)},
+          {"estimation_us", known(bound.estimation_us)}};
+}
+
+Json relation_json(const ClockRelation& relation, std::int64_t start_at_broker_ns) {
+  Json out = {{"clock", word_of(relation.kind)}, {"offset_us", known(offset_us(relation))}};
+  out.update(bound_json(bound_of(relation, false)));
+  if (relation.kind != Kind::probed) return out;
+  const measure::ClockReport& report = relation.report;
+  out["drift_ppm"] = static_cast<double>(report.line.drift_ppt) / 1e6;
+  out["round_trip_min_us"] = static_cast<double>(report.round_trip_min_ns) / ns_per_us;
+  out["probes"] = report.probes;
+  out["jumps"] = report.jumps;
+  out["wrong_spans"] = Json::array();
+  for (const measure::ClockSpan& span : report.spans) {
+    const auto at_s = [&](std::int64_t broker_ns) { return std::round(static_cast<double>(broker_ns - start_at_broker_ns) / 1e6) / 1e3; };
+    out["wrong_spans"].push_back({{"from_s", at_s(span.from_broker_ns)},
+                                  {"to_s", at_s(span.to_broker_ns)},
+                                  {"from_broker_ns", span.from_broker_ns},
+                                  {"to_broker_ns", span.to_broker_ns},
+                                  {"jump_us", static_cast<double>(span.jump_ns) / ns_per_us}});
+  }
+  return out;
+}
+
+}  // namespace
+
+bool share_a_clock(const HelloMessage& a, const HelloMessage& b) {
+  if (!a.host.is_object() || !b.host.is_object()) return false;
+  for (const char* key : {"boot_id", "time_namespace"}) {
+    const PlainJson mine = a.host.value(key, PlainJson()), theirs = b.host.value(key, PlainJson());
+    if (!mine.is_string() || mine != theirs || mine == "unknown") return false;
+  }
+  return true;
+}
+
+ClockRelation relation(const ProcessRecord& worker, const ProcessRecord& broker) {
+  if (auto report = last_report(worker)) {
+    if (worker.clock_before_restart) add_before(*report, *worker.clock_before_restart);
+    return {Kind::probed, std::move(*report)};
+  }
+  if (worker.clock_before_restart) return {Kind::probed, *worker.clock_before_restart};  // the new one has said nothing yet
+  const bool shared = worker.hello && broker.hello && share_a_clock(*worker.hello, *broker.hello);
+  return {shared ? Kind::shared : Kind::untold, {}};
+}
+
+bool groups_share_a_clock(const RunRecord& record) {
+  const auto& senders = record.of(Role::senders).hello;
+  const auto& receivers = record.of(Role::receivers).hello;
+  return senders && receivers && share_a_clock(*senders, *receivers);
+}
+
+ClockBounds clock_bounds(const RunRecord& record, bool live) {
+  const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
+  ClockBounds out;
+  out.to_broker = bound_of(senders, live);
+  out.to_receiver = bound_of(receivers, live);
+  if (!groups_share_a_clock(record)) out.latency = sum(out.to_broker, out.to_receiver);
+  out.senders_offset_us = offset_us(senders);
+  out.receivers_offset_us = offset_us(receivers);
+  out.jumps = static_cast<std::int64_t>(senders.report.jumps + receivers.report.jumps);
+  return out;
+}
+
+double floor_us(const RunRecord& record) {
+  double slower_us = unknown;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    const PlainJson& floor = record.of(role).floor;
+    if (!floor.is_object()) continue;
+    const PlainJson echo_ns = floor.value("loopback_echo_p50_ns", PlainJson());
+    if (echo_ns.is_number()) slower_us = std::fmax(slower_us, echo_ns.get<double>() / ns_per_us);
+  }
+  return slower_us;
+}
+
+PlainJson senders_clock_message(const RunRecord& record) {
+  const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
+  if (senders.kind == Kind::shared && receivers.kind == Kind::shared) return nullptr;
+  PlainJson message = {{"type", "clock"}};
+  if (groups_share_a_clock(record)) {
+    message["senders"] = "same";
+  } else if (senders.kind == Kind::untold) {
+    return nullptr;
+  } else {
+    message["senders"] = senders.report.line;  // of a shared clock: zero
+  }
+  return message;
+}
+
+Json offsets_json(const RunRecord& record, std::int64_t start_at_broker_ns) {
+  const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
+  const ClockBounds bounds = clock_bounds(record, false);
+  const bool one_clock = !bounds.latency.apart;
+  const bool any_unknown = !one_clock && (senders.kind == Kind::untold || receivers.kind == Kind::untold);
+  const double apart_us = one_clock ? 0 : offset_us(senders) - offset_us(receivers);
+  Json pair = {{"clock", one_clock ? "shared" : any_unknown ? "unknown" : "probed"}, {"offset_us", known(apart_us)}};
+  pair.update(bound_json(bounds.latency));
+  return {{"senders_to_broker", relation_json(senders, start_at_broker_ns)},
+          {"receivers_to_broker", relation_json(receivers, start_at_broker_ns)},
+          {"senders_to_receivers", std::move(pair)}};
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/control/clocks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/control/role.h"
+
+namespace n2nq::app {
+namespace {
+
+HelloMessage on_clock(const char* time_namespace) {
+  HelloMessage hello;
+  hello.host = {{"boot_id", "a"}, {"time_namespace", time_namespace}};
+  return hello;
+}
+
+measure::ClockReport report(std::int64_t offset_ns, std::int64_t asymmetry_ns, std::int64_t estimation_ns) {
+  measure::ClockReport out;
+  out.line.offset_ns = offset_ns;
+  out.bound = {asymmetry_ns, estimation_ns};
+  out.worst = {asymmetry_ns, 2 * estimation_ns};
+  return out;
+}
+
+struct ClocksTest : testing::Test {
+  ProcessRecord& of(Role role) { return record.processes[index_of(role)]; }
+  void place(const char* broker, const char* senders, const char* receivers) {
+    of(Role::broker).hello = on_clock(broker);
+    of(Role::senders).hello = on_clock(senders);
+    of(Role::receivers).hello = on_clock(receivers);
+  }
+  RunRecord record;
+};
+
+TEST_F(ClocksTest, on_one_host_all_is_exact_and_nobody_has_to_be_told) {
+  place("1", "1", "1");
+  const ClockBounds bounds = clock_bounds(record, true);
+  EXPECT_FALSE(bounds.latency.apart || bounds.to_broker.apart || bounds.to_receiver.apart);
+  EXPECT_EQ(bounds.senders_offset_us, 0);
+  EXPECT_TRUE(senders_clock_message(record).is_null());
+}
+
+TEST_F(ClocksTest, the_bound_of_a_pair_is_the_sum_of_both_ways) {
+  place("1", "2", "3");
+  EXPECT_TRUE(std::isnan(clock_bounds(record, true).latency.total_us())) << "nothing is known yet";
+  EXPECT_TRUE(senders_clock_message(record).is_null());
+  of(Role::senders).clock = report(-250'000'000, 10'000, 1'000);
+  of(Role::receivers).clock = report(250'000'000, 20'000, 2'000);
+  const ClockBounds now = clock_bounds(record, true), worst = clock_bounds(record, false);
+  EXPECT_DOUBLE_EQ(now.latency.asymmetry_us, 30);
+  EXPECT_DOUBLE_EQ(now.latency.estimation_us, 3);
+  EXPECT_DOUBLE_EQ(now.to_broker.total_us(), 11);
+  EXPECT_DOUBLE_EQ(worst.latency.estimation_us, 6);
+  EXPECT_DOUBLE_EQ(now.senders_offset_us, -250'000);
+  EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000);
+  EXPECT_EQ(offsets_json(record, 0)["senders_to_receivers"]["offset_us"], -500'000);
+}
+
+TEST_F(ClocksTest, groups_on_one_host_apart_from_N2NQ_have_exact_latencies) {
+  place("1", "2", "2");
+  of(Role::senders).clock = report(-250'000'000, 10'000, 1'000);
+  of(Role::receivers).clock = report(-250'000'100, 10'000, 1'000);
+  const ClockBounds bounds = clock_bounds(record, true);
+  EXPECT_FALSE(bounds.latency.apart);
+  EXPECT_TRUE(bounds.to_broker.apart && bounds.to_receiver.apart);
+  EXPECT_EQ(senders_clock_message(record)["senders"], "same");
+}
+
+TEST_F(ClocksTest, receivers_elsewhere_are_told_that_the_senders_have_N2NQs_clock) {
+  place("1", "1", "2");
+  EXPECT_EQ(senders_clock_message(record)["senders"], nlohmann::json(measure::ClockLine{}));
+  of(Role::receivers).clock = report(5'000, 20'000, 2'000);
+  EXPECT_DOUBLE_EQ(clock_bounds(record, true).latency.total_us(), 22);
+  EXPECT_FALSE(clock_bounds(record, true).to_broker.apart);
+}
+
+TEST_F(ClocksTest, what_a_killed_process_saw_of_its_clock_counts) {
+  place("1", "2", "1");
+  measure::ClockReport before = report(0, 10'000, 50'000);
+  before.jumps = 1;
+  before.spans.push_back({1, 2, 3});
+  of(Role::senders).clock_before_restart = before;
+  EXPECT_EQ(clock_bounds(record, false).jumps, 1) << "also while the next one has said nothing";
+  of(Role::senders).clock = report(0, 10'000, 1'000);
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.estimation_us, 100);
+  EXPECT_EQ(clock_bounds(record, false).jumps, 1);
+  EXPECT_EQ(offsets_json(record, 0)["senders_to_broker"]["wrong_spans"].size(), 1u);
+}
+
+}  // namespace
+}  // namespace n2nq::app

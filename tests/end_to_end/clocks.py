@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs whose clocks are not this machine's, on this machine: a folder of programs for a bench, some of which are scripts that start the
+real one in a time namespace, or hand it a test clock with its settings (docs/control-protocol.md)."""
+import ctypes
+import json
+import os
+import shutil
+import sys
+
+from bench import BIN
+
+PROGRAMS = ("n2nq-bench", "n2nq-broker", "n2nq-senders", "n2nq-receivers")
+NEW_TIME = 0x80
+
+IN_NAMESPACE = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def checked(result, what):
+    if result != 0:
+        sys.exit(f"{what}: {os.strerror(ctypes.get_errno())}")
+checked(libc.unshare(%(new_time)d), "unshare")
+with open("/proc/self/timens_offsets", "w") as offsets:
+    offsets.write("monotonic %(seconds)d %(nanoseconds)d\\n")
+ours = os.open("/proc/self/ns/time_for_children", os.O_RDONLY)
+checked(libc.setns(ours, 0), "setns")
+os.close(ours)
+os.execv(%(program)r, [%(program)r, *sys.argv[1:]])
+"""
+
+WITH_TEST_CLOCK = """
+import json, os, signal, subprocess, sys, threading
+child = subprocess.Popen([%(program)r, *sys.argv[1:]], stdin=subprocess.PIPE)
+signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+def pass_on():
+    for line in sys.stdin.buffer:
+        if b'"configure"' in line:
+            line = json.dumps({**json.loads(line), "test_clock": json.loads(%(clock)r)}).encode() + b"\\n"
+        try:
+            child.stdin.write(line)
+            child.stdin.flush()
+        except OSError:
+            return
+    child.stdin.close()
+threading.Thread(target=pass_on, daemon=True).start()
+os._exit(child.wait())  # the other thread may be in the middle of a read
+"""
+
+
+def can_shift_clocks():
+    """Whether a process may be given a time namespace here."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if ctypes.CDLL(None).unshare(NEW_TIME) == 0 else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def programs_in(folder, namespaces=None, test_clocks=None):
+    """A folder with a bench that starts what stands beside it. `namespaces`: nanoseconds ahead, by program; `test_clocks`: the object of
+    `configure`, by program."""
+    folder.mkdir()
+    for program in PROGRAMS:
+        real = str(BIN / program)
+        if program in (namespaces or {}):
+            ahead_s, ahead_ns = divmod(namespaces[program], 10**9)
+            script(folder / program, IN_NAMESPACE % {"new_time": NEW_TIME, "seconds": ahead_s, "nanoseconds": ahead_ns, "program": real})
+        elif program in (test_clocks or {}):
+            script(folder / program, WITH_TEST_CLOCK % {"program": real, "clock": json.dumps(test_clocks[program])})
+        else:
+            shutil.copy(real, folder / program)  # a link would lead the bench to the others
+    return folder
+
+
+def script(path, text):
+    path.write_text(f"#!{sys.executable}\n{text}")
+    path.chmod(0o755)

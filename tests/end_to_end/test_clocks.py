@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs whose processes have clocks of their own: the latencies are as if they had not, within the bound that stands beside them."""
+import os
+import time
+import unittest
+
+from bench import BenchCase
+from clocks import can_shift_clocks, programs_in
+from run_folder import RunFolder, percentile
+from verify_run import verify
+
+MS, S = 10**6, 10**9
+FULL = bool(os.environ.get("N2NQ_FULL"))
+
+
+def latencies_us(run):
+    return [float(row["latency_us"]) for log in run.receivers.values() for row in log.rows]
+
+
+def quick_us(latencies):
+    """Five in a hundred are as quick."""
+    return percentile(sorted(latencies), 0.05)
+
+
+class Clocks(BenchCase):
+    def run_with(self, name, *arguments, expect_exit=0, **clocks):
+        programs = programs_in(self.folder / f"{name}-programs", **clocks)
+        process = self.start("quick", "--set", "log=all", "--set", "senders.amount=4", "--set", "receivers.amount=4", *arguments, out=name, bin=programs)
+        self.output, _ = process.communicate(timeout=1200)
+        self.assertEqual(process.returncode, expect_exit, self.output)
+        differences = verify(self.folder / name).differences
+        self.assertEqual(differences, [], self.output)
+        return RunFolder(self.folder / name)
+
+    def offsets(self, run):
+        return run.summary["environment"]["offsets"]
+
+    def assert_not_moved(self, run, other):
+        """Clocks shift all latencies alike. On a machine that does other things too only the quick ones are comparable between runs."""
+        self.assertLess(abs(quick_us(latencies_us(run)) - quick_us(latencies_us(other))), 100)
+        for figure, quiet_us, busy_us in (("p50", 100, 10_000), ("p99", 100, 100_000)):
+            moved_us = abs(run.summary["latency_us"][figure] - other.summary["latency_us"][figure])
+            self.assertLess(moved_us, quiet_us if FULL else busy_us, figure)
+
+    @unittest.skipUnless(can_shift_clocks(), "time namespaces are forbidden here")
+    def test_an_offset_of_a_quarter_of_a_second_moves_nothing(self):
+        settings = ("--set", "senders.delay_ms=10", "--set", "senders.messages=300")
+        plain = self.run_with("plain", *settings)
+        self.assertEqual(self.offsets(plain)["senders_to_receivers"]["clock"], "shared")
+        self.assertNotIn("bound_us", plain.summary["latency_us"])
+        for name, namespaces in {
+            "senders-ahead": {"n2nq-senders": 250 * MS},
+            "senders-behind": {"n2nq-senders": -250 * MS},
+            "all-apart": {"n2nq-senders": -250 * MS, "n2nq-receivers": 250 * MS},
+            "broker-apart": {"n2nq-broker": 250 * MS},
+        }.items():
+            with self.subTest(name):
+                run = self.run_with(name, *settings, namespaces=namespaces)
+                # Latencies between processes of one machine may be shorter than what clocks can be compared to.
+                reasons = [reason for reason in run.summary["reasons"] if "below zero" not in reason and "tell nothing finer" not in reason]
+                self.assertEqual(reasons, [])
+                self.assert_not_moved(run, plain)
+                # Without a correction half of them would be as far off as the clocks are.
+                for role, sign in (("senders", -1), ("receivers", -1)):
+                    told = self.offsets(run)[f"{role}_to_broker"]
+                    truth_us = (namespaces.get("n2nq-broker", 0) - namespaces.get(f"n2nq-{role}", 0)) / 1e3
+                    if truth_us == 0:
+                        self.assertEqual(told["clock"], "shared")
+                    else:
+                        self.assertEqual(told["clock"], "probed")
+                        self.assertLessEqual(abs(told["offset_us"] - truth_us), told["bound_us"], told)
+                        self.assertLess(told["bound_us"], 2000)
+
+    def test_drift_is_followed(self):
+        # 50 millionths are 3 ms in a minute, 0.5 ms in ten seconds.
+        seconds = 600 if FULL else 12
+        settings = ("--set", "senders.delay_ms=20", "--set", f"senders.messages={seconds * 50}")
+        run = self.run_with("drift", *settings, test_clocks={"n2nq-senders": {"offset_ns": 250 * MS, "drift_ppb": 50_000},
+                                                             "n2nq-receivers": {"offset_ns": -250 * MS, "drift_ppb": -50_000}})
+        told = self.offsets(run)
+        self.assertAlmostEqual(told["senders_to_broker"]["drift_ppm"], -50, delta=5)
+        self.assertAlmostEqual(told["receivers_to_broker"]["drift_ppm"], 50, delta=5)
+        latencies = sorted((int(row["received_ns"]), float(row["latency_us"])) for log in run.receivers.values() for row in log.rows)
+        part = len(latencies) // (10 if FULL else 4)
+        first, last = (quick_us(us for _, us in some) for some in (latencies[:part], latencies[-part:]))
+        self.assertLess(abs(last - first), 20 if FULL else 50, "uncorrected it would be off by 100 us a second")
+
+    def test_a_clock_that_jumps_is_noticed(self):
+        for program, step_ns in (("n2nq-senders", S), ("n2nq-receivers", -S)):
+            with self.subTest(program):
+                name = f"{program}-{step_ns}"
+                run = self.run_with(name, "--set", "senders.delay_ms=10", "--set", "senders.messages=600",
+                                    test_clocks={program: {"step_ns": step_ns, "step_after_ns": 4 * S}})
+                role = program.removeprefix("n2nq-")
+                told = self.offsets(run)[f"{role}_to_broker"]
+                self.assertEqual(told["jumps"], 1, told)
+                [span] = told["wrong_spans"]
+                self.assertAlmostEqual(span["jump_us"], -step_ns / 1e3, delta=5000)
+                self.assertLess(span["to_s"] - span["from_s"], 2)
+                self.assertEqual(run.summary["verdict"], "degraded")
+                self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
+                self.check_outside(run, span)
+
+    def check_outside(self, run, span):
+        """What was neither sent nor received in the span is as before."""
+        before, inside, after = [], [], []
+        for log in run.receivers.values():
+            begun = over = False  # a clock that went back says the same instants twice, but the lines stand in the order of receipt
+            for row in log.rows:
+                received_ns = log.clocks.on_broker(int(row["received_ns"]))
+                sent_ns = received_ns - round(float(row["latency_us"]) * 1e3)
+                begun = begun or received_ns >= span["from_broker_ns"]
+                over = over or (begun and min(sent_ns, received_ns) > span["to_broker_ns"])
+                (after if over else inside if begun else before).append(float(row["latency_us"]))
+        outside = sorted(before + after)
+        self.assertGreater(len(outside), 2 * len(inside))
+        self.assertLess(abs(quick_us(before) - quick_us(after)), 100)
+        self.assertGreater(outside[0], -100_000)
+        self.assertLess(outside[-1], 500_000, "nothing outside is off by the jump")
+
+
+if __name__ == "__main__":
+    unittest.main()

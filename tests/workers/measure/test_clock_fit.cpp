@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Probes between two pretend clocks: what is true is known to the nanosecond, so the estimate and its bound can be held against it.
+#include "workers/measure/clock_fit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace n2nq::measure {
+namespace {
+
+constexpr std::int64_t us = 1'000, ms = 1'000'000, s = 1'000'000'000;
+
+/// Two hosts and a path. The world's time is that of this host; the other clock is ahead by offset + drift * time (+ what it stepped).
+struct World {
+  explicit World(unsigned seed) : random(seed) {}
+
+  std::int64_t truth_at(std::int64_t at_ns) const {
+    const bool stepped = at_ns >= step_at_ns && !step_is_of_own_clock;
+    return offset_ns + static_cast<std::int64_t>(static_cast<double>(at_ns) * drift_ppm * 1e-6) + (stepped ? step_ns : 0);
+  }
+  double exponential(double mean) { return std::exponential_distribution<double>(1 / mean)(random); }
+  std::int64_t delay(std::int64_t least_ns) {
+    const double jitter = exponential(static_cast<double>(jitter_ns));
+    return least_ns + static_cast<std::int64_t>(jitter);
+  }
+  ClockProbe probe() {
+    const bool held_up = std::uniform_real_distribution<>(0, 1)(random) < held_up_part;
+    const std::int64_t held_ns = held_up ? std::uniform_int_distribution<std::int64_t>(0, held_up_max_ns)(random) : 0;
+    const bool on_the_way_there = random() % 2 == 0;
+    ClockProbe probe;
+    probe.t1_ns = now_ns;
+    const std::int64_t there_ns = now_ns + delay(there_least_ns) + (on_the_way_there ? held_ns : 0);
+    const std::int64_t back_from_ns = there_ns + 5 * us;
+    probe.t2_ns = there_ns + truth_at(there_ns);
+    probe.t3_ns = back_from_ns + truth_at(back_from_ns);
+    probe.t4_ns = back_from_ns + delay(back_least_ns) + (on_the_way_there ? 0 : held_ns);
+    now_ns = probe.t4_ns;
+    if (step_is_of_own_clock) {
+      for (std::int64_t* stamp_ns : {&probe.t1_ns, &probe.t4_ns}) *stamp_ns += *stamp_ns >= step_at_ns ? step_ns : 0;
+    }
+    return probe;
+  }
+  /// A burst, then ten a second, as the workers probe. Calls `each` behind every probe.
+  template <typename Each>
+  void run(ClockFit& fit, double seconds, Each&& each) {
+    const std::int64_t until_ns = now_ns + static_cast<std::int64_t>(seconds * 1e9);
+    for (int i = 0; now_ns < until_ns; ++i) {
+      const auto step = fit.add(probe());
+      each(step);
+      now_ns += i < 30 ? 10 * ms : 100 * ms;
+    }
+  }
+  void run(ClockFit& fit, double seconds) {
+    run(fit, seconds, [](const auto&) {});
+  }
+
+  std::mt19937_64 random;
+  std::int64_t now_ns = 1'000 * s;
+  std::int64_t offset_ns = 0;
+  double drift_ppm = 0;
+  std::int64_t there_least_ns = 100 * us, back_least_ns = 100 * us;
+  std::int64_t jitter_ns = 10 * us;
+  double held_up_part = 0;
+  std::int64_t held_up_max_ns = 20 * ms;
+  std::int64_t step_at_ns = INT64_MAX, step_ns = 0;
+  bool step_is_of_own_clock = false;
+};
+
+std::int64_t error_of(const ClockLine& line, const World& world, std::int64_t at_ns) {
+  return std::abs(line.offset_at(at_ns) - world.truth_at(at_ns));
+}
+
+TEST(ClockLine, GoesThereAndBack) {
+  const ClockLine line{.at_ns = 5 * s, .offset_ns = -3 * 86'400 * s, .drift_ppt = 50'000'000};
+  EXPECT_EQ(line.offset_at(5 * s), line.offset_ns);
+  EXPECT_LE(std::abs(line.offset_at(6 * s) - line.offset_ns - 50 * us), 1) << "50 ppm are 50 us in a second";
+  EXPECT_LE(std::abs(line.offset_at(4 * s) - line.offset_ns + 50 * us), 1);
+  for (const std::int64_t ns : {5 * s, 900 * s, -7 * s}) EXPECT_LE(std::abs(line.when(ns + line.offset_at(ns)) - ns), 2) << ns;
+  EXPECT_EQ(nlohmann::json(line).get<ClockLine>(), line);
+  EXPECT_ANY_THROW(nlohmann::json::parse(R"({"at_ns":1,"offset_ns":2.5,"drift_ppt":0})").get<ClockLine>());
+}
+
+TEST(ClockFit, OneProbeIsAnEstimateWithHalfItsRoundTripAsBound) {
+  ClockFit fit;
+  EXPECT_FALSE(fit.add({.t1_ns = 0, .t2_ns = 1'000'200, .t3_ns = 1'000'300, .t4_ns = 500}));
+  EXPECT_EQ(fit.line().offset_ns, 1'000'000);
+  const ClockBound bound = fit.bound(fit.line(), 500);
+  EXPECT_EQ(bound.asymmetry_ns, 200);
+  EXPECT_NEAR(static_cast<double>(bound.total_ns()), 200, 110) << "and what cores may differ by";
+  EXPECT_GE(fit.bound(fit.line(), s).estimation_ns, 500 * us) << "a second later, with nothing known about the pace";
+}
+
+TEST(ClockFit, FollowsDriftOf50MillionthsBothWays) {
+  for (const double drift_ppm : {50.0, -50.0}) {
+    World world(7);
+    world.drift_ppm = drift_ppm;
+    world.offset_ns = 250 * ms;
+    ClockFit fit;
+    world.run(fit, 40);
+    EXPECT_NEAR(static_cast<double>(fit.line().drift_ppt) / 1e6, drift_ppm, 1) << "in millionths";
+    std::int64_t worst_ns = 0;
+    world.run(fit, 600, [&](const auto& step) {
+      EXPECT_FALSE(step);
+      worst_ns = std::max(worst_ns, error_of(fit.line(), world, world.now_ns + s));
+    });
+    EXPECT_LT(worst_ns, 20 * us) << "even a second ahead";
+  }
+}
+
+TEST(ClockFit, ProbesThatAreHeldUpMoveNothing) {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    World quiet(seed), jittery(seed);
+    quiet.drift_ppm = jittery.drift_ppm = 20;
+    jittery.held_up_part = 0.1;
+    ClockFit quiet_fit, jittery_fit;
+    quiet.run(quiet_fit, 30);
+    jittery.run(jittery_fit, 30);
+    EXPECT_LT(error_of(jittery_fit.line(), jittery, jittery.now_ns), 50 * us) << "seed " << seed;
+    EXPECT_LT(error_of(quiet_fit.line(), quiet, quiet.now_ns), 50 * us) << "seed " << seed;
+  }
+}
+
+/// Every kind of clock and path, chosen by chance. What the bound says has to hold at every moment, for the line that is in force.
+TEST(ClockFit, TheTrueErrorIsWithinTheBoundInAThousandOfAThousandTrials) {
+  int outside = 0;
+  double worst_share = 0;
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
+    World world(seed);
+    std::mt19937_64 random(seed * 7919);
+    const auto uniform = [&](double from, double to) { return std::uniform_real_distribution<>(from, to)(random); };
+    world.offset_ns = static_cast<std::int64_t>(uniform(-1e15, 1e15));
+    world.drift_ppm = uniform(-200, 200);
+    world.there_least_ns = static_cast<std::int64_t>(std::exp(uniform(std::log(5e3), std::log(2e7))));
+    world.back_least_ns = static_cast<std::int64_t>(std::exp(uniform(std::log(5e3), std::log(2e7))));
+    world.jitter_ns = static_cast<std::int64_t>(std::exp(uniform(std::log(1e3), std::log(5e6))));
+    world.held_up_part = uniform(0, 0.5);
+    ClockFit fit;
+    std::optional<ClockLine> in_force;
+    int probes = 0;
+    const auto holds = [&](std::int64_t at_ns) {
+      const ClockBound bound = fit.bound(*in_force, at_ns);
+      const std::int64_t error_ns = error_of(*in_force, world, at_ns);
+      worst_share = std::max(worst_share, static_cast<double>(error_ns) / static_cast<double>(bound.total_ns()));
+      return error_ns <= bound.total_ns();
+    };
+    bool all_hold = true;
+    world.run(fit, std::exp(uniform(std::log(0.05), std::log(40))), [&](const auto& step) {
+      EXPECT_FALSE(step) << "seed " << seed;
+      if (in_force) all_hold = all_hold && holds(world.now_ns) && holds(world.now_ns + s);
+      if (probes++ % 10 == 0) in_force = fit.line();
+    });
+    if (!all_hold || !holds(world.now_ns)) ++outside;
+  }
+  EXPECT_EQ(outside, 0);
+  EXPECT_GT(worst_share, 0.5) << "a bound that is never reached by half tells little";
+}
+
+TEST(ClockFit, TheBoundIsHalfTheRoundTripAndLittleMore) {
+  World world(3);
+  world.drift_ppm = -30;
+  ClockFit fit;
+  world.run(fit, 30);
+  const ClockBound bound = fit.bound(fit.line(), world.now_ns);
+  EXPECT_EQ(bound.asymmetry_ns, fit.round_trip_min_ns() / 2);
+  EXPECT_NEAR(static_cast<double>(bound.asymmetry_ns), 100e3, 10e3);
+  EXPECT_LT(bound.estimation_ns, 15 * us);
+}
+
+TEST(ClockFit, OneDirectionThatIsSlowerIsCoveredByTheBound) {
+  for (const bool there : {true, false}) {
+    World world(11);
+    (there ? world.there_least_ns : world.back_least_ns) += 500 * us;
+    ClockFit fit;
+    world.run(fit, 20);
+    const std::int64_t error_ns = error_of(fit.line(), world, world.now_ns);
+    EXPECT_NEAR(static_cast<double>(error_ns), 250e3, 20e3) << "nobody can tell";
+    EXPECT_GE(fit.bound(fit.line(), world.now_ns).total_ns(), 250 * us);
+    EXPECT_GE(fit.bound(fit.line(), world.now_ns).total_ns(), error_ns);
+  }
+}
+
+TEST(ClockFit, AStepIsNoticedByTheNextProbe) {
+  for (const auto& [step_ns, of_own_clock] : {std::pair{s, false}, {-s, false}, {10 * ms, false}, {-10 * ms, false}, {s, true}, {-s, true}}) {
+    World world(5);
+    world.step_is_of_own_clock = of_own_clock;
+    world.drift_ppm = 40;
+    world.step_at_ns = world.now_ns + 20 * s;
+    world.step_ns = step_ns;
+    ClockFit fit;
+    std::optional<ClockStep> found;
+    std::int64_t found_at_ns = 0;
+    std::int64_t worst_after_ns = 0;
+    world.run(fit, 60, [&](const auto& step) {
+      if (step) {
+        EXPECT_FALSE(found) << "once";
+        found = step;
+        found_at_ns = world.now_ns;
+      } else if (found) {
+        const std::int64_t at_ns = world.now_ns + 100 * ms;
+        const std::int64_t own_ns = at_ns + (of_own_clock ? step_ns : 0);
+        const std::int64_t truth_ns = at_ns + world.truth_at(at_ns) - own_ns;
+        worst_after_ns = std::max<std::int64_t>(worst_after_ns, std::abs(fit.line().offset_at(own_ns) - truth_ns));
+      }
+    });
+    ASSERT_TRUE(found) << step_ns;
+    EXPECT_LT(found_at_ns - world.step_at_ns, 200 * ms);
+    EXPECT_LE(found->after_ns, world.step_at_ns);
+    EXPECT_GE(found->before_ns, world.step_at_ns + (of_own_clock ? step_ns : 0));
+    EXPECT_NEAR(static_cast<double>(found->jump_ns), static_cast<double>(of_own_clock ? -step_ns : step_ns), 200e3);
+    EXPECT_LT(worst_after_ns, 100 * us) << "and what comes behind it is right again";
+  }
+}
+
+/// A time daemon that slews is no step: the older probes are dropped, and the estimate bends.
+TEST(ClockFit, APaceThatChangesIsNoStep) {
+  World world(9);
+  ClockFit fit;
+  world.run(fit, 30);
+  world.offset_ns += static_cast<std::int64_t>(static_cast<double>(world.now_ns) * (world.drift_ppm - 30) * 1e-6);
+  world.drift_ppm = 30;
+  world.run(fit, 30, [&](const auto& step) {
+    EXPECT_FALSE(step);
+    EXPECT_LE(error_of(fit.line(), world, world.now_ns), fit.bound(fit.line(), world.now_ns).total_ns());
+  });
+  EXPECT_NEAR(static_cast<double>(fit.line().drift_ppt) / 1e6, 30, 2);
+}
+
+TEST(ClockFit, MinutesOfProbesTakeNoMoreThanHalfAMinuteOfThem) {
+  World world(13);
+  ClockFit fit;
+  std::size_t most = 0;
+  world.run(fit, 300, [&](const auto&) { most = std::max(most, fit.probes()); });
+  EXPECT_LE(most, 330u);
+  EXPECT_GE(fit.probes(), 290u);
+}
+
+TEST(ClockFit, WithoutAnswersTheBoundGrows) {
+  World world(17);
+  ClockFit fit;
+  world.run(fit, 30);
+  const ClockLine line = fit.line();
+  const std::int64_t now_ns = world.now_ns;
+  EXPECT_LT(fit.bound(line, now_ns).total_ns(), fit.bound(line, now_ns + 10 * s).total_ns());
+  EXPECT_LT(fit.bound(line, now_ns + 10 * s).total_ns(), fit.bound(line, now_ns + 100 * s).total_ns());
+}
+
+}  // namespace
+}  // namespace n2nq::measure

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/clock_watch.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <system_error>
+
+#include "broker/net/clock.h"
+
+namespace n2nq::worker {
+
+namespace {
+
+constexpr int burst_probes = 30;
+constexpr std::int64_t burst_every_ns = 10 * net::ns_per_ms;
+constexpr std::int64_t probe_every_ns = 100 * net::ns_per_ms;
+constexpr std::int64_t answer_deadline_ns = 10 * net::ns_per_s;
+constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
+constexpr std::int64_t pause_first_ns = 100 * net::ns_per_ms;
+constexpr std::int64_t pause_max_ns = net::ns_per_s;
+
+// How often a new line is worth telling: often while little is known, later once a second.
+constexpr std::int64_t line_every_in_burst_ns = 50 * net::ns_per_ms;
+constexpr std::int64_t line_every_at_first_ns = 250 * net::ns_per_ms;
+constexpr std::int64_t line_every_ns = net::ns_per_s;
+constexpr std::int64_t at_first_ns = 5 * net::ns_per_s;
+constexpr std::int64_t report_every_ns = 5 * net::ns_per_s;
+/// By how much the estimate has to be off before a new line replaces the one in force: a hundredth of the round trip, which is what is not
+/// known anyway, within these.
+constexpr std::int64_t moved_min_ns = 1'000, moved_max_ns = 20'000;
+
+}  // namespace
+
+ClockWatch::ClockWatch(const net::SocketAddress& broker, const wire::Token& token, OnReport on_report)
+    : broker_(broker), token_(token), on_report_(std::move(on_report)), timer_(loop_, [this] { on_due(); }) {
+  thread_ = std::thread([this] {
+    connect();
+    loop_.run();
+    timer_.disarm();
+    connection_.reset();
+  });
+}
+
+ClockWatch::~ClockWatch() {
+  finish();
+}
+
+std::optional<measure::ClockReport> ClockWatch::finish() {
+  if (thread_.joinable()) {
+    loop_.stop();
+    thread_.join();
+  }
+  if (!reported_) return std::nullopt;
+  return report_;
+}
+
+void ClockWatch::connect() {
+  out_.clear();
+  asked_ns_ = 0;
+  state_ = State::connecting;
+  timer_.arm(net::now_ns() + greeting_deadline_ns);
+  net::Connection::Handler& self = *this;
+  try {
+    connection_ = std::make_unique<net::Connection>(loop_, broker_, wire::frame_bytes_max_from_broker_before_welcome, self);
+  } catch (const std::system_error&) {  // no route, no free port, …
+    lose();
+  }
+}
+
+void ClockWatch::on_connected() {
+  wire::Hello hello;
+  hello.role = wire::Role::probe;
+  hello.token = token_;
+  hello.encode(out_.bytes());
+  state_ = State::greeting;
+  out_.flush(*connection_);
+}
+
+void ClockWatch::on_due() {
+  switch (state_) {
+    case State::closed:
+      return connect();
+    case State::connecting:
+    case State::greeting:
+      return lose();
+    case State::probing:
+      return asked_ns_ == 0 ? probe() : lose();
+  }
+}
+
+/// Not from inside a call of the connection's handler: it destroys nothing, but connects anew later.
+void ClockWatch::lose() {
+  if (connection_) connection_->close();
+  state_ = State::closed;
+  pause_ns_ = std::clamp(pause_ns_ * 2, pause_first_ns, pause_max_ns);
+  timer_.arm(net::now_ns() + pause_ns_);
+}
+
+void ClockWatch::on_closed(const std::string& /*reason*/) {
+  lose();
+}
+
+void ClockWatch::on_malformed(const std::string& /*error*/) {
+  lose();
+}
+
+void ClockWatch::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
+  if (frame.type == wire::FrameType::heartbeat && state_ == State::probing) return;
+  if (frame.type == wire::FrameType::welcome && state_ == State::greeting) {
+    const auto welcome = wire::Welcome::decode(frame.body);
+    if (!welcome || welcome->version_read != wire::version) return lose();
+    state_ = State::probing;
+    pause_ns_ = 0;
+    burst_left_ = burst_probes;
+    return probe();
+  }
+  const auto reply = frame.type == wire::FrameType::probe_reply ? wire::ProbeReply::decode(frame.body) : std::nullopt;
+  if (!reply || state_ != State::probing || asked_ns_ == 0 || reply->t1_ns != asked_ns_) return lose();
+  take(*reply, read_ns);
+}
+
+void ClockWatch::probe() {
+  asked_ns_ = net::now_ns();
+  wire::Probe{asked_ns_}.encode(out_.bytes());
+  out_.flush(*connection_);
+  timer_.arm(asked_ns_ + answer_deadline_ns);
+}
+
+void ClockWatch::take(const wire::ProbeReply& reply, std::int64_t read_ns) {
+  const measure::ClockProbe probe{asked_ns_, reply.t2_ns, reply.t3_ns, read_ns};
+  asked_ns_ = 0;
+  // Nothing that can be: a clock went back in between. The next probe tells.
+  const bool is_possible = probe.t4_ns > probe.t1_ns && probe.t3_ns >= probe.t2_ns && probe.round_trip_ns() >= 0;
+  if (is_possible) {
+    ++report_.probes;
+    if (const auto step = fit_.add(probe)) begin_span(*step);
+    watch_bound(read_ns);
+    if (burst_left_ > 0 && --burst_left_ == 0) {
+      settled_ns_ = read_ns;
+      if (span_) end_span(read_ns);
+      report(read_ns);
+    } else if (is_line_due(read_ns)) {
+      report(read_ns);
+    }
+  }
+  timer_.arm(read_ns + (burst_left_ > 0 ? burst_every_ns : probe_every_ns));
+}
+
+/// The line in force is wrong from now on: the new one counts at once, and what was measured meanwhile is named.
+void ClockWatch::begin_span(const measure::ClockStep& step) {
+  if (!reported_) return;  // nothing was measured with what was thought before
+  ++report_.jumps;
+  if (!span_) span_ = measure::ClockSpan{.from_broker_ns = step.after_ns + report_.line.offset_at(step.after_ns)};
+  span_->jump_ns += step.jump_ns;
+  burst_left_ = burst_probes;
+  report(step.before_ns);
+}
+
+void ClockWatch::end_span(std::int64_t now_ns) {
+  span_->to_broker_ns = now_ns + fit_.line().offset_at(now_ns);
+  span_->from_broker_ns = std::min(span_->from_broker_ns, span_->to_broker_ns);  // it may be N2NQ's clock that went back
+  if (report_.spans.size() < measure::ClockReport::spans_max) report_.spans.push_back(*span_);
+  span_.reset();
+}
+
+/// How wrong the line in force can be now.
+void ClockWatch::watch_bound(std::int64_t now_ns) {
+  if (!reported_ || span_) return;
+  report_.bound = fit_.bound(report_.line, now_ns);
+  report_.round_trip_min_ns = fit_.round_trip_min_ns();
+  const bool measured = now_ns >= measured_from_ns_.load(std::memory_order_relaxed);
+  const bool first = measured && !worst_is_measured_;
+  if (first || !measured || report_.bound.total_ns() > report_.worst.total_ns()) report_.worst = report_.bound;
+  worst_is_measured_ = worst_is_measured_ || measured;
+}
+
+bool ClockWatch::is_line_due(std::int64_t now_ns) const {
+  if (!reported_) return false;  // the first burst is not over
+  const bool at_first = settled_ns_ == 0 || now_ns - settled_ns_ < at_first_ns;
+  const std::int64_t since_ns = now_ns - reported_ns_;
+  if (since_ns >= report_every_ns) return true;
+  if (since_ns < (burst_left_ > 0 ? line_every_in_burst_ns : at_first ? line_every_at_first_ns : line_every_ns)) return false;
+  const std::int64_t moved_ns = std::abs(fit_.line().offset_at(now_ns) - report_.line.offset_at(now_ns));
+  return moved_ns >= std::clamp(fit_.round_trip_min_ns() / 100, moved_min_ns, moved_max_ns);
+}
+
+void ClockWatch::report(std::int64_t now_ns) {
+  report_.line = fit_.line();
+  report_.bound = fit_.bound(report_.line, now_ns);
+  report_.round_trip_min_ns = fit_.round_trip_min_ns();
+  if (!reported_) report_.worst = report_.bound;
+  reported_ = true;
+  reported_ns_ = now_ns;
+  on_report_(report_);
+}
+
+}  // namespace n2nq::worker

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a worker process tells about its clock and the broker's: the `clock` object of docs/control-protocol.md.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "workers/measure/clock_fit.h"
+#include "workers/measure/clock_line.h"
+
+namespace n2nq::measure {
+
+/// A time in which the estimate was not right, because one of the clocks had jumped: from the last probe that fitted, by the broker's clock.
+struct ClockSpan {
+  std::int64_t from_broker_ns = 0, to_broker_ns = 0;
+  std::int64_t jump_ns = 0;  // of the broker's clock against this one
+};
+
+struct ClockReport {
+  static constexpr std::size_t spans_max = 20;
+
+  ClockLine line;     // the broker's clock over this process's: in force from now on
+  ClockBound bound;   // of the line now
+  ClockBound worst;   // the largest of all lines while they were in force, since traffic began; not in the spans
+  std::int64_t round_trip_min_ns = 0;
+  std::uint64_t probes = 0;  // answered so far
+  std::uint64_t jumps = 0;
+  std::vector<ClockSpan> spans;  // the first spans_max
+};
+
+void to_json(nlohmann::json& json, const ClockReport& report);
+/// Throws std::exception with what is wrong.
+void from_json(const nlohmann::json& json, ClockReport& report);
+
+}  // namespace n2nq::measure
