@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Three hosts whose clocks are a quarter of a second apart: offsets are known to the bound that is told, and so are latencies, also where
+one direction is slower, which nobody can tell from a clock that is off."""
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from lab import LabCase, main
+from run_folder import RunFolder
+
+MS = 1_000_000
+DELAY_NS, SLOWER_NS = 2 * MS, 1 * MS
+PLACES = {"broker": "h1", "senders": "h2", "receivers": "h3"}
+CLOCKS_NS = {"h1": 0, "h2": 250 * MS, "h3": -250 * MS}
+LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, receiver's host down
+
+
+class ClocksApart(LabCase):
+    hosts, arguments = 3, {"clocks_ns": tuple(CLOCKS_NS.values()), "shape": {"delay_ns": DELAY_NS}}
+
+    def run_apart(self, out):
+        settings = {**{f"{role}.host": host for role, host in PLACES.items()}, "senders.amount": 10, "receivers.amount": 10,
+                    "senders.messages": 100, "senders.delay_ms": 20}
+        folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), out=out)
+        run = RunFolder(folder)
+        self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
+        verified = subprocess.run([sys.executable, "-B", Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        self.check_offsets(run)
+        return run
+
+    def check_offsets(self, run):
+        offsets = run.summary["environment"]["offsets"]
+        for role in ("senders", "receivers"):
+            told = offsets[f"{role}_to_broker"]
+            truth_us = (CLOCKS_NS[PLACES["broker"]] - CLOCKS_NS[PLACES[role]]) / 1e3
+            print(f"{role}: {told['offset_us'] - truth_us:+.1f} us off, bound {told['asymmetry_us']:.1f} + {told['estimation_us']:.1f} us")
+            self.assertEqual(told["clock"], "probed")
+            self.assertLessEqual(abs(told["offset_us"] - truth_us), told["bound_us"])
+            self.assertGreaterEqual(told["asymmetry_us"], 2 * DELAY_NS / 1e3, "two links there and two back, by two")
+            self.assertLess(told["estimation_us"], told["asymmetry_us"])
+
+    def check_latency(self, run, due_us):
+        """Within its bound of what the links take, beside what the programs take on a machine that has other things to do."""
+        latency = run.summary["latency_us"]
+        print(f"p50 {latency['p50']:.0f} us, {due_us:.0f} us on the way, bound {latency['bound_us']:.0f} us")
+        self.assertGreater(latency["p50"], due_us - latency["bound_us"])
+        self.assertLess(latency["p50"], due_us + latency["bound_us"] + 5000)
+
+    def test_clocks_a_quarter_of_a_second_apart(self):
+        self.lab.shape_links({"delay_ns": DELAY_NS})
+        self.check_latency(self.run_apart("even"), LINKS_PASSED * DELAY_NS / 1e3)
+
+    def test_one_direction_that_is_slower(self):
+        self.lab.shape_links({"delay_ns": DELAY_NS})
+        self.lab.shape_links({"delay_ns": DELAY_NS + SLOWER_NS}, names=["h2"], directions=["up"])
+        run = self.run_apart("uneven")
+        self.check_latency(run, (LINKS_PASSED * DELAY_NS + SLOWER_NS) / 1e3)
+        told = run.summary["environment"]["offsets"]["senders_to_broker"]
+        self.assertGreaterEqual(told["bound_us"], SLOWER_NS / 2 / 1e3)
+        self.assertGreater(abs(told["offset_us"] + CLOCKS_NS["h2"] / 1e3), SLOWER_NS / 4 / 1e3, "it is shifted, and the bound says by how much")
+
+
+if __name__ == "__main__":
+    main()
