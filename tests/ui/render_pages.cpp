@@ -317,6 +317,37 @@ void render_hosts(Renderer& renderer) {
   for (const QSize& size : {sizes[0], sizes[1]}) renderer.save_bench(bench, QStringLiteral("sources"), size);
 }
 
+/// A request that is refused and the list of several; killed receivers while N2NQ drains, and what is left of that when it was stopped.
+bool render_draining(Renderer& renderer) {
+  BenchWindow bench;
+  bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
+  bench.window().presets().choose(QStringLiteral("quick"));
+  bench.set({{"senders.duration_s", "2"}, {"queue.retention_s", "600"}});
+  bench.window().resize(sizes[0]);
+  bench.click(QStringLiteral("field_queue_requests"));
+  for (const auto& [receivers, senders] : {std::pair("R1-R3", "S1,S3,S5,S7,S9"), std::pair("R4", "S2-S4")}) {
+    bench.type(QStringLiteral("request_receivers"), QString::fromLatin1(receivers));
+    bench.type(QStringLiteral("request_senders"), QString::fromLatin1(senders));
+    bench.type(QStringLiteral("request_sizes"), QStringLiteral("20-25"));
+    bench.click(QStringLiteral("button_make_request"));
+  }
+  bench.type(QStringLiteral("request_senders"), QStringLiteral("everybody"));
+  renderer.save_bench(bench, QStringLiteral("request-refused"), sizes[0]);
+  bench.click(QStringLiteral("button_requests_back"));
+  bench.click(QStringLiteral("field_queue_requests"));
+  bench.click(QStringLiteral("field_queue_responses"));
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  if (!BenchWindow::wait_for([&] { return bench.run().figures().received > 100; })) return false;
+  bench.run().make_fault({n2nq::app::FaultKind::kill, n2nq::app::Role::receivers, 0});
+  if (!BenchWindow::wait_for([&] { return bench.run().draining() && bench.run().figures().t_s > 4; })) return false;
+  bench.click(QStringLiteral("tab_run"));
+  for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("draining"), size);
+  bench.click(QStringLiteral("button_stop_all"));
+  if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
+  for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("not-drained"), size);
+  return true;
+}
+
 bool render_trouble(Renderer& renderer) {
   BenchWindow bench;
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
@@ -356,9 +387,10 @@ int main(int argc, char** argv) {
   const QString preset = arguments.value(2, QStringLiteral("thesis-baseline"));
   render_popups(renderer);
   render_hosts(renderer);
+  if (arguments.value(2) == QStringLiteral("draining")) return render_draining(renderer) && !renderer.failed() ? 0 : 1;
   if (arguments.value(2) == QStringLiteral("hosts")) return renderer.failed() ? 1 : 0;
   const bool done = render_warm_up(renderer) && render_run(renderer, preset) && render_semantics(renderer, preset) &&
-                    render_waiting(renderer) && render_trouble(renderer);
+                    render_waiting(renderer) && render_draining(renderer) && render_trouble(renderer);
   if (!done) std::fprintf(stderr, "a run did not do what it should\n");
   return done && !renderer.failed() ? 0 : 1;
 }

@@ -51,7 +51,6 @@ class TestLedger : public QObject {
   void an_unannounced_duplicate_does_not_hide_behind_announced_ones();
   void what_breaks_a_run_has_a_count_data();
   void what_breaks_a_run_has_a_count();
-  void what_is_still_queued_is_marked_unless_the_run_was_stopped_data();
   void what_is_still_queued_is_marked_unless_the_run_was_stopped();
   void a_long_sum_takes_more_lines();
   void the_page_fits_small_screens();
@@ -179,28 +178,25 @@ void TestLedger::what_breaks_a_run_has_a_count() {
   QVERIFY2(reasons(bench).contains(reason), qPrintable(reasons(bench)));
 }
 
-void TestLedger::what_is_still_queued_is_marked_unless_the_run_was_stopped_data() {
-  QTest::addColumn<bool>("stopped");
-  QTest::newRow("stopped") << true;
-  QTest::newRow("not stopped") << false;
-}
-
 void TestLedger::what_is_still_queued_is_marked_unless_the_run_was_stopped() {
-  QFETCH(bool, stopped);
   BenchWindow bench;
   choose_endless_run(bench);
   bench.set({{"queue.retention_s", "60"}, {"limits.drain_s", "1"}, {"responses.deadline_s", "30"}});
-  if (!stopped) bench.set({{"senders.messages", "100"}});
   QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   QVERIFY(wait_for_messages(bench, 30));
   bench.run().make_fault({FaultKind::stop_reading, Role::receivers, 2});
-  QVERIFY(stopped ? wait_for_receiver(bench, 1) && stop_and_wait(bench) : bench.wait_for_state(app::RunState::finished));
+  QVERIFY(wait_for_receiver(bench, 1));
+  QVERIFY(stop_and_wait(bench));
   const QString still_queued = QStringLiteral("still queued");
   QVERIFY2(bench.run().figures().settled->still_queued > 0, qPrintable(reasons(bench)));
   QVERIFY(ledger_of(bench).value(still_queued) != QStringLiteral("0"));
-  QVERIFY(ledger_of(bench).taint(still_queued) == (stopped ? ui::Taint::none : ui::Taint::degrades));
-  QCOMPARE(reasons(bench).contains(QStringLiteral("still queued at the end")), !stopped);
+  QVERIFY(ledger_of(bench).taint(still_queued) == ui::Taint::none);
+  QVERIFY2(!reasons(bench).contains(QStringLiteral("still queued at the end")), qPrintable(reasons(bench)));
+  app::LiveFigures figures = bench.run().figures();  // a run that nobody stops leaves something only where N2NQ does not end
+  figures.settled->stopped = false;
+  ledger_of(bench).show_figures(figures);
+  QVERIFY(ledger_of(bench).taint(still_queued) == ui::Taint::degrades);
 }
 
 void TestLedger::a_long_sum_takes_more_lines() {

@@ -90,6 +90,7 @@ TEST_F(CliTest, a_run_whose_receivers_are_dead_for_good_gives_up_and_says_so) {
   const Json result = summary();
   EXPECT_EQ(result["verdict"], "degraded");
   EXPECT_GT(result["ledger"]["total"]["still_queued"], 0);
+  EXPECT_NE(result["reasons"].dump().find(" copies still queued at the end"), std::string::npos) << result["reasons"];
   EXPECT_NE(result["reasons"].dump().find("nothing planned started them again: given up after 0.5 s (limits.drain_s)"), std::string::npos)
       << result["reasons"];
 }
