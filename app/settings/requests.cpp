@@ -199,14 +199,28 @@ nlohmann::ordered_json requests_json(const std::optional<Requests>& requests) {
 
 std::string RequestRules::text() const {
   if (rules.empty()) return "nothing";
-  std::string out;
+  // Rules that differ in their senders alone are said together.
+  struct Said {
+    NumberRanges senders;
+    bool any_sender;
+    decltype(Rule::sizes) sizes;
+  };
+  std::vector<Said> said;
   for (const Rule& rule : rules) {
-    std::string part = "any";
-    if (rule.senders) {
-      part = services_text({*rule.senders}, 'S');
+    const auto same = std::find_if(said.begin(), said.end(), [&](const Said& other) {
+      return !other.any_sender && rule.senders && other.sizes == rule.sizes;
+    });
+    if (same != said.end()) {
+      same->senders.push_back(*rule.senders);
+    } else {
+      said.push_back({rule.senders ? NumberRanges{*rule.senders} : NumberRanges{}, !rule.senders, rule.sizes});
     }
+  }
+  std::string out;
+  for (const Said& rule : said) {
+    std::string part = rule.any_sender ? "any" : services_text(rule.senders, 'S');
     if (rule.sizes) {
-      part = (rule.senders ? part + ", " : "") + std::to_string(rule.sizes->first);
+      part = (rule.any_sender ? "" : part + ", ") + std::to_string(rule.sizes->first);
       if (rule.sizes->second != rule.sizes->first) part += "–" + std::to_string(rule.sizes->second);
       part += " B";
     }

@@ -80,6 +80,7 @@ void TestSemantics::switches_set_their_keys_and_show_what_belongs_to_them() {
 
 void TestSemantics::bad_requests_are_refused_beside_their_field() {
   BenchWindow bench;
+  bench.window().resize(1280, 720);
   QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
   const std::tuple<const char*, const char*, const char*> cases[] = {{"request_receivers", "problem_request_whom", "R1-R11"},
                                                                      {"request_receivers", "problem_request_whom", "none"},
@@ -92,6 +93,8 @@ void TestSemantics::bad_requests_are_refused_beside_their_field() {
     const QString good = edit->text();
     QVERIFY(bench.type(QString::fromLatin1(field), QString::fromLatin1(text)));
     QVERIFY2(line->full_text().contains(QStringLiteral("must")), field);
+    const QString shown = QString(line->text()).replace(u'\n', u' ');
+    QVERIFY2(shown == line->full_text(), qPrintable(shown));  // not cut before what is wrong
     QVERIFY2(edit->property("refused").toBool(), field);
     QVERIFY(bench.click(QStringLiteral("button_make_request")));
     QVERIFY2(bench.form().settings().queue.requests->empty(), field);
@@ -117,6 +120,13 @@ void TestSemantics::a_request_before_a_run_goes_into_the_settings() {
   QCOMPARE(cell(bench, 2, "asks for"), QStringLiteral("S001–S003, 20–100 B"));
   QCOMPARE(bench.form().settings().queue.requests->size(), std::size_t{2});
   QCoreApplication::processEvents();  // lets the new row come into sight
+  auto* back = bench.find<QPushButton>(QStringLiteral("button_requests_back"));
+  back->setFocus();
+  for (const char* next : {"request_back_0", "request_back_1"}) {
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    QVERIFY(QApplication::focusWidget() != nullptr);
+    QCOMPARE(QApplication::focusWidget()->objectName(), QString::fromLatin1(next));
+  }
   QVERIFY(bench.click(QStringLiteral("request_back_1")));
   QCOMPARE(cell(bench, 1, "asks for"), QStringLiteral("any"));
   QVERIFY(bench.click(QStringLiteral("button_requests_back")));

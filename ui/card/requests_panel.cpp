@@ -79,7 +79,7 @@ RequestsPanel::RequestsPanel(RequestDesk& desk, const Theme& theme, QWidget* par
   whom->addWidget(make_label(QStringLiteral("get from"), "secondary"));
   whom->addWidget(senders_, 1);
   all->addLayout(whom);
-  all->addWidget(whom_problem_ = described(new ElidedLabel("problem"), "problem_request_whom", QStringLiteral("Problem"), QString()));
+  all->addWidget(whom_problem_ = described(new ElidedLabel("problem", 2), "problem_request_whom", QStringLiteral("Problem"), QString()));
   auto* what = make_row();
   what->addWidget(make_label(QStringLiteral("sizes"), "secondary"));
   what->addWidget(sizes_);
@@ -135,6 +135,7 @@ QWidget* RequestsPanel::make_list() {
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setMinimumHeight(list_min_px);
+  scroll->setFocusPolicy(Qt::NoFocus);  // it would not show it; a button in it that gets the focus scrolls into sight
   auto* content = new QWidget;
   list_ = new QGridLayout(content);
   list_->setContentsMargins(0, 0, space::between, 0);
@@ -226,6 +227,7 @@ void RequestsPanel::refresh_list() {
   }
   const QFontMetrics body(theme_.font(TextStyle::body));
   int row = 0, who_px = 0;
+  QWidget* before = all_back_;  // in the order of the Tab key; what is new would stand behind all else in the window
   for (const auto& entry : entries) {
     if (row == entries_shown_max) break;
     auto* who = new ElidedLabel;
@@ -246,6 +248,8 @@ void RequestsPanel::refresh_list() {
     list_->addWidget(what, row, 1);
     list_->addWidget(make_label(QStringLiteral("prefetch ") + count_text(entry.rules.prefetch), "caption"), row, 2);
     list_->addWidget(back, row, 3);
+    setTabOrder(before, back);
+    before = back;
     connect(back, &QPushButton::clicked, this, [this, receivers = entry.receivers] { desk_.put_back(receivers); });
     ++row;
   }

@@ -70,6 +70,11 @@ TEST(requests, entries_of_one_receiver_are_united_and_who_is_not_named_gets_anyt
   EXPECT_EQ(rules[3].prefetch, 1);
 }
 
+TEST(requests, rules_that_differ_in_their_senders_alone_are_said_together) {
+  const auto rules = rules_of(read("[{senders: [S1, S3, S5-S7], sizes: 20-25}, {senders: [S9, S11]}, {sizes: 5}, {sizes: 6}]"), 1);
+  EXPECT_EQ(rules[0].text(), "S001, S003, S005–S007, 20–25 B or S009, S011 or 5 B or 6 B");
+}
+
 TEST(requests, numbers_beyond_the_services_are_refused) {
   Settings settings;
   settings.receivers.amount = 10;
