@@ -121,10 +121,13 @@ int EventLoop::wait() {
 
 void EventLoop::wait_and_run_once() {
   set_timerfd();
-  ready_count_ = wait();
+  // A process that stood still is interrupted: what has come meanwhile goes before the timers that fell due.
+  do {
+    ready_count_ = wait();
+  } while (ready_count_ < 0 && errno == EINTR);
   if (ready_count_ < 0) {
     ready_count_ = 0;
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_wait");
+    throw std::system_error(errno, std::generic_category(), "epoll_wait");
   }
   woke_ns_ = now_ns();
   bool posted = false;

@@ -42,9 +42,7 @@ ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& 
     in_ring_.reserve(net::SendRing::writes_max);
   }
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
-    desk_of(number).write_deadline = std::make_unique<net::Timer>(loop, [this, number] {
-      cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
-    });
+    desk_of(number).write_deadline = std::make_unique<net::Timer>(loop, [this, number] { pass_write_deadline(number); });
   }
 }
 
@@ -376,6 +374,17 @@ void ReceiverDesk::watch_limits(uint32_t number) {
     cut_off(number,
             "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
   }
+}
+
+void ReceiverDesk::pass_write_deadline(uint32_t number) {
+  Desk& desk = desk_of(number);
+  if (!desk.session->connection().waits_for_room()) {
+    // There is room that was not looked at yet, because this process itself stood still: that is not the receiver's slowness. What is to be
+    // written is written at the end of this wake-up, with a deadline of its own.
+    desk.stuck = false;
+    return;
+  }
+  cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
 }
 
 void ReceiverDesk::cut_off(uint32_t number, const std::string& reason) {

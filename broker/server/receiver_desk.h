@@ -110,6 +110,7 @@ class ReceiverDesk {
   void watch_limits(uint32_t number);
   void end_if_due(uint32_t number);
   void send_end(uint32_t number, const char* why);
+  void pass_write_deadline(uint32_t number);
   void cut_off(uint32_t number, const std::string& reason);
 
   net::EventLoop& loop_;

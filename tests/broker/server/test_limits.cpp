@@ -2,6 +2,8 @@
 // Nothing is without bound, and whoever is over a bound is named while the others do not notice.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <thread>
 
 #include "tests/broker/queue/queue_kit.h"
@@ -68,6 +70,24 @@ TEST(Limits, AReceiverThatMissesItsWriteDeadlineIsCutOffAndTheOthersGetEverythin
   const json& stuck = bye["receivers"][2];
   EXPECT_EQ(stuck["cut_off_reason"].get<std::string>().find("write deadline"), 0u) << stuck["cut_off_reason"];
   EXPECT_EQ(stuck["handed_over"].get<int>() + stuck["cut_off"].get<int>(), 200);
+}
+
+TEST(Limits, AReceiverIsNotCutOffForATimeInWhichTheBrokerItselfStoodStill) {
+  constexpr int64_t deadline_ms = 2000;
+  constexpr uint64_t messages = 100;  // more than the sockets hold
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"write_deadline_ms", deadline_ms}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, 100'000);
+  sender.wait_accepted(messages);
+  broker.process().signal(SIGSTOP);
+  const int64_t stopped_ns = net::now_ns();
+  // Takes what the kernel has, while the broker's deadline passes.
+  std::thread reading([&] { EXPECT_EQ(receiver.receive(messages).records.size(), messages); });
+  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(stopped_ns + 2 * deadline_ms * net::ns_per_ms)));
+  broker.process().signal(SIGCONT);
+  reading.join();
+  EXPECT_EQ(broker.finish()["receivers"][0]["cut_off_reason"], "");
 }
 
 TEST(Limits, WhoWasCutOffStaysSo) {
