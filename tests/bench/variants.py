@@ -2,6 +2,8 @@
 """What a feature, a disturbance or an observer costs: the same work on N2NQ without and with it."""
 import contextlib
 import os
+import resource
+import socket
 import subprocess
 import tempfile
 import time
@@ -12,6 +14,8 @@ from typing import Callable
 from works import TENTH, Work
 
 SETTLED_S = 0.5  # after the start
+HALF_OPEN = 1000
+HANDSHAKE_S = 2  # N2NQ's default
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,24 @@ def stop_reading(work, server, receivers, senders, begin_ns, seconds):
     wait_until(begin_ns, SETTLED_S)
     receivers.send(type="fault", service=1, kind="stop-reading")
     return {}
+
+
+def knock(work, server, receivers, senders, begin_ns, seconds):
+    """1,000 connections that say nothing, and as many again whenever N2NQ has closed all of them."""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, max(files, HALF_OPEN + 500)), most))
+    begin_files, closed_after_s = len(os.listdir(f"/proc/{server.pid}/fd")), []
+    wait_until(begin_ns, SETTLED_S)
+    while time.monotonic() < begin_ns / 1e9 + seconds - HANDSHAKE_S:
+        opened = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(HALF_OPEN)]
+        last_opened = time.monotonic()
+        for connection in opened:
+            with connection:
+                while connection.recv(4096):  # ERROR, then the end
+                    pass
+        closed_after_s.append(time.monotonic() - last_opened)
+    return {"half_open": len(closed_after_s) * HALF_OPEN, "closed_after_s": closed_after_s,
+            "files": (begin_files, len(os.listdir(f"/proc/{server.pid}/fd")))}
 
 
 def ask_often(work, server, receivers, senders, begin_ns, seconds):
@@ -88,6 +110,8 @@ VARIANTS = {variant.name: variant for variant in (
             {"queue": {"requests": True}, "of_receivers": {"requests": []}}),
     Variant("stopped-receiver", "1 of 10 receivers stops reading, broadcaster, 50,000/s", MANY_A_SECOND,
             {"p99_beside": 1.20, "delay_p99": 1.20}, during=stop_reading, seconds_min=4),
+    Variant("half-open", "1,000 connections that say nothing, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.20, "p99": 1.20},
+            during=knock, seconds_min=5),
     Variant("full-disk", "logs on a full disk, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p99": 1.20}, logs=full_disk),
     Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
     Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},

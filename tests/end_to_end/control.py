@@ -48,10 +48,10 @@ class Process:
     def send(self, **message):
         self.write(json.dumps(message) + "\n")
 
-    def wait_for(self, kind, **wanted):
+    def wait_for(self, kind, timeout_s=DEADLINE_S, **wanted):
         """Takes the first message of this type with these values out of what was said, or waits for it."""
         wanted["type"] = kind
-        deadline = time.monotonic() + DEADLINE_S
+        deadline = time.monotonic() + timeout_s
         with self.changed:
             while True:
                 for message in self.said:

@@ -30,11 +30,13 @@ def add_shape_options(parser):
     parser.add_argument("--jitter", type=_duration, dest="jitter_ns", metavar="1ms", help="up to so much more, evenly spread; the order stays")
     parser.add_argument("--jitter-share", type=_share, metavar="SHARE", help="of the frames that jitter falls on (all)")
     parser.add_argument("--loss", type=_share, metavar="SHARE", help="share of the frames, such as 0.01 or 1%%")
+    parser.add_argument("--reorder", type=_share, metavar="SHARE", help="of the frames: others may overtake them")
+    parser.add_argument("--reorder-by", type=_duration, dest="reorder_ns", metavar="1ms", help="how much later those come out (1ms)")
     parser.add_argument("--rate", type=rate_bps, dest="rate_bps", metavar="10mbit", help="0: without limit")
     parser.add_argument("--blackhole", type=_on_or_off, metavar="on|off", help="nothing gets through")
 
 
 def shape_of(given):
     """The shape of links.py with what was given; empty: nothing was."""
-    keys = ("delay_ns", "jitter_ns", "jitter_share", "loss", "rate_bps", "blackhole")
+    keys = ("delay_ns", "jitter_ns", "jitter_share", "loss", "reorder", "reorder_ns", "rate_bps", "blackhole")
     return {key: getattr(given, key) for key in keys if getattr(given, key) is not None}

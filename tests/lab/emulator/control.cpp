@@ -39,6 +39,8 @@ Shape changed(Shape shape, const json& changes) {
     else if (key == "jitter_ns") shape.jitter_ns = whole(value, key, time_ns_max);
     else if (key == "jitter_share") shape.jitter_share = share(value, key);
     else if (key == "loss") shape.loss = share(value, key);
+    else if (key == "reorder") shape.reorder = share(value, key);
+    else if (key == "reorder_ns") shape.reorder_ns = whole(value, key, time_ns_max);
     else if (key == "rate_bps") shape.rate_bps = whole(value, key, rate_bps_max);
     else if (key == "blackhole") shape.blackhole = value.get<bool>();
     else throw std::invalid_argument("unknown key " + key);
@@ -79,11 +81,14 @@ json stats(Conveyor& conveyor) {
             {"jitter_ns", shape.jitter_ns},
             {"jitter_share", shape.jitter_share},
             {"loss", shape.loss},
+            {"reorder", shape.reorder},
+            {"reorder_ns", shape.reorder_ns},
             {"rate_bps", shape.rate_bps},
             {"blackhole", shape.blackhole}}},
           {"frames", counts.frames},
           {"bytes", counts.bytes},
           {"lost", counts.lost},
+          {"held_up", counts.held_up},
           {"dropped", counts.dropped},
           {"swallowed", counts.swallowed},
           {"refused", conveyor.refused()},

@@ -11,8 +11,9 @@ namespace n2nq::lab {
 void Lane::set_shape(const Shape& shape) {
   shape_ = shape;
   if (shape_.blackhole) {
-    counts_.swallowed += under_way_.size();
+    counts_.swallowed += under_way_.size() + held_up_.size();
     under_way_.clear();
+    held_up_.clear();
   }
   transmitted_ns_ = 0;  // what waited at the old rate is on its way
 }
@@ -27,7 +28,7 @@ void Lane::put(std::span<const std::uint8_t> frame, std::int64_t now_ns) {
     const auto bits = static_cast<std::int64_t>(frame.size()) * 8;
     left_ns = std::max(now_ns, transmitted_ns_) + bits * net::ns_per_s / shape_.rate_bps;
   }
-  if (left_ns - now_ns > wait_ns_max || under_way_.size() >= frames_max || frame.size() > frame_bytes_max) {
+  if (left_ns - now_ns > wait_ns_max || under_way_.size() + held_up_.size() >= frames_max || frame.size() > frame_bytes_max) {
     ++counts_.dropped;
     return;
   }
@@ -38,17 +39,31 @@ void Lane::put(std::span<const std::uint8_t> frame, std::int64_t now_ns) {
   }
   std::int64_t due_ns = left_ns + shape_.delay_ns;
   if (shape_.jitter_ns > 0 && falls_on(shape_.jitter_share)) due_ns += std::uniform_int_distribution<std::int64_t>(0, shape_.jitter_ns)(chance_);
-  last_due_ns_ = std::max(last_due_ns_, due_ns);
-  Frame& kept = under_way_.emplace_back();
-  kept.due_ns = last_due_ns_;
+  const bool is_held_up = falls_on(shape_.reorder);
+  if (is_held_up) {
+    ++counts_.held_up;
+    due_ns = std::max(last_due_ns_, due_ns) + shape_.reorder_ns;
+    if (!held_up_.empty()) due_ns = std::max(due_ns, held_up_.back().due_ns);
+  } else {
+    due_ns = last_due_ns_ = std::max(last_due_ns_, due_ns);
+  }
+  Frame& kept = (is_held_up ? held_up_ : under_way_).emplace_back();
+  kept.due_ns = due_ns;
   kept.size = frame.size();
   std::memcpy(kept.bytes.data(), frame.data(), frame.size());
 }
 
+const Lane::Frames& Lane::next() const {
+  if (held_up_.empty()) return under_way_;
+  if (under_way_.empty()) return held_up_;
+  return held_up_.front().due_ns < under_way_.front().due_ns ? held_up_ : under_way_;
+}
+
 void Lane::pop() {
+  Frames& frames = &next() == &held_up_ ? held_up_ : under_way_;
   ++counts_.frames;
-  counts_.bytes += under_way_.front().size;
-  under_way_.pop_front();
+  counts_.bytes += frames.front().size;
+  frames.pop_front();
 }
 
 bool Lane::falls_on(double share) {

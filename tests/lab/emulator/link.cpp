@@ -54,7 +54,8 @@ void Conveyor::wake_up() {
 }
 
 void Conveyor::send_due(std::int64_t until_ns) {
-  const bool waited = lane_.shape().delay_ns > 0 || lane_.shape().jitter_ns > 0 || lane_.shape().rate_bps > 0;
+  const Shape& shape = lane_.shape();
+  const bool waited = shape.delay_ns > 0 || shape.jitter_ns > 0 || shape.rate_bps > 0 || shape.reorder > 0;
   while (!lane_.empty() && lane_.due_ns() <= until_ns) {
     if (waited) late_.add(net::now_ns() - lane_.due_ns());
     const auto frame = lane_.front();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/lab/emulator/lane.h"
@@ -81,6 +82,26 @@ TEST_F(ALane, LosesTheShareThatItIsTold) {
   for (int i = 0; i < 10'000; ++i) put(60, i);
   EXPECT_NEAR(static_cast<double>(lane.counts().lost), 1000, 150);
   EXPECT_EQ(dues().size(), 10'000 - lane.counts().lost);
+}
+
+TEST_F(ALane, LetsOthersOvertakeTheShareThatItIsTold) {
+  lane.set_shape({.delay_ns = ms, .reorder = 1, .reorder_ns = 3 * ms});
+  put(60, 0);
+  lane.set_shape({.delay_ns = ms});
+  put(61, 1);
+  put(62, 5 * ms);
+  std::vector<std::size_t> sizes;
+  std::vector<std::int64_t> when;
+  for (; !lane.empty(); lane.pop()) sizes.push_back(lane.front().size()), when.push_back(lane.due_ns());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{61, 60, 62}));
+  EXPECT_EQ(when, (std::vector<std::int64_t>{ms + 1, 4 * ms, 6 * ms}));
+
+  lane.set_shape({.reorder = 0.1});
+  for (int i = 0; i < 10'000; ++i) put(60, 10 * ms + i);
+  EXPECT_NEAR(static_cast<double>(lane.counts().held_up), 1001, 150);
+  const auto found = dues();
+  EXPECT_EQ(found.size(), 10'000u);
+  EXPECT_TRUE(std::ranges::is_sorted(found));
 }
 
 TEST_F(ALane, SwallowsEverythingAsABlackhole) {
