@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A run folder read with nothing but Python: logs to rows, rows to figures. Shares no code with the programs it checks."""
+import itertools
 import json
 import math
 import pathlib
@@ -9,7 +10,7 @@ class Clocks:
     """What the `# clock:` lines of a receiver's log say: which straight lines between clocks its latencies were worked out with, and from
     when on. Without any, all stamps are of one clock."""
 
-    def __init__(self, lines):
+    def __init__(self, lines, received_ns=()):
         self.own, self.senders, self.same = [], [], False
         for line in lines:
             words = line.split()
@@ -22,10 +23,8 @@ class Clocks:
             entry = tuple(int(values[key]) for key in ("from_ns", "at_ns", "offset_ns", "drift_ppt"))
             (self.own if words[2] == "own" else self.senders).append(entry)
 
-    @property
-    def went_back(self):
-        """Our clock said the same instants twice: which line was in force then, stamps alone do not tell."""
-        return any(later[0] < earlier[0] for entries in (self.own, self.senders) for earlier, later in zip(entries, entries[1:]))
+        # Our clock said the same instants twice: which line was in force then, stamps alone do not tell.
+        self.went_back = any(goes_back(entry[0] for entry in entries) for entries in (self.own, self.senders)) or goes_back(received_ns)
 
     @staticmethod
     def offset(entries, received_ns, stamp_ns):
@@ -66,7 +65,7 @@ class Log:
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []
-        self.clocks = Clocks(self.header + self.footer)
+        self.clocks = Clocks(self.header + self.footer, self.numbers("received_ns") if "received_ns" in self.columns else ())
 
     def numbers(self, column):
         return [int(row[column]) for row in self.rows]
@@ -81,6 +80,10 @@ class RunFolder:
         settings = self.summary["settings"]
         self.broadcaster = settings["queue"]["mode"] == "broadcaster"
         self.as_fast_as_it_goes = settings["senders"]["delay_ms"] == 0
+
+
+def goes_back(instants):
+    return any(later < earlier for earlier, later in itertools.pairwise(instants))
 
 
 def number_of(path):

@@ -91,10 +91,21 @@ def take_down(number):
         pretend_host.end(process["pid"], process["born"])
         _forget_child(process["pid"])
     for device in facts["devices"]:
-        if pathlib.Path("/sys/class/net", device).exists():
-            ip("link", "delete", device)
+        _remove_device(device)
     shutil.rmtree(folder)
     return True
+
+
+def _remove_device(name):
+    """The kernel takes what led into a namespace away with it, in its own time: between a look and the deletion, say."""
+    there = pathlib.Path("/sys/class/net", name)
+    if not there.exists():
+        return
+    try:
+        ip("link", "delete", name)
+    except OSError:
+        if there.exists():
+            raise
 
 
 def is_abandoned(number):
