@@ -154,7 +154,8 @@ void Group::judge_state() {
   const std::uint64_t over = services_in(ServiceState::ended) + services_in(ServiceState::failed);
   const bool is_over = state() == State::ended || state() == State::failed;
   if (is_over) return;
-  const bool refused_early = state() == State::waiting && services_in(ServiceState::failed) > 0;
+  // Who was killed and comes back to less, one that was cut off before, say, goes on with that.
+  const bool refused_early = state() == State::waiting && services_in(ServiceState::failed) > 0 && settings_.continue_of.empty();
   if (over == amount() || refused_early) {
     ended_ns_ = net::now_ns();
     // Some that failed on the way are faults of the run; it is the process that failed when none came through, or not even to the start.
