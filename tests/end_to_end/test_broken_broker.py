@@ -43,6 +43,10 @@ WAYS = [
     # What goes with a receiver that is cut off does not hide what went before.
     ("drop-one", settings(BROADCASTER, senders=TO_BE_CUT_OFF, limits={"write_deadline_s": 0.3}), CUT_OFF, "broken", r"^1 copy lost.*R00\d: 1"),
     ("not-queued", settings(BALANCER, senders=TO_BE_CUT_OFF, limits={"write_deadline_s": 0.3}), CUT_OFF, "broken", r"^1 copy lost"),
+    ("not-queued", settings({**BALANCER, "responses": True}, senders=TO_BE_CUT_OFF, limits={"write_deadline_s": 0.3}), CUT_OFF, "broken",
+     r"^1 copy lost"),
+    ("not-queued", settings(BALANCER, senders={**TO_BE_CUT_OFF, **WARM_UP}, limits={"write_deadline_s": 0.3}), CUT_OFF, "broken",
+     r"^warm-up: 1 copy lost"),
     ("deliver-twice", settings(BROADCASTER), [], "degraded", r"^3 duplicates that N2NQ did not announce"),
     ("deliver-twice", settings(BALANCER), [], "degraded", r"^1 duplicate that N2NQ did not announce"),
     ("swap-two", settings(BROADCASTER), [], "degraded", r"^3 deliveries out of order"),

@@ -2,6 +2,7 @@
 #include "workers/group/receiver.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "broker/net/clock.h"
 #include "broker/wire/record.h"
@@ -21,6 +22,7 @@ Receiver::Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place
       }) {}
 
 void Receiver::opened(const OpenFacts& facts, bool /*restarted*/) {
+  reconnected_ = reconnected_ || received_on_last_connection_ > 0;
   received_on_last_connection_ = 0;
   responses_ = facts.responses;
   requests_ = facts.requests;
@@ -72,7 +74,8 @@ void Receiver::on_delivery(const Delivery& delivery) {
 
 void Receiver::take(const Delivery& delivery) {
   ++received_on_last_connection_;
-  const auto flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
+  auto flags = static_cast<std::uint16_t>(count(delivery) | answer_to(delivery));
+  if (std::exchange(reconnected_, false)) flags |= measure::line_reconnected;
   if (recorder().is_on()) note(delivery, flags);
   if (flags & measure::line_confirmed) client()->acknowledge(delivery.number, true);
   if (flags & measure::line_refused) client()->acknowledge(delivery.number, false);
@@ -130,6 +133,8 @@ void Receiver::on_deliveries_done() {
 }
 
 void Receiver::replay(const Record& record) {
+  if (record.flags & measure::line_reconnected) received_on_last_connection_ = 0;
+  ++received_on_last_connection_;
   Delivery delivery;
   delivery.index = wire_index(record.index, shared_.warmup_messages);
   delivery.sender = record.sender;

@@ -51,7 +51,7 @@ class Receiver : public Service {
   // Data thread. Sets are of both, with indexes as on the wire.
   measure::SenderSets delivered_sets() const { return delivered_.sets(); }
   measure::SkippedSets skipped_sets() const;
-  /// Deliveries of any kind.
+  /// Deliveries of any kind. What a killed process received says it by its flags.
   std::uint64_t received_on_last_connection() const { return received_on_last_connection_; }
   /// What N2NQ said at the end; none before.
   const std::optional<wire::EndTotals>& totals() const { return totals_; }
@@ -84,6 +84,7 @@ class Receiver : public Service {
   std::map<std::pair<wire::SkipReason, std::uint32_t>, wire::IndexSet> skipped_sets_;
   std::optional<wire::EndTotals> totals_;
   std::uint64_t received_on_last_connection_ = 0;
+  bool reconnected_ = false;  // nothing came yet on this connection, but on one before
   bool leaving_ = false;
   bool responses_ = false, requests_ = false;  // in this run; known once connected
   Request request_;

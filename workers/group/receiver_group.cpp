@@ -168,8 +168,7 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
                                  {"still_queued", totals->still_queued}};
     }
     entry["connections"] = receiver.connections();
-    // Of what a killed process received, logs do not tell on which connection.
-    if (receiver.connections() > 0) entry["received_on_last_connection"] = receiver.received_on_last_connection();
+    entry["received_on_last_connection"] = receiver.received_on_last_connection();
     entry["continued"] = !settings().continue_of.empty() || !settings().salvage.empty();
     entry["figures"] = figures_json(receiver.histograms());
     services.push_back(std::move(entry));

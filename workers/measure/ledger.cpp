@@ -42,10 +42,10 @@ std::string plural(std::uint64_t count, const char* one, const char* many) {
 
 class Maker {
  public:
-  enum class Part { measured, warm_up };
-
-  explicit Maker(const LedgerInput& input, Part part = Part::measured)
-      : in_(input), is_warm_up_(part == Part::warm_up), senders_(input.senders_total + 1) {}
+  explicit Maker(const LedgerInput& input)
+      : in_(input), is_warm_up_(false), senders_(input.senders_total + 1), gone_(input.receivers_total + 1) {}
+  Maker(const LedgerInput& warm_up, std::vector<std::uint64_t> gone)
+      : in_(warm_up), is_warm_up_(true), senders_(warm_up.senders_total + 1), gone_(std::move(gone)) {}
 
   Ledger make() {
     learn_accepted();
@@ -61,6 +61,10 @@ class Maker {
     find();
     return std::move(out_);
   }
+
+  /// What went with each receiver's connection, by number, and is not counted yet ([0]: with anybody's, load balancer). It is the last that
+  /// was handed over there, so the warm-up gets what the rest of the run leaves.
+  const std::vector<std::uint64_t>& gone() const { return gone_; }
 
  private:
   void learn_accepted() {
@@ -198,7 +202,9 @@ class Maker {
 
   /// What the kernel had taken for a receiver that was cut off then went with its connection, as what N2NQ held for it did. What had been
   /// lost before, on an earlier connection or on the way, is lost.
-  static void go_down_with_cut_off(CopyLedger& line, std::uint64_t copies) {
+  void go_down_with_cut_off(CopyLedger& line, std::uint64_t copies_max, std::size_t whose) {
+    const std::uint64_t copies = std::min(copies_max, gone_[whose]);
+    gone_[whose] -= copies;
     line.lost -= copies;
     line.skipped.cut_off += copies;
   }
@@ -229,6 +235,10 @@ class Maker {
 
   void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
     if (account != nullptr) line.copies.tags += account->counts;
+    if (told != nullptr && !told->cut_off_reason.empty()) {
+      line.cut_connection = {told->handed_over_on_last_connection.value_or(told->handed_over),
+                             account != nullptr ? account->received_on_last_connection : std::nullopt};
+    }
     if (told == nullptr || in_.broker_restarted) return;
     // N2NQ counts what it hands over, whatever it is.
     const std::uint64_t warm_up = account != nullptr ? account->warm_up.received : 0;
@@ -266,7 +276,8 @@ class Maker {
         line.copies.skipped = counts_of(account->skipped_sets);
         take_off_delivered(line.copies, account->skipped_sets, delivered);
       }
-      go_down_with_cut_off(line.copies, std::min(lost_behind, gone_with_connection(line, account, told)));
+      if (!is_warm_up_) gone_[number] = gone_with_connection(line);
+      go_down_with_cut_off(line.copies, lost_behind, number);
       finish_copies(line.copies);
       add_to_total(line.copies);
       out_.receivers.push_back(std::move(line));
@@ -298,30 +309,29 @@ class Maker {
       const SkippedSets all = united(skipped);
       out_.total.skipped = counts_of(all);
       take_off_delivered(out_.total, all, delivered);
-      finish_copies(out_.total);
-      return;
-    }
-    out_.total.skipped = in_.broker ? in_.broker->total : told_to_receivers;
-    if (in_.broker) {
-      take_off_delivered(out_.total, in_.broker->total_sets, delivered);
     } else {
-      for (const SkippedSets* sets : skipped) take_off_delivered(out_.total, *sets, delivered);
+      out_.total.skipped = in_.broker ? in_.broker->total : told_to_receivers;
+      if (in_.broker) {
+        take_off_delivered(out_.total, in_.broker->total_sets, delivered);
+      } else {
+        for (const SkippedSets* sets : skipped) take_off_delivered(out_.total, *sets, delivered);
+      }
+    }
+    if (!is_warm_up_) {
+      for (const ReceiverLedger& line : out_.receivers) gone_[0] += gone_with_connection(line);
     }
     // A message that is lost was handed over to somebody who does not have it: to one that was cut off, as far as those are short of any.
-    std::uint64_t gone = 0;
-    for (const ReceiverLedger& line : out_.receivers) gone += gone_with_connection(line, accounts[line.number], broker_says_of(line.number));
-    go_down_with_cut_off(out_.total, std::min(out_.total.lost, gone));
+    go_down_with_cut_off(out_.total, out_.total.lost, 0);
     finish_copies(out_.total);
   }
 
-  /// How many of the copies that were handed to a receiver that was cut off did not come out of the connection that was cut.
-  static std::uint64_t gone_with_connection(const ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
-    if (told == nullptr || told->cut_off_reason.empty()) return 0;
-    if (account != nullptr && account->received_on_last_connection && told->handed_over_on_last_connection) {
-      const std::uint64_t received = *account->received_on_last_connection;
-      return *told->handed_over_on_last_connection - std::min(*told->handed_over_on_last_connection, received);
-    }
-    return line.not_received > 0 ? static_cast<std::uint64_t>(line.not_received) : 0;
+  /// How many of the copies that were handed to a receiver that was cut off did not come out of the connection that was cut, and are nobody's
+  /// any more. With responses there are none: N2NQ has what nobody confirmed, names it, or gives it to somebody else.
+  std::uint64_t gone_with_connection(const ReceiverLedger& line) const {
+    if (in_.attempts_max > 0 || !line.cut_connection) return 0;
+    const std::uint64_t handed_over = line.cut_connection->handed_over;
+    if (line.cut_connection->received) return handed_over - std::min(handed_over, *line.cut_connection->received);
+    return line.not_received > 0 ? std::min(handed_over, static_cast<std::uint64_t>(line.not_received)) : 0;
   }
 
   /// The union of the groups' sets. What two groups both received is a duplicate that neither of them could see.
@@ -426,7 +436,11 @@ class Maker {
     if (out_.refused > 0) degrades(plural(out_.refused, "message", "messages") + " refused by N2NQ");
     if (total.tags.duplicated_unflagged > 0)
       degrades(plural(total.tags.duplicated_unflagged, "duplicate", "duplicates") + " that N2NQ did not announce");
-    if (total.tags.out_of_order > 0) degrades(plural(total.tags.out_of_order, "delivery", "deliveries") + " out of order");
+    if (total.tags.out_of_order > 0) {
+      // One that was made up can stand far ahead: whatever comes behind it then has a lower index.
+      degrades(plural(total.tags.out_of_order, "delivery", "deliveries") + " out of order" +
+               (total.tags.unexpected > 0 ? ", perhaps only against one that no sender made" : ""));
+    }
     if (total.tags.negative > 0) degrades(plural(total.tags.negative, "latency", "latencies") + " below zero");
   }
 
@@ -491,6 +505,7 @@ class Maker {
   const LedgerInput& in_;
   const bool is_warm_up_;
   std::vector<SenderKnowledge> senders_;  // by number; [0] is not used
+  std::vector<std::uint64_t> gone_;
   Ledger out_;
 };
 
@@ -516,8 +531,9 @@ void put_tags(nlohmann::json& json, const ReceivedCounts& tags) {
 Ledger make_ledger(const LedgerInput& input) {
   if (input.warmup_messages == 0) return Maker(input).make();
   const SplitInput split = split_warm_up(input);
-  const Ledger warm_up = Maker(split.warm_up, Maker::Part::warm_up).make();
-  Ledger ledger = Maker(split.measured).make();
+  Maker measured(split.measured);
+  Ledger ledger = measured.make();
+  const Ledger warm_up = Maker(split.warm_up, measured.gone()).make();
   ledger.warm_up = WarmUpLedger{.planned = warm_up.planned.value_or(0),
                                 .attempted = warm_up.attempted,
                                 .accepted = warm_up.accepted,
@@ -555,6 +571,11 @@ void to_json(nlohmann::json& json, const Ledger& ledger) {
     put_tags(entry, line.copies.tags);
     entry["handed_over"] = line.handed_over ? nlohmann::json(*line.handed_over) : nlohmann::json(nullptr);
     entry["not_received"] = line.not_received;
+    if (line.cut_connection) {
+      const auto& received = line.cut_connection->received;
+      entry["cut_connection"] = {{"handed_over", line.cut_connection->handed_over},
+                                 {"received", received ? nlohmann::json(*received) : nlohmann::json(nullptr)}};
+    }
     receivers.push_back(std::move(entry));
   }
   json = {{"expected", ledger.expected},   {"planned", ledger.planned ? nlohmann::json(*ledger.planned) : nlohmann::json(nullptr)},

@@ -59,6 +59,11 @@ struct ReceiverLedger {
   CopyLedger copies;
   std::optional<std::uint64_t> handed_over;  // none when the broker gave no account
   std::int64_t not_received = 0;             // handed over, but not received there: taken back, or lost
+  struct LastConnection {
+    std::uint64_t handed_over = 0;
+    std::optional<std::uint64_t> received;  // none: not known
+  };
+  std::optional<LastConnection> cut_connection;  // of one that was cut off; warm-up included
 };
 
 /// A reason for the verdict, as a sentence.

@@ -26,6 +26,7 @@ enum LineFlag : std::uint16_t {
   line_unasked = 1 << 8,        // "unasked": no list of this receiver asked for it
   line_confirmed = 1 << 9,      // "confirmed": with responses, this receiver's answer
   line_refused = 1 << 10,       // "refused": the same, a negative answer
+  line_reconnected = 1 << 11,   // "reconnected": the first of another connection than the one before
 };
 
 struct SentLine {

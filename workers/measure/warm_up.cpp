@@ -68,7 +68,6 @@ ReceiversAccount warm_up_of(const ReceiversAccount& group, std::uint64_t border)
     line.counts = receiver.warm_up;
     line.delivered_sets = cut(receiver.delivered_sets, border, wire::below);
     line.skipped_sets = cut(receiver.skipped_sets, border, wire::below);
-    line.received_on_last_connection = receiver.received_on_last_connection;  // of both together, as what N2NQ handed over there
     part.services.push_back(std::move(line));
   }
   return part;
@@ -121,7 +120,6 @@ void split_broker(const LedgerInput& input, std::uint64_t border, BrokerAccount&
     BrokerAccount::Receiver line;
     line.number = receiver.number;
     line.cut_off_reason = receiver.cut_off_reason;
-    line.handed_over_on_last_connection = receiver.handed_over_on_last_connection;
     line.sets = cut(receiver.sets, border, wire::below);
     line.skipped = counts_of(line.sets);
     // As many were handed over and did not arrive at most as of both together.
@@ -147,6 +145,7 @@ SplitInput split_warm_up(const LedgerInput& input) {
   warm_up.senders_total = input.senders_total;
   warm_up.receivers_total = input.receivers_total;
   warm_up.planned_messages = border * input.senders_total;
+  warm_up.attempts_max = input.attempts_max;
   warm_up.stopped_by_user = input.stopped_by_user;
   warm_up.broker_restarted = input.broker_restarted;
   split.measured.warmup_messages = 0;

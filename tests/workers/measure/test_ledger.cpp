@@ -189,6 +189,41 @@ TEST(Ledger, WhatWasLostBeforeTheConnectionThatWasCutIsLost) {
   EXPECT_EQ(make_ledger(balancing).total.skipped.cut_off, 1u);
 }
 
+/// Receiver 2 was cut off with five of sender 2's on its last connection, two of which came; of its ten, eight did not arrive anywhere.
+LedgerInput balanced_with_a_cut() {
+  LedgerInput input = balanced();
+  input.receivers[0].delivered_sets = {{1, 1, set("0-9")}, {2, 2, set("0-1")}};
+  input.receivers[0].services[1].counts.received = 2;
+  input.receivers[0].services[1].received_on_last_connection = 2;
+  input.broker->receivers[1].cut_off_reason = "write deadline";
+  input.broker->receivers[1].handed_over_on_last_connection = 5;
+  return input;
+}
+
+TEST(Ledger, OfOneWhoDiedAfterItWasCutOffNoMoreGoesThanItsLastConnectionHad) {
+  LedgerInput input = balanced_with_a_cut();
+  input.receivers[0].services[1].received_on_last_connection.reset();
+  EXPECT_EQ(make_ledger(input).total.lost, 3u);
+  EXPECT_EQ(make_ledger(input).total.skipped.cut_off, 5u);
+}
+
+TEST(Ledger, WithResponsesNothingGoesDownWithACut) {
+  LedgerInput input = balanced_with_a_cut();
+  EXPECT_EQ(make_ledger(input).total.lost, 5u);
+  EXPECT_EQ(make_ledger(input).total.skipped.cut_off, 3u);
+  input.attempts_max = 5;
+  EXPECT_EQ(make_ledger(input).total.lost, 8u) << "what nobody confirmed went to others, or is named";
+}
+
+TEST(Ledger, AfterARestartOfN2nqACutTakesWhatItTook) {
+  LedgerInput input = balanced_with_a_cut();
+  input.broker_restarted = true;
+  const Ledger ledger = make_ledger(input);
+  EXPECT_EQ(ledger.total.lost, 5u);
+  EXPECT_EQ(ledger.total.skipped.cut_off, 3u);
+  EXPECT_TRUE(ledger.balanced);
+}
+
 TEST(Ledger, LostIsFoundByComparingSets) {
   LedgerInput input = broadcast();
   input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-9")}, {2, 2, set("0-4,7-9")}});

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Receivers that stop reading and are cut off, before and after whatever else befalls a run: what went with their connections is told apart
+from what was lost otherwise, and the others go on."""
+import unittest
+
+from bench import BenchCase
+from run_folder import RunFolder
+from verify_run import verify
+
+STOPS_READING = "stop-reading:R001@1.5"
+
+
+class CutOff(BenchCase):
+    def run_with(self, *faults, mode="load-balancer", out="run", **more):
+        values = {"queue.mode": mode, "senders.amount": 3, "receivers.amount": 3, "senders.messages": 4000, "senders.delay_ms": 1,
+                  "senders.size_bytes": 5000, "limits.write_deadline_s": 0.3, **more}
+        folder = self.run_bench("quick", *(word for key, value in values.items() for word in ("--set", f"{key}={value}")),
+                                *(word for fault in faults for word in ("--fault", fault)), out=out, expect_exit=None)
+        run = RunFolder(folder)
+        self.assertTrue(run.summary["ledger"]["balanced"], run.summary["reasons"])
+        self.assertEqual(verify(folder).differences, [])
+        told = run.summary["ledger"]["receivers"][0]
+        self.assertIn("cut_connection", told, self.output)
+        return run, told
+
+    @staticmethod
+    def on_connections(log):
+        """How many were received on each of them."""
+        counts = [0]
+        for row in log.rows:
+            if "reconnected" in row["flags"].split(","):
+                counts.append(0)
+            counts[-1] += 1
+        return counts
+
+    def assert_gone(self, total, told, received):
+        """One more than was handed over: of that the kernel had taken a part."""
+        self.assertIn(total["cut_off"] - (told["cut_connection"]["handed_over"] - received), (0, 1), self.output)
+
+    def test_the_others_go_on_when_the_group_is_restarted_after_it(self):
+        for mode in ("load-balancer", "broadcaster"):
+            for responses in ("true", "false"):
+                with self.subTest(f"{mode}, responses {responses}"):
+                    run, _ = self.run_with(STOPS_READING, "restart:receivers@2.8", mode=mode, out=f"{mode}-{responses}",
+                                           **{"queue.responses": responses, "queue.retention_s": 60, "responses.window": 8192})
+                    ledger, reasons = run.summary["ledger"], run.summary["reasons"]
+                    self.assertEqual(ledger["total"]["attempted"], ledger["planned"], reasons)
+                    self.assertTrue(any(reason.startswith("R001: ") for reason in reasons), reasons)
+                    self.assertFalse(any("failed" in reason for reason in reasons), reasons)
+                    if responses == "true":
+                        self.assertEqual(ledger["total"]["lost"], 0, reasons)
+                        self.assertEqual(run.summary["verdict"], "degraded", reasons)
+
+    def test_what_was_lost_before_stays_lost_when_the_group_dies_after_it(self):
+        run, told = self.run_with("stop-reading:R001@0.5", "disconnect:R001@0.7", "normal:R001@0.75", STOPS_READING, "kill:receivers@2.95")
+        first, last = self.on_connections(run.receivers[1])
+        handed_over_first = told["handed_over"] - told["cut_connection"]["handed_over"]
+        total = run.summary["ledger"]["total"]
+        print(f"lost {total['lost']}, cut off {total['cut_off']}; handed over {handed_over_first} + {told['cut_connection']['handed_over']}, "
+              f"received {first} + {last}")
+        self.assertGreater(handed_over_first, first, "nothing was lost before")
+        # Those that died with the group are lost as well.
+        self.assert_gone(total, told, last)
+        self.assertGreaterEqual(total["lost"], handed_over_first - first)
+
+    def test_n2nq_that_was_restarted_before_it_knows_what_went_with_it(self):
+        run, told = self.run_with("restart:broker@0.7", STOPS_READING)
+        *_, last = self.on_connections(run.receivers[1])
+        total = run.summary["ledger"]["total"]
+        print(f"lost {total['lost']}, cut off {total['cut_off']} of {total['accepted']}")
+        self.assert_gone(total, told, last)
+        self.assertGreater(total["cut_off"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
