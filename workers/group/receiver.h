@@ -27,7 +27,7 @@ class Receiver : public Service {
     SharedDelivered* balanced = nullptr;  // load balancer only
     bool begun = false;                   // traffic
     ClockCorrection clocks;
-    std::int64_t first_measured_ns = 0;   // when the first delivery came that was measured; 0: none yet
+    std::int64_t first_measured_ns = 0;  // when the first delivery came that was measured; 0: none yet
     DeliveryHistograms<measure::FineHistogram> histograms;
   };
 

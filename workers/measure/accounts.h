@@ -74,9 +74,9 @@ struct ReceiverAccount {
   bool ended_by_broker = false;
   SkippedCounts skipped_at_end;  // as the broker counted at the end; nothing without ended_by_broker
   std::uint64_t confirmed = 0, answered_negatively = 0;
-  std::uint64_t connections = 0;  // 1: undisturbed
+  std::uint64_t connections = 0;                             // 1: undisturbed
   std::optional<std::uint64_t> received_on_last_connection;  // deliveries of any kind; none: not known
-  bool continued = false;         // part of it is what a killed process had noted, and that does not know all of this
+  bool continued = false;  // part of it is what a killed process had noted, and that does not know all of this
 };
 
 struct SendersAccount {  // one senders group

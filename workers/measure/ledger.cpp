@@ -325,8 +325,8 @@ class Maker {
     finish_copies(out_.total);
   }
 
-  /// How many of the copies that were handed to a receiver that was cut off did not come out of the connection that was cut, and are nobody's
-  /// any more. With responses there are none: N2NQ has what nobody confirmed, names it, or gives it to somebody else.
+  /// How many of the copies that were handed to a receiver that was cut off did not come out of the connection that was cut, and are
+  /// nobody's any more. With responses there are none: N2NQ has what nobody confirmed, names it, or gives it to somebody else.
   std::uint64_t gone_with_connection(const ReceiverLedger& line) const {
     if (in_.attempts_max > 0 || !line.cut_connection) return 0;
     const std::uint64_t handed_over = line.cut_connection->handed_over;

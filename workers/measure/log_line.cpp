@@ -9,7 +9,7 @@ namespace n2nq::measure {
 namespace {
 
 constexpr std::string_view flag_words[] = {"warm-up",  "redelivered",  "newly-matched", "duplicate", "out-of-order", "unexpected",
-                                           "negative", "bad-checksum", "unasked",       "confirmed", "refused",   "reconnected"};
+                                           "negative", "bad-checksum", "unasked",       "confirmed", "refused",      "reconnected"};
 
 class LineWriter {
  public:

@@ -163,7 +163,8 @@ TEST(Ledger, WhatACutOffReceiverNeverReadWentWithItsConnection) {
 
 TEST(Ledger, WhatWasLostBeforeTheConnectionThatWasCutIsLost) {
   LedgerInput input = broadcast();
-  input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-1,3-5")}, {2, 2, set("0-5")}});  // (1, 2) has a later one of its sender behind it
+  input.receivers[0].services[1] =
+      receiver(2, {{1, 1, set("0-1,3-5")}, {2, 2, set("0-5")}});  // (1, 2) has a later one of its sender behind it
   input.broker->receivers[1].handed_over = 20;
   input.broker->receivers[1].cut_off_reason = "pending bytes";
   Ledger ledger = make_ledger(input);
