@@ -24,7 +24,6 @@ constexpr size_t read_bytes = 64 * 1024;
 /// change it for whoever shares it).
 constexpr size_t write_bytes_max = 4096;
 constexpr int64_t last_words_ns = 5 * ns_per_s;
-constexpr int64_t flush_look_ms = 2;
 /// Deeper nesting than any message of the protocol; a deeper line is refused instead of parsed.
 constexpr int json_depth_max = 64;
 

@@ -52,7 +52,6 @@ ClockFit::ClockFit() : probes_(probes_max) {
 
 std::optional<ClockStep> ClockFit::add(const ClockProbe& probe) {
   if (count_ == probes_max) forget(1);
-  std::optional<ClockStep> step;
   const std::int64_t before_ns = count_ > 0 ? newest().t4_ns : probe.t1_ns;
   const std::int64_t expected_ns = count_ > 0 ? line().offset_at(probe.t4_ns) : 0;
   probes_[(first_ + count_++) % probes_max] = probe;
