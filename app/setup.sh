@@ -14,6 +14,9 @@ packages_bench=(
   qt6-base-dev qt6-charts-dev libqt6opengl6-dev  # the window; qt6-charts-dev needs the OpenGL headers but does not ask for them
   libyaml-cpp-dev                                # settings files
   libssh-dev                                     # runs on lab machines
+  qt6-svg-dev                                    # figures as SVG
+  libxlsxwriter-dev                              # tables as XLSX
+  libqt6sql6-sqlite                              # the index of the results
   fonts-dejavu-core                              # a machine without any font shows boxes
 )
 packages_test=(

@@ -12,46 +12,55 @@
 namespace n2nq::app {
 
 struct FigureAxis {
-  QString title;  // without the unit: "Latency", "Services"
-  QString unit;   // "µs", "s", "kB"; empty: a number of things
+  QString title{};  // without the unit: "Latency", "Services"
+  QString unit{};   // "µs", "s", "kB"; empty: a number of things
   bool logarithmic = false;
-  bool from_zero = false;  // linear only
-  QStringList names;       // an axis of categories: x is a place in it, from 0
+  bool from_zero = false;    // linear only
+  bool percentiles = false;  // a value is 1 / (1 - q) of the percentile q: logarithmic, and told as 90 %, 99 %, …
+  QStringList names{};       // an axis of categories: x is a place in it, from 0
+};
+
+/// What a box says beside its middle, which is the point's y.
+struct FigureBox {
+  double low = 0, quarter = 0, three_quarters = 0, high = 0;  // low and high: where the whiskers end
 };
 
 /// One measured value with what speaks about its trust. Never left out of a figure, however it came about.
 struct FigurePoint {
   double x = 0;
   double y = std::numeric_limits<double>::quiet_NaN();  // NaN: it was run and gave no such figure; `why` says so
-  std::optional<double> low, high;                      // 95 % interval over repeats; none with fewer than three
+  std::optional<double> low{}, high{};                  // 95 % interval over repeats; none with fewer than three
   double clock_bound = 0;                               // ±, in the unit of y: stamps of two clocks
   int repeats = 1;
-  QString why;          // why it is marked (disturbed, ledger not clean, host busy, …), a sentence; empty: nothing is wrong with it
-  QStringList folders;  // absolute paths of its run folders
+  std::optional<FigureBox> box{};  // figures of boxes
+  bool few_samples = false;        // a percentile with fewer than 10 samples above it: told in grey
+  QString why{};          // why it is marked (disturbed, ledger not clean, host busy, …), a sentence; empty: nothing is wrong with it
+  QStringList folders{};  // absolute paths of its run folders
 };
 
 /// A value that a publication gives in its text, to be marked beside the measured ones.
 struct FigureReference {
-  QString text;  // what it says, with the place: "thesis, p. 61: …"
-  std::optional<double> x, y;
-  QString series;  // name of the curve it speaks about; empty: of all
+  QString text{};  // what it says, with the place: "thesis, p. 61: …"
+  std::optional<double> x{}, y{};
+  QString series{};  // name of the curve it speaks about; empty: of all
 };
 
 struct FigureSeries {
-  QString name;
-  std::vector<FigurePoint> points;  // by rising x
-  QString not_run;                  // why none of it was run; empty: it was
+  QString name{};
+  std::vector<FigurePoint> points{};  // by rising x
+  QString not_run{};                  // why none of it was run; empty: it was
 };
 
 struct Figure {
-  enum class Kind { lines, bars, boxes };
-  QString id;     // "fig-14", unique in its report, fit for a file name
-  QString title;  // "Latency by message size"
+  /// steps: each point holds up to the next one's x. heat: a row per series, a cell per x, y is told as a colour.
+  enum class Kind { lines, steps, bars, boxes, heat };
+  QString id{};     // "fig-14", unique in its report, fit for a file name
+  QString title{};  // "Latency by message size"
   Kind kind = Kind::lines;
-  FigureAxis x, y;
-  std::vector<FigureSeries> series;
-  std::vector<FigureReference> references;
-  QStringList remarks;  // sentences below it: machine, warnings, what differs from the source
+  FigureAxis x{}, y{};
+  std::vector<FigureSeries> series{};
+  std::vector<FigureReference> references{};
+  QStringList remarks{};  // sentences below it: machine, warnings, what differs from the source
 };
 
 }  // namespace n2nq::app

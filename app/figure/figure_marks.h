@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What tells the curves of a figure apart beside their colour: a mark and a dash each.
+#pragma once
+
+#include <QPainter>
+
+namespace n2nq::app {
+
+inline constexpr int mark_shapes = 8;
+
+/// The shape of the `series`-th curve around `at`, in the painter's pen and brush.
+void draw_mark(QPainter& painter, int series, QPointF at, double radius);
+QPen series_pen(int series, const QColor& color, double width);
+
+}  // namespace n2nq::app

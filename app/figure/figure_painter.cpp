@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/figure/figure_painter.h"
+
+#include <QFontMetricsF>
+#include <QGuiApplication>
+#include <algorithm>
+#include <cmath>
+
+#include "app/figure/figure_marks.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr double line_px = 1.6;
+constexpr double gap_px = 6;
+constexpr double sample_px = 26;   // a curve's piece in the legend
+constexpr int tick_every_px = 70;  // along x
+constexpr int y_ticks = 5;
+constexpr int marked_told_max = 8;  // further ones are counted
+
+double lesser(double a, double b) {
+  return std::isnan(a) ? b : std::isnan(b) ? a : std::min(a, b);
+}
+double greater(double a, double b) {
+  return std::isnan(a) ? b : std::isnan(b) ? a : std::max(a, b);
+}
+
+struct Extent {
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
+  void take(double value, bool above_0) {
+    if (!std::isfinite(value) || (above_0 && value <= 0)) return;
+    low = lesser(low, value);
+    high = greater(high, value);
+  }
+};
+
+QString mark_place(const Figure& figure, const FigureSeries& series, const FigurePoint& point) {
+  const auto index = static_cast<qsizetype>(std::llround(point.x));
+  const bool named = index >= 0 && index < figure.x.names.size();
+  const QString place = named ? figure.x.names[index] : axis_number(point.x) + (figure.x.unit.isEmpty() ? QString() : ' ' + figure.x.unit);
+  const QString of_x = named ? place : figure.x.title.toLower() + ' ' + place;
+  return series.name.isEmpty() ? of_x : series.name + ", " + of_x;
+}
+
+}  // namespace
+
+const FigureInk& print_ink() {
+  static const FigureInk ink{.paper = "#FFFFFF",
+                             .text = "#1D2129",
+                             .secondary = "#5B6270",
+                             .grid = "#DDE0E5",
+                             .warning = "#B36B00",
+                             .bad = "#C62828",
+                             .series = {"#124191", "#E08A00", "#C62828", "#2E9E5B", "#8A5CC2", "#00838F", "#6D4C41", "#5B6270"}};
+  return ink;
+}
+
+FigurePainter::FigurePainter(Figure figure, FigureStyle style)
+    : figure_(std::move(figure)), style_(std::move(style)), x_(figure_.x, 0, 1, false), y_(figure_.y, 0, 1, true) {
+  if (style_.family.isEmpty()) style_.family = QFontInfo(QGuiApplication::font()).family();
+  make_scales();
+}
+
+void FigurePainter::make_scales() {
+  Extent x, y;
+  const bool x_above_0 = figure_.x.logarithmic || figure_.x.percentiles, y_above_0 = figure_.y.logarithmic;
+  for (const FigureSeries& series : figure_.series) {
+    for (const FigurePoint& point : series.points) {
+      x.take(point.x, x_above_0);
+      for (const double value : {point.y, point.low.value_or(point.y), point.high.value_or(point.y)}) y.take(value, y_above_0);
+      if (point.box) y.take(point.box->low, y_above_0), y.take(point.box->high, y_above_0);
+    }
+  }
+  for (const FigureReference& reference : figure_.references) {
+    if (reference.y) y.take(*reference.y, y_above_0);
+    if (reference.x) x.take(*reference.x, x_above_0);
+  }
+  if (figure_.kind == Figure::Kind::bars && !y_above_0) figure_.y.from_zero = true;
+  if (is_heat()) {  // rows and columns have names; the values' scale is that of the colours
+    y_ = FigureScale(figure_.y, y.low, y.high, false);
+    x_ = FigureScale(figure_.x, x.low, x.high, false);
+    return;
+  }
+  // Bars need room for their own width at both ends.
+  if (figure_.kind == Figure::Kind::bars && figure_.x.names.isEmpty() && x.high > x.low && !x_above_0) {
+    const double room = (x.high - x.low) * 0.06;
+    x.low -= room, x.high += room;
+  }
+  x_ = FigureScale(figure_.x, x.low, x.high, false);
+  y_ = FigureScale(figure_.y, y.low, y.high, true);
+}
+
+QFont FigurePainter::font(double px, bool strong) const {
+  QFont font(style_.family);
+  font.setPixelSize(std::max(1, static_cast<int>(std::lround(px))));
+  font.setHintingPreference(QFont::PreferNoHinting);
+  if (strong) font.setWeight(QFont::DemiBold);
+  return font;
+}
+
+double FigurePainter::line_height(double px) const {
+  return std::ceil(QFontMetricsF(font(px)).height());
+}
+
+QColor FigurePainter::color(int series) const {
+  return style_.ink.series[static_cast<std::size_t>(series) % style_.ink.series.size()];
+}
+
+QString FigurePainter::legend_text(int series) const {
+  const FigureSeries& of = figure_.series[static_cast<std::size_t>(series)];
+  return of.not_run.isEmpty() ? of.name : of.name + " (not run)";
+}
+
+QStringList FigurePainter::notes() const {
+  QStringList out;
+  QStringList marked;
+  for (const FigureSeries& series : figure_.series) {
+    for (const FigurePoint& point : series.points) {
+      if (!point.why.isEmpty()) marked += mark_place(figure_, series, point) + ": " + point.why;
+    }
+    if (!series.not_run.isEmpty()) out += series.name + " was not run: " + series.not_run;
+  }
+  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) out += QString::fromUtf8("◯ ") + marked[i];
+  if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more").arg(marked.size() - marked_told_max);
+  for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
+    out += QString::fromUtf8("◇ %1 %2").arg(i + 1).arg(figure_.references[static_cast<std::size_t>(i)].text);
+  }
+  return out + figure_.remarks;
+}
+
+double FigurePainter::notes_height(double width) const {
+  if (!style_.notes) return 0;
+  double height = 0;
+  const QFontMetricsF metrics(font(style_.text_px - 2));
+  for (const QString& note : notes()) {
+    height += std::ceil(metrics.boundingRect(QRectF(0, 0, width, 1e5), Qt::TextWordWrap, note).height()) + 2;
+  }
+  return height == 0 ? 0 : height + gap_px;
+}
+
+double FigurePainter::axis_width() const {
+  const QFontMetricsF metrics(font(style_.text_px - 1));
+  double width = 0;
+  if (is_heat()) {
+    for (const FigureSeries& series : figure_.series) width = std::max(width, metrics.horizontalAdvance(series.name));
+  } else {
+    for (const FigureScale::Tick& tick : y_.ticks(y_ticks)) width = std::max(width, metrics.horizontalAdvance(tick.text));
+  }
+  return std::ceil(width) + gap_px;
+}
+
+double FigurePainter::legend_rows(double width) const {
+  return draw_legend_entries(nullptr, QRectF(0, 0, width, 1e5));
+}
+
+double FigurePainter::height_for(double width, double plot_height) const {
+  double height = plot_height + line_height(style_.text_px) * 2 + line_height(style_.text_px - 1) + gap_px * 3;
+  if (style_.heading) height += line_height(style_.text_px + 2) + gap_px;
+  const double legend = legend_rows(width);
+  if (legend > 0) height += legend;
+  return std::ceil(height + notes_height(width));
+}
+
+void FigurePainter::paint(QPainter& painter, const QRectF& area) {
+  painter.save();
+  painter.setRenderHint(QPainter::Antialiasing);
+  placed_.clear();
+  double top = area.top();
+  if (style_.heading) {
+    const double height = line_height(style_.text_px + 2);
+    painter.setFont(font(style_.text_px + 2, true));
+    painter.setPen(style_.ink.text);
+    painter.drawText(QRectF(area.left(), top, area.width(), height), Qt::AlignLeft | Qt::AlignVCenter, figure_.title);
+    top += height + gap_px;
+  }
+  const double legend = legend_rows(area.width());
+  draw_legend(painter, QRectF(area.left(), top, area.width(), legend));
+  top += legend;
+  const double title = line_height(style_.text_px);
+  painter.setFont(font(style_.text_px));
+  painter.setPen(style_.ink.secondary);
+  painter.drawText(QRectF(area.left(), top, area.width(), title), Qt::AlignLeft | Qt::AlignVCenter, axis_title(figure_.y));
+  if (is_heat()) draw_heat_scale(painter, QRectF(area.left() + area.width() / 2, top, area.width() / 2, title));
+  top += title + gap_px;
+
+  const double below = notes_height(area.width());
+  const double labels = line_height(style_.text_px - 1);
+  const double right = QFontMetricsF(font(style_.text_px - 1)).horizontalAdvance("000");  // half a label may stand out
+  const double left = area.left() + axis_width();
+  plot_ = QRectF(left, top, std::max(20.0, area.right() - right - left),
+                 std::max(20.0, area.bottom() - below - title - labels - gap_px * 1.5 - top));
+  draw_axes(painter);
+  painter.save();
+  painter.setClipRect(plot_.adjusted(-8, -8, 8, 8));
+  if (is_heat()) {
+    draw_heat(painter);
+  } else {
+    for (int i = 0; i < static_cast<int>(figure_.series.size()); ++i) draw_series(painter, i);
+  }
+  draw_references(painter);
+  painter.restore();
+  painter.setFont(font(style_.text_px));
+  painter.setPen(style_.ink.secondary);
+  painter.drawText(QRectF(plot_.left(), plot_.bottom() + labels + gap_px, plot_.width(), title), Qt::AlignCenter, axis_title(figure_.x));
+  draw_notes(painter, QRectF(area.left(), area.bottom() - below + gap_px, area.width(), below));
+  painter.restore();
+}
+
+// ---- legend -----------------------------------------------------------------------------------------------------------------------------
+
+void FigurePainter::draw_legend(QPainter& painter, QRectF area) const {
+  draw_legend_entries(&painter, area);
+}
+
+double FigurePainter::draw_legend_entries(QPainter* painter, QRectF area) const {
+  const bool one_without_name = figure_.series.size() == 1 && figure_.series[0].name.isEmpty();
+  if (is_heat() || figure_.series.empty() || one_without_name) return 0;
+  const QFont used = font(style_.text_px - 1);
+  const QFontMetricsF metrics(used);
+  const double row = std::ceil(metrics.height()) + 2;
+  double x = area.left(), y = area.top();
+  for (int i = 0; i < static_cast<int>(figure_.series.size()); ++i) {
+    const QString text = legend_text(i);
+    const double width = sample_px + gap_px + metrics.horizontalAdvance(text) + gap_px * 2;
+    if (x > area.left() && x + width > area.right()) x = area.left(), y += row;
+    if (painter != nullptr) {
+      draw_sample(*painter, i, QRectF(x, y, sample_px, row));
+      painter->setFont(used);
+      painter->setPen(figure_.series[static_cast<std::size_t>(i)].not_run.isEmpty() ? style_.ink.text : style_.ink.secondary);
+      painter->drawText(QRectF(x + sample_px + gap_px, y, width, row), Qt::AlignLeft | Qt::AlignVCenter, text);
+    }
+    x += width;
+  }
+  return y + row - area.top() + gap_px / 2;
+}
+
+void FigurePainter::draw_sample(QPainter& painter, int series, QRectF box) const {
+  const QColor ink = color(series);
+  const bool as_line = figure_.kind == Figure::Kind::lines || figure_.kind == Figure::Kind::steps;
+  if (!as_line) {
+    painter.setPen(QPen(ink, 1));
+    painter.setBrush(ink);
+    painter.drawRect(QRectF(box.center().x() - 6, box.center().y() - 5, 12, 10));
+    return;
+  }
+  painter.setPen(series_pen(series, ink, line_px));
+  painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
+  if (figure_.kind == Figure::Kind::steps) return;
+  painter.setPen(QPen(ink, 1.2));
+  painter.setBrush(ink);
+  draw_mark(painter, series, box.center(), 3.2);
+}
+
+// ---- axes -------------------------------------------------------------------------------------------------------------------------------
+
+QPointF FigurePainter::position(double x, double y) const {
+  return {plot_.left() + x_.place(x) * plot_.width(), plot_.bottom() - y_.place(y) * plot_.height()};
+}
+
+void FigurePainter::draw_axes(QPainter& painter) const {
+  const QFont used = font(style_.text_px - 1);
+  const QFontMetricsF metrics(used);
+  painter.setFont(used);
+  const QPen grid(style_.ink.grid, 1), text(style_.ink.secondary);
+  if (!is_heat()) {
+    for (const FigureScale::Tick& tick : y_.ticks(y_ticks)) {
+      const double y = plot_.bottom() - y_.place(tick.value) * plot_.height();
+      painter.setPen(grid);
+      painter.drawLine(QPointF(plot_.left(), y), QPointF(plot_.right(), y));
+      painter.setPen(text);
+      painter.drawText(QRectF(plot_.left() - 200, y - 10, 200 - gap_px, 20), Qt::AlignRight | Qt::AlignVCenter, tick.text);
+    }
+  }
+  double free_from = -1e9;
+  for (const FigureScale::Tick& tick : x_.ticks(std::max(2, static_cast<int>(plot_.width() / tick_every_px)))) {
+    const double x = plot_.left() + x_.place(tick.value) * plot_.width();
+    painter.setPen(QPen(style_.ink.secondary, 1));
+    painter.drawLine(QPointF(x, plot_.bottom()), QPointF(x, plot_.bottom() + 3));
+    const double width = metrics.horizontalAdvance(tick.text);
+    if (x - width / 2 < free_from) continue;
+    free_from = x + width / 2 + gap_px;
+    painter.setPen(text);
+    painter.drawText(QRectF(x - 100, plot_.bottom() + 3, 200, metrics.height()), Qt::AlignCenter, tick.text);
+  }
+  painter.setPen(QPen(style_.ink.secondary, 1));
+  painter.drawLine(plot_.bottomLeft(), plot_.bottomRight());
+}
+
+void FigurePainter::draw_references(QPainter& painter) const {
+  painter.setFont(font(style_.text_px - 2));
+  for (std::size_t i = 0; i < figure_.references.size(); ++i) {
+    const FigureReference& reference = figure_.references[i];
+    QColor ink = style_.ink.text;
+    for (int s = 0; s < static_cast<int>(figure_.series.size()); ++s) {
+      if (!reference.series.isEmpty() && figure_.series[static_cast<std::size_t>(s)].name == reference.series) ink = color(s);
+    }
+    const QString number = QString::number(i + 1);
+    painter.setPen(QPen(ink, 1, Qt::DashLine));
+    painter.setBrush(Qt::NoBrush);
+    const double x = reference.x ? position(*reference.x, 0).x() : plot_.right() - 14;
+    if (reference.y) {
+      const double y = position(x_.from(), *reference.y).y();
+      if (std::isnan(y)) continue;
+      if (!reference.x) painter.drawLine(QPointF(plot_.left(), y), QPointF(plot_.right(), y));
+      painter.setPen(QPen(ink, 1.4));
+      draw_mark(painter, 3, QPointF(x, y), 5);
+      painter.drawText(QPointF(x - 16, y - 5), number);
+    } else if (reference.x) {
+      painter.drawLine(QPointF(x, plot_.top()), QPointF(x, plot_.bottom()));
+      painter.drawText(QPointF(x + 4, plot_.top() + style_.text_px), QString::fromUtf8("◇ ") + number);
+    }
+  }
+}
+
+void FigurePainter::draw_notes(QPainter& painter, QRectF area) const {
+  if (!style_.notes) return;
+  painter.setFont(font(style_.text_px - 2));
+  painter.setPen(style_.ink.secondary);
+  double y = area.top();
+  for (const QString& note : notes()) {
+    QRectF taken;
+    painter.drawText(QRectF(area.left(), y, area.width(), 1e5), Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, note, &taken);
+    y += std::ceil(taken.height()) + 2;
+  }
+}
+
+// ---- where things are -------------------------------------------------------------------------------------------------------------------
+
+void FigurePainter::remember(int series, int point, QPointF at) {
+  placed_.push_back({{series, point}, QRectF(at, QSizeF(0, 0))});
+}
+
+std::optional<FigureHit> FigurePainter::hit(QPointF at, double reach) const {
+  std::optional<FigureHit> nearest;
+  double least = reach;
+  for (const Placed& placed : placed_) {
+    const double dx = std::max({placed.spot.left() - at.x(), 0.0, at.x() - placed.spot.right()});
+    const double dy = std::max({placed.spot.top() - at.y(), 0.0, at.y() - placed.spot.bottom()});
+    const double away = std::hypot(dx, dy);
+    if (away < least || (away == 0 && !nearest)) nearest = placed.hit, least = away;
+  }
+  return nearest;
+}
+
+QPointF FigurePainter::place_of(const FigureHit& hit) const {
+  for (const Placed& placed : placed_) {
+    if (placed.hit == hit) return placed.spot.center();
+  }
+  return {};
+}
+
+QStringList point_lines(const Figure& figure, const FigureHit& hit) {
+  const FigureSeries& series = figure.series.at(static_cast<std::size_t>(hit.series));
+  const FigurePoint& point = series.points.at(static_cast<std::size_t>(hit.point));
+  const QString unit = figure.y.unit.isEmpty() ? QString() : ' ' + figure.y.unit;
+  const auto number = [](double value) { return axis_number(value); };
+  QStringList out;
+  FigurePoint of = point;
+  if (figure.x.percentiles) {
+    const double percent = 100 - 100 / point.x;
+    out +=
+        (series.name.isEmpty() ? QString() : series.name + ", ") + QString::fromUtf8("%1 % of all").arg(QString::number(percent, 'g', 8));
+  } else {
+    out += mark_place(figure, series, of);
+  }
+  QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + number(point.y) + unit;
+  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(number(point.clock_bound), unit);
+  out += value;
+  if (point.low && point.high) out += QString::fromUtf8("95 % interval %1 to %2%3").arg(number(*point.low), number(*point.high), unit);
+  if (point.box) {
+    out += QString::fromUtf8("half of all between %1 and %2%3").arg(number(point.box->quarter), number(point.box->three_quarters), unit);
+    out += QString::fromUtf8("whiskers at %1 and %2%3").arg(number(point.box->low), number(point.box->high), unit);
+  }
+  if (point.repeats > 1) out += QString("%1 repeats").arg(point.repeats);
+  if (point.few_samples) out += "fewer than 10 samples above it";
+  if (!point.why.isEmpty()) out += point.why;
+  return out;
+}
+
+}  // namespace n2nq::app

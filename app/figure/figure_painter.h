@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Draws a figure, the same on screen and in print. Knows no widget and no file; needs a QGuiApplication for its fonts.
+//
+//   heading (asked for)
+//   title of y (unit)                     legend, in as many rows as it takes
+//   ┌ plot ───────────────────────────┐
+//   └─────────────────────────────────┘
+//                title of x (unit)
+//   notes (asked for): what is marked and why, what publications say, remarks
+//
+// A point with a `why` has a ring around it; one that gave no value stands as a cross on the x axis; one of few samples is grey.
+#pragma once
+
+#include <QColor>
+#include <QPainter>
+#include <QRectF>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "app/figure/figure.h"
+#include "app/figure/figure_scale.h"
+
+namespace n2nq::app {
+
+struct FigureInk {
+  QColor paper, text, secondary, grid, warning, bad;
+  std::array<QColor, 8> series;  // told apart also by eyes that know no red or green; each has a mark and a dash of its own
+};
+/// Dark on white.
+const FigureInk& print_ink();
+
+struct FigureStyle {
+  FigureInk ink = print_ink();
+  QString family;       // empty: the application's
+  double text_px = 13;  // of titles; numbers are one smaller
+  bool heading = true;  // the figure's title
+  bool notes = true;
+};
+
+/// Which point: series[series].points[point].
+struct FigureHit {
+  int series = 0, point = 0;
+  bool operator==(const FigureHit&) const = default;
+};
+
+class FigurePainter {
+ public:
+  FigurePainter(Figure figure, FigureStyle style);
+
+  const Figure& figure() const { return figure_; }
+  /// How high an area of this width has to be for a plot of `plot_height` and everything around it.
+  double height_for(double width, double plot_height) const;
+  /// Draws into `area` and remembers where the points came to lie.
+  void paint(QPainter& painter, const QRectF& area);
+  /// Of what paint() drew last: the nearest point that is at most `reach` away.
+  std::optional<FigureHit> hit(QPointF at, double reach) const;
+  QPointF place_of(const FigureHit& hit) const;
+  QRectF plot() const { return plot_; }
+
+ private:
+  struct Placed {
+    FigureHit hit;
+    QRectF spot;
+  };
+
+  QFont font(double px, bool strong = false) const;
+  QColor color(int series) const;
+  QString legend_text(int series) const;
+  QStringList notes() const;
+  double notes_height(double width) const;
+  double legend_rows(double width) const;
+  double axis_width() const;
+  double line_height(double px) const;
+
+  void make_scales();
+  void draw_legend(QPainter& painter, QRectF area) const;
+  double draw_legend_entries(QPainter* painter, QRectF area) const;
+  void draw_sample(QPainter& painter, int series, QRectF box) const;
+  void draw_axes(QPainter& painter) const;
+  void draw_references(QPainter& painter) const;
+  void draw_notes(QPainter& painter, QRectF area) const;
+  void draw_series(QPainter& painter, int series);
+  void draw_line(QPainter& painter, int series);
+  void draw_bars(QPainter& painter, int series);
+  void draw_boxes(QPainter& painter, int series);
+  void draw_heat(QPainter& painter);
+  void draw_heat_scale(QPainter& painter, QRectF area) const;
+  void draw_whiskers(QPainter& painter, const FigurePoint& point, double x, const QColor& color) const;
+  void draw_ring(QPainter& painter, const FigurePoint& point, QPointF at) const;
+  void remember(int series, int point, QPointF at);
+  QPointF position(double x, double y) const;
+  QColor heat_color(double value) const;
+  bool is_heat() const { return figure_.kind == Figure::Kind::heat; }
+
+  Figure figure_;
+  FigureStyle style_;
+  FigureScale x_, y_;
+  QRectF plot_;
+  std::vector<Placed> placed_;
+};
+
+/// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
+QStringList point_lines(const Figure& figure, const FigureHit& hit);
+
+}  // namespace n2nq::app

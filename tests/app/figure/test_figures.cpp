@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Figures as drawn: scales, where points come to lie, what is written, and that every form of a file is what it says it is.
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QGuiApplication>
+#include <QImage>
+#include <cmath>
+
+#include "app/figure/figure_export.h"
+#include "app/figure/figure_painter.h"
+#include "tests/app/figure/sample_figures.h"
+
+namespace {
+
+using namespace n2nq::app;
+
+QStringList texts(const std::vector<FigureScale::Tick>& ticks) {
+  QStringList out;
+  for (const FigureScale::Tick& tick : ticks) out += tick.text;
+  return out;
+}
+
+TEST(FigureScale, LinearAxesEndAtWrittenValues) {
+  const FigureScale scale({.title = "Latency", .unit = "µs", .from_zero = true}, 12, 87, true);
+  EXPECT_EQ(scale.from(), 0);
+  EXPECT_EQ(scale.to(), 100);
+  EXPECT_EQ(texts(scale.ticks(5)), QStringList({"0", "20", "40", "60", "80", "100"}));
+  EXPECT_DOUBLE_EQ(scale.place(50), 0.5);
+}
+
+TEST(FigureScale, LogarithmicAxesAreWrittenInOnesTwosAndFives) {
+  const FigureScale scale({.title = "Latency", .logarithmic = true}, 30, 1800, true);
+  EXPECT_EQ(scale.from(), 20);
+  EXPECT_EQ(scale.to(), 2000);
+  EXPECT_EQ(texts(scale.ticks(5)), QStringList({"20", "50", "100", "200", "500", "1000", "2000"}));
+  EXPECT_TRUE(std::isnan(scale.place(0)));
+}
+
+TEST(FigureScale, PercentilesAreToldAsSuch) {
+  const FigureScale scale({.title = "Percentile", .percentiles = true}, 1, 1e6, false);
+  EXPECT_EQ(texts(scale.ticks(5)), QStringList({"0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"}));
+  EXPECT_DOUBLE_EQ(scale.place(10'000), 1);
+}
+
+TEST(FigureScale, OneValueAndNoneStillGiveAnAxis) {
+  const FigureScale one({.title = "Latency"}, 5, 5, true);
+  EXPECT_LT(one.from(), 5);
+  EXPECT_GT(one.to(), 5);
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(FigureScale({.title = "Latency"}, none, none, true).to(), 1);
+  EXPECT_EQ(FigureScale({.title = "Latency", .logarithmic = true}, none, none, true).to(), 100);
+}
+
+TEST(FigurePainter, NoPointIsHidden) {
+  const Figure figure = sample_lines();
+  FigurePainter painter(figure, FigureStyle());
+  QImage image(700, 460, QImage::Format_RGB32);
+  QPainter on(&image);
+  painter.paint(on, QRectF(0, 0, 700, 460));
+  for (int series = 0; series < static_cast<int>(figure.series.size()); ++series) {
+    for (int point = 0; point < static_cast<int>(figure.series[static_cast<std::size_t>(series)].points.size()); ++point) {
+      const FigureHit wanted{series, point};
+      const QPointF at = painter.place_of(wanted);
+      EXPECT_TRUE(painter.plot().adjusted(-1, -1, 1, 1).contains(at)) << series << ' ' << point;
+      EXPECT_EQ(painter.hit(at, 5), wanted);
+    }
+  }
+  EXPECT_FALSE(painter.hit({-500, -500}, 20));
+}
+
+TEST(FigurePainter, APointSaysWhatItIs) {
+  const QString lines = point_lines(sample_lines(), {1, 1}).join('\n');
+  EXPECT_TRUE(lines.contains("0.5 s, services 10")) << lines.toStdString();
+  EXPECT_TRUE(lines.contains("95 % interval")) << lines.toStdString();
+  EXPECT_TRUE(lines.contains("the host was busy")) << lines.toStdString();
+}
+
+TEST(FigureExport, SvgHasItsTextAsText) {
+  const QString svg = QString::fromUtf8(figure_svg(sample_lines()));
+  for (const char* said :
+       {"Latency by services", "Latency, mean of the lowest 95 % (µs)", "Services", "0.5 s", "the host was busy", "thesis, p. 61"}) {
+    EXPECT_TRUE(svg.contains(QString(said).toHtmlEscaped())) << said;
+  }
+  EXPECT_FALSE(svg.contains("http://", Qt::CaseInsensitive) && svg.contains("href")) << "nothing may be loaded from elsewhere";
+}
+
+TEST(FigureExport, PngHas300DotsPerInchAndPdfIsOnePage) {
+  QImage image;
+  ASSERT_TRUE(image.loadFromData(figure_png(sample_lines()), "PNG"));
+  EXPECT_NEAR(image.dotsPerMeterX(), 11'811, 1);
+  EXPECT_NEAR(image.width(), 170 / 25.4 * 300, 4);
+  const QByteArray pdf = figure_pdf(sample_lines());
+  EXPECT_TRUE(pdf.startsWith("%PDF"));
+  EXPECT_EQ(pdf.count("/Type /Page\n"), 1);
+}
+
+// For looking at: N2NQ_FIGURES=folder test_figures.
+TEST(FigureExport, EveryKindIsDrawn) {
+  const QString folder = qEnvironmentVariable("N2NQ_FIGURES");
+  for (const Figure& figure : all_sample_figures()) {
+    const QByteArray png = figure_png(figure);
+    EXPECT_GT(png.size(), 5000) << figure.id.toStdString();
+    if (folder.isEmpty()) continue;
+    for (const auto& [suffix, bytes] : {std::pair{".png", png}, {".svg", figure_svg(figure)}, {".pdf", figure_pdf(figure)}}) {
+      QFile file(folder + '/' + figure.id + suffix);
+      ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+      file.write(bytes);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  qputenv("QT_QPA_PLATFORM", "offscreen");
+  testing::InitGoogleTest(&argc, argv);
+  QGuiApplication application(argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows a figure. The mouse (or the arrow keys) says what the nearest point is; a click (or Enter) tells which run folders it came from.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+#include "app/figure/figure_painter.h"
+#include "ui/theme/theme.h"
+
+namespace n2nq::ui {
+
+class FigureView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FigureView(Theme& theme, QWidget* parent = nullptr);
+
+  void set_figure(const app::Figure& figure);
+  const app::Figure& figure() const { return figure_; }
+  /// Below the plot, as in print: what is marked and why, what publications say, remarks. On by default.
+  void set_notes(bool shown);
+  /// The figure's title above the plot; off by default, since a card has one.
+  void set_heading(bool shown);
+  /// Where a point was drawn, in this widget; null before it was shown.
+  QPointF place_of(const app::FigureHit& hit) const { return painter_->place_of(hit); }
+
+  QSize minimumSizeHint() const override { return {280, 200}; }
+  QSize sizeHint() const override { return {640, 400}; }
+
+ signals:
+  void point_clicked(n2nq::app::FigureHit hit, const QStringList& folders);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void renew();
+  void show_hit(std::optional<app::FigureHit> hit);
+  void draw_hit(QPainter& painter) const;
+  void step(int by);
+  void click();
+
+  Theme& theme_;
+  app::Figure figure_;
+  bool heading_ = false, notes_ = true;
+  std::unique_ptr<app::FigurePainter> painter_;
+  std::optional<app::FigureHit> hit_;
+};
+
+/// The theme's colours for drawing figures.
+app::FigureStyle figure_style(const Theme& theme);
+
+}  // namespace n2nq::ui
