@@ -13,6 +13,7 @@
 #include "app/cli/settings_command.h"
 #include "app/cli/terminal.h"
 #include "app/cli/terminal_questions.h"
+#include "app/cli/verify_command.h"
 #include "app/host/host_check.h"
 #include "app/host/host_pool.h"
 
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
 
   QCoreApplication application(argc, argv);
   if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
+  if (arguments.command == Command::verify) return verify_runs(arguments, terminal);
   if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
   if (arguments.command == Command::hosts_check) return check(arguments, terminal);
   return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;

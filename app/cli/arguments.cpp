@@ -9,6 +9,8 @@ namespace n2nq::app {
 
 namespace {
 
+constexpr std::size_t folders_max = 1000;
+
 /// Walks the words behind "run".
 class RunParser {
  public:
@@ -131,6 +133,31 @@ std::variant<Arguments, std::string> parse_hosts(const std::vector<std::string>&
   return arguments;
 }
 
+/// Behind "verify": folders of runs and options that stand alone.
+std::variant<Arguments, std::string> parse_folders(Command command, const std::vector<std::string>& words, std::size_t least, std::size_t most) {
+  Arguments arguments;
+  arguments.command = command;
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (word == "--help" || word == "-h") return arguments.command = Command::help, arguments;
+    if (word == "--json") {
+      arguments.json = true;
+    } else if (word.starts_with("--")) {
+      return in_quotes(word) + " is not an option of " + words[0] + ": there is --json";
+    } else {
+      arguments.folders.push_back(word);
+    }
+  }
+  if (arguments.folders.size() < least) {
+    return words[0] + " needs " + (least == 1 ? "the folder" : "at least two folders") + " of a run, such as: n2nq-bench " + words[0] +
+           (least == 1 ? " results/first" : " results/first results/second");
+  }
+  if (arguments.folders.size() > most) {
+    return words[0] + " takes at most " + std::to_string(most) + " folders; there are " + std::to_string(arguments.folders.size());
+  }
+  return arguments;
+}
+
 std::variant<Arguments, std::string> alone(Command command, const std::vector<std::string>& words) {
   if (words.size() > 1) return words[0] + " takes nothing behind it, not " + in_quotes(words[1]);
   Arguments arguments;
@@ -145,12 +172,13 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h")) return Arguments{};
   if (words[0] == "run") return RunParser(words).parse();
   if (words[0] == "hosts") return parse_hosts(words);
+  if (words[0] == "verify") return parse_folders(Command::verify, words, 1, folders_max);
   if (words[0] == "presets") return alone(Command::presets, words);
   if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "presets", "settings", "--help", "--version"})) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "verify", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
@@ -163,6 +191,8 @@ n2nq-bench hosts list [--hosts FILE] [--json]
                             lists the lab machines
 n2nq-bench hosts check [--hosts FILE] [--port PORT] [--json]
                             looks whether they can be used, and how they reach each other
+n2nq-bench verify DIR... [--json]
+                            recomputes the files of a run from its service logs
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
 n2nq-bench --help, --version

@@ -11,7 +11,7 @@
 
 namespace n2nq::app {
 
-enum class Command { window, run, presets, settings, hosts_list, hosts_check, help, version };
+enum class Command { window, run, presets, settings, hosts_list, hosts_check, verify, compare, report, help, version };
 
 struct Arguments {
   Command command = Command::window;
@@ -20,6 +20,7 @@ struct Arguments {
   std::string out;                                            // run: --out; empty: the user's data directory
   std::vector<PlannedStep> steps;                             // run: --fault and --request
   std::string hosts;                                          // run, hosts: --hosts; empty: the user's own file
+  std::vector<std::string> folders;                           // verify, compare, report: in order
   int port = 0;                                               // hosts check: --port
   bool strict = false;
   bool json = false;

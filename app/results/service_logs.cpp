@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/service_logs.h"
+
+#include <QDir>
+#include <QFile>
+#include <charconv>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::size_t unreadable_told_max = 10;
+
+/// "key=123" among the words of a line.
+std::optional<std::int64_t> number_in(std::string_view line, std::string_view key) {
+  const auto at = line.find(std::string(" ") + std::string(key) + "=");
+  if (at == std::string_view::npos) return {};
+  const std::string_view text = line.substr(at + key.size() + 2);
+  std::int64_t value = 0;
+  const auto [end, result] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = end == text.data() + text.size() || *end == ' ';
+  return result == std::errc{} && whole ? std::optional(value) : std::nullopt;
+}
+
+void tell_unreadable(LogFrame& log, std::int64_t line, const std::string& what) {
+  ++log.unreadable_count;
+  if (log.unreadable.size() < unreadable_told_max)
+    log.unreadable.push_back(QString("line %1: %2").arg(line).arg(QString::fromStdString(what)));
+}
+
+void take_remark(LogFrame& log, std::string_view line, std::int64_t number, std::string_view columns) {
+  if (line.starts_with("# clock:")) {
+    if (!log.clocks.take(line)) tell_unreadable(log, number, "not a line between clocks: " + std::string(line.substr(0, 60)));
+    return;
+  }
+  if (line.find('\t') != std::string_view::npos) {
+    log.named_columns = line.substr(std::min<std::size_t>(2, line.size())) == columns;
+    return;
+  }
+  const auto colon = line.find(": ");
+  if (line.size() > 2 && colon != std::string_view::npos) {
+    log.words.emplace(line.substr(2, colon - 2), line.substr(colon + 2));
+  }
+}
+
+template <class Log, class Parse>
+bool read_log(Log& log, std::string_view columns, Parse&& parse, std::int64_t& room, QString& error, const std::atomic<bool>* cancelled) {
+  QFile file(log.path);
+  if (!file.open(QIODevice::ReadOnly)) return error = QString("Cannot read %1: %2").arg(log.path, file.errorString()), false;
+  if (file.size() == 0) return true;
+  const uchar* memory = file.map(0, file.size());
+  if (memory == nullptr) return error = QString("Cannot read %1: %2").arg(log.path, file.errorString()), false;
+  std::string_view rest(reinterpret_cast<const char*>(memory), static_cast<std::size_t>(file.size()));
+  for (std::int64_t number = 1; !rest.empty(); ++number) {
+    const auto newline = rest.find('\n');
+    const std::string_view line = rest.substr(0, newline);
+    rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
+    if (line.empty()) continue;
+    if (line.front() == '#') {
+      take_remark(log, line, number, columns);
+      continue;
+    }
+    if (--room < 0) {
+      error = QString("the logs hold more than %1 lines, which is more than can be looked at together").arg(ServiceLogs::lines_max);
+      return false;
+    }
+    std::string problem;
+    if (auto parsed = parse(line, &problem)) {
+      log.lines.push_back(*parsed);
+    } else {
+      tell_unreadable(log, number, problem.empty() ? "is no message's line" : problem);
+    }
+    if (cancelled && *cancelled) return error = "cancelled", false;
+  }
+  return true;
+}
+
+template <class Log, class Parse>
+bool read_all(const QString& folder, const QString& letter, std::vector<Log>& out, std::string_view columns, Parse&& parse,
+              std::int64_t& room, QString& error, const std::atomic<bool>* cancelled) {
+  for (const QFileInfo& info : QDir(folder).entryInfoList({letter + "*.log"}, QDir::Files, QDir::Name)) {
+    bool is_number = false;
+    Log log;
+    log.number = info.completeBaseName().mid(1).toInt(&is_number);
+    if (!is_number) continue;
+    log.path = info.filePath();
+    if (!read_log(log, columns, parse, room, error, cancelled)) return false;
+    out.push_back(std::move(log));
+  }
+  std::sort(out.begin(), out.end(), [](const Log& a, const Log& b) { return a.number < b.number; });
+  return true;
+}
+
+}  // namespace
+
+bool LogClocks::take(std::string_view line) {
+  const bool own = line.starts_with("# clock: own "), senders = line.starts_with("# clock: senders ");
+  if (!own && !senders) return false;
+  if (senders && line.ends_with("same as own")) return same_ = true;
+  const auto from = number_in(line, "from_ns"), at = number_in(line, "at_ns"), offset_ns = number_in(line, "offset_ns"),
+             drift = number_in(line, "drift_ppt");
+  if (!from || !at || !offset_ns || !drift) return false;
+  (own ? own_ : senders_).push_back({*from, {*at, *offset_ns, *drift}});
+  if (senders) same_ = false;
+  return true;
+}
+
+std::int64_t LogClocks::offset(const std::vector<Entry>& entries, std::int64_t received_ns, std::int64_t stamp_ns) {
+  if (entries.empty()) return 0;
+  const Entry* in_force = &entries.front();
+  for (const Entry& entry : entries) {
+    if (entry.from_ns <= received_ns) in_force = &entry;
+  }
+  return in_force->line.offset_at(stamp_ns);
+}
+
+std::int64_t LogClocks::between(std::int64_t sent_ns, std::int64_t received_ns) const {
+  if (same_) return 0;
+  return offset(own_, received_ns, received_ns) - offset(senders_, received_ns, sent_ns);
+}
+
+bool LogClocks::went_back() const {
+  for (const auto* entries : {&own_, &senders_}) {
+    for (std::size_t i = 1; i < entries->size(); ++i) {
+      if ((*entries)[i].from_ns < (*entries)[i - 1].from_ns) return true;
+    }
+  }
+  return false;
+}
+
+std::optional<ServiceLogs> read_logs(const QString& run_folder, QString& error, const std::atomic<bool>* cancelled) {
+  ServiceLogs out;
+  std::int64_t room = ServiceLogs::lines_max;
+  const bool good =
+      read_all(run_folder + "/senders", "S", out.senders, measure::sent_columns, measure::parse_sent_line, room, error, cancelled) &&
+      read_all(run_folder + "/receivers", "R", out.receivers, measure::received_columns, measure::parse_received_line, room, error,
+               cancelled);
+  return good ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The service logs of a run folder read back: their lines as values, and what their heads and feet say. Any thread; may take seconds.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "workers/measure/clock_line.h"
+#include "workers/measure/log_line.h"
+
+namespace n2nq::app {
+
+/// The straight lines between clocks that a receiver's latencies were worked out with (docs/measuring.md, "In the logs").
+class LogClocks {
+ public:
+  /// A "# clock: …" line; false when it is none, or not one that can be read.
+  bool take(std::string_view line);
+  /// To be added to received - sent. 0 where all stamps are of one clock.
+  std::int64_t between(std::int64_t sent_ns, std::int64_t received_ns) const;
+  /// Our own clock said the same instants twice: which line was in force then, stamps do not tell.
+  bool went_back() const;
+
+ private:
+  struct Entry {
+    std::int64_t from_ns;
+    measure::ClockLine line;
+  };
+  static std::int64_t offset(const std::vector<Entry>& entries, std::int64_t received_ns, std::int64_t stamp_ns);
+  std::vector<Entry> own_, senders_;
+  bool same_ = false;
+};
+
+/// What both kinds of logs have.
+struct LogFrame {
+  QString path;
+  int number = 0;
+  std::map<std::string, std::string> words;  // "# key: value" of head and foot, but the clocks'
+  bool named_columns = false;                // the head's last line, with the columns' names as they should be
+  LogClocks clocks;
+  std::vector<QString> unreadable;  // what is wrong, with the line's number; at most ten, the rest is counted
+  std::int64_t unreadable_count = 0;
+};
+
+struct SenderLog : LogFrame {
+  std::vector<measure::SentLine> lines;  // warm-up and all, in the file's order
+};
+struct ReceiverLog : LogFrame {
+  std::vector<measure::ReceivedLine> lines;
+};
+
+inline bool is_warm_up(const measure::SentLine& line) {
+  return line.flags & measure::line_warm_up;
+}
+inline bool is_warm_up(const measure::ReceivedLine& line) {
+  return line.flags & measure::line_warm_up;
+}
+
+struct ServiceLogs {
+  /// Together they take about 1 GiB.
+  static constexpr std::int64_t lines_max = 16'000'000;
+
+  std::vector<SenderLog> senders;  // by rising number
+  std::vector<ReceiverLog> receivers;
+};
+
+/// Empty result: `error` says why (unreadable file, more lines than are held, cancelled).
+std::optional<ServiceLogs> read_logs(const QString& run_folder, QString& error, const std::atomic<bool>* cancelled = nullptr);
+
+}  // namespace n2nq::app

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/stored_run.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <charconv>
+#include <limits>
+
+#include "app/control/summary.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr qint64 summary_bytes_max = 256 << 20;  // a thousand services take 4 MB
+
+const char* const needed[] = {"format",      "run",      "verdict",      "reasons",  "started", "settings",
+                              "environment", "ledger",   "latency_us",   "stages",   "rates",   "logs",
+                              "events",      "services", "messages_tsv", "delay_ms", "lag_us",  "latency_from_plan_us"};
+
+QString problem_of(const Json& summary) {
+  if (!summary.is_object()) return "is not a JSON object";
+  for (const char* key : needed) {
+    if (!summary.contains(key)) return QString("has no \"%1\"").arg(key);
+  }
+  const Json& format = summary.at("format");
+  if (!format.is_number_integer()) return "has a \"format\" that is no number";
+  if (format.get<int>() > summary_format) {
+    return QString("has format %1, which is newer than this program's %2: use a newer n2nq-bench")
+        .arg(format.get<int>())
+        .arg(summary_format);
+  }
+  if (!summary.at("verdict").is_string() || !summary.at("settings").is_object() || !summary.at("ledger").is_object()) {
+    return "is not what n2nq-bench writes";
+  }
+  return {};
+}
+
+/// A service by its name, "R001" or "R1", in a list of objects with numbers.
+const Json* service_at(const Json& services, std::string_view name) {
+  int number = 0;
+  if (name.size() < 2 || std::from_chars(name.data() + 1, name.data() + name.size(), number).ptr != name.data() + name.size())
+    return nullptr;
+  for (const Json& service : services) {
+    if (service.is_object() && service.value("number", 0) == number) return &service;
+  }
+  return nullptr;
+}
+
+void collect(const Json& from, const std::string& path, std::vector<std::string>& out) {
+  if (from.is_number() || from.is_null()) {
+    out.push_back(path);
+  } else if (from.is_object()) {
+    for (const auto& [key, value] : from.items()) collect(value, path.empty() ? key : path + '.' + key, out);
+  }
+}
+
+}  // namespace
+
+QString StoredRun::name() const {
+  return QFileInfo(folder).fileName();
+}
+
+bool StoredRun::has_every_line() const {
+  const Json& logs = summary.at("logs");
+  if (logs.value("mode", "") != "all") return false;
+  for (const char* group : {"senders", "receivers"}) {
+    const auto found = logs.find(group);
+    if (found == logs.end() || !found->is_object() || found->value("dropped", 1) != 0) return false;
+  }
+  return true;
+}
+
+std::optional<StoredRun> read_run(const QString& folder, QString& error) {
+  const QString path = QDir(folder).absoluteFilePath("summary.json");
+  QFile file(path);
+  if (!QFileInfo(folder).isDir()) return error = QString("%1: there is no such folder").arg(folder), std::nullopt;
+  if (!file.exists()) {
+    const bool started = QFileInfo::exists(QDir(folder).filePath("settings.yaml"));
+    error = started ? QString("%1 has no summary.json: that run did not finish").arg(folder)
+                    : QString("%1 has no summary.json: it is not the folder of a run").arg(folder);
+    return {};
+  }
+  if (!file.open(QIODevice::ReadOnly)) return error = QString("Cannot read %1: %2").arg(path, file.errorString()), std::nullopt;
+  if (file.size() > summary_bytes_max) return error = QString("%1 is larger than any summary").arg(path), std::nullopt;
+  StoredRun run;
+  run.folder = QDir::cleanPath(QDir(folder).absolutePath());
+  const QByteArray bytes = file.readAll();
+  run.summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const QString problem = run.summary.is_discarded() ? QString("is not JSON") : problem_of(run.summary);
+  if (!problem.isEmpty()) return error = QString("%1 %2").arg(path, problem), std::nullopt;
+  return run;
+}
+
+std::optional<double> figure_at(const Json& summary, std::string_view path) {
+  const Json* at = &summary;
+  while (!path.empty()) {
+    const auto dot = path.find('.');
+    const std::string_view name = path.substr(0, dot);
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+    if (at->is_array()) {
+      at = service_at(*at, name);
+      if (at == nullptr) return {};
+      continue;
+    }
+    const auto found = at->is_object() ? at->find(std::string(name)) : at->end();
+    if (!at->is_object() || found == at->end()) return {};
+    at = &*found;
+  }
+  if (at->is_null()) return std::numeric_limits<double>::quiet_NaN();
+  return at->is_number() ? std::optional(at->get<double>()) : std::nullopt;
+}
+
+std::vector<std::string> figure_paths(const Json& summary) {
+  std::vector<std::string> out;
+  for (const char* part : {"latency_us", "latency_from_plan_us", "delay_ms", "lag_us", "stages", "rates", "plan", "ledger", "broker",
+                           "messages_tsv", "logs"}) {
+    if (const auto found = summary.find(part); found != summary.end()) collect(*found, part, out);
+  }
+  return out;
+}
+
+std::string unit_of_path(std::string_view path) {
+  if (path.ends_with(".count") || path.ends_with(".left_out")) return {};
+  for (std::string_view rest = path; !rest.empty();) {
+    const auto dot = rest.rfind('.');
+    const std::string_view name = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
+    for (const auto& [suffix, unit] : {std::pair<std::string_view, const char*>{"_bytes_per_s", "B/s"},
+                                       {"_per_s", "/s"},
+                                       {"_us", "µs"},
+                                       {"_ms", "ms"},
+                                       {"_ns", "ns"},
+                                       {"_mib", "MiB"},
+                                       {"_s", "s"},
+                                       {"bytes", "B"},
+                                       {"bytes_max", "B"}}) {
+      if (name.ends_with(suffix)) return unit;
+    }
+    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(0, dot);
+  }
+  return {};
+}
+
+}  // namespace n2nq::app

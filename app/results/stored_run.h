@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run as its folder tells it: read back, never changed. Any thread.
+#pragma once
+
+#include <QString>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace n2nq::app {
+
+struct StoredRun {
+  QString folder;          // absolute
+  nlohmann::json summary;  // summary.json, with the parts every summary has
+
+  /// The folder's last part.
+  QString name() const;
+  std::string verdict() const { return summary.at("verdict").get<std::string>(); }
+  bool broadcaster() const { return summary.at("settings").at("queue").at("mode") == "broadcaster"; }
+  /// Whether each message has a line in a service log: `log: all`, nothing dropped.
+  bool has_every_line() const;
+};
+
+/// Empty result: `error` says what is wrong with the folder.
+std::optional<StoredRun> read_run(const QString& folder, QString& error);
+
+/// A number of the summary by its path: "latency_us.p99", "ledger.total.lost", "services.receivers.R001.latency_us.p50". Empty: the
+/// summary knows no such figure; NaN: it does, and the run gave none (null).
+std::optional<double> figure_at(const nlohmann::json& summary, std::string_view path);
+/// Every path that leads to a number (or null), services left out: for help and for nearest names.
+std::vector<std::string> figure_paths(const nlohmann::json& summary);
+/// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.
+std::string unit_of_path(std::string_view path);
+
+}  // namespace n2nq::app

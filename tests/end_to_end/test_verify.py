@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`n2nq-bench verify`: agrees with what real runs leave, and finds a flipped byte."""
+import json
+import random
+import subprocess
+import unittest
+
+from bench import BIN, BenchCase
+
+FLIPS = 60  # for each kind of file
+
+
+def verify(folder):
+    done = subprocess.run([BIN / "n2nq-bench", "verify", "--json", folder], capture_output=True, text=True, timeout=120)
+    return done.returncode, json.loads(done.stdout) if done.stdout else None
+
+
+class Verify(BenchCase):
+    def run_small(self, *settings, more=(), **named):
+        small = ("senders.amount=4", "receivers.amount=3", "senders.duration_s=none", "senders.messages=60", "senders.delay_ms=10", *settings)
+        return self.run_bench("quick", *(word for setting in small for word in ("--set", setting)), *more, **named)
+
+    def assert_agrees(self, folder):
+        code, found = verify(folder)
+        self.assertEqual((code, found and found["differences"]), (0, []), found)
+        self.assertGreater(found["compared"], 500)
+
+    def test_agrees_with_every_kind_of_run(self):
+        for number, settings in enumerate([
+                (),
+                ("senders.warmup_messages=7", "queue.responses=true"),
+                ("queue.mode=load-balancer", "senders.size_bytes=[20, 100]"),
+                ("queue.mode=load-balancer", "queue.responses=true", "queue.requests=true", "senders.warmup_messages=3"),
+                ("senders.delay_ms=0", "senders.messages=500"),
+                ("queue.remove=after-time", "queue.retention_s=0.1")]):
+            with self.subTest(settings):
+                self.assert_agrees(self.run_small(*settings, out=f"run{number}"))
+
+    def test_agrees_with_runs_of_killed_groups(self):
+        for number, faults in enumerate([
+                ("kill:receivers@0.5", "restart:receivers@0.8"),
+                ("kill:senders@0.5", "restart:senders@0.8"),
+                ("disconnect:R001@0.5",)]):
+            with self.subTest(faults):
+                more = [word for fault in faults for word in ("--fault", fault)]
+                folder = self.run_small("senders.messages=300", "queue.responses=true", more=more, out=f"run{number}", expect_exit=None)
+                self.assert_agrees(folder)
+
+    def test_finds_a_flipped_byte(self):
+        folder = self.run_small("senders.warmup_messages=2")
+        self.assert_agrees(folder)
+        draw = random.Random(20)
+        for pattern, lines_of in [("senders/S*.log", data_lines), ("receivers/R*.log", data_lines), ("messages.tsv", data_lines),
+                                  ("latency.hgrm", whole), ("summary.json", figures_of_summary)]:
+            missed = []
+            for _ in range(FLIPS):
+                path = draw.choice(sorted(folder.glob(pattern)))
+                before = path.read_bytes()
+                at = draw.choice(lines_of(before))
+                flipped = bytearray(before)
+                flipped[at] ^= 1 << draw.randrange(7)
+                path.write_bytes(flipped)
+                code, _ = verify(folder)
+                if code == 0:
+                    begin = before.rfind(b"\n", 0, at) + 1
+                    missed.append((path.name, at - begin, before[begin:before.find(b"\n", at)], bytes(flipped[begin:before.find(b"\n", at)])))
+                path.write_bytes(before)
+            self.assertEqual(missed, [], pattern)
+        self.assert_agrees(folder)
+
+    def test_says_why_it_cannot_tell(self):
+        code, found = verify(self.run_small("log=off", out="off"))
+        self.assertEqual(code, 1)
+        self.assertIn("log: off", found["not_possible"])
+        done = subprocess.run([BIN / "n2nq-bench", "verify", self.folder], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("not the folder of a run", done.stderr)
+
+
+def data_lines(text):
+    """Places in the lines of messages."""
+    places, begin = [], 0
+    for line in text.splitlines(keepends=True):
+        if not line.startswith((b"#", b"receiver\t")):
+            places += range(begin, begin + len(line))
+        begin += len(line)
+    return places
+
+
+def whole(text):
+    return range(len(text))
+
+
+def figures_of_summary(text):
+    """Places in the digits of latency, delay and lag figures, of all and of each service, and of the ledger's total."""
+    places, begin, inside = [], 0, False
+    for line in text.splitlines(keepends=True):
+        name = line.strip().split(b'"')[1] if b'"' in line else b""
+        if line.rstrip().endswith(b"{"):
+            inside = name in (b"latency_us", b"latency_from_plan_us", b"delay_ms", b"lag_us", b"total") and line.startswith(b' "') or (
+                inside and not name)
+            if name == b"total":
+                inside = True
+        elif inside and name in (b"count", b"mean", b"mean_lowest_95", b"p50", b"p90", b"p95", b"p99", b"p99_9", b"max", b"min", b"left_out",
+                                 b"attempted", b"delivered", b"lost"):
+            colon = line.index(b":")
+            places += [begin + i for i, byte in enumerate(line) if i > colon and 0x30 <= byte <= 0x39]
+        begin += len(line)
+    return places
+
+
+if __name__ == "__main__":
+    unittest.main()
