@@ -46,11 +46,16 @@ class RunParser {
       if (const auto wrong = parse_planned_request(*request, arguments_.steps.emplace_back())) {
         problem_ = "--request " + *request + ": " + *wrong;
       }
+    } else if (const auto bound = value_of("--assert", word)) {
+      Assertion& assertion = arguments_.assertions.emplace_back();
+      auto wrong = parse_assertion(*bound, assertion);
+      if (!wrong) wrong = check_path(assertion);
+      if (wrong) problem_ = "--assert " + *wrong;
     } else if (problem_) {
       return;
     } else if (word.starts_with('-')) {
       problem_ = word + " is not an option of run (nearest: " +
-                 std::string(nearest_word(word, {"--set", "--out", "--hosts", "--fault", "--request", "--strict", "--json", "--help"})) + ")";
+                 std::string(nearest_word(word, {"--set", "--out", "--hosts", "--fault", "--request", "--assert", "--strict", "--json", "--help"})) + ")";
     } else if (!arguments_.what.empty()) {
       problem_ = "run takes one preset or settings file; there are two: " + arguments_.what + " and " + word;
     } else {
@@ -65,6 +70,7 @@ class RunParser {
     if (at_ == words_.size()) {
       problem_ =
           option + (option == "--set"       ? " needs a setting, such as: --set senders.amount=20"
+                    : option == "--assert"  ? " needs a figure and a bound, such as: --assert \"latency_us.p99 < 500\""
                     : option == "--hosts"   ? " needs a file, such as: --hosts lab/hosts.yaml"
                     : option == "--fault"   ? " needs a fault, such as: --fault kill:receivers@5"
                     : option == "--request" ? " needs a request, such as: --request '{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@5'"
@@ -185,7 +191,8 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
 std::string help_text() {
   return R"(n2nq-bench                  opens the window
 n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--hosts FILE]
-                   [--fault WHAT:WHOM@SECONDS]... [--request REQUEST@SECONDS]... [--strict] [--json]
+                   [--fault WHAT:WHOM@SECONDS]... [--request REQUEST@SECONDS]...
+                   [--assert "FIGURE < NUMBER"]... [--strict] [--json]
                             runs once without a window
 n2nq-bench hosts list [--hosts FILE] [--json]
                             lists the lab machines
@@ -213,13 +220,17 @@ run
                             stop-reading, confirm-nothing, answer-negatively, normal : one receiver
   --request REQUEST@SECONDS lets receivers ask for something else from then on, with queue.requests on; may be
                             given again; such as --request '{receivers: R1-R25, senders: S1-S10, sizes: 20-100}@5'
+  --assert "FIGURE < NUMBER"
+                            a figure of summary.json by its path, such as latency_us.p99 or ledger.total.expired, and
+                            its bound (< <= > >= == !=); where it is not met the exit code is 1; may be given again
   --strict                  a degraded run ends with exit code 1
-  --json                    prints summary.json on stdout and nothing else there
+  --json                    prints one JSON object per line on stdout and nothing else there: progress once a second,
+                            {"progress": ...}, and last the summary
 
 hosts check
   --port PORT               on which the machines try to reach each other (otherwise a free one)
 
-Exit code: 0 clean, stopped or degraded; 1 broken (with --strict also degraded); 2 bad input;
+Exit code: 0 clean, stopped or degraded; 1 broken (with --strict also degraded), or an --assert not met; 2 bad input;
 130 interrupted (Ctrl+C stops in order and keeps what was measured, a second one kills at once).
 )";
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/control/planned_step.h"
+#include "app/results/assertion.h"
 
 namespace n2nq::app {
 
@@ -19,6 +20,7 @@ struct Arguments {
   std::vector<std::pair<std::string, std::string>> settings;  // run: --set, in order
   std::string out;                                            // run: --out; empty: the user's data directory
   std::vector<PlannedStep> steps;                             // run: --fault and --request
+  std::vector<Assertion> assertions;                          // run, case: --assert
   std::string hosts;                                          // run, hosts: --hosts; empty: the user's own file
   std::vector<std::string> folders;                           // verify, compare, report: in order
   int port = 0;                                               // hosts check: --port

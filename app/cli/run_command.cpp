@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <cmath>
 
 #include "app/cli/interrupts.h"
 #include "app/cli/result_table.h"
@@ -21,14 +22,17 @@ QString text_of(const std::string& text) {
   return QString::fromStdString(text);
 }
 
+constexpr int json_every_ms = 1000;
+
 /// What is planned for a time that the run is not expected to reach. It is made if the run takes longer than planned.
 QStringList steps_too_late(const Arguments& arguments, const Settings& settings) {
   const auto duration_s = settings.planned_duration_s();
   QStringList told;
   for (const PlannedStep& step : arguments.steps) {
     if (!duration_s || step.at_s <= *duration_s) continue;
-    told += QString("%1: planned for %2 s, but the last message is due at %3 s; it is done only if the run "
-                    "takes longer, as it does while N2NQ still has messages for receivers")
+    told += QString(
+                "%1: planned for %2 s, but the last message is due at %3 s; it is done only if the run "
+                "takes longer, as it does while N2NQ still has messages for receivers")
                 .arg(step_sentence(step))
                 .arg(step.at_s)
                 .arg(*duration_s, 0, 'f', 1);
@@ -83,9 +87,8 @@ int RunCommand::execute() {
   control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
-  const auto show_progress = [this] { terminal_.progress(progress_text()); };
-  connect(control_.get(), &RunControl::figures_changed, this, show_progress);
-  connect(control_.get(), &RunControl::bringing_back_changed, this, show_progress);
+  connect(control_.get(), &RunControl::figures_changed, this, &RunCommand::show_progress);
+  connect(control_.get(), &RunControl::bringing_back_changed, this, &RunCommand::show_progress);
   connect(
       control_.get(), &RunControl::finished, this, [] { QCoreApplication::quit(); }, Qt::QueuedConnection);
 
@@ -106,6 +109,39 @@ void RunCommand::interrupt() {
   terminal_.say(interrupted_ ? "n2nq-bench: killing at once" : "n2nq-bench: stopping in order; once more kills at once");
   interrupted_ = true;
   control_->stop_all();
+}
+
+void RunCommand::show_progress() {
+  terminal_.progress(progress_text());
+  if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
+  since_progress_.start();
+  terminal_.print(progress_json() + '\n');
+}
+
+QString RunCommand::progress_json() const {
+  const LiveFigures& figures = control_->figures();
+  // What is not known is null, as in the summary.
+  const auto number = [](double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
+  const double done = control_->progress(), left_s = control_->seconds_left();
+  const char* doing = control_->brought_back() >= 0           ? "fetching logs"
+                      : control_->state() == RunState::ending ? "ending"
+                      : control_->draining()                  ? "draining"
+                      : control_->warming_up()                ? "warming up"
+                                                              : "running";
+  const nlohmann::ordered_json progress = {
+      {"doing", doing},
+      {"at_s", number(figures.t_s)},
+      {"done", done >= 0 ? number(done) : nullptr},
+      {"left_s", done >= 0 ? number(std::max(0.0, left_s)) : nullptr},
+      {"planned", figures.planned >= 0 ? nlohmann::ordered_json(figures.planned) : nullptr},
+      {"sent", figures.attempted},
+      {"received", figures.received},
+      {"in_flight", figures.in_flight},
+      {"sent_per_s", number(figures.sent_per_s)},
+      {"received_per_s", number(figures.received_per_s)},
+      {"latency_us",
+       {{"p50", number(figures.latency.p50_us)}, {"p99", number(figures.latency.p99_us)}, {"max", number(figures.latency.max_us)}}}};
+  return text_of(nlohmann::ordered_json{{"progress", progress}}.dump());
 }
 
 QString RunCommand::progress_text() const {
@@ -134,16 +170,26 @@ QString RunCommand::progress_text() const {
 int RunCommand::report() {
   const RunOutcome& outcome = control_->outcome();
   auto summary = nlohmann::ordered_json::parse(outcome.summary);
+  std::vector<AssertionResult> checked;
+  for (const Assertion& assertion : arguments_.assertions) checked.push_back(check_assertion(assertion, summary));
   bool printed = false;
   if (arguments_.json) {
     summary["folder"] = outcome.folder.toStdString();
-    printed = terminal_.print(text_of(summary.dump(1)) + '\n');
+    if (!checked.empty()) summary["assertions"] = assertions_json(checked);
+    printed = terminal_.print(text_of(summary.dump()) + '\n');
   } else {
     printed = terminal_.print(result_table(summary, outcome.folder));
   }
+  bool met = true, known = true;
+  for (const AssertionResult& result : checked) {
+    terminal_.say("n2nq-bench: --assert " + result.sentence());
+    met = met && result.met;
+    known = known && result.known;
+  }
   if (interrupted_) return exit_interrupted;
   if (!printed) return exit_failed;  // whoever reads it has no result
-  const bool bad = outcome.verdict == Verdict::broken || (arguments_.strict && outcome.verdict == Verdict::degraded);
+  if (!known) return exit_bad_input;
+  const bool bad = !met || outcome.verdict == Verdict::broken || (arguments_.strict && outcome.verdict == Verdict::degraded);
   return bad ? exit_failed : exit_good;
 }
 

@@ -2,6 +2,7 @@
 // `n2nq-bench run`: one run from settings to verdict, without a window.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QStringList>
 #include <memory>
 #include <optional>
@@ -30,12 +31,16 @@ class RunCommand : public QObject {
 
  private:
   void interrupt();
+  void show_progress();
   QString progress_text() const;
+  /// The same as one line for machines.
+  QString progress_json() const;
   int report();
 
   Arguments arguments_;
   Terminal& terminal_;
   std::unique_ptr<RunControl> control_;
+  QElapsedTimer since_progress_;  // told in JSON
   bool interrupted_ = false;
 };
 

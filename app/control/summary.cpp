@@ -282,7 +282,7 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   const PlainJson& receivers = bye_of(record, Role::receivers);
   Json out;
   out["format"] = summary_format;
-  out["run"] = record.folder->name().toStdString();
+  out["run"] = record.folder ? record.folder->name().toStdString() : std::string();
   out["verdict"] = verdict_word(outcome.verdict);
   out["reasons"] = Json::array();
   for (const QString& reason : outcome.reasons) out["reasons"].push_back(reason.toStdString());

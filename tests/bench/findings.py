@@ -162,7 +162,7 @@ def window(seconds):
             found["open"].append(tuple(float(value) for value in re.search(r"latency p50, p99 +([\d.]+) +([\d.]+) µs", told).groups()))
             told = subprocess.run([BIN / "n2nq-bench", "run", "many-services", "--set", f"senders.messages={seconds * 10}", "--json", "--out",
                                    f"{folder}/{i}"], capture_output=True, text=True, check=True).stdout
-            latency = json.loads(told)["latency_us"]
+            latency = json.loads(told.splitlines()[-1])["latency_us"]
             found["headless"].append((latency["p50"], latency["p99"]))
     text = "; ".join(f"{side} " + ", ".join(f"{p50:,.0f}/{p99:,.0f}" for p50, p99 in runs) for side, runs in found.items())
     middle = {side: [sorted(one[i] for one in runs)[1] for i in (0, 1)] for side, runs in found.items()}

@@ -27,7 +27,7 @@ class DiskFull(BenchCase):
         self.assertTrue(done.stdout, done.stderr)
         self.assertEqual(done.returncode, 1, done.stderr)
 
-        summary = json.loads(done.stdout)  # stdout has room where the disk has none
+        summary = json.loads(done.stdout.splitlines()[-1])  # stdout has room where the disk has none
         total = summary["ledger"]["total"]
         self.assertEqual((total["attempted"], total["delivered"], total["lost"]), (2_500, 125_000, 0), summary["reasons"])
         self.assertEqual(summary["latency_us"]["count"], 125_000)

@@ -199,7 +199,7 @@ class Check:
             self.wrong.append(f"did not end within {DEADLINE_S} s")
             return
         try:
-            self.summary = json.loads(output)
+            self.summary = json.loads(output.splitlines()[-1])
             self.check_ledger()
             self.check_verdict(process.returncode)
             result = verify(self.folder / "run")

@@ -136,12 +136,39 @@ TEST_F(CliTest, the_load_balancer_delivers_each_message_once) {
   EXPECT_EQ(result["ledger"]["total"]["delivered"], 50);
 }
 
-TEST_F(CliTest, json_is_all_there_is_on_stdout) {
+TEST_F(CliTest, json_is_an_object_per_line_and_the_summary_is_the_last) {
   EXPECT_EQ(run(short_run({"--json", "--out", out})), 0) << errors();
-  const Json printed = Json::parse(bench.readAllStandardOutput().toStdString(), nullptr, false);
+  const QByteArrayList lines = bench.readAllStandardOutput().trimmed().split('\n');
+  ASSERT_GE(lines.size(), 2);
+  for (const QByteArray& line : lines.first(lines.size() - 1)) {
+    const Json object = Json::parse(line.toStdString(), nullptr, false);
+    ASSERT_TRUE(object.is_object()) << line.toStdString();
+    EXPECT_TRUE(object["progress"]["sent"].is_number()) << line.toStdString();
+  }
+  const Json printed = Json::parse(lines.last().toStdString(), nullptr, false);
   ASSERT_TRUE(printed.is_object());
   EXPECT_EQ(printed["verdict"], "clean");
   EXPECT_EQ(printed["folder"], out.toStdString());
+}
+
+TEST_F(CliTest, an_assertion_that_is_not_met_says_by_how_much_and_fails) {
+  EXPECT_EQ(run(short_run({"--assert", "ledger.total.delivered == 500", "--assert", "latency_us.count <= 400", "--out", out})), 1);
+  const std::string said = errors();
+  EXPECT_NE(said.find("ledger.total.delivered == 500: met: 500"), std::string::npos) << said;
+  EXPECT_NE(said.find("latency_us.count <= 400: not met: 500, 100 (25 %) too much"), std::string::npos) << said;
+}
+
+TEST_F(CliTest, assertions_that_are_met_do_not_fail) {
+  EXPECT_EQ(run(short_run({"--assert", "services.receivers.R001.latency_us.count == 50", "--assert", "ledger.total.lost<1", "--out", out})), 0) << errors();
+}
+
+TEST_F(CliTest, an_assertion_about_no_figure_is_bad_input_and_nothing_is_run) {
+  EXPECT_EQ(run(short_run({"--assert", "latency_us.p98 < 500", "--out", out})), 2);
+  const std::string said = errors();
+  EXPECT_NE(said.find("\"latency_us.p98\" is no figure of a run (nearest: latency_us.p9"), std::string::npos) << said;
+  EXPECT_FALSE(QFile::exists(out));
+  EXPECT_EQ(run(short_run({"--assert", "latency_us.p99 under 500", "--out", out})), 2);
+  EXPECT_NE(errors().find("such as \"latency_us.p99 < 500\""), std::string::npos);
 }
 
 TEST_F(CliTest, a_run_can_be_repeated_from_its_folder) {

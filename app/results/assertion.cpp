@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/assertion.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "app/control/summary.h"
+#include "app/results/stored_run.h"
+#include "app/settings/text_value.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+using Relation = Assertion::Relation;
+
+struct Sign {
+  std::string_view text;
+  Relation relation;
+};
+// The longer ones first: "<=" begins with "<".
+constexpr Sign signs[] = {{"<=", Relation::at_most},   {">=", Relation::at_least}, {"==", Relation::equal},
+                          {"!=", Relation::different}, {"<", Relation::less},      {">", Relation::greater}};
+
+bool holds(double value, Relation relation, double bound) {
+  switch (relation) {
+    case Relation::less:
+      return value < bound;
+    case Relation::at_most:
+      return value <= bound;
+    case Relation::greater:
+      return value > bound;
+    case Relation::at_least:
+      return value >= bound;
+    case Relation::equal:
+      return value == bound;
+    case Relation::different:
+      return value != bound;
+  }
+  return false;
+}
+
+/// What every summary has, whatever the run: figures as nulls.
+const std::vector<std::string>& known_paths() {
+  static const std::vector<std::string> paths = [] {
+    RunRecord nothing;
+    return figure_paths(Json::parse(summary_json(nothing, measure::Ledger(), RunOutcome(), MasterFile()).dump()));
+  }();
+  return paths;
+}
+
+QString number(double value) {
+  return QString::number(value, 'g', 6);
+}
+
+}  // namespace
+
+std::optional<std::string> parse_assertion(const std::string& text, Assertion& out) {
+  constexpr const char* example = R"( must be a figure, one of < <= > >= == != and a number, such as "latency_us.p99 < 500")";
+  std::size_t at = std::string::npos;
+  const Sign* found = nullptr;
+  for (const Sign& sign : signs) {
+    if (const auto place = text.find(sign.text); place != std::string::npos && place < at) at = place, found = &sign;
+  }
+  if (found == nullptr) return in_quotes(text) + example;
+  out.text = std::string(trimmed(text));
+  out.path = std::string(trimmed(std::string_view(text).substr(0, at)));
+  out.relation = found->relation;
+  const std::string_view bound = trimmed(std::string_view(text).substr(at + found->text.size()));
+  const auto [end, result] = std::from_chars(bound.data(), bound.data() + bound.size(), out.bound);
+  const bool is_number = !bound.empty() && result == std::errc{} && end == bound.data() + bound.size() && std::isfinite(out.bound);
+  if (out.path.empty() || out.path.find(' ') != std::string::npos || !is_number) return in_quotes(text) + example;
+  return {};
+}
+
+std::optional<std::string> check_path(const Assertion& assertion) {
+  const std::string& path = assertion.path;
+  const auto& known = known_paths();
+  // Which of these there are depends on the run: told when it has ended.
+  if (path.starts_with("services.") || path.starts_with("ledger.warmup.") || path.ends_with(".bound_us")) return {};
+  if (std::find(known.begin(), known.end(), path) != known.end()) return {};
+  const std::vector<std::string_view> words(known.begin(), known.end());
+  return in_quotes(path) + " is no figure of a run (nearest: " + std::string(nearest_word(path, words)) + ")";
+}
+
+QString AssertionResult::sentence() const {
+  const QString text = QString::fromStdString(assertion.text);
+  if (!known) return QString("%1: the summary has no figure %2").arg(text, QString::fromStdString(assertion.path));
+  if (std::isnan(value)) return QString("%1: not met: the run gave no such figure").arg(text);
+  const QString unit = QString::fromStdString(unit_of_path(assertion.path));
+  const auto with_unit = [&unit](double of) { return unit.isEmpty() ? number(of) : number(of) + ' ' + unit; };
+  if (met) return QString("%1: met: %2").arg(text, with_unit(value));
+  const double off = std::abs(value - assertion.bound);
+  QString by = with_unit(off);
+  if (assertion.bound != 0) by += QString(" (%1 %)").arg(QString::number(off / std::abs(assertion.bound) * 100, 'g', 3));
+  switch (assertion.relation) {
+    case Relation::equal:
+    case Relation::different:
+      return QString("%1: not met: %2").arg(text, with_unit(value));
+    default:
+      if (off == 0) return QString("%1: not met: it is exactly that").arg(text);
+      return QString("%1: not met: %2, %3 too %4").arg(text, with_unit(value), by, value > assertion.bound ? "much" : "little");
+  }
+}
+
+AssertionResult check_assertion(const Assertion& assertion, const Json& summary) {
+  AssertionResult result{assertion};
+  const auto value = figure_at(summary, assertion.path);
+  result.known = value.has_value();
+  result.value = value.value_or(std::nan(""));
+  result.met = !std::isnan(result.value) && holds(result.value, assertion.relation, assertion.bound);
+  return result;
+}
+
+nlohmann::ordered_json assertions_json(const std::vector<AssertionResult>& results) {
+  auto out = nlohmann::ordered_json::array();
+  for (const AssertionResult& result : results) {
+    out.push_back({{"assert", result.assertion.text},
+                   {"value", std::isnan(result.value) ? nlohmann::ordered_json() : nlohmann::ordered_json(result.value)},
+                   {"met", result.met},
+                   {"said", result.sentence().toStdString()}});
+  }
+  return out;
+}
+
+}  // namespace n2nq::app
