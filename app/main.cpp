@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
+#include "app/cli/compare_command.h"
 #include "app/cli/hosts_command.h"
 #include "app/cli/presets_command.h"
 #include "app/cli/run_command.h"
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
   QCoreApplication application(argc, argv);
   if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
   if (arguments.command == Command::verify) return verify_runs(arguments, terminal);
+  if (arguments.command == Command::compare) return compare_results(arguments, terminal);
   if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
   if (arguments.command == Command::hosts_check) return check(arguments, terminal);
   return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;

@@ -179,12 +179,13 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "run") return RunParser(words).parse();
   if (words[0] == "hosts") return parse_hosts(words);
   if (words[0] == "verify") return parse_folders(Command::verify, words, 1, folders_max);
+  if (words[0] == "compare") return parse_folders(Command::compare, words, 2, 8);
   if (words[0] == "presets") return alone(Command::presets, words);
   if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "verify", "presets", "settings", "--help", "--version"})) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "verify", "compare", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
@@ -200,6 +201,8 @@ n2nq-bench hosts check [--hosts FILE] [--port PORT] [--json]
                             looks whether they can be used, and how they reach each other
 n2nq-bench verify DIR... [--json]
                             recomputes the files of a run from its service logs
+n2nq-bench compare DIR DIR... [--json]
+                            two to eight results beside each other: runs, or folders that hold runs
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
 n2nq-bench --help, --version

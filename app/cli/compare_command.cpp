@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/compare_command.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/cli/result_table.h"
+#include "app/cli/run_command.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int gap = 2;
+/// What is told of each point where there are several; --json and the report have all.
+const char* const figures_of_many[] = {"latency_us.mean_lowest_95", "latency_us.p50", "latency_us.p99"};
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// Columns as wide as their widest cell, the first to the left, the others to the right.
+QString columns(const std::vector<QStringList>& rows) {
+  std::vector<int> widths;
+  for (const QStringList& row : rows) {
+    widths.resize(std::max<std::size_t>(widths.size(), static_cast<std::size_t>(row.size())));
+    for (qsizetype i = 0; i < row.size(); ++i) {
+      auto& width = widths[static_cast<std::size_t>(i)];
+      width = std::max(width, static_cast<int>(row[i].size()));
+    }
+  }
+  QString out;
+  for (const QStringList& row : rows) {
+    QString line;
+    for (qsizetype i = 0; i < row.size(); ++i) {
+      const int width = widths[static_cast<std::size_t>(i)];
+      line += i == 0 ? left_aligned(row[i], width + gap) : right_aligned(row[i], width) + QString(gap, ' ');
+    }
+    while (line.endsWith(' ')) line.chop(1);
+    out += line + '\n';
+  }
+  return out;
+}
+
+QString texts_block(const QString& title, const std::vector<ComparedText>& texts, const std::vector<ComparedSide>& sides) {
+  if (texts.empty()) return title + ": the same\n\n";
+  std::vector<QStringList> rows{{title + " that differ"}};
+  for (const ComparedSide& side : sides) rows.front() += side.name;
+  for (const ComparedText& text : texts) rows.push_back(QStringList("  " + text.path) + text.texts);
+  return columns(rows) + '\n';
+}
+
+/// Counts are whole, but of several runs their mean is not.
+QString value_text_of(const ComparedFigure& figure, double value) {
+  const bool whole = figure.unit.empty() && !std::isnan(value) && value == std::floor(value);
+  return whole ? grouped(static_cast<std::int64_t>(value)) : figure_text(value);
+}
+
+QString difference_text(const ComparedFigure& figure, std::size_t side) {
+  const Difference& difference = figure.differences[side];
+  if (std::isnan(difference.difference)) return difference.words(figure.is_time());
+  if (difference.from == 0 && difference.to == 0) return "both 0";
+  const QString sign = difference.difference > 0 ? "+" : difference.difference < 0 ? QString::fromUtf8("−") : "";
+  QString text = sign + value_text_of(figure, std::abs(difference.difference));
+  if (!std::isnan(difference.percent)) {
+    const QString percent = QString::number(std::abs(difference.percent), 'f', std::abs(difference.percent) < 10 ? 1 : 0);
+    text += QString::fromUtf8(" (%1%2 %)").arg(sign, percent);
+  }
+  return text + ", " + difference.words(figure.is_time());
+}
+
+bool told(const ComparedFigure& figure, bool many_points) {
+  if (!many_points) {
+    return std::any_of(figure.values.begin(), figure.values.end(), [](double value) { return !std::isnan(value); });
+  }
+  return std::any_of(std::begin(figures_of_many), std::end(figures_of_many), [&](const char* path) { return figure.path == path; });
+}
+
+QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>& sides, bool many_points) {
+  std::vector<QStringList> rows{{point.label.isEmpty() ? QString("figure") : point.label}};
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    rows.front() += QString("%1 (%2 run%3)").arg(sides[i].name).arg(point.repeats[i]).arg(point.repeats[i] == 1 ? "" : "s");
+    if (i > 0) rows.front() += QString("against %1").arg(sides[0].name);
+  }
+  for (const ComparedFigure& figure : point.figures) {
+    if (!told(figure, many_points)) continue;
+    QStringList row("  " + text_of(figure.path) + (figure.unit.empty() ? QString() : " " + text_of(figure.unit)));
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      row += value_text_of(figure, figure.values[i]);
+      if (i > 0) row += difference_text(figure, i);
+    }
+    rows.push_back(row);
+  }
+  return columns(rows) + '\n';
+}
+
+nlohmann::ordered_json number(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+nlohmann::ordered_json texts_json(const std::vector<ComparedText>& texts) {
+  auto out = nlohmann::ordered_json::object();
+  for (const ComparedText& text : texts) {
+    for (const QString& value : text.texts) out[text.path.toStdString()].push_back(value.toStdString());
+  }
+  return out;
+}
+
+nlohmann::ordered_json figure_json(const ComparedFigure& figure) {
+  nlohmann::ordered_json out = {{"unit", figure.unit}, {"sides", nlohmann::ordered_json::array()}};
+  for (std::size_t i = 0; i < figure.values.size(); ++i) {
+    nlohmann::ordered_json side = {{"value", number(figure.values[i])}, {"samples", figure.samples[i]}};
+    if (i > 0) {
+      const Difference& difference = figure.differences[i];
+      side["difference"] = number(difference.difference);
+      side["percent"] = number(difference.percent);
+      const bool has = difference.kind == Difference::Kind::shown || difference.kind == Difference::Kind::not_shown;
+      side["percent_95"] =
+          has ? nlohmann::ordered_json{difference.percent_interval.low, difference.percent_interval.high} : nlohmann::ordered_json();
+      side["said"] = difference.words(figure.is_time()).toStdString();
+    }
+    out["sides"].push_back(std::move(side));
+  }
+  return out;
+}
+
+}  // namespace
+
+QString comparison_text(const Comparison& comparison) {
+  QString out =
+      texts_block("settings", comparison.settings, comparison.sides) + texts_block("environment", comparison.environment, comparison.sides);
+  const bool many = comparison.points.size() > 1;
+  for (const ComparedPoint& point : comparison.points) out += point_block(point, comparison.sides, many);
+  for (const ComparedSide& side : comparison.sides) {
+    for (const QString& left_out : side.left_out) out += "left out: " + left_out + '\n';
+  }
+  return out;
+}
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison) {
+  nlohmann::ordered_json out;
+  for (const ComparedSide& side : comparison.sides) {
+    out["sides"].push_back({{"name", side.name.toStdString()}, {"folder", side.folder.toStdString()}, {"runs", side.runs.size()}});
+  }
+  out["settings"] = texts_json(comparison.settings);
+  out["environment"] = texts_json(comparison.environment);
+  out["points"] = nlohmann::ordered_json::array();
+  for (const ComparedPoint& point : comparison.points) {
+    nlohmann::ordered_json entry = {{"point", point.label.toStdString()}, {"repeats", point.repeats}};
+    for (const ComparedFigure& figure : point.figures) entry["figures"][figure.path] = figure_json(figure);
+    out["points"].push_back(std::move(entry));
+  }
+  return out;
+}
+
+int compare_results(const Arguments& arguments, Terminal& terminal) {
+  std::vector<ComparedSide> sides;
+  for (const std::string& folder : arguments.folders) {
+    QString error;
+    terminal.progress("reading " + text_of(folder));
+    auto side = read_side(text_of(folder), error);
+    if (!side) {
+      terminal.say("n2nq-bench: " + error);
+      return exit_bad_input;
+    }
+    sides.push_back(std::move(*side));
+  }
+  const Comparison comparison = compare(std::move(sides));
+  const QString text = arguments.json ? text_of(comparison_json(comparison).dump()) + '\n' : comparison_text(comparison);
+  return terminal.print(text) ? exit_good : exit_failed;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/comparison.h"
+
+#include <QDir>
+#include <QDirIterator>
+#include <QFileInfo>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+using Texts = std::map<QString, QString>;  // path → value
+
+constexpr int runs_max = 5000;  // below one folder
+constexpr int values_told_max = 3;
+
+QString value_of(const Json& value) {
+  return QString::fromStdString(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+void flatten(const Json& from, const QString& path, Texts& out) {
+  if (from.is_object()) {
+    for (const auto& [key, value] : from.items()) {
+      const QString name = QString::fromStdString(key);
+      flatten(value, path.isEmpty() ? name : path + '.' + name, out);
+    }
+  } else {
+    out[path] = value_of(from);
+  }
+}
+
+Texts settings_of(const StoredRun& run) {
+  Texts out;
+  flatten(run.summary.at("settings"), {}, out);
+  for (const char* words : {"title", "description"}) out.erase(words);
+  return out;
+}
+
+/// What stays as it is while a machine does; load, floor and offsets are measured anew each time.
+Texts environment_of(const StoredRun& run) {
+  Texts out;
+  const Json& environment = run.summary.at("environment");
+  for (const char* part : {"versions", "hosts"}) {
+    if (environment.contains(part)) flatten(environment.at(part), part, out);
+  }
+  std::erase_if(out, [](const auto& entry) { return entry.first.endsWith("load_1min") || entry.first.endsWith("time_namespace"); });
+  return out;
+}
+
+/// The values of a side's runs, each once.
+QString together(const std::set<QString>& values) {
+  if (values.empty()) return QString::fromUtf8("–");
+  if (values.size() == 1) return *values.begin();
+  QStringList told(values.begin(), values.end());
+  const auto more = told.size() - values_told_max;
+  if (more > 0) told = told.first(values_told_max) + QStringList{QString("%1 more").arg(more)};
+  return "several: " + told.join(", ");
+}
+
+template <class Of>
+std::vector<ComparedText> differing(const std::vector<ComparedSide>& sides, const std::set<QString>& but, Of&& texts_of) {
+  std::map<QString, std::vector<std::set<QString>>> all;
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    for (const StoredRun& run : sides[side].runs) {
+      for (const auto& [path, text] : texts_of(run)) {
+        auto& values = all[path];
+        values.resize(sides.size());
+        values[side].insert(text);
+      }
+    }
+  }
+  std::vector<ComparedText> out;
+  for (const auto& [path, values] : all) {
+    if (but.contains(path)) continue;
+    bool same = true;
+    for (const auto& value : values) same = same && value == values.front();
+    if (same) continue;
+    ComparedText row{path, {}};
+    for (const auto& value : values) row.texts += together(value);
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+/// The settings that vary within a side: what its points differ in.
+std::set<QString> varying(const std::vector<ComparedSide>& sides) {
+  std::set<QString> out;
+  for (const ComparedSide& side : sides) {
+    std::map<QString, std::set<QString>> values;
+    for (const StoredRun& run : side.runs) {
+      for (const auto& [path, text] : settings_of(run)) values[path].insert(text);
+    }
+    for (const auto& [path, texts] : values) {
+      if (texts.size() > 1) out.insert(path);
+    }
+  }
+  out.erase("seed");  // repeats may well have seeds of their own
+  return out;
+}
+
+/// Numbers by their size, so that 10 does not come before 2.
+struct PointKey {
+  std::vector<QString> values;
+  bool operator<(const PointKey& other) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] == other.values[i]) continue;
+      bool a_number = false, b_number = false;
+      const double a = values[i].toDouble(&a_number), b = other.values[i].toDouble(&b_number);
+      return a_number && b_number && a != b ? a < b : values[i] < other.values[i];
+    }
+    return false;
+  }
+};
+
+ComparedFigure figure_of(const std::string& path, const std::vector<std::vector<const StoredRun*>>& runs) {
+  ComparedFigure figure{.path = path, .unit = unit_of_path(path), .samples = {}, .values = {}, .differences = {}};
+  for (const auto& side : runs) {
+    auto& samples = figure.samples.emplace_back();
+    for (const StoredRun* run : side) {
+      if (const auto value = figure_at(run->summary, path); value && !std::isnan(*value)) samples.push_back(*value);
+    }
+    figure.values.push_back(trimmed_mean(samples));
+    figure.differences.push_back(difference_of(figure.samples.front(), samples));
+  }
+  return figure;
+}
+
+/// The last parts of the folders, with as much before them as makes them different.
+void name_sides(std::vector<ComparedSide>& sides) {
+  for (int parts = 1; parts <= 4; ++parts) {
+    std::set<QString> names;
+    for (ComparedSide& side : sides) {
+      side.name = side.folder.section('/', -parts);
+      names.insert(side.name);
+    }
+    if (names.size() == sides.size()) return;
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string>& compared_figures() {
+  static const std::vector<std::string> paths = {"latency_us.mean_lowest_95",
+                                                 "latency_us.mean",
+                                                 "latency_us.p50",
+                                                 "latency_us.p90",
+                                                 "latency_us.p99",
+                                                 "latency_us.p99_9",
+                                                 "latency_us.max",
+                                                 "latency_from_plan_us.p50",
+                                                 "latency_from_plan_us.p99",
+                                                 "delay_ms.mean",
+                                                 "lag_us.p99",
+                                                 "stages.lag_us.mean",
+                                                 "stages.to_broker_us.mean",
+                                                 "stages.in_queue_us.mean",
+                                                 "stages.to_receiver_us.mean",
+                                                 "rates.sent_per_s",
+                                                 "rates.received_per_s",
+                                                 "ledger.total.lost",
+                                                 "ledger.total.expired",
+                                                 "ledger.total.duplicated"};
+  return paths;
+}
+
+std::optional<ComparedSide> read_side(const QString& folder, QString& error) {
+  ComparedSide side;
+  side.folder = QDir::cleanPath(QDir(folder).absolutePath());
+  if (!QFileInfo(side.folder).isDir()) return error = QString("%1: there is no such folder").arg(folder), std::nullopt;
+  if (QFileInfo::exists(side.folder + "/summary.json")) {
+    auto run = read_run(side.folder, error);
+    if (!run) return {};
+    side.runs.push_back(std::move(*run));
+    return side;
+  }
+  QDirIterator below(side.folder, {"settings.yaml"}, QDir::Files, QDirIterator::Subdirectories);
+  QStringList folders;
+  while (below.hasNext()) {
+    folders += QFileInfo(below.next()).absolutePath();
+    if (folders.size() > runs_max) return error = QString("%1 holds more than %2 runs").arg(folder).arg(runs_max), std::nullopt;
+  }
+  folders.sort();
+  for (const QString& path : folders) {
+    QString problem;
+    if (auto run = read_run(path, problem)) {
+      side.runs.push_back(std::move(*run));
+    } else {
+      side.left_out += problem;
+    }
+  }
+  if (side.runs.empty()) {
+    error = QString("%1 holds no finished run%2").arg(folder, side.left_out.isEmpty() ? QString() : ": " + side.left_out.first());
+    return {};
+  }
+  return side;
+}
+
+Comparison compare(std::vector<ComparedSide> sides) {
+  Comparison out;
+  out.sides = std::move(sides);
+  name_sides(out.sides);
+  const std::set<QString> axes = varying(out.sides);
+  out.settings = differing(out.sides, axes, settings_of);
+  out.environment = differing(out.sides, {}, environment_of);
+
+  std::map<PointKey, std::vector<std::vector<const StoredRun*>>> points;
+  for (std::size_t side = 0; side < out.sides.size(); ++side) {
+    for (const StoredRun& run : out.sides[side].runs) {
+      const Texts settings = settings_of(run);
+      PointKey key;
+      for (const QString& axis : axes) {
+        const auto found = settings.find(axis);
+        key.values.push_back(found == settings.end() ? QString() : found->second);
+      }
+      auto& runs = points[key];
+      runs.resize(out.sides.size());
+      runs[side].push_back(&run);
+    }
+  }
+  for (const auto& [key, runs] : points) {
+    ComparedPoint point;
+    QStringList parts;
+    std::size_t i = 0;
+    for (const QString& axis : axes) parts += axis + ' ' + key.values[i++];
+    point.label = parts.join(", ");
+    for (const auto& side : runs) point.repeats.push_back(static_cast<int>(side.size()));
+    for (const std::string& path : compared_figures()) point.figures.push_back(figure_of(path, runs));
+    out.points.push_back(std::move(point));
+  }
+  return out;
+}
+
+}  // namespace n2nq::app

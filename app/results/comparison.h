@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Two to eight results beside each other: what differs in what was asked, where it ran, and what came out. Any thread.
+//
+// A side is a folder: a run, or anything that holds run folders (repeats of one run, a test case). Within a side, runs that agree in all
+// settings that vary on any side are repeats of one point; points of the sides are aligned by those settings.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <optional>
+#include <vector>
+
+#include "app/results/statistics.h"
+#include "app/results/stored_run.h"
+
+namespace n2nq::app {
+
+struct ComparedSide {
+  QString name;    // the folder's last part, or more of it where that is not unique
+  QString folder;  // absolute
+  std::vector<StoredRun> runs;
+  QStringList left_out;  // folders below it that are no finished runs, and why
+};
+
+/// A setting or a fact of the environment, by its path; one text per side, "several: a, b" where a side's own runs differ.
+struct ComparedText {
+  QString path;
+  QStringList texts;
+};
+
+struct ComparedFigure {
+  std::string path;  // in the summary
+  std::string unit;
+  std::vector<std::vector<double>> samples;  // per side: one per run that gave it
+  std::vector<double> values;                // per side: trimmed mean; NaN: none
+  std::vector<Difference> differences;       // per side, against the first; the first one's own is of no meaning
+  bool is_time() const { return unit == "µs" || unit == "ms" || unit == "s" || unit == "ns"; }
+};
+
+struct ComparedPoint {
+  QString label;             // "senders.amount 50, queue.mode broadcaster"; empty: there is only one
+  std::vector<int> repeats;  // per side
+  std::vector<ComparedFigure> figures;
+};
+
+struct Comparison {
+  static constexpr int sides_min = 2, sides_max = 8;
+  std::vector<ComparedSide> sides;
+  std::vector<ComparedText> settings, environment;  // what differs between sides; not what the points differ in
+  std::vector<ComparedPoint> points;
+};
+
+/// Empty result: `error` says why (no run there, an unreadable one, too many).
+std::optional<ComparedSide> read_side(const QString& folder, QString& error);
+Comparison compare(std::vector<ComparedSide> sides);
+
+/// The figures that a comparison shows, by their paths.
+const std::vector<std::string>& compared_figures();
+
+}  // namespace n2nq::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Is one set of repeats different from another? Answered by a bootstrap interval of the difference, and in words. Pure: the same samples
+// give the same answer.
+//
+// A run's figure is one sample; repeats give several. Each side stands as its mean without the lowest and the highest three tenths (a
+// disturbed run must not make a difference). What is drawn anew are the repeats of each side, 4,000 times; the interval is made from the
+// quantiles of the ratios, moved outwards as Student's t is wider than the normal distribution, because few repeats make a plain bootstrap
+// too narrow (T. Hesterberg, What Teachers Should Know About the Bootstrap, 2015: "expanded percentile interval").
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace n2nq::app {
+
+/// Fewer than that on either side, and nothing is said.
+inline constexpr int repeats_for_statement = 5;
+
+struct Spread {
+  double low = 0, high = 0;
+};
+
+/// The mean without the lowest and the highest three tenths of the samples (each rounded down). NaN of none.
+double trimmed_mean(std::vector<double> samples);
+/// 95 % interval of the trimmed mean by bootstrap, expanded; `samples` has at least two.
+Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed = 1);
+
+struct Difference {
+  enum class Kind { no_value, too_few, not_shown, shown };
+  Kind kind = Kind::no_value;  // unknown: a side has no value at all
+  double from = 0, to = 0;     // each side's value
+  double difference = 0;       // to - from
+  double percent = 0;          // of from; NaN where that is 0
+  Spread percent_interval{};   // not_shown, shown
+  /// "slower by 12 % ± 3 %", "no difference shown (-1 % ± 4 %)", "under 5 repeats: no statement".
+  QString words(bool is_time) const;
+};
+
+/// `from` is what `to` is compared with. NaN samples are left out.
+Difference difference_of(std::vector<double> from, std::vector<double> to, std::uint64_t seed = 1);
+
+}  // namespace n2nq::app

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Comparing results: how runs become points and repeats, and what is said to differ.
+#include <gtest/gtest.h>
+
+#include "app/cli/compare_command.h"
+#include "app/results/comparison.h"
+
+namespace n2nq::app {
+namespace {
+
+StoredRun run(const QString& folder, int services, const char* mode, double p50, const char* kernel = "6.1") {
+  StoredRun out;
+  out.folder = folder;
+  out.summary = {
+      {"settings", {{"title", folder.toStdString()}, {"seed", 1}, {"queue", {{"mode", mode}}}, {"senders", {{"amount", services}}}}},
+      {"environment", {{"versions", {{"bench", "0.1.0"}}}, {"hosts", {{"broker", {{"kernel", kernel}, {"load_1min", p50}}}}}}},
+      {"latency_us", {{"p50", p50}, {"p99", nullptr}}}};
+  return out;
+}
+
+const ComparedFigure& figure(const ComparedPoint& point, const std::string& path) {
+  for (const ComparedFigure& of : point.figures) {
+    if (of.path == path) return of;
+  }
+  throw std::runtime_error("no figure " + path);
+}
+
+TEST(Comparison, RunsThatAgreeInWhatVariesAreRepeatsOfOnePoint) {
+  ComparedSide a{.name = {}, .folder = "/one/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/two/a", .runs = {}, .left_out = {}};
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    for (const int services : {100, 10}) {
+      a.runs.push_back(run("/one/a/" + QString::number(repeat), services, "broadcaster", 100 + repeat));
+      b.runs.push_back(run("/two/a/" + QString::number(repeat), services, "load-balancer", 150 + repeat, "6.2"));
+    }
+  }
+  const Comparison comparison = compare({a, b});
+  EXPECT_EQ(comparison.sides[0].name, "one/a");
+  ASSERT_EQ(comparison.points.size(), 2u);
+  EXPECT_EQ(comparison.points[0].label, "senders.amount 10");
+  EXPECT_EQ(comparison.points[1].label, "senders.amount 100");
+  EXPECT_EQ(comparison.points[0].repeats, (std::vector<int>{6, 6}));
+  EXPECT_EQ(figure(comparison.points[0], "latency_us.p50").differences[1].kind, Difference::Kind::shown);
+  EXPECT_TRUE(figure(comparison.points[0], "latency_us.p50").differences[1].words(true).startsWith("slower by 49 %"));
+  EXPECT_EQ(figure(comparison.points[0], "latency_us.p99").differences[1].kind, Difference::Kind::no_value);
+  // What the points differ in is no difference of the sides; neither is a title or the load.
+  ASSERT_EQ(comparison.settings.size(), 1u);
+  EXPECT_EQ(comparison.settings[0].path, "queue.mode");
+  EXPECT_EQ(comparison.settings[0].texts, QStringList({"broadcaster", "load-balancer"}));
+  ASSERT_EQ(comparison.environment.size(), 1u);
+  EXPECT_EQ(comparison.environment[0].path, "hosts.broker.kernel");
+}
+
+TEST(Comparison, OneRunEachHasValuesAndNoStatement) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {run("/a", 10, "broadcaster", 100)}, .left_out = {}};
+  ComparedSide b{.name = {}, .folder = "/b", .runs = {run("/b", 10, "broadcaster", 112)}, .left_out = {}};
+  const Comparison comparison = compare({a, b});
+  ASSERT_EQ(comparison.points.size(), 1u);
+  const QString text = comparison_text(comparison);
+  EXPECT_TRUE(text.contains("settings: the same")) << text.toStdString();
+  EXPECT_TRUE(text.contains("+12.0 (+12 %), under 5 repeats: no statement")) << text.toStdString();
+}
+
+TEST(Comparison, AFolderWithoutRunsIsNamed) {
+  QString error;
+  EXPECT_FALSE(read_side("/nowhere/at/all", error));
+  EXPECT_EQ(error, "/nowhere/at/all: there is no such folder");
+}
+
+}  // namespace
+}  // namespace n2nq::app
