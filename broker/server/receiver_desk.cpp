@@ -422,6 +422,7 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   if (!desk.session || !desk.session->serving() || desk.session->has_unsent() || in_frame(number)) return;
   const bool drained = ending_ && queue_.drained(number);
   if (!drained && !desk.leaving) return;
+  any_stream_ended_ = any_stream_ended_ || !desk.leaving;
   queue_.leave(number);
   tell_skipped(number);  // what it will not get goes before END
   send_end(number, desk.leaving ? "left" : "stream ended");

@@ -50,6 +50,8 @@ class ReceiverDesk {
   uint32_t connected() const { return connected_; }
   /// The stream was ended in order, by the broker or by the receiver.
   bool ended(uint32_t number) const { return desks_[number - 1].ended; }
+  /// Some receiver was told that nothing comes any more.
+  bool any_stream_ended() const { return any_stream_ended_; }
   const std::string& cut_off_reason(uint32_t number) const { return desks_[number - 1].cut_off_reason; }
   wire::EndTotals totals(uint32_t number) const;
   /// How many were handed over on its last connection, which may still be there.
@@ -127,9 +129,10 @@ class ReceiverDesk {
     size_t bytes;
     bool common;
   };
+  bool any_stream_ended_ = false;
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
   std::vector<InRing> in_ring_;          // in the order of adding
-  wire::Confirm confirm_;  // the one being looked at
+  wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;
   int64_t few_behind_since_ns_ = 0;  // while held: since when only some are behind; 0: most are

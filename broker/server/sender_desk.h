@@ -60,6 +60,7 @@ class SenderDesk {
   void check_gone(int64_t now_ns);
   /// Messages that come from now on are refused.
   void refuse_new() { ending_ = true; }
+  bool refuses_new() const { return ending_; }
   /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
   void dismiss();
 

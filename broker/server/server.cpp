@@ -139,7 +139,8 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
                                           " is not in this run; they are numbered 1 to " + std::to_string(numbers)};
   }
   if (!token_matches(hello->token)) return Refusal{ErrorCode::token, "the token is not this run's"};
-  if (stopping_ || books_closed_) return Refusal{ErrorCode::ending, "the broker is ending"};
+  // While it drains, a receiver that comes late still gets what there is.
+  if (books_closed_ || (stopping_ && hello->role != Role::receiver)) return Refusal{ErrorCode::ending, "the broker is ending"};
   if (hello->role == Role::receiver) {
     const std::string reason = receivers_.refusal(hello->number);
     if (!reason.empty()) return Refusal{ErrorCode::too_slow, reason};
@@ -262,6 +263,7 @@ void Server::after_wake_up() {
     balance();
   }
   look_for_end();
+  close_to_senders();
   for (Session* session : gone_) sessions_.erase(session);
   gone_.clear();
 }
@@ -368,6 +370,13 @@ void Server::look_for_end() {
     return item.first->welcomed() && item.first->role() != Role::probe && item.first->state() != Session::State::gone;
   });
   if (all_closed) set_state(State::ended);
+}
+
+/// A sender that counted as ended may be back. What it offers now nobody would get any more.
+void Server::close_to_senders() {
+  if (senders_.refuses_new() || (state_ != State::ended && !receivers_.any_stream_ended())) return;
+  log_.write("the stream has ended: what a sender offers from now on is refused");
+  senders_.refuse_new();
 }
 
 void Server::finish() {

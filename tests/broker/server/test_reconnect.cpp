@@ -19,6 +19,7 @@ using support::text_of;
 using support::WireClient;
 
 const json one_to_one = {{"expect", {{"senders", 1}, {"receivers", 1}}}};
+const json two_to_one = {{"expect", {{"senders", 2}, {"receivers", 1}}}};
 
 TEST(Reconnect, ASenderThatComesBackRepeatsNothingAndLosesNothing) {
   BrokerUnderTest broker(one_to_one);
@@ -109,7 +110,7 @@ TEST(Reconnect, AnEndThatIsRepeatedWithAnotherNumberIsRefused) {
 }
 
 TEST(Reconnect, BehindItsEndASenderPublishesOnALaterConnectionOnly) {
-  BrokerUnderTest broker(one_to_one);
+  BrokerUnderTest broker(two_to_one);  // the other sender has not ended yet, so the stream has not
   WireClient other = WireClient::receiver(broker.port(), 1);
   WireClient first = WireClient::sender(broker.port(), 1);
   first.publish(1, 0, 10);
@@ -127,6 +128,19 @@ TEST(Reconnect, BehindItsEndASenderPublishesOnALaterConnectionOnly) {
   EXPECT_EQ(second.welcome().next_index, 10u) << "what came behind END was not accepted";
   second.publish(1, 10, 12);
   EXPECT_EQ(second.end(12), 12u);
+}
+
+TEST(Reconnect, WhatASenderPublishesWhenTheStreamHasEndedIsRefused) {
+  BrokerUnderTest broker(one_to_one);
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient first = WireClient::sender(broker.port(), 1);
+  first.publish(1, 0, 10);
+  EXPECT_EQ(first.end(10), 10u);
+  EXPECT_EQ(text_of(receiver.receive_all().set()), "1:0-9");
+  WireClient second = WireClient::sender(broker.port(), 1, 1);
+  second.publish(1, 10, 12);
+  EXPECT_EQ(second.wait_accepted(12), (std::vector<wire::RefusedRange>{{10, 11, wire::RefuseReason::ending}}));
+  EXPECT_EQ(second.end(12), 10u);
 }
 
 TEST(Reconnect, ANewBrokerTakesASenderWhereItIs) {
