@@ -155,7 +155,12 @@ QString RunCommand::progress_text() const {
   } else if (control_->draining()) {
     text += QString("  draining, at most %1 s").arg(left, 0, 'f', 0);
   } else if (progress >= 0) {
-    text += QString("  %1 %, %2 s left").arg(progress * 100, 0, 'f', 0).arg(std::max(0.0, left), 0, 'f', 0);
+    text += QString("  %1 %").arg(progress * 100, 0, 'f', 0);
+    if (control_->process(Role::senders).may_be_back) {
+      text += ", the senders are dead and may be back";
+    } else if (left >= 0) {
+      text += QString(", %1 s left").arg(left, 0, 'f', 0);
+    }
   }
   if (control_->warming_up())
     return text + QString("  warming up: sent %1/%2").arg(grouped(figures.warm_up.sent), grouped(figures.warm_up.planned));

@@ -65,9 +65,8 @@ void RunControl::Private::give_up_drain() {
                       .arg(seconds_text(settings.limits.drain_s));
   } else {
     const bool by_retention = settings.queue.retention_s >= settings.limits.drain_s;
-    const bool is_drained = figures.in_flight == 0;
-    run.gave_up = QString("N2NQ %1 %2 after the last message: given up; a larger %3 lets the run wait longer")
-                      .arg(is_drained ? "had nothing left, but not ended its receivers" : "was not drained",
+    run.gave_up = QString("%1 %2 after the last message: given up; a larger %3 lets the run wait longer")
+                      .arg(of(Role::broker).said_ended ? "the receivers had not read all that N2NQ had sent them" : "N2NQ was not drained",
                            seconds_text(drain_ms_max() / 1000.0), by_retention ? "queue.retention_s" : "limits.drain_s");
   }
   emit q->message(run.gave_up);

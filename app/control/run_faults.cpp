@@ -13,6 +13,11 @@ bool is_mend(FaultKind kind) {
   return kind == FaultKind::resume || kind == FaultKind::restart || kind == FaultKind::normal;
 }
 
+/// What N2NQ had sent before it ended lies in their sockets.
+bool frees_receivers(const Fault& fault) {
+  return fault.role == Role::receivers && (fault.kind == FaultKind::resume || fault.kind == FaultKind::normal);
+}
+
 /// Until something else is done; the rest is over at once, and what follows from it is what the recovery time is about.
 bool lasts(FaultKind kind) {
   return !is_mend(kind) && kind != FaultKind::disconnect;
@@ -23,12 +28,13 @@ bool lasts(FaultKind kind) {
 QString RunControl::fault_problem(const Fault& fault) const {
   if (const auto problem = check_fault(fault, d->run.settings)) return QString::fromStdString(*problem);
   if (d->state != RunState::running) return "faults are made while messages flow";
-  if (d->drains() && d->of(Role::broker).said_ended) return "N2NQ has ended";
+  if (d->drains() && d->of(Role::broker).said_ended && !frees_receivers(fault)) return "N2NQ has ended";
   const Member& member = d->of(fault.role);
   const QString name = role_name(fault.role);
   const QString is = fault.role == Role::broker ? "is" : "are";
   if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
-  if (!member.alive() || member.end_asked || member.said_ended) return name + (fault.role == Role::broker ? " does not run" : " do not run");
+  if (!member.alive() || member.end_asked || member.said_ended)
+    return name + (fault.role == Role::broker ? " does not run" : " do not run");
   if (fault.kind == FaultKind::pause && member.status.paused) return QString("%1 %2 paused already").arg(name, is);
   if (fault.kind == FaultKind::resume && !member.status.paused) return QString("%1 %2 not paused").arg(name, is);
   if (fault.number > 0 && member.status.paused) return QString("%1 %2 paused: resume first").arg(name, is);
@@ -163,10 +169,11 @@ bool RunControl::Private::any_paused() const {
 bool RunControl::Private::is_mended_later(Role role) const {
   const bool dead = of(role).awaits_restart();
   const double until_s = drains() ? t_s() + (drain_ms_max() - static_cast<double>(since_drain.elapsed())) / 1000 : HUGE_VAL;
+  const bool too_late = drains() && of(Role::broker).said_ended;  // there is nothing to come back to
   return std::any_of(steps_to_come.begin(), steps_to_come.end(), [=](const PlannedStep& planned) {
     const auto* fault = std::get_if<Fault>(&planned.what);
     if (!fault || fault->role != role || planned.at_s > until_s) return false;
-    return fault->kind == FaultKind::restart || (fault->kind == FaultKind::resume && !dead);
+    return (fault->kind == FaultKind::restart && !too_late) || (fault->kind == FaultKind::resume && !dead);
   });
 }
 

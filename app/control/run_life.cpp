@@ -19,8 +19,7 @@ Role other_group(Role role) {
 
 /// A run that is wholly on this machine is nobody else's business.
 QString listen_address(const Settings& settings, const Launcher& broker_launcher) {
-  const bool all_local =
-      std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
+  const bool all_local = std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
   return all_local ? QStringLiteral("127.0.0.1") : broker_launcher.data_address();
 }
 
@@ -239,7 +238,7 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
       emit q->message(QString("%1 started %2 ms behind the common start").arg(role_name(role)).arg(late_ms, 0, 'f', 0));
   }
   if (said.floor.is_object()) member.record.floor = said.floor;
-  member.connected = said.state != "waiting";
+  const bool was_connected = std::exchange(member.connected, said.state != "waiting");
   if (said.state == "waiting") {
     set_status(role, ProcessState::waiting, QString::fromStdString(said.waiting_for));
   } else if (said.state == "connected") {
@@ -253,7 +252,9 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
     set_status(role, ProcessState::ended);
   } else if (said.state == "failed") {
     member.said_ended = true;  // it waits for nothing any more but the bye
-    end_because(QString("%1 failed: %2").arg(role_name(role), QString::fromStdString(said.message)));
+    // Who was still on its way when N2NQ ended for a person's stop has not failed.
+    if (!run.stopped_by_user || was_connected)
+      end_because(QString("%1 failed: %2").arg(role_name(role), QString::fromStdString(said.message)));
   }
   try_start();
   update_waiting();

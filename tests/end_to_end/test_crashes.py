@@ -132,6 +132,36 @@ class Crashes(BenchCase):
                     self.assertEqual(total["attempted"], summary["ledger"]["planned"] or total["attempted"])
                     self.assertEqual(verify(folder).differences, [])
 
+    def test_senders_that_come_back_when_the_stream_has_ended_are_refused(self):
+        for mode in ("broadcaster", "load-balancer"):
+            with self.subTest(mode):
+                summary, _ = self.summary_of("quick", *self.settings(
+                    queue__mode=mode, queue__responses="true", senders__messages=80, limits__heartbeat_s=1, limits__reconnect_deadline_s=0.5),
+                    "--fault", "pause:senders@1", "--fault", "resume:senders@4.5", out=mode)
+                total, copies = summary["ledger"]["total"], 10 if mode == "broadcaster" else 1
+                self.assertEqual(total["delivered"], total["accepted"] * copies, summary["reasons"])
+                self.assertEqual((total["accepted"] + total["refused"], total["lost"], total["still_queued"]), (800, 0, 0), summary["reasons"])
+                self.assertTrue(any("refused by N2NQ" in reason for reason in summary["reasons"]), summary["reasons"])
+
+    def test_what_was_left_standing_behind_the_last_message_is_freed_as_planned(self):
+        for name, harm, mend in (("reading", "stop-reading:R001@1.0", "normal:R001@2.8"), ("standing", "pause:receivers@1.6", "resume:receivers@2.8")):
+            with self.subTest(name):
+                summary, _ = self.summary_of("quick", *self.settings(senders__messages=20), "--fault", harm, "--fault", mend, out=name)
+                total = summary["ledger"]["total"]
+                self.assertEqual((total["delivered"], total["lost"]), (2000, 0), summary["reasons"])
+                self.assertEqual([round(event["at_s"], 1) for event in summary["events"]], [float(f.partition("@")[2]) for f in (harm, mend)], summary["events"])
+                self.assertFalse(any("not done" in reason or "given up" in reason for reason in summary["reasons"]), summary["reasons"])
+
+    def test_a_stop_while_receivers_connect_is_a_stop(self):
+        for delay_ms in (100, 180, 230, 300, 350, 450):
+            with self.subTest(delay_ms):
+                process = self.start("quick", *self.settings(start_when="senders-connected", receivers__amount=300), out=f"stop-{delay_ms}")
+                time.sleep(delay_ms / 1000)
+                process.send_signal(signal.SIGINT)
+                output, _ = process.communicate(timeout=60)
+                self.assertNotIn("failed", output)
+                self.assertNotIn("broken", output)
+
     def test_healthy_receivers_are_never_taken_for_slow(self):
         summary, _ = self.summary_of("quick", *self.settings(
             senders__amount=1, receivers__amount=2, senders__messages=500, senders__delay_ms=0, senders__size_bytes=MIB,

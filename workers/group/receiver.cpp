@@ -26,7 +26,8 @@ void Receiver::opened(const OpenFacts& facts, bool /*restarted*/) {
   received_on_last_connection_ = 0;
   responses_ = facts.responses;
   requests_ = facts.requests;
-  misbehaviour_ = Misbehaviour::none;
+  if (std::exchange(misbehaviour_, Misbehaviour::none) != Misbehaviour::none)
+    fault("behaves as usual again, because it has a new connection");
   if (requests_) client()->request(request_);
   if (shared_.begun) run();
   if (leaving_) client()->end(0);
