@@ -33,7 +33,6 @@ def tell(*words):
 
 class Connection:
     """Frames to and from N2NQ, and the heartbeats between them."""
-
     def __init__(self, args, role):
         self.socket = socket.create_connection((args.host, args.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

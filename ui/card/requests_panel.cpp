@@ -140,7 +140,7 @@ QWidget* RequestsPanel::make_list() {
   list_ = new QGridLayout(content);
   list_->setContentsMargins(0, 0, space::between, 0);
   list_->setHorizontalSpacing(space::between);
-  list_->setVerticalSpacing(0);
+  list_->setVerticalSpacing(space::in_row);
   list_->setColumnStretch(1, 1);  // who asks takes what it needs, what they ask for takes the rest
   scroll->setWidget(content);
   all->addWidget(scroll, 1);

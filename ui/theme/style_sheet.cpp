@@ -32,6 +32,7 @@ QFrame[notice="remark"] { background: @primary_tint@; border: 1px solid @primary
 QPushButton {
   background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px;
   padding: 0 12px; min-height: @control@px; max-height: @control@px;
+  outline: none;
 }
 QPushButton:hover { background: @hover@; }
 QPushButton:pressed { background: @pressed@; }

@@ -16,7 +16,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int chevron_px = 16;
-constexpr int chevron_room_px = 24;
+constexpr int chevron_room_px = 20;
 constexpr int field_text_max = 1000;  // characters; longer than any valid value
 
 QString unit_of(const QString& key) {
