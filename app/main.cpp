@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <QCoreApplication>
+#include <QGuiApplication>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "app/cli/verify_command.h"
 #include "app/host/host_check.h"
 #include "app/host/host_pool.h"
+#include "app/report/report_command.h"
 
 #ifdef N2NQ_HAVE_UI
 #include "ui/run_window.h"
@@ -72,6 +74,11 @@ int main(int argc, char** argv) {
   const auto& arguments = std::get<Arguments>(parsed);
   if (arguments.command == Command::window) return open_window(argc, argv, terminal);
 
+  if (arguments.command == Command::report) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");  // draws into files, also where there is no display
+    QGuiApplication drawing(argc, argv);
+    return write_reports(arguments, terminal);
+  }
   QCoreApplication application(argc, argv);
   if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
   if (arguments.command == Command::verify) return verify_runs(arguments, terminal);

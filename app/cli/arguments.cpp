@@ -146,10 +146,13 @@ std::variant<Arguments, std::string> parse_folders(Command command, const std::v
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
     if (word == "--help" || word == "-h") return arguments.command = Command::help, arguments;
-    if (word == "--json") {
+    if (word == "--json" && command != Command::report) {
       arguments.json = true;
+    } else if (command == Command::report && (word == "--out" || word.starts_with("--out="))) {
+      arguments.out = word == "--out" ? (at + 1 < words.size() ? words[++at] : std::string()) : word.substr(6);
+      if (arguments.out.empty()) return "--out needs a folder, such as: --out results/report";
     } else if (word.starts_with("--")) {
-      return in_quotes(word) + " is not an option of " + words[0] + ": there is --json";
+      return in_quotes(word) + " is not an option of " + words[0] + ": there is " + (command == Command::report ? "--out DIR" : "--json");
     } else {
       arguments.folders.push_back(word);
     }
@@ -180,12 +183,13 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "hosts") return parse_hosts(words);
   if (words[0] == "verify") return parse_folders(Command::verify, words, 1, folders_max);
   if (words[0] == "compare") return parse_folders(Command::compare, words, 2, 8);
+  if (words[0] == "report") return parse_folders(Command::report, words, 1, 8);
   if (words[0] == "presets") return alone(Command::presets, words);
   if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "verify", "compare", "presets", "settings", "--help", "--version"})) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "verify", "compare", "report", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
@@ -203,6 +207,9 @@ n2nq-bench verify DIR... [--json]
                             recomputes the files of a run from its service logs
 n2nq-bench compare DIR DIR... [--json]
                             two to eight results beside each other: runs, or folders that hold runs
+n2nq-bench report DIR... [--out DIR]
+                            writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) of one run
+                            into its folder, or of up to eight overlaid into ./report
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
 n2nq-bench --help, --version

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <QPainter>
+#include <cstddef>
 
 namespace n2nq::app {
 
 inline constexpr int mark_shapes = 8;
+inline constexpr std::size_t marks_points_max = 40;  // a longer curve has no mark at each point
 
 /// The shape of the `series`-th curve around `at`, in the painter's pen and brush.
 void draw_mark(QPainter& painter, int series, QPointF at, double radius);

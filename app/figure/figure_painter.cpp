@@ -246,7 +246,8 @@ void FigurePainter::draw_sample(QPainter& painter, int series, QRectF box) const
   }
   painter.setPen(series_pen(series, ink, line_px));
   painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
-  if (figure_.kind == Figure::Kind::steps) return;
+  // A curve of many points has no mark at each of them.
+  if (figure_.kind == Figure::Kind::steps || figure_.series[static_cast<std::size_t>(series)].points.size() > marks_points_max) return;
   painter.setPen(QPen(ink, 1.2));
   painter.setBrush(ink);
   draw_mark(painter, series, box.center(), 3.2);

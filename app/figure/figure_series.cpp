@@ -12,13 +12,18 @@ namespace {
 constexpr double line_px = 1.6;
 constexpr double mark_px = 3.4;
 constexpr double ring_px = 7.5;
-constexpr double cap_px = 3.5;                // half the width of a whisker's end
-constexpr std::size_t marks_points_max = 40;  // a longer curve has no mark at each point
-constexpr double bar_share = 0.7;             // of the room between two places
+constexpr double cap_px = 3.5;     // half the width of a whisker's end
+constexpr double bar_share = 0.7;  // of the room between two places
 
 QColor with_alpha(QColor color, double share) {
   color.setAlphaF(static_cast<float>(share));
   return color;
+}
+
+/// For what stands on few samples.
+QColor pale(const FigureInk& ink) {
+  return QColor((ink.secondary.red() + ink.paper.red()) / 2, (ink.secondary.green() + ink.paper.green()) / 2,
+                (ink.secondary.blue() + ink.paper.blue()) / 2);
 }
 
 /// The least distance of two places on the x axis, as a share of the plot's width.
@@ -52,8 +57,9 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
   const QColor ink = color(series);
   const bool steps = figure_.kind == Figure::Kind::steps;
   QPolygonF line;
+  bool few = false;  // the piece being drawn is of percentiles on few samples
   const auto flush = [&] {
-    painter.setPen(series_pen(series, ink, line_px));
+    painter.setPen(series_pen(series, few ? pale(style_.ink) : ink, line_px));
     painter.setBrush(Qt::NoBrush);
     if (line.size() > 1) painter.drawPolyline(line);
     line.clear();
@@ -63,6 +69,12 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
     if (std::isnan(at.x()) || std::isnan(at.y())) {
       flush();
       continue;
+    }
+    if (point.few_samples != few) {
+      const QPolygonF before = line;
+      flush();
+      if (!before.isEmpty()) line << before.last();
+      few = point.few_samples;
     }
     if (steps && !line.isEmpty()) line << QPointF(at.x(), line.last().y());
     line << at;

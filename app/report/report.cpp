@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/report.h"
+
+#include <cmath>
+
+#include "app/results/comparison.h"
+#include "workers/measure/log_line.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double samples_above_min = 10;
+
+struct Row {
+  const char* path;
+  const char* name;
+};
+constexpr Row figure_rows[] = {{"latency_us", "latency"},
+                               {"latency_from_plan_us", "latency from plan"},
+                               {"lag_us", "lag"},
+                               {"delay_ms", "delay"},
+                               {"stages.lag_us", "stage: lag"},
+                               {"stages.to_broker_us", "stage: to broker"},
+                               {"stages.in_queue_us", "stage: in queue"},
+                               {"stages.to_receiver_us", "stage: to receiver"}};
+struct Column {
+  const char* key;
+  double above;  // the share of samples above it; 1: no percentile
+};
+constexpr Column figure_columns[] = {{"count", 1}, {"mean", 1},   {"mean_lowest_95", 1}, {"left_out", 1},  {"min", 1}, {"p50", 0.5},
+                                     {"p90", 0.1}, {"p95", 0.05}, {"p99", 0.01},         {"p99_9", 0.001}, {"max", 1}, {"bound_us", 1}};
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+Cell cell_of(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value.is_null()) return {};
+  return text_of(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+Cell cell_at(const Json& summary, const std::string& path) {
+  const auto value = figure_at(summary, path);
+  return value && !std::isnan(*value) ? Cell(*value) : Cell();
+}
+
+/// Rows of figures: name, unit, and what a figures object has.
+Table figures_table(const Json& summary) {
+  Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
+  for (const Column& column : figure_columns) table.columns += column.key;
+  for (const Row& row : figure_rows) {
+    std::vector<Cell> cells{QString(row.name), text_of(unit_of_path(row.path))};
+    std::vector<bool> grey(2);
+    const double count = figure_at(summary, std::string(row.path) + ".count").value_or(0);
+    for (const Column& column : figure_columns) {
+      cells.push_back(cell_at(summary, std::string(row.path) + '.' + column.key));
+      grey.push_back(column.above < 1 && count * column.above < samples_above_min);
+    }
+    table.rows.push_back(std::move(cells));
+    table.grey.push_back(std::move(grey));
+  }
+  return table;
+}
+
+/// "key", "value" of every leaf.
+void add_leaves(Table& table, const Json& from, const QString& path) {
+  if (from.is_object()) {
+    for (const auto& [key, value] : from.items()) add_leaves(table, value, path.isEmpty() ? text_of(key) : path + '.' + text_of(key));
+  } else {
+    table.rows.push_back({path, cell_of(from)});
+  }
+}
+
+Table leaves(const char* id, const char* title, const Json& of) {
+  Table table{.id = id, .title = title, .columns = {"key", "value"}, .rows = {}, .grey = {}};
+  add_leaves(table, of, {});
+  return table;
+}
+
+/// One row for each object of a list, a column for each of its numbers; figures objects give their count, mean, p50, p99 and max.
+Table services_table(const char* id, const char* title, const Json& services, char letter) {
+  Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .grey = {}};
+  std::vector<std::string> paths;
+  const Json first = services.empty() ? Json::object() : services.front();
+  for (const auto& [key, value] : first.items()) {
+    if (key == "number") continue;
+    if (value.is_object()) {
+      if (!value.contains("p99")) continue;
+      for (const char* part : {"count", "mean", "p50", "p99", "max"}) paths.push_back(key + '.' + part);
+    } else if (value.is_number()) {
+      paths.push_back(key);
+    }
+  }
+  for (const std::string& path : paths) {
+    const QString unit = text_of(unit_of_path(path));
+    table.columns += unit.isEmpty() ? text_of(path) : text_of(path) + " (" + unit + ')';
+  }
+  for (const Json& service : services) {
+    const auto number = service.value("number", 0u);
+    std::vector<Cell> row{text_of(measure::service_name(letter, number))};
+    for (const std::string& path : paths) row.push_back(cell_at(service, path));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table ledger_table(const Json& ledger) {
+  Table table{.id = "ledger", .title = "Ledger", .columns = {"count", "all"}, .rows = {}, .grey = {}};
+  const bool warm_up = ledger.contains("warmup");
+  if (warm_up) table.columns += "warm-up";
+  for (const auto& [key, value] : ledger.at("total").items()) {
+    if (!value.is_number()) continue;
+    std::vector<Cell> row{text_of(key), value.get<double>()};
+    if (warm_up) row.push_back(cell_at(ledger.at("warmup"), key));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Report report_of_one(const DrawnRun& drawn) {
+  const Json& summary = drawn.run.summary;
+  Report report;
+  report.title = drawn.run.name();
+  report.verdict = text_of(drawn.run.verdict());
+  for (const Json& reason : summary.at("reasons")) report.lead += text_of(reason.get<std::string>());
+  if (!drawn.digest)
+    report.lead += "Not drawn, because " + drawn.no_digest + ": histogram, figures over time, by receiver and by pair of services.";
+  report.figures = run_figures({drawn});
+  report.tables = {figures_table(summary),
+                   ledger_table(summary.at("ledger")),
+                   leaves("rates", "Rates", summary.at("rates")),
+                   leaves("plan", "Plan", summary.value("plan", Json::object())),
+                   services_table("senders", "Senders", summary.at("services").at("senders"), 'S'),
+                   services_table("receivers-table", "Receivers", summary.at("services").at("receivers"), 'R')};
+  report.appendix = {leaves("settings", "Settings", summary.at("settings")),
+                     leaves("environment", "Environment", summary.at("environment"))};
+  report.hgrm = drawn.run.folder + "/latency.hgrm";
+  return report;
+}
+
+Table texts_table(const char* id, const char* title, const std::vector<ComparedText>& texts, const QStringList& names) {
+  Table table{.id = id, .title = title, .columns = QStringList{"key"} + names, .rows = {}, .grey = {}};
+  for (const ComparedText& text : texts) {
+    std::vector<Cell> row{text.path};
+    for (const QString& value : text.texts) row.push_back(value);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table compared_table(const Comparison& comparison, const QStringList& names) {
+  Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
+  for (qsizetype i = 0; i < names.size(); ++i) {
+    table.columns += names[i];
+    if (i > 0) table.columns += {names[i] + ": difference", names[i] + ": %", names[i] + ": in words"};
+  }
+  const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
+  for (const ComparedPoint& point : comparison.points) {
+    for (const ComparedFigure& figure : point.figures) {
+      const QString name = text_of(figure.path) + (point.label.isEmpty() ? QString() : ", " + point.label);
+      std::vector<Cell> row{name, text_of(figure.unit)};
+      for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        row.push_back(number(figure.values[i]));
+        if (i == 0) continue;
+        row.push_back(number(figure.differences[i].difference));
+        row.push_back(number(figure.differences[i].percent));
+        row.push_back(figure.differences[i].words(figure.is_time()));
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Report report_of_several(const std::vector<DrawnRun>& runs) {
+  std::vector<ComparedSide> sides;
+  for (const DrawnRun& run : runs) sides.push_back({.name = {}, .folder = run.run.folder, .runs = {run.run}, .left_out = {}});
+  const Comparison comparison = compare(std::move(sides));
+  std::vector<DrawnRun> named = runs;
+  QStringList names;
+  Report report;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    names += named[i].name = comparison.sides[i].name;
+    report.lead += QString("%1: %2").arg(names.last(), text_of(named[i].run.verdict()));
+    if (!named[i].digest) report.lead += QString("%1 is left out of the figures that need logs: %2.").arg(names.last(), named[i].no_digest);
+  }
+  report.title = names.join(", ");
+  report.figures = run_figures(named);
+  report.tables = {compared_table(comparison, names)};
+  report.appendix = {texts_table("settings", "Settings that differ", comparison.settings, names),
+                     texts_table("environment", "Environment that differs", comparison.environment, names)};
+  return report;
+}
+
+}  // namespace
+
+Report report_of(const std::vector<DrawnRun>& runs) {
+  return runs.size() == 1 ? report_of_one(runs.front()) : report_of_several(runs);
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/report_files.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "app/control/run_folder.h"
+#include "app/figure/figure_export.h"
+#include "app/report/workbook.h"
+
+namespace n2nq::app {
+
+namespace {
+
+const char* const style = R"(
+body { font: 14px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1D2129; background: #fff; max-width: 1080px; margin: 24px auto; padding: 0 16px; }
+h1 { font-size: 22px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 32px 0 8px; border-bottom: 1px solid #D9DCE1; }
+h3 { font-size: 15px; margin: 20px 0 6px; }
+.secondary { color: #5B6270; } .verdict { font-weight: 600; }
+.clean, .stopped { color: #1B7F46; } .degraded { color: #B36B00; } .broken { color: #C62828; }
+figure { margin: 0 0 24px; break-inside: avoid; } figure svg { width: 100%; max-width: 720px; height: auto; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }
+th, td { padding: 2px 10px 2px 0; border-bottom: 1px solid #E7E9ED; text-align: left; vertical-align: top; }
+thead th { border-bottom: 1px solid #5B6270; } td.number { text-align: right; } td.few { color: #9AA3B2; }
+@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } .scroll { overflow: visible; } table { font-size: 8px; } }
+)";
+
+/// What stands before <svg> is for files of their own.
+QString inline_svg(const Figure& figure) {
+  const QString svg = QString::fromUtf8(figure_svg(figure));
+  const auto begin = svg.indexOf("<svg");
+  return begin < 0 ? svg : svg.mid(begin);
+}
+
+QString section(const Table& table) {
+  return QString("<h3>%1</h3>\n<div class=\"scroll\">%2</div>\n").arg(table.title.toHtmlEscaped(), html(table));
+}
+
+}  // namespace
+
+QString report_html(const Report& report) {
+  QString out =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n";
+  out += "<title>" + report.title.toHtmlEscaped() + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
+  out += "<h1>" + report.title.toHtmlEscaped() + "</h1>\n<p class=\"secondary\">N2NQ Test Bench " N2NQ_VERSION "</p>\n";
+  if (!report.verdict.isEmpty()) out += QString("<p class=\"verdict %1\">%1</p>\n").arg(report.verdict.toHtmlEscaped());
+  if (!report.lead.isEmpty()) {
+    out += "<ul>\n";
+    for (const QString& sentence : report.lead) out += "<li>" + sentence.toHtmlEscaped() + "</li>\n";
+    out += "</ul>\n";
+  }
+  out += "<h2>Results</h2>\n";
+  for (const Table& table : report.tables) {
+    if (table.rows.size() <= 40) out += section(table);
+  }
+  out += "<p class=\"secondary\">Grey: fewer than 10 samples above that percentile.</p>\n<h2>Figures</h2>\n";
+  for (const Figure& figure : report.figures)
+    out += "<figure id=\"" + figure.id.toHtmlEscaped() + "\">" + inline_svg(figure) + "</figure>\n";
+  for (const Table& table : report.tables) {
+    if (table.rows.size() > 40) out += section(table);
+  }
+  out += "<h2>Settings and environment</h2>\n";
+  for (const Table& table : report.appendix) out += section(table);
+  return out + "</body>\n</html>\n";
+}
+
+nlohmann::ordered_json report_json(const Report& report) {
+  nlohmann::ordered_json out = {{"format", 1}, {"title", report.title.toStdString()}};
+  out["verdict"] = report.verdict.isEmpty() ? nlohmann::ordered_json() : nlohmann::ordered_json(report.verdict.toStdString());
+  out["lead"] = nlohmann::ordered_json::array();
+  for (const QString& sentence : report.lead) out["lead"].push_back(sentence.toStdString());
+  out["tables"] = nlohmann::ordered_json::array();
+  for (const Table& table : report.tables) out["tables"].push_back(table_json(table));
+  for (const Figure& figure : report.figures) out["tables"].push_back(table_json(figure_table(figure)));
+  for (const Table& table : report.appendix) out["tables"].push_back(table_json(table));
+  return out;
+}
+
+QString write_report(const QString& folder, const Report& report, const std::function<void(const QString&)>& progress,
+                     const std::atomic<bool>* cancelled) {
+  const QDir dir(folder);
+  for (const char* part : {"charts", "tables"}) {
+    if (!dir.mkpath(part)) return QString("Cannot make the folder %1").arg(dir.filePath(part));
+  }
+  QString error;
+  const auto write = [&](const QString& name, const QByteArray& bytes) {
+    if (error.isEmpty()) error = write_whole(dir.filePath(name), bytes);
+  };
+  const auto begin = [&](const QString& what) {
+    if (progress) progress(what);
+    return error.isEmpty() && !(cancelled && *cancelled);
+  };
+  for (const Figure& figure : report.figures) {
+    if (!begin("charts/" + figure.id)) return error;
+    write("charts/" + figure.id + ".svg", figure_svg(figure));
+    write("charts/" + figure.id + ".png", figure_png(figure));
+    write("charts/" + figure.id + ".pdf", figure_pdf(figure));
+    write("tables/" + figure.id + ".csv", csv(figure_table(figure)));
+  }
+  if (!begin("tables")) return error;
+  for (const auto* tables : {&report.tables, &report.appendix}) {
+    for (const Table& table : *tables) write("tables/" + table.id + ".csv", csv(table));
+  }
+  write("report.json", QByteArray::fromStdString(report_json(report).dump(1)) + '\n');
+  if (!begin("report.xlsx")) return error;
+  error = write_workbook(dir.filePath("report.xlsx"), report);
+  const QString hgrm = dir.filePath("latency.hgrm");
+  if (!report.hgrm.isEmpty() && QFileInfo(report.hgrm).absoluteFilePath() != QFileInfo(hgrm).absoluteFilePath()) {
+    QFile file(report.hgrm);
+    if (file.open(QIODevice::ReadOnly)) write("latency.hgrm", file.readAll());
+  }
+  if (!begin("report.html")) return error;
+  write("report.html", report_html(report).toUtf8());
+  return error;
+}
+
+}  // namespace n2nq::app

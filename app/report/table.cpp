@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/table.h"
+
+#include <cmath>
+#include <map>
+
+#include "app/figure/figure_scale.h"
+#include "app/settings/text_value.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString csv_field(const QString& text) {
+  if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
+  return '"' + QString(text).replace('"', "\"\"") + '"';
+}
+
+Cell number(double value) {
+  return std::isfinite(value) ? Cell(value) : Cell();
+}
+
+QString with_unit(const QString& name, const QString& unit) {
+  return unit.isEmpty() ? name : QString("%1 (%2)").arg(name, unit);
+}
+
+/// What the points of a series have beside their y.
+struct Parts {
+  bool interval = false, bound = false, box = false, why = false;
+};
+
+Parts parts_of(const FigureSeries& series) {
+  Parts parts;
+  for (const FigurePoint& point : series.points) {
+    parts.interval = parts.interval || point.low || point.high;
+    parts.bound = parts.bound || point.clock_bound > 0;
+    parts.box = parts.box || point.box;
+    parts.why = parts.why || !point.why.isEmpty();
+  }
+  return parts;
+}
+
+void add_columns(Table& table, const Figure& figure, const FigureSeries& series) {
+  const Parts parts = parts_of(series);
+  const QString name = series.name.isEmpty() ? figure.y.title : series.name, unit = figure.y.unit;
+  table.columns += with_unit(name, unit);
+  if (parts.interval) table.columns += {with_unit(name + ", 95 % from", unit), with_unit(name + ", to", unit)};
+  if (parts.bound) table.columns += with_unit(name + QString::fromUtf8(", clocks ±"), unit);
+  if (parts.box) {
+    for (const char* part : {"low", "quarter", "three quarters", "high"}) table.columns += with_unit(name + ", " + part, unit);
+  }
+  if (parts.why) table.columns += name + ", marked because";
+}
+
+void add_cells(std::vector<Cell>& row, const FigureSeries& series, const FigurePoint* point) {
+  const Parts parts = parts_of(series);
+  const auto optional = [](const std::optional<double>& value) { return value ? number(*value) : Cell(); };
+  row.push_back(point ? number(point->y) : Cell());
+  if (parts.interval) row.push_back(point ? optional(point->low) : Cell()), row.push_back(point ? optional(point->high) : Cell());
+  if (parts.bound) row.push_back(point ? number(point->clock_bound) : Cell());
+  if (parts.box) {
+    for (const auto part : {&FigureBox::low, &FigureBox::quarter, &FigureBox::three_quarters, &FigureBox::high}) {
+      row.push_back(point && point->box ? number((*point->box).*part) : Cell());
+    }
+  }
+  if (parts.why) row.push_back(point && !point->why.isEmpty() ? Cell(point->why) : Cell());
+}
+
+}  // namespace
+
+QString cell_text(const Cell& cell) {
+  if (const auto* value = std::get_if<double>(&cell)) return QString::fromStdString(decimal_text(*value));
+  if (const auto* text = std::get_if<QString>(&cell)) return *text;
+  return {};
+}
+
+QByteArray csv(const Table& table) {
+  QStringList fields;
+  for (const QString& column : table.columns) fields += csv_field(column);
+  QString out = fields.join(',') + '\n';
+  for (const auto& row : table.rows) {
+    fields.clear();
+    for (const Cell& cell : row) fields += csv_field(cell_text(cell));
+    out += fields.join(',') + '\n';
+  }
+  return out.toUtf8();
+}
+
+nlohmann::ordered_json table_json(const Table& table) {
+  nlohmann::ordered_json out = {{"id", table.id.toStdString()}, {"title", table.title.toStdString()}};
+  out["columns"] = nlohmann::ordered_json::array();
+  for (const QString& column : table.columns) out["columns"].push_back(column.toStdString());
+  out["rows"] = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    auto cells = nlohmann::ordered_json::array();
+    for (const Cell& cell : row) {
+      if (const auto* value = std::get_if<double>(&cell)) {
+        cells.push_back(*value);
+      } else {
+        const auto* text = std::get_if<QString>(&cell);
+        cells.push_back(text ? nlohmann::ordered_json(text->toStdString()) : nlohmann::ordered_json());
+      }
+    }
+    out["rows"].push_back(std::move(cells));
+  }
+  return out;
+}
+
+QString html(const Table& table) {
+  QString out = QString("<table id=\"table-%1\">\n<thead><tr>").arg(table.id.toHtmlEscaped());
+  for (const QString& column : table.columns) out += "<th>" + column.toHtmlEscaped() + "</th>";
+  out += "</tr></thead>\n<tbody>\n";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
+      const Cell& cell = table.rows[r][c];
+      const bool is_number = std::holds_alternative<double>(cell);
+      out += is_number ? (table.is_grey(r, c) ? "<td class=\"number few\">" : "<td class=\"number\">") : "<td>";
+      out += std::holds_alternative<std::monostate>(cell) ? QString::fromUtf8("–") : cell_text(cell).toHtmlEscaped();
+      out += "</td>";
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table>\n";
+}
+
+Table figure_table(const Figure& figure) {
+  Table table{.id = figure.id, .title = figure.title, .columns = {}, .rows = {}, .grey = {}};
+  table.columns += axis_title(figure.x);
+  if (figure.x.percentiles) table.columns.first() = figure.x.title + " (%)";
+  std::map<double, std::vector<const FigurePoint*>> rows;
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    add_columns(table, figure, figure.series[s]);
+    for (const FigurePoint& point : figure.series[s].points) {
+      auto& row = rows[point.x];
+      row.resize(figure.series.size());
+      row[s] = &point;
+    }
+  }
+  for (const auto& [x, points] : rows) {
+    const auto name = static_cast<qsizetype>(x);
+    const bool named = name >= 0 && name < figure.x.names.size();
+    std::vector<Cell> row{named ? Cell(figure.x.names[name]) : number(figure.x.percentiles ? 100 - 100 / x : x)};
+    for (std::size_t s = 0; s < figure.series.size(); ++s) add_cells(row, figure.series[s], points[s]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace n2nq::app

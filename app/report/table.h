@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A table as values, and as the texts it is written as. Every form of a report is made from the same tables, so that all say the same
+// numbers: a number is written as the shortest decimal that reads back as itself.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+#include <QStringList>
+#include <nlohmann/json.hpp>
+#include <variant>
+#include <vector>
+
+#include "app/figure/figure.h"
+
+namespace n2nq::app {
+
+/// Nothing: not known.
+using Cell = std::variant<std::monostate, double, QString>;
+
+struct Table {
+  QString id;  // fit for a file's or a sheet's name
+  QString title;
+  QStringList columns;  // with units: "p99 (µs)"
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<bool>> grey;  // cells on few samples; empty: none
+  bool is_grey(std::size_t row, std::size_t column) const { return row < grey.size() && column < grey[row].size() && grey[row][column]; }
+};
+
+/// "" for nothing.
+QString cell_text(const Cell& cell);
+QByteArray csv(const Table& table);
+nlohmann::ordered_json table_json(const Table& table);
+QString html(const Table& table);
+
+/// A row for each x: per series its y, interval and bound as far as there are any, and why it is marked.
+Table figure_table(const Figure& figure);
+
+}  // namespace n2nq::app

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/run_digest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/results/service_logs.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using measure::ReceivedLine;
+using measure::SentLine;
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double ns_per_us = 1e3, ns_per_s = 1e9;
+
+/// The smallest value such that ceil(share * n) samples are not above it. Reorders.
+double rank_us(std::vector<std::int64_t>& samples, double share) {
+  if (samples.empty()) return none;
+  const auto rank = static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(samples.size()) - 1e-9)));
+  std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(rank - 1), samples.end());
+  return static_cast<double>(samples[rank - 1]) / ns_per_us;
+}
+
+/// So that there are at most slices_max, of a width that people count in.
+double slice_for(double span_s) {
+  for (const double width : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0}) {
+    if (span_s / width <= RunDigest::slices_max - 1) return width;
+  }
+  return span_s / (RunDigest::slices_max - 1);
+}
+
+class Digester {
+ public:
+  Digester(const StoredRun& run, const ServiceLogs& logs, const std::atomic<bool>* cancelled)
+      : run_(run), logs_(logs), cancelled_(cancelled) {
+    const auto& delay = run.summary.at("settings").at("senders").at("delay_ms");
+    planned_ = !(delay.is_number() && delay.get<double>() == 0);
+  }
+
+  RunDigest digest() {
+    out_.whole = run_.has_every_line();
+    find_span();
+    take_sent();
+    take_received();
+    finish_slices();
+    take_pairs();
+    return std::move(out_);
+  }
+
+ private:
+  bool stopped() const { return cancelled_ != nullptr && *cancelled_; }
+
+  /// When a message was due (without a plan: sent) by its receiver's own clock.
+  std::int64_t begun_ns(const ReceivedLine& line) const {
+    return line.received_ns - line.latency_ns - (planned_ ? line.sent_ns - line.intended_ns : 0);
+  }
+  std::int64_t begun_ns(const SentLine& line) const { return planned_ ? line.intended_ns : line.sent_ns; }
+
+  /// Instant 0 by each side's clock, and how long it went on.
+  void find_span() {
+    std::int64_t last_ns = 0;
+    for (const SenderLog& log : logs_.senders) {
+      for (const SentLine& line : log.lines) {
+        if (!is_warm_up(line)) zero_sent_ns_ = std::min(zero_sent_ns_, begun_ns(line));
+      }
+    }
+    for (const ReceiverLog& log : logs_.receivers) {
+      for (const ReceivedLine& line : log.lines) {
+        if (is_warm_up(line)) continue;
+        zero_received_ns_ = std::min(zero_received_ns_, begun_ns(line));
+        last_ns = std::max(last_ns, line.received_ns);
+      }
+    }
+    double span_s = last_ns > 0 ? static_cast<double>(last_ns - zero_received_ns_) / ns_per_s : 0;
+    for (const SenderLog& log : logs_.senders) {
+      for (const SentLine& line : log.lines) {
+        if (!is_warm_up(line)) span_s = std::max(span_s, static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_per_s);
+      }
+    }
+    out_.slice_s = slice_for(span_s);
+    const auto count = static_cast<std::size_t>(span_s / out_.slice_s) + 1;
+    out_.slices.resize(count);
+    out_.slowest.resize(count);
+    lags_.resize(count);
+    latencies_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) out_.slices[i].from_s = static_cast<double>(i) * out_.slice_s;
+  }
+
+  std::size_t slice_of(double at_s) const {
+    return std::min(out_.slices.size() - 1, static_cast<std::size_t>(std::max(0.0, at_s) / out_.slice_s));
+  }
+
+  void take_sent() {
+    for (const SenderLog& log : logs_.senders) {
+      for (const SentLine& line : log.lines) {
+        if (is_warm_up(line)) continue;
+        ++out_.lines;
+        const std::size_t slice = slice_of(static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_per_s);
+        ++out_.slices[slice].sent;
+        if (planned_) lags_[slice].push_back(line.sent_ns - line.intended_ns);
+      }
+    }
+  }
+
+  void take_received() {
+    for (const ReceiverLog& log : logs_.receivers) {
+      if (stopped()) return;
+      std::vector<std::int64_t> own;
+      for (const ReceivedLine& line : log.lines) {
+        if (is_warm_up(line)) continue;
+        ++out_.lines;
+        const double at_s = static_cast<double>(line.received_ns - zero_received_ns_) / ns_per_s;
+        const std::size_t slice = slice_of(at_s);
+        ++out_.slices[slice].received;
+        latencies_[slice].push_back(line.latency_ns);
+        out_.latencies.add(line.latency_ns);
+        own.push_back(line.latency_ns);
+        note_slow(slice, log.number, line, at_s);
+      }
+      ServiceBox box{.number = log.number, .count = static_cast<std::int64_t>(own.size())};
+      box.low_us = rank_us(own, 0.01);
+      box.quarter_us = rank_us(own, 0.25);
+      box.median_us = rank_us(own, 0.5);
+      box.three_quarters_us = rank_us(own, 0.75);
+      box.high_us = rank_us(own, 0.99);
+      out_.receivers.push_back(box);
+    }
+  }
+
+  void note_slow(std::size_t slice, int receiver, const ReceivedLine& line, double at_s) {
+    auto& slow = out_.slowest[slice];
+    const double latency_us = static_cast<double>(line.latency_ns) / ns_per_us;
+    if (slow.size() == RunDigest::slow_per_slice && slow.back().latency_us >= latency_us) return;
+    const double lag_us = planned_ ? static_cast<double>(line.sent_ns - line.intended_ns) / ns_per_us : none;
+    const SlowMessage message{receiver, static_cast<int>(line.sender), line.index, at_s, lag_us, latency_us, line.attempt, line.flags};
+    const auto place = std::upper_bound(slow.begin(), slow.end(), message,
+                                        [](const SlowMessage& a, const SlowMessage& b) { return a.latency_us > b.latency_us; });
+    slow.insert(place, message);
+    if (slow.size() > RunDigest::slow_per_slice) slow.pop_back();
+  }
+
+  void finish_slices() {
+    const bool copies = run_.broadcaster();
+    std::int64_t under_way = 0;
+    for (std::size_t i = 0; i < out_.slices.size(); ++i) {
+      TimeSlice& slice = out_.slices[i];
+      slice.p50_us = rank_us(latencies_[i], 0.5);
+      slice.p99_us = rank_us(latencies_[i], 0.99);
+      slice.max_us = rank_us(latencies_[i], 1);
+      slice.lag_p99_us = rank_us(lags_[i], 0.99);
+      under_way += slice.sent * (copies ? static_cast<std::int64_t>(logs_.receivers.size()) : 1) - slice.received;
+      slice.in_flight = std::max<std::int64_t>(0, under_way);
+    }
+  }
+
+  void take_pairs() {
+    for (const SenderLog& log : logs_.senders) out_.pair_senders.push_back(log.number);
+    for (const ReceiverLog& log : logs_.receivers) out_.pair_receivers.push_back(log.number);
+    if (out_.pair_senders.size() * out_.pair_receivers.size() > RunDigest::pairs_max) return;
+    for (const ReceiverLog& log : logs_.receivers) {
+      if (stopped()) return;
+      std::vector<std::vector<std::int64_t>> own(out_.pair_senders.size());
+      for (const ReceivedLine& line : log.lines) {
+        const auto found = std::lower_bound(out_.pair_senders.begin(), out_.pair_senders.end(), static_cast<int>(line.sender));
+        if (is_warm_up(line) || found == out_.pair_senders.end() || *found != static_cast<int>(line.sender)) continue;
+        own[static_cast<std::size_t>(found - out_.pair_senders.begin())].push_back(line.latency_ns);
+      }
+      for (auto& samples : own) {
+        const auto count = static_cast<std::int64_t>(samples.size());
+        const double p50_us = rank_us(samples, 0.5);
+        out_.pairs.push_back({count, p50_us, rank_us(samples, 0.99)});
+      }
+    }
+  }
+
+  const StoredRun& run_;
+  const ServiceLogs& logs_;
+  const std::atomic<bool>* cancelled_;
+  bool planned_ = true;
+  std::int64_t zero_sent_ns_ = std::numeric_limits<std::int64_t>::max(), zero_received_ns_ = zero_sent_ns_;
+  std::vector<std::vector<std::int64_t>> lags_, latencies_;
+  RunDigest out_;
+};
+
+}  // namespace
+
+std::optional<RunDigest> digest_of(const StoredRun& run, QString& error, const std::atomic<bool>* cancelled) {
+  if (run.summary.at("logs").value("mode", "") == "off") return error = "this run wrote no logs (log: off)", std::nullopt;
+  const auto logs = read_logs(run.folder, error, cancelled);
+  if (!logs) return {};
+  bool any = false;
+  for (const ReceiverLog& log : logs->receivers) any = any || !log.lines.empty();
+  if (!any) return error = "the logs of this run hold no delivery", std::nullopt;
+  RunDigest digest = Digester(run, *logs, cancelled).digest();
+  if (cancelled && *cancelled) return error = "cancelled", std::nullopt;
+  return digest;
+}
+
+}  // namespace n2nq::app

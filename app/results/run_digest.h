@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the service logs of a run come to, for drawing: over time, by receiver, by pair of services. Bounded, whatever the run's length.
+// Warm-up is left out. Any thread; may take seconds.
+#pragma once
+
+#include <QString>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "app/results/stored_run.h"
+#include "workers/measure/histogram.h"
+
+namespace n2nq::app {
+
+/// One piece of the run's time, from the instant 0 on. NaN: nothing came in it.
+struct TimeSlice {
+  double from_s = 0;
+  std::int64_t sent = 0, received = 0;
+  double p50_us, p99_us, max_us;  // of the latencies of what was received
+  double lag_p99_us;              // of what was sent; NaN also without a plan
+  std::int64_t in_flight = 0;     // copies under way at its end
+};
+
+/// A delivery that took long, with what the logs know of its journey. The stages between sender and receiver are in no log.
+struct SlowMessage {
+  int receiver = 0, sender = 0;
+  std::int64_t index = 0;
+  double at_s = 0;    // received, since the instant 0
+  double lag_us = 0;  // NaN without a plan
+  double latency_us = 0;
+  std::uint16_t attempt = 1, flags = 0;
+};
+
+struct ServiceBox {
+  int number = 0;
+  std::int64_t count = 0;
+  double low_us = 0, quarter_us = 0, median_us = 0, three_quarters_us = 0, high_us = 0;  // low, high: 1 % and 99 %
+};
+
+struct PairCell {
+  std::int64_t count = 0;
+  double p50_us, p99_us;  // NaN without a sample
+};
+
+struct RunDigest {
+  static constexpr int slices_max = 120;
+  static constexpr int slow_per_slice = 12;
+  static constexpr int pairs_max = 40'000;  // 200 x 200; of more services there is no table of pairs
+
+  bool whole = true;  // every message has a line (log: all); else what follows is of those that have
+  std::int64_t lines = 0;
+  double slice_s = 1;
+  std::vector<TimeSlice> slices;
+  std::vector<std::vector<SlowMessage>> slowest;  // per slice, slowest first
+  measure::Histogram latencies;
+  std::vector<ServiceBox> receivers;
+  std::vector<int> pair_senders, pair_receivers;  // numbers
+  std::vector<PairCell> pairs;                    // by receiver, then sender; empty: too many
+};
+
+/// Empty result: `error` says why (no logs, unreadable, cancelled).
+std::optional<RunDigest> digest_of(const StoredRun& run, QString& error, const std::atomic<bool>* cancelled = nullptr);
+
+}  // namespace n2nq::app

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/run_figures.h"
+
+#include <QFile>
+#include <cmath>
+
+#include "workers/measure/log_line.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double samples_above_min = 10;   // a percentile with fewer above it is told in grey
+constexpr double percentile_end = 10'000;  // 99.99 %
+constexpr int bins_per_decade = 16;
+
+const QString time_title = QStringLiteral("Time since the start"), microseconds = QStringLiteral("µs");
+
+QString name_of(const DrawnRun& run) {
+  return run.name.isEmpty() ? run.run.name() : run.name;
+}
+
+/// Why a point of this run is marked; empty: it is clean, or was stopped by the user.
+QString why_of(const DrawnRun& run) {
+  const std::string verdict = run.run.verdict();
+  if (verdict == "clean" || verdict == "stopped") return {};
+  const Json& reasons = run.run.summary.at("reasons");
+  return QString::fromStdString(verdict) +
+         (reasons.empty() ? QString() : ": " + QString::fromStdString(reasons.front().get<std::string>()));
+}
+
+double number_at(const Json& summary, const std::string& path) {
+  return figure_at(summary, path).value_or(std::nan(""));
+}
+
+Figure figure(const char* id, const char* title, FigureAxis x, FigureAxis y, Figure::Kind kind = Figure::Kind::lines) {
+  return {.id = id, .title = title, .kind = kind, .x = std::move(x), .y = std::move(y)};
+}
+
+Figure percentiles(const std::vector<DrawnRun>& runs) {
+  Figure out = figure("percentiles", "Latency by percentile", {.title = "Percentile", .percentiles = true},
+                      {.title = "Latency", .unit = microseconds, .logarithmic = true});
+  for (const DrawnRun& run : runs) {
+    FigureSeries series{.name = name_of(run)};
+    const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
+    const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
+    for (const PercentileRow& row : rows) {
+      if (row.inverse_rest > percentile_end * 1.01) break;
+      const bool few = total / row.inverse_rest < samples_above_min;
+      series.points.push_back({.x = row.inverse_rest, .y = row.value_us, .few_samples = few, .folders = {run.run.folder}});
+    }
+    out.series.push_back(std::move(series));
+  }
+  out.remarks += "Grey: fewer than 10 samples above that percentile.";
+  return out;
+}
+
+Figure cdf(const std::vector<DrawnRun>& runs) {
+  Figure out =
+      figure("cdf", "Share of deliveries that took at most so long", {.title = "Latency", .unit = microseconds, .logarithmic = true},
+             {.title = "Share of deliveries", .unit = "%", .from_zero = true}, Figure::Kind::steps);
+  for (const DrawnRun& run : runs) {
+    FigureSeries series{.name = name_of(run)};
+    const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
+    const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
+    for (const PercentileRow& row : rows) {
+      if (row.value_us > 0)
+        series.points.push_back({.x = row.value_us, .y = static_cast<double>(row.count) / total * 100, .folders = {run.run.folder}});
+    }
+    out.series.push_back(std::move(series));
+  }
+  return out;
+}
+
+/// Bins of equal width on the logarithmic axis; what is 0 or less is in none and told.
+FigureSeries histogram_series(const DrawnRun& run, QStringList& remarks) {
+  FigureSeries series{.name = name_of(run)};
+  const measure::Histogram& all = run.digest->latencies;
+  std::map<int, std::int64_t> bins;
+  std::int64_t outside = 0;
+  all.each_bucket([&](int bucket, std::uint64_t count) {
+    const double us = static_cast<double>(all.layout().middle_of(bucket)) / 1e3;
+    if (us > 0) {
+      bins[static_cast<int>(std::floor(std::log10(us) * bins_per_decade))] += static_cast<std::int64_t>(count);
+    } else {
+      outside += static_cast<std::int64_t>(count);
+    }
+  });
+  if (bins.empty()) return series;
+  for (int bin = bins.begin()->first; bin <= bins.rbegin()->first + 1; ++bin) {
+    const auto found = bins.find(bin);
+    const double count = found == bins.end() ? 0 : static_cast<double>(found->second);
+    series.points.push_back({.x = std::pow(10, static_cast<double>(bin) / bins_per_decade), .y = count, .folders = {run.run.folder}});
+  }
+  if (outside > 0) remarks += QString("%1: %2 deliveries with a latency of 0 or less are in no bin.").arg(series.name).arg(outside);
+  if (!run.digest->whole) remarks += QString("%1: of those deliveries that the logs hold.").arg(series.name);
+  return series;
+}
+
+Figure histogram(const std::vector<DrawnRun>& runs) {
+  Figure out = figure("histogram", "Histogram of the latency", {.title = "Latency", .unit = microseconds, .logarithmic = true},
+                      {.title = "Deliveries", .from_zero = true}, Figure::Kind::steps);
+  for (const DrawnRun& run : runs) {
+    if (run.digest) out.series.push_back(histogram_series(run, out.remarks));
+  }
+  return out;
+}
+
+Figure stages(const std::vector<DrawnRun>& runs) {
+  Figure out = figure("stages", "Where the time goes: means of the stages",
+                      {.title = "Stage", .names = {"lag", "to broker", "in queue", "to receiver"}},
+                      {.title = "Mean time", .unit = microseconds}, Figure::Kind::bars);
+  for (const DrawnRun& run : runs) {
+    FigureSeries series{.name = name_of(run)};
+    double x = 0;
+    for (const char* stage : {"lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"}) {
+      const std::string path = std::string("stages.") + stage;
+      FigurePoint point{.x = x++, .y = number_at(run.run.summary, path + ".mean"), .why = why_of(run), .folders = {run.run.folder}};
+      const double bound = number_at(run.run.summary, path + ".bound_us");
+      if (!std::isnan(bound)) point.clock_bound = bound;
+      if (std::isnan(point.y) && point.why.isEmpty()) point.why = "the run gave no such figure";
+      series.points.push_back(point);
+    }
+    out.series.push_back(std::move(series));
+  }
+  return out;
+}
+
+/// A curve over time of something that each slice has.
+template <class Value>
+FigureSeries over_time(const DrawnRun& run, const QString& name, Value&& value) {
+  FigureSeries series{.name = name};
+  for (const TimeSlice& slice : run.digest->slices) {
+    series.points.push_back({.x = slice.from_s + run.digest->slice_s / 2, .y = value(slice), .folders = {run.run.folder}});
+  }
+  return series;
+}
+
+void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
+  const FigureAxis time{.title = time_title, .unit = "s", .from_zero = true};
+  Figure latency = figure("latency-over-time", "Latency over time", time, {.title = "Latency", .unit = microseconds, .logarithmic = true});
+  Figure rates = figure("rates-over-time", "Rates over time", time, {.title = "Messages or deliveries per second", .from_zero = true});
+  Figure in_flight = figure("in-flight-over-time", "In flight over time", time, {.title = "Copies under way", .from_zero = true});
+  Figure lag =
+      figure("lag-over-time", "Lag of the senders over time", time, {.title = "Lag, p99", .unit = microseconds, .logarithmic = true});
+  const bool one = runs.size() == 1;
+  for (const DrawnRun& run : runs) {
+    if (!run.digest) continue;
+    const QString before = one ? QString() : name_of(run) + ", ";
+    const double slice_s = run.digest->slice_s;
+    latency.series.push_back(over_time(run, before + "p50", [](const TimeSlice& slice) { return slice.p50_us; }));
+    latency.series.push_back(over_time(run, before + "p99", [](const TimeSlice& slice) { return slice.p99_us; }));
+    if (one) latency.series.push_back(over_time(run, "slowest", [](const TimeSlice& slice) { return slice.max_us; }));
+    if (one)
+      rates.series.push_back(over_time(run, "sent", [=](const TimeSlice& slice) { return static_cast<double>(slice.sent) / slice_s; }));
+    rates.series.push_back(
+        over_time(run, before + "received", [=](const TimeSlice& slice) { return static_cast<double>(slice.received) / slice_s; }));
+    in_flight.series.push_back(
+        over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return static_cast<double>(slice.in_flight); }));
+    FigureSeries lags = over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return slice.lag_p99_us; });
+    if (std::any_of(lags.points.begin(), lags.points.end(), [](const FigurePoint& point) { return !std::isnan(point.y); }))
+      lag.series.push_back(std::move(lags));
+  }
+  if (one && runs.front().digest) {
+    for (const Json& event : runs.front().run.summary.at("events")) {
+      if (!event.contains("at_s") || !event.at("at_s").is_number()) continue;
+      const FigureReference mark{.text = QString::fromStdString(event.value("what", "")), .x = event.at("at_s").get<double>()};
+      for (Figure* of : {&latency, &rates, &in_flight, &lag}) of->references.push_back(mark);
+    }
+  }
+  for (Figure* of : {&latency, &rates, &in_flight, &lag}) out.push_back(std::move(*of));
+}
+
+Figure boxes(const DrawnRun& run) {
+  Figure out = figure("receivers", "Latency of each receiver", {.title = "Receiver"},
+                      {.title = "Latency", .unit = microseconds, .logarithmic = true}, Figure::Kind::boxes);
+  FigureSeries series;
+  double x = 0;
+  for (const ServiceBox& box : run.digest->receivers) {
+    out.x.names += QString::fromStdString(measure::service_name('R', static_cast<std::uint32_t>(box.number)));
+    FigurePoint point{.x = x++, .y = box.median_us, .folders = {run.run.folder}};
+    if (box.count > 0) point.box = FigureBox{box.low_us, box.quarter_us, box.three_quarters_us, box.high_us};
+    if (box.count == 0) point.why = "received nothing";
+    series.points.push_back(point);
+  }
+  out.series.push_back(std::move(series));
+  out.remarks += "Box: the middle half of the deliveries, with the median; whiskers: 1 % and 99 %.";
+  return out;
+}
+
+template <class Value>
+Figure heat(const DrawnRun& run, const char* id, const char* title, FigureAxis y, Value&& value) {
+  Figure out = figure(id, title, {.title = "Sender"}, std::move(y), Figure::Kind::heat);
+  const RunDigest& digest = *run.digest;
+  for (const int number : digest.pair_senders)
+    out.x.names += QString::fromStdString(measure::service_name('S', static_cast<std::uint32_t>(number)));
+  for (std::size_t row = 0; row < digest.pair_receivers.size(); ++row) {
+    FigureSeries series{.name = QString::fromStdString(measure::service_name('R', static_cast<std::uint32_t>(digest.pair_receivers[row])))};
+    for (std::size_t i = 0; i < digest.pair_senders.size(); ++i) {
+      series.points.push_back(
+          {.x = static_cast<double>(i), .y = value(digest.pairs[row * digest.pair_senders.size() + i]), .folders = {run.run.folder}});
+    }
+    out.series.push_back(std::move(series));
+  }
+  return out;
+}
+
+void add_services(std::vector<Figure>& out, const DrawnRun& run) {
+  out.push_back(boxes(run));
+  if (run.digest->pairs.empty()) return;
+  out.push_back(heat(run, "pairs-p50", "Median latency by sender and receiver", {.title = "Latency, p50", .unit = microseconds},
+                     [](const PairCell& cell) { return cell.p50_us; }));
+  out.push_back(heat(run, "pairs-p99", "99th percentile by sender and receiver", {.title = "Latency, p99", .unit = microseconds},
+                     [](const PairCell& cell) { return cell.p99_us; }));
+  out.push_back(heat(run, "pairs-count", "Deliveries by sender and receiver", {.title = "Deliveries", .from_zero = true},
+                     [](const PairCell& cell) { return static_cast<double>(cell.count); }));
+}
+
+bool has_point(const Figure& of) {
+  return std::any_of(of.series.begin(), of.series.end(), [](const FigureSeries& series) { return !series.points.empty(); });
+}
+
+}  // namespace
+
+DrawnRun drawn_run(StoredRun run, const std::atomic<bool>* cancelled) {
+  DrawnRun out{.run = std::move(run)};
+  out.digest = digest_of(out.run, out.no_digest, cancelled);
+  return out;
+}
+
+std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs) {
+  std::vector<Figure> out = {percentiles(runs), histogram(runs), cdf(runs), stages(runs)};
+  add_times(out, runs);
+  if (runs.size() == 1 && runs.front().digest) add_services(out, runs.front());
+  std::erase_if(out, [](const Figure& of) { return !has_point(of); });
+  if (runs.size() == 1) {
+    // One curve needs no name; what it is says the page it is on.
+    for (Figure& of : out) {
+      if (of.kind != Figure::Kind::heat && of.series.size() == 1) of.series.front().name.clear();
+    }
+  }
+  return out;
+}
+
+std::vector<PercentileRow> read_hgrm(const QString& path) {
+  std::vector<PercentileRow> out;
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly)) return out;
+  constexpr int rows_max = 10'000;
+  while (!file.atEnd() && out.size() < rows_max) {
+    const QList<QByteArray> words = file.readLine(200).simplified().split(' ');
+    bool is_value = false, is_percentile = false, is_count = false;
+    if (words.size() < 3) continue;
+    const double value_us = words[0].toDouble(&is_value), percentile = words[1].toDouble(&is_percentile);
+    const auto count = words[2].toLongLong(&is_count);
+    if (!is_value || !is_percentile || !is_count) continue;
+    out.push_back({value_us, percentile < 1 ? 1 / (1 - percentile) : std::numeric_limits<double>::infinity(), count});
+  }
+  return out;
+}
+
+}  // namespace n2nq::app

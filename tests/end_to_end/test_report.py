@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`n2nq-bench report`: the same numbers in summary, HTML, CSV, JSON and XLSX, cell by cell; figures in three forms; nothing from the network."""
+import csv
+import html.parser
+import json
+import re
+import struct
+import subprocess
+import unittest
+import xml.etree.ElementTree as xml
+import zipfile
+
+from bench import BIN, BenchCase
+
+SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+FIGURES = {"latency": "latency_us", "latency from plan": "latency_from_plan_us", "lag": "lag_us", "delay": "delay_ms", "stage: in queue": "stages.in_queue_us"}
+
+
+def report(*arguments):
+    done = subprocess.run([BIN / "n2nq-bench", "report", *arguments], capture_output=True, text=True, timeout=120)
+    return done
+
+
+def number_or_text(text):
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def from_csv(path):
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))
+    return rows[0], [[number_or_text(cell) if cell else None for cell in row] for row in rows[1:]]
+
+
+class Tables(html.parser.HTMLParser):
+    """id of a table → (columns, rows); also what would be loaded from elsewhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.tables, self.loaded, self.svgs = {}, [], 0
+        self.table = self.cell = None
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.loaded += [value for name, value in attributes.items() if name in ("src", "href") and not value.startswith("#")]
+        self.svgs += tag == "svg"
+        if tag == "table":
+            self.table = self.tables.setdefault(attributes["id"].removeprefix("table-"), ([], []))
+        elif tag == "tr" and self.table:
+            self.table[1].append([])
+        elif tag in ("td", "th"):
+            self.cell = (tag, "number" in attributes.get("class", ""))
+            self.text = ""
+
+    def handle_data(self, data):
+        if self.cell:
+            self.text += data
+
+    def handle_endtag(self, tag):
+        if tag == "th":
+            self.table[0].append(self.text)
+        elif tag == "td":
+            self.table[1][-1].append(None if self.text == "–" else float(self.text) if self.cell[1] else self.text)
+        if tag in ("td", "th"):
+            self.cell = None
+        if tag == "table":
+            self.table = None
+
+    def rows(self, name):
+        return [row for row in self.tables[name][1] if row]
+
+
+class Workbook:
+    def __init__(self, path):
+        self.zip = zipfile.ZipFile(path)
+        shared = xml.fromstring(self.zip.read("xl/sharedStrings.xml"))
+        self.shared = ["".join(text.text or "" for text in item.iter(SHEET + "t")) for item in shared]
+        names = [sheet.get("name") for sheet in xml.fromstring(self.zip.read("xl/workbook.xml")).iter(SHEET + "sheet")]
+        self.sheets = {name: self.read(f"xl/worksheets/sheet{i + 1}.xml") for i, name in enumerate(names)}
+        self.charts = [name for name in self.zip.namelist() if re.fullmatch(r"xl/charts/chart\d+\.xml", name)]
+
+    def read(self, path):
+        cells = {}
+        for cell in xml.fromstring(self.zip.read(path)).iter(SHEET + "c"):
+            letters, row = re.fullmatch(r"([A-Z]+)(\d+)", cell.get("r")).groups()
+            column = 0
+            for letter in letters:
+                column = column * 26 + ord(letter) - 64
+            value = cell.find(SHEET + "v")
+            if value is not None:
+                cells[int(row) - 1, column - 1] = self.shared[int(value.text)] if cell.get("t") == "s" else float(value.text)
+        return cells
+
+
+class Report(BenchCase):
+    def same(self, mine, theirs, where):
+        if isinstance(mine, float) or isinstance(theirs, float):
+            self.assertIsInstance(mine, (int, float), where)
+            self.assertIsInstance(theirs, (int, float), where)
+            # XLSX keeps 16 digits.
+            self.assertTrue(abs(mine - theirs) <= 1e-14 * abs(mine), f"{where}: {mine} and {theirs}")
+        else:
+            self.assertEqual(mine if mine != "" else None, theirs if theirs != "" else None, where)
+
+    def test_the_same_numbers_in_all_of_them(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=60", "--set", "senders.delay_ms=10", "--set", "senders.amount=4")
+        done = report(folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.strip(), str(folder / "report.html"))
+        summary = json.loads((folder / "summary.json").read_text())
+        told = {table["id"]: table for table in json.loads((folder / "report.json").read_text())["tables"]}
+        page = Tables()
+        page.feed((folder / "report.html").read_text())
+        book = Workbook(folder / "report.xlsx")
+
+        compared = 0
+        for name, table in told.items():
+            columns, rows = from_csv(folder / "tables" / f"{name}.csv")
+            self.assertEqual(columns, table["columns"], name)
+            self.assertEqual(len(rows), len(table["rows"]), name)
+            sheet = book.sheets[name[:31]]
+            in_page = page.rows(name) if name in page.tables else None
+            for r, row in enumerate(table["rows"]):
+                for c, value in enumerate(row):
+                    where = f"{name}, row {r}, {table['columns'][c]}"
+                    value = float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+                    written = rows[r][c]
+                    if isinstance(value, str) and isinstance(written, float):  # a text that looks like a number
+                        written = value if number_or_text(value) == written else written
+                    self.same(value, written, where + " (CSV)")
+                    self.same(value, sheet.get((r + 1, c)), where + " (XLSX)")
+                    if in_page is not None:
+                        self.same(value, in_page[r][c], where + " (HTML)")
+                    compared += 1
+        self.assertGreater(compared, 1000)
+
+        # And they are those of the summary.
+        columns, rows = told["figures"]["columns"], told["figures"]["rows"]
+        for row in rows:
+            if row[0] in FIGURES:
+                of = summary
+                for key in FIGURES[row[0]].split("."):
+                    of = of[key]
+                for column, value in zip(columns[2:], row[2:]):
+                    self.assertEqual(value, of.get(column), f"{row[0]} {column}")
+        self.assertEqual({row[0]: row[1] for row in told["ledger"]["rows"]},
+                         {key: value for key, value in summary["ledger"]["total"].items() if isinstance(value, (int, float)) and not isinstance(value, bool)})
+        self.assertEqual({row[0] for row in told["settings"]["rows"]} & {"senders.amount", "queue.mode"}, {"senders.amount", "queue.mode"})
+        hgrm = [line.split() for line in (folder / "latency.hgrm").read_text().splitlines()[2:] if not line.startswith("#")]
+        by_percentile = {round(row[0], 6): row[1] for row in told["percentiles"]["rows"]}
+        for words in hgrm[:-1]:
+            if float(words[1]) <= 0.9999:
+                self.assertEqual(by_percentile[round(float(words[1]) * 100, 6)], float(words[0]))
+        self.assertEqual(sum(row[1] for row in told["histogram"]["rows"]), summary["latency_us"]["count"])
+        self.assertEqual(sum(sum(row[1:]) for row in told["pairs-count"]["rows"]), summary["latency_us"]["count"])
+
+        # Figures, in the page and as files.
+        self.assertEqual(page.loaded, [])
+        charts = sorted(path.stem for path in (folder / "charts").glob("*.svg"))
+        self.assertEqual(page.svgs, len(charts))
+        self.assertGreaterEqual(set(charts), {"percentiles", "histogram", "cdf", "stages", "latency-over-time", "receivers", "pairs-p50"})
+        for name in charts:
+            xml.fromstring((folder / "charts" / f"{name}.svg").read_text())
+            png = (folder / "charts" / f"{name}.png").read_bytes()
+            at = png.index(b"pHYs") + 4
+            self.assertEqual(struct.unpack(">IIB", png[at:at + 9]), (11811, 11811, 1), "300 dpi")
+            self.assertTrue((folder / "charts" / f"{name}.pdf").read_bytes().startswith(b"%PDF"))
+        self.assertGreaterEqual(len(book.charts), 6, "native charts")
+
+    def test_several_runs_overlaid(self):
+        folders = [self.run_bench("quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10", "--set", f"queue.mode={mode}", out=mode)
+                   for mode in ("broadcaster", "load-balancer")]
+        done = report(*folders, "--out", self.folder / "both")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = {table["id"]: table for table in json.loads((self.folder / "both" / "report.json").read_text())["tables"]}
+        p50 = next(row for row in told["comparison"]["rows"] if row[0] == "latency_us.p50")
+        for value, folder in zip((p50[2], p50[3]), folders):
+            self.assertEqual(value, json.loads((folder / "summary.json").read_text())["latency_us"]["p50"])
+        self.assertEqual(p50[-1], "under 5 repeats: no statement")
+        self.assertEqual([row[0] for row in told["settings"]["rows"]], ["queue.mode"])
+
+    def test_a_run_without_logs_says_what_is_missing(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=10", "--set", "log=off")
+        self.assertEqual(report(folder).returncode, 0)
+        self.assertIn("wrote no logs (log: off)", (folder / "report.html").read_text())
+        self.assertTrue((folder / "charts" / "percentiles.svg").exists())
+
+    def test_bad_input_is_named(self):
+        done = report(self.folder / "nothing")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no such folder", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
