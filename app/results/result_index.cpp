@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/results/result_index.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QHash>
+#include <QSqlDatabase>
+#include <QSqlError>
+#include <QSqlQuery>
+#include <QUuid>
+#include <QVariant>
+#include <cmath>
+
+#include "app/results/result_note.h"
+#include "app/results/stored_run.h"
+#include "app/settings/settings_file.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int index_format = 1;
+const char* const columns =
+    "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
+    "build";
+
+/// What tells that an entry is still true.
+qint64 stamp_of(const QString& folder) {
+  const auto at = [&folder](const char* name) {
+    const QFileInfo info(folder + '/' + name);
+    return info.exists() ? info.lastModified().toMSecsSinceEpoch() * 31 + info.size() : 0;
+  };
+  return at("summary.json") * 17 + at("note.json") * 7 + (QFileInfo::exists(folder + "/settings.yaml") ? 1 : 0);
+}
+
+/// A connection of this thread alone, closed at the end.
+class Database {
+ public:
+  explicit Database(const QString& path) : name_(QUuid::createUuid().toString()) {
+    QSqlDatabase database = QSqlDatabase::addDatabase("QSQLITE", name_);
+    database.setDatabaseName(path);
+    database.setConnectOptions("QSQLITE_BUSY_TIMEOUT=2000");
+    if (!database.open()) error_ = database.lastError().text();
+  }
+  ~Database() {
+    QSqlDatabase::database(name_, false).close();
+    QSqlDatabase::removeDatabase(name_);
+  }
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  QSqlQuery query() const { return QSqlQuery(QSqlDatabase::database(name_, false)); }
+  QSqlDatabase handle() const { return QSqlDatabase::database(name_, false); }
+  const QString& error() const { return error_; }
+
+  /// The table as this program knows it; one of another format is dropped.
+  bool prepare() {
+    QSqlQuery of = query();
+    of.exec("PRAGMA user_version");
+    if (!of.next() || of.value(0).toInt() != index_format) {
+      of.exec("DROP TABLE IF EXISTS results");
+      of.exec(QString("PRAGMA user_version = %1").arg(index_format));
+    }
+    of.exec("PRAGMA synchronous = OFF");  // it can be made anew at any time
+    const bool made = of.exec(QString("CREATE TABLE IF NOT EXISTS results (%1, PRIMARY KEY (folder))").arg(columns));
+    if (!made || !of.exec("SELECT count(*) FROM results")) error_ = of.lastError().text();
+    return error_.isEmpty();
+  }
+
+ private:
+  QString name_, error_;
+};
+
+struct Found {
+  QString folder, test_case;
+};
+
+void find_runs(const QString& parent, const QString& test_case, std::vector<Found>& out) {
+  for (const QFileInfo& info : QDir(parent).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::NoSort)) {
+    if (out.size() >= ResultIndex::results_max) return;
+    const QString folder = info.filePath();
+    if (test_case.isEmpty() && QFileInfo::exists(folder + "/case.yaml")) {
+      find_runs(folder + "/runs", info.fileName(), out);
+    } else {
+      out.push_back({folder, test_case});
+    }
+  }
+}
+
+double number_or_nan(const QVariant& value) {
+  return value.isNull() ? std::nan("") : value.toDouble();
+}
+
+QVariant variant(double value) {
+  return std::isnan(value) ? QVariant() : QVariant(value);
+}
+
+/// A run that has settings and no summary: under way, killed with its bench, or its disk was full.
+std::optional<ResultEntry> unfinished(const QString& folder) {
+  const ReadSettings read = read_settings_file((folder + "/settings.yaml").toStdString());
+  if (!read.settings) return {};
+  ResultEntry entry;
+  entry.title = QString::fromStdString(read.settings->title);
+  entry.mode = QString::fromStdString(value_text(*read.settings, "queue.mode"));
+  entry.senders = read.settings->senders.amount;
+  entry.receivers = read.settings->receivers.amount;
+  entry.started = QFileInfo(folder + "/settings.yaml").lastModified();
+  entry.verdict = "unfinished";
+  entry.p50_us = entry.p99_us = entry.mean_lowest_95_us = std::nan("");
+  return entry;
+}
+
+std::optional<ResultEntry> read_entry(const Found& found) {
+  QString error;
+  std::optional<ResultEntry> entry;
+  if (const auto run = read_run(found.folder, error)) {
+    const nlohmann::json& summary = run->summary;
+    const auto number = [&summary](const char* path) { return figure_at(summary, path).value_or(std::nan("")); };
+    const auto text = [&summary](const char* pointer) {
+      const auto value = summary.value(nlohmann::json::json_pointer(pointer), nlohmann::json());
+      return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString();
+    };
+    entry.emplace();
+    entry->title = text("/settings/title");
+    entry->mode = text("/settings/queue/mode");
+    entry->started = QDateTime::fromString(text("/started"), Qt::ISODateWithMs).toLocalTime();
+    entry->senders = static_cast<int>(number("settings.senders.amount"));
+    entry->receivers = static_cast<int>(number("settings.receivers.amount"));
+    entry->verdict = text("/verdict");
+    entry->reason = text("/reasons/0");
+    entry->build = text("/environment/versions/bench");
+    entry->p50_us = number("latency_us.p50");
+    entry->p99_us = number("latency_us.p99");
+    entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
+    const double deliveries = number("latency_us.count");
+    entry->deliveries = std::isnan(deliveries) ? 0 : static_cast<qint64>(deliveries);
+  } else {
+    entry = unfinished(found.folder);
+  }
+  if (!entry) return {};
+  const ResultNote note = read_note(found.folder);
+  entry->note = note.note;
+  entry->tags = note.tags;
+  entry->test_case = found.test_case;
+  return entry;
+}
+
+void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultEntry& entry) {
+  for (const QVariant& value :
+       {QVariant(folder), QVariant(stamp), QVariant(entry.test_case), QVariant(entry.title), QVariant(entry.started.toMSecsSinceEpoch()),
+        QVariant(entry.mode), QVariant(entry.senders), QVariant(entry.receivers), QVariant(entry.verdict), QVariant(entry.reason),
+        variant(entry.p50_us), variant(entry.p99_us), variant(entry.mean_lowest_95_us), QVariant(entry.deliveries), QVariant(entry.note),
+        QVariant(entry.tags.join(',')), QVariant(entry.build)}) {
+    insert.addBindValue(value);
+  }
+  insert.exec();
+}
+
+ResultEntry entry_of(const QSqlQuery& row) {
+  ResultEntry entry;
+  entry.test_case = row.value(2).toString();
+  entry.title = row.value(3).toString();
+  entry.started = QDateTime::fromMSecsSinceEpoch(row.value(4).toLongLong());
+  entry.mode = row.value(5).toString();
+  entry.senders = row.value(6).toInt();
+  entry.receivers = row.value(7).toInt();
+  entry.verdict = row.value(8).toString();
+  entry.reason = row.value(9).toString();
+  entry.p50_us = number_or_nan(row.value(10));
+  entry.p99_us = number_or_nan(row.value(11));
+  entry.mean_lowest_95_us = number_or_nan(row.value(12));
+  entry.deliveries = row.value(13).toLongLong();
+  entry.note = row.value(14).toString();
+  entry.tags = row.value(15).toString().split(',', Qt::SkipEmptyParts);
+  entry.build = row.value(16).toString();
+  return entry;
+}
+
+struct Known {
+  qint64 stamp;
+  ResultEntry entry;
+};
+
+QHash<QString, Known> known_results(const Database& database) {
+  QHash<QString, Known> out;
+  QSqlQuery rows = database.query();
+  rows.setForwardOnly(true);
+  rows.exec(QString("SELECT %1 FROM results").arg(columns));
+  while (rows.next()) out.insert(rows.value(0).toString(), {rows.value(1).toLongLong(), entry_of(rows)});
+  return out;
+}
+
+}  // namespace
+
+bool ResultFilter::matches(const ResultEntry& entry) const {
+  if (!mode.isEmpty() && entry.mode != mode) return false;
+  if (!verdict.isEmpty() && entry.verdict != verdict) return false;
+  if (!tag.isEmpty() && !entry.tags.contains(tag, Qt::CaseInsensitive)) return false;
+  if (from.isValid() && entry.started.date() < from) return false;
+  if (to.isValid() && entry.started.date() > to) return false;
+  for (const QString& word : text.split(' ', Qt::SkipEmptyParts)) {
+    bool found = false;
+    for (const QString& in : {entry.name, entry.title, entry.test_case, entry.note, entry.tags.join(' ')}) {
+      found = found || in.contains(word, Qt::CaseInsensitive);
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bool>* cancelled) {
+  std::vector<ResultEntry> out;
+  if (!QFileInfo(folder_).isDir()) return out;
+  const QString path = folder_ + "/.index.sqlite";
+  auto database = std::make_unique<Database>(path);
+  if (!database->error().isEmpty() || !database->prepare()) {
+    // A damaged one is thrown away; where none can be written the list is made without.
+    database.reset();
+    QFile::remove(path);
+    database = std::make_unique<Database>(path);
+    if (!database->error().isEmpty() || !database->prepare()) {
+      remark = QString("The index %1 cannot be written (%2): every list takes as long as the first.").arg(path, database->error());
+      database = std::make_unique<Database>(":memory:");
+      database->prepare();
+    }
+  }
+  std::vector<Found> found;
+  find_runs(folder_, {}, found);
+  const QHash<QString, Known> known = known_results(*database);
+  database->handle().transaction();
+  QSqlQuery insert = database->query();
+  insert.prepare(QString("INSERT OR REPLACE INTO results (%1) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)").arg(columns));
+  QHash<QString, bool> seen;
+  for (const Found& run : found) {
+    if (cancelled != nullptr && *cancelled) break;
+    const QString relative = run.folder.mid(folder_.size() + 1);
+    const qint64 stamp = stamp_of(run.folder);
+    if (stamp == 0) continue;  // no folder of a run
+    seen.insert(relative, true);
+    const auto before = known.constFind(relative);
+    std::optional<ResultEntry> entry;
+    if (before != known.constEnd() && before->stamp == stamp) {
+      entry = before->entry;
+    } else if ((entry = read_entry(run))) {
+      store(insert, relative, stamp, *entry);
+    }
+    if (!entry) continue;
+    entry->folder = run.folder;
+    entry->name = run.folder.section('/', -1);
+    out.push_back(std::move(*entry));
+  }
+  QSqlQuery gone = database->query();
+  gone.prepare("DELETE FROM results WHERE folder = ?");
+  for (auto it = known.constBegin(); it != known.constEnd(); ++it) {
+    if (seen.contains(it.key()) || (cancelled != nullptr && *cancelled)) continue;
+    gone.addBindValue(it.key());
+    gone.exec();
+  }
+  database->handle().commit();
+  std::sort(out.begin(), out.end(),
+            [](const ResultEntry& a, const ResultEntry& b) { return a.started != b.started ? a.started > b.started : a.name > b.name; });
+  return out;
+}
+
+QString ResultIndex::removed_path(const QString& folder) const {
+  return folder_ + "/.deleted/" + folder.mid(folder_.size() + 1).replace('/', QString::fromUtf8("⁄"));
+}
+
+QString ResultIndex::remove(const QString& folder) {
+  if (!folder.startsWith(folder_ + '/') || folder.contains("/../"))
+    return QString("%1 is not below %2: it is not deleted").arg(folder, folder_);
+  const QString to = removed_path(folder);
+  if (!QDir().mkpath(folder_ + "/.deleted") || QFileInfo::exists(to) || !QDir().rename(folder, to))
+    return QString("Cannot move %1 to %2").arg(folder, to);
+  return {};
+}
+
+QString ResultIndex::restore(const QString& folder) {
+  if (QFileInfo::exists(folder)) return QString("%1 is there again: what was deleted stays in %2").arg(folder, removed_path(folder));
+  if (!QDir().rename(removed_path(folder), folder)) return QString("Cannot move %1 back to %2").arg(removed_path(folder), folder);
+  return {};
+}
+
+void ResultIndex::forget_removed() {
+  QDir(folder_ + "/.deleted").removeRecursively();
+}
+
+}  // namespace n2nq::app

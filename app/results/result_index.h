@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every run ever made below one folder, without reading all summaries each time: what the list shows of them is kept in .index.sqlite
+// there. The folders are the truth: an index that is missing, damaged or of another format is made anew, and a run whose files changed is
+// read again.
+//
+// Runs lie directly below the folder, or below a test case's folder (<case>/runs/<run>, where <case> has a case.yaml). A deleted run is
+// moved to .deleted, from where it can be taken back until the next start.
+#pragma once
+
+#include <QDateTime>
+#include <QString>
+#include <QStringList>
+#include <atomic>
+#include <vector>
+
+namespace n2nq::app {
+
+struct ResultEntry {
+  QString folder;     // absolute
+  QString name;       // its last part
+  QString test_case;  // name of the case's folder it belongs to; empty: of none
+  QString title;      // of the settings
+  QDateTime started;
+  QString mode;  // "broadcaster", "load-balancer"
+  int senders = 0, receivers = 0;
+  QString verdict;                           // "unfinished": there is no summary
+  QString reason;                            // the first one
+  double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
+  qint64 deliveries = 0;
+  QString note;
+  QStringList tags;
+  QString build;  // version of the bench
+
+  bool finished() const { return verdict != QLatin1String("unfinished"); }
+};
+
+/// What is asked for in the list; empty parts ask for nothing.
+struct ResultFilter {
+  QString text;  // all of its words, in name, title, case, note or tags
+  QString tag, mode, verdict;
+  QDate from, to;  // days, inclusive
+  bool matches(const ResultEntry& entry) const;
+};
+
+class ResultIndex {
+ public:
+  static constexpr int results_max = 100'000;
+
+  explicit ResultIndex(QString folder) : folder_(std::move(folder)) {}
+
+  /// All results, newest first, after bringing the index up to date. What is wrong but does not prevent a list stands in `remark`. Takes a
+  /// moment for 5,000 runs, seconds when the index has to be made anew. Any one thread at a time.
+  std::vector<ResultEntry> list(QString& remark, const std::atomic<bool>* cancelled = nullptr);
+
+  /// Moves the folder of a result out of the way. Empty result: done. A folder outside ours is refused.
+  QString remove(const QString& folder);
+  /// Takes back what was removed last from this folder's place.
+  QString restore(const QString& folder);
+  /// At a start: what was removed before is gone for good.
+  void forget_removed();
+
+ private:
+  QString removed_path(const QString& folder) const;
+  QString folder_;
+};
+
+}  // namespace n2nq::app

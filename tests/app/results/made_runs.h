@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Folders of runs that were never made, with just enough in them to be listed.
+#pragma once
+
+#include <QDir>
+#include <QFile>
+#include <nlohmann/json.hpp>
+
+#include "app/settings/settings_file.h"
+
+namespace n2nq::app {
+
+struct MadeRun {
+  const char* started = "2026-11-20T10:00:00.000Z";
+  const char* mode = "broadcaster";
+  const char* verdict = "clean";
+  double p50_us = 100;
+};
+
+inline void make_settings(const QString& folder) {
+  QDir().mkpath(folder);
+  QFile file(folder + "/settings.yaml");
+  if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(settings_yaml(Settings())));
+}
+
+inline void make_run(const QString& folder, const MadeRun& run) {
+  make_settings(folder);
+  nlohmann::json summary = {{"format", 1},
+                            {"run", QDir(folder).dirName().toStdString()},
+                            {"verdict", run.verdict},
+                            {"started", run.started},
+                            {"ended", run.started}};
+  for (const char* part : {"ledger", "stages", "rates", "logs", "services", "messages_tsv", "delay_ms", "lag_us", "latency_from_plan_us"}) {
+    summary[part] = nlohmann::json::object();
+  }
+  summary["reasons"] = summary["events"] = nlohmann::json::array();
+  summary["environment"] = {{"versions", {{"bench", "0.1.0"}}}};
+  summary["settings"] = {
+      {"title", "Made"}, {"queue", {{"mode", run.mode}}}, {"senders", {{"amount", 10}}}, {"receivers", {{"amount", 20}}}};
+  summary["latency_us"] = {{"count", 1000}, {"p50", run.p50_us}, {"p99", run.p50_us * 5}, {"mean_lowest_95", run.p50_us * 1.1}};
+  QFile file(folder + "/summary.json");
+  if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(summary.dump(1)));
+}
+
+}  // namespace n2nq::app

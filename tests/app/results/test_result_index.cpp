@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of results: the folders are the truth, whatever the index says.
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <cmath>
+
+#include "app/results/result_index.h"
+#include "app/results/result_note.h"
+#include "tests/app/results/made_runs.h"
+
+namespace n2nq::app {
+namespace {
+
+QStringList names(const std::vector<ResultEntry>& entries) {
+  QStringList out;
+  for (const ResultEntry& entry : entries) out += entry.name;
+  return out;
+}
+
+struct ResultIndexTest : ::testing::Test {
+  QTemporaryDir place;
+  QString folder = place.filePath("runs");
+  QString remark;
+  void SetUp() override {
+    make_run(folder + "/first", {.started = "2026-11-20T10:00:00.000Z", .verdict = "clean"});
+    make_run(folder + "/second", {.started = "2026-11-20T11:00:00.000Z", .mode = "load-balancer", .verdict = "degraded"});
+    make_run(folder + "/a-case/runs/0001-x", {.started = "2026-11-19T09:00:00.000Z"});
+    QFile(folder + "/a-case/case.yaml").open(QIODevice::WriteOnly);
+    make_settings(folder + "/under-way");
+    QDir().mkpath(folder + "/something-else");
+  }
+  std::vector<ResultEntry> list() { return ResultIndex(folder).list(remark); }
+};
+
+TEST_F(ResultIndexTest, EveryRunIsListedNewestFirstAndOthersAreNot) {
+  const auto entries = list();
+  EXPECT_EQ(remark, QString());
+  EXPECT_EQ(names(entries), QStringList({"under-way", "second", "first", "0001-x"}));
+  EXPECT_EQ(entries[0].verdict, "unfinished");
+  EXPECT_EQ(entries[1].mode, "load-balancer");
+  EXPECT_EQ(entries[1].p50_us, 100);
+  EXPECT_EQ(entries[3].test_case, "a-case");
+}
+
+TEST_F(ResultIndexTest, WhatChangedIsReadAgainAndWhatIsGoneIsGone) {
+  list();
+  make_run(folder + "/first", {.started = "2026-11-20T10:00:00.000Z", .verdict = "broken and longer"});
+  QDir(folder + "/second").removeRecursively();
+  const auto entries = list();
+  EXPECT_EQ(names(entries), QStringList({"under-way", "first", "0001-x"}));
+  EXPECT_EQ(entries[1].verdict, "broken and longer");
+}
+
+TEST_F(ResultIndexTest, AMissingOrDamagedIndexIsMadeAnew) {
+  const auto before = names(list());
+  QFile::remove(folder + "/.index.sqlite");
+  EXPECT_EQ(names(list()), before);
+  QFile damaged(folder + "/.index.sqlite");
+  ASSERT_TRUE(damaged.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  damaged.write("this is no database at all, and it is longer than a page's head would be, so that it is looked at");
+  damaged.close();
+  EXPECT_EQ(names(list()), before);
+  EXPECT_EQ(remark, QString());
+}
+
+TEST_F(ResultIndexTest, NotesAndTagsAreKeptInTheFolderAndFound) {
+  EXPECT_EQ(write_note(folder + "/first", {.note = "before the new disk", .tags = tags_from("slow disk, Before,before")}), QString());
+  auto entries = list();
+  const ResultFilter by_tag{.text = {}, .tag = "SLOW DISK", .mode = {}, .verdict = {}, .from = {}, .to = {}};
+  const ResultFilter by_words{.text = "disk new", .tag = {}, .mode = {}, .verdict = {}, .from = {}, .to = {}};
+  for (const ResultFilter& filter : {by_tag, by_words}) {
+    QStringList found;
+    for (const ResultEntry& entry : entries) {
+      if (filter.matches(entry)) found += entry.name;
+    }
+    EXPECT_EQ(found, QStringList({"first"}));
+  }
+  EXPECT_EQ(read_note(folder + "/first").tags, QStringList({"slow disk", "Before"}));
+  EXPECT_EQ(write_note(folder + "/first", {}), QString());
+  EXPECT_FALSE(QFile::exists(folder + "/first/note.json"));
+}
+
+TEST_F(ResultIndexTest, FiltersByModeVerdictAndDay) {
+  const auto entries = list();
+  const auto found = [&entries](const ResultFilter& filter) {
+    QStringList out;
+    for (const ResultEntry& entry : entries) {
+      if (filter.matches(entry)) out += entry.name;
+    }
+    return out;
+  };
+  ResultFilter filter;
+  filter.mode = "load-balancer";
+  EXPECT_EQ(found(filter), QStringList({"second"}));
+  filter = {};
+  filter.verdict = "unfinished";
+  EXPECT_EQ(found(filter), QStringList({"under-way"}));
+  filter = {};
+  filter.from = QDate(2026, 11, 20);
+  filter.to = QDate(2026, 11, 20);
+  EXPECT_TRUE(found(filter).contains("first"));
+  EXPECT_FALSE(found(filter).contains("0001-x"));
+}
+
+TEST_F(ResultIndexTest, ADeletedRunCanBeTakenBackUntilTheNextStart) {
+  ResultIndex index(folder);
+  EXPECT_EQ(index.remove(folder + "/first"), QString());
+  EXPECT_FALSE(names(list()).contains("first"));
+  EXPECT_EQ(index.restore(folder + "/first"), QString());
+  EXPECT_TRUE(names(list()).contains("first"));
+  EXPECT_EQ(index.remove(folder + "/a-case/runs/0001-x"), QString());
+  index.forget_removed();
+  EXPECT_NE(index.restore(folder + "/a-case/runs/0001-x"), QString());
+  EXPECT_NE(index.remove("/etc"), QString());
+}
+
+}  // namespace
+}  // namespace n2nq::app

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long the list of many results takes: with the index, and when it has to be made anew.
+//
+//   bench_result_index [RUN_FOLDER [COUNT]]     copies the summary of a real run (default: a made one) COUNT times (default 5000)
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTemporaryDir>
+#include <cstdio>
+
+#include "app/results/result_index.h"
+#include "tests/app/results/made_runs.h"
+
+namespace {
+
+double list_ms(const QString& folder, std::size_t& count) {
+  QElapsedTimer clock;
+  clock.start();
+  QString remark;
+  count = n2nq::app::ResultIndex(folder).list(remark).size();
+  if (!remark.isEmpty()) std::printf("%s\n", qPrintable(remark));
+  return static_cast<double>(clock.nsecsElapsed()) / 1e6;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const QString like = argc > 1 ? QString::fromLocal8Bit(argv[1]) : QString();
+  const int runs = argc > 2 ? std::atoi(argv[2]) : 5000;
+  QTemporaryDir place;
+  const QString folder = place.filePath("runs");
+  for (int i = 0; i < runs; ++i) {
+    const QString name = folder + QString("/2026-11-20T%1-run").arg(i, 6, 10, QChar('0'));
+    n2nq::app::make_run(name, {});
+    if (like.isEmpty()) continue;
+    QFile::remove(name + "/summary.json");
+    QFile::copy(like + "/summary.json", name + "/summary.json");
+  }
+  std::size_t count = 0;
+  std::printf("summary of %lld bytes\n", static_cast<long long>(QFile(folder + "/2026-11-20T000000-run/summary.json").size()));
+  const double first = list_ms(folder, count);
+  std::printf("%zu results, index made anew: %.0f ms\n", count, first);
+  for (int i = 0; i < 3; ++i) {
+    const double again = list_ms(folder, count);
+    std::printf("%zu results, with the index: %.0f ms\n", count, again);
+  }
+}
