@@ -87,6 +87,8 @@ int RunCommand::execute() {
   control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
+  connect(&questions, &TerminalQuestions::asking, control_.get(), &RunControl::set_person_asked);
+  connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) { asking_ = asked; });
   connect(control_.get(), &RunControl::figures_changed, this, &RunCommand::show_progress);
   connect(control_.get(), &RunControl::bringing_back_changed, this, &RunCommand::show_progress);
   connect(
@@ -112,7 +114,7 @@ void RunCommand::interrupt() {
 }
 
 void RunCommand::show_progress() {
-  terminal_.progress(progress_text());
+  if (!asking_) terminal_.progress(progress_text());  // it would be written over the question
   if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
   since_progress_.start();
   terminal_.print(progress_json() + '\n');

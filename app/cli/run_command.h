@@ -42,6 +42,7 @@ class RunCommand : public QObject {
   std::unique_ptr<RunControl> control_;
   QElapsedTimer since_progress_;  // told in JSON
   bool interrupted_ = false;
+  bool asking_ = false;  // a question stands on the terminal
 };
 
 }  // namespace n2nq::app

@@ -19,7 +19,7 @@ void wipe(QByteArray& bytes) {
 }  // namespace
 
 TerminalQuestions::~TerminalQuestions() {
-  if (terminal_.get() >= 0) set_echo(true);
+  if (typed_ && typed_->isEnabled()) set_echo(true);
   wipe(line_);
 }
 
@@ -28,40 +28,63 @@ void TerminalQuestions::ask_host_key(const HostKeyQuestion&, std::function<void(
 }
 
 void TerminalQuestions::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
-  waiting_.push_back({question, std::move(answer), {}});
-  if (waiting_.size() == 1) begin();
+  Asked asked;
+  if (question.again) asked.head = "That was not right.\n";
+  if (!question.instruction.isEmpty()) asked.head += question.instruction + '\n';
+  for (const SecretPrompt& prompt : question.prompts) {
+    const bool from_host = question.kind == SecretQuestion::Kind::keyboard_interactive;
+    const QString who = from_host ? QString("(%1@%2) ").arg(question.user, question.host) : QString();
+    asked.prompts.push_back({who + prompt.text + (prompt.text.endsWith(':') ? " " : ": "), prompt.echo});
+  }
+  asked.answer = std::move(answer);
+  ask(std::move(asked));
+}
+
+void TerminalQuestions::ask(Asked asked) {
+  waiting_.push_back(std::move(asked));
+  if (waiting_.size() > 1) return;
+  emit asking(true);
+  begin();
 }
 
 void TerminalQuestions::begin() {
+  if (!open_terminal()) return finish(false);
+  typed_->setEnabled(true);
+  // What may stand there is a line of progress, without an end.
+  show("\r\033[K" + waiting_.front().head);
+  prompt();
+}
+
+/// Not stdin: that may be a pipe while a person sits there.
+bool TerminalQuestions::open_terminal() {
   if (terminal_.get() < 0) {
-    // Not stdin: that may be a pipe while a person sits there.
     terminal_.reset(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
     termios now{};
     if (terminal_.get() < 0 || ::tcgetattr(terminal_.get(), &now) != 0) {
       terminal_.reset();
-      return finish(false);
+      return false;
     }
     before_ = now;
     line_.reserve(secret_bytes_max);  // so that it is not copied while it grows
     typed_ = std::make_unique<QSocketNotifier>(terminal_.get(), QSocketNotifier::Read);
     connect(typed_.get(), &QSocketNotifier::activated, this, &TerminalQuestions::on_typed);
+    typed_->setEnabled(false);
   }
-  typed_->setEnabled(true);
-  prompt();
+  // In the background it would be stopped for touching the terminal, with its processes and the connections to them.
+  return ::tcgetpgrp(terminal_.get()) == ::getpgrp();
+}
+
+void TerminalQuestions::show(const QString& text) {
+  const QByteArray bytes = text.toLocal8Bit();
+  [[maybe_unused]] const auto written = ::write(terminal_.get(), bytes.constData(), static_cast<std::size_t>(bytes.size()));
 }
 
 void TerminalQuestions::prompt() {
   const Asked& asked = waiting_.front();
-  if (asked.given.size() >= asked.question.prompts.size()) return finish(true);
-  const SecretPrompt& next = asked.question.prompts[asked.given.size()];
-  QString text = asked.question.again && asked.given.empty() ? QString("That was not right.\n") : QString();
-  if (asked.given.empty() && !asked.question.instruction.isEmpty()) text += asked.question.instruction + '\n';
-  if (asked.question.kind == SecretQuestion::Kind::keyboard_interactive)
-    text += QString("(%1@%2) ").arg(asked.question.user, asked.question.host);
-  text += next.text + (next.text.endsWith(':') ? " " : ": ");
+  if (asked.given.size() >= asked.prompts.size()) return finish(true);
+  const SecretPrompt& next = asked.prompts[asked.given.size()];
   set_echo(next.echo);
-  const QByteArray bytes = text.toLocal8Bit();
-  [[maybe_unused]] const auto written = ::write(terminal_.get(), bytes.constData(), static_cast<std::size_t>(bytes.size()));
+  show(next.text);
 }
 
 /// The terminal gives whole lines. Ctrl+D alone: the person does not want to.
@@ -77,22 +100,26 @@ void TerminalQuestions::on_typed() {
   if (!line_.endsWith('\n')) return;
   ::memset(line_.data() + line_.size() - 1, 0, 1);
   line_.truncate(line_.size() - 1);
-  waiting_.front().given.emplace_back(line_);
+  Asked& asked = waiting_.front();
+  const bool echoed = asked.prompts[asked.given.size()].echo;
+  asked.given.emplace_back(line_);
   wipe(line_);
   line_.reserve(secret_bytes_max);
-  [[maybe_unused]] const auto written = ::write(terminal_.get(), "\n", 1);
+  if (!echoed) show("\n");
   prompt();
 }
 
 void TerminalQuestions::finish(bool answered) {
-  if (terminal_.get() >= 0) {
+  if (typed_ && typed_->isEnabled()) {
     set_echo(true);
     typed_->setEnabled(false);
   }
   Asked asked = std::move(waiting_.front());
   waiting_.pop_front();
+  const bool more = !waiting_.empty();  // what is asked because of this answer begins by itself
+  if (!more) emit asking(false);
   asked.answer(answered ? std::optional(std::move(asked.given)) : std::nullopt);
-  if (!waiting_.empty()) begin();
+  if (more) begin();
 }
 
 void TerminalQuestions::set_echo(bool on) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Questions of SSH without a window: a host key that is not known is refused (the connection's problem then says which command adds it),
-// and secrets are asked for on the terminal, if there is one; without echo, one question after the other.
+// and secrets are asked for on the terminal, without echo, one question after the other. Where there is no terminal, or this program is in
+// its background, nobody can be asked, and a login that needs a secret is refused.
 #pragma once
 
 #include <termios.h>
@@ -26,13 +27,21 @@ class TerminalQuestions : public QObject, public SshQuestions {
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
 
+ signals:
+  /// The first question is asked, the last one is answered.
+  void asking(bool asked);
+
  private:
   struct Asked {
-    SecretQuestion question;
+    QString head;                       // lines above the first prompt
+    std::vector<SecretPrompt> prompts;  // each with all that is to be shown
     std::function<void(std::optional<std::vector<Secret>>)> answer;
     std::vector<Secret> given;
   };
+  void ask(Asked asked);
   void begin();
+  bool open_terminal();
+  void show(const QString& text);
   void prompt();
   void on_typed();
   void finish(bool answered);

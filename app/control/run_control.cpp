@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/run_control.h"
 
+#include <utility>
+
 #include "app/control/run_life.h"
 
 namespace n2nq::app {
@@ -55,6 +57,15 @@ RunControl::RunControl(Options options, std::unique_ptr<LauncherFactory> launche
     : QObject(parent), d(std::make_unique<Private>(this, std::move(options), std::move(launchers))) {}
 
 RunControl::~RunControl() = default;
+
+void RunControl::set_person_asked(bool asked) {
+  if (asked && d->connect_timer.isActive()) {
+    d->connect_timer.stop();
+    d->connect_waits = true;
+  } else if (!asked && std::exchange(d->connect_waits, false) && d->state == RunState::preparing) {
+    d->connect_timer.start();
+  }
+}
 
 void RunControl::set_settings(const Settings& settings) {
   d->wanted = settings;

@@ -73,6 +73,9 @@ class RunControl : public QObject {
   /// the rest of them on their hosts.
   void stop_all();
 
+  /// While a person is asked for what only they know, the deadline for all to be connected does not pass; then it begins anew.
+  void set_person_asked(bool asked);
+
   /// What is to be done by itself; for the next run that is started. check_step() has nothing against it.
   void plan(std::vector<PlannedStep> steps);
   /// Why this fault cannot be made now, in a sentence; empty: it can.

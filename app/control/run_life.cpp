@@ -90,6 +90,7 @@ bool RunControl::Private::begin_run() {
   step = Step::none;
   outcome = RunOutcome();
   for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
+  connect_waits = false;
   if (options.unattended) connect_timer.start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
   set_state(RunState::preparing);
   for (const Role role : all_roles) emit q->process_changed(role);

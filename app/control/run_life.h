@@ -170,6 +170,7 @@ struct RunControl::Private {
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   QTimer pull_timer, connect_timer, step_timer;
+  bool connect_waits = false;  // the connect timer, for a person
   std::uint64_t stats_id = 0, recovery_round = 0;
   std::int64_t moved = 0;  // messages and deliveries at the last look
   QElapsedTimer since_moved;

@@ -112,6 +112,8 @@ void LabHost::open_files() {
   connect(files_session_.get(), &SshSession::ready, this, [this] {
     files_ = std::make_unique<SshFiles>(*files_session_);
     answer_all(wait_for_files_, SshProblem(), files_.get());
+    // What cannot be swept is in nobody's way.
+    if (files_) files_->run(std::make_shared<SweepRunFolders>(folder_), this, [](const SshProblem&) {});
   });
   connect(files_session_.get(), &SshSession::ended, this, &LabHost::on_files_over);
   files_session_->open();

@@ -93,6 +93,8 @@ void BringFolder::list(SshLink& link) {
     if (entry.is_file && is_plain(entry.name)) {
       waiting_.push_back(entry);
       all_bytes_ += static_cast<qint64>(entry.size);
+    } else if (entry.is_file && MakeRunFolder::is_mark(entry.name)) {
+      marks_ += entry.name;
     } else {
       strange_ += entry.name;
     }
@@ -106,6 +108,7 @@ void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
   for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
   if (strange_.isEmpty()) {
+    for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
     sftp.remove_folder(remote_);
     return;
   }

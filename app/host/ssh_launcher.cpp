@@ -151,7 +151,7 @@ void SshLauncher::make_folders() {
     if (!problem.none() || wanted.empty()) return go_on(problem);
     auto left = std::make_shared<std::size_t>(wanted.size());
     for (const QString& folder : wanted) {
-      files->run(std::make_shared<MakeFolder>(folder), this, [left, go_on](const SshProblem& why) {
+      files->run(std::make_shared<MakeRunFolder>(folder, pid_), this, [left, go_on](const SshProblem& why) {
         if (--*left == 0 || !why.none()) go_on(why);
       });
     }

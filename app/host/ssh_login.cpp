@@ -36,6 +36,22 @@ int note_that_a_passphrase_is_needed(const char*, char*, size_t, int, int, void*
   return -1;
 }
 
+/// Several machines may take the same key, and log in side by side: the person is asked for its passphrase once.
+class TurnToAsk {
+ public:
+  TurnToAsk(SshLink& link, QString what) : secrets_(link.target().secrets), what_(std::move(what)) {
+    link.shared().end_step();  // that takes as long as the person does
+    while (!secrets_->begin_asking(what_, std::chrono::milliseconds(answer_look_ms))) link.shared().check();
+  }
+  ~TurnToAsk() { secrets_->end_asking(what_); }
+  TurnToAsk(const TurnToAsk&) = delete;
+  TurnToAsk& operator=(const TurnToAsk&) = delete;
+
+ private:
+  const std::shared_ptr<SshSecrets> secrets_;
+  const QString what_;
+};
+
 class Login {
  public:
   explicit Login(SshLink& link) : link_(link), session_(link.session()), config_(link.target().config) {}
@@ -205,6 +221,7 @@ Login::Outcome Login::by_passphrase(const QString& file) {
     if (exchange([&] { return ssh_userauth_try_publickey(session_, nullptr, half.get()); }) != Outcome::in) return Outcome::refused;
   }
   const QString memory = "passphrase " + file;
+  const TurnToAsk turn(link_, memory);
   for (int attempt = 0; attempt < attempts_max; ++attempt) {
     std::optional<Secret> passphrase = link_.target().secrets->find(memory);
     if (!passphrase) {

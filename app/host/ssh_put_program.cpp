@@ -165,9 +165,4 @@ void PutProgram::sweep_versions(Sftp& sftp) {
   for (std::size_t i = versions_max - 1; i < others.size(); ++i) sftp.remove_file(bin + '/' + others[i].name);
 }
 
-bool MakeFolder::go_on(SshLink& link) {
-  Sftp(link).make_folder(folder_);
-  return false;
-}
-
 }  // namespace n2nq::app

@@ -41,4 +41,17 @@ void SshSecrets::forget(const QString& what) {
   kept_.erase(what);
 }
 
+bool SshSecrets::begin_asking(const QString& what, std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, patience, [&] { return !asked_.contains(what); })) return false;
+  asked_.insert(what);
+  return true;
+}
+
+void SshSecrets::end_asking(const QString& what) {
+  const std::lock_guard lock(mutex_);
+  asked_.erase(what);
+  changed_.notify_all();
+}
+
 }  // namespace n2nq::app

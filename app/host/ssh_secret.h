@@ -4,10 +4,13 @@
 
 #include <QByteArray>
 #include <QString>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 
 namespace n2nq::app {
 
@@ -32,9 +35,14 @@ class SshSecrets {
   std::optional<Secret> find(const QString& what) const;
   void keep(const QString& what, const Secret& secret);
   void forget(const QString& what);
+  /// Who asks the person for it does so between these two; the others wait, and then find what came of it. False: somebody else still asks.
+  bool begin_asking(const QString& what, std::chrono::milliseconds patience);
+  void end_asking(const QString& what);
 
  private:
   mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<QString> asked_;
   std::map<QString, Secret> kept_;
 };
 

@@ -30,7 +30,8 @@ struct DirectoryFree {
 };
 
 SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name) {
-  return {name, attributes.size, static_cast<qint64>(attributes.mtime), attributes.type == SSH_FILEXFER_TYPE_REGULAR};
+  return {name, attributes.size, static_cast<qint64>(attributes.mtime), attributes.type == SSH_FILEXFER_TYPE_REGULAR,
+          attributes.type == SSH_FILEXFER_TYPE_DIRECTORY};
 }
 
 void begin(SshLink& link, const QString& path) {

@@ -20,7 +20,7 @@ struct SftpEntry {
   QString name;
   quint64 size = 0;
   qint64 changed_s = 0;  // of that host's clock, since 1970
-  bool is_file = false;
+  bool is_file = false, is_folder = false;
 };
 
 struct SftpSpace {

@@ -48,13 +48,40 @@ class PutProgram : public SshTask {
   std::unique_ptr<SftpFile> writing_;
 };
 
-class MakeFolder : public SshTask {
+/// Makes a run's folder, and in it an empty file whose name says which process writes there. (ssh_run_folders.cpp)
+class MakeRunFolder : public SshTask {
  public:
-  explicit MakeFolder(QString folder) : folder_(std::move(folder)) {}
+  MakeRunFolder(QString folder, int pid) : folder_(std::move(folder)), pid_(pid) {}
   bool go_on(SshLink& link) override;
+  /// Whether a file in a run's folder is one of these.
+  static bool is_mark(const QString& name);
 
  private:
   const QString folder_;
+  const int pid_;
+};
+
+/// Removes what benches that were killed have left below `folder`/runs: run folders in which nothing has changed for kept_s, by the clock
+/// there, and whose process is gone. Benches that are at work there, of this machine or another, are not disturbed. (ssh_run_folders.cpp)
+class SweepRunFolders : public SshTask {
+ public:
+  static constexpr qint64 kept_s = 24 * 3600;
+
+  explicit SweepRunFolders(const QString& folder) : runs_(folder + "/runs") {}
+  bool go_on(SshLink& link) override;
+
+ private:
+  void list(Sftp& sftp);
+  qint64 time_there_s(Sftp& sftp);
+  void look_into(Sftp& sftp, const QString& folder);
+  void remove_some(Sftp& sftp);
+
+  const QString runs_;
+  bool listed_ = false, sees_processes_ = false;
+  qint64 now_s_ = 0;
+  std::deque<QString> waiting_;  // folders that are old enough
+  QString removing_;             // the one that goes, with `files_` still in it
+  std::deque<QString> files_;
 };
 
 /// Copies what a file there has more than the one here. Goes on where an earlier copy ended, if what is here is what is there.
@@ -97,6 +124,7 @@ class BringFolder : public SshTask {
   bool listed_ = false;
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched
+  QStringList marks_;  // of processes
   QStringList strange_;
   std::unique_ptr<FetchFile> now_;
   qint64 before_bytes_ = 0, all_bytes_ = 0;

@@ -33,7 +33,8 @@ class BenchCase(unittest.TestCase):
         """n2nq-bench run ARGUMENTS --out FOLDER/out, in the background."""
         process = subprocess.Popen(
             [bin / "n2nq-bench", "run", *map(str, arguments), "--out", self.folder / out], env=env,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True)  # nobody to ask: whoever started the tests may have a terminal
         self.processes.append(process)
         return process
 

@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import unittest
 
 from bench import BIN, BenchCase
@@ -84,6 +85,24 @@ class Lab:
 
     def link_stats(self, forget=False):
         return links.stats(self.facts, forget)
+
+    def sshd_log(self, name):
+        return pathlib.Path(self.hosts[name]["sshd_log"]).read_text(errors="replace")
+
+    def set_sshd(self, name, **options):
+        """Changes its sshd_config; sshd is ready for connections again."""
+        def times_listening():
+            return self.sshd_log(name).count("Server listening on 0.0.0.0")
+
+        before = times_listening()
+        for option, value in options.items():
+            self.inside(name, "sed", "-i", "-e", f"1i {option} {value}", "-e", f"/^{option} /d", "/etc/ssh/sshd_config")
+        self.inside(name, "kill", "-s", "HUP", "1")
+        deadline = time.monotonic() + pretend_lab.DEADLINE_S
+        while times_listening() == before:
+            if time.monotonic() > deadline:
+                raise OSError(f"sshd of {name} does not come back")
+            time.sleep(0.02)
 
     def set_plugged_in(self, name, plugged_in):
         """Unplugs a host's cable at the bridge, or plugs it in: nobody is told."""

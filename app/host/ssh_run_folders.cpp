@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Folders of runs on a host. A bench that ends in order brings their files back and removes them; one that was killed leaves them, and the
+// next one to connect sweeps them, a day later: until then a person can get at the logs.
+#include <QRandomGenerator>
+#include <QRegularExpression>
+#include <algorithm>
+#include <utility>
+
+#include "app/host/ssh_tasks.h"
+
+namespace n2nq::app {
+
+namespace {
+
+const QString mark_prefix = ".process-";
+constexpr std::size_t folders_max = 100;  // of one sweep; the next connection goes on
+constexpr std::size_t files_per_step = 20;
+constexpr quint64 command_line_bytes = 4096;
+
+/// As SshLauncher::folder_there() makes them: nothing else is touched.
+bool is_run_folder(const SftpEntry& entry) {
+  static const QRegularExpression name("-[0-9a-f]{12}$");
+  return entry.is_folder && name.match(entry.name).hasMatch();
+}
+
+bool is_of_a_run(const SftpEntry& entry) {
+  return entry.is_file && (!entry.name.startsWith('.') || MakeRunFolder::is_mark(entry.name));
+}
+
+/// Whether the process of a mark still runs; its number may be somebody else's by now.
+bool runs(Sftp& sftp, const QString& mark) {
+  try {
+    const auto file = sftp.open_to_read("/proc/" + mark.mid(mark_prefix.size()) + "/cmdline");
+    return file && file->read_at(0, command_line_bytes).contains("/bin/n2nq-");
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+    return true;  // that is not known
+  }
+}
+
+}  // namespace
+
+bool MakeRunFolder::is_mark(const QString& name) {
+  static const QRegularExpression mark('^' + QRegularExpression::escape(mark_prefix) + "[0-9]{1,10}$");
+  return mark.match(name).hasMatch();
+}
+
+bool MakeRunFolder::go_on(SshLink& link) {
+  Sftp sftp(link);
+  sftp.make_folder(folder_);
+  const QString mark = folder_ + '/' + mark_prefix + QString::number(pid_);
+  if (!sftp.look(mark)) sftp.make_file(mark);
+  return false;
+}
+
+bool SweepRunFolders::go_on(SshLink& link) {
+  Sftp sftp(link);
+  if (!std::exchange(listed_, true)) {
+    list(sftp);
+  } else if (!removing_.isEmpty()) {
+    remove_some(sftp);
+  } else if (!waiting_.empty()) {
+    look_into(sftp, waiting_.front());
+    waiting_.pop_front();
+  }
+  return !waiting_.empty() || !removing_.isEmpty();
+}
+
+void SweepRunFolders::list(Sftp& sftp) {
+  std::vector<SftpEntry> folders = sftp.list(runs_);
+  std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry); });
+  if (folders.empty()) return;
+  now_s_ = time_there_s(sftp);
+  sees_processes_ = sftp.look("/proc/self").has_value();
+  std::sort(folders.begin(), folders.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
+  for (const SftpEntry& folder : folders) {
+    if (now_s_ - folder.changed_s > kept_s && waiting_.size() < folders_max) waiting_.push_back(runs_ + '/' + folder.name);
+  }
+}
+
+/// That host's clock may be wrong; what matters is how old things are by it.
+qint64 SweepRunFolders::time_there_s(Sftp& sftp) {
+  const QString probe = runs_ + "/.now-" + QString::number(QRandomGenerator::system()->generate(), 16);
+  sftp.make_file(probe);
+  const auto made = sftp.look(probe);
+  sftp.remove_file(probe);
+  return made ? made->changed_s : 0;
+}
+
+void SweepRunFolders::look_into(Sftp& sftp, const QString& folder) {
+  const std::vector<SftpEntry> entries = sftp.list(folder);
+  for (const SftpEntry& entry : entries) {
+    if (!is_of_a_run(entry) || now_s_ - entry.changed_s <= kept_s) return;
+    if (MakeRunFolder::is_mark(entry.name) && (!sees_processes_ || runs(sftp, entry.name))) return;
+  }
+  removing_ = folder;
+  for (const SftpEntry& entry : entries) files_.push_back(folder + '/' + entry.name);
+}
+
+void SweepRunFolders::remove_some(Sftp& sftp) {
+  for (std::size_t i = 0; i < files_per_step && !files_.empty(); ++i) {
+    sftp.remove_file(files_.front());
+    files_.pop_front();
+  }
+  if (!files_.empty()) return;
+  sftp.remove_folder(removing_);
+  removing_.clear();
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What killed benches leave on a pretend host, and who takes it away when. Takes the programs' folder.
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+
+#include "app/host/host_pool.h"
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_lab.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::PretendLab;
+using testing::PretendPerson;
+
+QString programs_folder;
+constexpr const char* configure_broker =
+    R"({"type":"configure","control":1,"run":"test","role":"broker","token":"","listen":{"address":"127.0.0.1","port":0},"expect":{"senders":1,"receivers":1}})"
+    "\n";
+
+struct RunFoldersTest : testing::WithEventLoop {
+  static inline std::unique_ptr<PretendLab> lab;
+  QTemporaryDir folder;
+  PretendPerson person;
+  QObject context;
+
+  static void SetUpTestSuite() {
+    lab = PretendLab::take_up(1);
+    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
+  }
+  static void TearDownTestSuite() { lab.reset(); }
+  void SetUp() override {
+    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    sh("rm -rf runs && mkdir -p runs");
+  }
+  /// In the folder of the bench on the host, as its user.
+  static QString sh(const QString& script) {
+    return lab->inside(1, {"setpriv", "--reuid=lab", "--regid=lab", "--clear-groups", "sh", "-c",
+                           "export HOME=/home/lab && mkdir -p ~/.cache/n2nq-bench && cd ~/.cache/n2nq-bench && " + script});
+  }
+  static void make(const QString& name, const QString& age, const QString& file = "R001.log") {
+    sh(QString("mkdir runs/%1 && echo x >runs/%1/%2 && touch -d '%3' runs/%1/%2 runs/%1").arg(name, file, age));
+  }
+  static QStringList runs() { return sh("ls -A runs").split('\n', Qt::SkipEmptyParts); }
+  /// Another bench connects, and sweeps: all before the last in order of names has been looked at when that is gone.
+  void let_another_bench_sweep() {
+    make("zzz-0123456789ab", "2 days ago");
+    HostPool other(person, programs_folder);
+    bool connected = false;
+    other.host(lab->host(1))->with_files(&context, [&](const SshProblem& problem, SshFiles*) { connected = problem.none(); });
+    ASSERT_TRUE(wait_until([&] { return connected; }));
+    ASSERT_TRUE(wait_until([&] { return !runs().contains("zzz-0123456789ab"); }));
+  }
+};
+
+TEST_F(RunFoldersTest, only_what_is_old_and_of_a_run_is_swept) {
+  make("a-0123456789ab", "25 hours ago");
+  make("b-0123456789ab", "23 hours ago");
+  make("c", "2 days ago");
+  sh("mkdir runs/d-0123456789ab runs/d-0123456789ab/folder && touch -d '2 days ago' runs/d-0123456789ab");
+  make("e-0123456789ab", "2 days ago", ".hidden");
+  sh("ln -s /home/lab runs/f-0123456789ab");
+  make("g-0123456789ab", "2 days ago", ".process-999999");
+  make("h-0123456789ab", "2 days ago", ".process-1");  // that is no program of ours
+  make("i-0123456789ab", "2 days ago");
+  sh("echo new >>runs/i-0123456789ab/R001.log");
+  sh("mkdir runs/j-0123456789ab && cd runs/j-0123456789ab && for i in $(seq 1 100); do echo x >R$i.log; done && touch -d '2 days ago' * .");
+  let_another_bench_sweep();
+  EXPECT_EQ(runs(), QStringList({"b-0123456789ab", "c", "d-0123456789ab", "e-0123456789ab", "f-0123456789ab", "i-0123456789ab"}));
+}
+
+TEST_F(RunFoldersTest, a_bench_at_work_is_not_disturbed_and_one_that_was_killed_is_cleared_up_after) {
+  auto pool = std::make_unique<HostPool>(person, programs_folder);
+  auto launcher = pool->launcher(lab->host(1));
+  bool put = false, started = false;
+  QByteArray output;
+  QObject::connect(launcher.get(), &Launcher::file_put, [&] { put = true; });
+  QObject::connect(launcher.get(), &Launcher::started, [&] { started = true; });
+  QObject::connect(launcher.get(), &Launcher::output, [&](const QByteArray& bytes) { output += bytes; });
+  launcher->put_file("n2nq-broker");
+  ASSERT_TRUE(wait_until([&] { return put; }));
+  launcher->start("n2nq-broker");
+  ASSERT_TRUE(wait_until([&] { return started; }));
+  const QString name = launcher->folder_there(folder.path()).section('/', -1);
+  launcher->write(configure_broker);
+  ASSERT_TRUE(wait_until([&] { return output.contains("\"hello\""); }));
+  ASSERT_EQ(runs(), QStringList(name));
+
+  // For two days it has written nothing.
+  const auto make_old = [&] { sh("cd runs/" + name + " && touch -d '2 days ago' .process-* ."); };
+  make_old();
+  let_another_bench_sweep();
+  EXPECT_EQ(runs(), QStringList(name));
+  EXPECT_EQ(lab->programs(1).size(), 1);
+
+  // As when a bench is killed: nobody brings anything back.
+  launcher.reset();
+  pool.reset();
+  ASSERT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
+  let_another_bench_sweep();
+  EXPECT_TRUE(runs().isEmpty());
+}
+
+}  // namespace
+}  // namespace n2nq::app
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 2) {
+    fputs("usage: test_ssh_run_folders FOLDER-OF-THE-PROGRAMS\n", stderr);
+    return 2;
+  }
+  n2nq::app::programs_folder = QString::fromLocal8Bit(argv[1]);
+  return RUN_ALL_TESTS();
+}

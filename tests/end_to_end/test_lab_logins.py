@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each way to log in, with what is right and with what is wrong, by whole runs at a terminal; and none of the secrets is found anywhere."""
+import os
+import pathlib
+import re
+import unittest
+
+from lab import Lab, main
+from lab_person import PASSPHRASE, PersonCase
+
+WRONG = "this is not it, either"
+ATTEMPTS = 3
+
+
+def secret_of_key(path):
+    """A line of a private key that only this key has: the first ones say what kind it is."""
+    return path.read_text().splitlines()[-3]
+
+
+def holders(secrets, folders):
+    """Where any of the secrets is: files below the folders; command lines and environments of all processes, those on pretend hosts too."""
+    wanted = [secret.encode() for secret in secrets]
+    files = [path for folder in folders for path in pathlib.Path(folder).rglob("*") if path.is_file() and not path.is_symlink()]
+    files += [path for name in ("cmdline", "environ") for path in pathlib.Path("/proc").glob(f"[0-9]*/{name}")]
+    found = []
+    for path in files:
+        try:
+            content = path.read_bytes()
+        except OSError:  # a process that has ended
+            continue
+        found += [str(path) for secret in wanted if secret in content]
+    return found
+
+
+class Logins(PersonCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Lab(1)
+        cls.addClassCleanup(cls.lab.close)
+        cls.lab.set_sshd("h1", AuthenticationMethods="any", LogLevel="DEBUG3")
+
+    def setUp(self):
+        super().setUp()
+        self.secrets = {self.lab.facts["password"], WRONG, PASSPHRASE, secret_of_key(self.lab.folder / "client_key")}
+
+    def folders(self):
+        root = pathlib.Path(f"/proc/{self.lab.hosts['h1']['pid']}/root")
+        return [self.folder / "run", self.home, self.lab.folder / "hosts", *(root / name for name in ("home", "root", "tmp", "var", "run", "dev/shm"))]
+
+    def check_nothing_is_found(self, terminal):
+        self.assertEqual(holders(self.secrets, self.folders()), [])
+        for secret in self.secrets:
+            self.assertNotIn(secret, terminal.said)
+
+    def check_in(self, prompt=None, answers=()):
+        """A run is clean for who answers this prompt so."""
+        terminal = self.at_terminal(self.run_command())
+        for answer in answers:
+            terminal.wait_for(prompt)
+            terminal.type(answer + "\n")
+        running = re.compile(r"\./\.cache/n2nq-bench/bin/n2nq-receivers-\w+$")
+        self.wait_for("the run to be under way", lambda: any(map(running.match, self.lab.processes("h1").values())))
+        self.assertNotEqual(holders(["bin/n2nq-receivers-"], []), [], "processes on the host are looked at")
+        self.check_nothing_is_found(terminal)
+        self.assertEqual(terminal.wait(), (0, True), terminal.said)
+        self.check_nothing_is_found(terminal)
+        self.assertTrue((self.folder / "run/summary.json").exists())
+        return terminal
+
+    def check_refused(self, prompt=None, answers=(), says="does not let lab in"):
+        terminal = self.at_terminal(self.run_command())
+        for answer in answers:
+            terminal.wait_for(prompt)
+            terminal.type(answer + "\n")
+        code, echoes = terminal.wait()
+        self.assertNotEqual(code, 0, terminal.said)
+        self.assertTrue(echoes)
+        self.assertIn("h1 " + says, re.sub(r"\s+", " ", terminal.said))
+        self.assertEqual(self.lab.processes("h1"), {})
+        self.check_nothing_is_found(terminal)
+        return terminal
+
+    def use_key(self, path):
+        self.secrets.add(secret_of_key(path))
+        self.write_config(f"IdentityFile {path}", "IdentitiesOnly yes")
+
+    def only(self, methods):
+        self.lab.set_sshd("h1", AuthenticationMethods=methods)
+
+    def test_agent_right(self):
+        self.only("publickey")
+        self.start_agent(self.make_key("another"), self.right_key())
+        self.write_config()
+        self.check_in()
+
+    def test_agent_wrong(self):
+        self.only("publickey")
+        self.start_agent(self.make_key("another"))
+        self.write_config()
+        self.assertIn("the agent's keys", self.check_refused().said)
+
+    def test_key_right(self):
+        self.only("publickey")
+        self.use_key(self.right_key())
+        self.check_in()
+
+    def test_key_wrong(self):
+        self.only("publickey")
+        self.use_key(self.make_key("another"))
+        self.assertIn("ssh-copy-id h1", self.check_refused().said)
+
+    def test_encrypted_key_right(self):
+        self.only("publickey")
+        self.use_key(self.right_key(PASSPHRASE))
+        self.check_in("Passphrase of ", [PASSPHRASE])
+
+    def test_encrypted_key_wrong(self):
+        self.only("publickey")
+        self.use_key(self.right_key(PASSPHRASE))
+        self.assertIn("(wrong passphrase)", self.check_refused("Passphrase of ", [WRONG] * ATTEMPTS).said)
+
+    def test_password_right(self):
+        self.only("password")
+        self.write_config()
+        self.check_in("Password of lab on h1: ", [WRONG, self.lab.facts["password"]])
+
+    def test_password_wrong(self):
+        self.only("password")
+        self.write_config()
+        self.check_refused("Password of lab on h1: ", [WRONG] * ATTEMPTS)
+
+    def test_keyboard_interactive_right(self):
+        self.only("keyboard-interactive")
+        self.write_config()
+        self.check_in("(lab@h1) Password: ", [WRONG, self.lab.facts["password"]])
+
+    def test_keyboard_interactive_wrong(self):
+        self.only("keyboard-interactive")
+        self.write_config()
+        self.check_refused("(lab@h1) Password: ", [WRONG] * ATTEMPTS)
+
+    def test_none_right(self):
+        """A user without a password, on a host that lets those in."""
+        kept = {path: self.lab.inside("h1", "cat", path) for path in ("/etc/shadow", "/etc/pam.d/sshd")}
+        self.addCleanup(self.lab.set_sshd, "h1", PermitEmptyPasswords="no")
+        for path in kept:
+            self.lab.inside("h1", "cp", path, path + ".kept")
+            self.addCleanup(self.lab.inside, "h1", "mv", path + ".kept", path)
+        self.lab.inside("h1", "sed", "-i", "s/^lab:[^:]*:/lab::/", "/etc/shadow")
+        self.lab.inside("h1", "sed", "-i", "s/pam_unix.so$/pam_unix.so nullok/", "/etc/pam.d/sshd")
+        self.lab.set_sshd("h1", AuthenticationMethods="any", PermitEmptyPasswords="yes")
+        self.write_config()
+        self.check_in()
+
+    def test_none_wrong(self):
+        self.only("publickey")
+        self.write_config()
+        self.assertIn("nothing to log in with", re.sub(r"\s+", " ", self.check_refused().said))
+
+
+class TheSearch(unittest.TestCase):
+    def test_finds_what_is_there(self):
+        self.assertIn(f"/proc/{os.getpid()}/cmdline", holders([pathlib.Path(__file__).name], []))
+        self.assertIn(__file__, holders(["finds_what_is_there"], [pathlib.Path(__file__).parent]))
+
+
+if __name__ == "__main__":
+    main()

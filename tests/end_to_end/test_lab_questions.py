@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Host keys, and what is asked at a terminal: h1's key has changed, h2's is not known, h3's is."""
+import re
+import socket
+import subprocess
+import threading
+
+from lab import Lab, main
+from lab_person import PASSPHRASE, PersonCase
+
+INTERRUPTED = 130
+
+
+class CountingAgent:
+    """A socket as of an SSH agent that counts who asks, and has nothing for them. To be closed."""
+
+    def __init__(self, path):
+        self.asked = 0
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(path))
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            self.asked += 1
+            connection.close()
+
+    def close(self):
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+
+class Questions(PersonCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = Lab(3, bad_key=["h1"], unknown_key=["h2"])
+        cls.addClassCleanup(cls.lab.close)
+        for name in cls.lab.hosts:
+            cls.lab.set_sshd(name, LogLevel="DEBUG3")
+
+    def fingerprint(self, text):
+        """Of a public key's line."""
+        done = subprocess.run(["ssh-keygen", "-l", "-f", "-"], input=text, check=True, capture_output=True, text=True)
+        return done.stdout.split()[1]
+
+    def logins_tried(self, name):
+        return self.lab.sshd_log(name).count("userauth-request for user")
+
+    def test_a_changed_key_ends_it_before_agent_or_person_are_asked_for_anything(self):
+        agent = CountingAgent(self.folder / "agent")
+        self.addCleanup(agent.close)
+        self.agent = self.folder / "agent"
+        shown = self.fingerprint(self.lab.hosts["h1"]["host_key"])
+        known = self.fingerprint((self.lab.folder / "hosts/h1/another_key.pub").read_text())
+        # Behind a right host key the agent is asked, and then the person for a passphrase.
+        self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", "IdentitiesOnly no", hosts=["h1", "h3"])
+        for terminal in (True, False):
+            for command in (self.command("hosts", "check"), self.run_command("h1", out=f"run-{terminal}")):
+                connections, tried = self.lab.sshd_log("h1").count("Connection from"), self.logins_tried("h1")
+                asked_before = agent.asked
+                if terminal:
+                    there = self.at_terminal(command)
+                    if "check" in command:  # h3 asks; the person does not want to
+                        there.wait_for("Passphrase of ")
+                        there.type("\x04")
+                    code, _ = there.wait()
+                    said = there.said
+                else:
+                    done = self.with_nobody(command)
+                    code, said = done.returncode, done.stdout
+                self.assertNotEqual(code, 0, said)
+                self.assertIn(shown, said)
+                self.assertIn(known, said)
+                self.assertGreater(self.lab.sshd_log("h1").count("Connection from"), connections, "it was connected to")
+                self.assertEqual(self.logins_tried("h1"), tried, "not even a user's name was sent")
+                # On h3, whose key is right, it is seen that the agent counts.
+                self.assertEqual(agent.asked > asked_before, "check" in command, said)
+        self.assertGreater(self.logins_tried("h3"), 0)
+
+    def test_an_unknown_key_is_refused_where_nobody_can_be_asked_and_the_command_that_is_told_adds_it(self):
+        self.write_config(f"IdentityFile {self.right_key()}", hosts=["h2"])
+        before = self.known_hosts.read_text()
+        refused = self.with_nobody(self.command("hosts", "check"))
+        self.assertNotEqual(refused.returncode, 0, refused.stdout)
+        self.assertIn(self.fingerprint(self.lab.hosts["h2"]["host_key"]), refused.stdout)
+        self.assertEqual(self.known_hosts.read_text(), before)
+        self.assertEqual(self.logins_tried("h2"), 0)
+        told = re.search(r"echo '[^']*' >> '[^']*'", refused.stdout)
+        self.assertIsNotNone(told, refused.stdout)
+        subprocess.run(["sh", "-c", told[0]], check=True)
+        done = self.with_nobody(self.command("hosts", "check"))
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(self.with_nobody(self.run_command("h2")).returncode, 0)
+
+    def test_at_a_terminal_an_unknown_key_is_refused_as_well(self):
+        self.write_config(f"IdentityFile {self.right_key()}", hosts=["h2"])
+        before = self.known_hosts.read_text()
+        terminal = self.at_terminal(self.run_command("h2"))
+        code, echoes = terminal.wait()
+        self.assertNotEqual(code, 0)
+        self.assertTrue(echoes)
+        self.assertIn(self.fingerprint(self.lab.hosts["h2"]["host_key"]), terminal.said)
+        self.assertEqual(self.known_hosts.read_text(), before)
+
+    def test_a_passphrase_is_asked_for(self):
+        key = self.right_key(PASSPHRASE)
+        self.write_config(f"IdentityFile {key}", hosts=["h3"])
+        terminal = self.at_terminal(self.run_command("h3"))
+        terminal.wait_for(f"Passphrase of {key}: ")
+        terminal.type(PASSPHRASE + "\n")
+        self.assertEqual(terminal.wait(), (0, True), terminal.said)
+        self.assertNotIn(PASSPHRASE, terminal.said)
+
+    def test_one_passphrase_for_two_machines(self):
+        self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h2", "h3"])
+        with self.known_hosts.open("a") as known:
+            known.write(f"{self.lab.hosts['h2']['address']} {self.lab.hosts['h2']['host_key']}\n")
+        terminal = self.at_terminal(self.command("hosts", "check"))
+        terminal.wait_for("Passphrase of ")
+        terminal.type(PASSPHRASE + "\n")
+        self.assertEqual(terminal.wait(), (0, True), terminal.said)
+        self.assertEqual(terminal.said.count("Passphrase of "), 1)
+
+    def test_ctrl_c_at_a_question_ends_it_and_leaves_the_terminal_as_it_was(self):
+        self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h3"])
+        for command in (self.run_command("h3"), self.command("hosts", "check")):
+            with self.subTest(command=command[1]):
+                terminal = self.at_terminal(command)
+                terminal.wait_for("Passphrase of ")
+                terminal.interrupt()
+                self.assertEqual(terminal.wait(), (INTERRUPTED, True), terminal.said)
+
+    def test_a_person_may_take_their_time(self):
+        self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h3"])
+        terminal = self.at_terminal([*self.run_command("h3"), "--set", "limits.connect_deadline_s=3"])
+        terminal.wait_for("Passphrase of ")
+        self.assertFalse(terminal.says_more_within(4), terminal.said)
+        terminal.type(PASSPHRASE + "\n")
+        self.assertEqual(terminal.wait(), (0, True), terminal.said)
+
+
+if __name__ == "__main__":
+    main()
