@@ -63,27 +63,20 @@ void PathCheck::next() {
 }
 
 void PathCheck::send_connect() {
-  Json object = {{"type", "connect"}, {"address", to().address()}, {"port", to().port()}, {"transport", "tcp"}};
-  if (!unprobed_) object["clock"] = "probed";
-  receiver_->send(object);
+  receiver_->send({{"type", "connect"}, {"address", to().address()}, {"port", to().port()}, {"transport", "tcp"}, {"clock", "probed"}});
 }
 
 void PathCheck::on_message(const Json& message) {
   if (ended_) return;
   const std::string type = message.value("type", ""), state = message.value("state", "");
   if (type == "hello") return send_connect();
-  if (type == "error" && !unprobed_) {
-    unprobed_ = true;
-    return send_connect();
-  }
   if (type == "clock") on_clock(message);
   if (type == "state" && state == "connected") on_connected(message);
   if (type == "state" && state == "failed") {
     return end_way(not_good_cell(CheckState::bad, "refused", text_in(message, "message"), {}));
   }
-  if (!connected_ || (round_trip_us_ < 0 && !unprobed_)) return;
-  end_way(round_trip_us_ < 0 ? good_cell("yes", nullptr, "Connected to " + place_text(to()))
-                             : good_cell(text_of_us(round_trip_us_), round_trip_us_, "The smallest round trip to " + place_text(to())));
+  if (!connected_ || round_trip_us_ < 0) return;
+  end_way(good_cell(text_of_us(round_trip_us_), round_trip_us_, "The smallest round trip to " + place_text(to())));
 }
 
 void PathCheck::on_clock(const Json& message) {

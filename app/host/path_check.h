@@ -45,7 +45,6 @@ class PathCheck : public QObject {
   QTimer deadline_;
   double round_trip_us_ = -1;  // not known yet
   bool connected_ = false, ended_ = false;
-  bool unprobed_ = false;  // the receiver does not know how to look at clocks
   bool floor_known_ = false;
 };
 

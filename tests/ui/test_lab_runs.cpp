@@ -26,7 +26,8 @@ class TestLabRuns : public QObject {
 
  private slots:
   void initTestCase() {
-    lab = PretendLab::take_up(3, {QStringLiteral("--unknown-key"), QStringLiteral("h2")});
+    lab = PretendLab::take_up(
+        3, {QStringLiteral("--unknown-key"), QStringLiteral("h2"), QStringLiteral("--clock"), QStringLiteral("0,250ms,-250ms")});
     if (!lab) QSKIP(qPrintable(PretendLab::why_not));
     qputenv("HOME", lab->home().toUtf8());
     qunsetenv("SSH_AUTH_SOCK");
@@ -55,6 +56,31 @@ class TestLabRuns : public QObject {
     lab.reset();
   }
 
+  void a_changed_key_is_refused_with_both_fingerprints() {
+    QFile known(lab->known_hosts());
+    QVERIFY(known.open(QIODevice::ReadWrite));
+    const QByteArray right = known.readAll();
+    QByteArray changed;
+    for (const QByteArray& line : right.split('\n')) {  // h3 is said to have the key of h1
+      changed += is_of(line, lab->address(3)) ? lab->address(3).toLatin1() + ' ' + key_of(right, lab->address(1)) : line;
+      changed += '\n';
+    }
+    const auto write = [&known](const QByteArray& text) {
+      return known.resize(0) && known.seek(0) && known.write(text) == text.size() && known.flush();
+    };
+    QVERIFY(write(changed));
+    window->show_page(QStringLiteral("Hosts"));
+    click("button_host_check");
+    QVERIFY(BenchWindow::wait_for([] { return QApplication::activeModalWidget() != nullptr; }));
+    QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);  // h2 is not known, and stays so
+    QVERIFY(BenchWindow::wait_for([this] { return !checker->is_checking(); }));
+    const app::CheckCell& cell = checker->hosts().at("h3").of(app::CheckItem::reach);
+    QCOMPARE(cell.state, app::CheckState::bad);
+    QCOMPARE(cell.detail.count(QStringLiteral("SHA256:")), 2);
+    picture("changed-key");
+    QVERIFY(write(right));
+  }
+
   void a_check_asks_about_an_unknown_key_and_finds_all_machines_usable() {
     window->show_page(QStringLiteral("Hosts"));
     click("button_host_check");
@@ -68,6 +94,7 @@ class TestLabRuns : public QObject {
       for (const app::CheckCell& cell : report.cells) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
     }
     for (const auto& [ends, cell] : checker->paths()) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
+    picture("checked");
   }
 
   void runs_of_both_modes_on_three_machines_are_clean_data() {
@@ -78,7 +105,8 @@ class TestLabRuns : public QObject {
   void runs_of_both_modes_on_three_machines_are_clean() {
     QFETCH(QString, mode);
     window->show_page(QStringLiteral("Bench"));
-    for (const auto& [key, value] : {std::pair("senders.amount", "5"), {"receivers.amount", "4"}, {"senders.messages", "40"}, {"senders.delay_ms", "50"}}) {
+    for (const auto& [key, value] :
+         {std::pair("senders.amount", "5"), {"receivers.amount", "4"}, {"senders.messages", "40"}, {"senders.delay_ms", "50"}}) {
       QVERIFY(window->form().set(QString::fromLatin1(key), QString::fromLatin1(value)));
     }
     QVERIFY(window->form().set(QStringLiteral("queue.mode"), mode));
@@ -94,6 +122,8 @@ class TestLabRuns : public QObject {
     QVERIFY(BenchWindow::wait_for([&] { return log->text().contains(QStringLiteral("\n1\t")) || is_over(); }));
     QVERIFY(!is_over());
     log->close();
+    QVERIFY(BenchWindow::wait_for([this] { return window->run().progress() > 0.75 || is_over(); }));
+    picture("run-on-three-machines");
     QVERIFY(BenchWindow::wait_for([this] { return is_over(); }));
     const app::RunOutcome& outcome = window->run().outcome();
     QVERIFY2(outcome.verdict == app::Verdict::clean, qPrintable(outcome.reasons.join(u'\n')));
@@ -104,6 +134,19 @@ class TestLabRuns : public QObject {
   }
 
  private:
+  /// With N2NQ_PICTURES, the window as it looks now, in that folder.
+  void picture(const char* name) {
+    const QString pictures = qEnvironmentVariable("N2NQ_PICTURES");
+    if (!pictures.isEmpty()) QVERIFY(window->grab().save(QStringLiteral("%1/lab-%2.png").arg(pictures, QLatin1String(name))));
+  }
+  /// A line of known_hosts: "h3,10.77.0.13 ssh-ed25519 …".
+  static bool is_of(const QByteArray& line, const QString& address) { return line.contains(',' + address.toLatin1() + ' '); }
+  static QByteArray key_of(const QByteArray& known, const QString& address) {
+    for (const QByteArray& line : known.split('\n')) {
+      if (is_of(line, address)) return line.mid(line.indexOf(' ') + 1);
+    }
+    return {};
+  }
   bool is_over() { return window->run().state() == app::RunState::finished; }
   void click(const char* name) {
     auto* button = window->findChild<QAbstractButton*>(QString::fromLatin1(name));

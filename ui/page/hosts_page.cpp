@@ -27,7 +27,7 @@ namespace {
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in.
-constexpr int column_px[] = {120, 150, 100, 76, 92, 76, 76, 76, 80, 86, 168, 76};
+constexpr int column_px[] = {120, 150, 128, 76, 92, 96, 76, 76, 80, 86, 168, 76};
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
 QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
