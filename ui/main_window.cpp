@@ -19,6 +19,7 @@
 #include "ui/page/bench_page.h"
 #include "ui/page/help_page.h"
 #include "ui/page/hosts_page.h"
+#include "ui/page/results_page.h"
 #include "ui/page/run_bar.h"
 #include "ui/page/status_strip.h"
 #include "ui/text/figures.h"
@@ -35,9 +36,11 @@ constexpr QSize size_at_first(1440, 900);
 constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
-const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), log_topic = QStringLiteral("log");
+const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
+              log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
+const QString results_name = QStringLiteral("Results");
 const QString hosts_name = QStringLiteral("Hosts");
 const QString help_name = QStringLiteral("Help");
 
@@ -90,8 +93,9 @@ void MainWindow::build(app::HostChecker* checker, std::function<QStringList()> s
   auto* charts = new QVBoxLayout(charts_page_);
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
   hosts_page_ = new HostsPage({&hosts_, checker, std::move(ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
+  results_page_ = new ResultsPage(runs_folder_, theme_);
   help_ = new HelpPage(theme_, runs_folder_);
-  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, hosts_page_, help_}) pages_->addWidget(page);
+  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, results_page_, hosts_page_, help_}) pages_->addWidget(page);
   all->addWidget(pages_, 1);
   all->addWidget(status_ = new StatusStrip(form_, actions_, theme_));
   setCentralWidget(content);
@@ -115,7 +119,7 @@ QWidget* MainWindow::make_tab_row() {
   row->addWidget(messages_, 1, Qt::AlignVCenter);
   row->addStretch(0);
   row->addWidget(menu_button_);
-  for (const QString& name : {bench_name, hosts_name, help_name}) tabs_->addTab(name);
+  for (const QString& name : {bench_name, results_name, hosts_name, help_name}) tabs_->addTab(name);
   connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::show_tab);
   return band;
 }
@@ -227,6 +231,15 @@ void MainWindow::connect_parts() {
   connect(&run_, &app::RunControl::finished, this, [this] {
     if (closing_) QTimer::singleShot(0, this, &QWidget::close);
   });
+  connect(&run_, &app::RunControl::finished, results_page_, &ResultsPage::refresh);
+  connect(results_page_, &ResultsPage::settings_requested, this, &MainWindow::use_settings);
+  connect(results_page_, &ResultsPage::log_requested, this, [this](const QString& title, const QString& path, const QString& text) {
+    logs_.open(title, path)->look_for(text);
+  });
+  connect(results_page_, &ResultsPage::told, this, [this](const QString& text, bool bad) {
+    messages_->withdraw(results_topic);
+    messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
+  });
   cpu_before_s_ = process_cpu_s();
   connect(&cpu_timer_, &QTimer::timeout, this, &MainWindow::measure_cpu);
   cpu_timer_.start(cpu_every_ms);
@@ -274,7 +287,7 @@ void MainWindow::show_page(const QString& name) {
 void MainWindow::show_tab(int index) {
   if (pages_ == nullptr || index < 0) return;
   const QString name = tabs_->tabText(index);
-  const QHash<QString, QWidget*> pages = {{bench_name, bench_}, {charts_name, charts_page_}, {hosts_name, hosts_page_}, {help_name, help_}};
+  const QHash<QString, QWidget*> pages = {{bench_name, bench_}, {charts_name, charts_page_}, {results_name, results_page_}, {hosts_name, hosts_page_}, {help_name, help_}};
   pages_->setCurrentWidget(pages.value(name));
 }
 
@@ -339,6 +352,17 @@ void MainWindow::open_folder() {
   const QString folder = run_.folder();
   if (folder.isEmpty() || QDesktopServices::openUrl(QUrl::fromLocalFile(folder))) return;
   messages_->add(MessageBar::Kind::remark, QStringLiteral("No file manager opened; the run's folder is %1").arg(folder));
+}
+
+/// Those of a result, to be run again: only while nothing is on that uses others.
+void MainWindow::use_settings(const app::Settings& settings) {
+  messages_->withdraw(results_topic);
+  if (actions_.is_on()) {
+    return messages_->add(MessageBar::Kind::remark, QStringLiteral("A run is on: its settings cannot change. Stop it first (Shift+F5)."), results_topic);
+  }
+  form_.load(settings);
+  presets_.restore(QString());
+  show_page(bench_name);
 }
 
 void MainWindow::refuse(const QString& key) {

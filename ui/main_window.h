@@ -27,6 +27,7 @@ class BenchPage;
 class HelpPage;
 class HostsPage;
 class MessageBar;
+class ResultsPage;
 class RunBar;
 class StatusStrip;
 
@@ -55,8 +56,9 @@ class MainWindow : public QMainWindow {
   LogViewers& logs() { return logs_; }
   BenchPage* bench_page() const { return bench_; }
   HostsPage* hosts_page() const { return hosts_page_; }
+  ResultsPage* results_page() const { return results_page_; }
   const StallMeter& stalls() const { return stalls_; }
-  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Hosts", "Help".
+  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Results", "Hosts", "Help".
   QStringList page_names() const;
   void show_page(const QString& name);
   LogWindow* open_log(app::Role role, int number);
@@ -83,6 +85,7 @@ class MainWindow : public QMainWindow {
   void open_folder();
   void choose_theme(ThemeChoice choice);
   void refresh_actions();
+  void use_settings(const app::Settings& settings);
   void refuse(const QString& key);
   void fit_to_screen();
   void measure_cpu();
@@ -110,6 +113,7 @@ class MainWindow : public QMainWindow {
   BenchPage* bench_ = nullptr;
   QWidget* charts_page_ = nullptr;
   HostsPage* hosts_page_ = nullptr;
+  ResultsPage* results_page_ = nullptr;
   HelpPage* help_ = nullptr;
   StatusStrip* status_ = nullptr;
   QAction *start_all_ = nullptr, *stop_all_ = nullptr, *save_as_ = nullptr, *log_ = nullptr, *broker_log_ = nullptr, *folder_ = nullptr,

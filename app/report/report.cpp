@@ -156,7 +156,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
   for (qsizetype i = 0; i < names.size(); ++i) {
     table.columns += names[i];
-    if (i > 0) table.columns += {names[i] + ": difference", names[i] + ": %", names[i] + ": in words"};
+    if (i > 0) table.columns += {names[i] + QString::fromUtf8(" − ") + names[0], names[i] + " (%)", names[i] + " against " + names[0]};
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {
@@ -181,14 +181,17 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
   for (const DrawnRun& run : runs) sides.push_back({.name = {}, .folder = run.run.folder, .runs = {run.run}, .left_out = {}});
   const Comparison comparison = compare(std::move(sides));
   std::vector<DrawnRun> named = runs;
-  QStringList names;
+  QStringList names, titles;
   Report report;
   for (std::size_t i = 0; i < named.size(); ++i) {
-    names += named[i].name = comparison.sides[i].name;
-    report.lead += QString("%1: %2").arg(names.last(), text_of(named[i].run.verdict()));
+    // Letters keep the tables narrow.
+    names += QString(QChar(static_cast<char16_t>(u'A' + i)));
+    titles += comparison.sides[i].name;
+    named[i].name = names.last() + QString::fromUtf8(" · ") + titles.last();
+    report.lead += QString("%1: %2, %3").arg(names.last(), titles.last(), text_of(named[i].run.verdict()));
     if (!named[i].digest) report.lead += QString("%1 is left out of the figures that need logs: %2.").arg(names.last(), named[i].no_digest);
   }
-  report.title = names.join(", ");
+  report.title = titles.join(", ");
   report.figures = run_figures(named);
   report.tables = {compared_table(comparison, names)};
   report.appendix = {texts_table("settings", "Settings that differ", comparison.settings, names),

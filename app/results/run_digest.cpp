@@ -136,7 +136,7 @@ class Digester {
     const double latency_us = static_cast<double>(line.latency_ns) / ns_per_us;
     if (slow.size() == RunDigest::slow_per_slice && slow.back().latency_us >= latency_us) return;
     const double lag_us = planned_ ? static_cast<double>(line.sent_ns - line.intended_ns) / ns_per_us : none;
-    const SlowMessage message{receiver, static_cast<int>(line.sender), line.index, at_s, lag_us, latency_us, line.attempt, line.flags};
+    const SlowMessage message{receiver, static_cast<int>(line.sender), line.index, line.sent_ns, line.received_ns, at_s, lag_us, latency_us, line.attempt, line.flags};
     const auto place = std::upper_bound(slow.begin(), slow.end(), message,
                                         [](const SlowMessage& a, const SlowMessage& b) { return a.latency_us > b.latency_us; });
     slow.insert(place, message);

@@ -26,6 +26,7 @@ struct TimeSlice {
 struct SlowMessage {
   int receiver = 0, sender = 0;
   std::int64_t index = 0;
+  std::int64_t sent_ns = 0, received_ns = 0;  // as in the logs
   double at_s = 0;    // received, since the instant 0
   double lag_us = 0;  // NaN without a plan
   double latency_us = 0;

@@ -59,7 +59,7 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
 
 Figure cdf(const std::vector<DrawnRun>& runs) {
   Figure out =
-      figure("cdf", "Share of deliveries that took at most so long", {.title = "Latency", .unit = microseconds, .logarithmic = true},
+      figure("cdf", "CDF of the latency", {.title = "Latency", .unit = microseconds, .logarithmic = true},
              {.title = "Share of deliveries", .unit = "%", .from_zero = true}, Figure::Kind::steps);
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};
@@ -109,7 +109,7 @@ Figure histogram(const std::vector<DrawnRun>& runs) {
 }
 
 Figure stages(const std::vector<DrawnRun>& runs) {
-  Figure out = figure("stages", "Where the time goes: means of the stages",
+  Figure out = figure("stages", "Means of the stages",
                       {.title = "Stage", .names = {"lag", "to broker", "in queue", "to receiver"}},
                       {.title = "Mean time", .unit = microseconds}, Figure::Kind::bars);
   for (const DrawnRun& run : runs) {
@@ -210,11 +210,11 @@ Figure heat(const DrawnRun& run, const char* id, const char* title, FigureAxis y
 void add_services(std::vector<Figure>& out, const DrawnRun& run) {
   out.push_back(boxes(run));
   if (run.digest->pairs.empty()) return;
-  out.push_back(heat(run, "pairs-p50", "Median latency by sender and receiver", {.title = "Latency, p50", .unit = microseconds},
+  out.push_back(heat(run, "pairs-p50", "Median latency by pair", {.title = "Latency, p50", .unit = microseconds},
                      [](const PairCell& cell) { return cell.p50_us; }));
-  out.push_back(heat(run, "pairs-p99", "99th percentile by sender and receiver", {.title = "Latency, p99", .unit = microseconds},
+  out.push_back(heat(run, "pairs-p99", "99th percentile by pair", {.title = "Latency, p99", .unit = microseconds},
                      [](const PairCell& cell) { return cell.p99_us; }));
-  out.push_back(heat(run, "pairs-count", "Deliveries by sender and receiver", {.title = "Deliveries", .from_zero = true},
+  out.push_back(heat(run, "pairs-count", "Deliveries by pair", {.title = "Deliveries", .from_zero = true},
                      [](const PairCell& cell) { return static_cast<double>(cell.count); }));
 }
 

@@ -163,6 +163,9 @@ void LogWindow::append(const QString& text) {
   end.insertText(text);
   if (first) view_->moveCursor(QTextCursor::Start);  // a search begins at the top
   if (at_end) bar->setValue(bar->maximum());
+  if (!looking_ || view_->document()->find(search_->text()).isNull()) return;
+  looking_ = false;
+  find_next();
 }
 
 void LogWindow::prepend(const QString& text) {
@@ -185,6 +188,13 @@ void LogWindow::show_position(qint64 first, qint64 size) {
   QString text = QStringLiteral("%1 · %2").arg(path_, bytes_text(size));
   if (first > 0) text += QStringLiteral(" · the first %1 are not loaded").arg(bytes_text(first));
   if (position_->text() != text) position_->setText(text);
+}
+
+void LogWindow::look_for(const QString& text) {
+  search_->setText(text);
+  looking_ = view_->document()->find(text).isNull();
+  view_->moveCursor(QTextCursor::Start);
+  if (!looking_) find_next();
 }
 
 void LogWindow::find_next() {

@@ -30,6 +30,8 @@ class LogWindow : public QWidget {
   const QString& path() const { return path_; }
   QString text() const;
   bool is_following() const;
+  /// Goes to the first place of `text` as soon as it is loaded.
+  void look_for(const QString& text);
   void find_next();
   void find_previous();
 
@@ -63,6 +65,7 @@ class LogWindow : public QWidget {
   QPushButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;
   qint64 shown_bytes_ = 0;
   bool all_loaded_ = true;
+  bool looking_ = false;  // for what was asked with look_for()
 };
 
 }  // namespace n2nq::ui

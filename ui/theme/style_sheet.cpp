@@ -15,6 +15,9 @@ QToolTip { background: @surface@; color: @text@; border: 1px solid @border@; pad
 QLabel { background: transparent; color: @text@; }
 QLabel[role="title"] { font-size: @title_px@px; font-weight: 600; }
 QLabel[role="strong"] { font-weight: 600; }
+QLabel[verdict="clean"] { color: @good@; }
+QLabel[verdict="degraded"] { color: @warning@; }
+QLabel[verdict="broken"] { color: @bad@; }
 QLabel[role="secondary"] { color: @secondary@; }
 QLabel[role="caption"] { color: @secondary@; font-size: @caption_px@px; }
 QLabel[tone="good"] { color: @good@; }
@@ -110,6 +113,10 @@ QTableView {
 }
 QTableView::item { border-bottom: 1px solid @line@; padding: 0 5px; }
 QTableView::item:selected { background: @primary_tint@; color: @text@; }
+QListWidget { background: @surface@; color: @text@; border: none; border-right: 1px solid @border@; outline: 0; }
+QListWidget::item { padding: 5px 8px; border-radius: 4px; margin-right: 8px; }
+QListWidget::item:hover { background: @background@; }
+QListWidget::item:selected { background: @primary_tint@; color: @text@; }
 QHeaderView { background: @surface@; border: none; }
 QHeaderView::section {
   background: @surface@; color: @secondary@; border: none; border-bottom: 1px solid @border@; padding: 0 5px; font-weight: 400;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Renders the page of results in both themes and two sizes to PNG files: nothing there yet, the list, each part of a run's view, a
+// comparison.
+//
+//   render_results [FOLDER]     the folder is made; default: rendered, beside the program
+#include <QApplication>
+#include <QDir>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QTableView>
+#include <cstdio>
+
+#include "tests/app/results/made_runs.h"
+#include "tests/ui/support/bench_window.h"
+#include "ui/card/report_view.h"
+#include "ui/chart/figure_view.h"
+#include "ui/page/results_page.h"
+
+namespace {
+
+using n2nq::ui_test::BenchWindow;
+
+constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
+
+class Pages {
+ public:
+  explicit Pages(QString folder) : folder_(std::move(folder)) { QDir().mkpath(folder_); }
+  bool render() {
+    bench_.window().show();
+    save_all(QStringLiteral("none"));
+    for (const char* mode : {"broadcaster", "load-balancer"}) {
+      if (!run(mode)) return false;
+    }
+    make_others();
+    show_results();
+    if (!settled()) return false;
+    save_all(QStringLiteral("list"));
+    return render_parts() && render_comparison();
+  }
+
+ private:
+  QTableView* table() { return bench_.find<QTableView>(QStringLiteral("results_table")); }
+  n2nq::ui::ResultsPage& page() { return *bench_.window().results_page(); }
+  bool settled() {
+    return BenchWindow::wait_for([this] { return !page().is_busy(); });
+  }
+  void show_results() {
+    bench_.window().show_page(QStringLiteral("Bench"));
+    bench_.window().show_page(QStringLiteral("Results"));
+  }
+
+  bool run(const char* mode) {
+    bench_.window().show_page(QStringLiteral("Bench"));
+    bench_.window().presets().choose(QStringLiteral("quick"));
+    bench_.set({{"queue.mode", mode}, {"senders.messages", "200"}, {"senders.delay_ms", "10"}});
+    return bench_.click(QStringLiteral("button_start_all")) && bench_.wait_for_state(n2nq::app::RunState::finished);
+  }
+
+  void make_others() {
+    const QString runs = bench_.folder() + QStringLiteral("/runs/");
+    const char* const verdicts[] = {"clean", "degraded", "broken", "stopped", "clean"};
+    for (int i = 0; i < 40; ++i) {
+      const std::string started =
+          QStringLiteral("2026-11-%1T%2:17:05.000Z").arg(19 - i / 8, 2, 10, QChar('0')).arg(9 + i % 8, 2, 10, QChar('0')).toStdString();
+      n2nq::app::make_run(runs + QStringLiteral("2026-11-%1-made").arg(i), {.started = started.c_str(),
+                                                                            .mode = i % 3 == 0 ? "load-balancer" : "broadcaster",
+                                                                            .verdict = verdicts[i % 5],
+                                                                            .p50_us = 80.0 + i * 7});
+    }
+    n2nq::app::make_settings(runs + QStringLiteral("2026-11-20-under-way"));
+  }
+
+  bool render_parts() {
+    table()->selectRow(1);
+    bench_.find<QLineEdit>(QStringLiteral("result_note"))->setText(QStringLiteral("before the new disk"));
+    bench_.find<QLineEdit>(QStringLiteral("result_tags"))->setText(QStringLiteral("baseline, old disk"));
+    emit bench_.find<QLineEdit>(QStringLiteral("result_tags"))->editingFinished();
+    if (!settled()) return false;
+    save_all(QStringLiteral("chosen"));
+    if (!bench_.click(QStringLiteral("button_result_open")) || !settled()) return false;
+    auto* parts = bench_.find<QListWidget>(QStringLiteral("report_parts"));
+    for (int row = 0; row < parts->count(); ++row) {
+      parts->setCurrentRow(row);
+      const bool over_time = page().report_view()->figure_view()->figure().id == QLatin1String("latency-over-time");
+      if (over_time) emit page().report_view()->figure_view()->point_clicked({0, 3}, {});
+      if (row == 0 || over_time) {
+        save_all(QStringLiteral("part-%1").arg(row));
+      } else {
+        save(QStringLiteral("part-%1").arg(row), false, sizes[0]);
+      }
+    }
+    return bench_.click(QStringLiteral("button_results_back"));
+  }
+
+  bool render_comparison() {
+    table()->clearSelection();
+    table()->setSelectionMode(QAbstractItemView::MultiSelection);
+    table()->selectRow(1);
+    table()->selectRow(2);
+    if (!bench_.click(QStringLiteral("button_result_compare")) || !settled()) return false;
+    save_all(QStringLiteral("compared"));
+    if (!page().report_view()->show_part(QStringLiteral("Latency by percentile"))) return false;
+    save_all(QStringLiteral("compared-percentiles"));
+    return true;
+  }
+
+  void save(const QString& what, bool dark, const QSize& size) {
+    bench_.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
+    bench_.window().resize(size);
+    bench_.window().show_page(QStringLiteral("Results"));
+    settled();
+    QApplication::processEvents();
+    bench_.window().grab().save(QStringLiteral("%1/results-%2-%3-%4.png")
+                                    .arg(folder_, what, dark ? QStringLiteral("dark") : QStringLiteral("light"))
+                                    .arg(size.width()));
+  }
+  void save_all(const QString& what) {
+    for (const bool dark : {false, true}) {
+      for (const QSize& size : sizes) save(what, dark, size);
+    }
+  }
+
+  QString folder_;
+  BenchWindow bench_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication application(argc, argv);
+  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered"))).render();
+  if (!done) std::fprintf(stderr, "a page did not do what it should\n");
+  return done ? 0 : 1;
+}

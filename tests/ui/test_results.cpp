@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page of results, clicked through over real runs: list, filter, note, open, a spike's slowest messages, compare, export, delete, undo.
+#include <QClipboard>
+#include <QComboBox>
+#include <QFile>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTableWidget>
+#include <QTest>
+
+#include "tests/ui/support/bench_window.h"
+#include "ui/card/report_view.h"
+#include "ui/chart/figure_view.h"
+#include "ui/page/results_page.h"
+#include "ui/widget/elided_label.h"
+
+using n2nq::ui_test::BenchWindow;
+
+class TestResults : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<BenchWindow> bench;
+
+  n2nq::ui::ResultsPage& page() { return *bench->window().results_page(); }
+  QTableView* table() { return bench->find<QTableView>(QStringLiteral("results_table")); }
+  int rows() { return table()->model()->rowCount(); }
+  QString cell(int row, int column) { return table()->model()->index(row, column).data().toString(); }
+  bool settled() {
+    return BenchWindow::wait_for([this] { return !page().is_busy(); });
+  }
+  bool run(const char* mode) {
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->window().presets().choose(QStringLiteral("quick"));
+    bench->set({{"queue.mode", mode}, {"senders.messages", "40"}, {"senders.delay_ms", "10"}});
+    return bench->click(QStringLiteral("button_start_all")) && bench->wait_for_state(n2nq::app::RunState::finished);
+  }
+  bool show_list() {
+    bench->window().show_page(QStringLiteral("Results"));
+    return settled();
+  }
+
+ private slots:
+  void initTestCase() {
+    bench = std::make_unique<BenchWindow>();
+    bench->window().resize(1280, 720);
+    bench->window().show();
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 0);
+    QVERIFY(bench->find<QLabel>(QStringLiteral("results_invitation"))->isVisible());
+    QVERIFY(run("broadcaster"));
+    QVERIFY(run("load-balancer"));
+    QVERIFY(show_list());
+  }
+  void cleanupTestCase() { bench.reset(); }
+
+  void the_newest_stands_first_and_filters_narrow() {
+    QCOMPARE(rows(), 2);
+    QCOMPARE(cell(0, 2), QStringLiteral("load balancer"));
+    QCOMPARE(cell(1, 2), QStringLiteral("broadcaster"));
+    auto* mode = bench->find<QComboBox>(QStringLiteral("results_mode"));
+    mode->setCurrentIndex(1);
+    QCOMPARE(rows(), 1);
+    mode->setCurrentIndex(0);
+    QVERIFY(bench->type(QStringLiteral("results_search"), QStringLiteral("nothing like it")));
+    QCOMPARE(rows(), 0);
+    QVERIFY(bench->type(QStringLiteral("results_search"), QString()));
+    bench->find<QLineEdit>(QStringLiteral("results_search"))->clear();
+    QCOMPARE(rows(), 2);
+  }
+
+  void a_note_stays_with_the_run() {
+    table()->selectRow(1);
+    QVERIFY(bench->type(QStringLiteral("result_note"), QStringLiteral("the first one")));
+    QVERIFY(bench->type(QStringLiteral("result_tags"), QStringLiteral("old, disk")));
+    table()->setFocus();
+    QVERIFY(BenchWindow::wait_for(
+        [this] { return cell(1, 8) == QStringLiteral("old, disk") && cell(1, 9) == QStringLiteral("the first one"); }));
+  }
+
+  void a_run_opens_with_its_figures_and_a_spike_tells_its_slowest_messages() {
+    table()->selectRow(1);
+    QVERIFY(bench->click(QStringLiteral("button_result_open")));
+    QVERIFY(settled());
+    auto* parts = bench->find<QListWidget>(QStringLiteral("report_parts"));
+    QVERIFY(parts->isVisible());
+    for (const char* part :
+         {"Figures", "Latency by percentile", "Histogram of the latency", "CDF of the latency",
+          "Latency of each receiver", "Median latency by pair", "Means of the stages", "Ledger",
+          "Settings", "Environment"}) {
+      QVERIFY2(page().report_view()->show_part(QString::fromLatin1(part)), part);
+    }
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Latency over time")));
+    auto* view = page().report_view()->figure_view();
+    view->grab();
+    QTest::mouseClick(view, Qt::LeftButton, {}, view->place_of({0, 5}).toPoint());
+    auto* slow = bench->find<QTableWidget>(QStringLiteral("slow_table"));
+    QVERIFY(slow->rowCount() > 0);
+    QSignalSpy asked(&page(), &n2nq::ui::ResultsPage::log_requested);
+    slow->setFocus();
+    slow->setCurrentCell(0, 0);
+    emit slow->cellActivated(0, 0);
+    QCOMPARE(asked.size(), 1);
+    const QString path = asked[0][1].toString(), text = asked[0][2].toString();
+    QVERIFY2(n2nq::ui_test::file_text(path).contains('\t' + text.toUtf8() + '\t'), qPrintable(path + ' ' + text));
+    n2nq::ui::LogWindow* log = bench->window().logs().open(QString(), path);
+    auto* found = log->findChild<QLabel*>(QStringLiteral("log_found"));
+    QVERIFY(BenchWindow::wait_for([found] { return found->text().startsWith(QStringLiteral("line")); }));
+    log->close();
+  }
+
+  void one_click_exports_what_is_open() {
+    const QString name = bench->find<n2nq::ui::ElidedLabel>(QStringLiteral("result_name"))->full_text();
+    const QString folder = bench->folder() + QStringLiteral("/runs/") + name;
+    QVERIFY(bench->click(QStringLiteral("button_report_export")));
+    QVERIFY(settled());
+    for (const char* file : {"report.html", "report.xlsx", "report.json", "charts/percentiles.pdf", "tables/figures.csv"}) {
+      QVERIFY2(QFile::exists(folder + '/' + QString::fromLatin1(file)), file);
+    }
+    QVERIFY2(bench->messages().contains(QStringLiteral("Exported: ")), qPrintable(bench->messages()));
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+  }
+
+  void two_runs_are_compared() {
+    table()->selectAll();
+    QVERIFY(bench->click(QStringLiteral("button_result_compare")));
+    QVERIFY(settled());
+    auto* shown = bench->find<QTableWidget>(QStringLiteral("report_table"));
+    QVERIFY(shown->isVisible());
+    QCOMPARE(shown->item(0, 0)->text(), QStringLiteral("latency_us.mean_lowest_95"));
+    QCOMPARE(shown->item(0, shown->columnCount() - 1)->text(), QStringLiteral("under 5 repeats: no statement"));
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Latency by percentile")));
+    QCOMPARE(page().report_view()->figure_view()->figure().series.size(), std::size_t(2));
+    QVERIFY(bench->click(QStringLiteral("button_report_export")));
+    QVERIFY(settled());
+    QVERIFY2(bench->messages().contains(QStringLiteral("/reports/")), qPrintable(bench->messages()));
+    QTest::keyClick(bench->find<QListWidget>(QStringLiteral("report_parts")), Qt::Key_Escape);
+    QVERIFY(table()->isVisible());
+  }
+
+  void what_is_deleted_can_be_brought_back() {
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 1);
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+  }
+
+  void a_runs_settings_are_used_again() {
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_copy")));
+    QVERIFY(QGuiApplication::clipboard()->text().startsWith(QStringLiteral("n2nq-bench run '")));
+    bench->set({{"senders.messages", "7"}});
+    QVERIFY(bench->click(QStringLiteral("button_result_rerun")));
+    QCOMPARE(bench->form().text(QStringLiteral("senders.messages")), QStringLiteral("40"));
+    QCOMPARE(bench->form().text(QStringLiteral("queue.mode")), QStringLiteral("load-balancer"));
+  }
+};
+
+QTEST_MAIN(TestResults)
+#include "test_results.moc"

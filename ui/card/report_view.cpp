@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/report_view.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QListWidget>
+#include <QStackedWidget>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "ui/chart/figure_view.h"
+#include "ui/text/figures.h"
+#include "ui/text/qt_text.h"
+#include "ui/widget/card.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int parts_px = 280;
+constexpr int slow_px = 210;
+constexpr int column_px_max = 320;
+const char* const over_time = "latency-over-time";
+
+QTableWidget* make_table(const char* name, const QString& accessible_name) {
+  auto* table = described(new QTableWidget, name, accessible_name, QString());
+  table->setShowGrid(false);
+  table->setWordWrap(false);
+  table->setTabKeyNavigation(false);
+  table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table->verticalHeader()->hide();
+  table->verticalHeader()->setDefaultSectionSize(table_row_px);
+  table->horizontalHeader()->setHighlightSections(false);
+  table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  return table;
+}
+
+void fit_columns(QTableWidget* table) {
+  table->resizeColumnsToContents();
+  for (int column = 0; column < table->columnCount(); ++column) {
+    table->setColumnWidth(column, std::min(table->columnWidth(column) + space::between, column_px_max));
+  }
+}
+
+QTableWidgetItem* text_item(const QString& text) {
+  return new QTableWidgetItem(text);
+}
+
+QTableWidgetItem* number_item(const QString& text) {
+  auto* item = new QTableWidgetItem(text);
+  item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  return item;
+}
+
+/// On screen about three digits are enough; all of them stand in the tooltip and in the files.
+QString short_number(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e12) return count_text(static_cast<std::int64_t>(value));
+  return fixed_text(value, decimals_for(value));
+}
+
+}  // namespace
+
+ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(space::card);
+  parts_ = described(new QListWidget, "report_parts", QStringLiteral("What there is to see of this result"), QString());
+  parts_->setFixedWidth(parts_px);
+  parts_->setUniformItemSizes(true);
+  row->addWidget(parts_);
+  auto* right = new QVBoxLayout;
+  right->setSpacing(space::between);
+  title_ = make_label(QString(), "strong");
+  title_->setObjectName(QStringLiteral("report_part_title"));
+  lead_ = make_label(QString(), "secondary");
+  lead_->setObjectName(QStringLiteral("report_lead"));
+  lead_->setWordWrap(true);
+  lead_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  stack_ = new QStackedWidget;
+  auto* drawn = new QWidget;
+  auto* drawn_box = new QVBoxLayout(drawn);
+  drawn_box->setContentsMargins(0, 0, 0, 0);
+  drawn_box->setSpacing(space::between);
+  figure_ = new FigureView(theme_);
+  figure_->setObjectName(QStringLiteral("report_figure"));
+  drawn_box->addWidget(figure_, 1);
+  drawn_box->addWidget(slow_part_ = make_slow());
+  table_ = make_table("report_table", QStringLiteral("The table of this part"));
+  stack_->addWidget(drawn);
+  stack_->addWidget(table_);
+  right->addWidget(title_);
+  right->addWidget(lead_);
+  right->addWidget(stack_, 1);
+  row->addLayout(right, 1);
+  connect(parts_, &QListWidget::currentRowChanged, this, &ReportView::show_row);
+  connect(figure_, &FigureView::point_clicked, this, [this](const app::FigureHit& hit) {
+    if (figure_->figure().id == QLatin1String(over_time)) show_slice(hit.point);
+  });
+}
+
+QWidget* ReportView::make_slow() {
+  auto* part = new QWidget;
+  auto* box = new QVBoxLayout(part);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(space::in_row);
+  slow_title_ = make_label(QString(), "secondary");
+  slow_title_->setObjectName(QStringLiteral("slow_title"));
+  slow_ = make_table("slow_table", QStringLiteral("The slowest messages of the clicked moment"));
+  slow_->setFixedHeight(slow_px);
+  slow_->setToolTip(QStringLiteral("Double-click or Enter opens the receiver's log at that line"));
+  box->addWidget(slow_title_);
+  box->addWidget(slow_);
+  connect(slow_, &QTableWidget::cellActivated, this, [this](int row) { open_log(row); });
+  return part;
+}
+
+void ReportView::show_report(const app::Report& report, std::optional<app::RunDigest> digest) {
+  report_ = report;
+  digest_ = std::move(digest);
+  slice_ = -1;
+  const QSignalBlocker quiet(parts_);
+  parts_->clear();
+  const auto add = [this](const QString& title) { parts_->addItem(title); };
+  for (const app::Table& table : report_.tables) {
+    if (table.id == QLatin1String("figures") || table.id == QLatin1String("comparison")) add(table.title);
+  }
+  for (const app::Figure& figure : report_.figures) add(figure.title);
+  for (const auto* tables : {&report_.tables, &report_.appendix}) {
+    for (const app::Table& table : *tables) {
+      if (table.id != QLatin1String("figures") && table.id != QLatin1String("comparison")) add(table.title);
+    }
+  }
+  lead_->setText(report_.lead.join(QStringLiteral(" · ")));
+  lead_->setVisible(!report_.lead.isEmpty());
+  parts_->setCurrentRow(0);
+  for (int i = 0; i < parts_->count(); ++i) parts_->item(i)->setToolTip(parts_->item(i)->text());
+  show_row(0);
+}
+
+bool ReportView::show_part(const QString& title) {
+  const auto found = parts_->findItems(title, Qt::MatchExactly);
+  if (found.isEmpty()) return false;
+  parts_->setCurrentItem(found.first());
+  return true;
+}
+
+void ReportView::show_row(int row) {
+  const QListWidgetItem* item = parts_->item(row);
+  if (item == nullptr) return;
+  title_->setText(item->text());
+  for (const app::Figure& figure : report_.figures) {
+    if (figure.title != item->text()) continue;
+    figure_->set_figure(figure);
+    const bool slices = figure.id == QLatin1String(over_time) && digest_;
+    slow_part_->setVisible(slices);
+    if (slices) show_slice(slice_);
+    return stack_->setCurrentIndex(0);
+  }
+  for (const auto* tables : {&report_.tables, &report_.appendix}) {
+    for (const app::Table& table : *tables) {
+      if (table.title == item->text()) return show_table(table);
+    }
+  }
+}
+
+void ReportView::show_table(const app::Table& table) {
+  table_->clear();
+  table_->setRowCount(static_cast<int>(table.rows.size()));
+  table_->setColumnCount(static_cast<int>(table.columns.size()));
+  table_->setHorizontalHeaderLabels(table.columns);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
+      const app::Cell& cell = table.rows[r][c];
+      const auto* number = std::get_if<double>(&cell);
+      QTableWidgetItem* item = number != nullptr                              ? number_item(short_number(*number))
+                               : std::holds_alternative<std::monostate>(cell) ? number_item(dash())
+                                                                              : text_item(app::cell_text(cell));
+      if (number != nullptr) item->setToolTip(app::cell_text(cell));
+      if (table.is_grey(r, c)) {
+        item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
+        item->setToolTip(app::cell_text(cell) + QStringLiteral(" (fewer than 10 samples above it)"));
+      }
+      table_->setItem(static_cast<int>(r), static_cast<int>(c), item);
+      // A column's title stands where its numbers do.
+      if (number != nullptr) table_->horizontalHeaderItem(static_cast<int>(c))->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    }
+  }
+  fit_columns(table_);
+  stack_->setCurrentIndex(1);
+}
+
+void ReportView::show_slice(int slice) {
+  slice_ = slice;
+  slow_->clear();
+  slow_->setRowCount(0);
+  static const QStringList heads = {
+      "received at s", "receiver", "sender", "message", QStringLiteral("lag µs"), QStringLiteral("latency µs"), "delivery", "flags"};
+  slow_->setColumnCount(static_cast<int>(heads.size()));
+  slow_->setHorizontalHeaderLabels(heads);
+  if (!digest_ || slice < 0 || slice >= static_cast<int>(digest_->slowest.size())) {
+    slow_title_->setText(QStringLiteral("A click on the curve lists the slowest messages of that moment."));
+    return;
+  }
+  const auto& slowest = digest_->slowest[static_cast<std::size_t>(slice)];
+  const double from_s = digest_->slices[static_cast<std::size_t>(slice)].from_s;
+  slow_title_->setText(
+      QStringLiteral("The %1 slowest messages received from %2 s to %3 s; double-click opens the receiver's log at that line")
+          .arg(slowest.size())
+          .arg(from_s, 0, 'g', 6)
+          .arg(from_s + digest_->slice_s, 0, 'g', 6));
+  slow_->setRowCount(static_cast<int>(slowest.size()));
+  for (const int column : {0, 3, 4, 5, 6}) slow_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  for (int row = 0; row < static_cast<int>(slowest.size()); ++row) {
+    const app::SlowMessage& message = slowest[static_cast<std::size_t>(row)];
+    int column = 0;
+    slow_->setItem(row, column++, number_item(fixed_text(message.at_s, 4)));
+    slow_->setItem(row, column++, text_item(service_name(app::Role::receivers, message.receiver)));
+    slow_->setItem(row, column++, text_item(service_name(app::Role::senders, message.sender)));
+    slow_->setItem(row, column++, number_item(count_text(message.index)));
+    slow_->setItem(row, column++, number_item(fixed_text(message.lag_us, 1)));
+    slow_->setItem(row, column++, number_item(fixed_text(message.latency_us, 1)));
+    slow_->setItem(row, column++, number_item(QString::number(message.attempt)));
+    slow_->setItem(row, column++, text_item(message.flags == 0 ? dash() : QStringLiteral("see the log")));
+  }
+  fit_columns(slow_);
+}
+
+void ReportView::open_log(int row) {
+  if (!digest_ || slice_ < 0) return;
+  const auto& slowest = digest_->slowest[static_cast<std::size_t>(slice_)];
+  if (row < 0 || row >= static_cast<int>(slowest.size())) return;
+  const app::SlowMessage& message = slowest[static_cast<std::size_t>(row)];
+  emit log_requested('R', message.receiver, QString::number(message.received_ns));
+}
+
+}  // namespace n2nq::ui

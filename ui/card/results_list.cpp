@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/results_list.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <iterator>
+
+#include "app/results/comparison.h"
+#include "app/results/result_note.h"
+#include "ui/text/figures.h"
+#include "ui/widget/card.h"
+#include "ui/widget/setting_fields.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int column_px[] = {160, 210, 108, 84, 104, 84, 92, 92, 130, 120};
+static_assert(std::size(column_px) == ResultsModel::column_count);
+constexpr int search_px = 220, combo_px = 124;
+constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
+
+QComboBox* make_combo(const Theme& theme, const char* name, const QString& accessible_name, const QStringList& texts) {
+  auto* combo = described(new ChoiceBox(theme), name, accessible_name, accessible_name);
+  combo->addItems(texts);
+  combo->setFixedWidth(combo_px);
+  return combo;
+}
+
+}  // namespace
+
+ResultsList::ResultsList(Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(space::card);
+  all->addWidget(make_list(), 1);
+  all->addWidget(make_details());
+  refresh();
+}
+
+QWidget* ResultsList::make_list() {
+  auto* card = new Card(QStringLiteral("Results"));
+  const auto button = [&](const char* name, const QString& text, const QString& tooltip, void (ResultsList::*wanted)()) {
+    auto* made = described(new QPushButton(text), name, text, tooltip);
+    card->title_row()->addWidget(made);
+    connect(made, &QPushButton::clicked, this, wanted);
+    return made;
+  };
+  count_ = make_label(QString(), "secondary");
+  count_->setObjectName(QStringLiteral("results_count"));
+  card->title_row()->insertWidget(1, count_);
+  undo_ = button("button_result_undo", QStringLiteral("Undo"), QString(), &ResultsList::undo_requested);
+  remove_ = button("button_result_delete", QStringLiteral("Delete"),
+                   QStringLiteral("Deletes the chosen results (Delete); Undo brings them back until the next start"),
+                   &ResultsList::remove_requested);
+  compare_ = button("button_result_compare", QStringLiteral("Compare"), QString(), &ResultsList::compare_requested);
+  open_ =
+      button("button_result_open", QStringLiteral("Open"), QStringLiteral("Shows the chosen result (Enter)"), &ResultsList::open_requested);
+  card->body()->addWidget(make_filters());
+
+  model_ = new ResultsModel(theme_, this);
+  table_ = described(new QTableView, "results_table", QStringLiteral("Results, newest first"), QString());
+  table_->setModel(model_);
+  table_->setShowGrid(false);
+  table_->setWordWrap(false);
+  table_->setTabKeyNavigation(false);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);  // asking five thousand rows for their height takes a while
+  table_->verticalHeader()->setDefaultSectionSize(table_row_px + space::in_row);
+  table_->horizontalHeader()->setHighlightSections(false);
+  for (int i = 0; i < ResultsModel::column_count; ++i) table_->setColumnWidth(i, column_px[i]);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->installEventFilter(this);
+  connect(table_, &QTableView::doubleClicked, this, &ResultsList::open_requested);
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &ResultsList::refresh);
+  connect(model_, &QAbstractItemModel::modelReset, this, &ResultsList::refresh);
+  card->body()->addWidget(table_, 1);
+  invitation_ = make_label(QString(), "secondary");
+  invitation_->setObjectName(QStringLiteral("results_invitation"));
+  invitation_->setAlignment(Qt::AlignCenter);
+  invitation_->setWordWrap(true);
+  card->body()->addWidget(invitation_, 1);
+  return card;
+}
+
+QWidget* ResultsList::make_filters() {
+  auto* band = new QWidget;
+  auto* row = new QHBoxLayout(band);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(space::between);
+  search_ = described(new QLineEdit, "results_search", QStringLiteral("Search results"),
+                      QStringLiteral("Words in name, title, case, note or tags"));
+  search_->setPlaceholderText(QStringLiteral("Search"));
+  search_->setFixedWidth(search_px);
+  mode_ = make_combo(theme_, "results_mode", QStringLiteral("Queue mode"), {"any mode", "broadcaster", "load-balancer"});
+  verdict_ =
+      make_combo(theme_, "results_verdict", QStringLiteral("Verdict"), {"any verdict", "clean", "stopped", "degraded", "broken", "unfinished"});
+  days_ = make_combo(theme_, "results_days", QStringLiteral("When it was started"), {"any time", "today", "last 7 days", "last 30 days"});
+  tag_ = make_combo(theme_, "results_tag", QStringLiteral("Tag"), {"any tag"});
+  row->addWidget(search_);
+  for (QComboBox* combo : {mode_, verdict_, days_, tag_}) {
+    row->addWidget(combo);
+    connect(combo, &QComboBox::currentIndexChanged, this, &ResultsList::take_filter);
+  }
+  row->addStretch(1);
+  connect(search_, &QLineEdit::textChanged, this, &ResultsList::take_filter);
+  return band;
+}
+
+QWidget* ResultsList::make_details() {
+  auto* card = new Card(QStringLiteral("Chosen"));
+  chosen_ = make_label(QString(), "secondary");
+  chosen_->setObjectName(QStringLiteral("results_chosen"));
+  card->title_row()->insertWidget(1, chosen_);
+  const auto button = [&](const char* name, const QString& text, const QString& tooltip, void (ResultsList::*wanted)()) {
+    auto* made = described(new QPushButton(text), name, text, tooltip);
+    card->title_row()->addWidget(made);
+    connect(made, &QPushButton::clicked, this, wanted);
+    return made;
+  };
+  rerun_ = button("button_result_rerun", QStringLiteral("Use settings"),
+                  QStringLiteral("Takes this run's settings to the page Bench, to be run again"), &ResultsList::rerun_requested);
+  copy_ = button("button_result_copy", QStringLiteral("Copy command"), QStringLiteral("Copies the command line that runs it again"),
+                 &ResultsList::copy_requested);
+  folder_ = button("button_result_folder", QStringLiteral("Folder"), QStringLiteral("Opens its folder"), &ResultsList::folder_requested);
+  export_ = button("button_result_export", QStringLiteral("Export"),
+                   QStringLiteral("Writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) into its folder"),
+                   &ResultsList::export_requested);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::between);
+  note_ = described(new QLineEdit, "result_note", QStringLiteral("Note"), QStringLiteral("What there is to remember about this result"));
+  note_->setMaxLength(app::ResultNote::note_letters_max);
+  note_->setPlaceholderText(QStringLiteral("Note"));
+  tags_ = described(new QLineEdit, "result_tags", QStringLiteral("Tags"), QStringLiteral("Words to find it by, with commas between them"));
+  tags_->setPlaceholderText(QStringLiteral("Tags, with commas"));
+  row->addWidget(note_, 3);
+  row->addWidget(tags_, 1);
+  card->body()->addLayout(row);
+  for (QLineEdit* edit : {note_, tags_}) connect(edit, &QLineEdit::editingFinished, this, &ResultsList::take_note);
+  return card;
+}
+
+void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
+  QStringList folders;
+  for (const app::ResultEntry& entry : chosen()) folders += entry.folder;
+  loading_ = false;
+  model_->set_entries(std::move(entries));
+  refill_tags();
+  choose(folders);
+  refresh();
+}
+
+void ResultsList::set_loading(bool loading) {
+  loading_ = loading;
+  refresh();
+}
+
+void ResultsList::set_removed(const QString& name) {
+  undo_->setEnabled(!name.isEmpty());
+  undo_->setToolTip(name.isEmpty() ? QStringLiteral("Brings back what was deleted last (Ctrl+Z); nothing was")
+                                   : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(name));
+}
+
+std::vector<app::ResultEntry> ResultsList::chosen() const {
+  std::vector<app::ResultEntry> out;
+  for (const QModelIndex& index : table_->selectionModel()->selectedRows()) out.push_back(model_->entry(index.row()));
+  return out;
+}
+
+void ResultsList::choose(const QStringList& folders) {
+  QItemSelection selection;
+  QModelIndex first;
+  for (const QString& folder : folders) {
+    const int row = model_->row_of(folder);
+    if (row < 0) continue;
+    const QModelIndex index = model_->index(row, 0);
+    selection.select(index, index);
+    if (!first.isValid()) first = index;
+  }
+  table_->selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  if (first.isValid()) table_->selectionModel()->setCurrentIndex(first, QItemSelectionModel::NoUpdate);
+}
+
+void ResultsList::refill_tags() {
+  const QSignalBlocker quiet(tag_);
+  const QString present = tag_->currentIndex() > 0 ? tag_->currentText() : QString();
+  tag_->clear();
+  tag_->addItem(QStringLiteral("any tag"));
+  tag_->addItems(model_->all_tags());
+  tag_->setCurrentIndex(std::max(0, tag_->findText(present)));
+  tag_->setVisible(tag_->count() > 1);
+}
+
+void ResultsList::take_filter() {
+  app::ResultFilter filter;
+  filter.text = search_->text();
+  if (mode_->currentIndex() > 0) filter.mode = mode_->currentText();
+  if (verdict_->currentIndex() > 0) filter.verdict = verdict_->currentText();
+  if (tag_->currentIndex() > 0) filter.tag = tag_->currentText();
+  if (const int days = days_of[std::max(0, days_->currentIndex())]; days > 0) filter.from = QDate::currentDate().addDays(1 - days);
+  model_->set_filter(filter);
+}
+
+void ResultsList::take_note() {
+  if (noted_.isEmpty()) return;
+  for (const app::ResultEntry& entry : chosen()) {
+    const QStringList tags = app::tags_from(tags_->text());
+    if (entry.folder != noted_ || (entry.note == note_->text() && entry.tags == tags)) continue;
+    emit note_changed(noted_, note_->text(), tags);
+  }
+}
+
+bool ResultsList::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return open_->isEnabled() ? emit open_requested() : void(), true;
+  if (key->key() == Qt::Key_Delete) return remove_->isEnabled() ? emit remove_requested() : void(), true;
+  if (key->matches(QKeySequence::Undo)) return undo_->isEnabled() ? emit undo_requested() : void(), true;
+  return QWidget::eventFilter(watched, event);
+}
+
+void ResultsList::refresh() {
+  const auto entries = chosen();
+  const auto count = static_cast<int>(entries.size());
+  const bool one = count == 1, finished_one = one && entries.front().finished();
+  const bool comparable = count >= app::Comparison::sides_min && count <= app::Comparison::sides_max &&
+                          std::all_of(entries.begin(), entries.end(), [](const app::ResultEntry& entry) { return entry.finished(); });
+  open_->setEnabled(finished_one);
+  set_style_property(open_, "main", finished_one);
+  compare_->setEnabled(comparable);
+  set_style_property(compare_, "main", comparable);
+  compare_->setToolTip(comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences")
+                                  : QStringLiteral("Choose two to eight finished results (Ctrl or Shift and a click)"));
+  remove_->setEnabled(count > 0);
+  rerun_->setEnabled(one);
+  copy_->setEnabled(one);
+  folder_->setEnabled(one);
+  export_->setEnabled(finished_one || comparable);
+  note_->setEnabled(one);
+  tags_->setEnabled(one);
+  const QString folder = one ? entries.front().folder : QString();
+  if (folder != noted_ || !note_->hasFocus()) {
+    noted_ = folder;
+    note_->setText(one ? entries.front().note : QString());
+    tags_->setText(one ? entries.front().tags.join(QStringLiteral(", ")) : QString());
+  }
+  chosen_->setText(count == 0 ? QStringLiteral("nothing")
+                   : count > 1
+                       ? QStringLiteral("%1 results").arg(count)
+                       : entries.front().name +
+                             (entries.front().reason.isEmpty() ? QString() : QStringLiteral(" · ") + entries.front().reason.left(120)));
+  const int shown = model_->rowCount();
+  const auto all = static_cast<int>(model_->all_count());
+  count_->setText(all == 0       ? QString()
+                  : shown == all ? count_text(all)
+                                 : QStringLiteral("%1 of %2").arg(count_text(shown), count_text(all)));
+  invitation_->setText(
+      loading_ && all == 0 ? QStringLiteral("Reading the results …")
+      : all == 0
+          ? QStringLiteral("No result yet. Press F5 to start 10 senders and 10 receivers on this machine;\nwhat it leaves appears here.")
+          : QStringLiteral("No result fits what is asked for."));
+  invitation_->setVisible(shown == 0);
+  table_->setVisible(shown > 0);
+}
+
+}  // namespace n2nq::ui

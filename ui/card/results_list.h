@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of all results with what narrows it, and note and tags of the one that is chosen. Decides nothing: it says what a person wants.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/model/results_model.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QTableView;
+
+namespace n2nq::ui {
+
+class ResultsList : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ResultsList(Theme& theme, QWidget* parent = nullptr);
+
+  void set_entries(std::vector<app::ResultEntry> entries);
+  void set_loading(bool loading);
+  /// The name of what was deleted last; empty: there is nothing to bring back.
+  void set_removed(const QString& name);
+  std::vector<app::ResultEntry> chosen() const;
+  void choose(const QStringList& folders);
+
+ signals:
+  void open_requested();
+  void compare_requested();
+  void rerun_requested();
+  void copy_requested();
+  void export_requested();
+  void folder_requested();
+  void remove_requested();
+  void undo_requested();
+  void note_changed(const QString& folder, const QString& note, const QStringList& tags);
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  QWidget* make_list();
+  QWidget* make_filters();
+  QWidget* make_details();
+  void take_filter();
+  void take_note();
+  void refresh();
+  void refill_tags();
+
+  Theme& theme_;
+  ResultsModel* model_ = nullptr;
+  QTableView* table_ = nullptr;
+  QLineEdit *search_ = nullptr, *note_ = nullptr, *tags_ = nullptr;
+  QComboBox *mode_ = nullptr, *verdict_ = nullptr, *days_ = nullptr, *tag_ = nullptr;
+  QPushButton *open_ = nullptr, *compare_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *rerun_ = nullptr, *copy_ = nullptr,
+              *export_ = nullptr, *folder_ = nullptr;
+  QLabel *invitation_ = nullptr, *count_ = nullptr, *chosen_ = nullptr;
+  QString noted_;  // folder whose note the fields show
+  bool loading_ = true;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/model/results_model.h"
+
+#include <QDir>
+#include <QLocale>
+#include <QSet>
+#include <cmath>
+
+#include "ui/text/figures.h"
+#include "ui/text/tabular.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+QString us_text(double value) {
+  return std::isnan(value) ? dash() : fixed_text(value, 1);
+}
+
+}  // namespace
+
+QString verdict_sign(const QString& verdict) {
+  const QString sign = verdict == QLatin1String("clean")      ? QStringLiteral("✓ ")
+                       : verdict == QLatin1String("stopped")  ? QStringLiteral("■ ")
+                       : verdict == QLatin1String("degraded") ? QStringLiteral("▲ ")
+                       : verdict == QLatin1String("broken")   ? QStringLiteral("✕ ")
+                                                              : QStringLiteral("◕ ");
+  return sign + verdict;
+}
+
+QColor verdict_color(const QString& verdict, const Tokens& tokens) {
+  if (verdict == QLatin1String("clean")) return tokens.good;
+  if (verdict == QLatin1String("degraded")) return tokens.warning;
+  return verdict == QLatin1String("broken") ? tokens.bad : tokens.secondary;
+}
+
+ResultsModel::ResultsModel(const Theme& theme, QObject* parent) : QAbstractTableModel(parent), theme_(theme) {
+  connect(&theme_, &Theme::changed, this, [this] {
+    if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
+  });
+}
+
+void ResultsModel::set_entries(std::vector<app::ResultEntry> entries) {
+  beginResetModel();
+  all_ = std::move(entries);
+  refilter();
+  endResetModel();
+}
+
+void ResultsModel::set_filter(const app::ResultFilter& filter) {
+  beginResetModel();
+  filter_ = filter;
+  refilter();
+  endResetModel();
+}
+
+void ResultsModel::refilter() {
+  shown_.clear();
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (filter_.matches(all_[i])) shown_.push_back(i);
+  }
+}
+
+int ResultsModel::row_of(const QString& folder) const {
+  for (std::size_t row = 0; row < shown_.size(); ++row) {
+    if (all_[shown_[row]].folder == folder) return static_cast<int>(row);
+  }
+  return -1;
+}
+
+QStringList ResultsModel::all_tags() const {
+  QSet<QString> tags_seen;
+  for (const app::ResultEntry& entry : all_) tags_seen.unite(QSet<QString>(entry.tags.begin(), entry.tags.end()));
+  QStringList out(tags_seen.begin(), tags_seen.end());
+  out.sort(Qt::CaseInsensitive);
+  return out;
+}
+
+int ResultsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(shown_.size());
+}
+
+int ResultsModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : column_count;
+}
+
+QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
+  switch (column) {
+    case started:
+      return entry.started.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+    case name:
+      return entry.test_case.isEmpty() ? (entry.title.isEmpty() ? entry.name : entry.title)
+                                       : entry.test_case + QStringLiteral(" · ") + entry.name;
+    case mode:
+      return QString(entry.mode).replace('-', ' ');
+    case services:
+      return QStringLiteral("%1 × %2").arg(entry.senders).arg(entry.receivers);
+    case verdict:
+      return verdict_sign(entry.verdict);
+    case p50:
+      return us_text(entry.p50_us);
+    case p99:
+      return us_text(entry.p99_us);
+    case deliveries:
+      return entry.finished() ? count_text(entry.deliveries) : dash();
+    case tags:
+      return entry.tags.join(QStringLiteral(", "));
+    case note:
+      return entry.note.simplified();
+    default:
+      return {};
+  }
+}
+
+QVariant ResultsModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= rowCount()) return {};
+  const app::ResultEntry& of = entry(index.row());
+  const int column = index.column();
+  const bool is_number = column == p50 || column == p99 || column == deliveries || column == services;
+  switch (role) {
+    case Qt::DisplayRole:
+      return text(of, column);
+    case Qt::TextAlignmentRole:
+      return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::ForegroundRole:
+      if (column == verdict) return verdict_color(of.verdict, theme_.tokens());
+      return column == note || column == tags ? QVariant(theme_.tokens().secondary) : QVariant();
+    case Qt::ToolTipRole:
+      if (column == verdict && !of.reason.isEmpty()) return of.reason;
+      if (column == note) return of.note;
+      return column == name ? of.folder : QVariant();
+    default:
+      return {};
+  }
+}
+
+QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) return {};
+  static const QStringList titles = {
+      "started", "run", "mode", "services", "verdict", QStringLiteral("p50 µs"), QStringLiteral("p99 µs"), "deliveries", "tags", "note"};
+  if (role == Qt::DisplayRole) return titles.value(section);
+  const bool is_number = section == p50 || section == p99 || section == deliveries || section == services;
+  if (role == Qt::TextAlignmentRole) return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  if (role == Qt::ToolTipRole && section == services) return QStringLiteral("Senders × receivers");
+  if (role == Qt::ToolTipRole && (section == p50 || section == p99)) return QStringLiteral("Latency, from the actual send, in µs");
+  return {};
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Results as rows, newest first: those of the index that the filter lets through. Reads nothing itself.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <vector>
+
+#include "app/results/result_index.h"
+#include "ui/theme/theme.h"
+
+namespace n2nq::ui {
+
+class ResultsModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  enum Column { started, name, mode, services, verdict, p50, p99, deliveries, tags, note, column_count };
+
+  explicit ResultsModel(const Theme& theme, QObject* parent = nullptr);
+
+  void set_entries(std::vector<app::ResultEntry> entries);
+  void set_filter(const app::ResultFilter& filter);
+  const app::ResultEntry& entry(int row) const { return all_[shown_[static_cast<std::size_t>(row)]]; }
+  /// The row of a folder; -1: it is not shown.
+  int row_of(const QString& folder) const;
+  std::size_t all_count() const { return all_.size(); }
+  QStringList all_tags() const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  void refilter();
+  QString text(const app::ResultEntry& entry, int column) const;
+
+  const Theme& theme_;
+  std::vector<app::ResultEntry> all_;
+  std::vector<std::size_t> shown_;
+  app::ResultFilter filter_;
+};
+
+/// "✓ clean", "▲ degraded", "✕ broken", …
+QString verdict_sign(const QString& verdict);
+QColor verdict_color(const QString& verdict, const Tokens& tokens);
+
+}  // namespace n2nq::ui

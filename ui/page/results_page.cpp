@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/results_page.h"
+
+#include <QClipboard>
+#include <QDateTime>
+#include <QDesktopServices>
+#include <QDir>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "app/report/report_files.h"
+#include "app/results/result_note.h"
+#include "app/settings/settings_file.h"
+#include "ui/card/report_view.h"
+#include "ui/card/results_list.h"
+#include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+/// For a shell.
+QString quoted(const QString& text) {
+  return '\'' + QString(text).replace('\'', QStringLiteral("'\\''")) + '\'';
+}
+
+QString path_of_log(const QString& folder, QChar letter, int number) {
+  return QStringLiteral("%1/%2/%3%4.log")
+      .arg(folder, letter == 'S' ? QStringLiteral("senders") : QStringLiteral("receivers"), letter)
+      .arg(number, 3, 10, QChar('0'));
+}
+
+}  // namespace
+
+ResultsPage::ResultsPage(QString runs_folder, Theme& theme, QWidget* parent)
+    : QWidget(parent), runs_folder_(QDir::cleanPath(runs_folder)), theme_(theme) {
+  setObjectName(QStringLiteral("results_page"));
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  stack_ = new QStackedWidget;
+  stack_->addWidget(list_ = new ResultsList(theme_));
+  stack_->addWidget(make_report());
+  all->addWidget(stack_);
+  connect(list_, &ResultsList::open_requested, this, [this] { open(chosen_folders()); });
+  connect(list_, &ResultsList::compare_requested, this, [this] { open(chosen_folders()); });
+  connect(list_, &ResultsList::export_requested, this, &ResultsPage::export_chosen);
+  connect(list_, &ResultsList::rerun_requested, this, &ResultsPage::rerun);
+  connect(list_, &ResultsList::copy_requested, this, &ResultsPage::copy_command);
+  connect(list_, &ResultsList::folder_requested, this, &ResultsPage::open_folder);
+  connect(list_, &ResultsList::remove_requested, this, &ResultsPage::remove_chosen);
+  connect(list_, &ResultsList::undo_requested, this, &ResultsPage::undo);
+  connect(list_, &ResultsList::note_changed, this, &ResultsPage::save_note);
+  list_->set_removed({});
+}
+
+QWidget* ResultsPage::make_report() {
+  auto* card = new Card(QStringLiteral("Result"));
+  name_ = new ElidedLabel("strong");
+  name_->setObjectName(QStringLiteral("result_name"));
+  verdict_ = make_label(QString(), "strong");
+  verdict_->setObjectName(QStringLiteral("result_verdict"));
+  busy_ = make_label(QString(), "secondary");
+  busy_->setObjectName(QStringLiteral("result_busy"));
+  const auto button = [&](const char* object_name, const QString& text, const QString& tooltip, void (ResultsPage::*act)()) {
+    auto* made = described(new QPushButton(text), object_name, text, tooltip);
+    connect(made, &QPushButton::clicked, this, act);
+    return made;
+  };
+  back_ =
+      button("button_results_back", QStringLiteral("All results"), QStringLiteral("Back to the list (Escape)"), &ResultsPage::show_list);
+  export_ = button("button_report_export", QStringLiteral("Export"),
+                   QStringLiteral("Writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX)"), &ResultsPage::export_chosen);
+  card->title_row()->insertWidget(0, back_);
+  card->title_row()->insertWidget(2, verdict_);
+  card->title_row()->insertWidget(3, name_, 100);
+  card->title_row()->addWidget(busy_);
+  card->title_row()->addWidget(export_);
+  view_ = new ReportView(theme_);
+  card->body()->addWidget(view_, 1);
+  connect(view_, &ReportView::log_requested, this, [this](QChar letter, int number, const QString& text) {
+    if (shown_.size() != 1) return;
+    const QString path = path_of_log(shown_.first(), letter, number);
+    emit log_requested(QStringLiteral("Log of %1").arg(QFileInfo(path).completeBaseName()), path, text);
+  });
+  return card;
+}
+
+bool ResultsPage::is_busy() const {
+  return listing_.is_on() || reading_.is_on() || writing_.is_on();
+}
+
+QStringList ResultsPage::chosen_folders() const {
+  QStringList out;
+  for (const app::ResultEntry& entry : list_->chosen()) out += entry.folder;
+  return out;
+}
+
+// Reading the list is put off until somebody looks.
+void ResultsPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  list_now();
+}
+
+void ResultsPage::keyPressEvent(QKeyEvent* event) {
+  if (event->key() == Qt::Key_Escape && stack_->currentIndex() == 1) return show_list();
+  QWidget::keyPressEvent(event);
+}
+
+void ResultsPage::refresh() {
+  if (isVisible()) list_now();
+}
+
+void ResultsPage::list_now() {
+  struct Listed {
+    std::vector<app::ResultEntry> entries;
+    QString remark;
+  };
+  if (!listed_) list_->set_loading(true);
+  const bool forget = !std::exchange(forgot_removed_, true);
+  listing_.start(
+      [folder = runs_folder_, forget](const BackgroundJob::Cancelled& cancelled) {
+        app::ResultIndex index(folder);
+        if (forget) index.forget_removed();
+        Listed out;
+        out.entries = index.list(out.remark, &cancelled);
+        return out;
+      },
+      [this](Listed listed) {
+        listed_ = true;
+        list_->set_entries(std::move(listed.entries));
+        if (!listed.remark.isEmpty()) emit told(listed.remark, false);
+      });
+}
+
+void ResultsPage::open(const QStringList& folders) {
+  if (folders.isEmpty()) return;
+  set_busy(QStringLiteral("reading …"));
+  reading_.start(
+      [folders](const BackgroundJob::Cancelled& cancelled) {
+        Read read;
+        for (const QString& folder : folders) {
+          auto run = app::read_run(folder, read.error);
+          if (!run || cancelled) return read;
+          read.runs.push_back(app::drawn_run(std::move(*run), &cancelled));
+        }
+        read.report = app::report_of(read.runs);
+        return read;
+      },
+      [this, folders](Read read) {
+        set_busy({});
+        if (!read.error.isEmpty()) return emit told(read.error, true);
+        shown_ = folders;
+        show_read(std::move(read));
+      });
+}
+
+void ResultsPage::show_read(Read read) {
+  const bool one = read.runs.size() == 1;
+  name_->set_text(one ? read.report.title : QString());
+  name_->setToolTip(shown_.join('\n'));
+  verdict_->setText(one ? verdict_sign(read.report.verdict) : QStringLiteral("%1 compared").arg(read.runs.size()));
+  set_style_property(verdict_, "verdict", one ? read.report.verdict : QString());
+  view_->show_report(read.report, one ? std::move(read.runs.front().digest) : std::nullopt);
+  stack_->setCurrentIndex(1);
+}
+
+void ResultsPage::show_list() {
+  reading_.cancel();
+  set_busy({});
+  shown_.clear();
+  stack_->setCurrentIndex(0);
+}
+
+void ResultsPage::export_chosen() {
+  write(stack_->currentIndex() == 1 ? shown_ : chosen_folders());
+}
+
+/// Of one run into its folder, of several into one of its own beside all runs.
+void ResultsPage::write(const QStringList& folders) {
+  if (folders.isEmpty() || writing_.is_on()) return;
+  const QString to = folders.size() == 1
+                         ? folders.first()
+                         : QStringLiteral("%1/../reports/%2")
+                               .arg(runs_folder_, QDateTime::currentDateTime().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss")));
+  set_busy(QStringLiteral("exporting …"));
+  export_->setEnabled(false);
+  writing_.start(
+      [folders, to = QDir::cleanPath(to)](const BackgroundJob::Cancelled& cancelled) {
+        QString error;
+        std::vector<app::DrawnRun> runs;
+        for (const QString& folder : folders) {
+          auto run = app::read_run(folder, error);
+          if (!run || cancelled) return std::pair(error, to);
+          runs.push_back(app::drawn_run(std::move(*run), &cancelled));
+        }
+        return std::pair(app::write_report(to, app::report_of(runs), {}, &cancelled), to);
+      },
+      [this](const std::pair<QString, QString>& written) {
+        set_busy({});
+        export_->setEnabled(true);
+        const auto& [error, folder] = written;
+        emit told(error.isEmpty() ? QStringLiteral("Exported: %1/report.html").arg(folder) : error, !error.isEmpty());
+      });
+}
+
+void ResultsPage::rerun() {
+  const QStringList folders = chosen_folders();
+  if (folders.size() != 1) return;
+  const app::ReadSettings read = app::read_settings_file((folders.first() + QStringLiteral("/settings.yaml")).toStdString());
+  if (!read.settings) {
+    return emit told(read.errors.empty() ? QStringLiteral("%1 has no settings").arg(folders.first())
+                                         : QString::fromStdString(read.errors.front().text()),
+                     true);
+  }
+  emit settings_requested(*read.settings);
+}
+
+void ResultsPage::copy_command() {
+  const QStringList folders = chosen_folders();
+  if (folders.size() != 1) return;
+  const QString command = QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
+  QGuiApplication::clipboard()->setText(command);
+  emit told(QStringLiteral("Copied: ") + command, false);
+}
+
+void ResultsPage::open_folder() {
+  const QStringList folders = chosen_folders();
+  if (folders.size() != 1 || QDesktopServices::openUrl(QUrl::fromLocalFile(folders.first()))) return;
+  emit told(QStringLiteral("No file manager opened; the folder is %1").arg(folders.first()), false);
+}
+
+void ResultsPage::remove_chosen() {
+  QStringList gone;
+  app::ResultIndex index(runs_folder_);
+  for (const QString& folder : chosen_folders()) {
+    if (const QString error = index.remove(folder); error.isEmpty()) {
+      gone += folder;
+    } else {
+      emit told(error, true);
+    }
+  }
+  if (gone.isEmpty()) return;
+  removed_.append(gone);
+  list_->set_removed(gone.size() == 1 ? QFileInfo(gone.first()).fileName() : QStringLiteral("%1 results").arg(gone.size()));
+  list_now();
+}
+
+void ResultsPage::undo() {
+  if (removed_.isEmpty()) return;
+  app::ResultIndex index(runs_folder_);
+  for (const QString& folder : removed_.takeLast()) {
+    if (const QString error = index.restore(folder); !error.isEmpty()) emit told(error, true);
+  }
+  const QStringList before = removed_.isEmpty() ? QStringList() : removed_.last();
+  list_->set_removed(before.isEmpty()     ? QString()
+                     : before.size() == 1 ? QFileInfo(before.first()).fileName()
+                                          : QStringLiteral("%1 results").arg(before.size()));
+  list_now();
+}
+
+void ResultsPage::save_note(const QString& folder, const QString& note, const QStringList& tags) {
+  const QString error = app::write_note(folder, {note, tags});
+  if (!error.isEmpty()) emit told(error, true);
+  list_now();
+}
+
+void ResultsPage::set_busy(const QString& what) {
+  busy_->setText(what);
+  setCursor(what.isEmpty() ? Qt::ArrowCursor : Qt::BusyCursor);
+}
+
+}  // namespace n2nq::ui
