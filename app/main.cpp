@@ -18,6 +18,7 @@
 #include "app/cli/verify_command.h"
 #include "app/host/host_check.h"
 #include "app/host/host_pool.h"
+#include "app/host/keyring.h"
 #include "app/report/report_command.h"
 
 #ifdef N2NQ_HAVE_UI
@@ -57,7 +58,9 @@ int check(const Arguments& arguments, Terminal& terminal) {
   const auto book = book_of(arguments, terminal);
   if (!book) return exit_bad_input;
   TerminalQuestions questions;
-  HostPool pool(questions);
+  Keyring keyring;
+  KeyringQuestions known(keyring, questions);
+  HostPool pool(known);
   HostCheck checker(pool);
   return check_hosts(arguments, checker, *book, terminal);
 }

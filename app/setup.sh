@@ -14,6 +14,7 @@ packages_bench=(
   qt6-base-dev qt6-charts-dev libqt6opengl6-dev  # the window; qt6-charts-dev needs the OpenGL headers but does not ask for them
   libyaml-cpp-dev                                # settings files
   libssh-dev                                     # runs on lab machines
+  qtkeychain-qt6-dev                             # passwords in the desktop's keyring, for who wants that
   qt6-svg-dev                                    # figures as SVG
   libxlsxwriter-dev                              # tables as XLSX
   libqt6sql6-sqlite                              # the index of the results
@@ -25,6 +26,7 @@ packages_test=(
   xvfb xauth    # a display where there is none
   procps iproute2
   openssh-server openssh-client  # pretend hosts (tests/lab)
+  dbus gnome-keyring  # a keyring
 )
 
 say() { printf '%s\n' "$*" >&2; }

@@ -9,6 +9,7 @@
 #include "app/host/host_check.h"
 #include "app/host/host_launchers.h"
 #include "app/host/host_pool.h"
+#include "app/host/keyring.h"
 #include "app/host/ssh_config.h"
 #include "ui/dialog/ssh_asker.h"
 #include "ui/main_window.h"
@@ -45,8 +46,10 @@ int run_window(int argc, char** argv) {
   QApplication::setWindowIcon(program_icon());
 
   app::HostBook hosts;
-  SshAsker asker;
-  app::HostPool pool(asker);
+  app::Keyring keyring;
+  SshAsker asker(&keyring);
+  app::KeyringQuestions questions(keyring, asker);
+  app::HostPool pool(questions);
   app::HostCheck checker(pool);
   MainWindow::Parts parts;
   parts.hosts = &hosts;

@@ -12,6 +12,7 @@
 #include "app/control/result.h"
 #include "app/host/host_launchers.h"
 #include "app/host/host_pool.h"
+#include "app/host/keyring.h"
 #include "app/settings/presets.h"
 
 namespace n2nq::app {
@@ -75,7 +76,9 @@ int RunCommand::execute() {
   options.unattended = true;
   if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
   TerminalQuestions questions;
-  HostPool pool(questions);
+  Keyring keyring;
+  KeyringQuestions known(keyring, questions);
+  HostPool pool(known);
   const bool named = !arguments_.hosts.empty();
   const HostBook book(named ? text_of(arguments_.hosts) : default_hosts_path(), !named);
   // A file of one's own with mistakes matters only to a run that needs it; the start says so then.

@@ -310,6 +310,7 @@ void render_hosts(Renderer& renderer) {
   asked.prompts = {{QStringLiteral("Passphrase:"), false}};
   asked.again = true;
   n2nq::ui::SecretsDialog secrets(asked, &bench.window());
+  secrets.offer_keyring({});
   secrets.show();
   renderer.save(secrets, QStringLiteral("secrets-dialog-light"));
   bench.set({{"broker.host", "lab-1"}, {"senders.host", "cloud-frankfurt-1"}, {"receivers.host", "lab-1"}});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialog/secrets_dialog.h"
 
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -52,12 +53,17 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   for (const app::SecretPrompt& prompt : question.prompts) {
     add_words(prompt.text, "body");
     const QByteArray name = "secret_" + QByteArray::number(fields_.size() + 1);
-    auto* field = described(new QLineEdit, name.constData(), prompt.text, QStringLiteral("Kept in memory until the bench ends, and nowhere else"));
+    auto* field = described(new QLineEdit, name.constData(), prompt.text,
+                            QStringLiteral("Kept in memory until the bench ends, and nowhere else unless you tick it"));
     field->setEchoMode(prompt.echo ? QLineEdit::Normal : QLineEdit::Password);
     field->setMaxLength(answer_chars_max);
     all->addWidget(field);
     fields_ << field;
   }
+  keyring_ = described(new QCheckBox(QStringLiteral("Keep it in this computer's keyring")), "secrets_keyring",
+                       QStringLiteral("Keep it in this computer's keyring"), QString());
+  keyring_->hide();
+  all->addWidget(keyring_);
   auto* row = new QHBoxLayout;
   row->setSpacing(space::between);
   auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "secrets_cancel", QStringLiteral("Cancel"), QString());
@@ -74,6 +80,18 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
 
 SecretsDialog::~SecretsDialog() {
   for (QLineEdit* field : fields_) field->clear();
+}
+
+void SecretsDialog::offer_keyring(const QString& problem) {
+  keyring_->show();
+  keyring_->setEnabled(problem.isEmpty());
+  keyring_->setToolTip(problem.isEmpty()
+                           ? QStringLiteral("The next start of the bench does not ask for it again; what is wrong is forgotten there")
+                           : problem);
+}
+
+bool SecretsDialog::wants_keyring() const {
+  return keyring_->isChecked() && keyring_->isEnabled();
 }
 
 std::vector<app::Secret> SecretsDialog::take_answers() {

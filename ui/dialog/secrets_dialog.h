@@ -7,6 +7,7 @@
 
 #include "app/host/ssh_questions.h"
 
+class QCheckBox;
 class QLineEdit;
 
 namespace n2nq::ui {
@@ -18,8 +19,12 @@ class SecretsDialog : public QDialog {
   ~SecretsDialog() override;
   /// As many as there were prompts; the fields are empty afterwards.
   std::vector<app::Secret> take_answers();
+  /// A box to tick; with a problem it cannot be.
+  void offer_keyring(const QString& problem);
+  bool wants_keyring() const;
 
  private:
+  QCheckBox* keyring_ = nullptr;
   QList<QLineEdit*> fields_;
 };
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialog/ssh_asker.h"
 
+#include <QMessageBox>
 #include <utility>
 
 #include "ui/dialog/host_key_dialog.h"
 #include "ui/dialog/secrets_dialog.h"
 
 namespace n2nq::ui {
+
+SshAsker::SshAsker(app::Keyring* keyring, QObject* parent) : QObject(parent), keyring_(keyring) {
+  if (keyring_ != nullptr) connect(keyring_, &app::Keyring::failed, this, &SshAsker::tell_keyring_problem);
+}
 
 SshAsker::~SshAsker() {
   if (shown_ != nullptr) shown_->disconnect(this);
@@ -25,11 +30,27 @@ void SshAsker::ask_host_key(const app::HostKeyQuestion& question, std::function<
 }
 
 void SshAsker::ask_secrets(const app::SecretQuestion& question, std::function<void(std::optional<std::vector<app::Secret>>)> answer) {
-  put({[this, question] { return new SecretsDialog(question, window_); },
-       [answer = std::move(answer)](QDialog* dialog) {
+  const QString name = keyring_ != nullptr ? app::Keyring::name_of(question) : QString();
+  put({[this, question, name]() -> QDialog* {
+         auto* dialog = new SecretsDialog(question, window_);
+         if (!name.isEmpty()) dialog->offer_keyring(app::Keyring::problem());
+         return dialog;
+       },
+       [this, name, answer = std::move(answer)](QDialog* dialog) {
          auto* secrets = static_cast<SecretsDialog*>(dialog);
-         answer(secrets != nullptr ? std::optional(secrets->take_answers()) : std::nullopt);
+         if (secrets == nullptr) return answer(std::nullopt);
+         std::vector<app::Secret> answers = secrets->take_answers();
+         if (secrets->wants_keyring()) keyring_->write(name, answers.front());
+         answer(std::move(answers));
        }});
+}
+
+void SshAsker::tell_keyring_problem(const QString& why) {
+  if (!window_) return;
+  auto* box = new QMessageBox(QMessageBox::Warning, QStringLiteral("Keyring"),
+                              why + QStringLiteral("\nIt is kept in memory until the bench ends."), QMessageBox::Ok, window_);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->open();
 }
 
 void SshAsker::put(Question question) {

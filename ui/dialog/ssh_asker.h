@@ -6,6 +6,7 @@
 #include <QPointer>
 #include <deque>
 
+#include "app/host/keyring.h"
 #include "app/host/ssh_questions.h"
 #include "ui/theme/theme.h"
 
@@ -16,8 +17,9 @@ namespace n2nq::ui {
 class SshAsker : public QObject, public app::SshQuestions {
   Q_OBJECT
  public:
-  /// Every question is answered with no before there is a window, and when it is gone.
-  explicit SshAsker(QObject* parent = nullptr) : QObject(parent) {}
+  /// Every question is answered with no before there is a window, and when it is gone. Answers are kept in the keyring for who wants that;
+  /// null: nobody is offered it. It lives longer.
+  explicit SshAsker(app::Keyring* keyring = nullptr, QObject* parent = nullptr);
   ~SshAsker() override;
   /// `theme` lives as long as the window.
   void set_window(QWidget* window, const Theme& theme);
@@ -33,6 +35,9 @@ class SshAsker : public QObject, public app::SshQuestions {
   void put(Question question);
   void show_next();
 
+  void tell_keyring_problem(const QString& why);
+
+  app::Keyring* const keyring_;
   QPointer<QWidget> window_;
   const Theme* theme_ = nullptr;
   std::deque<Question> waiting_;  // the first is the one that is shown

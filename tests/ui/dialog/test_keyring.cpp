@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Secrets in a real keyring, in a desktop session of the test's own (in_session.sh): kept for who ticks it, and for nobody else.
+#include <QAbstractButton>
+#include <QApplication>
+#include <QCheckBox>
+#include <QDialog>
+#include <QLineEdit>
+#include <QTest>
+
+#include "app/host/keyring.h"
+#include "ui/dialog/ssh_asker.h"
+
+using namespace n2nq;
+
+class TestKeyring : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    if (qEnvironmentVariableIsEmpty("N2NQ_KEYRING")) QSKIP("there can be no desktop session with a keyring here");
+  }
+  void init() {
+    window = std::make_unique<QWidget>();
+    window->show();
+    keyring = std::make_unique<app::Keyring>();
+    asker = std::make_unique<ui::SshAsker>(keyring.get());
+    asker->set_window(window.get(), theme);
+    questions = std::make_unique<app::KeyringQuestions>(*keyring, *asker);
+  }
+  void cleanup() {
+    questions.reset();
+    asker.reset();
+    keyring.reset();
+    window.reset();
+  }
+
+  void what_is_ticked_is_not_asked_for_again_until_it_is_wrong() {
+    QCOMPARE(answered(password(), "dream", false), QByteArray("dream"));
+    QCOMPARE(answered(password(), "dream", true), QByteArray("dream"));  // was not kept the first time
+    QCOMPARE(answered(password()), QByteArray("dream"));
+    app::SecretQuestion again = password();
+    again.again = true;
+    QCOMPARE(answered(again, "night", false), QByteArray("night"));
+    QCOMPARE(answered(password(), "day", false), QByteArray("day"));  // forgotten
+  }
+  void a_passphrase_is_kept_for_its_key() {
+    app::SecretQuestion question = password();
+    question.kind = app::SecretQuestion::Kind::passphrase;
+    question.key_file = QStringLiteral("/home/me/.ssh/lab");
+    QCOMPARE(answered(question, "sesame", true), QByteArray("sesame"));
+    question.host = QStringLiteral("lab-2");
+    QCOMPARE(answered(question), QByteArray("sesame"));
+  }
+  void a_code_is_never_offered_to_be_kept() {
+    app::SecretQuestion question = password();
+    question.kind = app::SecretQuestion::Kind::keyboard_interactive;
+    questions->ask_secrets(question, [](auto) {});
+    QVERIFY(wait_for_dialog());
+    QVERIFY(!dialog()->findChild<QCheckBox*>("secrets_keyring")->isVisible());
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+  }
+  void without_a_session_the_box_says_why() {
+    const QByteArray bus = qgetenv("DBUS_SESSION_BUS_ADDRESS"), folder = qgetenv("XDG_RUNTIME_DIR");
+    qunsetenv("DBUS_SESSION_BUS_ADDRESS");
+    qunsetenv("XDG_RUNTIME_DIR");
+    questions->ask_secrets(password(), [](auto) {});
+    QVERIFY(wait_for_dialog());
+    auto* box = dialog()->findChild<QCheckBox*>("secrets_keyring");
+    QVERIFY(!box->isEnabled() && !box->toolTip().isEmpty());
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+    qputenv("DBUS_SESSION_BUS_ADDRESS", bus);
+    if (!folder.isNull()) qputenv("XDG_RUNTIME_DIR", folder);
+  }
+
+ private:
+  static app::SecretQuestion password() {
+    app::SecretQuestion question;
+    question.host = QStringLiteral("lab-1"), question.user = QStringLiteral("measure");
+    question.prompts = {{QStringLiteral("Password of measure on lab-1"), false}};
+    return question;
+  }
+  static QDialog* dialog() { return qobject_cast<QDialog*>(QApplication::activeModalWidget()); }
+  static bool wait_for_dialog() {
+    return QTest::qWaitFor([] { return dialog() != nullptr; }, 20'000);
+  }
+  /// What came of a question to which a person types this; null: nobody is to be asked.
+  QByteArray answered(const app::SecretQuestion& question, const char* typed = nullptr, bool ticked = false) {
+    std::optional<QByteArray> answer;
+    questions->ask_secrets(question, [&](auto given) { answer = given ? QByteArray(given->front().text()) : QByteArray("nothing"); });
+    if (typed != nullptr) {
+      if (!wait_for_dialog()) return "nobody was asked";
+      QTest::keyClicks(dialog()->findChild<QLineEdit*>("secret_1"), QString::fromLatin1(typed));
+      if (ticked) QTest::keyClick(dialog()->findChild<QCheckBox*>("secrets_keyring"), Qt::Key_Space);
+      QTest::mouseClick(dialog()->findChild<QAbstractButton*>("secrets_log_in"), Qt::LeftButton);
+    }
+    if (!QTest::qWaitFor([&] { return answer.has_value() || (typed == nullptr && dialog() != nullptr); }, 20'000) || !answer)
+      return "somebody was asked";
+    QTest::qWait(300);  // the keyring is told, and does not say when it is done
+    return *answer;
+  }
+
+  std::unique_ptr<QWidget> window;
+  std::unique_ptr<app::Keyring> keyring;
+  std::unique_ptr<ui::SshAsker> asker;
+  std::unique_ptr<app::KeyringQuestions> questions;
+  ui::Theme theme;
+};
+
+QTEST_MAIN(TestKeyring)
+#include "test_keyring.moc"
