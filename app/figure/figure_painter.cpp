@@ -17,6 +17,7 @@ constexpr double gap_px = 6;
 constexpr double sample_px = 26;   // a curve's piece in the legend
 constexpr int tick_every_px = 70;  // along x
 constexpr int y_ticks = 5;
+constexpr int places_told_max = 4;
 constexpr int marked_told_max = 8;  // further ones are counted
 
 double lesser(double a, double b) {
@@ -114,15 +115,24 @@ QString FigurePainter::legend_text(int series) const {
 
 QStringList FigurePainter::notes() const {
   QStringList out;
-  QStringList marked;
+  QList<std::pair<QString, QStringList>> marked;  // why, and where; the same reason is told once
   for (const FigureSeries& series : figure_.series) {
     for (const FigurePoint& point : series.points) {
-      if (!point.why.isEmpty()) marked += mark_place(figure_, series, point) + ": " + point.why;
+      if (point.why.isEmpty()) continue;
+      const auto same = [&point](const auto& entry) { return entry.first == point.why; };
+      auto found = std::find_if(marked.begin(), marked.end(), same);
+      if (found == marked.end()) found = marked.insert(marked.end(), {point.why, {}});
+      found->second += mark_place(figure_, series, point);
     }
     if (!series.not_run.isEmpty()) out += series.name + " was not run: " + series.not_run;
   }
-  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) out += QString::fromUtf8("◯ ") + marked[i];
-  if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more").arg(marked.size() - marked_told_max);
+  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) {
+    const auto& [why, places] = marked[i];
+    const QString where =
+        places.size() <= places_told_max ? places.join("; ") : QString("%1 and %2 more").arg(places.first()).arg(places.size() - 1);
+    out += QString::fromUtf8("◯ ") + where + ": " + why;
+  }
+  if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);
   for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
     out += QString::fromUtf8("◇ %1 %2").arg(i + 1).arg(figure_.references[static_cast<std::size_t>(i)].text);
   }

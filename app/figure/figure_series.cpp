@@ -88,8 +88,11 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
     const bool valueless = std::isnan(at.y());
     if (valueless) at.setY(plot_.bottom());
     draw_whiskers(painter, point, at.x(), ink);
+    if (valueless && point.why.isEmpty()) {  // a gap: nothing came there, or 0 on a logarithmic axis
+      remember(series, static_cast<int>(i), at);
+      continue;
+    }
     if (valueless) {
-      if (point.why.isEmpty() && !std::isnan(point.y)) continue;  // 0 on a logarithmic axis
       painter.setPen(QPen(style_.ink.bad, 1.6));
       draw_mark(painter, 6, at, 4);
     } else if (marks || !point.why.isEmpty()) {

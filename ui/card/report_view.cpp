@@ -8,12 +8,14 @@
 #include <QStackedWidget>
 #include <QTableWidget>
 #include <QVBoxLayout>
+#include <array>
 #include <cmath>
 
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
 #include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
+#include "workers/measure/log_line.h"
 
 namespace n2nq::ui {
 
@@ -54,6 +56,16 @@ QTableWidgetItem* number_item(const QString& text) {
   auto* item = new QTableWidgetItem(text);
   item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   return item;
+}
+
+/// As the log has them.
+QString flags_text(std::uint16_t flags) {
+  measure::ReceivedLine line;
+  line.flags = flags;
+  std::array<char, measure::line_bytes_max> text;
+  const auto size = measure::format_line(text.data(), line);
+  const QString flagged = QString::fromLatin1(text.data(), static_cast<qsizetype>(size)).trimmed().section('\t', -1);
+  return flagged == QLatin1String("-") ? dash() : flagged;
 }
 
 /// On screen about three digits are enough; all of them stand in the tooltip and in the files.
@@ -224,7 +236,7 @@ void ReportView::show_slice(int slice) {
     slow_->setItem(row, column++, number_item(fixed_text(message.lag_us, 1)));
     slow_->setItem(row, column++, number_item(fixed_text(message.latency_us, 1)));
     slow_->setItem(row, column++, number_item(QString::number(message.attempt)));
-    slow_->setItem(row, column++, text_item(message.flags == 0 ? dash() : QStringLiteral("see the log")));
+    slow_->setItem(row, column++, text_item(flags_text(message.flags)));
   }
   fit_columns(slow_);
 }
