@@ -6,6 +6,7 @@
 
 #include <QAbstractButton>
 #include <QApplication>
+#include <QCheckBox>
 #include <QDir>
 #include <QLineEdit>
 #include <QMenu>
@@ -311,6 +312,7 @@ void render_hosts(Renderer& renderer) {
   asked.again = true;
   n2nq::ui::SecretsDialog secrets(asked, &bench.window());
   secrets.offer_keyring({});
+  secrets.findChild<QCheckBox*>(QStringLiteral("secrets_keyring"))->setChecked(true);
   secrets.show();
   renderer.save(secrets, QStringLiteral("secrets-dialog-light"));
   bench.set({{"broker.host", "lab-1"}, {"senders.host", "cloud-frankfurt-1"}, {"receivers.host", "lab-1"}});

@@ -4,6 +4,11 @@
 #include <QHash>
 #include <QRegularExpression>
 
+// A static library's resources are only linked when somebody asks for them.
+static void link_icons() {
+  Q_INIT_RESOURCE(icons);
+}
+
 namespace n2nq::ui {
 
 namespace {
@@ -141,6 +146,11 @@ QPlainTextEdit, QTextBrowser {
 }
 QTextBrowser[plain="true"] { border: none; }
 QCheckBox { color: @text@; spacing: 8px; background: transparent; }
+QCheckBox:disabled { color: @faint@; }
+QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
+QCheckBox::indicator:checked { background: @primary@; border-color: @primary@; image: url(:/icons/check.png); }
+QCheckBox::indicator:focus { border-color: @primary@; }
+QCheckBox::indicator:disabled { border-color: @border@; background: @background@; }
 )";
 
 QHash<QString, QString> values(const Tokens& t) {
@@ -179,6 +189,7 @@ QHash<QString, QString> values(const Tokens& t) {
 }  // namespace
 
 QString style_sheet(const Tokens& tokens) {
+  link_icons();
   const QHash<QString, QString> value = values(tokens);
   const QString source = QString::fromUtf8(sheet);
   static const QRegularExpression name(QStringLiteral("@([a-z_]+)@"));
