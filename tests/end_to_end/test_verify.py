@@ -62,7 +62,8 @@ class Verify(BenchCase):
                 flipped[at] ^= 1 << draw.randrange(7)
                 path.write_bytes(flipped)
                 code, _ = verify(folder)
-                if code == 0:
+                # The last digits of a double may be changed without changing it.
+                if code == 0 and not (path.suffix == ".json" and json.loads(flipped) == json.loads(before)):
                     begin = before.rfind(b"\n", 0, at) + 1
                     missed.append((path.name, at - begin, before[begin:before.find(b"\n", at)], bytes(flipped[begin:before.find(b"\n", at)])))
                 path.write_bytes(before)
