@@ -19,14 +19,16 @@ std::string text_of(WorkerRole role, const Record& record) {
   return {line, format_record(line, role, record) - 1};
 }
 
-/// The records of the ring, by service from `first`. Whose service is none of these is left out.
-std::vector<std::vector<Record>> records_by_service(StagingRing& ring, std::uint32_t first, std::uint32_t last) {
+/// The records of the ring, by service from `first`. Whose service is none of these is left out. They stay in it: who reads them back may be
+/// killed before it has written them, and the next one needs them all.
+std::vector<std::vector<Record>> records_by_service(const StagingRing& ring, std::uint32_t first, std::uint32_t last) {
   std::vector<std::vector<Record>> records(last - first + 1);
-  for (std::span<const Record> waiting = ring.waiting(ring.capacity()); !waiting.empty(); waiting = ring.waiting(ring.capacity())) {
+  for (std::size_t seen = 0; seen < ring.fill();) {
+    const std::span<const Record> waiting = ring.waiting(ring.capacity(), seen);
     for (const Record& record : waiting) {
       if (record.service >= first && record.service <= last) records[record.service - first].push_back(record);
     }
-    ring.drop(waiting.size());
+    seen += waiting.size();
   }
   return records;
 }

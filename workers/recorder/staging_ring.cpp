@@ -128,9 +128,9 @@ std::size_t StagingRing::fill() const {
                                   counter(drained_at).load(std::memory_order_relaxed));
 }
 
-std::span<const Record> StagingRing::waiting(std::size_t limit) const {
-  const std::size_t first = counter(drained_at).load(std::memory_order_relaxed) % capacity_;
-  return {records_ + first, std::min({fill(), capacity_ - first, limit})};
+std::span<const Record> StagingRing::waiting(std::size_t limit, std::size_t skip) const {
+  const std::size_t first = (counter(drained_at).load(std::memory_order_relaxed) + skip) % capacity_;
+  return {records_ + first, std::min({fill() - skip, capacity_ - first, limit})};
 }
 
 void StagingRing::drop(std::size_t count) {

@@ -56,8 +56,9 @@ class StagingRing {
     return true;
   }
 
-  /// The draining thread: what is there, as far as it lies in one piece (the rest comes with the next call), at most `limit` records.
-  std::span<const Record> waiting(std::size_t limit) const;
+  /// The draining thread: what is there behind the first `skip` of them (at most fill()), as far as it lies in one piece, at most `limit`
+  /// records.
+  std::span<const Record> waiting(std::size_t limit, std::size_t skip = 0) const;
   /// The draining thread is done with the first `count` of waiting().
   void drop(std::size_t count);
   /// The draining thread: how many records wait.

@@ -191,6 +191,28 @@ TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadB
   EXPECT_THROW(read_back(LogsGoOn::yes), std::runtime_error);
 }
 
+TEST_F(RecorderTest, WhoIsKilledWhileReadingBackLeavesAllOfItToTheNext) {
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    for (const auto& [number, index] : {std::pair(1u, 0u), {2u, 0u}, {1u, 1u}, {2u, 1u}, {1u, 2u}}) ring.push(received(number, index));
+    path = ring.path();
+  }
+  const LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  for (int killed_at = 0; killed_at < 5; ++killed_at) {
+    int seen = 0;
+    const auto dies = [&](const Record&) {
+      if (seen++ == killed_at) throw std::runtime_error("killed");
+    };
+    EXPECT_THROW(salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::yes, dies), std::runtime_error);
+  }
+  std::uint64_t records = 0;
+  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::yes, [&](const Record&) { ++records; });
+  EXPECT_EQ(records, 5u);
+  EXPECT_EQ(counts.lines, 5u);
+}
+
 TEST_F(RecorderTest, OffHasNoFilesAtAll) {
   Recorder recorder(WorkerRole::receivers, 1, 1, {.mode = LogMode::off, .sample_every = 1, .folder = "", .head = {}}, "");
   recorder.begin_log(1, 1, 0);
