@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/report.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 
-#include "app/results/comparison.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -51,12 +53,15 @@ Cell cell_at(const Json& summary, const std::string& path) {
 /// Rows of figures: name, unit, and what a figures object has.
 Table figures_table(const Json& summary) {
   Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
-  for (const Column& column : figure_columns) table.columns += column.key;
+  // A bound stands beside figures between two clocks; where all share one there is none.
+  const bool bounded = summary.at("latency_us").contains("bound_us");
+  const auto used = std::span(figure_columns).first(std::size(figure_columns) - (bounded ? 0 : 1));
+  for (const Column& column : used) table.columns += column.key;
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), text_of(unit_of_path(row.path))};
     std::vector<bool> grey(2);
     const double count = figure_at(summary, std::string(row.path) + ".count").value_or(0);
-    for (const Column& column : figure_columns) {
+    for (const Column& column : used) {
       cells.push_back(cell_at(summary, std::string(row.path) + '.' + column.key));
       grey.push_back(column.above < 1 && count * column.above < samples_above_min);
     }
@@ -176,6 +181,59 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   return table;
 }
 
+constexpr int repeats_for_interval = 3;
+
+/// Why a point of several runs is marked: the first of them that is not as it should be.
+QString why_of(const ComparedSide& side, const QStringList& folders) {
+  int marked = 0;
+  QString first;
+  for (const StoredRun& run : side.runs) {
+    if (!folders.contains(run.folder) || run.verdict() == "clean" || run.verdict() == "stopped") continue;
+    const Json& reasons = run.summary.at("reasons");
+    if (marked++ == 0) first = text_of(run.verdict()) + (reasons.empty() ? QString() : ": " + text_of(reasons.front().get<std::string>()));
+  }
+  return marked > 1 ? QString("%1 (and %2 more runs)").arg(first).arg(marked - 1) : first;
+}
+
+/// One figure of the summary over the points; by number where all that the points differ in is one number.
+Figure figure_by_point(const Comparison& comparison, const QStringList& names, std::size_t which) {
+  const std::string& path = comparison.points.front().figures[which].path;
+  Figure out;
+  out.id = text_of(path).replace('.', '-').replace('_', '-');
+  out.title = text_of(path);
+  out.y = {.title = text_of(path), .unit = text_of(comparison.points.front().figures[which].unit), .from_zero = true};
+  bool numbers = true;
+  for (const ComparedPoint& point : comparison.points) {
+    bool is_number = point.at.size() == 1;
+    if (is_number) point.at.front().second.toDouble(&is_number);
+    numbers = numbers && is_number;
+  }
+  if (numbers) out.x.title = comparison.points.front().at.front().first;
+  if (!numbers) out.x.title = "Settings", out.kind = Figure::Kind::bars;
+  for (std::size_t side = 0; side < comparison.sides.size(); ++side) {
+    FigureSeries series{.name = comparison.sides.size() == 1 ? QString() : names[static_cast<qsizetype>(side)]};
+    for (std::size_t i = 0; i < comparison.points.size(); ++i) {
+      const ComparedPoint& point = comparison.points[i];
+      const ComparedFigure& figure = point.figures[which];
+      if (side == 0 && !numbers) out.x.names += point.label.isEmpty() ? QString("all") : point.label;
+      if (point.repeats[side] == 0) continue;
+      FigurePoint drawn{.x = numbers ? point.at.front().second.toDouble() : static_cast<double>(i),
+                        .y = figure.values[side],
+                        .repeats = point.repeats[side],
+                        .why = why_of(comparison.sides[side], point.folders[side]),
+                        .folders = point.folders[side]};
+      if (figure.samples[side].size() >= repeats_for_interval) {
+        const Spread interval = bootstrap_interval(figure.samples[side]);
+        drawn.low = interval.low, drawn.high = interval.high;
+      }
+      if (std::isnan(drawn.y) && drawn.why.isEmpty()) drawn.why = "no run gave such a figure";
+      series.points.push_back(std::move(drawn));
+    }
+    out.series.push_back(std::move(series));
+  }
+  return out;
+}
+
 Report report_of_several(const std::vector<DrawnRun>& runs) {
   std::vector<ComparedSide> sides;
   for (const DrawnRun& run : runs) sides.push_back({.name = {}, .folder = run.run.folder, .runs = {run.run}, .left_out = {}});
@@ -200,6 +258,27 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
 }
 
 }  // namespace
+
+Report report_of(const Comparison& comparison) {
+  Report report;
+  QStringList names, titles;
+  for (std::size_t i = 0; i < comparison.sides.size(); ++i) {
+    const ComparedSide& side = comparison.sides[i];
+    names += QString(QChar(static_cast<char16_t>(u'A' + i)));
+    titles += side.name;
+    report.lead += QString("%1: %2, %3 run(s)").arg(names.last(), titles.last()).arg(side.runs.size());
+    for (const QString& left_out : side.left_out) report.lead += "Left out: " + left_out;
+  }
+  report.title = titles.join(", ");
+  for (const char* path : {"latency_us.mean_lowest_95", "latency_us.p50", "latency_us.p99", "rates.received_per_s"}) {
+    const auto found = std::find(compared_figures().begin(), compared_figures().end(), path);
+    report.figures.push_back(figure_by_point(comparison, names, static_cast<std::size_t>(found - compared_figures().begin())));
+  }
+  report.tables = {compared_table(comparison, names)};
+  report.appendix = {texts_table("settings", "Settings that differ", comparison.settings, names),
+                     texts_table("environment", "Environment that differs", comparison.environment, names)};
+  return report;
+}
 
 Report report_of(const std::vector<DrawnRun>& runs) {
   return runs.size() == 1 ? report_of_one(runs.front()) : report_of_several(runs);

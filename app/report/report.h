@@ -8,6 +8,7 @@
 
 #include "app/figure/figure.h"
 #include "app/report/table.h"
+#include "app/results/comparison.h"
 #include "app/results/run_figures.h"
 
 namespace n2nq::app {
@@ -22,6 +23,8 @@ struct Report {
   QString hgrm;                 // path of a latency.hgrm to go with it; empty: none
 };
 
+/// Of sides that hold several runs each: the latency by what the runs differ in, with intervals over repeats, and the table.
+Report report_of(const Comparison& comparison);
 /// Of one run with everything, of two to eight overlaid and compared.
 Report report_of(const std::vector<DrawnRun>& runs);
 

@@ -225,9 +225,16 @@ Comparison compare(std::vector<ComparedSide> sides) {
     ComparedPoint point;
     QStringList parts;
     std::size_t i = 0;
-    for (const QString& axis : axes) parts += axis + ' ' + key.values[i++];
+    for (const QString& axis : axes) {
+      parts += axis + ' ' + key.values[i];
+      point.at.emplace_back(axis, key.values[i++]);
+    }
     point.label = parts.join(", ");
-    for (const auto& side : runs) point.repeats.push_back(static_cast<int>(side.size()));
+    for (const auto& side : runs) {
+      point.repeats.push_back(static_cast<int>(side.size()));
+      QStringList& folders = point.folders.emplace_back();
+      for (const StoredRun* run : side) folders += run->folder;
+    }
     for (const std::string& path : compared_figures()) point.figures.push_back(figure_of(path, runs));
     out.points.push_back(std::move(point));
   }

@@ -38,8 +38,10 @@ struct ComparedFigure {
 };
 
 struct ComparedPoint {
-  QString label;             // "senders.amount 50, queue.mode broadcaster"; empty: there is only one
-  std::vector<int> repeats;  // per side
+  QString label;                                // "senders.amount 50, queue.mode broadcaster"; empty: there is only one
+  std::vector<std::pair<QString, QString>> at;  // the same as setting and value
+  std::vector<QStringList> folders;             // per side, of its runs
+  std::vector<int> repeats;                     // per side
   std::vector<ComparedFigure> figures;
 };
 

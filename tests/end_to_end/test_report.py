@@ -182,6 +182,22 @@ class Report(BenchCase):
         self.assertEqual(p50[-1], "under 5 repeats: no statement")
         self.assertEqual([row[0] for row in told["settings"]["rows"]], ["queue.mode"])
 
+    def test_a_folder_of_runs_is_drawn_by_what_they_differ_in(self):
+        for senders in (1, 4):
+            for repeat in range(3):
+                self.run_bench("quick", "--set", "senders.messages=10", "--set", "senders.delay_ms=10", "--set", f"senders.amount={senders}",
+                               out=f"sweep/{senders}-{repeat}")
+        done = report(self.folder / "sweep", "--out", self.folder / "drawn")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = {table["id"]: table for table in json.loads((self.folder / "drawn" / "report.json").read_text())["tables"]}
+        drawn = told["latency-us-p50"]
+        self.assertEqual(drawn["columns"], ["senders.amount", "latency_us.p50 (µs)", "latency_us.p50, 95 % from (µs)", "latency_us.p50, to (µs)"])
+        self.assertEqual([row[0] for row in drawn["rows"]], [1, 4])
+        for senders, middle, low, high in drawn["rows"]:
+            samples = [json.loads((self.folder / "sweep" / f"{senders:.0f}-{repeat}" / "summary.json").read_text())["latency_us"]["p50"] for repeat in range(3)]
+            self.assertAlmostEqual(middle, sum(samples) / 3, places=6, msg="of three none is left out")
+            self.assertTrue(min(samples) <= low <= high <= max(samples))
+
     def test_a_run_without_logs_says_what_is_missing(self):
         folder = self.run_bench("quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=10", "--set", "log=off")
         self.assertEqual(report(folder).returncode, 0)

@@ -180,6 +180,7 @@ void ReportView::show_row(int row) {
 }
 
 void ReportView::show_table(const app::Table& table) {
+  const bool of_keys = table.columns.size() == 2 && table.columns.first() == QLatin1String("key");  // words and numbers in one column
   table_->clear();
   table_->setRowCount(static_cast<int>(table.rows.size()));
   table_->setColumnCount(static_cast<int>(table.columns.size()));
@@ -198,7 +199,9 @@ void ReportView::show_table(const app::Table& table) {
       }
       table_->setItem(static_cast<int>(r), static_cast<int>(c), item);
       // A column's title stands where its numbers do.
-      if (number != nullptr) table_->horizontalHeaderItem(static_cast<int>(c))->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      if (of_keys) item->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+      if (number != nullptr && !of_keys)
+        table_->horizontalHeaderItem(static_cast<int>(c))->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
     }
   }
   fit_columns(table_);
