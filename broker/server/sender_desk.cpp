@@ -37,6 +37,10 @@ uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
   account.known = true;
   ++connected_;
   set_ended(account, false);
+  if (account.lapsed && lapsed_refused_)
+    log_.write(service_name(wire::Role::sender, hello.number) +
+               " is back, but the receivers were ended without it: what it offers is refused");
+  account.lapsed = account.lapsed && lapsed_refused_;
   // Behind a restart of the broker a sender may be unable to repeat what an earlier broker had: that gap is its loss, not an error.
   account.next_index = std::max(account.next_index, hello.next_index);
   if (!account.refused_untold.empty()) mark_untold(hello.number);  // WELCOME says what is accepted, not what is refused
@@ -91,7 +95,7 @@ void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_n
   const uint64_t index = account.next_index++;
   if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
     refuse_message(account, index, wire::RefuseReason::too_large);
-  } else if (ending_) {
+  } else if (ending_ || (account.lapsed && lapsed_refused_)) {
     refuse_message(account, index, wire::RefuseReason::ending);
   } else {
     if (!sabotage::takes_in(queue_, record, read_ns)) queue_.take_in(record, read_ns);
@@ -154,6 +158,7 @@ void SenderDesk::check_gone(int64_t now_ns) {
     const bool gone = account.known && !account.session && !account.ended;
     if (!gone || now_ns - account.gone_since_ns < deadline_ns) continue;
     set_ended(account, true);
+    account.lapsed = true;
     note_fault(service_name(wire::Role::sender, number) + " was gone for " + std::to_string(options_.limits.reconnect_deadline_ms) +
                " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages");
   }
@@ -170,7 +175,8 @@ void SenderDesk::note_fault(std::string sentence) {
 
 std::vector<std::string> SenderDesk::faults() const {
   std::vector<std::string> faults = faults_;
-  if (faults_beyond_ > 0) faults.push_back("and " + std::to_string(faults_beyond_) + " more times a sender was gone like that; the broker's log names them");
+  if (faults_beyond_ > 0)
+    faults.push_back("and " + std::to_string(faults_beyond_) + " more times a sender was gone like that; the broker's log names them");
   return faults;
 }
 

@@ -32,6 +32,7 @@ class SenderDesk {
     Session* session = nullptr;  // while serving
     bool known = false;          // was connected at least once
     bool ended = false;
+    bool lapsed = false;  // counted as ended without END
     uint64_t next_index = 0;
     std::optional<uint64_t> end_said;  // what END said, as long as nothing was published since
     uint64_t accepted = 0;
@@ -60,7 +61,9 @@ class SenderDesk {
   void check_gone(int64_t now_ns);
   /// Messages that come from now on are refused.
   void refuse_new() { ending_ = true; }
-  bool refuses_new() const { return ending_; }
+  /// Also of those that were gone for too long and counted as ended without saying END.
+  void refuse_lapsed() { lapsed_refused_ = true; }
+  bool refuses_lapsed() const { return lapsed_refused_; }
   /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
   void dismiss();
 
@@ -98,6 +101,7 @@ class SenderDesk {
   uint64_t accepted_ = 0;
   uint64_t refused_ = 0;
   bool ending_ = false;
+  bool lapsed_refused_ = false;
   Hold hold_ = Hold::none;
   int64_t held_since_ns_ = 0;
   std::array<int64_t, 3> held_total_ns_{};  // by reason

@@ -263,7 +263,7 @@ void Server::after_wake_up() {
     balance();
   }
   look_for_end();
-  close_to_senders();
+  close_to_lapsed();
   for (Session* session : gone_) sessions_.erase(session);
   gone_.clear();
 }
@@ -372,11 +372,10 @@ void Server::look_for_end() {
   if (all_closed) set_state(State::ended);
 }
 
-/// A sender that counted as ended may be back. What it offers now nobody would get any more.
-void Server::close_to_senders() {
-  if (senders_.refuses_new() || (state_ != State::ended && !receivers_.any_stream_ended())) return;
-  log_.write("the stream has ended: what a sender offers from now on is refused");
-  senders_.refuse_new();
+/// A sender that was gone for so long that it counts as ended may be back. The receivers were ended without it.
+void Server::close_to_lapsed() {
+  if (senders_.refuses_lapsed() || (state_ != State::ended && !receivers_.any_stream_ended())) return;
+  senders_.refuse_lapsed();
 }
 
 void Server::finish() {

@@ -74,7 +74,7 @@ class Server : private Session::Owner {
   std::string silence(const Session& session, int64_t now_ns) const;
   void keep_house();
   void look_for_end();
-  void close_to_senders();
+  void close_to_lapsed();
   void close_books();
   void log_totals();
   void set_state(State state);

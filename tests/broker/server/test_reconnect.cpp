@@ -19,7 +19,6 @@ using support::text_of;
 using support::WireClient;
 
 const json one_to_one = {{"expect", {{"senders", 1}, {"receivers", 1}}}};
-const json two_to_one = {{"expect", {{"senders", 2}, {"receivers", 1}}}};
 
 TEST(Reconnect, ASenderThatComesBackRepeatsNothingAndLosesNothing) {
   BrokerUnderTest broker(one_to_one);
@@ -110,7 +109,7 @@ TEST(Reconnect, AnEndThatIsRepeatedWithAnotherNumberIsRefused) {
 }
 
 TEST(Reconnect, BehindItsEndASenderPublishesOnALaterConnectionOnly) {
-  BrokerUnderTest broker(two_to_one);  // the other sender has not ended yet, so the stream has not
+  BrokerUnderTest broker(one_to_one);
   WireClient other = WireClient::receiver(broker.port(), 1);
   WireClient first = WireClient::sender(broker.port(), 1);
   first.publish(1, 0, 10);
@@ -130,12 +129,13 @@ TEST(Reconnect, BehindItsEndASenderPublishesOnALaterConnectionOnly) {
   EXPECT_EQ(second.end(12), 12u);
 }
 
-TEST(Reconnect, WhatASenderPublishesWhenTheStreamHasEndedIsRefused) {
-  BrokerUnderTest broker(one_to_one);
+TEST(Reconnect, ASenderWithoutWhomTheReceiversWereEndedIsRefused) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"reconnect_deadline_ms", 100}}}});
   WireClient receiver = WireClient::receiver(broker.port(), 1);
   WireClient first = WireClient::sender(broker.port(), 1);
   first.publish(1, 0, 10);
-  EXPECT_EQ(first.end(10), 10u);
+  first.wait_accepted(10);
+  first.reset();
   EXPECT_EQ(text_of(receiver.receive_all().set()), "1:0-9");
   WireClient second = WireClient::sender(broker.port(), 1, 1);
   second.publish(1, 10, 12);
