@@ -19,7 +19,7 @@ using SharedMessage = std::shared_ptr<const ControlMessage>;
 class MessageReader : public QObject {
   Q_OBJECT
  public:
-  static constexpr qsizetype line_bytes_max = 64 << 20;
+  static constexpr qsizetype line_bytes_max = 256 << 20;  // as much as a process keeps for a bench that does not read
   static constexpr qsizetype noise_bytes_max = 4 << 20;
 
  public slots:

@@ -50,9 +50,10 @@ void Listener::on_events(uint32_t) {
 
 bool Listener::turn_away_one() {
   spare_.reset();
-  const Fd socket(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  Fd socket(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   const bool accepted = socket.valid();
   if (accepted) ++turned_away_;
+  socket.reset();  // its descriptor is the one that the spare takes again
   spare_ = open_spare();
   return accepted;
 }

@@ -35,6 +35,12 @@ EventLog::~EventLog() {
   thread_.join();
 }
 
+/// One line, whatever a client has said in it.
+std::string EventLog::printable(std::string event) {
+  std::ranges::replace_if(event, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; }, ' ');
+  return event;
+}
+
 void EventLog::write(const std::string& event) {
   if (!file_.valid()) return;
   char time[32];
@@ -45,7 +51,7 @@ void EventLog::write(const std::string& event) {
       ++dropped_;
       return;
     }
-    waiting_.push_back(time + event + "\n");
+    waiting_.push_back(time + printable(event) + "\n");
   }
   work_.notify_one();
 }

@@ -36,6 +36,7 @@ class EventLog {
 
  private:
   void run();
+  static std::string printable(std::string event);
   void write_out(const std::string& lines);
   void add_fault(const std::string& fault);
 

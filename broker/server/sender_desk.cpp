@@ -125,7 +125,13 @@ void SenderDesk::refuse_message(Account& account, uint64_t index, wire::RefuseRe
     return;
   }
   ranges.push_back({index, index, reason});
-  if (ranges.size() >= refused_untold_max) tell(account);
+  if (ranges.size() < refused_untold_max || !account.session || !account.session->serving()) return;
+  if (account.session->has_unsent() && !account.session->flush()) {
+    account.session->refuse(wire::ErrorCode::too_slow, "this sender does not read what it is told: " + std::to_string(ranges.size()) +
+                                                           " ranges of refused messages wait");
+    return;
+  }
+  tell(account);
 }
 
 void SenderDesk::on_end(Session& session, const wire::End& end) {
