@@ -85,7 +85,7 @@ const auto* line_of(const Lines& lines, const PlainJson& service) {
 Json sender_services(const PlainJson& bye, const measure::Ledger& ledger) {
   Json out = Json::array();
   for (const PlainJson& service : bye.value("services", PlainJson::array())) {
-    Json row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes"});
+    Json row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"});
     if (const measure::SenderLedger* line = line_of(ledger.senders, service)) {
       row["attempted"] = line->attempted;
       row["accepted"] = line->accepted;

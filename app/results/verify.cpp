@@ -34,10 +34,7 @@ QByteArray bytes_of(const QString& path) {
 class Verifier {
  public:
   Verifier(const StoredRun& run, const ServiceLogs& logs) : run_(run), summary_(run.summary), logs_(logs) {
-    some_unnoted_ = false;
-    for (const Json& reason : summary_.at("reasons")) {
-      some_unnoted_ = some_unnoted_ || reason.get<std::string>().find("were sent but not noted") != std::string::npos;
-    }
+    some_unnoted_ = std::ranges::any_of(summary_.at("services").at("senders"), [](const Json& row) { return row.contains("unnoted"); });
     const Json& delay = summary_.at("settings").at("senders").at("delay_ms");
     planned_ = !(delay.is_number() && delay.get<double>() == 0);
   }

@@ -165,6 +165,7 @@ void Sender::replay(const Record& record) {
 void Sender::count_unnoted(std::uint64_t next_index) {
   if (next_index <= next_) return;
   const std::uint64_t unnoted = next_index - next_;
+  unnoted_ += unnoted;
   fault(std::to_string(unnoted) + (unnoted == 1 ? " message was" : " messages were") +
         " sent but not noted when the process was killed, and " + (unnoted == 1 ? "is" : "are") + " in no figure but the counts");
   for (; next_ < next_index; ++next_) {

@@ -67,6 +67,8 @@ class Sender : public Service {
   /// Indexes as on the wire.
   wire::IndexSet accepted_set() const;
   std::optional<std::int64_t> last_lag_ns() const { return last_lag_ns_; }
+  /// Messages that a killed process had sent and not noted any more: in the counts, and in no figure and no log.
+  std::uint64_t unnoted() const { return unnoted_; }
 
  private:
   std::uint64_t next_index() const override { return known_below_; }
@@ -117,6 +119,7 @@ class Sender : public Service {
 
   std::optional<std::int64_t> last_sent_ns_;
   std::optional<std::int64_t> last_lag_ns_;
+  std::uint64_t unnoted_ = 0;
   std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together
   struct Tally {
     Counter attempted, accepted, refused;

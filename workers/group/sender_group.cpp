@@ -143,6 +143,7 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
                         {"accepted_set", sender.accepted_set().text()},
                         {"figures", figures_json(sender.histograms())}});
     if (settings().plan.warmup_messages > 0) services.back()["warmup"] = sender.warm_up();
+    if (sender.unnoted() > 0) services.back()["unnoted"] = sender.unnoted();
   }
   bye["services"] = std::move(services);
   bye["last_lag_ns"] = last_lag_ns ? nlohmann::json(*last_lag_ns) : nlohmann::json(nullptr);
