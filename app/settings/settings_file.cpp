@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/settings/settings_file.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
 
-#include "app/settings/key_table.h"
+#include "app/settings/settings_node.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -17,20 +15,6 @@ namespace {
 
 constexpr std::size_t errors_max = 50;
 constexpr std::string_view format_key = "format";
-
-std::string_view section_of(std::string_view key) {
-  const auto dot = key.find('.');
-  return dot == std::string_view::npos ? std::string_view{} : key.substr(0, dot);
-}
-
-std::vector<std::string_view> sections() {
-  std::vector<std::string_view> out;
-  for (const Key& key : key_table()) {
-    const auto section = section_of(key.info.key);
-    if (!section.empty() && std::find(out.begin(), out.end(), section) == out.end()) out.push_back(section);
-  }
-  return out;
-}
 
 /// Walks a parsed document; collects settings, errors and lines.
 class Reader {
@@ -52,8 +36,6 @@ class Reader {
   }
 
  private:
-  static int line_of(const YAML::Node& node) { return node.Mark().line + 1; }
-
   void add(const YAML::Node& at, std::string key, std::string message) {
     if (read_.errors.size() < errors_max) read_.errors.push_back({name_, line_of(at), std::move(key), std::move(message)});
   }
@@ -98,7 +80,7 @@ class Reader {
 
   void top_level(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
     if (key == format_key) return;
-    const auto known = sections();
+    const auto& known = setting_sections();
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       if (value.IsMap() && !find_table_key(key)) {
         add(at, key, "is not a section; the nearest one is " + std::string(nearest_word(key, known)));
@@ -106,18 +88,12 @@ class Reader {
         leaf(key, at, value);
       }
     } else if (!value.IsMap()) {
-      add(at, key, "is a section: it needs keys below it, such as " + first_key_of(key));
+      add(at, key, "is a section: it needs keys below it, such as " + std::string(first_key_of(key)));
     } else {
       for_each(value, key, [this](const std::string& inner, const YAML::Node& inner_at, const YAML::Node& inner_value) {
         leaf(inner, inner_at, inner_value);
       });
     }
-  }
-
-  static std::string first_key_of(std::string_view section) {
-    const auto& table = key_table();
-    return std::string(
-        std::find_if(table.begin(), table.end(), [&](const Key& key) { return section_of(key.info.key) == section; })->info.key);
   }
 
   void leaf(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
@@ -127,33 +103,18 @@ class Reader {
       return;
     }
     read_.lines[key] = line_of(at);
-    std::string text;
-    if (value.IsNull()) {
-      text = "none";
-    } else if (value.IsScalar()) {
-      text = value.Scalar();
-    } else if (known->kind == KeyKind::range && value.IsSequence() && value.size() == 2 && value[0].IsScalar() && value[1].IsScalar()) {
-      text = "[" + value[0].Scalar() + ", " + value[1].Scalar() + "]";
-    } else if (known->kind == KeyKind::requests && value.IsSequence()) {
-      YAML::Emitter flow;
-      flow << YAML::Flow << value;
-      text = flow.c_str();
-    } else {
-      add(at, key, shape_problem(*known, value));
+    std::string shape;
+    const auto text = value_text_of(*known, value, shape);
+    if (!text) {
+      add(at, key, shape);
       return;
     }
     const Settings before = settings_;
-    if (auto problem = known->set(settings_, trimmed(text))) {
+    if (auto problem = known->set(settings_, trimmed(*text))) {
       add(at, key, *problem);
     } else {
-      check_pair(key, at, before, text);
+      check_pair(key, at, before, *text);
     }
-  }
-
-  static std::string shape_problem(const Key& key, const YAML::Node& value) {
-    if (key.kind == KeyKind::range) return "must be one size or a range such as [20, 100]";
-    if (key.kind == KeyKind::requests) return "must be false, true, or a list of entries such as {receivers: R1-R25, senders: S1-S10}";
-    return std::string("must be one value, not ") + (value.IsSequence() ? "a list" : "a section");
   }
 
   /// Two keys of a file that exclude each other are a mistake; only against a default does the given one win.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "app/cases/case_reader.h"
+#include "app/settings/text_value.h"
+
+namespace n2nq::app {
+
+namespace {
+
+ReadCase failed(const std::string& name, int line, std::string message) {
+  return {{}, {{name, line, "", std::move(message)}}};
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& scale_words() {
+  static const std::vector<std::string_view> words = {"quick", "thesis", "stress"};
+  return words;
+}
+
+std::string_view scale_word(Scale scale) {
+  return scale_words()[static_cast<std::size_t>(scale)];
+}
+
+bool CaseAxis::has_numbers(Scale scale) const {
+  return std::all_of(at(scale).begin(), at(scale).end(), [](const CaseValue& value) { return value.number.has_value(); });
+}
+
+const CaseValue* CaseAxis::find(Scale scale, std::string_view name) const {
+  const auto found =
+      std::find_if(at(scale).begin(), at(scale).end(), [&](const CaseValue& value) { return value.name == name || value.plain == name; });
+  return found == at(scale).end() ? nullptr : &*found;
+}
+
+CaseValue CaseAxis::of_keys(const std::string& text) const {
+  CaseValue value;
+  value.plain = text;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) value.number = number / divide;
+  value.name = value.number ? decimal_text(*value.number) + (unit.empty() ? "" : " " + unit) : text;
+  for (const std::string& key : keys) value.settings.push_back({key, text});
+  return value;
+}
+
+const CaseAxis* CaseFile::find_axis(std::string_view id) const {
+  const auto found = std::find_if(axes.begin(), axes.end(), [&](const CaseAxis& axis) { return axis.id == id; });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+ReadCase read_case_text(std::string_view text, const std::string& name) {
+  if (text.size() > settings_file_bytes_max) {
+    return failed(name, 0, "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a test case's file");
+  }
+  try {
+    ReadCase read = CaseReader(name).read(YAML::Load(std::string(text)));
+    if (read.file) read.file->text = text;
+    return read;
+  } catch (const YAML::Exception& error) {
+    return failed(name, error.mark.is_null() ? 0 : error.mark.line + 1, "is not YAML: " + error.msg);
+  } catch (const std::exception& error) {
+    return failed(name, 0, std::string("is not YAML: ") + error.what());
+  }
+}
+
+ReadCase read_case_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return failed(path, 0, "cannot be read: no such file, or no permission");
+  std::string text(settings_file_bytes_max + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return failed(path, 0, "cannot be read");
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return read_case_text(text, path);
+}
+
+}  // namespace n2nq::app
