@@ -66,21 +66,22 @@ void CaseReader::where(const std::string& path, const Node& node, CaseFigure& ou
     std::vector<std::string> names;
     if (!is_axis(whole, at, id) || !document_.texts(value, whole, names)) return;
     const CaseAxis& axis = *file_.find_axis(id);
+    std::array<bool, all_scales.size()> any{};
     for (std::string& name : names) {
-      std::vector<std::string_view> all;
-      for (const CaseValue& known : axis.at(Scale::thesis)) all.push_back(known.name);
+      bool found_at_all = false;
       for (const Scale scale : all_scales) {
         const CaseValue* found = axis.find(scale, name);
-        if (found) {
-          name = found->name;
-          continue;
-        }
-        // What the knee is looked for on has no values of its own there.
-        if (scale == Scale::stress) continue;
-        document_.add(value, whole, in_quotes(name) + " is not a value of " + id + " at scale " + std::string(scale_word(scale)) + "; the nearest one is " +
-                                        in_quotes(nearest_word(name, all)));
-        return;
+        if (!found) continue;
+        any[static_cast<std::size_t>(scale)] = found_at_all = true;
+        name = found->name;
       }
+      if (found_at_all) continue;
+      std::vector<std::string_view> all;
+      for (const CaseValue& value_of_axis : axis.at(Scale::thesis)) all.push_back(value_of_axis.name);
+      return document_.add(value, whole, in_quotes(name) + " is not a value of " + id + "; the nearest one is " + in_quotes(nearest_word(name, all)));
+    }
+    for (const Scale scale : {Scale::quick, Scale::thesis}) {
+      if (!any[static_cast<std::size_t>(scale)]) document_.add(value, whole, "names no value that " + id + " has at scale " + std::string(scale_word(scale)));
     }
     out.where[id] = names;
   });

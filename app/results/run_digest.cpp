@@ -87,6 +87,7 @@ class Digester {
     out_.slowest.resize(count);
     lags_.resize(count);
     latencies_.resize(count);
+    from_plan_.resize(count);
     for (std::size_t i = 0; i < count; ++i) out_.slices[i].from_s = static_cast<double>(i) * out_.slice_s;
   }
 
@@ -117,6 +118,7 @@ class Digester {
         const std::size_t slice = slice_of(at_s);
         ++out_.slices[slice].received;
         latencies_[slice].push_back(line.latency_ns);
+        if (planned_) from_plan_[slice].push_back(line.latency_ns + line.sent_ns - line.intended_ns);
         out_.latencies.add(line.latency_ns);
         own.push_back(line.latency_ns);
         note_slow(slice, log.number, line, at_s);
@@ -151,6 +153,7 @@ class Digester {
       slice.p50_us = rank_us(latencies_[i], 0.5);
       slice.p99_us = rank_us(latencies_[i], 0.99);
       slice.max_us = rank_us(latencies_[i], 1);
+      slice.from_plan_p50_us = rank_us(from_plan_[i], 0.5);
       slice.lag_p99_us = rank_us(lags_[i], 0.99);
       under_way += slice.sent * (copies ? static_cast<std::int64_t>(logs_.receivers.size()) : 1) - slice.received;
       slice.in_flight = std::max<std::int64_t>(0, under_way);
@@ -182,7 +185,7 @@ class Digester {
   const std::atomic<bool>* cancelled_;
   bool planned_ = true;
   std::int64_t zero_sent_ns_ = std::numeric_limits<std::int64_t>::max(), zero_received_ns_ = zero_sent_ns_;
-  std::vector<std::vector<std::int64_t>> lags_, latencies_;
+  std::vector<std::vector<std::int64_t>> lags_, latencies_, from_plan_;
   RunDigest out_;
 };
 

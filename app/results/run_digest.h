@@ -18,6 +18,7 @@ struct TimeSlice {
   double from_s = 0;
   std::int64_t sent = 0, received = 0;
   double p50_us, p99_us, max_us;  // of the latencies of what was received
+  double from_plan_p50_us;        // of what was received; NaN also without a plan
   double lag_p99_us;              // of what was sent; NaN also without a plan
   std::int64_t in_flight = 0;     // copies under way at its end
 };

@@ -106,7 +106,7 @@ figures:
             "c.yaml:19: scales.fast is not a key here; the nearest one is quick\n"
             "c.yaml:23: figures[1].x \"sizes\" is not an axis of this case; there are size, services, mode or delay\n"
             "c.yaml:24: figures[1].y \"latency_us.mean_lowest_59\" is no figure of a run (nearest: latency_us.mean_lowest_95)\n"
-            "c.yaml:25: figures[1].where.mode \"broadcast\" is not a value of mode at scale quick; the nearest one is \"broadcaster\"\n");
+            "c.yaml:25: figures[1].where.mode \"broadcast\" is not a value of mode; the nearest one is \"broadcaster\"\n");
 }
 
 TEST(case_file, a_figure_holds_every_axis_that_it_does_not_show) {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_library.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QStandardPaths>
+
+#include "app/control/run_folder.h"
+#include "app/settings/text_value.h"
+
+// A static library's resources are only linked when somebody asks for them.
+static void link_built_in_cases() {
+  Q_INIT_RESOURCE(cases);
+}
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int own_files_max = 500, copies_max = 1000;
+const char* const suffix = ".yaml";
+
+bool is_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
+LibraryCase built_in(const QString& file_name) {
+  QFile file(":/cases/" + file_name);
+  const std::string name = QFileInfo(file_name).completeBaseName().toStdString();
+  if (!file.open(QIODevice::ReadOnly)) return {name, true, {}, {{}, {{name, 0, "", "is missing from the program"}}}};
+  return {name, true, {}, read_case_text(file.readAll().toStdString(), file_name.toStdString())};
+}
+
+LibraryCase own(const QString& path) {
+  return {QFileInfo(path).completeBaseName().toStdString(), false, QFileInfo(path).absoluteFilePath(), read_case_file(path.toStdString())};
+}
+
+/// "delay" of "3-delay".
+std::string without_number(const std::string& name) {
+  const auto behind = name.find_first_not_of("0123456789");
+  return behind != std::string::npos && behind > 0 && name[behind] == '-' ? name.substr(behind + 1) : name;
+}
+
+bool is_called(const std::string& name, const std::string& wanted) {
+  return name == wanted || without_number(name) == wanted || (name.starts_with(wanted + '-') && wanted.find_first_not_of("0123456789") == std::string::npos);
+}
+
+}  // namespace
+
+CaseLibrary::CaseLibrary(QString folder) : folder_(std::move(folder)) {
+  link_built_in_cases();
+}
+
+QString CaseLibrary::default_folder() {
+  return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + "/n2nq-bench/cases";
+}
+
+std::vector<LibraryCase> CaseLibrary::list() const {
+  std::vector<LibraryCase> out;
+  for (const QString& name : QDir(":/cases").entryList(QDir::Files, QDir::Name)) out.push_back(built_in(name));
+  const auto files = QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files | QDir::Readable, QDir::Name);
+  for (const QFileInfo& file : files.mid(0, own_files_max)) out.push_back(own(file.absoluteFilePath()));
+  return out;
+}
+
+LibraryCase CaseLibrary::load(const std::string& name_or_path) const {
+  if (is_path(name_or_path)) return own(QString::fromStdString(name_or_path));
+  auto all = list();
+  // What a person made themselves counts before what came with the program.
+  for (const bool built_in_ones : {false, true}) {
+    for (LibraryCase& each : all) {
+      if (each.built_in == built_in_ones && is_called(each.name, name_or_path)) return std::move(each);
+    }
+  }
+  std::vector<std::string_view> names;
+  for (const LibraryCase& each : all) names.push_back(each.name);
+  LibraryCase none{name_or_path, false, {}, {}};
+  none.read.errors.push_back({name_or_path, 0, "",
+                              "is not a test case (nearest: " + std::string(nearest_word(name_or_path, names)) + "); there are " + one_of(names) +
+                                  ", and files are named with .yaml or a slash"});
+  return none;
+}
+
+QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
+  std::string text = from.read.file ? from.read.file->text : std::string();
+  if (text.empty()) {
+    QFile file(from.path);
+    if (file.open(QIODevice::ReadOnly)) text = file.readAll().toStdString();
+  }
+  if (text.empty()) return error = QString::fromStdString(from.name) + " cannot be read", QString();
+  if (!QDir().mkpath(folder_)) return error = "Cannot make the folder " + folder_, QString();
+  const QString name = QString::fromStdString(without_number(from.name));
+  for (int i = 1; i <= copies_max; ++i) {
+    const QString path = folder_ + '/' + (i == 1 ? name : QString("%1-%2").arg(name).arg(i)) + suffix;
+    if (QFileInfo::exists(path)) continue;
+    error = write_whole(path, QByteArray::fromStdString(text));
+    return error.isEmpty() ? path : QString();
+  }
+  error = QString("There are %1 copies of %2 already").arg(copies_max).arg(name);
+  return {};
+}
+
+}  // namespace n2nq::app

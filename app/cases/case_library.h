@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The test cases there are: those that come with the program, and a person's own files.
+#pragma once
+
+#include <QString>
+#include <string>
+#include <vector>
+
+#include "app/cases/case_file.h"
+
+namespace n2nq::app {
+
+struct LibraryCase {
+  std::string name;  // the file's, without its end: "3-delay"
+  bool built_in = true;
+  QString path;  // of a file of one's own
+  ReadCase read;
+};
+
+class CaseLibrary {
+ public:
+  /// `folder`: where own files are; it need not exist.
+  explicit CaseLibrary(QString folder = default_folder());
+  /// $XDG_CONFIG_HOME/n2nq-bench/cases.
+  static QString default_folder();
+
+  /// Built-in ones first, then own ones by name; also those that cannot be read, with their mistakes.
+  std::vector<LibraryCase> list() const;
+  /// A case's name, its number, its name without the number, or the path of a file (ends in .yaml or .yml, or holds a slash).
+  LibraryCase load(const std::string& name_or_path) const;
+  /// Puts the text of a case into a file of one's own, under a name that is free: "delay", "delay-2". Empty result: `error` says why.
+  QString copy(const LibraryCase& from, QString& error) const;
+
+ private:
+  QString folder_;
+};
+
+}  // namespace n2nq::app

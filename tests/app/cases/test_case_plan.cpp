@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/cases/case_library.h"
+
+namespace n2nq::app {
+namespace {
+
+CaseFile built_in(const std::string& name) {
+  const LibraryCase found = CaseLibrary("/nowhere").load(name);
+  EXPECT_TRUE(found.read.file) << (found.read.errors.empty() ? "" : found.read.errors.front().text());
+  return found.read.file.value_or(CaseFile());
+}
+
+CasePlan plan_of(const CaseFile& file, const CaseChoice& choice) {
+  QStringList errors;
+  auto plan = CasePlan::make(file, choice, errors);
+  EXPECT_TRUE(plan) << errors.join('\n').toStdString();
+  return *plan;
+}
+
+const CaseHosts lab = {"n2nq-vm", "senders-vm", "receivers-vm"};
+
+std::vector<const CasePoint*> points_with(const CasePlan& plan, const std::string& value) {
+  std::vector<const CasePoint*> out;
+  for (const CasePoint& point : plan.points()) {
+    if (std::any_of(point.values.begin(), point.values.end(), [&](const CaseValue& each) { return each.name == value; })) out.push_back(&point);
+  }
+  return out;
+}
+
+TEST(case_library, has_the_seven_cases_and_every_figure_of_the_source) {
+  const auto all = CaseLibrary("/nowhere").list();
+  ASSERT_EQ(all.size(), 7u);
+  std::set<std::string> figures;
+  for (const LibraryCase& each : all) {
+    ASSERT_TRUE(each.read.file) << each.name << ": " << each.read.errors.front().text();
+    for (const CaseFigure& figure : each.read.file->figures) figures.insert(figure.id);
+  }
+  for (int figure = 13; figure <= 30; ++figure) EXPECT_TRUE(figures.contains("fig-" + std::to_string(figure))) << figure;
+}
+
+TEST(case_library, finds_a_case_by_number_name_and_both) {
+  const CaseLibrary library("/nowhere");
+  for (const char* name : {"3", "delay", "3-delay"}) EXPECT_EQ(library.load(name).name, "3-delay") << name;
+  const LibraryCase none = library.load("dely");
+  ASSERT_EQ(none.read.errors.size(), 1u);
+  EXPECT_NE(none.read.errors.front().message.find("is not a test case (nearest: "), std::string::npos);
+}
+
+TEST(case_plan, of_the_seven_can_be_run_at_every_scale_with_and_without_hosts) {
+  double thesis_s = 0;
+  for (const LibraryCase& each : CaseLibrary("/nowhere").list()) {
+    for (const Scale scale : all_scales) {
+      for (const bool hosts : {false, true}) {
+        const CasePlan plan = plan_of(*each.read.file, {.scale = scale, .repeats = 1, .hosts = hosts ? std::optional(lab) : std::nullopt});
+        EXPECT_GT(plan.runs_expected(), 0) << each.name;
+        if (scale == Scale::quick) {
+          EXPECT_LE(plan.seconds_expected(), 120) << each.name;
+        }
+        if (scale == Scale::thesis && hosts) thesis_s += plan.seconds_expected();
+      }
+    }
+  }
+  EXPECT_NEAR(thesis_s / 3600, 5, 0.3) << "about 5 hours at one repeat for all seven";
+}
+
+TEST(case_plan, later_axes_overrule_earlier_ones) {
+  const CasePlan plan = plan_of(built_in("4"), {.scale = Scale::thesis});
+  EXPECT_EQ(plan.points().size(), 66u);
+  for (const CasePoint* point : points_with(plan, "senders")) EXPECT_EQ(point->settings.receivers.amount, 1);
+  for (const CasePoint* point : points_with(plan, "receivers")) EXPECT_EQ(point->settings.senders.amount, 1);
+  for (const CasePoint* point : points_with(plan, "both")) EXPECT_EQ(point->settings.senders.amount, point->settings.receivers.amount);
+  EXPECT_EQ(plan.distinct_points().size(), 62u) << "one sender and one receiver is the same in all three sets: run once in each mode";
+}
+
+TEST(case_plan, places_services_on_the_hosts_given_for_the_case) {
+  const CasePlan plan = plan_of(built_in("5"), {.scale = Scale::quick, .hosts = lab});
+  for (const CasePoint* point : points_with(plan, "senders external")) {
+    EXPECT_EQ(point->settings.broker.host, "n2nq-vm");
+    EXPECT_EQ(point->settings.senders.host, "senders-vm");
+    EXPECT_EQ(point->settings.receivers.host, "n2nq-vm");
+    EXPECT_EQ(point->not_run, "");
+  }
+}
+
+TEST(case_plan, without_hosts_runs_here_or_not_at_all) {
+  const CasePlan delay = plan_of(built_in("3"), {.scale = Scale::quick});
+  for (const CasePoint* point : points_with(delay, "external")) {
+    EXPECT_TRUE(point->runs_here);
+    EXPECT_EQ(point->settings.senders.host, "local");
+  }
+  EXPECT_EQ(delay.distinct_points().size() * 2, delay.points().size()) << "internal and external are the same here: run once";
+
+  const CasePlan location = plan_of(built_in("5"), {.scale = Scale::quick});
+  for (const CasePoint* point : points_with(location, "both external")) EXPECT_NE(point->not_run, "");
+  for (const CasePoint* point : points_with(location, "both internal")) EXPECT_EQ(point->not_run, "");
+  EXPECT_EQ(location.distinct_points().size(), 6u);
+}
+
+TEST(case_plan, asks_each_sender_by_one_receiver) {
+  const CasePlan plan = plan_of(built_in("7"), {.scale = Scale::quick});
+  for (const CasePoint* point : points_with(plan, "broadcaster, requests")) {
+    ASSERT_TRUE(point->settings.queue.requests);
+    const auto rules = rules_of(*point->settings.queue.requests, point->settings.receivers.amount);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      ASSERT_EQ(rules[i].rules.size(), 1u);
+      const int number = static_cast<int>(i) + 1;
+      EXPECT_EQ(rules[i].rules[0].senders, (std::pair{number, number}));
+    }
+  }
+}
+
+TEST(case_plan, shuffles_within_blocks_of_repeats_and_always_alike) {
+  const CasePlan plan = plan_of(built_in("4"), {.scale = Scale::thesis, .repeats = 3});
+  const auto runs = plan.runs(3);
+  const std::size_t block = plan.distinct_points().size();
+  ASSERT_EQ(runs.size(), 3 * block);
+  std::vector<std::vector<std::size_t>> orders;
+  std::set<std::string> identities;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    EXPECT_EQ(runs[i].repeat, static_cast<int>(i / block) + 1);
+    identities.insert(runs[i].sha256);
+    if (i % block == 0) orders.emplace_back();
+    orders.back().push_back(runs[i].point);
+  }
+  EXPECT_EQ(identities.size(), runs.size()) << "each repeat has a seed of its own";
+  EXPECT_NE(orders[0], plan.distinct_points());
+  EXPECT_NE(orders[0], orders[1]);
+  for (auto& order : orders) {
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, plan.distinct_points()) << "every point once in each block";
+  }
+  const auto again = plan.runs(3);
+  for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i].sha256, again[i].sha256);
+}
+
+TEST(case_plan, does_not_take_a_name_for_a_setting) {
+  Settings settings;
+  const std::string before = settings_sha256(settings);
+  settings.title = "another";
+  EXPECT_EQ(settings_sha256(settings), before);
+  settings.senders.amount += 1;
+  EXPECT_NE(settings_sha256(settings), before);
+}
+
+TEST(case_plan, warms_up_for_the_time_asked) {
+  const CasePlan plan = plan_of(built_in("4"), {.scale = Scale::thesis, .repeats = 1, .warm_up_s = 1.2});
+  EXPECT_EQ(plan.points().front().settings.senders.warmup_messages, 3) << "every 0.5 s";
+}
+
+TEST(case_plan, says_which_point_cannot_be_run) {
+  CaseFile file = built_in("1");
+  file.base.limits.message_max_bytes = 2000;
+  QStringList errors;
+  EXPECT_FALSE(CasePlan::make(file, {.scale = Scale::quick}, errors));
+  EXPECT_TRUE(errors.value(0).startsWith("external, 4 kB, 1: senders.size_bytes must be at most limits.message_max_bytes")) << errors.value(0).toStdString();
+}
+
+}  // namespace
+}  // namespace n2nq::app
