@@ -7,6 +7,7 @@
 
 #include "app/cli/interrupts.h"
 #include "app/cli/run_command.h"
+#include "app/host/check_advice.h"
 
 namespace n2nq::app {
 
@@ -48,10 +49,11 @@ QString cell_text(const CheckCell& cell) {
   }
 }
 
-QString advice(const QString& where, const QString& what, const CheckCell& cell) {
-  if (cell.state != CheckState::bad && cell.state != CheckState::warning) return {};
+QString text_of(const CheckAdvice& advice) {
+  QStringList machines;
+  for (const std::string& machine : advice.machines) machines += text_of(machine);
   return QString("%1 %2, %3: %4\n    %5\n")
-      .arg(cell.state == CheckState::bad ? "BAD" : "!", where, what, cell.detail.isEmpty() ? cell.text : cell.detail, cell.what_to_do);
+      .arg(advice.state == CheckState::bad ? "BAD" : "!", machines.join(' '), advice.what, advice.why, advice.what_to_do);
 }
 
 }  // namespace
@@ -83,25 +85,22 @@ nlohmann::ordered_json hosts_json(const HostBook& book) {
   return out;
 }
 
-QString check_page(const HostReports& hosts, const PathReports& paths) {
-  QString told;
+QString check_page(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths) {
   std::vector<QStringList> rows = {{"machine"}};
   for (const CheckItemInfo& info : check_items()) rows[0] += QString(info.label).toLower();
   std::vector<QStringList> ways = {{"from"}};
-  for (const auto& [name, report] : hosts) {
+  for (const std::string& name : names) {
     QStringList& row = rows.emplace_back(QStringList{text_of(name)});
-    for (const CheckItemInfo& info : check_items()) {
-      row += cell_text(report.of(info.item));
-      told += advice(text_of(name), QString(info.label).toLower(), report.of(info.item));
-    }
+    for (const CheckItemInfo& info : check_items()) row += cell_text(hosts.at(name).of(info.item));
     ways[0] += "to " + text_of(name);
     QStringList& way = ways.emplace_back(QStringList{text_of(name)});
-    for (const auto& [other, unused] : hosts) {
+    for (const std::string& other : names) {
       const auto found = paths.find({name, other});
       way += found == paths.end() ? QString(".") : cell_text(found->second);
-      if (found != paths.end()) told += advice(text_of(name), "way to " + text_of(other), found->second);
     }
   }
+  QString told;
+  for (const CheckAdvice& advice : advice_of(names, hosts, paths)) told += text_of(advice);
   return table_text(rows) + '\n' + table_text(ways) + (told.isEmpty() ? QString() : '\n' + told);
 }
 
@@ -134,8 +133,9 @@ int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook
   terminal.progress(QString("checking %1 lab machines").arg(book.hosts().hosts.size()));
   checker.check(book.hosts(), arguments.port);
   QCoreApplication::exec();
-  const QString page = arguments.json ? QString::fromStdString(report_json(checker.hosts(), checker.paths()).dump(1)) + '\n'
-                                      : check_page(checker.hosts(), checker.paths());
+  const auto names = names_in_order(book.hosts(), checker.hosts());
+  const QString page = arguments.json ? QString::fromStdString(report_json(names, checker.hosts(), checker.paths()).dump(1)) + '\n'
+                                      : check_page(names, checker.hosts(), checker.paths());
   const bool printed = terminal.print(page);
   if (interrupted) return exit_interrupted;
   return printed && worst_of(checker.hosts(), checker.paths()) != CheckState::bad ? exit_good : exit_failed;

@@ -14,7 +14,8 @@ QString hosts_page(const HostBook& book);
 nlohmann::ordered_json hosts_json(const HostBook& book);
 
 /// A row per machine, the ways between them, and below what is to be done about everything that is not good.
-QString check_page(const HostReports& hosts, const PathReports& paths);
+/// `names`: in which order.
+QString check_page(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths);
 
 /// Runs the application's event loop where it checks; returns the exit code.
 int list_hosts(const Arguments& arguments, Terminal& terminal);

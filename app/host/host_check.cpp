@@ -10,7 +10,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int deadline_ms = check_ms_max - 5'000;
 constexpr int lease_ms = 5'000;
 
 std::string random_token() {
@@ -21,11 +20,18 @@ std::string random_token() {
 
 }  // namespace
 
-HostCheck::HostCheck(HostPool& pool, QObject* parent) : HostChecker(parent), pool_(pool) {
+HostCheck::HostCheck(HostPool& pool, QObject* parent, int limit_ms) : HostChecker(parent), pool_(pool), limit_ms_(limit_ms) {
   deadline_.setSingleShot(true);
   connect(&deadline_, &QTimer::timeout, this, [this] {
     fill_rest(CheckState::not_known, "the check took too long");
     finish();
+  });
+  connect(&pool_.questions(), &OpenQuestions::asking, this, [this](bool asked) {
+    if (asked) {
+      deadline_.stop();
+    } else if (checking_) {
+      deadline_.start(limit_ms_);
+    }
   });
   connect(&lease_, &QTimer::timeout, this, [this] {
     for (const auto& place : places_) place->renew_lease();
@@ -52,7 +58,7 @@ void HostCheck::check(const Hosts& hosts, int port) {
       if (from != to) paths_[{from->name(), to->name()}].state = CheckState::checking;
     }
   }
-  deadline_.start(deadline_ms);
+  if (!pool_.questions().any()) deadline_.start(limit_ms_);
   lease_.start(lease_ms);
   emit changed();
   for (const auto& place : places_) place->begin();

@@ -20,8 +20,8 @@ namespace n2nq::app {
 class HostCheck : public HostChecker {
   Q_OBJECT
  public:
-  /// `pool` lives longer.
-  explicit HostCheck(HostPool& pool, QObject* parent = nullptr);
+  /// `pool` lives longer. `limit_ms`: what is not found out by then is unknown; begins anew when the person has answered what was asked.
+  explicit HostCheck(HostPool& pool, QObject* parent = nullptr, int limit_ms = check_ms_max - 5'000);
   ~HostCheck() override;
 
   void check(const Hosts& hosts, int port) override;
@@ -42,6 +42,7 @@ class HostCheck : public HostChecker {
   void forget();
 
   HostPool& pool_;
+  const int limit_ms_;
   bool checking_ = false;
   int round_ = 0;  // which check it is
   CheckTerms terms_;

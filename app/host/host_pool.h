@@ -10,6 +10,7 @@
 #include "app/host/host.h"
 #include "app/host/lab_host.h"
 #include "app/host/launcher.h"
+#include "app/host/open_questions.h"
 
 namespace n2nq::app {
 
@@ -22,12 +23,14 @@ class HostPool : public QObject {
   /// ~/.ssh/config is read when a host is used first, or has become another one.
   std::shared_ptr<LabHost> host(const Host& host);
   std::unique_ptr<Launcher> launcher(const Host& host);
+  /// What the connections ask of the person, and whether they wait for it.
+  const OpenQuestions& questions() const { return questions_; }
   const QString& programs_folder() const { return programs_folder_; }
 
  private:
   std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use);
 
-  SshQuestions& questions_;
+  OpenQuestions questions_;
   QString programs_folder_;
   std::shared_ptr<SshSecrets> secrets_ = std::make_shared<SshSecrets>();
   std::map<std::string, std::shared_ptr<LabHost>> hosts_;  // by name

@@ -62,12 +62,12 @@ const char* check_word(CheckState state) {
   return "unknown";
 }
 
-nlohmann::ordered_json report_json(const HostReports& hosts, const PathReports& paths) {
+nlohmann::ordered_json report_json(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths) {
   nlohmann::ordered_json out = {{"format", 1}, {"state", check_word(worst_of(hosts, paths))}};
   out["hosts"] = nlohmann::ordered_json::array();
-  for (const auto& [name, report] : hosts) {
+  for (const std::string& name : names) {
     nlohmann::ordered_json host = {{"name", name}};
-    for (const CheckItemInfo& info : check_items()) host[info.key] = cell_json(report.of(info.item));
+    for (const CheckItemInfo& info : check_items()) host[info.key] = cell_json(hosts.at(name).of(info.item));
     out["hosts"].push_back(host);
   }
   out["paths"] = nlohmann::ordered_json::array();

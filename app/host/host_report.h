@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a check of lab machines finds out: a row of cells per machine, and a matrix of the ways from each to each. Values, and the interface of
-// who fills them.
+// What a check of lab machines finds out: a row of cells per machine, and a matrix of the ways from each to each. Values, and the interface
+// of who fills them.
 #pragma once
 
 #include <QObject>
@@ -56,8 +56,8 @@ using PathReports = std::map<std::pair<std::string, std::string>, CheckCell>;
 CheckState worst_of(const HostReports& hosts, const PathReports& paths);
 /// "good", "bad", …: in JSON.
 const char* check_word(CheckState state);
-/// What `hosts check --json` prints.
-nlohmann::ordered_json report_json(const HostReports& hosts, const PathReports& paths);
+/// What `hosts check --json` prints. `names`: in which order; there is a report of each.
+nlohmann::ordered_json report_json(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths);
 
 /// Checks all hosts at once, asynchronously; lives on its owner's thread and never blocks it.
 class HostChecker : public QObject {
@@ -65,7 +65,7 @@ class HostChecker : public QObject {
  public:
   using QObject::QObject;
   /// Forgets what was found before. `port`: on which a host is reached from the others; 0: a free one of its own choosing. Every host ends
-  /// with each cell filled, at the latest after check_ms_max.
+  /// with each cell filled, at the latest after check_ms_max; time that a person takes to answer does not count.
   virtual void check(const Hosts& hosts, int port) = 0;
   /// What is not found out yet stays not_checked; checked() follows.
   virtual void cancel() = 0;

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QTabBar>
 #include <QTableView>
 #include <QTest>
 #include <QTextBrowser>
@@ -150,6 +151,30 @@ class TestHosts : public QObject {
       }
     }
     QCOMPARE(red, 4);
+  }
+
+  void its_keys_work_when_the_tab_that_led_there_still_has_the_focus_and_nowhere_else() {
+    bench->hosts().put(named("lab-1"));
+    auto* tabs = bench->window().findChild<QTabBar*>();
+    tabs->setFocus();
+    QTest::keyClick(tabs, Qt::Key_R, Qt::ControlModifier);
+    QVERIFY(bench->checker().is_checking());
+    QTest::keyClick(tabs, Qt::Key_R, Qt::ControlModifier);
+    QVERIFY(!bench->checker().is_checking());
+    bench->window().show_page(QStringLiteral("Bench"));
+    QTest::keyClick(tabs, Qt::Key_R, Qt::ControlModifier);
+    QVERIFY(!bench->checker().is_checking());
+  }
+
+  void that_nothing_is_wrong_is_not_said_of_what_is_unknown() {
+    bench->hosts().put(named("lab-1"));
+    const auto* advice = bench->find<QTextBrowser>("hosts_advice");
+    bench->checker().check(bench->hosts().hosts(), 0);
+    bench->checker().find(false);
+    QVERIFY(advice->toPlainText().startsWith(QStringLiteral("✓ Nothing")));
+    bench->checker().check(bench->hosts().hosts(), 0);
+    bench->checker().give_up();
+    QVERIFY2(!advice->toPlainText().startsWith(QStringLiteral("✓")), qPrintable(advice->toPlainText()));
   }
 
   void a_check_can_be_cancelled() {

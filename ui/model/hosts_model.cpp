@@ -22,10 +22,12 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
   }
 }
 
+constexpr int ssh_port = 22;  // not worth the room
+
 QString address_text(const app::Host& host) {
   QString text = QString::fromStdString(host.ssh_target());
   if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + u'@');
-  if (host.port != 0) text += QStringLiteral(" port %1").arg(host.port);
+  if (host.port != 0 && host.port != ssh_port) text += QStringLiteral(" port %1").arg(host.port);
   return text;
 }
 

@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 #include <iterator>
 
+#include "app/host/check_advice.h"
 #include "app/host/host_launchers.h"
 #include "ui/dialog/host_dialog.h"
 #include "ui/dialog/import_dialog.h"
@@ -26,8 +27,9 @@ namespace {
 
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
-// Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in.
-constexpr int column_px[] = {120, 150, 128, 76, 92, 96, 76, 76, 80, 86, 168, 76};
+// Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
+constexpr int column_px[] = {120, 0, 124, 92, 92, 0, 60, 70, 88, 88, 164, 70};
+constexpr int column_min_px = 60;
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
 QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
@@ -90,8 +92,14 @@ QWidget* HostsPage::make_hosts_card() {
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
-  for (int i = 0; i < model_->columnCount(); ++i) table_->setColumnWidth(i, column_px[i]);
-  table_->horizontalHeader()->setStretchLastSection(true);
+  table_->horizontalHeader()->setMinimumSectionSize(column_min_px);
+  for (int i = 0; i < model_->columnCount(); ++i) {
+    if (column_px[i] == 0) {
+      table_->horizontalHeader()->setSectionResizeMode(i, QHeaderView::Stretch);
+    } else {
+      table_->setColumnWidth(i, column_px[i]);
+    }
+  }
   table_->installEventFilter(this);
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HostsPage::refresh);
@@ -149,7 +157,8 @@ QWidget* HostsPage::make_advice_card() {
 
 void HostsPage::make_shortcuts() {
   const auto shortcut = [this](const QKeySequence& keys, void (HostsPage::*act)()) {
-    connect(new QShortcut(keys, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut), &QShortcut::activated, this, act);
+    // The window's, because the focus may still be on the tab that led here; while the page does not show they are nobody's.
+    connect(new QShortcut(keys, this), &QShortcut::activated, this, act);
   };
   shortcut(QKeySequence(Qt::CTRL | Qt::Key_N), &HostsPage::add);
   shortcut(QKeySequence(Qt::CTRL | Qt::Key_I), &HostsPage::import);
@@ -230,27 +239,26 @@ void HostsPage::show_advice() {
   const Tokens& t = theme_.tokens();
   QString html;
   int count = 0;
-  const auto add_cell = [&](const QString& where, const QString& what, const app::CheckCell& cell) {
-    if (!asks_for_something(cell)) return;
-    ++count;
-    html += QStringLiteral("<p><span style=\"color: %1\">%2 <b>%3</b> · %4: %5</span><br>%6</p>")
-                .arg(cell_color(cell, t).name(), cell.state == app::CheckState::bad ? QStringLiteral("✕") : QStringLiteral("▲"),
-                     where.toHtmlEscaped(), what.toHtmlEscaped(),
-                     (cell.detail.isEmpty() ? cell.text : cell.detail).toHtmlEscaped(), cell.what_to_do.toHtmlEscaped());
-  };
   if (parts_.checker != nullptr) {
-    for (const auto& [name, report] : parts_.checker->hosts()) {
-      for (const app::CheckItemInfo& info : app::check_items()) add_cell(host_words(name), QString::fromUtf8(info.label).toLower(), report.of(info.item));
-    }
-    for (const auto& [ends, cell] : parts_.checker->paths()) {
-      add_cell(host_words(ends.first), QStringLiteral("way to ") + host_words(ends.second), cell);
+    const auto names = names_in_order(parts_.book->hosts(), parts_.checker->hosts());
+    for (const app::CheckAdvice& advice : advice_of(names, parts_.checker->hosts(), parts_.checker->paths())) {
+      ++count;
+      const bool bad = advice.state == app::CheckState::bad;
+      QStringList machines;
+      for (const std::string& name : advice.machines) machines << host_words(name);
+      html += QStringLiteral("<p><span style=\"color: %1\">%2 <b>%3</b> · %4: %5</span><br>%6</p>")
+                  .arg((bad ? t.bad : t.warning).name(), bad ? QStringLiteral("✕") : QStringLiteral("▲"),
+                       machines.join(QStringLiteral(", ")).toHtmlEscaped(), advice.what.toHtmlEscaped(), advice.why.toHtmlEscaped(),
+                       advice.what_to_do.toHtmlEscaped());
     }
   }
   const bool checked = parts_.checker != nullptr && !parts_.checker->hosts().empty();
   const bool checking = parts_.checker != nullptr && parts_.checker->is_checking();
+  const bool unknown = checked && something_is_unknown(parts_.checker->hosts());
   if (count == 0) {
     html = QStringLiteral("<p style=\"color: %1\">%2</p>")
                .arg(t.secondary.name(), checking  ? QStringLiteral("Checking …")
+                                        : unknown ? QStringLiteral("Nothing is wrong with what was found out. What is unknown says why when the pointer rests on it.")
                                         : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")
                                                   : QStringLiteral("Check tells whether the machines can be used, and what is missing."));
   }

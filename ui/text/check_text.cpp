@@ -47,10 +47,6 @@ QColor cell_color(const app::CheckCell& cell, const Tokens& tokens) {
   }
 }
 
-bool asks_for_something(const app::CheckCell& cell) {
-  return cell.state == CheckState::bad || cell.state == CheckState::warning;
-}
-
 QString host_words(const std::string& name) {
   return name == app::local_host ? QStringLiteral("this machine") : QString::fromStdString(name);
 }

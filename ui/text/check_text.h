@@ -15,7 +15,6 @@ QString cell_text(const app::CheckCell& cell);
 /// What was found, and what to do.
 QString cell_tooltip(const app::CheckCell& cell, const QString& meaning);
 QColor cell_color(const app::CheckCell& cell, const Tokens& tokens);
-bool asks_for_something(const app::CheckCell& cell);
 /// "this machine" for local, else the name.
 QString host_words(const std::string& name);
 

@@ -6,6 +6,7 @@
 #include "app/cli/hosts_command.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
+#include "app/host/check_advice.h"
 
 namespace n2nq::app {
 namespace {
@@ -37,7 +38,8 @@ TEST(arguments, nothing_opens_the_window) {
 }
 
 TEST(arguments, run_takes_its_options_in_any_order) {
-  const Arguments arguments = parsed({"run", "--set", "a=1", "quick", "--json", "--set=b=2=3", "--out", "dir", "--hosts=lab.yaml", "--strict"});
+  const Arguments arguments =
+      parsed({"run", "--set", "a=1", "quick", "--json", "--set=b=2=3", "--out", "dir", "--hosts=lab.yaml", "--strict"});
   EXPECT_EQ(arguments.hosts, "lab.yaml");
   EXPECT_EQ(arguments.command, Command::run);
   EXPECT_EQ(arguments.what, "quick");
@@ -102,16 +104,35 @@ TEST(hosts_command, a_check_says_what_to_do_about_everything_that_is_not_good) {
   hosts["b"].of(CheckItem::folder) = {CheckState::bad, "noexec", "Programs cannot be run there", "Choose another folder", {}};
   paths[{"a", "b"}] = {CheckState::good, "0.4 ms", {}, {}, 400};
   paths[{"b", "a"}] = {CheckState::warning, "9 ms", "It takes long", "Look at the way", 9000};
-  const QString page = check_page(hosts, paths);
-  EXPECT_TRUE(page.endsWith("BAD b, folder: Programs cannot be run there\n    Choose another folder\n"
-                            "! b, way to a: It takes long\n    Look at the way\n"))
+  const std::vector<std::string> names = {"a", "b"};
+  const QString page = check_page(names, hosts, paths);
+  EXPECT_TRUE(
+      page.endsWith("BAD b, folder: Programs cannot be run there\n    Choose another folder\n"
+                    "! b, way to a: It takes long\n    Look at the way\n"))
       << page.toStdString();
   EXPECT_TRUE(page.contains("BAD noexec"));
-  const auto json = report_json(hosts, paths);
+  const auto json = report_json(names, hosts, paths);
   EXPECT_EQ(json["state"], "bad");
   EXPECT_EQ(json["hosts"][1]["name"], "b");
   EXPECT_EQ(json["hosts"][1]["folder"]["what_to_do"], "Choose another folder");
   EXPECT_EQ(json["paths"][0]["round_trip_us"]["value"], 400);
+}
+
+TEST(hosts_command, what_is_bad_comes_first_and_what_many_share_is_said_once) {
+  Hosts book;
+  HostReports hosts;
+  for (const char* name : {"h1", "h2", "h10"}) {
+    book.hosts.emplace_back().name = name;
+    for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+    hosts[name].of(CheckItem::load) = {CheckState::warning, "9", "Something else runs there", "See with top", 9};
+  }
+  hosts["h10"].of(CheckItem::folder) = {CheckState::bad, "no", "h10: the disk is full", "Make room", {}};
+  const QString page = check_page(names_in_order(book, hosts), hosts, {});
+  EXPECT_TRUE(
+      page.endsWith("\nBAD h10, folder: h10: the disk is full\n    Make room\n"
+                    "! h1 h2 h10, load: Something else runs there\n    See with top\n"))
+      << page.toStdString();
+  EXPECT_LT(page.indexOf("\nh2 "), page.indexOf("\nh10 ")) << page.toStdString();
 }
 
 TEST(result_table, numbers_are_written_for_people) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/host/check_advice.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_lab.h"
 
@@ -20,7 +21,7 @@ struct HostCheckTest : testing::WithEventLoop {
   PretendPerson person;
 
   static void SetUpTestSuite() {
-    lab = PretendLab::take_up(3, {"--bad-key", "h3"});
+    lab = PretendLab::take_up(4, {"--bad-key", "h3", "--unknown-key", "h4"});
     if (lab) qputenv("HOME", lab->home().toLocal8Bit());
   }
   static void TearDownTestSuite() { lab.reset(); }
@@ -45,7 +46,7 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
   check.check(hosts, 0);
   EXPECT_TRUE(check.is_checking());
   ASSERT_TRUE(wait_until([&] { return over; }));
-  const std::string all = report_json(check.hosts(), check.paths()).dump(1);
+  const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
   for (const char* name : {"h1", "h2"}) {
     const HostReport& report = check.hosts().at(name);
     for (const CheckItem item : {CheckItem::reach, CheckItem::login, CheckItem::architecture, CheckItem::kernel, CheckItem::cores,
@@ -88,6 +89,35 @@ TEST_F(HostCheckTest, a_check_can_be_cancelled_and_begun_again) {
   ASSERT_TRUE(wait_until([&] { return over > 0 && !check.is_checking(); }));
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good);
   EXPECT_EQ(check.paths().at({"h1", "local"}).state, CheckState::not_known) << "no local_data_address";
+}
+
+/// Compares the fingerprint before they answer.
+struct SlowPerson : PretendPerson {
+  std::function<void(bool)> answer;
+  void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answered) override {
+    key_questions.push_back(question);
+    answer = std::move(answered);
+  }
+};
+
+TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_does_not_count) {
+  constexpr int limit_ms = 8'000;
+  SlowPerson slow;
+  HostPool pool(slow, programs_folder);
+  HostCheck check(pool, nullptr, limit_ms);
+  Hosts hosts;
+  hosts.hosts = {lab->host(4)};
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over || slow.answer; }));
+  QDeadlineTimer longer(limit_ms + 1'000);
+  ASSERT_TRUE(wait_until([&] { return over || longer.hasExpired(); }));
+  EXPECT_TRUE(check.is_checking());
+  slow.answer(true);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  EXPECT_EQ(check.hosts().at("h4").of(CheckItem::login).state, CheckState::good);
+  EXPECT_EQ(slow.key_questions.size(), 1u);
 }
 
 }  // namespace

@@ -43,6 +43,12 @@ class CannedChecker : public app::HostChecker {
     end();
   }
 
+  /// The time is over, and nothing was found out.
+  void give_up() {
+    for (auto& [name, report] : hosts_) report.cells.fill({app::CheckState::not_known, QString(), QStringLiteral("the check took too long"), {}, {}});
+    end();
+  }
+
   int asked_port = -1;
 
  private:

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/check_advice.h"
+
+#include <algorithm>
+
+#include "app/settings/host_name.h"
+
+namespace n2nq::app {
+
+std::vector<std::string> names_in_order(const Hosts& hosts, const HostReports& reports) {
+  std::vector<std::string> names;
+  if (reports.contains(std::string(local_host))) names.emplace_back(local_host);
+  for (const Host& host : hosts.hosts) {
+    if (reports.contains(host.name)) names.push_back(host.name);
+  }
+  return names;
+}
+
+std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths) {
+  std::vector<CheckAdvice> all;
+  const auto add = [&all](const std::string& machine, const QString& what, const CheckCell& cell) {
+    if (cell.state != CheckState::bad && cell.state != CheckState::warning) return;
+    const QString why = cell.detail.isEmpty() ? cell.text : cell.detail;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const CheckAdvice& each) {
+      return each.state == cell.state && each.what == what && each.why == why && each.what_to_do == cell.what_to_do;
+    });
+    if (same == all.end()) {
+      all.push_back({cell.state, {machine}, what, why, cell.what_to_do});
+    } else {
+      same->machines.push_back(machine);
+    }
+  };
+  for (const std::string& name : names) {
+    const auto report = hosts.find(name);
+    if (report == hosts.end()) continue;
+    for (const CheckItemInfo& info : check_items()) add(name, QString(info.label).toLower(), report->second.of(info.item));
+  }
+  std::vector<std::string> ends = names;
+  if (std::find(ends.begin(), ends.end(), local_host) == ends.end()) ends.insert(ends.begin(), std::string(local_host));
+  for (const std::string& from : ends) {
+    for (const std::string& to : ends) {
+      const auto path = paths.find({from, to});
+      const QString there = to == local_host ? QString("this machine") : QString::fromStdString(to);
+      if (path != paths.end()) add(from, "way to " + there, path->second);
+    }
+  }
+  std::stable_partition(all.begin(), all.end(), [](const CheckAdvice& each) { return each.state == CheckState::bad; });
+  return all;
+}
+
+bool something_is_unknown(const HostReports& hosts) {
+  return std::any_of(hosts.begin(), hosts.end(), [](const auto& host) {
+    return std::any_of(host.second.cells.begin(), host.second.cells.end(),
+                       [](const CheckCell& cell) { return cell.state == CheckState::not_known; });
+  });
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a person has to do after a check: the bad cells, then the warnings, each kind once however many machines it is about. Values only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/host/host_report.h"
+
+namespace n2nq::app {
+
+struct CheckAdvice {
+  CheckState state = CheckState::bad;  // or warning
+  std::vector<std::string> machines;   // whose cell says it: names, "local" for this machine
+  QString what;                        // "load", "way to h2"
+  QString why;                         // a sentence
+  QString what_to_do;                  // a sentence
+};
+
+/// Whom there is a report of, in the order of the hosts file: a person knows it. This machine comes first.
+std::vector<std::string> names_in_order(const Hosts& hosts, const HostReports& reports);
+/// `names`: in which order.
+std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths);
+/// Whether something that was to be found out is not known.
+bool something_is_unknown(const HostReports& hosts);
+
+}  // namespace n2nq::app

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Passes questions on, and tells whether one is open: what is limited in time must not count the time that a person takes.
+// Lives on the thread that asks.
+#pragma once
+
+#include <QObject>
+
+#include "app/host/ssh_questions.h"
+
+namespace n2nq::app {
+
+class OpenQuestions : public QObject, public SshQuestions {
+  Q_OBJECT
+ public:
+  /// `person` lives longer.
+  explicit OpenQuestions(SshQuestions& person, QObject* parent = nullptr) : QObject(parent), person_(person) {}
+
+  bool any() const { return open_ > 0; }
+  void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
+  void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
+
+ signals:
+  /// True with the first question, false when the last one is answered.
+  void asking(bool asked);
+
+ private:
+  void begin();
+  void end();
+
+  SshQuestions& person_;
+  int open_ = 0;
+};
+
+}  // namespace n2nq::app
