@@ -54,8 +54,8 @@ Flights::Answer Flights::answer(uint64_t number, Flight& flight) {
   const bool open = found && found->open;
   if (!open && was_answered(number)) return Answer::twice;
   answered_.add(number);
-  if (answered_.runs().size() > runs_max) {
-    forgotten_below_ = answered_.runs()[runs_max / 2].from;
+  if (answered_.bytes() > answered_bytes_max) {
+    forgotten_below_ = answered_.middle();
     wire::IndexSet forgotten;
     forgotten.add_range(0, forgotten_below_ - 1);
     answered_ -= forgotten;

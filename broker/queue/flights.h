@@ -5,8 +5,8 @@
 //           answered open  …   open | next          a deadline may pass before the answer comes: that delivery is no longer open,
 //                                                   and its answer, when it comes all the same, is late
 //
-// Memory: what is open (the owner bounds it by the window), and the runs of what was answered (runs_max; beyond it the oldest numbers are
-// forgotten and count as late).
+// Memory: what is open (the owner bounds it by the window), and the set of what was answered (answered_bytes_max; beyond it the oldest
+// numbers are forgotten and count as late).
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Flight {
 
 class Flights {
  public:
-  static constexpr size_t runs_max = 65'536;
+  static constexpr size_t answered_bytes_max = size_t{128} << 10;
 
   /// The next delivery; its deadline is not before that of the one before.
   void add(const Flight& flight);

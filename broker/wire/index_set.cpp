@@ -2,20 +2,56 @@
 #include "broker/wire/index_set.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
 namespace n2nq::wire {
 
 namespace {
 
-/// The first run that ends at or behind `index`.
-template <typename Runs>
-auto first_ending_from(Runs& runs, uint64_t index) {
-  return std::lower_bound(runs.begin(), runs.end(), index, [](const IndexSet::Run& run, uint64_t value) { return run.to < value; });
+constexpr uint64_t word_bits = 64;
+constexpr uint64_t all_ones = ~uint64_t{0};
+/// Runs in one block from which on bits are smaller.
+constexpr std::ptrdiff_t runs_per_block_max = 24;
+
+/// The first piece that ends at or behind `index`.
+template <typename Pieces>
+auto first_ending_from(Pieces& pieces, uint64_t index) {
+  return std::lower_bound(pieces.begin(), pieces.end(), index, [](const auto& piece, uint64_t value) { return piece.to < value; });
 }
 
-uint64_t length(const IndexSet::Run& run) {
-  return run.to - run.from + 1;
+/// Bits `from` to `to` of a word.
+uint64_t mask(uint64_t from, uint64_t to) {
+  return (all_ones << from) & (all_ones >> (word_bits - 1 - to));
+}
+
+/// Calls `visit(word, mask)` for each word that has some of the bits from `from` to `to`.
+template <typename Words, typename Visit>
+void each_word(Words& words, uint64_t from, uint64_t to, Visit visit) {
+  for (uint64_t word = from / word_bits; word <= to / word_bits; ++word) {
+    visit(words[word], mask(word == from / word_bits ? from % word_bits : 0, word == to / word_bits ? to % word_bits : word_bits - 1));
+  }
+}
+
+template <typename Words>
+uint64_t set_bits(Words& words, uint64_t from, uint64_t to) {
+  uint64_t fresh = 0;
+  each_word(words, from, to, [&](uint64_t& word, uint64_t bits) {
+    fresh += static_cast<uint64_t>(std::popcount(bits & ~word));
+    word |= bits;
+  });
+  return fresh;
+}
+
+/// The first one (or zero, with `flip` all ones) from `from` on; the number of bits when there is none.
+template <typename Words>
+uint64_t next_bit(const Words& words, uint64_t from, uint64_t flip) {
+  for (uint64_t word = from / word_bits; word < words.size(); ++word) {
+    uint64_t bits = words[word] ^ flip;
+    if (word == from / word_bits) bits &= all_ones << (from % word_bits);
+    if (bits != 0) return word * word_bits + static_cast<uint64_t>(std::countr_zero(bits));
+  }
+  return words.size() * word_bits;
 }
 
 bool take_number(std::string_view& text, uint64_t& number) {
@@ -31,103 +67,262 @@ bool take_letter(std::string_view& text, char letter) {
   return true;
 }
 
+void append_digits(std::string& out, const auto& words) {
+  static constexpr char digits[] = "0123456789abcdef";
+  static constexpr uint64_t turned[] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};  // the lowest bit is the first index
+  for (const uint64_t word : words) {
+    for (uint64_t shift = 0; shift < word_bits; shift += 4) out += digits[turned[word >> shift & 15]];
+  }
+  out.erase(out.find_last_not_of('0') + 1);
+}
+
+/// A row of bits from `from` on, all behind what `set` has; false when it is none.
+bool take_row(std::string_view& text, uint64_t from, IndexSet& set) {
+  const size_t digits = std::min(text.find(','), text.size());
+  if (digits == 0 || from > UINT64_MAX - 4 * digits) return false;
+  for (size_t at = 0; at < digits; ++at) {
+    const char letter = text[at];
+    const bool is_digit = letter >= '0' && letter <= '9';
+    if (!is_digit && (letter < 'a' || letter > 'f')) return false;
+    const int bits = is_digit ? letter - '0' : letter - 'a' + 10;
+    for (int bit = 0; bit < 4; ++bit) {
+      if ((bits & (8 >> bit)) != 0) set.add(from + 4 * at + static_cast<uint64_t>(bit));
+    }
+  }
+  text.remove_prefix(digits);
+  return true;
+}
+
 }  // namespace
 
+IndexSet::RunIterator::RunIterator(const std::vector<Piece>& pieces) : pieces_(&pieces) {
+  ++*this;
+}
+
+IndexSet::RunIterator& IndexSet::RunIterator::operator++() {
+  over_ = !take_next(run_);
+  const auto goes_on = [this] {  // in the piece behind
+    if (over_ || skip_ != 0 || piece_ == pieces_->size() || run_.to == UINT64_MAX) return false;
+    const Piece& piece = (*pieces_)[piece_];
+    return piece.from == run_.to + 1 && (!piece.words || (piece.words->front() & 1) != 0);
+  };
+  for (Run more; goes_on(); run_.to = more.to) take_next(more);
+  return *this;
+}
+
+/// The next run within one piece; false when there is none.
+bool IndexSet::RunIterator::take_next(Run& run) {
+  for (; piece_ < pieces_->size(); ++piece_, skip_ = 0) {
+    const Piece& piece = (*pieces_)[piece_];
+    if (!piece.words) {
+      run = {piece.from, piece.to};
+      ++piece_;
+      return true;
+    }
+    const uint64_t first = next_bit(*piece.words, skip_, 0);
+    if (first == block_indexes) continue;
+    skip_ = next_bit(*piece.words, first, all_ones);
+    run = {piece.from + first, piece.from + skip_ - 1};
+    if (skip_ == block_indexes) ++piece_, skip_ = 0;
+    return true;
+  }
+  return false;
+}
+
 bool IndexSet::add(uint64_t index) {
-  if (!runs_.empty() && index == runs_.back().to + 1 && index != 0) {  // by far the most frequent: the next one
-    runs_.back().to = index;
+  if (!pieces_.empty() && !pieces_.back().words && index == pieces_.back().to + 1 && index != 0) {  // by far the most frequent: the next one
+    pieces_.back().to = index;
     ++count_;
     return true;
+  }
+  if (!pieces_.empty() && pieces_.back().words && index >= pieces_.back().from && index <= pieces_.back().to) {
+    const uint64_t fresh = set_bits(*pieces_.back().words, index % block_indexes, index % block_indexes);
+    count_ += fresh;
+    return fresh == 1;
   }
   return add_range(index, index) == 1;
 }
 
 uint64_t IndexSet::add_range(uint64_t from, uint64_t to) {
   if (from > to) return 0;
-  if (runs_.empty() || (from > runs_.back().to && from - 1 > runs_.back().to)) {
-    runs_.push_back({from, to});
-    count_ += to - from + 1;
-    return to - from + 1;
+  uint64_t added = 0;
+  for (uint64_t end = to;; from = end + 1, end = to) {
+    auto piece = first_ending_from(pieces_, from);
+    if (piece != pieces_.end() && piece->words && piece->from <= from) {
+      end = std::min(to, piece->to);
+      added += set_bits(*piece->words, from - piece->from, end - piece->from);
+    } else {
+      while (piece != pieces_.end() && piece->from <= to && !piece->words) ++piece;
+      if (piece != pieces_.end() && piece->from <= to) end = piece->from - 1;
+      added += insert_run(from, end);
+    }
+    if (end == to) break;
   }
-  // The runs that overlap or touch the range become one with it.
-  const auto first = first_ending_from(runs_, from == 0 ? 0 : from - 1);
-  auto last = first;
-  Run joined{from, to};
-  uint64_t held = 0;
-  for (; last != runs_.end() && (last->from <= to || last->from - 1 <= to); ++last) {
-    joined.from = std::min(joined.from, last->from);
-    joined.to = std::max(joined.to, last->to);
-    held += length(*last);
-  }
-  if (first == last) {
-    runs_.insert(first, joined);
-  } else {
-    *first = joined;
-    runs_.erase(first + 1, last);
-  }
-  const uint64_t added = length(joined) - held;
   count_ += added;
   return added;
 }
 
-bool IndexSet::remove(uint64_t index) {
-  const auto run = first_ending_from(runs_, index);
-  if (run == runs_.end() || run->from > index) return false;
-  --count_;
-  if (run->from == run->to) {
-    runs_.erase(run);
-  } else if (run->from == index) {
-    ++run->from;
-  } else if (run->to == index) {
-    --run->to;
+/// Where no block is. The runs that overlap or touch it become one with it.
+uint64_t IndexSet::insert_run(uint64_t from, uint64_t to) {
+  auto first = first_ending_from(pieces_, from == 0 ? 0 : from - 1);
+  if (first != pieces_.end() && first->words && first->to < from) ++first;
+  auto last = first;
+  uint64_t joined_from = from, joined_to = to, held = 0;
+  for (; last != pieces_.end() && !last->words && (last->from <= to || last->from - 1 <= to); ++last) {
+    joined_from = std::min(joined_from, last->from);
+    joined_to = std::max(joined_to, last->to);
+    held += last->to - last->from + 1;
+  }
+  if (first == last) {
+    condense(pieces_.emplace(first, joined_from, joined_to));
   } else {
-    const Run behind{index + 1, run->to};
-    run->to = index - 1;
-    runs_.insert(run + 1, behind);
+    first->from = joined_from;
+    first->to = joined_to;
+    pieces_.erase(first + 1, last);
+  }
+  return joined_to - joined_from + 1 - held;
+}
+
+/// Makes bits of the runs around a new one, where they are many.
+void IndexSet::condense(Pieces::iterator fresh) {
+  const uint64_t from = fresh->from / block_indexes * block_indexes, to = from + (block_indexes - 1);
+  const auto is_here = [&](const Piece& piece) { return !piece.words && piece.from <= to && piece.to >= from; };
+  if (fresh + 1 == pieces_.end() && (fresh - pieces_.begin() < runs_per_block_max || !is_here(*(fresh - runs_per_block_max)))) return;
+  auto first = fresh, last = fresh + 1;
+  while (first != pieces_.begin() && is_here(*(first - 1))) --first;
+  while (last != pieces_.end() && is_here(*last)) ++last;
+  if (last - first > runs_per_block_max) make_block(first, last, from);
+}
+
+/// Of the pieces from `first` to before `last`, which are runs that lie in the block at `from`, if only in part.
+void IndexSet::make_block(Pieces::iterator first, Pieces::iterator last, uint64_t from) {
+  const uint64_t to = from + (block_indexes - 1);
+  Piece block(from, to, std::make_unique<Words>());
+  for (auto piece = first; piece != last; ++piece) {
+    set_bits(*block.words, std::max(piece->from, from) - from, std::min(piece->to, to) - from);
+  }
+  const Piece front = *first, back = *(last - 1);
+  // What sticks out stays a run. There are always more pieces than these three.
+  if (front.from < from) *first++ = Piece(front.from, from - 1);
+  if (back.to > to) *--last = Piece(to + 1, back.to);
+  *first++ = std::move(block);
+  pieces_.erase(first, last);
+  ++blocks_;
+}
+
+bool IndexSet::remove(uint64_t index) {
+  const auto piece = first_ending_from(pieces_, index);
+  if (!contains(index)) return false;
+  --count_;
+  if (piece->words) {
+    (*piece->words)[(index - piece->from) / word_bits] &= ~(uint64_t{1} << (index % word_bits));
+    if (next_bit(*piece->words, 0, 0) == block_indexes) {
+      pieces_.erase(piece);
+      --blocks_;
+    }
+  } else if (piece->from == piece->to) {
+    pieces_.erase(piece);
+  } else if (piece->from == index) {
+    ++piece->from;
+  } else if (piece->to == index) {
+    --piece->to;
+  } else {
+    const uint64_t to = piece->to;
+    piece->to = index - 1;
+    condense(pieces_.emplace(piece + 1, index + 1, to));
   }
   return true;
 }
 
 void IndexSet::clear() {
-  runs_.clear();
-  count_ = 0;
+  *this = {};
 }
 
 bool IndexSet::contains(uint64_t index) const {
-  const auto run = first_ending_from(runs_, index);
-  return run != runs_.end() && run->from <= index;
+  const auto piece = first_ending_from(pieces_, index);
+  if (piece == pieces_.end() || piece->from > index) return false;
+  return !piece->words || ((*piece->words)[(index - piece->from) / word_bits] >> (index % word_bits) & 1) != 0;
+}
+
+uint64_t IndexSet::count_in(uint64_t from, uint64_t to) const {
+  uint64_t count = 0;
+  for (auto piece = first_ending_from(pieces_, from); piece != pieces_.end() && piece->from <= to; ++piece) {
+    const uint64_t first = std::max(piece->from, from), end = std::min(piece->to, to);
+    if (piece->words) {
+      each_word(*piece->words, first - piece->from, end - piece->from,
+                [&](uint64_t word, uint64_t bits) { count += static_cast<uint64_t>(std::popcount(word & bits)); });
+    } else {
+      count += end - first + 1;
+    }
+  }
+  return count;
+}
+
+uint64_t IndexSet::last() const {
+  const Piece& piece = pieces_.back();
+  if (!piece.words) return piece.to;
+  uint64_t word = piece.words->size() - 1;
+  while ((*piece.words)[word] == 0) --word;
+  return piece.from + word * word_bits + (word_bits - 1) - static_cast<uint64_t>(std::countl_zero((*piece.words)[word]));
 }
 
 IndexSet& IndexSet::operator+=(const IndexSet& other) {
-  if (&other == this) return *this;
-  for (const Run& run : other.runs_) add_range(run.from, run.to);
-  return *this;
+  if (&other == this || other.empty()) return *this;
+  if (empty()) return *this = other;
+  const bool is_little = other.pieces_.size() * 8 < pieces_.size();
+  if (is_little || other.pieces_.front().from > pieces_.back().to) {
+    for (const Run& run : other.runs()) add_range(run.from, run.to);
+    return *this;
+  }
+  IndexSet all;  // both in rising order, so that each run goes to the end
+  auto left = runs().begin(), right = other.runs().begin();
+  while (left != std::default_sentinel || right != std::default_sentinel) {
+    auto& next = right == std::default_sentinel || (left != std::default_sentinel && left->from < right->from) ? left : right;
+    all.add_range(next->from, next->to);
+    ++next;
+  }
+  return *this = std::move(all);
 }
 
 IndexSet& IndexSet::operator-=(const IndexSet& other) {
+  if (empty() || other.empty()) return *this;
   IndexSet left;
-  auto taken = other.runs_.begin();
-  for (Run run : runs_) {
-    while (taken != other.runs_.end() && taken->to < run.from) ++taken;
+  auto taken = other.runs().begin();
+  for (Run run : runs()) {
+    while (taken != std::default_sentinel && taken->to < run.from) ++taken;
     bool used_up = false;
-    for (auto it = taken; it != other.runs_.end() && it->from <= run.to; ++it) {
-      if (it->from > run.from) left.add_range(run.from, it->from - 1);
-      used_up = it->to >= run.to;
+    for (; taken != std::default_sentinel && taken->from <= run.to; ++taken) {
+      if (taken->from > run.from) left.add_range(run.from, taken->from - 1);
+      used_up = taken->to >= run.to;  // it may reach into the next one
       if (used_up) break;
-      run.from = it->to + 1;
+      run.from = taken->to + 1;
     }
     if (!used_up) left.add_range(run.from, run.to);
   }
-  *this = std::move(left);
-  return *this;
+  return *this = std::move(left);
+}
+
+bool IndexSet::operator==(const IndexSet& other) const {
+  if (count_ != other.count_) return false;
+  auto own = runs().begin();
+  for (const Run& run : other.runs()) {
+    if (!(run == *own)) return false;  // as many indexes: neither ends before the other without a difference
+    ++own;
+  }
+  return true;
 }
 
 std::string IndexSet::text() const {
   std::string out;
-  for (const Run& run : runs_) {
+  for (const Piece& piece : pieces_) {
     if (!out.empty()) out += ',';
-    out += std::to_string(run.from);
-    if (run.to != run.from) out += '-' + std::to_string(run.to);
+    out += std::to_string(piece.from);
+    if (piece.words) {
+      out += ':';
+      append_digits(out, *piece.words);
+    } else if (piece.to != piece.from) {
+      out += '-' + std::to_string(piece.to);
+    }
   }
   return out;
 }
@@ -137,11 +332,14 @@ std::optional<IndexSet> IndexSet::parse(std::string_view text) {
   while (!text.empty()) {
     Run run;
     if (!take_number(text, run.from)) return std::nullopt;
-    run.to = run.from;
-    if (take_letter(text, '-') && !take_number(text, run.to)) return std::nullopt;
-    const bool rising = set.runs_.empty() || run.from > set.runs_.back().to;
-    if (!rising || run.from > run.to) return std::nullopt;
-    set.add_range(run.from, run.to);
+    if (!set.empty() && run.from <= set.last()) return std::nullopt;
+    if (take_letter(text, ':')) {
+      if (!take_row(text, run.from, set)) return std::nullopt;
+    } else {
+      run.to = run.from;
+      if ((take_letter(text, '-') && !take_number(text, run.to)) || run.from > run.to) return std::nullopt;
+      set.add_range(run.from, run.to);
+    }
     if (!text.empty() && (!take_letter(text, ',') || text.empty())) return std::nullopt;
   }
   return set;

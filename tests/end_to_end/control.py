@@ -98,9 +98,14 @@ def start_group(role, port, services, log_folder, prefix=(), address="127.0.0.1"
 
 
 def indexes(text):
-    """The set that a text such as "0-4,7" names."""
+    """The set that a text such as "0-4,7" or, as a row of bits, "0:f9" names."""
     found = set()
     for part in filter(None, text.split(",")):
+        row, _, digits = part.partition(":")
+        if digits:
+            bits = f"{int(digits, 16):0{4 * len(digits)}b}"
+            found |= {int(row) + place for place, bit in enumerate(bits) if bit == "1"}
+            continue
         first, _, last = part.partition("-")
         found |= set(range(int(first), int(last or first) + 1))
     return found

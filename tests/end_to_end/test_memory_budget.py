@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Senders at full rate against a small memory budget: they are held back, nothing is dropped in silence, and the run says for how long."""
+"""Senders at full rate against a small memory budget: they are held back, nothing is dropped in silence, and the run says for how long. And
+what became of each copy is remembered in a bit or two, however wanted and unwanted ones alternate."""
 import json
 import re
 import unittest
 
 from bench import BenchCase
-from control import start_broker, start_group
+from control import copies, start_broker, start_group
 
 MIB = 1 << 20
 FRAME_BYTES = 256 * 1024  # the largest PUBLISH: so much each sender may be over the budget
@@ -59,6 +60,38 @@ class MemoryBudget(BenchCase):
                 books = bye["total"] if mode == "load-balancer" else bye["receivers"][0]
                 self.assertEqual(books["still_queued"], bye["messages_accepted"])
                 self.assertGreaterEqual(bye["messages_accepted"], before)
+
+    def test_accounts_of_messages_of_which_every_other_one_is_wanted(self):
+        senders, receivers, messages = 4, 3, 50_000
+        broker, port = start_broker(senders, receivers, requests=True, remove="when-all-have-it")
+        self.addCleanup(broker.close)
+        getting = start_group("receivers", port, (1, receivers, receivers), None, senders_total=senders, queue_mode="broadcaster",
+                              requests=[{"receivers": [[1, receivers]], "rules": [{"sizes": [10, 54]}], "prefetch": 1000}])
+        self.addCleanup(getting.close)
+        sending = start_group("senders", port, (1, senders, senders), None,
+                              load={"messages": messages, "duration_ms": None, "size_bytes": [10, 99],
+                                    "interval_ns": {"num": 0, "den": 1}, "start": "spread"})
+        self.addCleanup(sending.close)
+        for group in (getting, sending):
+            group.wait_for("state", state="connected")
+        for group in (getting, sending):
+            group.send(type="start", at_broker_ns=0)
+        byes = []
+        for process in (sending, getting, broker):
+            if process is not broker:
+                process.wait_for("state", state="ended")
+            process.send(type="bye")
+            byes.append(process.wait_for("bye"))
+        _, received, books = byes
+        everything = {(sender, index) for sender in range(1, senders + 1) for index in range(messages)}
+        for service, account in zip(received["services"], books["receivers"]):
+            got, skipped = copies(service["delivered_sets"]), copies(account["unrequested_sets"])
+            self.assertEqual(copies(service["skipped_sets"]["unrequested"]), skipped)
+            self.assertFalse(got & skipped)
+            self.assertEqual(got | skipped, everything)
+            self.assertEqual((len(got), len(skipped)), (service["received"], account["unrequested"]))
+            self.assertGreater(min(len(got), len(skipped)), len(everything) / 3)
+        self.assertLess(len(json.dumps(books)), senders * messages * receivers / 3)
 
 
 if __name__ == "__main__":

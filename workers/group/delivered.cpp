@@ -20,13 +20,6 @@ void append(measure::SenderSets& sets, std::uint32_t sender, wire::IndexSet set)
 
 }  // namespace
 
-std::uint64_t count_in(const wire::IndexSet& set, std::uint64_t from, std::uint64_t to) {
-  std::uint64_t count = 0;
-  auto run = std::ranges::lower_bound(set.runs(), from, {}, &wire::IndexSet::Run::to);
-  for (; run != set.runs().end() && run->from <= to; ++run) count += std::min(run->to, to) - std::max(run->from, from) + 1;
-  return count;
-}
-
 DeliveredSets::Finding DeliveredSets::add(std::uint32_t sender, std::uint64_t index, bool flagged) {
   Run& run = runs_[sender - 1];
   if (run.from == Run::has_gaps) return add_gapped(gapped_[run.to], index, flagged);
@@ -56,7 +49,7 @@ DeliveredSets::Finding DeliveredSets::add_gapped(Gapped& gapped, std::uint64_t i
 
 std::uint64_t DeliveredSets::count_in(std::uint32_t sender, std::uint64_t from, std::uint64_t to) const {
   const Run& run = runs_[sender - 1];
-  if (run.from == Run::has_gaps) return worker::count_in(gapped_[run.to].set, from, to);
+  if (run.from == Run::has_gaps) return gapped_[run.to].set.count_in(from, to);
   const std::uint64_t first = std::max(from, run.from), behind = std::min(to + 1, run.to);
   return first < behind ? behind - first : 0;
 }

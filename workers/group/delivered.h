@@ -11,9 +11,6 @@
 
 namespace n2nq::worker {
 
-/// How many indexes from `from` to `to`, both inclusive, are in the set.
-std::uint64_t count_in(const wire::IndexSet& set, std::uint64_t from, std::uint64_t to);
-
 /// One receiver in broadcaster mode: per sender the set of indexes it has. As long as they come without a gap (also when the first was not
 /// 0: a late joiner) that is two numbers per sender; a sender with gaps gets a set of its own.
 class DeliveredSets {

@@ -204,7 +204,7 @@ void Receiver::on_skipped(std::span<const wire::SkippedRange> ranges) {
     wire::IndexSet fresh;
     fresh.add_range(range.from, range.to);
     wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
-    if (count_in(set, range.from, range.to) > 0) fresh -= set;
+    if (set.count_in(range.from, range.to) > 0) fresh -= set;
     set.add_range(range.from, range.to);
     for (const wire::IndexSet::Run& run : fresh.runs()) {
       const std::uint64_t border = shared_.warmup_messages;

@@ -148,8 +148,8 @@ class Maker {
       IndexSet lost = missing;
       for (const auto& sets : reasons) lost -= *sets[number];
       line.lost += lost.count();
-      const auto& runs = got[number]->runs();
-      lost_behind += runs.empty() ? lost.count() : wire::from_on(lost, runs.back().to).count();
+      const IndexSet& here = *got[number];
+      lost_behind += here.empty() ? lost.count() : lost.count_in(here.last(), UINT64_MAX);
     }
     return lost_behind;
   }
@@ -233,6 +233,11 @@ class Maker {
     return accounts;
   }
 
+  bool accounts_of_all() const {
+    const auto accounts = accounts_by_receiver();
+    return std::find(accounts.begin() + 1, accounts.end(), nullptr) == accounts.end();
+  }
+
   void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
     if (account != nullptr) line.copies.tags += account->counts;
     if (told != nullptr && !told->cut_off_reason.empty()) {
@@ -265,6 +270,7 @@ class Maker {
       if (told != nullptr) skipped.push_back(&told->sets);
       const SenderSets delivered = account != nullptr ? account->delivered_sets : SenderSets{};
       const std::uint64_t lost_behind = add_copies(line.copies, delivered, skipped);
+      if (account == nullptr) line.copies.lost = 0;  // nobody knows what it received
       if (in_.broker_restarted) {
         const SkippedSets all = united(skipped);
         line.copies.skipped = counts_of(all);
@@ -277,7 +283,7 @@ class Maker {
         take_off_delivered(line.copies, account->skipped_sets, delivered);
       }
       if (!is_warm_up_) gone_[number] = gone_with_connection(line);
-      go_down_with_cut_off(line.copies, lost_behind, number);
+      go_down_with_cut_off(line.copies, std::min(lost_behind, line.copies.lost), number);
       finish_copies(line.copies);
       add_to_total(line.copies);
       out_.receivers.push_back(std::move(line));
@@ -305,6 +311,7 @@ class Maker {
     }
     if (in_.broker) skipped.push_back(&in_.broker->total_sets);
     add_copies(out_.total, delivered, skipped);
+    if (!accounts_of_all()) out_.total.lost = 0;  // nobody knows what the others received
     if (in_.broker_restarted) {
       const SkippedSets all = united(skipped);
       out_.total.skipped = counts_of(all);
@@ -394,13 +401,18 @@ class Maker {
     for (const SenderLedger& line : out_.senders) {
       if (line.unexplained != 0) breaks(service_name('S', line.number) + ": " + std::to_string(line.unexplained) + " messages unexplained");
     }
+    const auto accounts = accounts_by_receiver();
     for (const ReceiverLedger& line : out_.receivers) {
       const std::string name = service_name('R', line.number);
-      if (line.copies.unexplained != 0) breaks(name + ": " + std::to_string(line.copies.unexplained) + " copies unexplained");
+      if (line.copies.unexplained != 0) {
+        breaks(name + ": " + std::to_string(line.copies.unexplained) + " copies unexplained" +
+               (accounts[line.number] == nullptr ? ": its process left no account of what it received" : ""));
+      }
       if (line.not_received < 0) breaks(name + ": got " + std::to_string(-line.not_received) + " more than were handed over");
     }
     if (in_.mode == wire::QueueMode::load_balancer && total.unexplained != 0) {
-      breaks(std::to_string(total.unexplained) + " messages unexplained");
+      breaks(std::to_string(total.unexplained) + " messages unexplained" +
+             (accounts_of_all() ? "" : ": some receivers' process left no account of what they received"));
     }
     for (const ReceiversAccount& group : in_.receivers) {
       std::uint64_t received = 0;

@@ -91,11 +91,12 @@ TEST(Flights, DoesWhatATableDoes) {
 TEST(Flights, WhatWasForgottenCountsAsLate) {
   Flights flights;
   Flight flight;
-  // Every other one is answered late: each makes a run of its own.
-  for (uint32_t i = 0; i < 2 * Flights::runs_max + 10; ++i) flights.add({i, 1, 0, true, 1});
-  for (uint32_t i = 0; i < 2 * Flights::runs_max + 10; i += 2) ASSERT_EQ(flights.answer(i, flight), Answer::taken);
+  constexpr uint32_t count = 16 * Flights::answered_bytes_max;
+  // Every other one is answered late: they never grow together.
+  for (uint32_t i = 0; i < count; ++i) flights.add({i, 1, 0, true, 1});
+  for (uint32_t i = 0; i < count; i += 2) ASSERT_EQ(flights.answer(i, flight), Answer::taken);
   EXPECT_EQ(flights.answer(0, flight), Answer::late);
-  EXPECT_EQ(flights.answer(2 * Flights::runs_max, flight), Answer::twice);
+  EXPECT_EQ(flights.answer(count - 2, flight), Answer::twice);
 }
 
 TEST(Allowance, IsTheSmallerOfCreditAndWindow) {

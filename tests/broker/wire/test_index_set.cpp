@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace n2nq::wire {
 namespace {
@@ -71,6 +73,89 @@ TEST(IndexSet, IsCutAtABorder) {
   }
   EXPECT_TRUE(below(IndexSet(), 5).empty());
   EXPECT_TRUE(from_on(IndexSet(), 5).empty());
+}
+
+TEST(IndexSet, ShortRunsBecomeBits) {
+  IndexSet set;
+  for (uint64_t index = 0; index < 1'000'000; index += 2) ASSERT_TRUE(set.add(index));
+  EXPECT_LT(set.bytes(), 1'000'000 / 4);
+  EXPECT_EQ(set.count(), 500'000u);
+  EXPECT_EQ(set.last(), 999'998u);
+  EXPECT_EQ(set.count_in(1, 10'000), 5'000u);
+  EXPECT_LT(set.text().size(), 1'000'000 / 4 + 4'000);
+  EXPECT_EQ(set_of(set.text()), set);
+  EXPECT_EQ(set.add_range(0, 999'999), 500'000u);
+  IndexSet all;
+  all.add_range(0, 999'999);
+  EXPECT_EQ(set, all);
+  EXPECT_EQ(std::ranges::distance(set.runs().begin(), set.runs().end()), 1);
+}
+
+TEST(IndexSet, RowsOfBits) {
+  EXPECT_EQ(set_of("4:8").text(), "4");
+  EXPECT_EQ(set_of("4:c5,100").text(), "4-5,9,11,100");
+  EXPECT_EQ(set_of("0-3,4:f0f").text(), "0-7,12-15");
+  EXPECT_TRUE(set_of("4:0").empty());
+  for (const char* wrong : {"4:", ":c", "4:g", "4:C", "0-8,4:c", "4:c,5", "4:c,", "18446744073709551612:8", "4-5:8", "4:8-9"}) {
+    EXPECT_FALSE(IndexSet::parse(wrong).has_value()) << wrong;
+  }
+}
+
+TEST(IndexSet, AgreesWithAPlainSetAlsoInBlocks) {
+  constexpr uint64_t top = 5 * IndexSet::block_indexes;
+  std::mt19937 random(2);
+  const auto below = [&random](uint64_t bound) { return random() % bound; };
+  for (int round = 0; round < 40; ++round) {
+    std::vector<bool> plain_a(top), plain_b(top);
+    IndexSet a, b;
+    const auto fill = [&](IndexSet& set, std::vector<bool>& plain) {
+      const uint64_t step = 1 + below(6), longest = 1 + below(4);
+      for (uint64_t from = below(top / 2); from + longest < top; from += 1 + below(step)) {
+        for (uint64_t i = from; i < from + longest; ++i) plain[i] = true;
+        set.add_range(from, from + longest - 1);
+        from += longest;
+      }
+      for (int i = 0; i < 300; ++i) {
+        const uint64_t from = below(top), to = std::min(top - 1, from + below(below(10) == 0 ? 3 * IndexSet::block_indexes : 5));
+        uint64_t fresh = 0;
+        for (uint64_t at = from; at <= to; ++at) fresh += !plain[at], plain[at] = true;
+        ASSERT_EQ(set.add_range(from, to), fresh);
+        for (uint64_t at = below(top), end = std::min(top, at + below(40)); at < end; ++at) {
+          ASSERT_EQ(set.remove(at), plain[at]);
+          plain[at] = false;
+        }
+      }
+    };
+    fill(a, plain_a);
+    fill(b, plain_b);
+    const auto expect_same = [&](const IndexSet& set, const auto& has) {
+      uint64_t count = 0, from = below(top), in_part = 0, last = 0;
+      const uint64_t to = std::min(top - 1, from + below(top));
+      for (uint64_t i = 0; i < top; ++i) {
+        count += has(i), in_part += has(i) && i >= from && i <= to;
+        if (has(i)) last = i;
+        ASSERT_EQ(set.contains(i), has(i)) << i;
+      }
+      ASSERT_EQ(set.count(), count);
+      ASSERT_EQ(set.count_in(from, to), in_part);
+      ASSERT_EQ(count > 0 ? set.last() : 0, last);
+      IndexSet again;
+      uint64_t behind = 0;
+      for (const IndexSet::Run& run : set.runs()) {
+        ASSERT_TRUE(again.empty() || run.from > behind + 1) << "runs do not touch";
+        for (uint64_t i = run.from; i <= run.to; ++i) ASSERT_TRUE(again.add(i));
+        behind = run.to;
+      }
+      ASSERT_EQ(again, set);
+      ASSERT_EQ(set_of(set.text()), set);
+    };
+    expect_same(a, [&](uint64_t i) -> bool { return plain_a[i]; });
+    expect_same(a + b, [&](uint64_t i) -> bool { return plain_a[i] || plain_b[i]; });
+    expect_same(a - b, [&](uint64_t i) -> bool { return plain_a[i] && !plain_b[i]; });
+    expect_same(wire::below(a, top / 3), [&](uint64_t i) -> bool { return plain_a[i] && i < top / 3; });
+    expect_same(wire::from_on(a, top / 3), [&](uint64_t i) -> bool { return i + top / 3 < top && plain_a[i + top / 3]; });
+    ASSERT_FALSE(a == a - wire::below(a, a.last()));
+  }
 }
 
 TEST(IndexSet, AgreesWithAPlainSetWhateverIsDone) {

@@ -337,13 +337,22 @@ TEST(Ledger, DeliveriesThatNoSenderMadeAreUnexpected) {
   EXPECT_TRUE(breaks(ledger));
 }
 
-TEST(Ledger, ADeadGroupOfReceiversLosesWhatNobodyAccountsFor) {
+TEST(Ledger, WhatAGroupWithoutAccountReceivedIsUnexplainedAndNotLost) {
   LedgerInput input = broadcast();
   input.receivers.clear();
-  const Ledger ledger = make_ledger(input);
-  EXPECT_EQ(ledger.total.lost, 40u);
+  Ledger ledger = make_ledger(input);
+  EXPECT_EQ(ledger.total.lost, 0u);
+  EXPECT_EQ(ledger.total.unexplained, 40);
   EXPECT_EQ(ledger.receivers[0].not_received, 20);
-  EXPECT_TRUE(ledger.balanced);
+  EXPECT_FALSE(ledger.balanced);
+  EXPECT_TRUE(breaks(ledger));
+  ASSERT_FALSE(ledger.findings.empty());
+  EXPECT_EQ(ledger.findings[0].reason, "R001: 20 copies unexplained: its process left no account of what it received");
+
+  input.mode = wire::QueueMode::load_balancer;
+  ledger = make_ledger(input);
+  EXPECT_EQ(ledger.total.lost, 0u);
+  EXPECT_EQ(ledger.total.unexplained, 20);
   EXPECT_TRUE(breaks(ledger));
 }
 
