@@ -5,32 +5,33 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "broker/net/clock.h"
 #include "broker/net/liveness.h"
 
 namespace n2nq::net {
 
-Connection::Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler)
+Connection::Connection(EventLoop& loop, Fd accepted, const wire::FrameLimits& limits, Handler& handler)
     : loop_(loop),
       handler_(handler),
       fd_(std::move(accepted)),
       state_(State::open),
       interest_(EPOLLIN),
-      reader_(frame_bytes_max),
+      reader_(limits),
       local_(local_address(fd_.get())),
       peer_(peer_address(fd_.get())),
       later_(loop, [this] { on_later(); }) {
   loop_.watch(fd_.get(), interest_, *this);
 }
 
-Connection::Connection(EventLoop& loop, const SocketAddress& peer, uint32_t frame_bytes_max, Handler& handler)
+Connection::Connection(EventLoop& loop, const SocketAddress& peer, const wire::FrameLimits& limits, Handler& handler)
     : loop_(loop),
       handler_(handler),
       fd_(start_connect(peer)),
       state_(State::connecting),
       interest_(EPOLLOUT),
-      reader_(frame_bytes_max),
+      reader_(limits),
       peer_(peer),
       later_(loop, [this] { on_later(); }) {
   loop_.watch(fd_.get(), interest_, *this);
@@ -72,6 +73,37 @@ size_t Connection::write(wire::ByteView bytes) {
   return settle(write_some(fd_.get(), bytes), bytes.size());
 }
 
+void Connection::share_places(FramePlaces& places) {
+  places_ = &places;
+  reader_.ask_for_large();
+}
+
+/// After the frames that were whole: memory for the one that begins, or back from the one that was the last.
+void Connection::look_for_place() {
+  if (!places_) return;
+  const bool reads_on = state_ == State::open && !discarding_;
+  if (!reads_on || (reader_.has_large() && reader_.bytes_waiting() == 0)) leave_place();
+  if (!reads_on || reader_.bytes_wanted() == 0 || waits_for_place_) return;
+  if (auto place = places_->take(*this)) {
+    reader_.reserve(std::move(*place));
+  } else {
+    waits_for_place_ = true;
+    set_interest();
+  }
+}
+
+void Connection::on_place(wire::LargeBuffer place) {
+  reader_.reserve(std::move(place));
+  waits_for_place_ = false;
+  set_interest();
+}
+
+void Connection::leave_place() {
+  if (!places_ || handing_out_) return;  // the frame being looked at may lie there: look_for_place() follows
+  if (std::exchange(waits_for_place_, false)) places_->forget(*this);
+  if (wire::LargeBuffer place = reader_.give_back(); place.bytes) places_->give_back(std::move(place));
+}
+
 void Connection::pause_reading() {
   reading_ = false;
   set_interest();
@@ -91,7 +123,9 @@ std::optional<int64_t> Connection::host_silent_ns() const {
 void Connection::discard_input(size_t bytes_max) {
   discarding_ = true;
   discard_bytes_left_ = bytes_max;
+  leave_place();
   resume_reading();
+  set_interest();
 }
 
 void Connection::shut_down_write() {
@@ -101,6 +135,7 @@ void Connection::shut_down_write() {
 void Connection::close() {
   if (state_ == State::closed) return;
   state_ = State::closed;
+  leave_place();
   later_.disarm();
   loop_.unwatch(fd_.get(), *this);
   fd_.reset();
@@ -117,7 +152,7 @@ void Connection::on_events(uint32_t events) {
     handler_.on_writable();
   }
   if (state_ != State::open) return;
-  if (reading_ && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+  if (reading() && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
     read_frames();
   } else if (events & (EPOLLHUP | EPOLLERR)) {
     // Nobody reads, so nobody else would notice, and epoll would report it for ever.
@@ -160,6 +195,7 @@ void Connection::read_frames() {
   }
   mark_read(result.bytes);
   hand_out_frames();
+  look_for_place();
   reader_.keep();
 }
 
@@ -182,6 +218,7 @@ void Connection::discard(size_t bytes) {
 }
 
 void Connection::hand_out_frames() {
+  handing_out_ = true;
   while (state_ == State::open && reading_ && !discarding_) {
     const auto frame = reader_.next();
     if (!frame) break;
@@ -191,6 +228,7 @@ void Connection::hand_out_frames() {
     malformed_told_ = true;
     handler_.on_malformed(reader_.error());
   }
+  handing_out_ = false;
 }
 
 void Connection::on_later() {
@@ -198,12 +236,14 @@ void Connection::on_later() {
     fail(std::strerror(write_error_));
     return;
   }
-  if (reading_) hand_out_frames();
+  if (!reading_) return;
+  hand_out_frames();
+  look_for_place();
 }
 
 void Connection::set_interest() {
   if (state_ != State::open) return;
-  const uint32_t interest = (reading_ ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
+  const uint32_t interest = (reading() ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
   if (interest == interest_) return;
   interest_ = interest;
   loop_.change(fd_.get(), interest_, *this);

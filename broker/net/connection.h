@@ -19,6 +19,7 @@
 
 #include "broker/net/event_loop.h"
 #include "broker/net/fd.h"
+#include "broker/net/frame_places.h"
 #include "broker/net/send_ring.h"
 #include "broker/net/tcp.h"
 #include "broker/wire/frame.h"
@@ -31,7 +32,7 @@ struct ReadMark {
   int64_t ns;
 };
 
-class Connection : private Watcher {
+class Connection : private Watcher, private FramePlaces::Waiter {
  public:
   enum class State { connecting, open, closed };
 
@@ -51,9 +52,9 @@ class Connection : private Watcher {
   };
 
   /// An accepted socket; begins open and reading.
-  Connection(EventLoop& loop, Fd accepted, uint32_t frame_bytes_max, Handler& handler);
+  Connection(EventLoop& loop, Fd accepted, const wire::FrameLimits& limits, Handler& handler);
   /// Starts to connect. Throws std::system_error when the attempt fails at once.
-  Connection(EventLoop& loop, const SocketAddress& peer, uint32_t frame_bytes_max, Handler& handler);
+  Connection(EventLoop& loop, const SocketAddress& peer, const wire::FrameLimits& limits, Handler& handler);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -85,7 +86,10 @@ class Connection : private Watcher {
     const ReadMark* mark_;
   };
 
-  void set_frame_bytes_max(uint32_t frame_bytes_max) { reader_.set_frame_bytes_max(frame_bytes_max); }
+  void set_frame_limits(const wire::FrameLimits& limits) { reader_.set_limits(limits); }
+  /// From now on frames that are longer than a read get their memory there, and the connection is not read while it waits for it. Without
+  /// this each connection has its own.
+  void share_places(FramePlaces& places);
 
   /// Offers the pieces to the kernel and returns how many bytes it took, in order, from the front. Fewer than offered: on_writable()
   /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call.
@@ -104,7 +108,8 @@ class Connection : private Watcher {
   /// Stops and resumes reading; frames that are already in the buffer wait too, and keep the time of their read.
   void pause_reading();
   void resume_reading();
-  bool reading() const { return reading_; }
+  /// Neither paused nor waiting for memory.
+  bool reading() const { return reading_ && !waits_for_place_; }
   /// See liveness.h.
   std::optional<int64_t> host_silent_ns() const;
 
@@ -118,6 +123,10 @@ class Connection : private Watcher {
 
  private:
   void on_events(uint32_t events) override;
+  size_t place_bytes_wanted() const override { return reader_.bytes_wanted(); }
+  void on_place(wire::LargeBuffer place) override;
+  void look_for_place();
+  void leave_place();
   void finish_connect();
   void read_frames();
   void mark_read(size_t bytes);
@@ -133,6 +142,8 @@ class Connection : private Watcher {
   Fd fd_;
   State state_;
   bool reading_ = true;
+  bool waits_for_place_ = false;
+  bool handing_out_ = false;
   bool wants_write_ = false;
   bool write_failed_ = false;
   bool discarding_ = false;
@@ -140,6 +151,7 @@ class Connection : private Watcher {
   uint32_t interest_ = 0;
   uint64_t bytes_in_ = 0;
   wire::FrameReader reader_;
+  FramePlaces* places_ = nullptr;
   static constexpr size_t read_marks_max = 128;  // beyond, what comes in crumbs takes the stamp of the newest crumb
   std::vector<ReadMark> read_marks_;             // only of reads that brought bytes of frames that were not handed out yet
   size_t discard_bytes_left_ = 0;

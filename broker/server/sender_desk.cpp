@@ -26,10 +26,14 @@ bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
 
 }  // namespace
 
-SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
-    : loop_(loop), options_(options), queue_(queue), log_(log), accounts_(options.queue.senders), tell_timer_(loop, [this] {
-        tell_all();
-      }) {}
+SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, const net::FramePlaces& frame_places, EventLog& log)
+    : loop_(loop),
+      options_(options),
+      queue_(queue),
+      frame_places_(frame_places),
+      log_(log),
+      accounts_(options.queue.senders),
+      tell_timer_(loop, [this] { tell_all(); }) {}
 
 uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
   Account& account = accounts_[hello.number - 1];
@@ -88,7 +92,8 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;
   }
-  if (right && !held_back() && queue_.bytes_held() >= options_.limits.memory_bytes) hold_back(Hold::memory);
+  const size_t memory_bytes = queue_.bytes_held() + frame_places_.bytes_taken();
+  if (right && !held_back() && memory_bytes >= options_.limits.memory_bytes) hold_back(Hold::memory);
 }
 
 void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {

@@ -42,7 +42,7 @@ class SenderDesk {
     std::vector<wire::RefusedRange> refused_untold;
   };
 
-  SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log);
+  SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, const net::FramePlaces& frame_places, EventLog& log);
 
   /// A sender said HELLO with a number in range; returns the index the broker expects next. A former session of the same number was
   /// refused by the caller.
@@ -92,6 +92,7 @@ class SenderDesk {
   net::EventLoop& loop_;
   const Options& options_;
   Queue& queue_;
+  const net::FramePlaces& frame_places_;
   EventLog& log_;
   std::vector<Account> accounts_;
   std::vector<uint32_t> untold_;

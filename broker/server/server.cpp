@@ -39,6 +39,9 @@ constexpr int64_t closing_ns = 1 * net::ns_per_s;
 /// Smallest frame_bytes_max: a batch.
 constexpr uint32_t frame_bytes_min = Batch::body_bytes_max;
 constexpr uint32_t frame_bytes_beside_payload = 64;
+/// Share of the memory budget that frames may have which have not come whole. The queue drains, so the budget is never used up by them for
+/// good; and the longest frame has room in it (memory_bytes_beside_largest in options.cpp).
+constexpr size_t frame_places_divisor = 2;
 
 int64_t house_look_ns(const Limits& limits) {
   int64_t look_ms = limits.reconnect_deadline_ms / 10;
@@ -67,7 +70,8 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       epoch_(epoch),
       on_state_(std::move(on_state)),
       queue_(Queue::make(options_.queue)),
-      senders_(loop, options_, *queue_, log),
+      frame_places_(options_.limits.memory_bytes / frame_places_divisor, [this] { on_place_taken(); }),
+      senders_(loop, options_, *queue_, frame_places_, log),
       receivers_(loop, options_, *queue_, log),
       listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
       unix_listener_(listen_beside()),
@@ -100,6 +104,7 @@ std::unique_ptr<net::Listener> Server::listen_beside() {
 }
 
 Server::~Server() {
+  books_closed_ = true;  // sessions give back their places while they go
   loop_.set_after_wake_up({});
 }
 
@@ -186,7 +191,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);
   }
-  session.welcome(hello.role, hello.number, make_welcome(next_index));
+  session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
   // Only now: nothing may come before WELCOME.
   if (hello.role == Role::receiver) receivers_.join(session);
   log_.write(session.name() + " connected, session " + std::to_string(hello.session));
@@ -251,7 +256,7 @@ void Server::on_gone(Session& session) {
 
 void Server::after_wake_up() {
   if (!books_closed_) {
-    memory_bytes_max_ = std::max(memory_bytes_max_, queue_->bytes_held());
+    memory_bytes_max_ = std::max(memory_bytes_max_, memory_bytes());
     if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
     if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
     receivers_.set_ending(stopping_ || senders_.all_ended());
@@ -268,12 +273,17 @@ void Server::after_wake_up() {
   gone_.clear();
 }
 
+/// At once, so that no more than one place is beyond the budget.
+void Server::on_place_taken() {
+  if (!books_closed_ && memory_bytes() >= options_.limits.memory_bytes) senders_.hold_back(Hold::memory);
+}
+
 void Server::balance() {
   const bool held = senders_.held_back();
-  const size_t memory_bytes = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
+  const size_t bytes_max = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
   Hold hold = Hold::none;
   if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
-  if (queue_->bytes_held() >= memory_bytes) hold = Hold::memory;
+  if (memory_bytes() >= bytes_max) hold = Hold::memory;
   senders_.hold_back(books_closed_ ? Hold::none : hold);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }

@@ -67,6 +67,9 @@ class Server : private Session::Owner {
   wire::Welcome make_welcome(uint64_t next_index) const;
   void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
   void after_wake_up();
+  /// What counts against the memory budget.
+  size_t memory_bytes() const { return queue_->bytes_held() + frame_places_.bytes_taken(); }
+  void on_place_taken();
   void balance();
   void run_expiry();
   void run_deadlines();
@@ -88,6 +91,7 @@ class Server : private Session::Owner {
   const uint64_t epoch_;
   const OnState on_state_;
   std::unique_ptr<Queue> queue_;
+  net::FramePlaces frame_places_;
   SenderDesk senders_;
   ReceiverDesk receivers_;
   std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;

@@ -14,6 +14,19 @@ constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
 constexpr int64_t ended_linger_ns = 10 * net::ns_per_s;
 /// What a client may still send in that time.
 constexpr size_t discard_bytes_max = 16 * 1024 * 1024;
+
+/// What is no frame of a role may be as long as a short one: then its name and length can be told.
+wire::FrameLimits limits_of(wire::Role role, uint32_t frame_bytes_max) {
+  wire::FrameLimits limits(wire::frame_bytes_max_before_welcome);
+  limits.set(wire::FrameType::error, wire::Error::body_bytes_max);
+  if (role == wire::Role::sender) limits.set(wire::FrameType::publish, frame_bytes_max);
+  if (role == wire::Role::receiver) {
+    limits.set(wire::FrameType::confirm, wire::frame_bytes_max_from_receiver);
+    limits.set(wire::FrameType::rules, wire::frame_bytes_max_from_receiver);
+  }
+  return limits;
+}
+
 }  // namespace
 
 std::string service_name(wire::Role role, uint32_t number) {
@@ -41,13 +54,14 @@ std::string Session::name() const {
   return service_name(role_, number_) + " (" + address + ")";
 }
 
-void Session::welcome(wire::Role role, uint32_t number, const wire::Welcome& welcome) {
+void Session::welcome(wire::Role role, uint32_t number, const wire::Welcome& welcome, net::FramePlaces& places) {
   role_ = role;
   number_ = number;
   welcomed_ = true;
   state_ = State::serving;
   deadline_.disarm();
-  connection_.set_frame_bytes_max(welcome.frame_bytes_max);
+  connection_.set_frame_limits(limits_of(role, welcome.frame_bytes_max));
+  if (role == wire::Role::sender) connection_.share_places(places);
   send(welcome);
 }
 

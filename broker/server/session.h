@@ -52,7 +52,8 @@ class Session : private net::Connection::Handler {
   /// "S003 (127.0.0.1:51000)", or the address alone before HELLO.
   std::string name() const;
 
-  void welcome(wire::Role role, uint32_t number, const wire::Welcome& welcome);
+  /// A sender's long frames get their memory in `places`.
+  void welcome(wire::Role role, uint32_t number, const wire::Welcome& welcome, net::FramePlaces& places);
   /// Encodes and writes a frame; what the kernel does not take follows when it can.
   template <typename Message>
   void send(const Message& message) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "broker/wire/messages.h"
 #include "broker/wire/record.h"
@@ -63,15 +64,16 @@ const char* name_of(FrameType type) {
   return shape ? shape->name : "?";
 }
 
-std::string check_frame_header(const uint8_t* header, uint32_t frame_bytes_max) {
+std::string check_frame_header(const uint8_t* header, const FrameLimits& limits) {
   const auto body_bytes = load<uint32_t>(header);
   const uint8_t type = header[4];
   const BodyShape* shape = shape_of(type);
   if (!shape) return "frame type " + std::to_string(type) + " does not exist (1 to 14 do)";
   if (header[5] != 0 || load<uint16_t>(header + 6) != 0) return std::string(shape->name) + ": bytes 5 to 7 of the header must be 0";
-  if (body_bytes > frame_bytes_max) {
+  const uint32_t bytes_max = limits.of(static_cast<FrameType>(type));
+  if (body_bytes > bytes_max) {
     return std::string(shape->name) + ": a body of " + std::to_string(body_bytes) + " bytes is over the limit of " +
-           std::to_string(frame_bytes_max);
+           std::to_string(bytes_max);
   }
   if (!fits(*shape, body_bytes)) {
     return std::string(shape->name) + ": a body of " + std::to_string(body_bytes) + " bytes is impossible, it has " + shape_text(*shape);
@@ -95,18 +97,35 @@ void end_frame(Bytes& out, size_t begun_at) {
   store(out.data() + begun_at, static_cast<uint32_t>(out.size() - begun_at - frame_header_bytes));
 }
 
-FrameReader::FrameReader(uint32_t frame_bytes_max) : frame_bytes_max_(frame_bytes_max) {}
+FrameReader::FrameReader(const FrameLimits& limits) : limits_(limits) {}
 
-void FrameReader::set_frame_bytes_max(uint32_t frame_bytes_max) {
-  frame_bytes_max_ = frame_bytes_max;
+size_t FrameReader::own_bytes_max() const {
+  const size_t longest = asks_for_large_ ? read_bytes_max : limits_.longest();
+  return std::max(read_bytes_max, longest + frame_header_bytes);
 }
 
-size_t FrameReader::size_max() const {
-  return std::max<size_t>(read_bytes_max, size_t{frame_bytes_max_} + frame_header_bytes);
+void FrameReader::reserve(LargeBuffer large) {
+  if (large.capacity < bytes_wanted_) throw std::logic_error("FrameReader: a frame was lent less memory than it wants");
+  const std::span<uint8_t> waiting = bytes_.subspan(parsed_, bytes_waiting());
+  std::ranges::copy(waiting, large.bytes.get());
+  large_ = std::move(large);
+  bytes_ = {large_.bytes.get(), bytes_wanted_};
+  parsed_ = 0;
+  received_ = waiting.size();
+  bytes_wanted_ = 0;
+  last_read_filled_room_ = false;
+}
+
+LargeBuffer FrameReader::give_back() {
+  bytes_wanted_ = 0;
+  if (!has_large()) return {};
+  bytes_ = buffer_;
+  parsed_ = received_ = 0;
+  return std::exchange(large_, {});
 }
 
 std::span<uint8_t> FrameReader::room(std::span<uint8_t> shared) {
-  if (bytes_waiting() > 0) return room();
+  if (bytes_waiting() > 0 || has_large()) return room();
   bytes_ = shared;
   parsed_ = received_ = 0;
   return bytes_;
@@ -124,6 +143,7 @@ void FrameReader::keep() {
 
 std::span<uint8_t> FrameReader::room() {
   keep();
+  if (has_large()) return bytes_.subspan(received_);
   if (parsed_ > 0) {
     std::copy(buffer_.begin() + static_cast<ptrdiff_t>(parsed_), buffer_.begin() + static_cast<ptrdiff_t>(received_), buffer_.begin());
     received_ -= parsed_;
@@ -133,7 +153,7 @@ std::span<uint8_t> FrameReader::room() {
   const bool grows_for_frame = received_ == buffer_.size();
   const bool grows_for_speed = last_read_filled_room_ && buffer_.size() < read_bytes_max;
   if (grows_for_frame || grows_for_speed) {
-    const size_t wanted = std::clamp(buffer_.size() * 2, buffer_bytes_first, size_max());
+    const size_t wanted = std::clamp(buffer_.size() * 2, buffer_bytes_first, own_bytes_max());
     buffer_.resize(std::max(wanted, received_ + 1));
     bytes_ = buffer_;
   }
@@ -151,16 +171,20 @@ void FrameReader::commit(size_t bytes) {
 std::optional<Frame> FrameReader::next() {
   if (failed() || received_ - parsed_ < frame_header_bytes) return std::nullopt;
   const uint8_t* header = bytes_.data() + parsed_;
-  error_ = check_frame_header(header, frame_bytes_max_);
+  error_ = check_frame_header(header, limits_);
   if (failed()) return std::nullopt;
   const size_t body_bytes = load<uint32_t>(header);
-  if (received_ - parsed_ - frame_header_bytes < body_bytes) return std::nullopt;
+  if (received_ - parsed_ - frame_header_bytes < body_bytes) {
+    if (asks_for_large_ && !has_large() && body_bytes > read_bytes_max) bytes_wanted_ = frame_header_bytes + body_bytes;
+    return std::nullopt;
+  }
   parsed_ += frame_header_bytes + body_bytes;
   check_invariants();
   return Frame{static_cast<FrameType>(header[4]), {header + frame_header_bytes, body_bytes}};
 }
 
 void FrameReader::reset() {
+  bytes_wanted_ = 0;
   parsed_ = 0;
   received_ = 0;
   last_read_filled_room_ = false;

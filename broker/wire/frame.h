@@ -8,8 +8,11 @@
 //  +--------+-----+-----+--------+----------------------+
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +24,8 @@ namespace n2nq::wire {
 constexpr size_t frame_header_bytes = 8;
 /// What a client may send before WELCOME tells it more.
 constexpr uint32_t frame_bytes_max_before_welcome = 64;
+/// The longest body a receiver may send, whatever a sender may.
+constexpr uint32_t frame_bytes_max_from_receiver = 64 * 1024;
 /// What a client has to accept before WELCOME: WELCOME itself, or ERROR with its text.
 constexpr uint32_t frame_bytes_max_from_broker_before_welcome = 2048;
 
@@ -44,6 +49,26 @@ enum class FrameType : uint8_t {
 /// "HELLO", "PUBLISH", …; "?" for a type that does not exist.
 const char* name_of(FrameType type);
 
+/// How long the body of each type of frame may be for whoever sends on a connection.
+class FrameLimits {
+ public:
+  /// The same for all types.
+  FrameLimits(uint32_t bytes_max) { bytes_max_.fill(bytes_max); }  // NOLINT(google-explicit-constructor)
+  void set(FrameType type, uint32_t bytes_max) { bytes_max_[static_cast<size_t>(type)] = bytes_max; }
+  /// Of a type that exists.
+  uint32_t of(FrameType type) const { return bytes_max_[static_cast<size_t>(type)]; }
+  uint32_t longest() const { return *std::max_element(bytes_max_.begin(), bytes_max_.end()); }
+
+ private:
+  std::array<uint32_t, static_cast<size_t>(FrameType::heartbeat) + 1> bytes_max_{};
+};
+
+/// Memory for one frame that is longer than a read. What it holds at first is undefined.
+struct LargeBuffer {
+  std::unique_ptr<uint8_t[]> bytes;
+  size_t capacity = 0;
+};
+
 /// A complete frame as it lies in a reader's buffer.
 struct Frame {
   FrameType type;
@@ -52,7 +77,7 @@ struct Frame {
 
 /// What is wrong with a frame header, in a sentence; empty when nothing is. Checks the type, the reserved fields, the limit and the
 /// lengths the type allows, so that a wrong length is refused before a byte of the body is kept.
-std::string check_frame_header(const uint8_t* header, uint32_t frame_bytes_max);
+std::string check_frame_header(const uint8_t* header, const FrameLimits& limits);
 
 /// Writes the 8 bytes at `at`.
 void write_frame_header(uint8_t* at, FrameType type, uint32_t body_bytes);
@@ -66,7 +91,11 @@ void end_frame(Bytes& out, size_t begun_at);
 ///   reader.room() -> read() into it -> reader.commit(n) -> reader.next() until it gives none
 ///
 /// Memory: at most twice the bytes that came for the frame under way, and never more than the larger of read_bytes_max and
-/// frame_bytes_max + 8. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
+/// the longest frame. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
+///
+/// A reader that asks (ask_for_large) keeps no more than read_bytes_max and a header of its own. A frame with a longer body is read into
+/// memory that the caller lends it: while bytes_wanted() is not 0, reserve() is to come before the next room(). Once next() has given that
+/// frame, give_back().
 ///
 /// Many readers may share the memory of their reads: one after the other, room(shared) to keep(). A reader whose frames come whole then
 /// has no buffer of its own, and what is touched for each of a thousand connections is the same few pages.
@@ -75,11 +104,20 @@ class FrameReader {
   /// Most bytes asked of one read(), as long as no longer frame is under way.
   static constexpr size_t read_bytes_max = 64 * 1024;
 
-  explicit FrameReader(uint32_t frame_bytes_max = frame_bytes_max_before_welcome);
+  explicit FrameReader(const FrameLimits& limits = frame_bytes_max_before_welcome);
   FrameReader(FrameReader&&) = default;  // no copy: bytes_ points into the buffer
 
   /// From now on; frames that are in the buffer already are checked against the new limit too.
-  void set_frame_bytes_max(uint32_t frame_bytes_max);
+  void set_limits(const FrameLimits& limits) { limits_ = limits; }
+
+  void ask_for_large() { asks_for_large_ = true; }
+  /// After next() gave none: how long the frame is that needs memory; 0: none does.
+  size_t bytes_wanted() const { return bytes_wanted_; }
+  /// At least bytes_wanted().
+  void reserve(LargeBuffer large);
+  bool has_large() const { return large_.bytes != nullptr; }
+  /// What was lent. Forgets the frame under way, if there is one in it. Invalidates bodies of frames given before.
+  LargeBuffer give_back();
 
   /// Where the next bytes go: never empty. Invalidates bodies of frames given before.
   std::span<uint8_t> room();
@@ -101,18 +139,20 @@ class FrameReader {
 
  private:
   void check_invariants() const;
-  bool shares() const { return bytes_.data() != buffer_.data(); }
+  bool shares() const { return bytes_.data() != buffer_.data() && !has_large(); }
+  size_t own_bytes_max() const;
 
-  // 0 <= parsed_ <= received_ <= bytes_.size(); buffer_.size() <= size_max(); a broken stream gives no frames any more.
-  std::span<uint8_t> bytes_;  // the buffer, or what is shared
+  // 0 <= parsed_ <= received_ <= bytes_.size(); buffer_.size() <= own_bytes_max(); a broken stream gives no frames any more.
+  std::span<uint8_t> bytes_;  // the buffer, or what is shared, or what was lent: then exactly one frame
   size_t parsed_ = 0;
   size_t received_ = 0;
   Bytes buffer_;
-  uint32_t frame_bytes_max_;
+  LargeBuffer large_;
+  size_t bytes_wanted_ = 0;
+  FrameLimits limits_;
+  bool asks_for_large_ = false;
   bool last_read_filled_room_ = false;
   std::string error_;
-
-  size_t size_max() const;
 };
 
 }  // namespace n2nq::wire

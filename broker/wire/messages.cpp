@@ -266,7 +266,7 @@ void Error::encode(Bytes& out) const {
 }
 
 std::optional<Error> Error::decode(ByteView body) {
-  if (body.size() < 8 || body.size() > 8 + error_text_bytes_max || at<uint16_t>(body, 2) != 0 || at<uint32_t>(body, 4) != 0) return std::nullopt;
+  if (body.size() < 8 || body.size() > Error::body_bytes_max || at<uint16_t>(body, 2) != 0 || at<uint32_t>(body, 4) != 0) return std::nullopt;
   return Error{static_cast<ErrorCode>(at<uint16_t>(body, 0)), std::string(body.begin() + 8, body.end())};
 }
 

@@ -132,6 +132,7 @@ struct Skipped {
 //  n times: u64 first_delivery, u32 count, u8 kind, 3 bytes 0
 struct ConfirmRange {
   static constexpr size_t entry_bytes = 16;
+  static constexpr size_t per_frame_max = frame_bytes_max_from_receiver / entry_bytes;
   uint64_t first_delivery = 0;
   uint32_t count = 0;
   bool negative = false;
@@ -215,6 +216,7 @@ struct EndTotals {
 
 //  0 u16 code   2 u16 0   4 u32 0   8 text (UTF-8, cut at error_text_bytes_max)
 struct Error {
+  static constexpr size_t body_bytes_max = 8 + error_text_bytes_max;
   ErrorCode code = ErrorCode::frame;
   std::string text;
 

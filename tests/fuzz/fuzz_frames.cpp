@@ -3,6 +3,7 @@
 //   byte 0  how large the parts are in which the rest is fed
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "broker/wire/frame.h"
@@ -23,20 +24,26 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-/// `shares`: by way of memory that others use between two reads.
+/// `shares`: by way of memory that others use between two reads, and long frames by way of memory that is lent.
 Seen feed(ByteView stream, size_t part_bytes, bool shares = false) {
   FrameReader reader(frame_bytes_max);
+  if (shares) reader.ask_for_large();
   std::array<uint8_t, 512> shared_room;
   Seen seen;
   for (size_t fed = 0; fed < stream.size() && !reader.failed();) {
     const std::span<uint8_t> room = shares ? reader.room(shared_room) : reader.room();
-    require(room.size() <= 4 * stream.size() + 2 * FrameReader::read_bytes_max, "memory follows the bytes that came");
+    require(reader.has_large() || room.size() <= 4 * stream.size() + 2 * FrameReader::read_bytes_max, "memory follows the bytes that came");
     const size_t bytes = std::min({room.size(), part_bytes, stream.size() - fed});
     std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
     reader.commit(bytes);
     fed += bytes;
     while (const auto frame = reader.next()) seen.frames.emplace_back(frame->type, Bytes(frame->body.begin(), frame->body.end()));
     if (!shares) continue;
+    if (reader.has_large() && reader.bytes_waiting() == 0) reader.give_back();
+    if (const size_t wanted = reader.bytes_wanted(); wanted > 0) {
+      require(wanted <= frame_header_bytes + frame_bytes_max, "no more is wanted than a frame may have");
+      reader.reserve({std::make_unique<uint8_t[]>(wanted), wanted});
+    }
     reader.keep();
     shared_room.fill(0xEE);
   }

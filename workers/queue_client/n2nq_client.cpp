@@ -96,7 +96,7 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
     return fail("N2NQ speaks wire protocol " + std::to_string(welcome.version_read) + ", this worker " + std::to_string(wire::version),
                 false);
   }
-  connection_->set_frame_bytes_max(welcome.frame_bytes_max);
+  connection_->set_frame_limits(welcome.frame_bytes_max);
   frame_bytes_max_ = welcome.frame_bytes_max;
   heartbeat_ns_ = std::int64_t{welcome.heartbeat_ms} * net::ns_per_ms;
   state_ = State::open;
@@ -154,7 +154,7 @@ void N2nqClient::acknowledge(std::uint64_t delivery, bool positive) {
 
 void N2nqClient::send_answers() {
   if (answers_.ranges.empty() || state_ != State::open || end_sent_) return;
-  const std::size_t ranges_max = frame_bytes_max_ / wire::ConfirmRange::entry_bytes;
+  const std::size_t ranges_max = wire::ConfirmRange::per_frame_max;
   while (answers_.ranges.size() > ranges_max) {
     const auto middle = answers_.ranges.begin() + static_cast<std::ptrdiff_t>(ranges_max);
     wire::Confirm{{answers_.ranges.begin(), middle}}.encode(out_.bytes());

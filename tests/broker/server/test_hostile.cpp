@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A network that means harm, or does not know what it is talking to: what it costs is bounded, and gone when it is gone.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "broker/net/file_limit.h"
 #include "tests/broker/support/broker_under_test.h"
@@ -228,6 +230,94 @@ TEST(HostileLimits, AFrameOverTheLimitIsRefusedBeforeItsBodyAndNobodyElseNotices
   const support::Received received = receiver.receive(2);
   EXPECT_EQ(received.records[1].size, largest);
   EXPECT_TRUE(received.checksums_right);
+}
+
+TEST(HostileLimits, AFrameThatCannotBeLongIsRefusedAtItsHeader) {
+  struct Case {
+    WireClient (*connect)(uint16_t port);
+    FrameType type;
+    uint32_t body_bytes;
+  };
+  const auto sender = [](uint16_t port) { return WireClient::sender(port, 1); };
+  const auto receiver = [](uint16_t port) { return WireClient::receiver(port, 1); };
+  const auto probe = [](uint16_t port) { return WireClient::probe(port); };
+  const Case cases[] = {{sender, FrameType::confirm, 1'000'000},    {sender, FrameType::deliver, 1'000'000},
+                        {sender, FrameType::error, 1033},           {receiver, FrameType::publish, 100'000},
+                        {receiver, FrameType::confirm, 16 * 4097},  {receiver, FrameType::rules, 8 + 16 * 4096},
+                        {receiver, FrameType::skipped, 2400},       {probe, FrameType::publish, 1'000'000},
+                        {probe, FrameType::accepted, 8 + 24 * 100}, {probe, FrameType::error, 1'000'000}};
+  BrokerUnderTest broker;
+  for (const Case& one : cases) {
+    WireClient client = one.connect(broker.port());
+    client.send(wire::ByteView(with_header(one.body_bytes, static_cast<uint8_t>(one.type))));
+    const auto error = client.read_error();  // comes though no byte of the body was sent
+    ASSERT_TRUE(error.has_value()) << wire::name_of(one.type);
+    EXPECT_EQ(error->code, ErrorCode::frame);
+    EXPECT_NE(error->text.find(std::to_string(one.body_bytes) + " bytes is over the limit of"), std::string::npos) << error->text;
+  }
+}
+
+/// Gives the kernel what it takes without waiting; returns how much.
+size_t send_what_is_taken(WireClient& client, wire::ByteView bytes) {
+  const ssize_t taken = ::send(client.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return taken > 0 ? static_cast<size_t>(taken) : 0;
+}
+
+TEST(HostileLimits, FramesThatHaveNotComeWholeCountAgainstTheMemoryBudget) {
+  constexpr uint32_t senders = 60;
+  constexpr size_t payload_bytes = 1'000'000, budget_bytes = 8u << 20, own_bytes = 64 * 1024, place_bytes = 1 << 20;
+  BrokerUnderTest broker(json{{"expect", {{"senders", senders}, {"receivers", 1}}},
+                              {"limits", {{"memory_bytes", budget_bytes}, {"pending_bytes", budget_bytes}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient probe = WireClient::probe(broker.port());
+  std::vector<WireClient> clients;
+  std::vector<wire::Bytes> frames;
+  std::vector<size_t> sent(senders);
+  for (uint32_t number = 1; number <= senders; ++number) {
+    clients.push_back(WireClient::sender(broker.port(), number));
+    frames.push_back(support::publish_frames(number, 0, 1, payload_bytes, 1 << 20));
+  }
+  const size_t before_bytes = memory_of(broker);
+  // All but the last byte of each, as much as the broker reads of it.
+  for (int rounds_without = 0; rounds_without < 5; ++rounds_without) {
+    for (uint32_t i = 0; i < senders; ++i) {
+      const size_t taken = send_what_is_taken(clients[i], wire::ByteView(frames[i]).subspan(sent[i], frames[i].size() - 1 - sent[i]));
+      sent[i] += taken;
+      if (taken > 0) rounds_without = 0;
+    }
+    probe.ask_clock();
+  }
+  EXPECT_LE(memory_of(broker), before_bytes + budget_bytes + senders * own_bytes + sanitizer_bytes);
+  // Nobody is stuck for good: when the rest comes, all that was begun gets through.
+  std::vector<std::jthread> rest;
+  for (uint32_t i = 0; i < senders; ++i) {
+    rest.emplace_back([&, i] {
+      clients[i].send(wire::ByteView(frames[i]).subspan(sent[i]));
+      EXPECT_EQ(clients[i].end(1), 1u);
+    });
+  }
+  EXPECT_EQ(receiver.receive_all().records.size(), senders);
+  rest.clear();
+  broker.hear("state", "ended");
+  const json bye = broker.finish();
+  EXPECT_EQ(bye["messages_accepted"], senders);
+  EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + place_bytes + own_bytes);
+}
+
+TEST(HostileLimits, WhoHoldsAPlaceForALongFrameAndSaysNothingLosesItToWhoWaits) {
+  constexpr size_t payload_bytes = 1'000'000;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 4}, {"receivers", 1}}},
+                              {"limits", {{"memory_bytes", 4u << 20}, {"pending_bytes", 4u << 20}, {"heartbeat_ms", 500}}}});
+  // The share of such frames is 2 MiB: two have room at a time.
+  std::vector<WireClient> silent;
+  for (uint32_t number = 2; number <= 4; ++number) {
+    silent.push_back(WireClient::sender(broker.port(), number));
+    silent.back().send(wire::ByteView(with_header(payload_bytes, static_cast<uint8_t>(FrameType::publish))));
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 1, payload_bytes);
+  EXPECT_TRUE(sender.wait_accepted(1).empty());
+  EXPECT_EQ(silent.front().read_error().value().code, ErrorCode::silent);
 }
 
 TEST(HostileLimits, ADesyncedStreamIsClosedAndToldOnce) {

@@ -96,7 +96,7 @@ Welcome WireClient::hello(const Hello& hello) {
     throw std::runtime_error("no WELCOME: " + (error ? error->text : std::string("closed")));
   }
   welcome_ = *Welcome::decode(frame->body);
-  reader_.set_frame_bytes_max(welcome_.frame_bytes_max);
+  reader_.set_limits(welcome_.frame_bytes_max);
   return welcome_;
 }
 

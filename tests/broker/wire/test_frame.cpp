@@ -151,6 +151,68 @@ TEST(Frame, ALargeFrameComesWhole) {
   EXPECT_TRUE(std::equal(seen[0].body.begin(), seen[0].body.end(), stream.begin() + 8, stream.end()));
 }
 
+TEST(Frame, EachTypeHasItsOwnLimit) {
+  FrameLimits limits(64);
+  limits.set(FrameType::publish, 1000);
+  FrameReader reader(limits);
+  feed(reader, header(1000, 3), {});
+  EXPECT_EQ(reader.error(), "");
+  FrameReader other(limits);
+  feed(other, header(80, 5), {});
+  EXPECT_EQ(other.error(), "CONFIRM: a body of 80 bytes is over the limit of 64");
+}
+
+TEST(Frame, AReaderThatAsksReadsLongFramesIntoMemoryThatItIsLent) {
+  constexpr size_t long_bytes = 300'000;
+  Bytes stream;
+  encode_heartbeat(stream);
+  for (int i = 0; i < 2; ++i) {
+    const size_t begun_at = begin_frame(stream, FrameType::publish);
+    stream.resize(stream.size() + long_bytes, static_cast<uint8_t>(i + 1));
+    end_frame(stream, begun_at);
+    encode_heartbeat(stream);
+  }
+  for (const bool shares : {false, true}) {
+    FrameReader reader(1 << 20);
+    reader.ask_for_large();
+    std::vector<std::pair<FrameType, size_t>> seen;
+    for (size_t fed = 0; fed < stream.size();) {
+      const std::span<uint8_t> room = shares ? reader.room(shared_room) : reader.room();
+      EXPECT_LE(room.size(), reader.has_large() ? long_bytes : FrameReader::read_bytes_max + frame_header_bytes);
+      const size_t bytes = std::min(room.size(), stream.size() - fed);
+      std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
+      reader.commit(bytes);
+      fed += bytes;
+      while (const auto frame = reader.next()) {
+        seen.emplace_back(frame->type, frame->body.size());
+        const auto expected = static_cast<uint8_t>(seen.size() / 2);
+        EXPECT_TRUE(std::all_of(frame->body.begin(), frame->body.end(), [=](uint8_t byte) { return byte == expected; }));
+      }
+      if (reader.has_large() && reader.bytes_waiting() == 0) {
+        EXPECT_EQ(reader.give_back().capacity, long_bytes + frame_header_bytes);
+      }
+      if (const size_t wanted = reader.bytes_wanted(); wanted > 0) {
+        EXPECT_EQ(wanted, long_bytes + frame_header_bytes);
+        reader.reserve({std::make_unique<uint8_t[]>(wanted), wanted});
+      }
+      if (!shares) continue;
+      reader.keep();
+      shared_room.fill(0xEE);
+    }
+    using enum FrameType;
+    EXPECT_EQ(seen, (std::vector<std::pair<FrameType, size_t>>{
+                        {heartbeat, 0}, {publish, long_bytes}, {heartbeat, 0}, {publish, long_bytes}, {heartbeat, 0}}));
+  }
+}
+
+TEST(Frame, LessMemoryThanAFrameWantsCannotBeLent) {
+  FrameReader reader(1 << 20);
+  reader.ask_for_large();
+  feed(reader, header(100'000, 3), {});
+  ASSERT_EQ(reader.bytes_wanted(), 100'008u);
+  EXPECT_THROW(reader.reserve({std::make_unique<uint8_t[]>(100'007), 100'007}), std::logic_error);
+}
+
 TEST(Frame, MoreThanTheRoomCannotBeCommitted) {
   FrameReader reader;
   const size_t room = reader.room().size();

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Memory for frames that are longer than a read and have not come whole: shared by the connections, with one limit for all.
+//
+// A frame gets its place at its header and keeps it until it is whole; who finds no room waits, in order, and is not read meanwhile. So
+// every place is given back at some time: nobody who has one waits for another.
+// Belongs to the loop's thread, and outlives its connections.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "broker/wire/frame.h"
+
+namespace n2nq::net {
+
+class FramePlaces {
+ public:
+  /// Memory that nobody has, kept to be used again; beside bytes_max.
+  static constexpr size_t free_bytes_max = 4 * 1024 * 1024;
+
+  class Waiter {
+   public:
+    virtual ~Waiter() = default;
+    /// The same as long as it waits.
+    virtual size_t place_bytes_wanted() const = 0;
+    /// It waits no longer. Not to ask for another place in it.
+    virtual void on_place(wire::LargeBuffer place) = 0;
+  };
+
+  /// `bytes_max` has to be enough for the longest frame and 64 KiB. `on_taken` is told after each place that was taken.
+  FramePlaces(size_t bytes_max, std::function<void()> on_taken) : bytes_max_(bytes_max), on_taken_(std::move(on_taken)) {}
+
+  /// None: the waiter has to wait, and is told.
+  std::optional<wire::LargeBuffer> take(Waiter& waiter);
+  void forget(Waiter& waiter);
+  void give_back(wire::LargeBuffer place);
+  size_t bytes_taken() const { return bytes_taken_; }
+  size_t waiting() const { return waiting_.size(); }
+
+ private:
+  /// Places come in steps of this, so that one that was given back fits the next frame.
+  static constexpr size_t step_bytes = 64 * 1024;
+  static size_t rounded(size_t bytes) { return (bytes + step_bytes - 1) / step_bytes * step_bytes; }
+  bool has_room_for(const Waiter& waiter) const { return rounded(waiter.place_bytes_wanted()) <= bytes_max_ - bytes_taken_; }
+  wire::LargeBuffer make(const Waiter& waiter);
+  void serve();
+
+  const size_t bytes_max_;
+  const std::function<void()> on_taken_;
+  size_t bytes_taken_ = 0;
+  std::deque<Waiter*> waiting_;  // at most one for each connection
+  std::vector<wire::LargeBuffer> free_;
+  size_t free_bytes_ = 0;
+};
+
+}  // namespace n2nq::net
