@@ -130,7 +130,8 @@ bool IndexSet::RunIterator::take_next(Run& run) {
 }
 
 bool IndexSet::add(uint64_t index) {
-  if (!pieces_.empty() && !pieces_.back().words && index == pieces_.back().to + 1 && index != 0) {  // by far the most frequent: the next one
+  // By far the most frequent: the next one.
+  if (!pieces_.empty() && !pieces_.back().words && index == pieces_.back().to + 1 && index != 0) {
     pieces_.back().to = index;
     ++count_;
     return true;
