@@ -151,7 +151,7 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
   if (!settings.senders.messages && !settings.senders.duration_s && problem.isEmpty()) {
     problem = "runs of a test case end by themselves: give senders.messages or senders.duration_s";
   }
-  point.key = settings_sha256(settings);
+  if (point.not_run.isEmpty()) point.key = settings_sha256(settings);
   return point;
 }
 

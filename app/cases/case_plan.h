@@ -28,7 +28,7 @@ struct CasePoint {
   std::vector<CaseValue> values;  // by axis
   QString label;                  // "broadcaster, external, 0.1 s, 50"
   Settings settings;              // of repeat 1
-  std::string key;                // of the settings of repeat 1
+  std::string key;                // of the settings of repeat 1; empty: it cannot be run
   QString not_run;                // why it cannot be run; empty: it can
   bool runs_here = false;         // an external set for which there are no hosts
 };

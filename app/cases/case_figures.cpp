@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "app/results/run_figures.h"
+#include "app/results/statistics.h"
+#include "app/results/stored_run.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::size_t repeats_for_interval = 3;
+constexpr double samples_above_min = 10;
+constexpr double percentile_end = 10'000;  // 99.99 %
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// "Latency, mean of the lowest 95 %".
+QString title_of_path(const std::string& path) {
+  const auto dot = path.rfind('.');
+  const std::string group = path.substr(0, dot), part = dot == std::string::npos ? std::string() : path.substr(dot + 1);
+  const std::map<std::string, QString> groups = {{"latency_us", "Latency"}, {"latency_from_plan_us", "Latency from plan"}, {"lag_us", "Lag"},
+                                                 {"delay_ms", "Delay"}, {"rates", "Rate"}};
+  const std::map<std::string, QString> parts = {{"mean_lowest_95", "mean of the lowest 95 %"}, {"mean", "mean"}, {"p50", "median"}, {"p90", "90th percentile"},
+                                                {"p95", "95th percentile"}, {"p99", "99th percentile"}, {"p99_9", "99.9th percentile"}, {"max", "slowest"},
+                                                {"sent_per_s", "messages sent"}, {"received_per_s", "deliveries"}};
+  const auto known = groups.find(group);
+  const auto what = parts.find(part);
+  return known == groups.end() || what == parts.end() ? text_of(path) : known->second + ", " + what->second;
+}
+
+/// Samples above a percentile, as a share; 1: the path names none.
+double share_above(const std::string& path) {
+  for (const auto& [end, share] : {std::pair(".p50", 0.5), {".p90", 0.1}, {".p95", 0.05}, {".p99", 0.01}, {".p99_9", 0.001}}) {
+    if (path.ends_with(end)) return share;
+  }
+  return 1;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+class CaseDrawing {
+ public:
+  CaseDrawing(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results, const CaseFigure& asked)
+      : plan_(plan), schedule_(schedule), results_(results), asked_(asked), points_(schedule.points(results)) {
+    points_.erase(std::remove_if(points_.begin(), points_.end(), [this](const MeasuredPoint& point) { return !is_shown(point.point); }), points_.end());
+  }
+
+  Figure figure() {
+    out_.id = text_of(asked_.id);
+    out_.title = text_of(asked_.title);
+    for (const MeasuredPoint& point : points_) {
+      const QString name = series_of(point.point);
+      if (!series_.contains(name)) names_ += name;
+      series_[name].push_back(&point);
+    }
+    asked_.kind == CaseFigure::Kind::lines ? add_lines() : add_percentiles();
+    for (const CaseKnown& known : asked_.known) {
+      out_.references.push_back({.text = text_of(known.text), .x = known.x, .y = known.y, .series = text_of(known.series)});
+    }
+    if (plan_.seeks_knee()) add_knees();
+    add_remarks();
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t axis_place(const std::string& id) const {
+    const auto& axes = plan_.file().axes;
+    return static_cast<std::size_t>(std::find_if(axes.begin(), axes.end(), [&](const CaseAxis& axis) { return axis.id == id; }) - axes.begin());
+  }
+  bool is_load(const std::string& id) const { return plan_.seeks_knee() && plan_.file().knee->axis == id; }
+
+  bool is_shown(const CasePoint& point) const {
+    return std::all_of(asked_.where.begin(), asked_.where.end(), [&](const auto& held) {
+      // Which loads there are is not the file's to say there.
+      if (is_load(held.first)) return true;
+      const std::string& name = point.values[axis_place(held.first)].name;
+      return std::find(held.second.begin(), held.second.end(), name) != held.second.end();
+    });
+  }
+
+  QString series_of(const CasePoint& point) const {
+    QStringList names;
+    for (const std::string& axis : asked_.series) names += text_of(point.values[axis_place(axis)].name);
+    return names.join(", ");
+  }
+
+  FigureSeries& add_series(const QString& name) {
+    FigureSeries& series = out_.series.emplace_back();
+    series.name = name;
+    const auto& points = series_[name];
+    const bool none = std::all_of(points.begin(), points.end(), [](const MeasuredPoint* point) { return !point->point.not_run.isEmpty(); });
+    if (none) series.not_run = points.front()->point.not_run;
+    return series;
+  }
+
+  void add_lines() {
+    const std::size_t place = axis_place(asked_.x);
+    const CaseAxis& axis = plan_.file().axes[place];
+    const bool numbers = is_load(axis.id) || axis.has_numbers(plan_.choice().scale);
+    out_.x = {.title = text_of(axis.title), .unit = text_of(axis.unit)};
+    if (!numbers) {
+      out_.kind = Figure::Kind::bars;
+      for (const CaseValue& value : axis.at(plan_.choice().scale)) out_.x.names += text_of(value.name);
+    }
+    out_.y = {.title = asked_.y_title.empty() ? title_of_path(asked_.y) : text_of(asked_.y_title),
+              .unit = text_of(std::string(unit_of_path(asked_.y))),
+              .logarithmic = asked_.y_logarithmic,
+              .from_zero = !asked_.y_logarithmic};
+    for (const QString& name : names_) {
+      FigureSeries& series = add_series(name);
+      for (const MeasuredPoint* point : series_[name]) {
+        if (point->repeats.empty()) continue;
+        const CaseValue& value = point->point.values[place];
+        FigurePoint drawn = drawn_point(*point);
+        drawn.x = numbers ? value.number.value_or(0) : static_cast<double>(out_.x.names.indexOf(text_of(value.name)));
+        series.points.push_back(std::move(drawn));
+      }
+      std::stable_sort(series.points.begin(), series.points.end(), [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+    }
+  }
+
+  FigurePoint drawn_point(const MeasuredPoint& point) const {
+    FigurePoint out;
+    std::vector<double> values;
+    double samples = 0;
+    for (const CaseRunResult* run : point.repeats) {
+      const double value = run->values.at(asked_.y);
+      if (!std::isnan(value)) values.push_back(value);
+      out.clock_bound = std::max(out.clock_bound, asked_.y.starts_with("latency") ? run->clock_bound_us : 0);
+      samples = std::max(samples, run->samples);
+      out.folders += run->folder;
+    }
+    out.repeats = static_cast<int>(point.repeats.size());
+    out.few_samples = share_above(asked_.y) < 1 && samples * share_above(asked_.y) < samples_above_min;
+    out.why = why_of(point);
+    if (values.empty()) {
+      if (out.why.isEmpty()) out.why = "no run gave such a figure";
+      return out;
+    }
+    out.y = median(values);
+    if (values.size() >= repeats_for_interval) {
+      const Spread interval = bootstrap_interval(values);
+      out.low = std::min(interval.low, out.y);
+      out.high = std::max(interval.high, out.y);
+    }
+    return out;
+  }
+
+  QString why_of(const MeasuredPoint& point) const {
+    int marked = 0;
+    QString first;
+    for (const CaseRunResult* run : point.repeats) {
+      const QString why = results_.why(*run);
+      if (!why.isEmpty() && marked++ == 0) first = why;
+    }
+    return marked > 1 ? QString("%1 (and %2 more of %3 runs)").arg(first).arg(marked - 1).arg(point.repeats.size()) : first;
+  }
+
+  void add_percentiles() {
+    out_.x = {.title = "Percentile", .percentiles = true};
+    out_.y = {.title = "Latency", .unit = QString::fromUtf8("µs"), .logarithmic = true};
+    bool several = false;
+    for (const QString& name : names_) {
+      FigureSeries& series = add_series(name);
+      for (const MeasuredPoint* point : series_[name]) {
+        if (point->repeats.empty()) continue;
+        several = several || point->repeats.size() > 1;
+        add_curve(*middle_of(*point), why_of(*point), series);
+      }
+    }
+    out_.remarks += "Grey: fewer than 10 samples above that percentile.";
+    if (several) out_.remarks += "Of several repeats the middle one is drawn, by the mean of its lowest 95 %.";
+  }
+
+  static const CaseRunResult* middle_of(const MeasuredPoint& point) {
+    std::vector<const CaseRunResult*> runs = point.repeats;
+    const auto value = [](const CaseRunResult* run) { return run->values.at("latency_us.mean_lowest_95"); };
+    std::sort(runs.begin(), runs.end(), [&](const CaseRunResult* a, const CaseRunResult* b) { return value(a) < value(b); });
+    return runs[(runs.size() - 1) / 2];
+  }
+
+  static void add_curve(const CaseRunResult& run, const QString& why, FigureSeries& series) {
+    const auto rows = read_hgrm(run.folder + "/latency.hgrm");
+    const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
+    for (const PercentileRow& row : rows) {
+      if (row.inverse_rest > percentile_end * 1.01) break;
+      FigurePoint point;
+      point.x = row.inverse_rest;
+      point.y = row.value_us;
+      point.clock_bound = run.clock_bound_us;
+      point.few_samples = total / row.inverse_rest < samples_above_min;
+      point.folders = {run.folder};
+      series.points.push_back(std::move(point));
+    }
+    // One mark for the run, not one for each of its percentiles.
+    if (!series.points.empty()) series.points.front().why = why;
+  }
+
+  void add_knees() {
+    const CaseAxis& axis = *plan_.file().find_axis(plan_.file().knee->axis);
+    for (const MeasuredCurve& curve : schedule_.curves(results_)) {
+      if (!is_shown(curve.first) || curve.knee.next) continue;
+      const QString name = asked_.x == axis.id ? series_of(curve.first) : curve.first.label;
+      FigureReference knee;
+      knee.text = (name.isEmpty() ? QString() : name + ": ") + curve.knee.words(text_of(axis.title).toLower());
+      if (asked_.x == axis.id && curve.knee.low > 0 && curve.knee.high > 0) knee.x = (curve.knee.low + curve.knee.high) / 2 / axis.divide;
+      knee.series = name;
+      out_.references.push_back(std::move(knee));
+    }
+  }
+
+  void add_remarks() {
+    for (const std::string& remark : asked_.remarks) out_.remarks += text_of(remark);
+    const auto any = [this](auto&& is) {
+      return std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) { return !point.repeats.empty() && is(point); });
+    };
+    if (any([](const MeasuredPoint& point) { return point.point.runs_here; })) {
+      out_.remarks += "External services ran on this machine, as no hosts were given.";
+    }
+    if (any([](const MeasuredPoint& point) { return point.repeats.front()->one_machine; })) {
+      out_.remarks += "These hosts are one machine and share its cores: what the location does is not to be seen here.";
+    }
+    if (plan_.choice().scale == Scale::quick) out_.remarks += "Scale quick: short runs, to see the shape.";
+    for (const MeasuredPoint& point : points_) {
+      if (point.repeats.empty()) continue;
+      out_.remarks += "Machine: " + point.repeats.front()->machine + '.';
+      break;
+    }
+  }
+
+  const CasePlan& plan_;
+  const CaseSchedule& schedule_;
+  const CaseResults& results_;
+  const CaseFigure& asked_;
+  std::vector<MeasuredPoint> points_;
+  QStringList names_;
+  std::map<QString, std::vector<const MeasuredPoint*>> series_;
+  Figure out_;
+};
+
+}  // namespace
+
+Figure case_figure(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results, std::size_t which) {
+  return CaseDrawing(plan, schedule, results, plan.file().figures[which]).figure();
+}
+
+std::vector<Figure> case_figures(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
+  std::vector<Figure> out;
+  for (std::size_t i = 0; i < plan.file().figures.size(); ++i) out.push_back(case_figure(plan, schedule, results, i));
+  return out;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_folder.h"
+
+#include <QCryptographicHash>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/control/run_folder.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int same_name_max = 1000, label_chars_max = 60;
+constexpr qint64 state_bytes_max = 1 << 20;
+const QString case_yaml = QStringLiteral("/case.yaml"), case_json = QStringLiteral("/case.json");
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// Letters, digits, points and dashes alone: "broadcaster-external-0.1-s-50".
+QString slug(const QString& text) {
+  QString out;
+  for (const QChar letter : text) {
+    const bool plain = (letter >= u'a' && letter <= u'z') || (letter >= u'A' && letter <= u'Z') || (letter >= u'0' && letter <= u'9') || letter == u'.';
+    if (plain) {
+      out += letter;
+    } else if (!out.isEmpty() && !out.endsWith('-')) {
+      out += '-';
+    }
+  }
+  while (out.endsWith('-')) out.chop(1);
+  return out.left(label_chars_max);
+}
+
+QString make_folder(const QString& parent, const QString& exact, const QString& name, QString& error) {
+  if (!exact.isEmpty()) {
+    const QDir folder(exact);
+    if (QFileInfo(exact).exists() && !QFileInfo(exact).isDir()) return error = exact + " is a file: name a folder that does not exist yet", QString();
+    if (folder.exists() && !folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
+      return error = QString("The folder %1 is not empty: name one that does not exist yet, or go on with the case in it by --resume").arg(exact), QString();
+    }
+    if (!QDir().mkpath(exact)) return error = QString("Cannot make the folder %1: is it writable?").arg(exact), QString();
+    return QFileInfo(exact).absoluteFilePath();
+  }
+  if (!QDir().mkpath(parent)) return error = "Cannot make the folder " + parent, QString();
+  for (int i = 1; i <= same_name_max; ++i) {
+    const QString path = QDir(parent).absoluteFilePath(i == 1 ? name : QString("%1-%2").arg(name).arg(i));
+    if (QDir().mkdir(path)) return path;
+    if (!QFileInfo::exists(path)) break;
+  }
+  error = QString("Cannot make the folder %1/%2: is it writable?").arg(parent, name);
+  return {};
+}
+
+Json hosts_json(const std::optional<CaseHosts>& hosts) {
+  if (!hosts) return nullptr;
+  return {{"broker", hosts->broker}, {"senders", hosts->senders}, {"receivers", hosts->receivers}};
+}
+
+/// Empty: `problem` says what is wrong.
+std::optional<Json> read_state(const QString& folder, QString& problem) {
+  QFile file(folder + case_json);
+  if (!file.open(QIODevice::ReadOnly)) return problem = folder + " has no case.json: it is not the folder of a test case", std::nullopt;
+  const auto state = Json::parse(file.read(state_bytes_max).toStdString(), nullptr, false);
+  if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
+    return problem = file.fileName() + " is not what n2nq-bench writes", std::nullopt;
+  }
+  if (state.at("format").get<int>() > case_format) {
+    return problem = QString("%1 has format %2, which is newer than this program's %3: use a newer n2nq-bench")
+                         .arg(file.fileName())
+                         .arg(state.at("format").get<int>())
+                         .arg(case_format),
+           std::nullopt;
+  }
+  return state;
+}
+
+}  // namespace
+
+QString build_of_programs(const QString& programs_folder) {
+  QCryptographicHash hash(QCryptographicHash::Sha256);
+  for (const char* program : {"n2nq-broker", "n2nq-senders", "n2nq-receivers"}) {
+    QFile file(programs_folder + '/' + program);
+    if (file.open(QIODevice::ReadOnly)) hash.addData(&file);
+  }
+  return QString("%1 %2").arg(N2NQ_VERSION, QString::fromLatin1(hash.result().toHex().left(16)));
+}
+
+std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan, const QString& build,
+                                           const QDateTime& now, QString& error) {
+  const QString own_name =
+      QString("%1-case-%2-%3").arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(text_of(name)), text_of(std::string(scale_word(plan.choice().scale))));
+  CaseFolder folder;
+  folder.path_ = make_folder(parent, exact, own_name, error);
+  if (folder.path_.isEmpty()) return {};
+  folder.name_ = name;
+  folder.file_ = plan.file();
+  folder.choice_ = plan.choice();
+  folder.build_ = build;
+  folder.begun_ = now;
+  if (!QDir().mkpath(folder.path_ + "/runs")) return error = "Cannot make the folder " + folder.path_ + "/runs", std::nullopt;
+  error = write_whole(folder.path_ + case_yaml, QByteArray::fromStdString(plan.file().text));
+  // Last: a folder with a state is a whole one.
+  if (error.isEmpty()) error = folder.write_state();
+  return error.isEmpty() ? std::optional(folder) : std::nullopt;
+}
+
+QString CaseFolder::write_state() const {
+  const auto number = [](const auto& value) { return value ? Json(*value) : Json(); };
+  const Json state = {{"format", case_format},
+                      {"case", name_},
+                      {"title", file_.title},
+                      {"scale", std::string(scale_word(choice_.scale))},
+                      {"repeats", number(choice_.repeats)},
+                      {"warm_up_s", number(choice_.warm_up_s)},
+                      {"hosts", hosts_json(choice_.hosts)},
+                      {"begun", begun_.toUTC().toString(Qt::ISODate).toStdString()},
+                      {"build", build_.toStdString()}};
+  return write_whole(path_ + case_json, QByteArray::fromStdString(state.dump(2) + '\n'));
+}
+
+std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error) {
+  const auto state = read_state(folder, error);
+  if (!state) return {};
+  ReadCase read = read_case_file((folder + case_yaml).toStdString());
+  if (!read.file) return error = text_of(read.errors.front().text()), std::nullopt;
+  CaseFolder out;
+  out.path_ = QFileInfo(folder).absoluteFilePath();
+  out.file_ = std::move(*read.file);
+  try {
+    out.name_ = state->at("case").get<std::string>();
+    out.build_ = text_of(state->at("build").get<std::string>());
+    out.begun_ = QDateTime::fromString(text_of(state->at("begun").get<std::string>()), Qt::ISODate);
+    const auto scale = std::find(scale_words().begin(), scale_words().end(), state->at("scale").get<std::string>());
+    if (scale == scale_words().end()) return error = folder + case_json + " names a scale that there is not", std::nullopt;
+    out.choice_.scale = static_cast<Scale>(scale - scale_words().begin());
+    if (const Json& repeats = state->at("repeats"); !repeats.is_null()) out.choice_.repeats = std::clamp(repeats.get<int>(), 1, case_repeats_max);
+    if (const Json& warm_up = state->at("warm_up_s"); !warm_up.is_null()) out.choice_.warm_up_s = warm_up.get<double>();
+    if (const Json& hosts = state->at("hosts"); !hosts.is_null()) {
+      out.choice_.hosts = CaseHosts{hosts.at("broker"), hosts.at("senders"), hosts.at("receivers")};
+    }
+  } catch (const Json::exception&) {
+    return error = folder + case_json + " is not what n2nq-bench writes", std::nullopt;
+  }
+  return out;
+}
+
+QString CaseFolder::newest(const QString& parent, const std::string& name, Scale scale) {
+  QString found;
+  QDateTime begun;
+  for (const QFileInfo& info : QDir(parent).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    if (!is_one(info.filePath())) continue;
+    QString ignored;
+    const auto state = read_state(info.filePath(), ignored);
+    if (!state || state->value("case", "") != name || state->value("scale", "") != scale_word(scale)) continue;
+    const QDateTime at = QDateTime::fromString(text_of(state->value("begun", "")), Qt::ISODate);
+    if (found.isEmpty() || at >= begun) found = info.absoluteFilePath(), begun = at;
+  }
+  return found;
+}
+
+bool CaseFolder::is_one(const QString& folder) {
+  return QFileInfo::exists(folder + case_json) && QFileInfo::exists(folder + case_yaml);
+}
+
+QString CaseFolder::accept_build(const QString& build) {
+  build_ = build;
+  return write_state();
+}
+
+QString CaseFolder::lock() {
+  auto lock = std::make_shared<QLockFile>(path_ + "/case.lock");
+  lock->setStaleLockTime(0);  // its process is asked for, not the time
+  if (lock->tryLock(0)) return lock_ = std::move(lock), QString();
+  qint64 pid = 0;
+  QString host, program;
+  if (lock->getLockInfo(&pid, &host, &program)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
+  return QString("Cannot make %1/case.lock: is the folder writable?").arg(path_);
+}
+
+QString CaseFolder::next_run_folder(const ScheduledRun& run) const {
+  int number = 0;
+  for (const QString& name : QDir(path_ + "/runs").entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    number = std::max(number, name.section('-', 0, 0).toInt());
+  }
+  return QString("%1/runs/%2-%3-r%4").arg(path_).arg(number + 1, 4, 10, QLatin1Char('0')).arg(slug(run.label)).arg(run.repeat);
+}
+
+CaseResults CaseFolder::read_results(const CasePlan& plan, QStringList* unreadable) const {
+  CaseResults out;
+  for (const QFileInfo& info : QDir(path_ + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+    if (!QFileInfo::exists(info.filePath() + "/summary.json")) continue;  // broken off
+    QString problem;
+    auto result = read_case_run(info.absoluteFilePath(), plan, problem);
+    if (result) {
+      out.add(std::move(*result));
+    } else if (unreadable) {
+      *unreadable += problem;
+    }
+  }
+  return out;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_results.h"
+
+#include <QDateTime>
+#include <algorithm>
+#include <cmath>
+
+#include "app/cases/knee.h"
+#include "app/results/run_digest.h"
+#include "app/results/stored_run.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double busy_load_per_core = 2;
+constexpr double floor_moved = 2;
+constexpr std::size_t floors_min = 3;
+constexpr std::size_t trend_bins = 10;
+const char* const roles[] = {"broker", "senders", "receivers"};
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+double number_at(const Json& summary, const std::string& pointer) {
+  const Json value = summary.value(Json::json_pointer(pointer), Json());
+  return value.is_number() ? value.get<double>() : std::nan("");
+}
+
+double figure_or_nan(const Json& summary, const std::string& path) {
+  return figure_at(summary, path).value_or(std::nan(""));
+}
+
+/// A host that was busy before the run began.
+QString busy_host(const Json& summary) {
+  for (const char* role : roles) {
+    const std::string host = std::string("/environment/hosts/") + role;
+    const double load = number_at(summary, host + "/load_1min"), cores = number_at(summary, host + "/cores");
+    if (load > busy_load_per_core * cores) return QString("host busy: a load of %1 on %2 cores before the run").arg(load, 0, 'f', 1).arg(cores);
+  }
+  return {};
+}
+
+/// Hosts of different names, one boot: pretend hosts, which share their cores.
+bool is_one_machine(const Json& summary) {
+  QStringList names, boots;
+  for (const char* role : roles) {
+    names += text_of(summary.value(Json::json_pointer(std::string("/settings/") + role + "/host"), std::string()));
+    const Json boot = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role + "/boot_id"), Json());
+    boots += boot.is_string() ? text_of(boot.get<std::string>()) : "unknown " + names.last();
+  }
+  names.removeDuplicates();
+  return names.size() > 1 && boots.removeDuplicates() > 0 && boots.size() < names.size();
+}
+
+QString machine_of(const Json& summary) {
+  const Json host = summary.value(Json::json_pointer("/environment/hosts/broker"), Json());
+  if (!host.is_object()) return {};
+  return QString("%1 cores, %2, kernel %3").arg(host.value("cores", 0)).arg(text_of(host.value("cpu", "")), text_of(host.value("kernel", "")));
+}
+
+/// The slices of a run in as many bins as a trend is looked for in: medians of the latency, the last count of what is in flight. What
+/// came behind the last message that was due is left out: there a backlog only shrinks.
+LoadSigns signs_of(const StoredRun& run, const RunDigest& digest) {
+  LoadSigns signs;
+  const double planned_s = figure_or_nan(run.summary, "rates.over_s");
+  for (std::size_t bin = 0; bin < trend_bins; ++bin) {
+    const double from_s = planned_s * static_cast<double>(bin) / trend_bins, to_s = planned_s * static_cast<double>(bin + 1) / trend_bins;
+    std::vector<double> latencies;
+    double in_flight = std::nan("");
+    for (const TimeSlice& slice : digest.slices) {
+      if (slice.from_s < from_s || slice.from_s >= to_s) continue;
+      if (!std::isnan(slice.from_plan_p50_us)) latencies.push_back(slice.from_plan_p50_us);
+      in_flight = static_cast<double>(slice.in_flight);
+    }
+    std::sort(latencies.begin(), latencies.end());
+    signs.from_plan_us.push_back(latencies.empty() ? std::nan("") : latencies[latencies.size() / 2]);
+    signs.in_flight.push_back(in_flight);
+  }
+  signs.from_plan_p99_us = figure_or_nan(run.summary, "latency_from_plan_us.p99");
+  signs.plan_kept = run.summary.value(Json::json_pointer("/plan/kept"), Json()) != Json(false);
+  for (const char* given_up : {"expired", "parked", "cut_off"}) {
+    signs.copies_given_up = signs.copies_given_up || figure_or_nan(run.summary, std::string("ledger.total.") + given_up) > 0;
+  }
+  return signs;
+}
+
+void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out) {
+  QString problem;
+  const auto digest = digest_of(run, problem);
+  if (!digest) {
+    out.keeps_up = false;
+    out.load_why = problem;
+    return;
+  }
+  const LoadVerdict verdict = judge_load(signs_of(run, *digest), plan.file().knee->p99_max_us);
+  out.keeps_up = verdict.keeps_up;
+  out.load_why = verdict.why;
+}
+
+QString mark_of(const CaseRunResult& run, const Json& summary) {
+  if (run.verdict != "clean" && run.verdict != "stopped") return run.verdict + (run.reasons.isEmpty() ? QString() : ": " + run.reasons.first());
+  return busy_host(summary);
+}
+
+}  // namespace
+
+std::vector<std::string> paths_of(const CasePlan& plan) {
+  std::vector<std::string> out = {"latency_us.mean_lowest_95"};
+  for (const CaseFigure& figure : plan.file().figures) {
+    if (!figure.y.empty() && std::find(out.begin(), out.end(), figure.y) == out.end()) out.push_back(figure.y);
+  }
+  return out;
+}
+
+std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan& plan, QString& problem) {
+  const auto run = read_run(folder, problem);
+  if (!run) return {};
+  const ReadSettings settings = read_settings_file((folder + "/settings.yaml").toStdString());
+  if (!settings.settings) return problem = text_of(settings.errors.front().text()), std::nullopt;
+  const Json& summary = run->summary;
+  CaseRunResult out;
+  out.sha256 = settings_sha256(*settings.settings);
+  out.folder = run->folder;
+  out.verdict = text_of(run->verdict());
+  for (const Json& reason : summary.at("reasons")) out.reasons += text_of(reason.get<std::string>());
+  for (const std::string& path : paths_of(plan)) out.values[path] = figure_or_nan(summary, path);
+  const double bound = figure_or_nan(summary, "latency_us.bound_us");
+  out.clock_bound_us = std::isnan(bound) ? 0 : bound;
+  out.samples = figure_or_nan(summary, "latency_us.count");
+  const auto instant = [&](const char* key) { return QDateTime::fromString(text_of(summary.value(key, std::string())), Qt::ISODateWithMs); };
+  out.duration_s = static_cast<double>(instant("started").msecsTo(instant("ended"))) / 1e3;
+  out.planned_s = CasePlan::seconds_of(*settings.settings, 0);
+  const double echo_ns = number_at(summary, "/environment/floor/senders/loopback_echo_p50_ns");
+  out.echo_ns = std::isnan(echo_ns) ? 0 : echo_ns;
+  out.one_machine = is_one_machine(summary);
+  out.machine = machine_of(summary);
+  out.marked = mark_of(out, summary);
+  out.counts = out.verdict != "stopped" && figure_or_nan(summary, "plan.attempted_messages") > 0;
+  if (plan.seeks_knee() && out.counts) judge(*run, plan, out);
+  return out;
+}
+
+void CaseResults::add(CaseRunResult result) {
+  if (result.counts) latest_.insert_or_assign(result.sha256, std::move(result));
+}
+
+const CaseRunResult* CaseResults::find(const std::string& sha256) const {
+  const auto found = latest_.find(sha256);
+  return found == latest_.end() ? nullptr : &found->second;
+}
+
+QString CaseResults::why(const CaseRunResult& result) const {
+  if (!result.marked.isEmpty() || result.echo_ns <= 0) return result.marked;
+  std::vector<double> floors;
+  for (const auto& [sha256, each] : latest_) {
+    if (each.echo_ns > 0) floors.push_back(each.echo_ns);
+  }
+  if (floors.size() < floors_min) return {};
+  const auto middle = floors.begin() + static_cast<std::ptrdiff_t>(floors.size() / 2);
+  std::nth_element(floors.begin(), middle, floors.end());
+  if (result.echo_ns < floor_moved * *middle) return {};
+  return QString("floor moved: an echo over loopback took %1 µs before this run, %2 µs before the others")
+      .arg(result.echo_ns / 1e3, 0, 'f', 1)
+      .arg(*middle / 1e3, 0, 'f', 1);
+}
+
+double CaseResults::overhead_s(double otherwise) const {
+  if (latest_.empty()) return otherwise;
+  double sum_s = 0;
+  for (const auto& [sha256, each] : latest_) sum_s += std::max(0.0, each.duration_s - each.planned_s);
+  return sum_s / static_cast<double>(latest_.size());
+}
+
+std::vector<const CaseRunResult*> CaseResults::all() const {
+  std::vector<const CaseRunResult*> out;
+  for (const auto& [sha256, each] : latest_) out.push_back(&each);
+  return out;
+}
+
+int CaseResults::marked() const {
+  return static_cast<int>(std::count_if(latest_.begin(), latest_.end(), [this](const auto& each) { return !why(each.second).isEmpty(); }));
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the finished runs of a test case came to, as far as its figures and its order need it. Any thread; reading takes a moment per run.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cases/case_plan.h"
+
+namespace n2nq::app {
+
+struct CaseRunResult {
+  std::string sha256;  // which run of the plan it is
+  QString folder;      // absolute
+  QString verdict;
+  QStringList reasons;
+  QString marked;                        // why it is not to be trusted like others; empty: nothing is wrong with it
+  std::map<std::string, double> values;  // by path in the summary; NaN: the run gave none
+  double clock_bound_us = 0;             // of its latencies
+  double samples = 0;                    // of its latencies
+  double duration_s = 0, planned_s = 0;
+  double echo_ns = 0;        // over loopback, before the run; 0: not known
+  bool one_machine = false;  // on hosts of different names that are one machine
+  QString machine;           // "2 cores, Intel …, kernel …"
+  std::optional<bool> keeps_up{};  // where the knee is looked for
+  QString load_why{};              // what says that it does not keep up
+
+  /// Whether it counts: somebody's stop, or that nothing was ever sent, makes it one to be run again.
+  bool counts = false;
+};
+
+/// Which figures are wanted of each run.
+std::vector<std::string> paths_of(const CasePlan& plan);
+/// Empty: the run did not finish, or its files cannot be read; `problem` says why.
+std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan& plan, QString& problem);
+
+class CaseResults {
+ public:
+  /// In the order of their folders: a later run takes the place of an earlier one with the same identity.
+  void add(CaseRunResult result);
+  /// Null: not run yet.
+  const CaseRunResult* find(const std::string& sha256) const;
+  int count() const { return static_cast<int>(latest_.size()); }
+  /// Why the run is marked, also in comparison with the others: a floor twice the usual one.
+  QString why(const CaseRunResult& result) const;
+  /// Seconds that a run takes beyond its plan, as measured; `otherwise` before the first.
+  double overhead_s(double otherwise) const;
+  std::vector<const CaseRunResult*> all() const;
+  int marked() const;
+
+ private:
+  std::map<std::string, CaseRunResult, std::less<>> latest_;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_runner.h"
+
+#include <QFileInfo>
+#include <algorithm>
+#include <utility>
+
+namespace n2nq::app {
+
+CaseRunner::CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent)
+    : QObject(parent),
+      plan_(std::move(plan)),
+      folder_(std::move(folder)),
+      launchers_(std::move(launchers)),
+      options_(options),
+      schedule_(plan_) {
+  reader_.setMaxThreadCount(1);
+  read();
+}
+
+CaseRunner::CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, QObject* parent)
+    : CaseRunner(std::move(plan), std::move(folder), std::move(launchers), Options(), parent) {}
+
+CaseRunner::~CaseRunner() {
+  reader_.waitForDone();
+}
+
+void CaseRunner::read() {
+  reader_.start([this, plan = &plan_, folder = &folder_] {
+    QStringList unreadable;
+    auto results = std::make_shared<CaseResults>(folder->read_results(*plan, &unreadable));
+    QMetaObject::invokeMethod(
+        this,
+        [this, results, unreadable] {
+          results_ = std::move(*results);
+          for (const QString& problem : unreadable) emit message(problem);
+          count();
+          set_state(schedule_.next(results_) ? State::idle : State::done);
+          if (start_wanted_ && state_ == State::idle) {
+            start();
+          } else {
+            emit stood_still();
+          }
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void CaseRunner::start() {
+  start_wanted_ = true;
+  if (state_ == State::pausing) return set_state(State::running);
+  if (state_ != State::idle) return;
+  problem_.clear();
+  failed_starts_ = 0;
+  set_state(State::running);
+  next();
+}
+
+void CaseRunner::pause() {
+  start_wanted_ = false;
+  if (state_ == State::running) set_state(State::pausing);
+}
+
+void CaseRunner::stop_now() {
+  start_wanted_ = false;
+  if (state_ != State::running && state_ != State::pausing && state_ != State::stopping) return;
+  set_state(State::stopping);
+  if (run_) run_->stop_all();
+}
+
+void CaseRunner::run_again(const QString& folder) {
+  if (state_ != State::idle && state_ != State::done) return;
+  const ReadSettings read = read_settings_file((folder + "/settings.yaml").toStdString());
+  if (!read.settings) return emit message(QString::fromStdString(read.errors.front().text()));
+  ScheduledRun again{QString::fromStdString(read.settings->title).section(": ", 1), 1, *read.settings, settings_sha256(*read.settings)};
+  for (const MeasuredPoint& point : schedule_.points(results_)) {
+    for (std::size_t i = 0; i < point.repeats.size(); ++i) {
+      if (point.repeats[i]->sha256 == again.sha256) again.label = point.point.label, again.repeat = static_cast<int>(i) + 1;
+    }
+  }
+  problem_.clear();
+  once_ = true;
+  set_state(State::running);
+  begin(again);
+}
+
+void CaseRunner::next() {
+  const auto run = schedule_.next(results_);
+  if (!run || state_ != State::running || std::exchange(once_, false)) return rest();
+  begin(*run);
+}
+
+void CaseRunner::begin(const ScheduledRun& run) {
+  scheduled_ = run;
+  since_begin_.start();
+  RunControl::Options options;
+  options.exact_folder = folder_.next_run_folder(run);
+  options.unattended = true;
+  options.deadlines = options_.deadlines;
+  run_ = std::make_unique<RunControl>(options, launchers_());
+  connect(run_.get(), &RunControl::message, this, [this](const QString& text) {
+    problem_ = text;
+    emit message(text);
+  });
+  connect(run_.get(), &RunControl::figures_changed, this, &CaseRunner::progressed);
+  // Behind the signal: its sender ends with this.
+  connect(run_.get(), &RunControl::finished, this, &CaseRunner::on_run_finished, Qt::QueuedConnection);
+  problem_.clear();
+  run_->set_settings(run.settings);
+  emit run_started();
+  run_->start_all();
+  if (run_->state() != RunState::idle) return;
+  // It has said why it cannot be started at all.
+  run_.reset();
+  scheduled_.reset();
+  rest();
+}
+
+void CaseRunner::on_run_finished() {
+  const QString folder = run_->outcome().folder;
+  problem_.clear();
+  run_.reset();
+  reader_.start([this, folder, plan = &plan_] {
+    QString problem;
+    auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, *plan, problem));
+    QMetaObject::invokeMethod(this, [this, folder, result, problem] { take(folder, std::move(*result), problem); }, Qt::QueuedConnection);
+  });
+}
+
+void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem) {
+  const bool counts = result && result->counts;
+  const bool stopped = state_ == State::stopping;
+  failed_starts_ = counts ? 0 : failed_starts_ + 1;
+  const QString reason = !result ? problem : result->reasons.isEmpty() ? result->verdict : result->reasons.first();
+  if (result) results_.add(std::move(*result));
+  scheduled_.reset();
+  count();
+  emit run_finished(folder);
+  if (!counts && !stopped && failed_starts_ >= options_.failed_starts_max) {
+    problem_ = QString("%1 runs in a row sent nothing: %2").arg(failed_starts_).arg(reason);
+    emit message(problem_);
+    return rest();
+  }
+  next();
+}
+
+void CaseRunner::count() {
+  runs_done_ = schedule_.done(results_);
+  runs_total_ = schedule_.total(results_);
+  left_s_ = schedule_.seconds_left(results_);
+}
+
+double CaseRunner::seconds_left() const {
+  return std::max(0.0, left_s_ - (scheduled_ ? static_cast<double>(since_begin_.elapsed()) / 1e3 : 0));
+}
+
+void CaseRunner::rest() {
+  once_ = false;
+  start_wanted_ = false;
+  set_state(schedule_.next(results_) ? State::idle : State::done);
+  emit stood_still();
+}
+
+void CaseRunner::set_state(State state) {
+  if (state_ == state) return;
+  state_ = state;
+  emit state_changed();
+}
+
+}  // namespace n2nq::app

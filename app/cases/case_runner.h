@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs a test case, run by run, each from a clean state, until all are there. Can be paused after the run in progress, stopped at once, and
+// gone on with, also by another process: what is finished is read from the folder. Lives on one thread and never blocks it; run folders
+// are read on another.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QThreadPool>
+#include <functional>
+#include <memory>
+
+#include "app/cases/case_folder.h"
+#include "app/cases/case_plan.h"
+#include "app/cases/case_schedule.h"
+#include "app/control/run_control.h"
+#include "app/host/launcher.h"
+
+namespace n2nq::app {
+
+class CaseRunner : public QObject {
+  Q_OBJECT
+ public:
+  enum class State { reading, idle, running, pausing, stopping, done };
+  Q_ENUM(State)
+  using MakeLaunchers = std::function<std::unique_ptr<LauncherFactory>()>;
+  struct Options {
+    RunDeadlines deadlines = {};
+    int failed_starts_max = 3;  // in a row: then something is wrong that more runs do not mend
+  };
+
+  /// The folder is locked by whoever made or opened it. Reads what is finished first (state reading).
+  CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent = nullptr);
+  CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, QObject* parent = nullptr);
+  /// A run in progress is killed.
+  ~CaseRunner() override;
+
+  /// Goes on, from idle; while it is still reading, as soon as it can. A pause that was asked for is taken back.
+  void start();
+  /// After the run in progress.
+  void pause();
+  /// In order; a second call kills at once. The run in progress counts as not run.
+  void stop_now();
+  /// One run once more, whatever it came to; the one that is there stays. Only from idle or done.
+  void run_again(const QString& folder);
+
+  State state() const { return state_; }
+  /// Why it went no further by itself; empty: it did not, or all is done.
+  const QString& problem() const { return problem_; }
+  const CasePlan& plan() const { return plan_; }
+  const CaseFolder& folder() const { return folder_; }
+  const CaseSchedule& schedule() const { return schedule_; }
+  const CaseResults& results() const { return results_; }
+  /// The run in progress; null: none.
+  RunControl* run() const { return run_.get(); }
+  const std::optional<ScheduledRun>& scheduled() const { return scheduled_; }
+  int runs_done() const { return runs_done_; }
+  int runs_total() const { return runs_total_; }
+  /// From what was measured so far.
+  double seconds_left() const;
+
+ signals:
+  void state_changed();
+  void run_started();
+  void progressed();                         // of the run in progress, ten times a second
+  void run_finished(const QString& folder);  // results() has it, if it counts
+  void message(const QString& text);
+  void stood_still();  // state became idle or done
+
+ private:
+  void read();
+  void next();
+  void begin(const ScheduledRun& run);
+  void on_run_finished();
+  void take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem);
+  void count();
+  void rest();
+  void set_state(State state);
+
+  CasePlan plan_;
+  CaseFolder folder_;
+  MakeLaunchers launchers_;
+  Options options_;
+  CaseSchedule schedule_;
+  CaseResults results_;
+  State state_ = State::reading;
+  bool start_wanted_ = false;
+  QString problem_;
+  std::unique_ptr<RunControl> run_;
+  std::optional<ScheduledRun> scheduled_;
+  bool once_ = false;  // only this run
+  QElapsedTimer since_begin_;
+  int failed_starts_ = 0;
+  int runs_done_ = 0, runs_total_ = 0;
+  double left_s_ = 0;
+  QThreadPool reader_;
+};
+
+}  // namespace n2nq::app

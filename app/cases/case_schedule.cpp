@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/results/statistics.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int repeats_for_interval = 3;
+constexpr int trials_max = 3;  // of one load
+
+ScheduledRun scheduled(const CasePoint& point, const Settings& settings, int repeat, std::string sha256) {
+  return {point.label, repeat, settings, std::move(sha256)};
+}
+
+}  // namespace
+
+CaseSchedule::CaseSchedule(const CasePlan& plan) : plan_(plan) {
+  const CaseRules& rules = plan.rules();
+  if (!plan.seeks_knee()) planned_ = plan.runs(rules.interval_percent > 0 ? std::max(rules.repeats, rules.repeats_max) : rules.repeats);
+  for (const CaseRun& run : planned_) planned_ids_[plan.points()[run.point].key].push_back(run.sha256);
+}
+
+std::optional<ScheduledRun> CaseSchedule::next(const CaseResults& results) const {
+  if (plan_.seeks_knee()) return next_load(results);
+  for (const CaseRun& run : planned_) {
+    if (results.find(run.sha256)) continue;
+    if (run.repeat > plan_.rules().repeats && is_tight(run.point, results)) continue;
+    return scheduled(plan_.points()[run.point], run.settings, run.repeat, run.sha256);
+  }
+  return {};
+}
+
+/// Whether the interval of the point's first drawn figure is as narrow as asked.
+bool CaseSchedule::is_tight(std::size_t point, const CaseResults& results) const {
+  const auto& figures = plan_.file().figures;
+  const auto drawn = std::find_if(figures.begin(), figures.end(), [](const CaseFigure& figure) { return !figure.y.empty(); });
+  const std::string path = drawn == figures.end() ? paths_of(plan_).front() : drawn->y;
+  std::vector<double> samples;
+  for (const CaseRunResult* run : measured(plan_.points()[point], results).repeats) {
+    if (const double value = run->values.at(path); !std::isnan(value)) samples.push_back(value);
+  }
+  if (samples.size() < repeats_for_interval) return false;
+  const Spread interval = bootstrap_interval(samples);
+  return (interval.high - interval.low) / 2 <= std::abs(trimmed_mean(samples)) * plan_.rules().interval_percent / 100;
+}
+
+MeasuredPoint CaseSchedule::measured(const CasePoint& point, const CaseResults& results) const {
+  MeasuredPoint out{point, {}};
+  if (point.key.empty()) return out;
+  const auto take = [&](const std::string& sha256) {
+    if (const CaseRunResult* run = results.find(sha256)) out.repeats.push_back(run);
+  };
+  if (plan_.seeks_knee()) {
+    for (int repeat = 1; repeat <= trials_max; ++repeat) take(settings_sha256(settings_of_repeat(point.settings, repeat)));
+  } else if (const auto ids = planned_ids_.find(point.key); ids != planned_ids_.end()) {
+    for (const std::string& sha256 : ids->second) take(sha256);
+  }
+  return out;
+}
+
+MeasuredCurve CaseSchedule::curve(const CasePoint& first, const CaseResults& results) const {
+  const CaseKnee& knee = *plan_.file().knee;
+  const KneeSearch search(knee.from, knee.to, knee.within_percent);
+  std::map<double, LoadTrials> tried;
+  std::map<double, MeasuredPoint> points;
+  MeasuredCurve out{.first = first, .knee = {}, .tried = {}};
+  while (true) {
+    out.knee = search.state(tried);
+    if (!out.knee.next || points.contains(*out.knee.next)) break;
+    QString problem;
+    CasePoint point = plan_.at_load(first, *out.knee.next, problem);
+    MeasuredPoint at = measured(point, results);
+    LoadTrials& trials = tried[*out.knee.next];
+    for (const CaseRunResult* run : at.repeats) (run->keeps_up.value_or(false) ? trials.good : trials.bad)++;
+    // Settings that cannot be: no load beyond them can be tried.
+    if (!problem.isEmpty()) trials.bad = 2;
+    points.insert_or_assign(*out.knee.next, std::move(at));
+  }
+  for (auto& [load, point] : points) {
+    if (!point.repeats.empty()) out.tried.push_back(std::move(point));
+  }
+  return out;
+}
+
+std::optional<ScheduledRun> CaseSchedule::next_load(const CaseResults& results) const {
+  for (const std::size_t place : plan_.distinct_points()) {
+    const CasePoint& first = plan_.points()[place];
+    const MeasuredCurve at = curve(first, results);
+    if (!at.knee.next) continue;
+    QString problem;
+    const CasePoint point = plan_.at_load(first, *at.knee.next, problem);
+    const int repeat = static_cast<int>(measured(point, results).repeats.size()) + 1;
+    const Settings settings = settings_of_repeat(point.settings, repeat);
+    return scheduled(point, settings, repeat, settings_sha256(settings));
+  }
+  return {};
+}
+
+int CaseSchedule::done(const CaseResults& results) const {
+  if (plan_.seeks_knee()) {
+    int runs = 0;
+    for (const MeasuredCurve& each : curves(results)) {
+      for (const MeasuredPoint& point : each.tried) runs += static_cast<int>(point.repeats.size());
+    }
+    return runs;
+  }
+  return static_cast<int>(std::count_if(planned_.begin(), planned_.end(), [&](const CaseRun& run) { return results.find(run.sha256) != nullptr; }));
+}
+
+int CaseSchedule::total(const CaseResults& results) const {
+  if (plan_.seeks_knee()) {
+    const CaseKnee& knee = *plan_.file().knee;
+    const int expected = KneeSearch(knee.from, knee.to, knee.within_percent).runs_expected();
+    int runs = 0;
+    for (const MeasuredCurve& each : curves(results)) {
+      int tried = 0;
+      for (const MeasuredPoint& point : each.tried) tried += static_cast<int>(point.repeats.size());
+      runs += each.knee.next ? std::max(expected, tried + 1) : tried;
+    }
+    return runs;
+  }
+  int runs = 0;
+  for (const CaseRun& run : planned_) {
+    const bool there = results.find(run.sha256) != nullptr;
+    runs += there || run.repeat <= plan_.rules().repeats || !is_tight(run.point, results);
+  }
+  return runs;
+}
+
+double CaseSchedule::seconds_left(const CaseResults& results) const {
+  const double overhead_s = results.overhead_s(CasePlan::overhead_first_s);
+  if (plan_.seeks_knee()) {
+    const auto left = next_load(results);
+    return left ? (total(results) - done(results)) * CasePlan::seconds_of(left->settings, overhead_s) : 0;
+  }
+  double seconds = 0;
+  for (const CaseRun& run : planned_) {
+    if (results.find(run.sha256) || (run.repeat > plan_.rules().repeats && is_tight(run.point, results))) continue;
+    seconds += CasePlan::seconds_of(run.settings, overhead_s);
+  }
+  return seconds;
+}
+
+std::vector<MeasuredPoint> CaseSchedule::points(const CaseResults& results) const {
+  std::vector<MeasuredPoint> out;
+  if (!plan_.seeks_knee()) {
+    for (const CasePoint& point : plan_.points()) out.push_back(measured(point, results));
+    return out;
+  }
+  // Curves that share their settings share what was tried.
+  for (const CasePoint& first : plan_.points()) {
+    const MeasuredCurve at = first.key.empty() ? MeasuredCurve() : curve(first, results);
+    if (at.tried.empty()) out.push_back({first, {}});
+    out.insert(out.end(), at.tried.begin(), at.tried.end());
+  }
+  return out;
+}
+
+std::vector<MeasuredCurve> CaseSchedule::curves(const CaseResults& results) const {
+  std::vector<MeasuredCurve> out;
+  for (const std::size_t place : plan_.distinct_points()) out.push_back(curve(plan_.points()[place], results));
+  return out;
+}
+
+}  // namespace n2nq::app

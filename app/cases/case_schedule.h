@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which run of a test case comes next, given those that are there. Pure: after a pause, a crash or another day it follows from the same
+// results, so nothing is run twice and nothing is left out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cases/case_plan.h"
+#include "app/cases/case_results.h"
+#include "app/cases/knee.h"
+
+namespace n2nq::app {
+
+struct ScheduledRun {
+  QString label;  // of its point: "broadcaster, external, 0.1 s, 50"
+  int repeat = 1;
+  Settings settings;
+  std::string sha256;
+};
+
+/// A point with what was measured at it, by repeat.
+struct MeasuredPoint {
+  CasePoint point;
+  std::vector<const CaseRunResult*> repeats;
+};
+
+/// What the search came to on one curve.
+struct MeasuredCurve {
+  CasePoint first;  // at the first load
+  KneeSearch::State knee;
+  std::vector<MeasuredPoint> tried;  // by load
+};
+
+class CaseSchedule {
+ public:
+  /// `plan` lives longer.
+  explicit CaseSchedule(const CasePlan& plan);
+
+  /// Empty: all is done.
+  std::optional<ScheduledRun> next(const CaseResults& results) const;
+  /// Runs that are there, and all that it takes: with a stop rule, and where the knee is looked for, as far as is known yet.
+  int done(const CaseResults& results) const;
+  int total(const CaseResults& results) const;
+  double seconds_left(const CaseResults& results) const;
+
+  /// Each point of the plan with its runs; where the knee is looked for, each load that was tried.
+  std::vector<MeasuredPoint> points(const CaseResults& results) const;
+  /// Only where the knee is looked for.
+  std::vector<MeasuredCurve> curves(const CaseResults& results) const;
+
+ private:
+  bool is_tight(std::size_t point, const CaseResults& results) const;
+  std::optional<ScheduledRun> next_load(const CaseResults& results) const;
+  MeasuredPoint measured(const CasePoint& point, const CaseResults& results) const;
+  MeasuredCurve curve(const CasePoint& first, const CaseResults& results) const;
+
+  const CasePlan& plan_;
+  std::vector<CaseRun> planned_;  // up to the most repeats there may be; empty where the knee is looked for
+  std::map<std::string, std::vector<std::string>> planned_ids_;  // by a point's key, of each repeat: they take long to work out
+};
+
+}  // namespace n2nq::app
