@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
+#include "app/cli/case_command.h"
 #include "app/cli/compare_command.h"
 #include "app/cli/hosts_command.h"
 #include "app/cli/presets_command.h"
@@ -45,6 +46,8 @@ QString page_of(Command command) {
   switch (command) {
     case Command::presets:
       return presets_page(Presets());
+    case Command::cases:
+      return cases_page(CaseLibrary());
     case Command::settings:
       return QString::fromStdString(settings_page());
     case Command::version:
@@ -84,6 +87,7 @@ int main(int argc, char** argv) {
   }
   QCoreApplication application(argc, argv);
   if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
+  if (arguments.command == Command::test_case) return CaseCommand(arguments, terminal).execute();
   if (arguments.command == Command::verify) return verify_runs(arguments, terminal);
   if (arguments.command == Command::compare) return compare_results(arguments, terminal);
   if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);

@@ -152,14 +152,14 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
   return out;
 }
 
-QString CaseFolder::newest(const QString& parent, const std::string& name, Scale scale) {
+QString CaseFolder::newest(const QString& parent, const std::string& name, std::optional<Scale> scale) {
   QString found;
   QDateTime begun;
   for (const QFileInfo& info : QDir(parent).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
     if (!is_one(info.filePath())) continue;
     QString ignored;
     const auto state = read_state(info.filePath(), ignored);
-    if (!state || state->value("case", "") != name || state->value("scale", "") != scale_word(scale)) continue;
+    if (!state || state->value("case", "") != name || (scale && state->value("scale", "") != scale_word(*scale))) continue;
     const QDateTime at = QDateTime::fromString(text_of(state->value("begun", "")), Qt::ISODate);
     if (found.isEmpty() || at >= begun) found = info.absoluteFilePath(), begun = at;
   }

@@ -31,8 +31,8 @@ class CaseFolder {
                                         const QDateTime& now, QString& error);
   /// Opens one that is there. Empty result: `error` says what is wrong with it.
   static std::optional<CaseFolder> open(const QString& folder, QString& error);
-  /// The newest folder below `parent` of this case at this scale; empty: there is none.
-  static QString newest(const QString& parent, const std::string& name, Scale scale);
+  /// The newest folder below `parent` of this case, at this scale or at any; empty: there is none.
+  static QString newest(const QString& parent, const std::string& name, std::optional<Scale> scale);
   /// Whether it is a test case's folder at all.
   static bool is_one(const QString& folder);
 

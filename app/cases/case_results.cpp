@@ -39,7 +39,7 @@ QString busy_host(const Json& summary) {
   for (const char* role : roles) {
     const std::string host = std::string("/environment/hosts/") + role;
     const double load = number_at(summary, host + "/load_1min"), cores = number_at(summary, host + "/cores");
-    if (load > busy_load_per_core * cores) return QString("host busy: a load of %1 on %2 cores before the run").arg(load, 0, 'f', 1).arg(cores);
+    if (load > busy_load_per_core * cores) return QString("host busy before the run: a load above %1 for each core").arg(busy_load_per_core);
   }
   return {};
 }

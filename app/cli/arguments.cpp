@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "app/cli/case_arguments.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -180,6 +181,8 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   // Qt's own options (-platform, -style, …) are for the window.
   if (words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h")) return Arguments{};
   if (words[0] == "run") return RunParser(words).parse();
+  if (words[0] == "case") return parse_case_arguments(words);
+  if (words[0] == "cases") return alone(Command::cases, words);
   if (words[0] == "hosts") return parse_hosts(words);
   if (words[0] == "verify") return parse_folders(Command::verify, words, 1, folders_max);
   if (words[0] == "compare") return parse_folders(Command::compare, words, 2, 8);
@@ -189,7 +192,7 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "hosts", "verify", "compare", "report", "presets", "settings", "--help", "--version"})) +
+         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "case", "cases", "hosts", "verify", "compare", "report", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
@@ -199,6 +202,11 @@ n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--hosts FILE]
                    [--fault WHAT:WHOM@SECONDS]... [--request REQUEST@SECONDS]...
                    [--assert "FIGURE < NUMBER"]... [--strict] [--json]
                             runs once without a window
+n2nq-bench case NAME|FILE.yaml|all [--scale quick|thesis|stress] [--repeats N] [--warm-up SECONDS]
+                   [--out DIR] [--resume [--again] [--accept-build]] [--hosts FILE [--on N2NQ,SENDERS,RECEIVERS]]
+                   [--assert "FIGURE < NUMBER"]... [--strict] [--json]
+                            runs a test case: many runs, and figures of them
+n2nq-bench cases            lists the test cases, with the time each takes
 n2nq-bench hosts list [--hosts FILE] [--json]
                             lists the lab machines
 n2nq-bench hosts check [--hosts FILE] [--port PORT] [--json]
@@ -236,6 +244,21 @@ run
   --strict                  a degraded run ends with exit code 1
   --json                    prints one JSON object per line on stdout and nothing else there: progress once a second,
                             {"progress": ...}, and last the summary
+
+case
+  NAME                      a name from n2nq-bench cases, or its number; all: all of them, one after the other
+  --scale SCALE             quick: the shape in minutes (otherwise); thesis: the numbers of the thesis, three repeats;
+                            stress: every curve until the knee
+  --repeats N               how often each run is made, in place of what the scale says
+  --warm-up SECONDS         traffic before the measurement, in no figure
+  --out DIR                 the case's folder, of all: the folder of their folders (otherwise a new one below
+                            ~/.local/share/n2nq/runs)
+  --resume                  goes on with the case in DIR, or with the newest of that name: what is finished stays
+  --again                   runs the marked runs of that case once more, each beside the first
+  --accept-build            goes on although it was begun with another build of the programs
+  --hosts FILE, --on HOSTS  lab machines for external sets: of N2NQ, senders and receivers (otherwise those that the
+                            case names, of that file); without --hosts external sets run here, or not at all
+  --assert                  every run has to meet it
 
 hosts check
   --port PORT               on which the machines try to reach each other (otherwise a free one)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// `n2nq-bench case` and `n2nq-bench cases`: test cases without a window.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <memory>
+#include <optional>
+
+#include "app/cases/case_library.h"
+#include "app/cases/case_runner.h"
+#include "app/cli/arguments.h"
+#include "app/cli/terminal.h"
+#include "app/host/host_book.h"
+
+namespace n2nq::app {
+
+/// A line for each case, with its runs and the time they take at each scale.
+QString cases_page(const CaseLibrary& library);
+
+class CaseCommand : public QObject {
+  Q_OBJECT
+ public:
+  CaseCommand(Arguments arguments, Terminal& terminal);
+  /// Runs the application's event loop; returns the exit code.
+  int execute();
+
+ private:
+  struct Opened {
+    CasePlan plan;
+    CaseFolder folder;
+  };
+
+  std::vector<LibraryCase> asked() const;
+  std::optional<CasePlan> plan_of(const LibraryCase& asked);
+  std::optional<Opened> open(const LibraryCase& asked);
+  std::optional<Opened> resume(const QString& folder);
+  QString folder_to_resume(const std::string& name) const;
+  bool is_readable(const LibraryCase& asked);
+  /// False: it was interrupted, or could not go on.
+  bool run(Opened opened);
+  bool report();
+  void check_assertions(nlohmann::ordered_json& out);
+  void interrupt();
+  void show_progress();
+  void say(const QString& text) { terminal_.say("n2nq-bench: " + text); }
+
+  Arguments arguments_;
+  Terminal& terminal_;
+  std::unique_ptr<HostBook> book_;
+  CaseRunner::MakeLaunchers launchers_;
+  std::unique_ptr<CaseRunner> runner_;
+  QStringList again_;  // folders that are still to be run once more
+  QElapsedTimer since_progress_;
+  int code_ = 0;
+  bool interrupted_ = false, asking_ = false;
+};
+
+}  // namespace n2nq::app

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Test cases with real processes: killed in the middle and gone on with, shuffled, of another build, stopped, asserted."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import unittest
+
+from bench import BIN, DEADLINE_S, BenchCase, alive, children
+
+CASE = """
+format: 1
+title: Small
+settings: {{ senders: {{ messages: {messages}, delay_ms: 25 }} }}
+axes:
+  size: {{ key: senders.size_bytes, values: [50, 2000] }}
+  services: {{ title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }}
+repeats: {repeats}
+figures:
+  - {{ id: fig-1, title: Latency by services, x: services, y: latency_us.mean_lowest_95, series: size }}
+  - {{ id: fig-2, title: By percentile, kind: percentiles, series: size, where: {{ services: 2 }} }}
+"""
+
+
+class Cases(BenchCase):
+    def write_case(self, messages=10, repeats=2):
+        path = self.folder / "small.yaml"
+        path.write_text(CASE.format(messages=messages, repeats=repeats))
+        return path
+
+    def begin(self, *arguments, bin=BIN):
+        environment = dict(os.environ, XDG_DATA_HOME=str(self.folder / "data"), XDG_CONFIG_HOME=str(self.folder / "config"))
+        process = subprocess.Popen([bin / "n2nq-bench", "case", *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.processes.append(process)
+        return process
+
+    def run_case(self, *arguments, expect_exit=0, bin=BIN):
+        process = self.begin(*arguments, bin=bin)
+        output, self.said = process.communicate(timeout=DEADLINE_S * 3)
+        self.assertEqual(process.returncode, expect_exit, self.said + output)
+        return output
+
+    def runs(self):
+        return sorted((self.folder / "out/runs").iterdir())
+
+    def summary(self, run):
+        return json.loads((run / "summary.json").read_text())
+
+    def finished(self):
+        """Those that came to their end; one that was stopped leaves a summary, too."""
+        with_summary = [run for run in self.runs() if (run / "summary.json").exists()] if (self.folder / "out/runs").exists() else []
+        return [run for run in with_summary if self.summary(run)["verdict"] != "stopped"]
+
+    def identity(self, run):
+        """What tells runs of this case apart; worked out from what was written, not from names."""
+        settings = self.summary(run)["settings"]
+        return settings["senders"]["size_bytes"], settings["senders"]["amount"], settings["receivers"]["amount"], settings["seed"]
+
+    def expect_complete(self):
+        expected = {(size, amount, amount, seed) for size in (50, 2000) for amount in (1, 2) for seed in (1, 2)}
+        self.assertEqual(sorted(map(self.identity, self.finished())), sorted(expected))
+
+    def test_a_killed_case_goes_on(self):
+        case = self.write_case(messages=40)
+        process = self.begin(case, "--scale", "quick", "--out", self.folder / "out")
+        self.wait_for("three finished runs and one on its way", lambda: len(self.finished()) >= 3 and len(self.runs()) > len(self.finished()))
+        started = children(process.pid)
+        process.kill()
+        process.communicate()
+        before = {run: (run / "summary.json").stat().st_mtime_ns for run in self.finished()}
+        lost = [run for run in self.runs() if run not in before]
+        self.wait_for("no process left over", lambda: not any(alive(pid) for pid in started.values()))
+
+        output = self.run_case(case, "--resume", "--out", self.folder / "out", "--json")
+        self.expect_complete()
+        for run, when in before.items():
+            self.assertEqual((run / "summary.json").stat().st_mtime_ns, when, f"{run} was touched")
+        self.assertLessEqual(len(lost), 1)
+        self.assertEqual(len(self.runs()), 8 + len(lost), "nothing is run twice")
+        result = json.loads(output.splitlines()[-1])
+        self.assertEqual(result["runs"]["done"], 8)
+        self.assertIn(f"{len(before)} of 8 runs are there", self.said)
+
+        self.run_case(case, "--resume", "--out", self.folder / "out")
+        self.assertEqual(len(self.runs()), 8 + len(lost), "all are there: nothing is run")
+
+    def test_figures_and_order(self):
+        output = self.run_case(self.write_case(repeats=3), "--out", self.folder / "out", "--json", "--assert", "latency_us.p50 > 0")
+        lines = [json.loads(line) for line in output.splitlines()]
+        self.assertEqual({next(iter(line)) for line in lines[:-1]}, {"progress"})
+        result = lines[-1]
+        self.assertEqual(result["assertions"][0], {"text": "latency_us.p50 > 0", "runs": 12, "unmet": 0, "met": True})
+        drawn, percentiles = result["figures"]
+        self.assertEqual([series["name"] for series in drawn["series"]], ["50 B", "2000 B"])
+        for series in drawn["series"]:
+            self.assertEqual([point["x"] for point in series["points"]], [1, 2])
+            for point in series["points"]:
+                self.assertEqual(point["repeats"], 3)
+                values = sorted(self.summary(pathlib.Path(folder))["latency_us"]["mean_lowest_95"] for folder in point["folders"])
+                self.assertAlmostEqual(point["y"], values[1], places=9, msg="the median of the runs' own summaries")
+                self.assertLessEqual(point["low"], point["y"])
+                self.assertGreaterEqual(point["high"], point["y"])
+        self.assertEqual(len(percentiles["series"]), 2)
+        order = [self.identity(run) for run in self.runs()]
+        blocks = [order[at:at + 4] for at in (0, 4, 8)]
+        for repeat, block in enumerate(blocks, 1):
+            self.assertEqual({identity[3] for identity in block}, {repeat}, "a block is one repeat of all points")
+        points = [[identity[:2] for identity in block] for block in blocks]
+        self.assertEqual(sorted(points[0]), sorted(points[1]))
+        listed = [(50, 1), (50, 2), (2000, 1), (2000, 2)]
+        self.assertTrue(any(block != listed for block in points), "shuffled")
+
+    def test_another_build_is_refused(self):
+        other = self.folder / "bin"
+        other.mkdir()
+        for program in ("n2nq-bench", "n2nq-broker", "n2nq-senders", "n2nq-receivers"):
+            shutil.copy(BIN / program, other)
+        case = self.write_case(messages=40)
+        process = self.begin(case, "--out", self.folder / "out")
+        self.wait_for("a finished run", self.finished)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=DEADLINE_S)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("--resume --out ", said)
+        count = len(self.runs())
+
+        with open(other / "n2nq-broker", "ab") as broker:
+            broker.write(b"\n")  # behind the program's end: it runs all the same
+        self.run_case(case, "--resume", "--out", self.folder / "out", bin=other, expect_exit=2)
+        self.assertIn("was begun with another build", self.said)
+        self.assertEqual(len(self.runs()), count)
+        self.run_case(case, "--resume", "--out", self.folder / "out", "--accept-build", bin=other)
+        self.expect_complete()
+
+    def test_one_bench_at_a_time(self):
+        case = self.write_case(messages=400)
+        process = self.begin(case, "--out", self.folder / "out")
+        self.wait_for("a run", lambda: (self.folder / "out/runs").exists() and self.runs())
+        self.run_case(case, "--resume", "--out", self.folder / "out", expect_exit=2)
+        self.assertIn("Another bench works on", self.said)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=DEADLINE_S)
+        self.assertEqual(process.returncode, 130)
+
+    def test_an_assertion_that_is_not_met(self):
+        self.run_case(self.write_case(repeats=1), "--out", self.folder / "out", "--assert", "latency_us.max < 0.001", expect_exit=1)
+        self.assertIn("--assert latency_us.max < 0.001: not met by 4 of 4 runs, first by ", self.said)
+
+    def test_what_cannot_be_begun(self):
+        case = self.write_case()
+        self.run_case("no-such-case", expect_exit=2)
+        self.assertIn("is not a test case (nearest: ", self.said)
+        self.run_case(case, "--resume", "--out", self.folder / "nowhere", expect_exit=2)
+        self.assertIn("has no case.json", self.said)
+        self.run_case(case, "--scale", "stress", expect_exit=2)
+        self.assertIn("scale stress needs a knee", self.said)
+        case.write_text(case.read_text().replace("services: {", "servces: {"))
+        self.run_case(case, expect_exit=2)
+        self.assertIn('figures[1].x "services" is not an axis of this case; there are size or servces', self.said)
+
+
+if __name__ == "__main__":
+    unittest.main()
