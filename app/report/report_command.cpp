@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/cases/case_folder.h"
 #include "app/cli/run_command.h"
+#include "app/report/case_report.h"
 #include "app/report/report_files.h"
 
 namespace n2nq::app {
@@ -52,7 +54,11 @@ int write_reports(const Arguments& arguments, Terminal& terminal) {
   };
   const bool several = std::any_of(folders.begin(), folders.end(), holds_runs);
   QString error;
-  const auto report = several ? report_of_sides(folders, terminal, error) : report_of_runs(folders, terminal, error);
+  const auto drawn = [&] {
+    if (folders.size() == 1 && CaseFolder::is_one(text_of(folders.front()))) return report_of_case(text_of(folders.front()), error);
+    return several ? report_of_sides(folders, terminal, error) : report_of_runs(folders, terminal, error);
+  };
+  const auto report = drawn();
   if (!report) {
     terminal.say("n2nq-bench: " + error);
     return exit_bad_input;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/report/case_report.h"
+
+#include <QFileInfo>
+#include <cmath>
+
+#include "app/cases/case_figures.h"
+#include "app/cases/case_folder.h"
+#include "app/results/stored_run.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
+  Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .grey = {}};
+  const auto paths = paths_of(plan);
+  for (const std::string& path : paths) table.columns += text_of(path + " (" + unit_of_path(path) + ")");
+  table.columns += {"clock bound (µs)", "marked", "folder"};
+  QStringList seen;
+  for (const MeasuredPoint& point : schedule.points(results)) {
+    // Points with the same settings share their runs.
+    if (point.repeats.empty() || seen.contains(point.repeats.front()->folder)) continue;
+    seen += point.repeats.front()->folder;
+    double repeat = 0;
+    for (const CaseRunResult* run : point.repeats) {
+      std::vector<Cell> row{point.point.label, ++repeat, run->verdict};
+      for (const std::string& path : paths) row.push_back(std::isnan(run->values.at(path)) ? Cell() : Cell(run->values.at(path)));
+      row.push_back(run->clock_bound_us);
+      row.push_back(results.why(*run));
+      row.push_back(QFileInfo(run->folder).fileName());
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
+  Table table{.id = "knees", .title = "Knees", .columns = {"curve", "keeps up at", "not at", "in words"}, .rows = {}, .grey = {}};
+  const QString unit = text_of(plan.file().find_axis(plan.file().knee->axis)->title).toLower();
+  for (const MeasuredCurve& curve : schedule.curves(results)) {
+    const auto load = [](double value) { return value > 0 ? Cell(value) : Cell(); };
+    table.rows.push_back({curve.first.label, load(curve.knee.low), load(curve.knee.high), curve.knee.next ? "not found yet" : curve.knee.words(unit)});
+  }
+  return table;
+}
+
+Table case_table(const CaseFolder& folder, const CasePlan& plan) {
+  Table table{.id = "case", .title = "Test case", .columns = {"key", "value"}, .rows = {}, .grey = {}};
+  const auto add = [&](const char* key, Cell value) { table.rows.push_back({QString(key), std::move(value)}); };
+  add("case", text_of(folder.name()));
+  add("about", text_of(folder.file().about));
+  add("source", text_of(folder.file().source));
+  add("scale", text_of(std::string(scale_word(plan.choice().scale))));
+  add("repeats", static_cast<double>(plan.rules().repeats));
+  add("warm-up (s)", plan.rules().warm_up_s);
+  if (const auto& hosts = plan.choice().hosts) {
+    add("N2NQ's host", text_of(hosts->broker));
+    add("host of external senders", text_of(hosts->senders));
+    add("host of external receivers", text_of(hosts->receivers));
+  }
+  add("build", folder.build());
+  return table;
+}
+
+}  // namespace
+
+std::optional<Report> report_of_case(const QString& path, QString& error) {
+  const auto folder = CaseFolder::open(path, error);
+  if (!folder) return {};
+  QStringList errors;
+  const auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
+  if (!plan) return error = path + ": " + errors.first(), std::nullopt;
+  const CaseSchedule schedule(*plan);
+  QStringList unreadable;
+  const CaseResults results = folder->read_results(*plan, &unreadable);
+  Report report;
+  report.title = QString("Test case: %1").arg(text_of(folder->file().title));
+  if (!folder->file().about.empty()) report.lead += text_of(folder->file().about);
+  report.lead += QString("%1 of %2 runs, %3 of them marked.").arg(schedule.done(results)).arg(schedule.total(results)).arg(results.marked());
+  for (const QString& problem : unreadable) report.lead += "Left out: " + problem;
+  report.figures = case_figures(*plan, schedule, results);
+  if (plan->seeks_knee()) report.tables.push_back(knees_table(*plan, schedule, results));
+  report.tables.push_back(runs_table(*plan, schedule, results));
+  report.appendix = {case_table(*folder, *plan)};
+  return report;
+}
+
+}  // namespace n2nq::app
