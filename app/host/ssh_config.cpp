@@ -262,7 +262,7 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
 SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int port) const {
   QMap<QString, QStringList> values;  // the first one of each key
   QMap<QString, QString> rests;
-  QStringList identity_files;
+  QStringList identity_files, certificate_files;
   const auto first = [&values](const QString& key) { return values.value(key).value(0); };
   for (const Line& line : lines_) {
     const Subject subject{name, first("hostname").replace("%h", name), user.isEmpty() ? first("user") : user};
@@ -272,6 +272,8 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
     if (!holds) continue;
     if (line.key == "identityfile") {
       if (!identity_files.contains(line.arguments[0])) identity_files += line.arguments[0];
+    } else if (line.key == "certificatefile") {
+      if (!certificate_files.contains(line.arguments[0])) certificate_files += line.arguments[0];
     } else if (!values.contains(line.key)) {
       values[line.key] = line.arguments;
       rests[line.key] = line.rest;
@@ -290,6 +292,9 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   for (const QString& file : identity_files) {
     if (file.compare("none", Qt::CaseInsensitive) != 0) out.identity_files += path_of(file, out, home_);
   }
+  for (const QString& file : certificate_files) {
+    if (file.compare("none", Qt::CaseInsensitive) != 0) out.certificate_files += path_of(file, out, home_);
+  }
   const QString agent = first("identityagent");
   if (agent.isEmpty() || agent == "SSH_AUTH_SOCK") {
     out.identity_agent = qEnvironmentVariable("SSH_AUTH_SOCK");
@@ -307,7 +312,7 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   const QString jumps = first("proxyjump");
   if (jumps.compare("none", Qt::CaseInsensitive) != 0) out.jumps = jumps.split(',', Qt::SkipEmptyParts);
   if (out.jumps.isEmpty() && first("proxycommand").compare("none", Qt::CaseInsensitive) != 0)
-    out.proxy_command = rests.value("proxycommand");
+    out.proxy_command = with_tokens(rests.value("proxycommand"), out, home_);
   if (values.contains("pubkeyacceptedkeytypes") && !values.contains("pubkeyacceptedalgorithms"))
     values["pubkeyacceptedalgorithms"] = values["pubkeyacceptedkeytypes"];  // its name before OpenSSH 8.5
   for (const QString& key : algorithm_keys) {

@@ -20,13 +20,14 @@ struct SshHostConfig {
   int port = 22;
   QString user;
   QStringList identity_files;     // said in a file, in order; empty: the default keys
+  QStringList certificate_files;  // beside those that lie next to their key
   bool identities_only = false;   // offer nothing else, not even what the agent has
   QString identity_agent;         // socket; empty: no agent
   QStringList known_hosts_files;  // the first is where new keys are added
   QStringList global_known_hosts_files;
   QString host_key_alias;             // empty: none
   QStringList jumps;                  // [user@]name[:port], the first is connected to from here
-  QString proxy_command;              // not supported; to be named in the refusal
+  QString proxy_command;              // to be run in place of a connection; empty: none
   QMap<QString, QString> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
 };
 

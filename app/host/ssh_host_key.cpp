@@ -12,6 +12,7 @@
 #include <QFileInfo>
 
 #include "app/host/ssh_link.h"
+#include "app/host/ssh_turn.h"
 
 namespace n2nq::app {
 
@@ -103,6 +104,44 @@ QString shell_quoted(QString text) {
   return '\'' + text.replace('\'', "'\\''") + '\'';
 }
 
+/// What the files say; throws where it is not this machine's any more.
+bool is_known(SshLink& link, ssh_key key, const QString& name) {
+  const SshTarget& target = link.target();
+  Finding finding;
+  for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files) look_into(file, name, key, finding);
+  const QString shown = type_of(key) + ' ' + fingerprint_of(key);
+  if (!finding.revoked_in.isEmpty()) {
+    throw SshError(SshProblem::Kind::host_key_changed,
+                   QString("the host key of %1 (%2) is revoked in %3: %4").arg(target.name, link.place(), finding.revoked_in, shown),
+                   "Ask who looks after the machine; nothing was sent to it");
+  }
+  if (finding.known || finding.other_in.isEmpty()) return finding.known;
+  throw SshError(
+      SshProblem::Kind::host_key_changed,
+      QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")
+          .arg(target.name, link.place(), shown, finding.other_fingerprint, finding.other_in),
+      QString("Nothing was sent to it: somebody may sit in between. If the machine was set up anew, compare the fingerprint there, then: "
+              "ssh-keygen -R %1 -f %2")
+          .arg(shell_quoted(name), shell_quoted(finding.other_in.section(':', 0, -2))));
+}
+
+/// UserKnownHostsFile none or /dev/null: no key is known the next time.
+bool forgets_keys(const QString& file) {
+  return file.isEmpty() || file == "/dev/null";
+}
+
+QString how_to_add(const QString& file, const QByteArray& line, const QString& key_type) {
+  const QString compare =
+      QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine")
+          .arg(key_type.toLower());
+  if (!forgets_keys(file))
+    return compare + QString(". If it is the same: echo %1 >> %2").arg(shell_quoted(QString::fromUtf8(line)), shell_quoted(file));
+  return compare +
+         QString(
+             ". As UserKnownHostsFile in ~/.ssh/config remembers no key, take that line out or name a file in it, and then add there: %1")
+             .arg(QString::fromUtf8(line));
+}
+
 void accept_new(SshLink& link, ssh_key key, const QString& name) {
   const SshTarget& target = link.target();
   const QString file = target.config.known_hosts_files.value(0);
@@ -117,11 +156,9 @@ void accept_new(SshLink& link, ssh_key key, const QString& name) {
     throw SshError(
         SshProblem::Kind::host_key_unknown,
         QString("the host key of %1 (%2) is not known: %3 %4").arg(target.name, link.place(), question.key_type, question.fingerprint),
-        QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine. If it is "
-                "the same: echo %2 >> %3")
-            .arg(question.key_type.toLower(), shell_quoted(QString::fromUtf8(line)), shell_quoted(file)));
+        how_to_add(file, line, question.key_type));
   }
-  if (file.isEmpty()) return;  // UserKnownHostsFile none: nothing is to be remembered
+  if (forgets_keys(file)) return target.secrets->accept_key(name + ' ' + question.fingerprint);  // for the other connections
   const QString error = append_line(file, line);
   if (!error.isEmpty())
     throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error));
@@ -135,26 +172,12 @@ void check_host_key(SshLink& link) {
   if (ssh_get_server_publickey(link.session(), &raw) != SSH_OK) link.throw_lost("its host key was looked at");
   const SshKeyHandle key(raw);
   const QString name = known_name(target.config);
-  Finding finding;
-  for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files)
-    look_into(file, name, key.get(), finding);
-  const QString shown = type_of(key.get()) + ' ' + fingerprint_of(key.get());
-  if (!finding.revoked_in.isEmpty()) {
-    throw SshError(SshProblem::Kind::host_key_changed,
-                   QString("the host key of %1 (%2) is revoked in %3: %4").arg(target.name, link.place(), finding.revoked_in, shown),
-                   "Ask who looks after the machine; nothing was sent to it");
-  }
-  if (finding.known) return;
-  if (!finding.other_in.isEmpty()) {
-    throw SshError(
-        SshProblem::Kind::host_key_changed,
-        QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")
-            .arg(target.name, link.place(), shown, finding.other_fingerprint, finding.other_in),
-        QString("Nothing was sent to it: somebody may sit in between. If the machine was set up anew, compare the fingerprint there, then: "
-                "ssh-keygen -R %1 -f %2")
-            .arg(shell_quoted(name), shell_quoted(finding.other_in.section(':', 0, -2))));
-  }
-  accept_new(link, key.get(), name);
+  if (is_known(link, key.get(), name)) return;
+  // Several connections may lead to the same machine: the person is asked once.
+  const TurnToAsk turn(link, "host key " + name);
+  const bool accepted = target.secrets->has_accepted_key(name + ' ' + fingerprint_of(key.get()));
+  if (!accepted && !is_known(link, key.get(), name)) accept_new(link, key.get(), name);
+  link.check_that_it_waited();
 }
 
 }  // namespace n2nq::app

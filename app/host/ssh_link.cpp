@@ -192,6 +192,20 @@ std::shared_ptr<sftp_file> SshLink::keep(sftp_file file) {
   return files_.emplace_back(std::make_shared<sftp_file>(file));
 }
 
+bool SshLink::has_hung_up() const {
+  pollfd looked_at{ssh_get_fd(session_.get()), POLLRDHUP, 0};
+  return ::poll(&looked_at, 1, 0) == 1;
+}
+
+void SshLink::check_that_it_waited() const {
+  shared_.check();
+  if (!has_hung_up()) return;
+  SshProblem problem{SshProblem::Kind::login, QString("%1 hung up before the answer was there").arg(target_.name),
+                     "Its sshd waits for LoginGraceTime, two minutes as a rule. Try again: what was answered is remembered"};
+  problem.again = true;
+  throw SshError(problem);
+}
+
 void SshLink::throw_lost(const QString& doing) const {
   shared_.check();
   const QString said = error();

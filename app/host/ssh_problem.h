@@ -25,6 +25,7 @@ struct SshProblem {
   Kind kind = Kind::none;
   QString why;         // a sentence that names the host
   QString what_to_do;  // a sentence, or empty
+  bool again = false;  // the host did not wait until the person had answered: another attempt finds the answer
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.
   QString text() const { return what_to_do.isEmpty() ? why : why + ". " + what_to_do; }

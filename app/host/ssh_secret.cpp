@@ -41,6 +41,16 @@ void SshSecrets::forget(const QString& what) {
   kept_.erase(what);
 }
 
+void SshSecrets::accept_key(const QString& key) {
+  const std::lock_guard lock(mutex_);
+  accepted_keys_.insert(key);
+}
+
+bool SshSecrets::has_accepted_key(const QString& key) const {
+  const std::lock_guard lock(mutex_);
+  return accepted_keys_.contains(key);
+}
+
 bool SshSecrets::begin_asking(const QString& what, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, patience, [&] { return !asked_.contains(what); })) return false;

@@ -35,6 +35,9 @@ class SshSecrets {
   std::optional<Secret> find(const QString& what) const;
   void keep(const QString& what, const Secret& secret);
   void forget(const QString& what);
+  /// Keys of hosts that the person took for right, where no file remembers them.
+  void accept_key(const QString& key);
+  bool has_accepted_key(const QString& key) const;
   /// Who asks the person for it does so between these two; the others wait, and then find what came of it. False: somebody else still asks.
   bool begin_asking(const QString& what, std::chrono::milliseconds patience);
   void end_asking(const QString& what);
@@ -42,7 +45,7 @@ class SshSecrets {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<QString> asked_;
+  std::set<QString> asked_, accepted_keys_;
   std::map<QString, Secret> kept_;
 };
 

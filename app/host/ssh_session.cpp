@@ -6,6 +6,7 @@
 #include <QHostAddress>
 #include <QHostInfo>
 #include <QPointer>
+#include <QRegularExpression>
 
 #include "app/host/ssh_threads.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int deadline_look_ms = 200;
 constexpr int addresses_max = 4;
+constexpr int attempts_max = 3;  // of a host that hangs up while the person is asked
 
 }  // namespace
 
@@ -40,9 +42,14 @@ SshSession::~SshSession() {
 void SshSession::open() {
   if (state_ != State::idle) return;
   state_ = State::connecting;
+  attempts_left_ = attempts_max;
+  connect_now();
+}
+
+void SshSession::connect_now() {
+  --attempts_left_;
   if (!config_.proxy_command.isEmpty()) {
-    end_later({SshProblem::Kind::settings, QString("%1 has a ProxyCommand in ~/.ssh/config, which is not supported").arg(name_),
-               "Use ProxyJump, or give the host an address without it"});
+    run_proxy();
   } else if (via_) {
     go_via();
   } else {
@@ -71,6 +78,21 @@ void SshSession::on_looked_up(const QHostInfo& info) {
                      "Write the address itself, or a name that ~/.ssh/config or the network knows"});
   }
   start(addresses, nullptr);
+}
+
+void SshSession::run_proxy() {
+  // They may stand in the command, which a shell reads.
+  for (const QString& text : {config_.user, config_.host_name, config_.name}) {
+    static const QRegularExpression harmless("^[A-Za-z0-9._:%@+-]*$");
+    if (harmless.match(text).hasMatch()) continue;
+    return end_later({SshProblem::Kind::settings,
+                      QString("%1: its ProxyCommand cannot be given \"%2\", which a shell may understand").arg(name_, text),
+                      "A user and a name of letters, digits and . _ : @ + - can be"});
+  }
+  proxy_ = std::make_unique<SshProxy>(config_.proxy_command);
+  if (auto socket = proxy_->take_socket()) return start({}, std::move(socket));
+  end_later(
+      {SshProblem::Kind::unreachable, QString("%1: its ProxyCommand could not be started: %2").arg(name_, config_.proxy_command), {}});
 }
 
 void SshSession::go_via() {
@@ -127,12 +149,24 @@ void SshSession::end_later(const SshProblem& why) {
   QTimer::singleShot(0, this, [this, why] { on_ended(why); });
 }
 
-void SshSession::on_ended(const SshProblem& why) {
+void SshSession::on_ended(const SshProblem& given) {
   if (state_ == State::ended) return;
+  if (given.again && state_ == State::connecting && attempts_left_ > 0) {
+    shared_->leave();
+    shared_ = std::make_shared<SshShared>(this);
+    return connect_now();
+  }
+  SshProblem why = given;
+  if (proxy_ && state_ == State::connecting && why.kind == SshProblem::Kind::unreachable) {
+    const QString said = proxy_->said();
+    if (!said.isEmpty()) why.why += QString("; its ProxyCommand said: %1").arg(said);
+    why.what_to_do = QString("Try the ProxyCommand of ~/.ssh/config by hand: %1").arg(config_.proxy_command);
+  }
   state_ = State::ended;
   problem_ = why;
   deadline_timer_.stop();
   shared_->close(why);
+  proxy_.reset();
   // Who hears of the end may destroy this.
   const QPointer<SshSession> still_here(this);
   for (const auto& [id, exec] : std::exchange(execs_, {})) {

@@ -18,6 +18,7 @@
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_exec.h"
 #include "app/host/ssh_problem.h"
+#include "app/host/ssh_proxy.h"
 #include "app/host/ssh_questions.h"
 #include "app/host/ssh_worker.h"
 
@@ -65,6 +66,8 @@ class SshSession : public QObject {
   void look_up();
   void on_looked_up(const QHostInfo& info);
   void go_via();
+  void connect_now();
+  void run_proxy();
   void start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket);
   void on_connected(const QString& address);
   void on_ended(const SshProblem& why);
@@ -81,7 +84,9 @@ class SshSession : public QObject {
   SshProblem problem_;
   QString address_;
   QTimer deadline_timer_;
+  std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand
   int lookup_ = -1;
+  int attempts_left_ = 0;
   std::map<quint64, SshExec*> execs_;
   quint64 next_exec_ = 1;
   std::shared_ptr<std::atomic<qint64>> unread_ = std::make_shared<std::atomic<qint64>>(0);

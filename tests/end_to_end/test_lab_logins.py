@@ -108,7 +108,7 @@ class Logins(PersonCase):
     def test_key_wrong(self):
         self.only("publickey")
         self.use_key(self.make_key("another"))
-        self.assertIn("ssh-copy-id h1", self.check_refused().said)
+        self.assertIn("ssh-copy-id lab@h1", self.check_refused().said)
 
     def test_encrypted_key_right(self):
         self.only("publickey")

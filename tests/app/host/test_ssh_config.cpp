@@ -45,9 +45,11 @@ Host lab*
   port 23
   User bert
   IdentityFile ~/.ssh/other
+  CertificateFile ~/.ssh/other-cert
   UserKnownHostsFile /a /b
   ProxyJump ann@gate:2022,inner
 Host *
+  CertificateFile /keys/all
   IdentitiesOnly yes
 )");
   const SshHostConfig host = read().look_up("lab1");
@@ -55,6 +57,7 @@ Host *
   EXPECT_EQ(host.port, 2200);
   EXPECT_EQ(host.user, "ann b");
   EXPECT_EQ(host.identity_files, (QStringList{path(".ssh/lab"), "/keys/ann b@10.0.0.1:2200", path(".ssh/other")}));
+  EXPECT_EQ(host.certificate_files, (QStringList{path(".ssh/other-cert"), "/keys/all"}));
   EXPECT_TRUE(host.identities_only);
   EXPECT_EQ(host.known_hosts_files, (QStringList{"/a", "/b"}));
   EXPECT_EQ(host.jumps, (QStringList{"ann@gate:2022", "inner"}));
@@ -80,7 +83,7 @@ Host bad.lab
   EXPECT_EQ(config.look_up("good.lab").user, "included");
   EXPECT_EQ(config.look_up("good.lab").port, 8);
   EXPECT_NE(config.look_up("bad.lab").user, "included");
-  EXPECT_EQ(config.look_up("bad.lab").proxy_command, "nc %h %p");
+  EXPECT_EQ(config.look_up("bad.lab").proxy_command, "nc bad.lab 22") << "with its tokens replaced";
   EXPECT_EQ(config.look_up("10.0.0.4", "ann").port, 7);
   EXPECT_EQ(config.look_up("10.0.0.4", "bert").port, 22);
   EXPECT_EQ(config.names(), (QStringList{"hidden", "bad.lab"}));

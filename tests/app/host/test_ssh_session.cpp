@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <QDeadlineTimer>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
@@ -77,9 +78,15 @@ struct SshSessionTest : testing::WithEventLoop {
   }
   QString encrypted_key() {
     const QString file = folder.filePath("key");
-    QFile::copy(lab->key_file(), file);
+    if (!QFile::copy(lab->key_file(), file)) return file;  // there already
     QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner);
     QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "open sesame", "-f", file});
+    return file;
+  }
+  /// One that lets nobody in.
+  QString new_key(const QString& name, const QString& passphrase = {}) {
+    const QString file = folder.filePath(name);
+    QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", passphrase, "-f", file});
     return file;
   }
   void without_keys() {
@@ -153,30 +160,177 @@ TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
 
+/// An agent that has these keys.
+struct Agent {
+  Agent(const QTemporaryDir& folder, const QStringList& keys) : socket(folder.filePath("agent")) {
+    process.start("ssh-agent", {"-D", "-a", socket});
+    process.waitForStarted();
+    QProcess add;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("SSH_AUTH_SOCK", socket);
+    add.setProcessEnvironment(environment);
+    for (const QDeadlineTimer deadline(testing::deadline_ms); !QFile::exists(socket) && !deadline.hasExpired();)
+      process.waitForReadyRead(20);
+    add.start("ssh-add", QStringList("-q") + keys);
+    EXPECT_TRUE(add.waitForFinished() && add.exitCode() == 0) << add.readAllStandardError().toStdString();
+  }
+  ~Agent() {
+    process.kill();
+    process.waitForFinished();
+  }
+  void send(int signal) const { ::kill(static_cast<pid_t>(process.processId()), signal); }
+  const QString socket;
+  QProcess process;
+};
+
 TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
-  QProcess agent;
-  const QString socket = folder.filePath("agent");
-  agent.start("ssh-agent", {"-D", "-a", socket});
-  ASSERT_TRUE(wait_until([&] { return QFile::exists(socket); }));
-  QProcess add;
-  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  environment.insert("SSH_AUTH_SOCK", socket);
-  add.setProcessEnvironment(environment);
-  add.start("ssh-add", {"-q", lab->key_file()});
-  ASSERT_TRUE(add.waitForFinished() && add.exitCode() == 0);
+  const Agent agent(folder, {lab->key_file()});
   config.identity_files = {encrypted_key()};
   config.identities_only = false;
-  config.identity_agent = socket;
+  config.identity_agent = agent.socket;
   EXPECT_TRUE(gets_in()) << told();
   EXPECT_TRUE(person.secret_questions.empty());
 
   // An agent that stands still: closing does not wait for it, and nobody is kept.
-  ::kill(static_cast<pid_t>(agent.processId()), SIGSTOP);
+  agent.send(SIGSTOP);
   open();
   session.reset();
-  ::kill(static_cast<pid_t>(agent.processId()), SIGCONT);
-  agent.kill();
-  agent.waitForFinished();
+  agent.send(SIGCONT);
+}
+
+TEST_F(SshSessionTest, only_the_keys_that_are_named_are_taken_from_the_agent_where_the_config_says_so) {
+  QStringList keys;
+  for (int i = 0; i < 7; ++i) keys += new_key(QString("another-%1").arg(i));  // more than the host tries
+  const Agent agent(folder, keys + QStringList(lab->key_file()));
+  config.identity_agent = agent.socket;
+  config.identities_only = true;
+  for (const bool public_half_only : {false, true}) {
+    const QString file = public_half_only ? folder.filePath("half.pub") : encrypted_key();
+    if (public_half_only) QFile::copy(lab->key_file() + ".pub", file);
+    config.identity_files = {file};
+    EXPECT_TRUE(gets_in()) << told();
+  }
+  config.identities_only = false;
+  EXPECT_TRUE(gets_in()) << "what is named comes first: " << told();
+  config.identities_only = true;
+  config.identity_files = {folder.filePath("none")};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(told().find("the agent's keys"), std::string::npos) << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u) << "for the password, at the end";
+}
+
+TEST_F(SshSessionTest, a_certificate_lets_in_whose_key_does_not) {
+  const QString authority = new_key("authority");
+  QFile authority_key(authority + ".pub");
+  ASSERT_TRUE(authority_key.open(QIODevice::ReadOnly));
+  lab->inside(1, {"sh", "-c", "cat > /etc/ssh/user_ca.pub"}, authority_key.readAll());
+  lab->change_sshd(1, "1i TrustedUserCAKeys /etc/ssh/user_ca.pub");
+  const QString key = new_key("certified"), locked = new_key("locked", "open sesame");
+  for (const QString& each : {key, locked})
+    QProcess::execute("ssh-keygen", {"-q", "-s", authority, "-I", "lab", "-n", "lab", each + ".pub"});
+  config.identities_only = true;
+  config.identity_files = {key};
+  EXPECT_TRUE(gets_in()) << "beside its key: " << told();
+
+  const QString elsewhere = folder.filePath("elsewhere.pub");
+  ASSERT_TRUE(QFile::rename(key + "-cert.pub", elsewhere));
+  EXPECT_FALSE(gets_in()) << "without it";
+  config.certificate_files = {folder.filePath("none"), elsewhere};
+  EXPECT_TRUE(gets_in()) << "named: " << told();
+
+  person.secret_questions.clear();
+  person.secrets = {"open sesame"};
+  config.identity_files = {locked};
+  EXPECT_TRUE(gets_in()) << "with a passphrase: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+
+  const Agent agent(folder, {key});
+  config.identity_agent = agent.socket;
+  config.identity_files = {key + ".pub"};
+  EXPECT_TRUE(gets_in()) << "its key in the agent: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+}
+
+TEST_F(SshSessionTest, a_host_that_does_not_wait_for_an_answer_is_tried_again_with_it) {
+  lab->change_sshd(1, "1i LoginGraceTime 1");
+  config.known_hosts_files = {folder.filePath("known_hosts")};
+  config.identity_files = {encrypted_key()};
+  config.identities_only = true;
+  person.answers_late_ms = 2'500;
+  person.accepts_keys = true;
+  person.secrets = {"open sesame"};
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.key_questions.size(), 1u);
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+
+  without_keys();
+  person.secrets = {lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+  lab->change_sshd(1, "/LoginGraceTime/d");
+}
+
+TEST_F(SshSessionTest, several_connections_to_one_machine_ask_once) {
+  for (const char* file : {"known_hosts", "/dev/null"}) {
+    config.known_hosts_files = {*file == '/' ? QString(file) : folder.filePath(file)};
+    without_keys();
+    person = {};
+    person.answers_late_ms = 300;
+    person.accepts_keys = true;
+    person.secrets = {lab->password().toUtf8()};
+    secrets = std::make_shared<SshSecrets>();
+    const auto one = make(config), other = make(config);
+    for (const auto& each : {one.get(), other.get()}) each->open();
+    ASSERT_TRUE(wait_until([&] { return one->state() >= SshSession::State::ready && other->state() >= SshSession::State::ready; }));
+    EXPECT_EQ(one->state(), SshSession::State::ready) << one->problem().text().toStdString();
+    EXPECT_EQ(other->state(), SshSession::State::ready) << other->problem().text().toStdString();
+    EXPECT_EQ(person.key_questions.size(), 1u) << file;
+    EXPECT_EQ(person.secret_questions.size(), 1u) << file;
+  }
+}
+
+TEST_F(SshSessionTest, a_file_that_remembers_nothing_is_not_what_a_key_is_to_be_added_to) {
+  config.known_hosts_files = {"/dev/null"};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown);
+  EXPECT_EQ(told().find("echo"), std::string::npos) << told();
+  EXPECT_NE(told().find("UserKnownHostsFile"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
+  // It talks more than a pipe holds, and leaves a child behind that it does not wait for.
+  config.proxy_command = QString("sh -c 'head -c 200000 /dev/zero >&2; sleep 1234 & exec ssh -F %1/ssh_config -W %2:22 h2'")
+                             .arg(lab->folder(), lab->address(1));
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(run("hostname").out, "h1\n");
+  EXPECT_EQ(session->address(), "");
+  const QByteArray much(8 << 20, 'x');
+  EXPECT_EQ(run("cat", much).out, much);
+  session.reset();
+  const auto left = [] {
+    QProcess ps;
+    ps.start("pgrep", {"-fx", "sleep 1234"});
+    ps.waitForFinished();
+    return ps.exitCode() == 0;
+  };
+  EXPECT_TRUE(wait_until([&] { return !left(); })) << "nothing of it is left here";
+}
+
+TEST_F(SshSessionTest, a_proxy_command_that_fails_says_why) {
+  config.proxy_command = "echo the gate is shut >&2";
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
+  EXPECT_NE(told().find("the gate is shut"), std::string::npos) << told();
+  EXPECT_NE(told().find(config.proxy_command.toStdString()), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, a_proxy_command_is_never_given_what_a_shell_understands) {
+  const QString made = folder.filePath("made");
+  config.user = QString("x;touch %1;").arg(made);
+  config.proxy_command = "nc " + config.user;
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::settings) << told();
+  EXPECT_FALSE(QFile::exists(made));
 }
 
 TEST_F(SshSessionTest, the_host_asks_and_the_person_answers) {

@@ -7,6 +7,7 @@
 #include <QJsonDocument>
 #include <QProcess>
 #include <QThread>
+#include <QTimer>
 
 namespace n2nq::app::testing {
 
@@ -112,7 +113,7 @@ void PretendLab::set_plugged_in(int host, bool plugged_in) const {
 
 void PretendPerson::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {
   key_questions.push_back(question);
-  if (!says_nothing) answer(accepts_keys);
+  if (!says_nothing) QTimer::singleShot(answers_late_ms, [answer = std::move(answer), yes = accepts_keys] { answer(yes); });
 }
 
 void PretendPerson::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
@@ -121,7 +122,8 @@ void PretendPerson::ask_secrets(const SecretQuestion& question, std::function<vo
   if (secrets.empty()) return answer(std::nullopt);
   const QByteArray next = secrets.front();
   secrets.erase(secrets.begin());
-  answer(std::vector<Secret>(question.prompts.size(), Secret(next)));
+  QTimer::singleShot(answers_late_ms,
+                     [answer = std::move(answer), given = std::vector<Secret>(question.prompts.size(), Secret(next))] { answer(given); });
 }
 
 }  // namespace n2nq::app::testing

@@ -51,7 +51,8 @@ class PretendLab {
 /// Answers as it is told to, and remembers what it was asked.
 struct PretendPerson : SshQuestions {
   bool accepts_keys = false;
-  bool says_nothing = false;        // sits before the question
+  bool says_nothing = false;  // sits before the question
+  int answers_late_ms = 0;
   std::vector<QByteArray> secrets;  // one after the other, each time; none left: does not want to
   std::vector<HostKeyQuestion> key_questions;
   std::vector<SecretQuestion> secret_questions;

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Logging in with keys, in this order: those that were named and need no passphrase, the agent's (those that were named first), the default
+// ones that need none, and then those that do. With each its certificates come before it.
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <QDir>
+#include <QFileInfo>
+#include <algorithm>
+
+#include "app/host/ssh_agent_view.h"
+#include "app/host/ssh_identity.h"
+#include "app/host/ssh_login_steps.h"
+#include "app/host/ssh_turn.h"
+
+namespace n2nq::app {
+
+namespace {
+
+using Outcome = LoginSteps::Outcome;
+using Identities = std::vector<SshIdentity>;
+
+int note_that_a_passphrase_is_needed(const char*, char*, size_t, int, int, void* needed) {
+  *static_cast<bool*>(needed) = true;
+  return -1;
+}
+
+/// Invalid: there is none, or it does not listen.
+OwnedFd connect_to_agent(const QString& socket_path) {
+  const QByteArray path = socket_path.toLocal8Bit();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.isEmpty() || path.size() >= static_cast<qsizetype>(sizeof address.sun_path)) return OwnedFd();
+  ::memcpy(address.sun_path, path.constData(), static_cast<std::size_t>(path.size()));
+  OwnedFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (fd.get() < 0 || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return OwnedFd();
+  return fd;
+}
+
+/// Which of the agent's keys are shown to the host.
+std::vector<SshAgentView::Offer> offers_of(const std::vector<QByteArray>& held, const Identities& named, bool named_only) {
+  std::vector<SshAgentView::Offer> offers;
+  const auto offer = [&offers](const QByteArray& key, const QByteArray& sign_with) {
+    const bool there = std::any_of(offers.begin(), offers.end(), [&key](const auto& each) { return each.key == key; });
+    if (!there && !key.isEmpty()) offers.push_back({key, sign_with});
+  };
+  std::vector<SshPublicKey> keys;
+  for (const QByteArray& blob : held) {
+    SshPublicKey key = SshPublicKey::of(blob);
+    if (key.key) keys.push_back(std::move(key));  // libssh would stop at one of a kind that it does not know
+  }
+  for (const SshIdentity& identity : named) {
+    for (const SshPublicKey& each : keys) {
+      if (each.is_certificate() && identity.is_for(each)) offer(each.blob, each.blob);
+    }
+    for (const SshPublicKey& each : keys) {
+      if (each.is_certificate() || !identity.is_for(each)) continue;
+      for (const SshCertificate& certificate : identity.certificates) {
+        if (certificate.shown.is_same_key(each)) offer(certificate.shown.blob, each.blob);
+      }
+      offer(each.blob, each.blob);
+    }
+  }
+  if (!named_only) {
+    for (const SshPublicKey& each : keys) offer(each.blob, each.blob);
+  }
+  return offers;
+}
+
+class KeyLogin {
+ public:
+  explicit KeyLogin(LoginSteps& steps) : steps_(steps) {}
+  Outcome run();
+
+ private:
+  Outcome by_agent(const Identities& named);
+  Outcome by_file(const SshIdentity& identity, bool may_ask);
+  Outcome by_passphrase(const SshIdentity& identity);
+  Outcome by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell);
+  bool is_wanted(const SshIdentity& identity);
+
+  LoginSteps& steps_;
+};
+
+Outcome KeyLogin::run() {
+  Identities named, others;
+  const SshHostConfig& config = steps_.config();
+  for (const QString& file : config.identity_files) named.push_back(SshIdentity::of(file, config.certificate_files));
+  if (named.empty()) {
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+      const QString file = QDir::homePath() + "/.ssh/" + name;
+      if (QFileInfo(file).isFile()) others.push_back(SshIdentity::of(file, config.certificate_files));
+    }
+  }
+  const auto by_files = [this](const Identities& identities, bool may_ask) {
+    for (const SshIdentity& identity : identities) {
+      const Outcome outcome = by_file(identity, may_ask);
+      if (outcome != Outcome::refused) return outcome;
+    }
+    return Outcome::refused;
+  };
+  Outcome outcome = by_files(named, false);
+  if (outcome == Outcome::refused) outcome = by_agent(named.empty() ? others : named);
+  if (outcome == Outcome::refused) outcome = by_files(others, false);
+  if (outcome == Outcome::refused) outcome = by_files(named, true);
+  if (outcome == Outcome::refused) outcome = by_files(others, true);
+  return outcome;
+}
+
+Outcome KeyLogin::by_agent(const Identities& named) {
+  OwnedFd fd = connect_to_agent(steps_.config().identity_agent);
+  if (fd.get() < 0) return Outcome::refused;
+  steps_.link().shared().watch_socket(fd.get());  // an agent that does not answer must not keep the thread
+  steps_.begin(ssh_agent_ms_max);
+  SshAgentView view(std::move(fd));
+  const auto held = view.keys();
+  steps_.link().shared().check();
+  auto offers = held ? offers_of(*held, named, steps_.config().identities_only) : std::vector<SshAgentView::Offer>();
+  if (offers.empty()) return Outcome::refused;
+  steps_.add_tried("the agent's keys");
+  OwnedFd socket = view.open(std::move(offers));
+  if (socket.get() < 0) return Outcome::refused;
+  ssh_set_agent_socket(steps_.session(), socket.release());
+  steps_.begin(ssh_agent_ms_max);
+  return steps_.exchange([this] { return ssh_userauth_agent(steps_.session(), nullptr); });
+}
+
+/// A key that needs no passphrase is used at once; one that does only where it may be asked for.
+Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
+  bool encrypted = false;
+  ssh_key raw = nullptr;
+  const int code =
+      ssh_pki_import_privkey_file(identity.file.toLocal8Bit().constData(), nullptr, note_that_a_passphrase_is_needed, &encrypted, &raw);
+  const SshKeyHandle key(raw);
+  if (code != SSH_OK && encrypted) return may_ask ? by_passphrase(identity) : Outcome::refused;
+  if (may_ask) return Outcome::refused;  // had its turn
+  if (code == SSH_OK) return by_private_half(identity, key, true);
+  const bool there = QFileInfo::exists(identity.file);
+  // Where only the public half is here, the private one is the agent's business.
+  if (!there || !identity.half.key) steps_.add_tried(identity.file + (there ? " (cannot be read as a private key)" : " (is not there)"));
+  return Outcome::refused;
+}
+
+Outcome KeyLogin::by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell) {
+  const auto exchange = [this](const SshKeyHandle& shown) {
+    steps_.begin();
+    return steps_.exchange([this, &shown] { return ssh_userauth_publickey(steps_.session(), nullptr, shown.get()); });
+  };
+  const SshPublicKey half = SshPublicKey::of_private(key);
+  for (const SshCertificate& certificate : identity.certificates) {
+    if (!certificate.shown.is_same_key(half)) continue;
+    const SshKeyHandle certified(ssh_key_dup(key.get()));
+    if (!certified || ssh_pki_copy_cert_to_privkey(certificate.shown.key.get(), certified.get()) != SSH_OK) continue;
+    if (tell) steps_.add_tried(certificate.file);
+    const Outcome outcome = exchange(certified);
+    if (outcome != Outcome::refused) return outcome;
+  }
+  if (tell) steps_.add_tried(identity.file);
+  return exchange(key);
+}
+
+/// Whether the host would take it; true where that cannot be known without its passphrase.
+bool KeyLogin::is_wanted(const SshIdentity& identity) {
+  const auto takes = [this](const SshPublicKey& shown) {
+    steps_.begin();
+    return steps_.exchange([this, &shown] { return ssh_userauth_try_publickey(steps_.session(), nullptr, shown.key.get()); }) ==
+           Outcome::in;
+  };
+  const auto& certificates = identity.certificates;
+  return !identity.half.key || std::any_of(certificates.begin(), certificates.end(), [&](const auto& each) { return takes(each.shown); }) ||
+         takes(identity.half);
+}
+
+Outcome KeyLogin::by_passphrase(const SshIdentity& identity) {
+  const QString& file = identity.file;
+  steps_.add_tried(file);
+  if (!is_wanted(identity)) return Outcome::refused;
+  const QString memory = "passphrase " + file;
+  const TurnToAsk turn(steps_.link(), memory);
+  steps_.link().check_that_it_waited();
+  for (int attempt = 0; attempt < login_attempts_max; ++attempt) {
+    std::optional<Secret> passphrase = steps_.secrets().find(memory);
+    if (!passphrase) {
+      SecretQuestion question;
+      question.kind = SecretQuestion::Kind::passphrase;
+      question.key_file = file;
+      question.prompts = {{"Passphrase of " + file, false}};
+      question.again = attempt > 0;
+      passphrase = steps_.ask(question, memory)[0];
+    }
+    ssh_key opened = nullptr;
+    const int code = ssh_pki_import_privkey_file(file.toLocal8Bit().constData(), passphrase->text(), nullptr, nullptr, &opened);
+    const SshKeyHandle key(opened);
+    if (code != SSH_OK) {
+      steps_.secrets().forget(memory);
+      continue;
+    }
+    steps_.secrets().keep(memory, *passphrase);
+    return by_private_half(identity, key, false);
+  }
+  steps_.add_to_last_tried(" (wrong passphrase)");
+  return Outcome::refused;
+}
+
+}  // namespace
+
+Outcome log_in_by_keys(LoginSteps& steps) {
+  return KeyLogin(steps).run();
+}
+
+}  // namespace n2nq::app

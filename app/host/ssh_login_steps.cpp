@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_login_steps.h"
+
+#include <poll.h>
+
+#include <utility>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr int answer_look_ms = 500;
+
+}  // namespace
+
+void LoginSteps::begin(int limit_ms) {
+  link_.shared().check();
+  link_.shared().begin_step(
+      limit_ms,
+      {SshProblem::Kind::lost, QString("%1 did not answer for %2 s while logging in").arg(link_.target().name).arg(limit_ms / 1000), {}});
+}
+
+/// libssh would wait for ever for an answer that a host which has hung up cannot give. So it is asked without blocking, and waited for
+/// here.
+int LoginSteps::answer_to(const std::function<int()>& call) {
+  for (;;) {
+    const int code = call();
+    if (code != SSH_AUTH_AGAIN) return code;
+    if (!ssh_is_connected(session())) return SSH_AUTH_ERROR;
+    const bool writes = (ssh_get_poll_flags(session()) & SSH_WRITE_PENDING) != 0;
+    pollfd waits[] = {{ssh_get_fd(session()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0},
+                      {link_.shared().wake_fd(), POLLIN, 0}};
+    ::poll(waits, 2, answer_look_ms);
+    if (waits[1].revents != 0) link_.shared().clear_wake();
+    link_.shared().check();
+  }
+}
+
+LoginSteps::Outcome LoginSteps::outcome_of(int code) {
+  if (code == SSH_AUTH_SUCCESS) return Outcome::in;
+  if (code == SSH_AUTH_PARTIAL) return Outcome::partly;
+  if (code == SSH_AUTH_ERROR && !ssh_is_connected(session())) {
+    link_.shared().check();
+    const QString refused = link_.error();
+    throw SshError(SshProblem::Kind::login,
+                   QString("%1 ended the connection while logging in as %2 (%3)").arg(link_.target().name, config().user, refused),
+                   tried_.isEmpty() ? QString("Its sshd says why, in its log") : "Tried: " + tried_.join(", "));
+  }
+  return Outcome::refused;
+}
+
+std::vector<Secret> LoginSteps::ask(SecretQuestion question, const QString& memory) {
+  question.host = link_.target().name;
+  question.user = config().user;
+  const std::size_t wanted = question.prompts.size();
+  auto answers = link_.shared().ask_secrets(
+      [questions = link_.target().questions, question](const auto& answered) { questions->ask_secrets(question, answered); });
+  if (!answers || answers->size() != wanted) {
+    const QString what = question.kind == SecretQuestion::Kind::passphrase ? "the passphrase of " + question.key_file
+                         : question.kind == SecretQuestion::Kind::password ? QString("a password")
+                                                                           : QString("an answer to \"%1\"").arg(question.prompts[0].text);
+    // The last is what it is needed for.
+    const QStringList before = tried_.mid(0, tried_.size() - 1);
+    const QString tried = before.isEmpty() ? QString() : QString(" (tried before: %1)").arg(before.join(", "));
+    throw SshError(SshProblem::Kind::login,
+                   QString("%1 needs %2 to log in as %3, and none was given%4").arg(link_.target().name, what, config().user, tried),
+                   QString("Without being asked: %1, and ssh-add the key if it has a passphrase").arg(how_to_bring_a_key()));
+  }
+  if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
+  link_.check_that_it_waited();
+  return std::move(*answers);
+}
+
+/// User and port may stand in the hosts file only, which ssh does not know.
+QString LoginSteps::how_to_bring_a_key() const {
+  constexpr int usual_port = 22;
+  const QString port = config().port == usual_port ? QString() : QString("-p %1 ").arg(config().port);
+  return QString("ssh-copy-id %1%2@%3").arg(port, config().user, config().name);
+}
+
+void LoginSteps::give_up() const {
+  const int methods = ssh_userauth_list(session(), nullptr);
+  QStringList taken;
+  if (methods & SSH_AUTH_METHOD_PUBLICKEY) taken += "keys";
+  if (methods & SSH_AUTH_METHOD_INTERACTIVE) taken += "keyboard-interactive";
+  if (methods & SSH_AUTH_METHOD_PASSWORD) taken += "password";
+  const QString tried = tried_.isEmpty() ? QString("there is nothing to log in with: no key file, no agent") : "tried " + tried_.join(", ");
+  throw SshError(
+      SshProblem::Kind::login,
+      QString("%1 does not let %2 in: %3; it takes %4")
+          .arg(link_.target().name, config().user, tried, taken.isEmpty() ? QString("nothing that is known here") : taken.join(", ")),
+      QString("Is the user right? A key is brought there with: %1").arg(how_to_bring_a_key()));
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What all ways to log in have in common: one exchange with the host after the other, each with its deadline; what was tried so far; and
+// questions to the person. Used by one thread; throws SshError.
+#pragma once
+
+#include <QStringList>
+#include <functional>
+#include <vector>
+
+#include "app/host/ssh_link.h"
+
+namespace n2nq::app {
+
+inline constexpr int login_attempts_max = 3;  // of a person, at each secret
+
+class LoginSteps {
+ public:
+  enum class Outcome { in, partly, refused };
+
+  explicit LoginSteps(SshLink& link) : link_(link) {}
+
+  SshLink& link() const { return link_; }
+  ssh_session session() const { return link_.session(); }
+  const SshHostConfig& config() const { return link_.target().config; }
+  SshSecrets& secrets() const { return *link_.target().secrets; }
+
+  /// What follows is answered within `limit_ms`, or the session is closed.
+  void begin(int limit_ms = ssh_step_ms_max);
+  /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
+  int answer_to(const std::function<int()>& call);
+  Outcome outcome_of(int code);
+  Outcome exchange(const std::function<int()>& call) { return outcome_of(answer_to(call)); }
+
+  /// As many as there are prompts. When the host has hung up over it, a single answer is kept as `memory`, for another attempt.
+  std::vector<Secret> ask(SecretQuestion question, const QString& memory);
+  /// Of ways and keys, for sentences.
+  void add_tried(const QString& what) { tried_ += what; }
+  void add_to_last_tried(const QString& text) { tried_.last() += text; }
+  [[noreturn]] void give_up() const;
+
+ private:
+  QString how_to_bring_a_key() const;
+
+  SshLink& link_;
+  QStringList tried_;
+};
+
+/// Key files, certificates, the agent. (ssh_login_keys.cpp)
+LoginSteps::Outcome log_in_by_keys(LoginSteps& steps);
+
+}  // namespace n2nq::app

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_turn.h"
+
+#include <utility>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::chrono::milliseconds look_every{500};  // whether the session was closed
+
+}  // namespace
+
+TurnToAsk::TurnToAsk(SshLink& link, QString what) : secrets_(link.target().secrets), what_(std::move(what)) {
+  link.shared().end_step();
+  while (!secrets_->begin_asking(what_, look_every)) link.shared().check();
+}
+
+TurnToAsk::~TurnToAsk() {
+  secrets_->end_asking(what_);
+}
+
+}  // namespace n2nq::app
