@@ -231,12 +231,27 @@ class CaseDrawing {
     if (any([](const MeasuredPoint& point) { return point.repeats.front()->one_machine; })) {
       out_.remarks += "These hosts are one machine and share its cores: what the location does is not to be seen here.";
     }
+    if (asked_.y == "latency_us.mean_lowest_95") add_left_out();
     if (plan_.choice().scale == Scale::quick) out_.remarks += "Scale quick: short runs, to see the shape.";
     for (const MeasuredPoint& point : points_) {
       if (point.repeats.empty()) continue;
       out_.remarks += "Machine: " + point.repeats.front()->machine + '.';
       break;
     }
+  }
+
+  /// Such a mean never stands without how many it leaves out.
+  void add_left_out() {
+    double least = INFINITY, most = 0;
+    for (const MeasuredPoint& point : points_) {
+      for (const CaseRunResult* run : point.repeats) {
+        const double left_out = run->values.at("latency_us.left_out");
+        least = std::fmin(least, left_out), most = std::fmax(most, left_out);
+      }
+    }
+    if (least > most) return;
+    out_.remarks += QString("Left out of these means are the highest 5 % of each run, %1 deliveries.")
+                        .arg(least == most ? QString::number(least) : QString("%1 to %2").arg(least).arg(most));
   }
 
   const CasePlan& plan_;

@@ -176,6 +176,7 @@ QString CaseFolder::accept_build(const QString& build) {
 }
 
 QString CaseFolder::lock() {
+  if (lock_) return {};
   auto lock = std::make_shared<QLockFile>(path_ + "/case.lock");
   lock->setStaleLockTime(0);  // its process is asked for, not the time
   if (lock->tryLock(0)) return lock_ = std::move(lock), QString();

@@ -45,8 +45,9 @@ class CaseFolder {
 
   /// From then on runs are of this build too. Empty result: done.
   QString accept_build(const QString& build);
-  /// Another bench works in it. Empty: it is ours now, until this and its copies are gone.
+  /// Empty: it is ours now, until unlock(), or until this and its copies are gone; else which bench works in it.
   QString lock();
+  void unlock() { lock_.reset(); }
   /// Where the next run goes, whatever it is.
   QString next_run_folder(const ScheduledRun& run) const;
   /// All that are finished; takes a moment for each. `unreadable` are told.

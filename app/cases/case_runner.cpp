@@ -7,35 +7,30 @@
 
 namespace n2nq::app {
 
-CaseRunner::CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent)
-    : QObject(parent),
-      plan_(std::move(plan)),
-      folder_(std::move(folder)),
-      launchers_(std::move(launchers)),
-      options_(options),
-      schedule_(plan_) {
+CaseRunner::CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent)
+    : QObject(parent), planned_(std::move(planned)), folder_(std::move(folder)), launchers_(std::move(launchers)), options_(options) {
   reader_.setMaxThreadCount(1);
   read();
 }
 
-CaseRunner::CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, QObject* parent)
-    : CaseRunner(std::move(plan), std::move(folder), std::move(launchers), Options(), parent) {}
+CaseRunner::CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, QObject* parent)
+    : CaseRunner(std::move(planned), std::move(folder), std::move(launchers), Options(), parent) {}
 
 CaseRunner::~CaseRunner() {
   reader_.waitForDone();
 }
 
 void CaseRunner::read() {
-  reader_.start([this, plan = &plan_, folder = &folder_] {
+  reader_.start([this, planned = planned_, folder = folder_] {
     QStringList unreadable;
-    auto results = std::make_shared<CaseResults>(folder->read_results(*plan, &unreadable));
+    auto results = std::make_shared<CaseResults>(folder.read_results(planned->plan, &unreadable));
     QMetaObject::invokeMethod(
         this,
         [this, results, unreadable] {
           results_ = std::move(*results);
           for (const QString& problem : unreadable) emit message(problem);
           count();
-          set_state(schedule_.next(results_) ? State::idle : State::done);
+          set_state(schedule().next(results_) ? State::idle : State::done);
           if (start_wanted_ && state_ == State::idle) {
             start();
           } else {
@@ -49,8 +44,7 @@ void CaseRunner::read() {
 void CaseRunner::start() {
   start_wanted_ = true;
   if (state_ == State::pausing) return set_state(State::running);
-  if (state_ != State::idle) return;
-  problem_.clear();
+  if (state_ != State::idle || !lock()) return;
   failed_starts_ = 0;
   set_state(State::running);
   next();
@@ -73,19 +67,19 @@ void CaseRunner::run_again(const QString& folder) {
   const ReadSettings read = read_settings_file((folder + "/settings.yaml").toStdString());
   if (!read.settings) return emit message(QString::fromStdString(read.errors.front().text()));
   ScheduledRun again{QString::fromStdString(read.settings->title).section(": ", 1), 1, *read.settings, settings_sha256(*read.settings)};
-  for (const MeasuredPoint& point : schedule_.points(results_)) {
+  for (const MeasuredPoint& point : schedule().points(results_)) {
     for (std::size_t i = 0; i < point.repeats.size(); ++i) {
       if (point.repeats[i]->sha256 == again.sha256) again.label = point.point.label, again.repeat = static_cast<int>(i) + 1;
     }
   }
-  problem_.clear();
+  if (!lock()) return;
   once_ = true;
   set_state(State::running);
   begin(again);
 }
 
 void CaseRunner::next() {
-  const auto run = schedule_.next(results_);
+  const auto run = schedule().next(results_);
   if (!run || state_ != State::running || std::exchange(once_, false)) return rest();
   begin(*run);
 }
@@ -120,9 +114,9 @@ void CaseRunner::on_run_finished() {
   const QString folder = run_->outcome().folder;
   problem_.clear();
   run_.reset();
-  reader_.start([this, folder, plan = &plan_] {
+  reader_.start([this, folder, planned = planned_] {
     QString problem;
-    auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, *plan, problem));
+    auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, planned->plan, problem));
     QMetaObject::invokeMethod(this, [this, folder, result, problem] { take(folder, std::move(*result), problem); }, Qt::QueuedConnection);
   });
 }
@@ -145,19 +139,29 @@ void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result
 }
 
 void CaseRunner::count() {
-  runs_done_ = schedule_.done(results_);
-  runs_total_ = schedule_.total(results_);
-  left_s_ = schedule_.seconds_left(results_);
+  runs_done_ = schedule().done(results_);
+  runs_total_ = schedule().total(results_);
+  left_s_ = schedule().seconds_left(results_);
 }
 
 double CaseRunner::seconds_left() const {
   return std::max(0.0, left_s_ - (scheduled_ ? static_cast<double>(since_begin_.elapsed()) / 1e3 : 0));
 }
 
+bool CaseRunner::lock() {
+  problem_ = folder_.lock();
+  if (problem_.isEmpty()) return true;
+  start_wanted_ = false;
+  emit message(problem_);
+  emit stood_still();
+  return false;
+}
+
 void CaseRunner::rest() {
+  folder_.unlock();
   once_ = false;
   start_wanted_ = false;
-  set_state(schedule_.next(results_) ? State::idle : State::done);
+  set_state(schedule().next(results_) ? State::idle : State::done);
   emit stood_still();
 }
 

@@ -29,9 +29,9 @@ class CaseRunner : public QObject {
     int failed_starts_max = 3;  // in a row: then something is wrong that more runs do not mend
   };
 
-  /// The folder is locked by whoever made or opened it. Reads what is finished first (state reading).
-  CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent = nullptr);
-  CaseRunner(CasePlan plan, CaseFolder folder, MakeLaunchers launchers, QObject* parent = nullptr);
+  /// Reads what is finished first (state reading). The folder is locked while anything is run.
+  CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent = nullptr);
+  CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, QObject* parent = nullptr);
   /// A run in progress is killed.
   ~CaseRunner() override;
 
@@ -47,9 +47,9 @@ class CaseRunner : public QObject {
   State state() const { return state_; }
   /// Why it went no further by itself; empty: it did not, or all is done.
   const QString& problem() const { return problem_; }
-  const CasePlan& plan() const { return plan_; }
+  const CasePlan& plan() const { return planned_->plan; }
   const CaseFolder& folder() const { return folder_; }
-  const CaseSchedule& schedule() const { return schedule_; }
+  const CaseSchedule& schedule() const { return planned_->schedule; }
   const CaseResults& results() const { return results_; }
   /// The run in progress; null: none.
   RunControl* run() const { return run_.get(); }
@@ -74,14 +74,14 @@ class CaseRunner : public QObject {
   void on_run_finished();
   void take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem);
   void count();
+  bool lock();
   void rest();
   void set_state(State state);
 
-  CasePlan plan_;
+  std::shared_ptr<const PlannedCase> planned_;
   CaseFolder folder_;
   MakeLaunchers launchers_;
   Options options_;
-  CaseSchedule schedule_;
   CaseResults results_;
   State state_ = State::reading;
   bool start_wanted_ = false;

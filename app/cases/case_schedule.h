@@ -62,4 +62,13 @@ class CaseSchedule {
   std::map<std::string, std::vector<std::string>> planned_ids_;  // by a point's key, of each repeat: they take long to work out
 };
 
+/// A plan with its schedule, which takes a moment to be worked out. Shared by whoever runs, shows and draws the case; any thread.
+struct PlannedCase {
+  explicit PlannedCase(CasePlan made) : plan(std::move(made)), schedule(plan) {}
+  PlannedCase(const PlannedCase&) = delete;
+  PlannedCase& operator=(const PlannedCase&) = delete;
+  const CasePlan plan;
+  const CaseSchedule schedule;
+};
+
 }  // namespace n2nq::app

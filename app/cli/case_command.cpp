@@ -145,7 +145,7 @@ std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   auto folder = CaseFolder::make(RunFolder::default_parent(), exact, asked.name, *plan, present_build(), QDateTime::currentDateTime(), error);
   if (folder && error.isEmpty()) error = folder->lock();
   if (!error.isEmpty()) return say(error), std::nullopt;
-  return Opened{std::move(*plan), std::move(*folder)};
+  return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
 }
 
 std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
@@ -172,11 +172,11 @@ std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
   auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
   for (const QString& each : errors) say(each);
   if (!plan) return {};
-  return Opened{std::move(*plan), std::move(*folder)};
+  return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
 }
 
 bool CaseCommand::run(Opened opened) {
-  runner_ = std::make_unique<CaseRunner>(std::move(opened.plan), std::move(opened.folder), launchers_);
+  runner_ = std::make_unique<CaseRunner>(std::move(opened.planned), std::move(opened.folder), launchers_);
   CaseRunner& runner = *runner_;
   bool read = false;
   // Many runs have the same remark.

@@ -27,7 +27,7 @@ class CaseCommand : public QObject {
 
  private:
   struct Opened {
-    CasePlan plan;
+    std::shared_ptr<const PlannedCase> planned;
     CaseFolder folder;
   };
 

@@ -55,7 +55,7 @@ struct CaseRunnerTest : WithEventLoop {
   void use(CasePlan with, CaseFolder opened) {
     CaseRunner::Options options;
     options.deadlines.start_lead = 0;
-    runner = std::make_unique<CaseRunner>(std::move(with), std::move(opened), [this] { return std::make_unique<PretendFactory>(host); }, options);
+    runner = std::make_unique<CaseRunner>(std::make_shared<PlannedCase>(std::move(with)), std::move(opened), [this] { return std::make_unique<PretendFactory>(host); }, options);
     QObject::connect(runner.get(), &CaseRunner::message, [this](const QString& text) { messages += text; });
     QObject::connect(runner.get(), &CaseRunner::run_finished, [this](const QString& of) { finished.push_back(of); });
   }
