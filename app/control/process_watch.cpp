@@ -2,8 +2,10 @@
 #include "app/control/process_watch.h"
 
 #include <string.h>
+#include <time.h>
 
 #include <QThread>
+#include <algorithm>
 
 namespace n2nq::app {
 
@@ -15,6 +17,16 @@ struct Overloaded : Visitors... {
 };
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+constexpr int exit_lease_lost = 3;  // of the programs (docs/control-protocol.md)
+constexpr std::int64_t ns_per_s = 1'000'000'000, ns_per_ms = 1'000'000;
+
+/// CLOCK_MONOTONIC stands still while this machine sleeps.
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec * ns_per_s + now.tv_nsec;
+}
 
 }  // namespace
 
@@ -37,7 +49,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   kill_timer_.setSingleShot(true);
   connect(&hello_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer within %1 s").arg(deadlines_.hello / 1000.0)); });
   connect(&answer_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer for %1 s").arg(deadlines_.answer / 1000.0)); });
-  connect(&lease_timer_, &QTimer::timeout, this, [this] { launcher_->write("\n"); });
+  connect(&lease_timer_, &QTimer::timeout, this, &ProcessWatch::renew_lease);
   connect(&kill_timer_, &QTimer::timeout, this, &ProcessWatch::kill);
 }
 
@@ -65,8 +77,20 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     unsent_.clear();
     hello_timer_.start(deadlines_.hello);
     lease_timer_.start(deadlines_.lease);
+    leased_at_ns_ = now_ns();
   });
   launcher_->put_file(program);
+}
+
+void ProcessWatch::renew_lease() {
+  longest_silence_ns_ = silence_ns();
+  leased_at_ns_ = now_ns();
+  launcher_->write("\n");
+}
+
+/// The longest time for which this bench said nothing, though it should have.
+std::int64_t ProcessWatch::silence_ns() const {
+  return std::max(longest_silence_ns_, now_ns() - leased_at_ns_);
 }
 
 void ProcessWatch::send(const nlohmann::json& object) {
@@ -178,6 +202,12 @@ void ProcessWatch::finish(const QString& trouble) {
 QString ProcessWatch::exit_sentence() const {
   if (!given_up_.isEmpty()) return QString("%1 died: %2").arg(name_, given_up_);
   if (!exit_->lost.isEmpty()) return QString("%1 lost: %2").arg(name_, exit_->lost);
+  if (exit_->signal == 0 && exit_->code == exit_lease_lost) {
+    const bool stood_still = silence_ns() > 2 * deadlines_.lease * ns_per_ms;
+    return QString("%1 died: heard nothing from this bench any more and ended by itself. %2")
+        .arg(name_, stood_still ? QString("This machine, or the bench on it, stood still for %1 s: asleep?").arg(silence_ns() / ns_per_s)
+                                : QString("Did the link stand still?"));
+  }
   const QString cause = exit_->signal != 0 ? QString("signal %1 (%2)").arg(exit_->signal).arg(::strsignal(exit_->signal))
                                            : QString("exit code %1").arg(exit_->code);
   return QString("%1 died: %2%3").arg(name_, cause, last_error_.isEmpty() ? QString() : ": " + last_error_);

@@ -80,6 +80,8 @@ class ProcessWatch : public QObject {
   void give_up(const QString& why);
   void finish(const QString& trouble);
   QString exit_sentence() const;
+  void renew_lease();
+  std::int64_t silence_ns() const;
 
   QString name_;
   std::unique_ptr<Launcher> launcher_;
@@ -89,12 +91,13 @@ class ProcessWatch : public QObject {
   QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_;
   std::optional<HelloMessage> hello_;
   QElapsedTimer since_hello_;
+  std::int64_t leased_at_ns_ = 0, longest_silence_ns_ = 0;  // by a clock that goes on while this machine sleeps
   std::shared_ptr<const nlohmann::json> bye_;
   std::optional<ProcessExit> exit_;
   QString given_up_;    // why it was killed by this watch
   QString last_error_;  // the last error it said
   QStringList last_lines_;
-  QByteArray unsent_;   // said to it before it runs
+  QByteArray unsent_;  // said to it before it runs
   bool ran_ = false;
   bool asked_ = false;  // for stats, and not answered yet
   bool paused_ = false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/check_process.h"
 
+#include "app/host/check_cells.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -9,8 +11,10 @@ using Json = nlohmann::json;
 
 constexpr qsizetype line_bytes_max = 1 << 20;
 
-QString end_text(const ProcessExit& how) {
+/// `error`: what it said itself.
+QString end_text(const ProcessExit& how, const QString& error) {
   if (!how.lost.isEmpty()) return how.lost;
+  if (!error.isEmpty()) return error;
   return how.last_lines.isEmpty() ? QString("it ended with exit code %1").arg(how.code) : how.last_lines.back();
 }
 
@@ -24,7 +28,7 @@ CheckProcess::CheckProcess(std::unique_ptr<Launcher> launcher, const QString& pr
   QObject::connect(here, &Launcher::started, here, [this, here, configure] { send(configure(*here)); });
   QObject::connect(here, &Launcher::output, here, [this](const QByteArray& bytes) { take(bytes); });
   QObject::connect(here, &Launcher::failed, here, [this](const QString& why) { over_(why); });
-  QObject::connect(here, &Launcher::gone, here, [this](const ProcessExit& how) { over_(end_text(how)); });
+  QObject::connect(here, &Launcher::gone, here, [this](const ProcessExit& how) { over_(end_text(how, error_)); });
   here->put_file(program);
 }
 
@@ -41,7 +45,9 @@ void CheckProcess::take(const QByteArray& bytes) {
   for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
     const Json object = Json::parse(line_.constData(), line_.constData() + end, nullptr, false);
     line_.remove(0, end + 1);
-    if (object.is_object()) said_(object);
+    if (!object.is_object()) continue;
+    if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
+    said_(object);
   }
   if (line_.size() > line_bytes_max) line_.clear();
 }

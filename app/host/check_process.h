@@ -32,6 +32,7 @@ class CheckProcess {
   Said said_;
   Over over_;
   QByteArray line_;
+  QString error_;  // the last one that it said
 };
 
 }  // namespace n2nq::app

@@ -66,7 +66,7 @@ void SshLauncher::put_file(const QString& program) {
     if (!problem.none()) return emit failed(problem.text());
     if (host_->data_address().isEmpty()) {
       return emit failed(
-          QString("%1 is reached through a jump host, so it is not known where the other hosts reach it. Set its data address")
+          QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it. Set its data address")
               .arg(host_->name()));
     }
     path_ = placed.path;

@@ -100,6 +100,20 @@ class Cuts(LabCase):
             self.lab.inside("h2", "sh", "-c", f"kill -9 {pids}; true")  # of earlier sessions, some end meanwhile
         self.each_way("killed sshd", kill)
 
+    def test_bench_that_sleeps(self):
+        """As with a lid that is closed: nothing is left, and when it wakes up it says what has happened."""
+        for repeat in range(REPEATS):
+            bench = self.begin(f"sleep-{repeat}")
+            cut_at = time.monotonic()
+            bench.send_signal(signal.SIGSTOP)
+            self.addCleanup(bench.send_signal, signal.SIGCONT)
+            self.check_end("bench that sleeps", cut_at)
+            bench.send_signal(signal.SIGCONT)
+            output, _ = bench.communicate(timeout=120)
+            self.assertEqual(bench.returncode, 1, output)
+            self.assertRegex(output, r"stood still for 1\d s")
+            self.assertNotIn("exit code 3", output)
+
     def test_ctrl_c(self):
         for repeat in range(REPEATS):
             bench = self.begin(f"ctrl-c-{repeat}")

@@ -91,6 +91,21 @@ TEST_F(HostCheckTest, a_check_can_be_cancelled_and_begun_again) {
   EXPECT_EQ(check.paths().at({"h1", "local"}).state, CheckState::not_known) << "no local_data_address";
 }
 
+TEST_F(HostCheckTest, what_n2nq_says_of_a_wrong_data_address_is_told) {
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  hosts.hosts[0].data_address = "192.0.2.77";
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell& folder = check.hosts().at("h1").of(CheckItem::folder);
+  EXPECT_TRUE(folder.detail.contains("cannot listen on 192.0.2.77")) << folder.detail.toStdString();
+  EXPECT_FALSE(folder.what_to_do.isEmpty());
+}
+
 /// Compares the fingerprint before they answer.
 struct SlowPerson : PretendPerson {
   std::function<void(bool)> answer;
