@@ -6,6 +6,10 @@
 
 namespace n2nq::app {
 
+QString recovery_text(double after_s) {
+  return after_s < 0.05 ? QStringLiteral("as before less than 0.1 s later") : QStringLiteral("as before %1 s later").arg(after_s, 0, 'f', 1);
+}
+
 /// What is not known is not held against it.
 bool Recovery::Open::has(const Sample& now) const {
   return now.t_s > at_s && now.p50_us <= p50_us_max && !(now.in_flight > in_flight_max) && !(now.received_per_s < received_per_s_min);

@@ -4,6 +4,7 @@
 // Fed with the live figures, so its grain is their period. No clock of its own.
 #pragma once
 
+#include <QString>
 #include <cstddef>
 #include <deque>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "app/control/role.h"
 
 namespace n2nq::app {
+
+/// "as before 1.2 s later".
+QString recovery_text(double after_s);
 
 class Recovery {
  public:

@@ -8,6 +8,7 @@
 #include "app/control/clocks.h"
 #include "app/control/hgrm.h"
 #include "app/control/live_accumulator.h"
+#include "app/control/recovery.h"
 #include "app/control/summary.h"
 
 namespace n2nq::app {
@@ -298,14 +299,14 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   tell_findings(true);
   for (const Role role : {Role::senders, Role::receivers}) {
     if (!record.traffic_started || record.of(role).bye) continue;
-    outcome.reasons += QString("%1 gave no final account: what only they knew counts as %2")
-                           .arg(role_name(role), role == Role::senders ? "not sent" : "lost");
+    outcome.reasons += QString("%1 gave no final account: what only they knew %2")
+                           .arg(role_name(role), role == Role::senders ? "counts as not sent" : "is unexplained");
     broken = true;
   }
   for (const RunEvent& event : record.events) {
     if (event.kind != RunEvent::Kind::fault) continue;
     outcome.reasons += QString("done on purpose at %1 s: %2").arg(event.at_s, 0, 'f', 1).arg(event.what);
-    if (event.recovered_after_s) outcome.reasons.back() += QString("; as before %1 s later").arg(*event.recovered_after_s, 0, 'f', 1);
+    if (event.recovered_after_s) outcome.reasons.back() += "; " + recovery_text(*event.recovered_after_s);
     degraded = true;
   }
   for (const QString& fault : record.steps_not_made) outcome.reasons += "planned, but not done: " + fault;

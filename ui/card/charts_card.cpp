@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 
+#include "app/control/recovery.h"
 #include "ui/widget/chart_legend.h"
 #include "ui/widget/small_button.h"
 
@@ -174,7 +175,7 @@ void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
     QString what = event.what;
     if (!what.isEmpty()) what[0] = what[0].toUpper();
     QString detail = QStringLiteral("%1 s: %2").arg(fixed_text(event.at_s, 1), what);
-    if (event.recovered_after_s) detail += QStringLiteral("; as before %1 s later").arg(fixed_text(*event.recovered_after_s, 1));
+    if (event.recovered_after_s) detail += QStringLiteral("; ") + app::recovery_text(*event.recovered_after_s);
     marks.push_back({event.at_s, what, detail, event.kind == app::RunEvent::Kind::fault});
   }
   latency_.set_events(marks);

@@ -51,7 +51,7 @@ void Service::try_to_open() {
   try {
     client_->open(next_index());
   } catch (const std::system_error& error) {  // no route, no free port, …: the attempt failed at once
-    on_closed(error.what(), true);
+    on_closed(error.what(), Closed::for_now);
   }
 }
 
@@ -72,7 +72,7 @@ void Service::close() {
 void Service::break_connection() {
   if (!open_) return;
   client_->close();
-  on_closed("disconnected by a planned fault", true);
+  on_closed("disconnected by a planned fault", Closed::for_now);
 }
 
 void Service::set_state(ServiceState to) {
@@ -116,11 +116,15 @@ void Service::on_end(const wire::EndTotals& totals) {
   set_state(ServiceState::ended);
 }
 
-void Service::on_closed(const std::string& reason, bool may_retry) {
+void Service::on_closed(const std::string& reason, Closed closed) {
   open_ = false;
   if (is_over()) return;
   last_reason_ = reason;
-  if (!may_retry) return fail(reason);
+  if (closed == Closed::ending && !incarnation_) {  // as happens when a run is stopped that soon: it took part in nothing
+    close();
+    return set_state(ServiceState::ended);
+  }
+  if (closed != Closed::for_now) return fail(reason);
   const std::int64_t now = net::now_ns();
   if (!incarnation_) return retry_.arm(now + first_retry_ns);
   if (lost_at_ns_ == 0) lost_at_ns_ = now;

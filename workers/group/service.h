@@ -89,7 +89,7 @@ class Service : public QueueHandler {
  private:
   void on_open(const OpenFacts& facts) final;
   void on_end(const wire::EndTotals& totals) final;
-  void on_closed(const std::string& reason, bool may_retry) final;
+  void on_closed(const std::string& reason, Closed closed) final;
   void try_to_open();
 
   Tools tools_;

@@ -49,7 +49,7 @@ void FloorClient::open(std::uint64_t /*next_index*/) {
 void FloorClient::on_events(std::uint32_t events) {
   if (state_ == State::connecting) {
     const int error = net::connect_error(fd_.get());
-    if (error != 0) return fail(std::strerror(error), true);
+    if (error != 0) return fail(std::strerror(error), Closed::for_now);
     return greet();
   }
   if (events & EPOLLOUT) {
@@ -75,9 +75,9 @@ void FloorClient::read() {
     case net::IoStatus::again:
       return;
     case net::IoStatus::closed:
-      return ending_ ? take_end(published_) : fail("the relay closed the connection", true);
+      return ending_ ? take_end(published_) : fail("the relay closed the connection", Closed::for_now);
     case net::IoStatus::failed:
-      return fail(std::strerror(result.error), true);
+      return fail(std::strerror(result.error), Closed::for_now);
     case net::IoStatus::done:
       break;
   }
@@ -186,12 +186,12 @@ void FloorClient::set_reading(bool reading) {
 
 void FloorClient::tick(std::int64_t now_ns) {
   const bool greets = state_ == State::connecting || state_ == State::greeting;
-  if (greets && now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), true);
+  if (greets && now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), Closed::for_now);
 }
 
-void FloorClient::fail(const std::string& reason, bool may_retry) {
+void FloorClient::fail(const std::string& reason, Closed closed) {
   close();
-  handler_.on_closed(reason, may_retry);
+  handler_.on_closed(reason, closed);
 }
 
 void FloorClient::close() {

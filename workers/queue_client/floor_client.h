@@ -42,7 +42,7 @@ class FloorClient : public QueueClient, private net::Watcher {
   void tell_accepted();
   void set_interest();
   void take_end(std::uint64_t messages);
-  void fail(const std::string& reason, bool may_retry);
+  void fail(const std::string& reason, Closed closed);
 
   net::EventLoop& loop_;
   const net::SocketAddress address_;

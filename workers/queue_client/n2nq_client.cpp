@@ -21,15 +21,16 @@ constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
 /// Beside the longest silence that is put up with: an end that stood still has to find out first that it hears nothing.
 constexpr std::int64_t unread_slack_ns = 5 * net::ns_per_s;
 
-/// After these a new attempt would end the same way.
-bool is_final(wire::ErrorCode code) {
+Closed closed_by(wire::ErrorCode code) {
   switch (code) {
     case wire::ErrorCode::too_many:
     case wire::ErrorCode::silent:
     case wire::ErrorCode::handshake:
-      return false;
+      return Closed::for_now;
+    case wire::ErrorCode::ending:
+      return Closed::ending;
     default:
-      return true;
+      return Closed::for_good;
   }
 }
 
@@ -94,7 +95,7 @@ void N2nqClient::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
 void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns) {
   if (welcome.version_read != wire::version) {
     return fail("N2NQ speaks wire protocol " + std::to_string(welcome.version_read) + ", this worker " + std::to_string(wire::version),
-                false);
+                Closed::for_good);
   }
   connection_->set_frame_limits(welcome.frame_bytes_max);
   frame_bytes_max_ = welcome.frame_bytes_max;
@@ -225,7 +226,7 @@ void N2nqClient::take_end(wire::ByteView body) {
 }
 
 void N2nqClient::take_error(const wire::Error& error) {
-  fail("N2NQ says: " + std::string(wire::name_of(error.code)) + ": " + error.text, !is_final(error.code));
+  fail("N2NQ says: " + std::string(wire::name_of(error.code)) + ": " + error.text, closed_by(error.code));
 }
 
 std::size_t N2nqClient::bytes_in_batch(std::size_t letters) const {
@@ -261,11 +262,11 @@ void N2nqClient::on_writable() {
 
 void N2nqClient::tick(std::int64_t now_ns) {
   if (state_ == State::connecting || state_ == State::greeting) {
-    if (now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), true);
+    if (now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), Closed::for_now);
     return;
   }
   if (state_ != State::open || heartbeat_ns_ == 0) return;
-  if (const std::string reason = silence(now_ns); !reason.empty()) return fail(reason, true);
+  if (const std::string reason = silence(now_ns); !reason.empty()) return fail(reason, Closed::for_now);
   if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late
     wire::encode_heartbeat(out_.bytes());
     flush();
@@ -297,19 +298,19 @@ void N2nqClient::refuse(const std::string& what) {
   error.text = what;
   error.encode(out_.bytes());
   flush();
-  fail("N2NQ sent " + what, false);
+  fail("N2NQ sent " + what, Closed::for_good);
 }
 
 void N2nqClient::on_closed(const std::string& reason) {
   const bool greeted = state_ == State::open;
   state_ = State::closed;
   handler_.on_closed(reason.empty() ? (greeted ? "N2NQ closed the connection" : "N2NQ closed the connection without a greeting") : reason,
-                     true);
+                     Closed::for_now);
 }
 
-void N2nqClient::fail(const std::string& reason, bool may_retry) {
+void N2nqClient::fail(const std::string& reason, Closed closed) {
   close();
-  handler_.on_closed(reason, may_retry);
+  handler_.on_closed(reason, closed);
 }
 
 void N2nqClient::close() {

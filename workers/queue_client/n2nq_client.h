@@ -46,7 +46,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   void take_error(const wire::Error& error);
   void flush();
   std::string silence(std::int64_t now_ns) const;
-  void fail(const std::string& reason, bool may_retry);
+  void fail(const std::string& reason, Closed closed);
   void refuse(const std::string& what);
 
   net::EventLoop& loop_;

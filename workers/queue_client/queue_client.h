@@ -70,6 +70,13 @@ struct OpenFacts {
   std::int64_t offset_error_ns = 0;  // half the handshake's round trip
 };
 
+/// What a closed connection means.
+enum class Closed {
+  for_now,   // a new open() makes sense
+  for_good,  // it would end the same way
+  ending,    // for good, because the system ends
+};
+
 /// What a client tells the service it belongs to.
 class QueueHandler {
  public:
@@ -86,8 +93,8 @@ class QueueHandler {
   virtual void on_skipped(std::span<const wire::SkippedRange> /*ranges*/) {}
   /// The system's end message: nothing follows but on_closed(). Senders: nothing but the fact.
   virtual void on_end(const wire::EndTotals& totals) = 0;
-  /// Not called after close(). `may_retry`: a new open() makes sense.
-  virtual void on_closed(const std::string& reason, bool may_retry) = 0;
+  /// Not called after close().
+  virtual void on_closed(const std::string& reason, Closed closed) = 0;
 };
 
 class QueueClient {

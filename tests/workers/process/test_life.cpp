@@ -271,6 +271,20 @@ TEST(Life, AWrongTokenIsRefusedForGood) {
   EXPECT_TRUE(holds(child.wait_for_type("bye")["faults"], "S001: N2NQ says: token"));
 }
 
+TEST(Life, WhoeverComesWhenTheRunIsStoppedTakesPartInNothing) {
+  SmallRun run({});
+  run.launch_broker();
+  run.broker->send({{"type", "stop"}});
+  run.broker->wait_for_state("ended");
+  run.launch_senders();
+  run.launch_receivers();
+  for (Child* child : {run.senders.get(), run.receivers.get()}) {
+    child->wait_for_state("ended");
+    child->send({{"type", "bye"}});
+    EXPECT_EQ(child->wait_for_type("bye")["faults"], json::array());
+  }
+}
+
 TEST(Life, MessagesThatCannotFitAreRefusedBeforeTheStart) {
   RunShape shape;
   shape.load["size_bytes"] = {50, 50'000'000};
