@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPlainTextEdit>
+#include <QSplitter>
 #include <QTest>
 #include <QTimer>
 #include <nlohmann/json.hpp>
@@ -66,9 +67,14 @@ class TestRealRuns : public QObject {
 void TestRealRuns::start_all_runs_to_a_clean_verdict() {
   BenchWindow bench;
   choose_small_run(bench);
+  bench.window().resize(1280, 720);
+  const auto* cards = bench.find<QSplitter>(QStringLiteral("splitter_cards"));
+  QVERIFY(bench.wait_for([&] { return bench.window().width() == 1280; }));
+  const QList<int> widths = cards->sizes();
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   QVERIFY(bench.wait_for_state(app::RunState::running));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCOMPARE(cards->sizes(), widths);  // nothing jumps when figures come
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::clean, qPrintable(bench.run().outcome().reasons.join(u'\n')));
   QVERIFY(bench.find<QLabel>(QStringLiteral("verdict"))->text().contains(QStringLiteral("clean")));
   QVERIFY(bench.find<QAbstractButton>(QStringLiteral("button_open_folder"))->isVisible());

@@ -190,6 +190,19 @@ void ServiceModel::choose_units() {
   }
 }
 
+QStringList ServiceModel::headers(int column) const {
+  const ColumnInfo& info = info_of(column);
+  const QString title = QString::fromUtf8(info.title);
+  switch (info.kind) {
+    case Kind::time:
+      return {title + QStringLiteral(", µs"), title + QStringLiteral(", ms")};
+    case Kind::rate:
+      return {title + QStringLiteral(", /s"), QStringLiteral("mean, /s")};
+    default:
+      return {title};
+  }
+}
+
 QString ServiceModel::widest_text(int column) const {
   const ColumnInfo& info = info_of(column);
   switch (info.kind) {

@@ -54,6 +54,8 @@ class ServiceModel : public QAbstractTableModel {
   app::Role role() const { return role_; }
   /// About the longest text that a cell of the column will show; for its width.
   QString widest_text(int column) const;
+  /// What the column's header may say while a run goes on; for its width, which must not change then.
+  QStringList headers(int column) const;
   int number_of(int row) const { return row + 1; }
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "ui/text/tabular.h"
@@ -192,11 +193,11 @@ void ServiceTable::tell_visible_rows() {
 }
 
 int ServiceTable::width_of(int column) const {
-  if (column == ServiceModel::log_column) return LogButtonDelegate::button_size(theme_).width() + 2 * space::in_row;
+  if (column == ServiceModel::log_column) return LogButtonDelegate::button_size(theme_).width() + space::in_row;
   const QFontMetricsF metrics(font());
-  const QString header = services_->headerData(column, Qt::Horizontal).toString();
-  const QString sample = services_->widest_text(column);
-  return static_cast<int>(std::max(metrics.horizontalAdvance(header), tabular_width(metrics, sample))) + 1 + cell_padding_px;
+  double widest = tabular_width(metrics, services_->widest_text(column));
+  for (const QString& header : services_->headers(column)) widest = std::max(widest, metrics.horizontalAdvance(header));
+  return static_cast<int>(std::ceil(widest)) + cell_padding_px;
 }
 
 // All of them where there is room, else those of the view.
