@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace n2nq {
 
@@ -20,24 +21,38 @@ size_t GridIndex::Axis::at(uint64_t border) const {
   return static_cast<size_t>(std::lower_bound(lines.begin(), lines.end(), border) - lines.begin());
 }
 
-bool GridIndex::Axis::has(uint64_t border) const {
-  const size_t place = at(border);
-  return place < lines.size() && lines[place] == border;
-}
-
-bool GridIndex::Axis::use(uint64_t border) {
-  const size_t place = at(border);
-  const bool is_new = place == lines.size() || lines[place] != border;
-  if (is_new) {
-    lines.insert(lines.begin() + static_cast<ptrdiff_t>(place), border);
-    users.insert(users.begin() + static_cast<ptrdiff_t>(place), 0);
+void GridIndex::Axis::use(const std::vector<uint64_t>& borders, size_t share) {
+  beyond_shares += borders.size() - std::min(borders.size(), share);
+  std::vector<uint64_t> all;
+  std::vector<uint32_t> all_users;
+  size_t line = 0;
+  for (const uint64_t border : borders) {
+    for (; line < lines.size() && lines[line] < border; ++line) {
+      all.push_back(lines[line]);
+      all_users.push_back(users[line]);
+    }
+    all.push_back(border);
+    const bool is_there = line < lines.size() && lines[line] == border;
+    all_users.push_back(is_there ? users[line++] + 1 : 1);
   }
-  ++users[place];
-  return is_new;
+  all.insert(all.end(), lines.begin() + static_cast<ptrdiff_t>(line), lines.end());
+  all_users.insert(all_users.end(), users.begin() + static_cast<ptrdiff_t>(line), users.end());
+  lines = std::move(all);
+  users = std::move(all_users);
 }
 
-void GridIndex::Axis::give_back(uint64_t border) {
-  --users[at(border)];
+void GridIndex::Axis::give_back(const std::vector<uint64_t>& borders, size_t share) {
+  beyond_shares -= borders.size() - std::min(borders.size(), share);
+  for (const uint64_t border : borders) --users[at(border)];
+}
+
+size_t GridIndex::Axis::unused() const {
+  return static_cast<size_t>(std::count(users.begin(), users.end(), 0u));
+}
+
+bool GridIndex::Axis::crosses(uint64_t interval_begin, uint64_t interval_end) const {
+  const auto above = std::upper_bound(lines.begin(), lines.end(), interval_begin);
+  return above != lines.end() && *above < interval_end;
 }
 
 void GridIndex::Axis::drop_unused() {
@@ -64,7 +79,8 @@ bool GridIndex::Earlier::operator()(const List& a, const List& b) const {
                                       [](const wire::Rule& x, const wire::Rule& y) { return in_order(x) < in_order(y); });
 }
 
-GridIndex::GridIndex(uint32_t senders, Contents& contents) : contents_(contents) {
+GridIndex::GridIndex(uint32_t senders, uint32_t receivers, Contents& contents)
+    : contents_(contents), share_(std::max(borders_share_min, borders_shared_out / receivers)) {
   senders_.begin = 1;
   senders_.end = uint64_t{senders} + 1;
   sizes_.end = uint64_t{1} << 32;
@@ -85,9 +101,9 @@ std::string GridIndex::refusal_of(const List& list) {
   return {};
 }
 
-bool GridIndex::covers(const Interest& interest, const Area& area) {
+bool GridIndex::covers(const List& list, const Area& area) {
   // No border of the list runs through the cell: one corner speaks for all of it.
-  return std::any_of(interest.list.begin(), interest.list.end(), [&area](const wire::Rule& rule) {
+  return std::any_of(list.begin(), list.end(), [&area](const wire::Rule& rule) {
     return area.sender_begin >= rule.sender_first && area.sender_begin <= rule.sender_last && area.size_begin >= rule.size_min &&
            area.size_begin <= rule.size_max;
   });
@@ -107,40 +123,118 @@ std::vector<uint64_t> GridIndex::borders(const List& list, const Axis& axis, boo
   return found;
 }
 
-/// Says why there is none; empty when there is.
-std::string GridIndex::make_room(Axis& axis, const std::vector<uint64_t>& wanted, const char* name) {
-  const auto lines_then = [&] {
-    return axis.lines.size() +
-           static_cast<size_t>(std::count_if(wanted.begin(), wanted.end(), [&axis](uint64_t border) { return !axis.has(border); }));
-  };
-  if (lines_then() <= lines_max) return {};
-  const size_t lines_before = axis.lines.size();
-  axis.drop_unused();
-  if (axis.lines.size() < lines_before) retire_all();
-  const size_t lines = lines_then();
-  if (lines <= lines_max) return {};
-  return "with this list all lists in force would have " + std::to_string(lines) + " borders between " + name + ", the limit is " +
-         std::to_string(lines_max);
+std::string GridIndex::refusal_of(const std::vector<uint64_t>& borders, const Axis& axis, const char* name) const {
+  if (borders.size() > borders_max) {
+    return "this list has " + std::to_string(borders.size()) + " borders between " + name + ", the limit is " + std::to_string(borders_max);
+  }
+  const size_t beyond = axis.beyond_shares + borders.size() - std::min(borders.size(), share_);
+  if (beyond <= borders_for_all || borders.size() <= share_) return {};
+  return "this list has " + std::to_string(borders.size()) + " borders between " + name + ", " + std::to_string(share_) +
+         " are its receiver's share, and with the rest all lists in force would have " + std::to_string(beyond) +
+         " beyond their shares; the limit is " + std::to_string(borders_for_all);
 }
 
-GridIndex::Taken GridIndex::take(List list) {
-  if (std::string refusal = refusal_of(list); !refusal.empty()) return {none, std::move(refusal)};
+std::string GridIndex::begin(List list) {
+  if (std::string refusal = refusal_of(list); !refusal.empty()) return refusal;
   std::sort(list.begin(), list.end(), [](const wire::Rule& x, const wire::Rule& y) { return in_order(x) < in_order(y); });
   list.erase(std::unique(list.begin(), list.end()), list.end());
+  beginning_ = {};
   if (const auto known = by_list_.find(list); known != by_list_.end()) {
-    ++interests_[known->second].holders;
-    return {known->second, {}};
+    beginning_.known = known->second;
+    return {};
   }
-  const auto sender_borders = borders(list, senders_, true);
-  const auto size_borders = borders(list, sizes_, false);
-  for (std::string refusal : {make_room(senders_, sender_borders, "senders"), make_room(sizes_, size_borders, "sizes")}) {
-    if (!refusal.empty()) return {none, std::move(refusal)};
+  beginning_.sender_borders = borders(list, senders_, true);
+  beginning_.size_borders = borders(list, sizes_, false);
+  beginning_.list = std::move(list);
+  for (std::string refusal :
+       {refusal_of(beginning_.sender_borders, senders_, "senders"), refusal_of(beginning_.size_borders, sizes_, "sizes")}) {
+    if (!refusal.empty()) return refusal;
   }
-  for (const uint64_t border : sender_borders) {
-    if (senders_.use(border)) draw(border, true);
+  // Now and then, so that what lists of long ago asked for does not part the messages of today.
+  if (senders_.unused() + sizes_.unused() > borders_max) {
+    senders_.drop_unused();
+    sizes_.drop_unused();
+    retire_all();
   }
-  for (const uint64_t border : size_borders) {
-    if (sizes_.use(border)) draw(border, false);
+  senders_.use(beginning_.sender_borders, share_);
+  sizes_.use(beginning_.size_borders, share_);
+  beginning_.cells_end = cells_end();
+  return {};
+}
+
+bool GridIndex::parted() const {
+  return beginning_.next_cell == beginning_.cells_end;
+}
+
+size_t GridIndex::part(size_t units, std::string& refusal) {
+  size_t done = 0;
+  for (; done < units && !parted(); ++done) {
+    const uint32_t number = beginning_.next_cell;
+    const Cell& cell = cells_[number];
+    const bool is_crossed = cell.exists && (senders_.crosses(cell.area.sender_begin, cell.area.sender_end) ||
+                                            sizes_.crosses(cell.area.size_begin, cell.area.size_end));
+    if (is_crossed && !contents_.is_empty(number)) {
+      // Its parts are for new messages, too, where it was that.
+      if (!cell.retired) {
+        retire(number);
+        cells_[number].is_being_parted = true;
+      }
+      part_retired_ = !cells_[number].is_being_parted;
+      parts_.clear();
+      done += contents_.move_parts(number, units - done);
+      if (std::exchange(no_room_, false)) {
+        abandon();
+        refusal =
+            "with this list the messages that wait now would be of too many different kinds; ask for fewer different senders and sizes, or "
+            "when "
+            "fewer messages wait";
+        return done;
+      }
+      if (!contents_.is_empty(number)) continue;
+    }
+    // Of what is empty nothing stays: else there would be a cell for each pair of lines.
+    if (is_crossed) drop(number);
+    ++beginning_.next_cell;
+  }
+  return done;
+}
+
+GridIndex::Part GridIndex::part_of(uint32_t from, uint32_t sender, uint32_t size) {
+  Area area;
+  senders_.around(sender, area.sender_begin, area.sender_end);
+  sizes_.around(size, area.size_begin, area.size_end);
+  // What was retired before has another shape than today's lines give.
+  const Area& whole = cells_[from].area;
+  area = {std::max(area.sender_begin, whole.sender_begin), std::min(area.sender_end, whole.sender_end),
+          std::max(area.size_begin, whole.size_begin), std::min(area.size_end, whole.size_end)};
+  if (const auto part = parts_.find(key_of(area)); part != parts_.end()) return {part->second, false};
+  if (!contents_.has_room_for_part(from)) {
+    no_room_ = true;
+    return {};
+  }
+  const uint32_t part = new_cell(area);
+  cells_[part].interests = cells_[from].interests;
+  marks_ += cells_[part].interests.size();
+  cells_[part].retired = part_retired_ || !arrivals_.try_emplace(key_of(area), part).second;
+  parts_.emplace(key_of(area), part);
+  return {part, true};
+}
+
+/// The list is not to be in force after all.
+void GridIndex::abandon() {
+  senders_.give_back(beginning_.sender_borders, share_);
+  sizes_.give_back(beginning_.size_borders, share_);
+  senders_.drop_unused();
+  sizes_.drop_unused();
+  cells_[beginning_.next_cell].is_being_parted = false;
+  retire_all();
+  beginning_ = {};
+}
+
+uint32_t GridIndex::enter() {
+  if (beginning_.known != none) {
+    ++interests_[beginning_.known].holders;
+    return beginning_.known;
   }
   uint32_t interest = static_cast<uint32_t>(interests_.size());
   if (free_interests_.empty()) {
@@ -149,64 +243,60 @@ GridIndex::Taken GridIndex::take(List list) {
     interest = free_interests_.back();
     free_interests_.pop_back();
   }
-  rules_held_ += list.size();
-  by_list_.emplace(list, interest);
-  interests_[interest] = {std::move(list), 1};
-  for (Cell& cell : cells_) {
-    if (cell.exists && covers(interests_[interest], cell.area)) cell.interests.push_back(interest);
+  by_list_.emplace(beginning_.list, interest);
+  interests_[interest] = {std::move(beginning_.list), 1, true};
+  beginning_ = {};
+  return interest;
+}
+
+bool GridIndex::mark(uint32_t interest, uint32_t number) {
+  Cell& cell = cells_[number];
+  if (std::find(cell.interests.begin(), cell.interests.end(), interest) != cell.interests.end()) return true;
+  if (!interests_[interest].entering || !covers(interests_[interest].list, cell.area)) return false;
+  cell.interests.push_back(interest);
+  ++marks_;
+  return true;
+}
+
+bool GridIndex::leave(uint32_t number) {
+  Interest& interest = interests_[number];
+  if (--interest.holders > 0) return false;
+  senders_.give_back(borders(interest.list, senders_, true), share_);
+  sizes_.give_back(borders(interest.list, sizes_, false), share_);
+  by_list_.erase(interest.list);
+  return true;
+}
+
+void GridIndex::unmark(uint32_t interest, uint32_t cell) {
+  marks_ -= std::erase(cells_[cell].interests, interest);
+}
+
+void GridIndex::forget(uint32_t interest) {
+  interests_[interest] = {};
+  free_interests_.push_back(interest);
+}
+
+GridIndex::Taken GridIndex::take(List list) {
+  std::string refusal = begin(std::move(list));
+  while (refusal.empty() && !parted()) part(SIZE_MAX, refusal);
+  if (!refusal.empty()) return {none, std::move(refusal)};
+  const uint32_t interest = enter();
+  for (uint32_t cell = 0; cell < cells_end(); ++cell) {
+    if (cells_[cell].exists) mark(interest, cell);
   }
+  entered(interest);
   return {interest, {}};
 }
 
-void GridIndex::release(uint32_t number) {
-  Interest& interest = interests_[number];
-  if (--interest.holders > 0) return;
-  for (const uint64_t border : borders(interest.list, senders_, true)) senders_.give_back(border);
-  for (const uint64_t border : borders(interest.list, sizes_, false)) sizes_.give_back(border);
-  for (Cell& cell : cells_) {
-    if (cell.exists) std::erase(cell.interests, number);
+void GridIndex::release(uint32_t interest) {
+  if (!leave(interest)) return;
+  for (uint32_t cell = 0; cell < cells_end(); ++cell) {
+    if (cells_[cell].exists) unmark(interest, cell);
   }
-  rules_held_ -= interest.list.size();
-  by_list_.erase(interest.list);
-  interest.list = {};
-  free_interests_.push_back(number);
+  forget(interest);
 }
 
 // --- cells ---
-
-void GridIndex::draw(uint64_t border, bool on_senders) {
-  const uint32_t end = cells_end();  // what is split off begins at the border
-  for (uint32_t cell = 0; cell < end; ++cell) {
-    if (!cells_[cell].exists) continue;
-    const Area& area = cells_[cell].area;
-    const bool crosses =
-        on_senders ? area.sender_begin < border && border < area.sender_end : area.size_begin < border && border < area.size_end;
-    if (!crosses) continue;
-    // Of what is empty nothing stays: else there would be a cell for each pair of lines.
-    if (contents_.is_empty(cell)) {
-      drop(cell);
-      continue;
-    }
-    const uint32_t into = split(cell, border, on_senders);
-    for (const uint32_t half : {cell, into}) {
-      if (contents_.is_empty(half)) drop(half);
-    }
-  }
-}
-
-uint32_t GridIndex::split(uint32_t from, uint64_t border, bool on_senders) {
-  Area upper = cells_[from].area;
-  (on_senders ? upper.sender_begin : upper.size_begin) = border;
-  const uint32_t into = new_cell(upper);
-  Area& lower = cells_[from].area;
-  (on_senders ? lower.sender_end : lower.size_end) = border;
-  cells_[into].interests = cells_[from].interests;
-  cells_[into].retired = cells_[from].retired;
-  if (!cells_[into].retired) arrivals_[key_of(upper)] = into;
-  last_cell_ = none;
-  contents_.on_cell_split(from, into);
-  return into;
-}
 
 uint32_t GridIndex::new_cell(const Area& area) {
   uint32_t cell = static_cast<uint32_t>(cells_.size());
@@ -216,7 +306,7 @@ uint32_t GridIndex::new_cell(const Area& area) {
     cell = free_cells_.back();
     free_cells_.pop_back();
   }
-  cells_[cell] = {area, {}, true, false};
+  cells_[cell] = {area, {}, true, false, false};
   return cell;
 }
 
@@ -230,8 +320,9 @@ uint32_t GridIndex::cell_of(uint32_t sender, uint32_t size) {
     const uint32_t cell = new_cell(area);
     place->second = cell;
     for (const auto& [list, interest] : by_list_) {
-      if (covers(interests_[interest], area)) cells_[cell].interests.push_back(interest);
+      if (covers(interests_[interest].list, area)) cells_[cell].interests.push_back(interest);
     }
+    marks_ += cells_[cell].interests.size();
     contents_.on_cell_made(cell);
   }
   return last_cell_ = place->second;
@@ -245,8 +336,16 @@ void GridIndex::drop(uint32_t cell) {
   if (!cells_[cell].retired) arrivals_.erase(key_of(cells_[cell].area));
   last_cell_ = none;
   contents_.on_cell_dropped(cell);
+  marks_ -= cells_[cell].interests.size();
   cells_[cell] = Cell();
   free_cells_.push_back(cell);
+}
+
+/// From now on no message comes into it.
+void GridIndex::retire(uint32_t cell) {
+  arrivals_.erase(key_of(cells_[cell].area));
+  last_cell_ = none;
+  cells_[cell].retired = true;
 }
 
 void GridIndex::retire_all() {
@@ -257,10 +356,6 @@ void GridIndex::retire_all() {
     cells_[cell].retired = true;
     if (contents_.is_empty(cell)) note_empty(cell);
   }
-}
-
-size_t GridIndex::bytes_held() const {
-  return cells() * (sizeof(Cell) + 64) + 2 * rules_held_ * sizeof(wire::Rule);
 }
 
 }  // namespace n2nq

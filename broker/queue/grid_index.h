@@ -8,9 +8,17 @@
 //        +------+--------+-----> sender
 //               11       26
 //
-// At first there is one cell. A new border splits the cells that it crosses, once; a border that no rule has any more goes when room for
+// At first there is one cell. New borders part the cells that they cross, once; a border that no rule has any more goes when room for
 // others is needed: messages then come into new, larger cells, and the old ones disappear with their last message.
 // A cell exists from its first message on. An interest is one distinct list; receivers with equal lists share one.
+//
+// To bring a list in force is work at each cell, and at each message of the cells that its new borders cross. It can be done in parts, one
+// list at a time, while messages come and go:
+//
+//   begin() --> part(), until parted() --> enter() --> mark() for each cell --> entered()
+//                  |
+//                  +--> refused: too many cells. All is as before, but for what was parted already
+//
 // Holds no messages itself: what lies in a cell is the owner's (Contents). No sockets, no time, one thread.
 #pragma once
 
@@ -27,9 +35,14 @@ namespace n2nq {
 
 class GridIndex {
  public:
-  /// Lines on one axis, and rules in one list; more is refused.
-  static constexpr size_t lines_max = 1024;
+  /// Rules in one list, and its borders on one axis; more is refused.
   static constexpr size_t rules_max = 1024;
+  static constexpr size_t borders_max = 1024;
+  /// Of the borders on one axis each receiver has a share for itself: 8,192 shared out equally, and at least 4. What lists have beyond that
+  /// comes from another 8,192 for all: who comes first. So nobody's list can leave another one without borders.
+  static constexpr size_t borders_shared_out = 8192;
+  static constexpr size_t borders_share_min = 4;
+  static constexpr size_t borders_for_all = 8192;
   static constexpr uint32_t none = UINT32_MAX;
 
   /// Half open: begin is in it, end is not.
@@ -48,8 +61,11 @@ class GridIndex {
     virtual ~Contents() = default;
     /// A new, empty cell. Its interests are known.
     virtual void on_cell_made(uint32_t cell) = 0;
-    /// `into` is new and has the interests of `from`; messages of `from` that lie in the area of `into` now belong there.
-    virtual void on_cell_split(uint32_t from, uint32_t into) = 0;
+    /// Moves messages of `from`, the oldest first, each behind those of the cell that part_of() names, about as many as `units` are for
+    /// (one for each thing that is looked at); at least one. Stops where part_of() names none. Returns what it took.
+    virtual size_t move_parts(uint32_t from, size_t units) = 0;
+    /// Whether one more cell may be parted from this one; otherwise the list that needs it is refused.
+    virtual bool has_room_for_part(uint32_t from) const = 0;
     /// An empty cell goes; its number may be used again.
     virtual void on_cell_dropped(uint32_t cell) = 0;
     virtual bool is_empty(uint32_t cell) const = 0;
@@ -58,15 +74,37 @@ class GridIndex {
   };
 
   /// Senders are numbered from 1 to `senders`.
-  GridIndex(uint32_t senders, Contents& contents);
+  GridIndex(uint32_t senders, uint32_t receivers, Contents& contents);
 
   using List = std::vector<wire::Rule>;
+  /// Says what is wrong with the list, and what would be right; empty: it is to be brought in force.
+  std::string begin(List list);
+  /// Returns the units it took. `refusal` as for begin(); then this list is done with.
+  size_t part(size_t units, std::string& refusal);
+  bool parted() const;
+  /// The interest of the list, held once more.
+  uint32_t enter();
+  /// Adds the interest to a cell that its list matches, and says whether it does. For each cell, also for those that are made meanwhile.
+  bool mark(uint32_t interest, uint32_t cell);
+  void entered(uint32_t interest) { interests_[interest].entering = false; }
+
+  /// Held once less. True: nobody holds it any more; then unmark() is to follow for each cell, and forget().
+  bool leave(uint32_t interest);
+  void unmark(uint32_t interest, uint32_t cell);
+  void forget(uint32_t interest);
+
+  /// In Contents::move_parts() only: the cell of a message that leaves `from`; none: there is no room for one more.
+  struct Part {
+    uint32_t cell = none;
+    bool is_new = false;
+  };
+  Part part_of(uint32_t from, uint32_t sender, uint32_t size);
+
+  /// All at once.
   struct Taken {
     uint32_t interest = none;
-    std::string refusal;  // says what is wrong with the list, and what would be right; empty: it is in force
+    std::string refusal;
   };
-  /// The interest of this list, held once more. Costs a look at each cell when the list is new, and one at each message of the cells that
-  /// its new borders cross.
   Taken take(List list);
   void release(uint32_t interest);
 
@@ -77,25 +115,28 @@ class GridIndex {
 
   const std::vector<uint32_t>& interests_of(uint32_t cell) const { return cells_[cell].interests; }
   const Area& area(uint32_t cell) const { return cells_[cell].area; }
-  bool covers(uint32_t interest, uint32_t cell) const { return covers(interests_[interest], cells_[cell].area); }
+  bool covers(uint32_t interest, uint32_t cell) const { return covers(interests_[interest].list, cells_[cell].area); }
+  size_t rules_of(uint32_t interest) const { return interests_[interest].list.size(); }
   /// Cell numbers are below this; not each of them exists.
   uint32_t cells_end() const { return static_cast<uint32_t>(cells_.size()); }
   bool exists(uint32_t cell) const { return cells_[cell].exists; }
   size_t cells() const { return cells_.size() - free_cells_.size(); }
   uint32_t interests_end() const { return static_cast<uint32_t>(interests_.size()); }
-  /// Memory of cells and lists, roughly.
-  size_t bytes_held() const;
+  /// How often an interest stands at a cell, in all.
+  size_t marks() const { return marks_; }
 
  private:
   struct Cell {
     Area area;
     std::vector<uint32_t> interests;
     bool exists = false;
-    bool retired = false;  // no message comes into it any more
+    bool retired = false;          // no message comes into it any more
+    bool is_being_parted = false;  // and that is why
   };
   struct Interest {
     List list;
     uint32_t holders = 0;
+    bool entering = false;  // not every cell that it matches has it yet
   };
   struct Axis {
     uint64_t begin = 0;
@@ -105,11 +146,14 @@ class GridIndex {
 
     bool within(uint64_t border) const { return border > begin && border < end; }
     size_t at(uint64_t border) const;
-    bool has(uint64_t border) const;
-    /// True when the line is new.
-    bool use(uint64_t border);
-    void give_back(uint64_t border);
+    size_t beyond_shares = 0;  // borders that lists in force have beyond a share
+
+    /// Rising, each once.
+    void use(const std::vector<uint64_t>& borders, size_t share);
+    void give_back(const std::vector<uint64_t>& borders, size_t share);
+    size_t unused() const;
     void drop_unused();
+    bool crosses(uint64_t interval_begin, uint64_t interval_end) const;
     /// The interval around a value.
     void around(uint64_t value, uint64_t& interval_begin, uint64_t& interval_end) const;
   };
@@ -117,18 +161,29 @@ class GridIndex {
     bool operator()(const List& a, const List& b) const;
   };
 
+  /// The list that is being brought in force, up to enter().
+  struct Beginning {
+    List list;
+    uint32_t known = none;  // as this interest
+    std::vector<uint64_t> sender_borders;
+    std::vector<uint64_t> size_borders;
+    uint32_t next_cell = 0;  // those before it are parted
+    uint32_t cells_end = 0;  // those from it on were made within the new borders
+  };
+
   static std::string refusal_of(const List& list);
-  static bool covers(const Interest& interest, const Area& area);
+  static bool covers(const List& list, const Area& area);
   std::vector<uint64_t> borders(const List& list, const Axis& axis, bool senders) const;
-  std::string make_room(Axis& axis, const std::vector<uint64_t>& wanted, const char* name);
-  void draw(uint64_t border, bool on_senders);
-  uint32_t split(uint32_t cell, uint64_t border, bool on_senders);
+  std::string refusal_of(const std::vector<uint64_t>& borders, const Axis& axis, const char* name) const;
+  void abandon();
+  void retire(uint32_t cell);
   void drop(uint32_t cell);
   uint32_t new_cell(const Area& area);
   void retire_all();
   static uint64_t key_of(const Area& area) { return area.sender_begin << 32 | area.size_begin; }
 
   Contents& contents_;
+  const size_t share_;  // of borders, on each axis
   Axis senders_;
   Axis sizes_;
   std::vector<Cell> cells_;
@@ -138,7 +193,11 @@ class GridIndex {
   std::vector<Interest> interests_;
   std::vector<uint32_t> free_interests_;
   std::map<List, uint32_t, Earlier> by_list_;
-  size_t rules_held_ = 0;
+  size_t marks_ = 0;
+  Beginning beginning_;
+  std::unordered_map<uint64_t, uint32_t> parts_;  // of this part() and this cell, by the area's first corner
+  bool part_retired_ = false;                     // no message comes into the cell that is being parted any more; nor into its parts
+  bool no_room_ = false;                          // part_of() found none
 };
 
 }  // namespace n2nq

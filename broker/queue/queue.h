@@ -19,6 +19,7 @@
 #include "broker/queue/dispatcher.h"
 #include "broker/queue/message_log.h"
 #include "broker/queue/pieces.h"
+#include "broker/queue/rule_changes.h"
 #include "broker/queue/sender_sets.h"
 #include "broker/wire/messages.h"
 
@@ -39,6 +40,9 @@ struct QueueOptions {
   int64_t responses_deadline_ns = 2'000'000'000;  // then an unconfirmed one is delivered again
   uint32_t responses_attempts_max = 5;            // deliveries of one message that fail; then it is parked
   bool requests = false;
+  size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
+  /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
+  size_t notes_bytes_max = 128 * 1024 * 1024;
 };
 
 /// One batch under way to one receiver: a DELIVER frame whose bytes the kernel is taking. Its stamp is never renewed.
@@ -141,8 +145,13 @@ class Queue {
   enum class Confirmed { yes, never_sent, twice };
   /// The receiver answers `count` deliveries of its present connection. A late answer counts as none.
   virtual Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative);
-  /// Its whole list from now on, which outlives the connection. Returns what is wrong with it (then the list before stays), or "".
+  /// Its whole list from now on, which outlives the connection. Returns what is wrong with it (then the list before stays), or "". Where it
+  /// is much work, work() does it, and the receiver gets nothing until then.
   virtual std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules);
+  /// Goes on with lists that are not in force yet, for about so many looks at a message, cell or place. Returns how many; 0: nothing to do.
+  virtual size_t work(size_t /*units*/) { return 0; }
+  /// Lists that were found to be wrong, or too much, by work(); the ones before them stay.
+  virtual std::vector<RefusedList> take_refused_lists() { return {}; }
   /// So many more deliveries on this connection; no more than Allowance::credit_max in all.
   virtual void add_credit(uint32_t receiver, uint64_t more);
   /// Takes back what was not confirmed in time.

@@ -21,7 +21,9 @@ constexpr size_t bytes_beside_record = sizeof(QueuedMessage) + 16;
 }  // namespace
 
 SelectiveBalancer::SelectiveBalancer(const QueueOptions& options)
-    : Queue(options, MessageLog::Holds::messages), dispatcher_(options.dispatch, options.seed), grid_(options.senders, *this) {
+    : Queue(options, MessageLog::Holds::messages),
+      dispatcher_(options.dispatch, options.seed),
+      grid_(options.senders, options.receivers, *this) {
   const Allowance allowance(options.requests, options.responses ? options.responses_window : 0);
   receivers_.resize(options.receivers, Receiver{allowance, GridIndex::none, {}, 0, 0, {}, 0, false, false});
   for (Receiver& receiver : receivers_) receiver.interest = grid_.take({wire::Rule()}).interest;
@@ -123,7 +125,8 @@ std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver) {
 
 bool SelectiveBalancer::has_room(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max && receiver.allowance.room() > 0;
+  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max && receiver.allowance.room() > 0 &&
+         !changes_.pending(number);
 }
 
 void SelectiveBalancer::set_room(uint32_t number, bool has_room) {
@@ -325,26 +328,43 @@ Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uin
 }
 
 std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
-  GridIndex::Taken taken = grid_.take(rules);
-  if (!taken.refusal.empty()) return taken.refusal;
-  Receiver& receiver = receiver_of(number);
+  const bool at_once = changes_.idle();
+  changes_.ask(number, rules);
   set_room(number, false);
-  const bool expected = account(number).expected();
-  --interests_[receiver.interest].receivers;
-  interests_[receiver.interest].expected -= expected;
-  grid_.release(receiver.interest);
-  receiver.interest = taken.interest;
-  if (interests_.size() < grid_.interests_end()) interests_.resize(grid_.interests_end());
-  Interest& interest = interests_[taken.interest];
-  if (interest.receivers++ == 0) rebuild(taken.interest);
-  interest.expected += expected;
   drained_.reset();
   // What was meant for it under the list before and is not on its way yet is free again.
   std::vector<uint32_t> free = take_share(number);
-  for (size_t i = 0; i < free.size(); ++i) receiver.allowance.take_back();
+  for (size_t i = 0; i < free.size(); ++i) receiver_of(number).allowance.take_back();
   come_back(std::move(free));
-  refill(number);
+  if (!at_once) return {};
+  changes_.work(options_.rule_units_at_once);
+  for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
   return {};
+}
+
+void SelectiveBalancer::on_change_begun(uint32_t number, uint32_t interest) {
+  if (interests_.size() < grid_.interests_end()) interests_.resize(grid_.interests_end());
+  Receiver& receiver = receiver_of(number);
+  const bool expected = account(number).expected();
+  --interests_[receiver.interest].receivers;
+  interests_[receiver.interest].expected -= expected;
+  receiver.interest = interest;
+  announces_ = interests_[interest].receivers++ == 0;
+  if (announces_) interests_[interest].cells.clear();
+  interests_[interest].expected += expected;
+  drained_.reset();
+}
+
+size_t SelectiveBalancer::on_cell_changes(uint32_t number, uint32_t cell, bool matches) {
+  if (!announces_ || !matches || cells_[cell].empty()) return 0;
+  announce(receiver_of(number).interest, cell);
+  return 1;
+}
+
+void SelectiveBalancer::on_change_done(uint32_t number) {
+  announces_ = false;
+  drained_.reset();
+  refill(number);
 }
 
 void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {
@@ -457,7 +477,7 @@ bool SelectiveBalancer::drained(uint32_t receiver) const {
 bool SelectiveBalancer::drained() const {
   if (under_way_ > 0) return false;
   if (waiting_ == 0) return true;
-  if (!options_.requests) return false;
+  if (!options_.requests || !changes_.idle()) return false;
   if (!drained_) {
     bool wanted = false;
     for (uint32_t cell = 0; cell < grid_.cells_end() && !wanted; ++cell) {
@@ -469,7 +489,8 @@ bool SelectiveBalancer::drained() const {
 }
 
 size_t SelectiveBalancer::bytes_held() const {
-  return log_.bytes_held() + messages_.size() * bytes_beside_record;
+  if (messages_.size() == 0) return log_.bytes_held();
+  return log_.bytes_held() + messages_.size() * bytes_beside_record + notes_bytes();
 }
 
 void SelectiveBalancer::finish() {

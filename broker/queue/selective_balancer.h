@@ -23,13 +23,16 @@
 
 namespace n2nq {
 
-class SelectiveBalancer : public Queue, private GridIndex::Contents {
+class SelectiveBalancer : public Queue, private GridIndex::Contents, private RuleChanges::Owner {
  public:
   /// Beside one message.
   static constexpr size_t share_bytes_max = 4 * Batch::body_bytes_max;
 
   /// Cells, of which some may be empty.
   static constexpr size_t cells_kept_max = 16'384;
+  /// Roughly; the second for each interest that stands at a cell.
+  static constexpr size_t bytes_per_cell = 480;
+  static constexpr size_t bytes_per_mark = 80;
 
   explicit SelectiveBalancer(const QueueOptions& options);
 
@@ -43,6 +46,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents {
   size_t backlog_bytes(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules) override;
+  size_t work(size_t units) override { return changes_.work(units); }
+  std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
   void pass_deadlines(int64_t now_ns) override;
   int64_t next_deadline_ns() const override;
@@ -91,10 +96,17 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents {
   void complete_batch(uint32_t receiver, int64_t now_ns) override;
 
   void on_cell_made(uint32_t cell) override;
-  void on_cell_split(uint32_t from, uint32_t into) override;
+  size_t move_parts(uint32_t from, size_t units) override;
+  bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override { cells_[cell] = Cell(); }
   bool is_empty(uint32_t cell) const override { return cells_[cell].empty(); }
   bool keeps_empty() const override { return grid_.cells() <= cells_kept_max; }
+
+  uint32_t interest_of(uint32_t receiver) const override { return receivers_[receiver - 1].interest; }
+  void on_change_begun(uint32_t receiver, uint32_t interest) override;
+  size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
+  void on_change_done(uint32_t receiver) override;
+  size_t notes_bytes() const { return grid_.cells() * bytes_per_cell + grid_.marks() * bytes_per_mark; }
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
@@ -132,6 +144,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents {
 
   Dispatcher dispatcher_;
   GridIndex grid_;
+  RuleChanges changes_{grid_, *this};
+  bool announces_ = false;  // the list that changes over is new: its interest hears of each cell
   MessageTable messages_;
   std::vector<Cell> cells_;
   std::vector<Interest> interests_;

@@ -106,30 +106,47 @@ void SelectiveBalancer::on_cell_made(uint32_t cell) {
   if (cell >= cells_.size()) cells_.resize(cell + 1);
 }
 
-void SelectiveBalancer::on_cell_split(uint32_t from, uint32_t into) {
-  on_cell_made(into);
-  const GridIndex::Area& area = grid_.area(into);
-  Ring<Waiting> stay;
-  const auto moves = [&](uint32_t handle) {
-    const uint8_t* record = record_of(handle);
-    return area.contains(wire::record_sender(record), wire::record_size(record));
+bool SelectiveBalancer::has_room_for_part(uint32_t from) const {
+  return notes_bytes() + bytes_per_cell + grid_.interests_of(from).size() * bytes_per_mark <= options_.notes_bytes_max;
+}
+
+size_t SelectiveBalancer::move_parts(uint32_t from, size_t units) {
+  const size_t per_part = 1 + grid_.interests_of(from).size();
+  size_t done = 0;
+  std::vector<uint32_t> parts;
+  const auto move_one = [&](Waiting waiting, bool is_fresh) {  // a copy: cells may be made
+    const uint8_t* record = record_of(waiting.of);
+    const GridIndex::Part part = grid_.part_of(from, wire::record_sender(record), wire::record_size(record));
+    if (part.cell == GridIndex::none) return false;
+    on_cell_made(part.cell);
+    if (part.is_new) {
+      parts.push_back(part.cell);
+      done += per_part;
+    }
+    messages_[waiting.of].cell = part.cell;
+    if (is_fresh) {
+      cells_[part.cell].fresh.push_back(waiting);
+    } else {
+      cells_[part.cell].returned.push_back(waiting);
+      std::push_heap(cells_[part.cell].returned.begin(), cells_[part.cell].returned.end(), higher);
+    }
+    ++done;
+    return true;
   };
-  for (Ring<Waiting>& fresh = cells_[from].fresh; !fresh.empty(); fresh.pop_front()) {
-    (moves(fresh.front().of) ? cells_[into].fresh : stay).push_back(fresh.front());
+  while (!cells_[from].fresh.empty() && (done < units || done == 0) && move_one(cells_[from].fresh.front(), true)) {
+    cells_[from].fresh.pop_front();
   }
-  cells_[from].fresh = std::move(stay);
-  std::vector<Waiting> returned = std::exchange(cells_[from].returned, {});
-  for (const Waiting& waiting : returned) {
-    std::vector<Waiting>& heap = cells_[moves(waiting.of) ? into : from].returned;
-    heap.push_back(waiting);
-    std::push_heap(heap.begin(), heap.end(), higher);
+  // The last one of a heap can go at any time.
+  while (cells_[from].fresh.empty() && !cells_[from].returned.empty() && (done < units || done == 0) &&
+         move_one(cells_[from].returned.back(), false)) {
+    cells_[from].returned.pop_back();
   }
-  for (size_t i = 0; i < cells_[into].fresh.size(); ++i) messages_[cells_[into].fresh[i].of].cell = into;
-  for (const Waiting& waiting : cells_[into].returned) messages_[waiting.of].cell = into;
-  for (const uint32_t interest : grid_.interests_of(into)) {
-    // Its entries for `from` may be too low now, which does no harm.
-    if (!cells_[into].empty()) announce(interest, into);
+  cells_[from].fresh.shrink();
+  // Entries of the interests for `from` may be too low now, which does no harm.
+  for (const uint32_t part : parts) {
+    for (const uint32_t interest : grid_.interests_of(part)) announce(interest, part);
   }
+  return done;
 }
 
 }  // namespace n2nq

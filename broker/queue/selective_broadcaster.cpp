@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "broker/queue/connected.h"
 #include "broker/queue/sabotage.h"
 
 namespace n2nq {
@@ -17,13 +18,11 @@ constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.n
 
 // Beside the records, roughly.
 constexpr size_t bytes_per_message = sizeof(QueuedMessage) + 32;
-constexpr size_t bytes_per_place = 80;
-constexpr size_t bytes_per_passed = 48;
 
 }  // namespace
 
 SelectiveBroadcaster::SelectiveBroadcaster(const QueueOptions& options)
-    : Queue(options, MessageLog::Holds::messages), grid_(options.senders, *this), taken_in_(options.senders) {
+    : Queue(options, MessageLog::Holds::messages), grid_(options.senders, options.receivers, *this), taken_in_(options.senders) {
   Receiver receiver{Allowance(options.requests, options.responses ? options.responses_window : 0), {}, {}, {}, {}, {}, {}, 0, 0, false, {}};
   receivers_.resize(options.receivers, receiver);
   for (Receiver& one : receivers_) one.interest = grid_.take({wire::Rule()}).interest;
@@ -164,7 +163,7 @@ void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wir
 
 bool SelectiveBroadcaster::has_next(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() > 0;
+  return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() > 0 && !changes_.pending(number);
 }
 
 /// Takes the next message that was not begun for this receiver; its heap is not empty.
@@ -324,27 +323,36 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
 }
 
 std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
-  settle_all();
-  GridIndex::Taken taken = grid_.take(rules);
-  if (!taken.refusal.empty()) return taken.refusal;
+  const bool at_once = changes_.idle();
+  changes_.ask(number, rules);
+  if (!at_once) return {};
+  changes_.work(options_.rule_units_at_once);
+  for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
+  return {};
+}
+
+void SelectiveBroadcaster::on_change_begun(uint32_t number, uint32_t interest) {
   if (expected_.size() < grid_.interests_end()) expected_.resize(grid_.interests_end());
   Receiver& receiver = receiver_of(number);
-  const uint32_t before = std::exchange(receiver.interest, taken.interest);
-  if (account(number).expected() && before != taken.interest) {
-    std::erase(expected_[before], number);
-    expected_[taken.interest].insert(std::lower_bound(expected_[taken.interest].begin(), expected_[taken.interest].end(), number), number);
-    for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
-      if (!grid_.exists(cell)) continue;
-      const bool had = receiver.places.contains(cell);
-      if (had == grid_.covers(taken.interest, cell)) continue;
-      had ? uncover(number, cell) : cover(number, cell);
-    }
-    fix_next(number);
-  }
-  grid_.release(before);
+  changing_ = number;
+  remove_number(expected_[receiver.interest], number);
+  receiver.interest = interest;
+}
+
+size_t SelectiveBroadcaster::on_cell_changes(uint32_t number, uint32_t cell, bool matches) {
+  if (!account(number).expected() || receiver_of(number).places.contains(cell) == matches) return 0;
+  // What left so far did so under the list before.
+  const size_t done = 4 + settle_cell(cell);
+  matches ? cover(number, cell) : uncover(number, cell);
+  return done;
+}
+
+void SelectiveBroadcaster::on_change_done(uint32_t number) {
+  changing_ = 0;
+  if (account(number).expected()) add_number(expected_[receiver_of(number).interest], number);
+  fix_next(number);
   trim();
   mark_ready(number);
-  return {};
 }
 
 void SelectiveBroadcaster::add_credit(uint32_t number, uint64_t more) {
@@ -383,7 +391,8 @@ int64_t SelectiveBroadcaster::next_deadline_ns() const {
 bool SelectiveBroadcaster::drained(uint32_t number) const {
   if (!account(number).expected()) return true;
   const Receiver& receiver = receivers_[number - 1];
-  return !batch(number).under_way() && receiver.owed.empty() && receiver.next.empty() && receiver.allowance.flights().open() == 0;
+  return !changes_.pending(number) && !batch(number).under_way() && receiver.owed.empty() && receiver.next.empty() &&
+         receiver.allowance.flights().open() == 0;
 }
 
 bool SelectiveBroadcaster::drained() const {
@@ -395,7 +404,7 @@ bool SelectiveBroadcaster::drained() const {
 
 size_t SelectiveBroadcaster::bytes_held() const {
   if (messages_.size() == 0) return log_.bytes_held();
-  return log_.bytes_held() + messages_.size() * bytes_per_message + places_ * bytes_per_place + passed_ * bytes_per_passed;
+  return log_.bytes_held() + messages_.size() * bytes_per_message + notes_bytes();
 }
 
 // --- the books ---
@@ -406,9 +415,10 @@ SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) const
   const Receiver& receiver = receivers_[number - 1];
   for (uint32_t cell_number = 0; cell_number < grid_.cells_end(); ++cell_number) {
     if (!grid_.exists(cell_number)) continue;
-    if (grid_.covers(receiver.interest, cell_number) != matched) continue;
-    const Cell& cell = cells_[cell_number];
     const auto place = receiver.places.find(cell_number);
+    const bool matches = place != receiver.places.end();  // an interest without a place: it is not expected, or changing over
+    if (matches != matched) continue;
+    const Cell& cell = cells_[cell_number];
     const auto passed = cell.passed.find(number);
     uint64_t at = cell.first;
     if (place != receiver.places.end()) {

@@ -30,10 +30,14 @@
 
 namespace n2nq {
 
-class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
+class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private RuleChanges::Owner {
  public:
   /// Places, of which some may be in empty cells.
   static constexpr size_t places_kept_max = 262'144;
+  /// Roughly.
+  static constexpr size_t bytes_per_place = 80;
+  static constexpr size_t bytes_per_passed = 48;
+  static constexpr size_t bytes_per_cell = 640;
 
   explicit SelectiveBroadcaster(const QueueOptions& options);
 
@@ -48,6 +52,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   size_t backlog_bytes(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules) override;
+  size_t work(size_t units) override { return changes_.work(units); }
+  std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
   void pass_deadlines(int64_t now_ns) override;
   int64_t next_deadline_ns() const override;
@@ -117,10 +123,17 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   void complete_batch(uint32_t receiver, int64_t now_ns) override;
 
   void on_cell_made(uint32_t cell) override;
-  void on_cell_split(uint32_t from, uint32_t into) override;
+  size_t move_parts(uint32_t from, size_t units) override;
+  bool has_room_for_part(uint32_t from) const override;
+  size_t notes_bytes() const { return places_ * bytes_per_place + passed_ * bytes_per_passed + grid_.cells() * bytes_per_cell; }
   void on_cell_dropped(uint32_t cell) override;
   bool is_empty(uint32_t cell) const override { return cells_[cell].entries.empty(); }
   bool keeps_empty() const override { return places_ <= places_kept_max; }
+
+  uint32_t interest_of(uint32_t receiver) const override { return receivers_[receiver - 1].interest; }
+  void on_change_begun(uint32_t receiver, uint32_t interest) override;
+  size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
+  void on_change_done(uint32_t receiver) override;
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
@@ -145,6 +158,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   void cover_all(uint32_t receiver);
   void uncover_all(uint32_t receiver);
   void set_place(uint32_t receiver, uint32_t cell, Place& place, uint64_t from_number);
+  void put_into_part(uint32_t part, const Cell& from, const std::vector<uint32_t>& receivers, const std::vector<uint64_t>& from_numbers);
   void leave_place(Cell& cell, uint64_t at);
   void put_place(Cell& cell, uint64_t at);
   uint64_t step(const Cell& cell, uint64_t at) const;
@@ -172,9 +186,12 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents {
   SenderSets taken_in_since(const TakenIn& then) const;
 
   GridIndex grid_;
+  RuleChanges changes_{grid_, *this};
   MessageTable messages_;
   std::vector<Cell> cells_;
-  std::vector<std::vector<uint32_t>> expected_;  // by interest: receivers whose list it is and who are expected; rising numbers
+  // By interest: receivers whose list it is and who are expected, rising numbers. One is missing: the receiver that changes over.
+  std::vector<std::vector<uint32_t>> expected_;
+  uint32_t changing_ = 0;  // its list counts where it has a place; 0: none does
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
   std::vector<uint32_t> dirty_;     // cells with something in `left`

@@ -111,7 +111,7 @@ void SelectiveBroadcaster::uncover(uint32_t number, uint32_t cell_number) {
 
 void SelectiveBroadcaster::cover_all(uint32_t number) {
   const uint32_t interest = receiver_of(number).interest;
-  add_number(expected_[interest], number);
+  if (number != changing_) add_number(expected_[interest], number);
   for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
     if (grid_.exists(cell) && grid_.covers(interest, cell)) cover(number, cell);
   }
@@ -156,8 +156,9 @@ void SelectiveBroadcaster::fix_next(uint32_t number) {
 std::vector<uint32_t> SelectiveBroadcaster::coverers(uint32_t cell) const {
   std::vector<uint32_t> found;
   for (const uint32_t interest : grid_.interests_of(cell)) {
-    found.insert(found.end(), expected_[interest].begin(), expected_[interest].end());
+    if (interest < expected_.size()) found.insert(found.end(), expected_[interest].begin(), expected_[interest].end());
   }
+  if (changing_ != 0 && receivers_[changing_ - 1].places.contains(cell)) found.push_back(changing_);
   return found;
 }
 
@@ -166,6 +167,7 @@ std::vector<uint32_t> SelectiveBroadcaster::coverers(uint32_t cell) const {
 void SelectiveBroadcaster::on_cell_made(uint32_t cell) {
   if (cell >= cells_.size()) cells_.resize(cell + 1);
   for (const uint32_t number : coverers(cell)) cover(number, cell);
+  if (changing_ != 0 && account(changing_).expected() && grid_.covers(receiver_of(changing_).interest, cell)) cover(changing_, cell);
 }
 
 void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
@@ -175,35 +177,61 @@ void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
   cells_[cell] = Cell();
 }
 
-/// What left was settled before.
-void SelectiveBroadcaster::on_cell_split(uint32_t from, uint32_t into) {
-  if (into >= cells_.size()) cells_.resize(into + 1);
+bool SelectiveBroadcaster::has_room_for_part(uint32_t from) const {
+  const size_t more = cells_[from].places * bytes_per_place + cells_[from].passed.size() * bytes_per_passed + bytes_per_cell;
+  return notes_bytes() + more <= options_.notes_bytes_max;
+}
+
+/// A part has what `from` has: receivers that passed it, and places, at the same number.
+size_t SelectiveBroadcaster::move_parts(uint32_t from, size_t units) {
   const std::vector<uint32_t> receivers = coverers(from);
   std::vector<uint64_t> from_numbers;
-  for (const uint32_t number : receivers) {
-    const uint64_t at = receiver_of(number).places[from].at;
-    from_numbers.push_back(number_at(cells_[from], at));
+  for (const uint32_t number : receivers) from_numbers.push_back(number_at(cells_[from], receiver_of(number).places[from].at));
+  const size_t per_part = 1 + receivers.size() + cells_[from].passed.size() + cells_[from].cuts.size();
+  size_t done = receivers.size();
+  std::vector<uint32_t> parts;
+  bool is_first = true;
+  for (; !cells_[from].entries.empty() && (done < units || is_first); is_first = false, ++done) {
+    const Entry entry = cells_[from].entries.front();
+    if (entry.message != MessageTable::none) {
+      const uint8_t* record = record_of(entry.message);
+      const GridIndex::Part part = grid_.part_of(from, wire::record_sender(record), wire::record_size(record));
+      if (part.cell == GridIndex::none) break;
+      if (part.cell >= cells_.size()) cells_.resize(part.cell + 1);
+      if (part.is_new) {
+        parts.push_back(part.cell);
+        done += per_part;
+        // Counted at once, as has_room_for_part() looks at it.
+        places_ += receivers.size();
+        passed_ += cells_[from].passed.size();
+      }
+      messages_[entry.message].cell = part.cell;
+      cells_[part.cell].entries.push_back({entry.number, entry.message, 0});
+    }
+    cells_[from].entries.pop_front();
+    ++cells_[from].first;
   }
-  Cell whole = std::exchange(cells_[from], Cell());
-  const GridIndex::Area& area = grid_.area(into);
-  for (size_t i = 0; i < whole.entries.size(); ++i) {
-    const Entry& entry = whole.entries[i];
-    if (entry.message == MessageTable::none) continue;
-    const uint8_t* record = record_of(entry.message);
-    const uint32_t cell = area.contains(wire::record_sender(record), wire::record_size(record)) ? into : from;
-    messages_[entry.message].cell = cell;
-    cells_[cell].entries.push_back({entry.number, entry.message, 0});
+  for (const uint32_t part : parts) put_into_part(part, cells_[from], receivers, from_numbers);
+  // Who was at what has moved is at the first of the rest now.
+  Cell& rest = cells_[from];
+  tidy(rest);
+  for (size_t i = 0; i < receivers.size(); ++i) {
+    Place& place = receiver_of(receivers[i]).places[from];
+    if (place.at < rest.first) set_place(receivers[i], from, place, from_numbers[i]);
   }
-  passed_ += whole.passed.size();
-  for (const uint32_t cell : {from, into}) {
-    cells_[cell].passed = whole.passed;
-    cells_[cell].cuts = whole.cuts;
-    cells_[cell].places = whole.places;
-    for (size_t i = 0; i < receivers.size(); ++i) set_place(receivers[i], cell, receiver_of(receivers[i]).places[cell], from_numbers[i]);
-    move_least(cell);
-  }
-  places_ += receivers.size();
+  move_least(from);
   for (const uint32_t number : receivers) fix_next(number);
+  return done;
+}
+
+void SelectiveBroadcaster::put_into_part(uint32_t part, const Cell& from, const std::vector<uint32_t>& receivers,
+                                         const std::vector<uint64_t>& from_numbers) {
+  Cell& cell = cells_[part];
+  cell.passed = from.passed;
+  cell.cuts = from.cuts;
+  cell.places = from.places;
+  for (size_t i = 0; i < receivers.size(); ++i) set_place(receivers[i], part, receiver_of(receivers[i]).places[part], from_numbers[i]);
+  move_least(part);
 }
 
 // --- leaving the queue ---

@@ -160,6 +160,12 @@ void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
   mark(session.number());
 }
 
+void ReceiverDesk::refuse_list(const RefusedList& list) {
+  const Desk& desk = desk_of(list.receiver);
+  log_.write(service_name(wire::Role::receiver, list.receiver) + ": its list is refused: " + list.reason);
+  if (desk.session && desk.session->serving() && desk.last_list) refuse(*desk.session, ErrorCode::rules, list.reason);
+}
+
 void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {
   if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "CREDIT: requests are off in this run");
   queue_.add_credit(session.number(), wire::Credit::decode(body)->more);

@@ -35,6 +35,8 @@ class ReceiverDesk {
   void on_writable(Session& session) { mark(session.number()); }
   void on_left(Session& session);
 
+  /// A list that was taken is not to be in force after all.
+  void refuse_list(const RefusedList& list);
   /// Writes what there is to write.
   void flush();
   /// Something was skipped: receivers that have to be told are looked at by the next flush().
@@ -82,7 +84,7 @@ class ReceiverDesk {
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
     uint64_t handed_over_before = 0;    // on earlier connections
-    std::optional<uint32_t> last_list;  // of RULES on this connection
+    std::optional<uint32_t> last_list;  // of RULES on this connection; none: a list that is refused came on an earlier one
     uint64_t answered = 0;              // on this connection
     uint64_t answered_below = 0;        // one above the highest delivery that was answered
     uint64_t missing_before = 0;        // answers_missing() of earlier connections

@@ -259,6 +259,9 @@ void Server::after_wake_up() {
     memory_bytes_max_ = std::max(memory_bytes_max_, memory_bytes());
     if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
     if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
+    // A part of it each time, and what has come in meanwhile is served before the next one.
+    if (queue_->work(options_.queue.rule_units_at_once) > 0) loop_.wake_again();
+    for (const RefusedList& list : queue_->take_refused_lists()) receivers_.refuse_list(list);
     receivers_.set_ending(stopping_ || senders_.all_ended());
     receivers_.flush();
     if (options_.queue.responses && !deadline_timer_.armed()) {

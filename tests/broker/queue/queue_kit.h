@@ -163,10 +163,17 @@ class QueueKit {
   std::map<uint32_t, std::vector<PretendReceiver>> connections_;
 };
 
-/// "1:0-4 2:0" (sender:set).
+/// "1:0-4,6 2:0" (sender:set), the same for equal sets.
 inline std::string text_of(const SenderSets& sets) {
   std::string out;
-  for (const auto& [sender, set] : sets.sets()) out += (out.empty() ? "" : " ") + std::to_string(sender) + ":" + set.text();
+  for (const auto& [sender, set] : sets.sets()) {
+    out += (out.empty() ? "" : " ") + std::to_string(sender);
+    char before = ':';
+    for (const auto& run : set.runs()) {
+      out += std::exchange(before, ',') + std::to_string(run.from);
+      if (run.to != run.from) out += '-' + std::to_string(run.to);
+    }
+  }
   return out;
 }
 

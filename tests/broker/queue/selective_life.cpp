@@ -267,8 +267,33 @@ void Life::set_rules(uint32_t number) {
     }
     list.push_back(rule);
   }
+  const bool narrows = of_number(number).list == std::vector<Rule>{Rule()};
   EXPECT_EQ(queue_->set_rules(number, list), "");
   of_number(number).list = list;
+  while (queue_->work(1 + below(6)) > 0) live_meanwhile(number, narrows);
+  EXPECT_TRUE(queue_->take_refused_lists().empty());
+}
+
+void Life::live_meanwhile(uint32_t number, bool narrows) {
+  // What somebody else gets may leave before the list asks for it, if it asks for more than before.
+  const bool may_hand_over = narrows || !mode1();
+  const uint32_t other = 1 + static_cast<uint32_t>(below(options_.receivers));
+  switch (below(4)) {
+    case 0:
+      publish(1 + static_cast<uint32_t>(below(options_.senders)));
+      break;
+    case 1:
+      if (below(10) > 0 || !may_hand_over || state(other) != State::connected) break;
+      break_off(other);
+      queue_->lose(other);
+      break;
+    case 2:
+      if (state(other) == State::absent) join(other);
+      break;
+    default:
+      if (!may_hand_over || other == number || state(other) != State::connected) break;
+      write(other, below(3) == 0 ? below(200) : SIZE_MAX);
+  }
 }
 
 void Life::pass_deadlines() {

@@ -64,6 +64,7 @@ class Life {
     options.responses_window = 1 + static_cast<uint32_t>(below(below(2) ? 4 : 40));
     options.responses_attempts_max = 1 + static_cast<uint32_t>(below(4));
     options.responses_deadline_ns = 5 + static_cast<int64_t>(below(30));
+    if (below(2)) options.rule_units_at_once = below(10);
     return options;
   }
 
@@ -87,6 +88,8 @@ class Life {
   /// Mode 1: what everybody has who asks for it leaves.
   void update_left();
   void set_rules(uint32_t number);
+  /// While its list is on the way: what comes to the same whichever list is in force. `narrows`: from all there is to something.
+  void live_meanwhile(uint32_t number, bool narrows);
   void pass_deadlines();
   void answer(uint32_t number);
 

@@ -43,9 +43,10 @@ bool matches(const std::vector<Rule>& list, const Message& message) {
 /// Messages in cells, as a queue keeps them.
 class Shelf : public GridIndex::Contents {
  public:
-  explicit Shelf(bool keeps_empty) : keeps_empty_(keeps_empty) {}
-  GridIndex grid{senders, *this};
+  explicit Shelf(bool keeps_empty, uint32_t receivers = 8) : grid(senders, receivers, *this), keeps_empty_(keeps_empty) {}
+  GridIndex grid;
   std::vector<std::vector<Message>> cells;  // rising numbers
+  size_t cells_max = SIZE_MAX;
 
   void add(const Message& message) {
     const uint32_t cell = grid.cell_of(message.sender, message.size);
@@ -82,13 +83,20 @@ class Shelf : public GridIndex::Contents {
     if (cell >= cells.size()) cells.resize(cell + 1);
     EXPECT_TRUE(cells[cell].empty());
   }
-  void on_cell_split(uint32_t from, uint32_t into) override {
-    on_cell_made(into);
-    const auto moves = [&](const Message& message) { return grid.area(into).contains(message.sender, message.size); };
-    std::copy_if(cells[from].begin(), cells[from].end(), std::back_inserter(cells[into]), moves);
-    std::erase_if(cells[from], moves);
-    for (const Message& message : cells[from]) EXPECT_TRUE(grid.area(from).contains(message.sender, message.size));
+  size_t move_parts(uint32_t from, size_t units) override {
+    size_t moved = 0;
+    for (; !cells[from].empty() && moved < units; ++moved) {
+      const Message message = cells[from].front();
+      const GridIndex::Part part = grid.part_of(from, message.sender, message.size);
+      if (part.cell == GridIndex::none) break;
+      if (part.is_new) on_cell_made(part.cell);
+      EXPECT_TRUE(grid.area(part.cell).contains(message.sender, message.size));
+      cells[part.cell].push_back(message);
+      cells[from].erase(cells[from].begin());
+    }
+    return moved;
   }
+  bool has_room_for_part(uint32_t) const override { return grid.cells() < cells_max; }
   void on_cell_dropped(uint32_t cell) override { EXPECT_TRUE(cells[cell].empty()); }
   bool is_empty(uint32_t cell) const override { return cells[cell].empty(); }
   bool keeps_empty() const override { return keeps_empty_ && grid.cells() < 200; }
@@ -220,21 +228,52 @@ TEST(GridIndex, BordersThatNobodyUsesMakeRoomForOthers) {
     EXPECT_EQ(shelf.found(interest), (std::vector<uint64_t>{i}));
     if (i >= 100) shelf.remove_oldest();
   }
-  EXPECT_LE(shelf.grid.cells(), 3 * GridIndex::lines_max);
+  EXPECT_LE(shelf.grid.cells(), 3 * GridIndex::borders_max);
+}
+
+/// `count` sizes, each with two borders of its own.
+std::vector<Rule> sizes_from(uint32_t first, uint32_t count) {
+  std::vector<Rule> list;
+  for (uint32_t i = 0; i < count; ++i) list.push_back({0, any, first + 4 * i, first + 4 * i});
+  return list;
 }
 
 TEST(GridIndex, LimitsAreNamed) {
   Shelf shelf(true);
-  std::vector<Rule> list;
-  for (uint32_t i = 0; i < 600; ++i) list.push_back({0, any, 4 * i + 2, 4 * i + 2});
-  const std::string refusal = shelf.grid.take(list).refusal;
-  EXPECT_EQ(refusal, "with this list all lists in force would have 1200 borders between sizes, the limit is 1024");
-  list.resize(512);
-  EXPECT_EQ(shelf.grid.take(list).refusal, "") << "1,024 are within it";
-  EXPECT_NE(shelf.grid.take({Rule{0, any, 1, any}}).refusal, "") << "together they are over it";
-  EXPECT_EQ(shelf.grid.take({Rule{1, 1, 0, any}}).refusal, "") << "the other axis has room";
+  EXPECT_EQ(shelf.grid.take(sizes_from(2, 600)).refusal, "this list has 1200 borders between sizes, the limit is 1024");
+  EXPECT_EQ(shelf.grid.take(sizes_from(2, 512)).refusal, "") << "1,024 are within it";
   EXPECT_NE(shelf.grid.take(std::vector<Rule>(1025)).refusal.find("1025 rules is over the limit of 1024"), std::string::npos);
   EXPECT_NE(shelf.grid.take({Rule{}, Rule{5, 4, 0, any}}).refusal.find("rule 2"), std::string::npos);
+}
+
+TEST(GridIndex, NobodysListLeavesAnotherOneWithoutBorders) {
+  constexpr uint32_t receivers = 200;
+  constexpr uint32_t share = GridIndex::borders_shared_out / receivers;  // 40
+  Shelf shelf(true, receivers);
+  // As large as they may be, until there is nothing left for all.
+  uint32_t large = 0;
+  std::string refusal;
+  while (refusal.empty() && large < receivers) refusal = shelf.grid.take(sizes_from(2 + 4 * 512 * large++, 512)).refusal;
+  EXPECT_EQ(large - 1, GridIndex::borders_for_all / (1024 - share));
+  EXPECT_NE(refusal.find("40 are its receiver's share"), std::string::npos) << refusal;
+  // All others have their share all the same.
+  for (uint32_t number = large; number <= receivers; ++number) {
+    EXPECT_EQ(shelf.grid.take(sizes_from(10'000'000 + 1000 * number, share / 2)).refusal, "") << number;
+  }
+  EXPECT_EQ(shelf.grid.take({Rule{1, 1, 0, any}}).refusal, "") << "the other axis has room";
+}
+
+TEST(GridIndex, AListThatWouldMakeTooManyCellsIsRefusedAndChangesNothing) {
+  Shelf shelf(true);
+  const uint32_t before = shelf.grid.take({Rule{1, 100, 0, any}}).interest;
+  for (uint32_t i = 0; i < 1000; ++i) shelf.add({i, 1 + i % senders, 4 * i});
+  shelf.cells_max = 300;
+  EXPECT_NE(shelf.grid.take(sizes_from(0, 500)).refusal.find("too many different kinds"), std::string::npos);
+  EXPECT_LE(shelf.grid.cells(), 300u);
+  EXPECT_EQ(shelf.found(before).size(), 100u);
+  shelf.cells_max = SIZE_MAX;
+  EXPECT_EQ(shelf.found(shelf.grid.take(sizes_from(0, 500)).interest).size(), 500u);
+  EXPECT_EQ(shelf.found(before).size(), 100u);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 // Both modes with responses and requests against a simple model, in random lives.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "tests/broker/queue/selective_life.h"
 
@@ -46,6 +48,82 @@ TEST(SelectiveBalancer, WhatComesBackGoesToAnotherReceiverIfOneHasRoom) {
     EXPECT_EQ(kit.delivered(first).back().attempt, 2);
   }
 }
+
+/// One list of 500 rules, each for another sender and size, over as many kinds of messages as there are messages.
+class LargeList : public ::testing::TestWithParam<wire::QueueMode> {
+ protected:
+  static constexpr uint32_t senders = 100, each = 100;  // and one more sender for whoever else is there
+  static QueueOptions options() {
+    QueueOptions options;
+    options.mode = GetParam();
+    options.senders = senders + 1;
+    options.receivers = 3;
+    options.requests = true;
+    return options;
+  }
+  static std::vector<wire::Rule> list() {
+    std::vector<wire::Rule> rules;
+    for (uint32_t i = 0; i < 500; ++i) rules.push_back({1 + i % senders, 1 + i % senders, 3 * (i % each), 3 * (i % each)});
+    return rules;
+  }
+  static void fill(Queue& queue) {
+    for (uint64_t index = 0; index < each; ++index) {
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue.take_in(support::make_record(sender, index, 3 * index), 1);
+    }
+  }
+};
+
+TEST_P(LargeList, IsBroughtInForceInStepsBetweenWhichOthersAreServed) {
+  support::QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  EXPECT_EQ(kit->set_rules(1, {}), "");
+  EXPECT_EQ(kit->set_rules(2, {{senders + 1, senders + 1, 0, UINT32_MAX}}), "");
+  kit->add_credit(2, UINT32_MAX);
+  fill(kit.queue());
+  EXPECT_EQ(kit->set_rules(1, list()), "");
+  kit->add_credit(1, UINT32_MAX);
+  size_t steps = 0, longest = 0;
+  const size_t wanted = kit->messages_taken_in();
+  while (const size_t units = kit->work(2000)) {
+    longest = std::max(longest, units);
+    EXPECT_FALSE(kit->drained(1));
+    if (steps < each) kit->take_in(support::make_record(senders + 1, steps, 10), 2);
+    kit.write_all(2);
+    ++steps;
+    EXPECT_EQ(kit.delivered(2).size(), std::min<size_t>(steps, each)) << "others are not to wait for it";
+  }
+  EXPECT_GE(steps, wanted / 2000);
+  EXPECT_LE(longest, 2000u + 100u);
+  EXPECT_TRUE(kit->take_refused_lists().empty());
+  while (kit->has_next(1)) kit.write_all(1);
+  std::set<std::pair<uint32_t, uint64_t>> asked_for;
+  for (const wire::Rule& rule : list()) asked_for.insert({rule.sender_first, rule.size_min / 3});
+  EXPECT_EQ(kit.delivered(1).size(), asked_for.size());
+  for (const auto& record : kit.delivered(1)) EXPECT_TRUE(asked_for.contains({record.sender, record.index}));
+}
+
+TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
+  QueueOptions small = options();
+  small.notes_bytes_max = 1'000'000;
+  support::QueueKit kit(small);
+  kit.join(1);
+  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}), "");
+  fill(kit.queue());
+  EXPECT_EQ(kit->set_rules(1, list()), "") << "found out later";
+  while (kit->work(2000) > 0) EXPECT_LE(kit->bytes_held(), 5'000'000u);
+  const std::vector<RefusedList> refused = kit->take_refused_lists();
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].receiver, 1u);
+  EXPECT_NE(refused[0].reason.find("too many different kinds"), std::string::npos) << refused[0].reason;
+  // The list before is in force.
+  kit->add_credit(1, UINT32_MAX);
+  kit.write_all(1);
+  EXPECT_EQ(kit.delivered(1).size(), 11u);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothModes, LargeList, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
+                         [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
 
 class Selective : public ::testing::TestWithParam<wire::QueueMode> {};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests as clients see them: rules, credit, and what they do not get. A real n2nq-broker, real TCP.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <thread>
 
@@ -39,6 +40,35 @@ void send(WireClient& client, const wire::Bytes& bytes) {
 }
 
 class BothModes : public ::testing::TestWithParam<const char*> {};
+TEST_P(BothModes, OneLargeListDoesNotStopTheOthers) {
+  constexpr uint32_t senders = 50, each = 200;
+  BrokerUnderTest broker(with_requests(GetParam(), senders + 1, 30));
+  WireClient large = WireClient::receiver(broker.port(), 1);
+  WireClient other = WireClient::receiver(broker.port(), 2);
+  send(large, request(1, {}, UINT32_MAX));
+  send(other, request(1, {Rule{senders + 1, senders + 1, 0, any}}, UINT32_MAX));
+  std::vector<WireClient> clients;
+  for (uint32_t number = 1; number <= senders; ++number) {
+    clients.push_back(WireClient::sender(broker.port(), number));
+    for (uint32_t index = 0; index < each; ++index) clients.back().publish(number, index, index + 1, 3 * index);
+    clients.back().wait_accepted(each);
+  }
+  WireClient sender = WireClient::sender(broker.port(), senders + 1);
+  std::vector<Rule> list;
+  for (uint32_t i = 0; i < 500; ++i) list.push_back({1 + i % senders, 1 + i % senders, 3 * (i % each), 3 * (i % each)});
+  send(large, request(2, list, 0));
+  // The others get theirs while it waits for its first message.
+  uint64_t served = 0;
+  pollfd readable{large.fd(), POLLIN, 0};
+  while (::poll(&readable, 1, 0) == 0) {
+    sender.publish(senders + 1, served, served + 1, 10);
+    ASSERT_EQ(other.receive(1).records.size(), 1u);
+    ++served;
+  }
+  EXPECT_GE(served, 10u);
+  EXPECT_EQ(large.receive(200).records.size(), 200u) << "50 senders x 200 sizes, each pair that comes together in the first 500";
+}
+
 INSTANTIATE_TEST_SUITE_P(Requests, BothModes, ::testing::Values("broadcaster", "load-balancer"),
                          [](const auto& mode) { return std::string(mode.param).substr(0, 4); });
 
