@@ -15,6 +15,16 @@ namespace {
 
 const QString service = "n2nq-bench";
 
+/// Most hosts that ask ask for nothing else. What could be good for once, or a new one, is not taken for it.
+bool asks_for_the_password(const SecretQuestion& question) {
+  if (question.prompts.size() != 1 || question.prompts[0].echo) return false;
+  const QString text = (question.instruction + ' ' + question.prompts[0].text).toLower();
+  for (const char* other : {"one-time", "one time", "otp", "new ", "retype", "again", "code", "token", "pin", "change", "expired"}) {
+    if (text.contains(other)) return false;
+  }
+  return text.contains("password");
+}
+
 }  // namespace
 
 QString Keyring::problem() {
@@ -27,10 +37,11 @@ QString Keyring::name_of(const SecretQuestion& question) {
   switch (question.kind) {
     case SecretQuestion::Kind::passphrase:
       return "passphrase of " + question.key_file;
+    case SecretQuestion::Kind::keyboard_interactive:
+      if (!asks_for_the_password(question)) break;
+      [[fallthrough]];
     case SecretQuestion::Kind::password:
       return QString("password of %1 on %2").arg(question.user, question.host);
-    case SecretQuestion::Kind::keyboard_interactive:
-      break;  // may be a code that is good for once
   }
   return {};
 }

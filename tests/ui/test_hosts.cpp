@@ -199,6 +199,20 @@ class TestHosts : public QObject {
     QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
   }
 
+  void names_of_machines_are_whole_in_the_smallest_window() {
+    for (const char* name : {"n2nq-vm", "senders-vm", "receivers-vm"}) bench->hosts().put(named(name));
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->window().resize(1280, 720);
+    for (const auto& [key, name] : {std::pair("broker", "n2nq-vm"), {"senders", "senders-vm"}, {"receivers", "receivers-vm"}})
+      QVERIFY(bench->form().set(QString::fromLatin1(key) + QStringLiteral(".host"), QString::fromLatin1(name)));
+    QCoreApplication::processEvents();
+    QCOMPARE(bench->window().size(), QSize(1280, 720));
+    for (const char* name : {"field_broker_host", "field_senders_host", "field_receivers_host"}) {
+      const auto* box = bench->find<QComboBox>(QString::fromLatin1(name));
+      QVERIFY2(box->fontMetrics().horizontalAdvance(box->currentText()) <= box->width() - 24, name);  // frame and chevron
+    }
+  }
+
   void a_source_offers_local_and_the_machines_and_says_internal_or_external() {
     for (const char* name : {"lab-1", "lab-2"}) bench->hosts().put(named(name));
     bench->window().show_page(QStringLiteral("Bench"));

@@ -263,7 +263,7 @@ void TestSemantics::killed_receivers_are_red_and_start_again() {
   QVERIFY(BenchWindow::wait_for([&] { return notice->x() > 0; }));  // has got its place
   QCOMPARE(notice->text(), notice->full_text());
   auto* start = bench.find<QAbstractButton>(QStringLiteral("button_receivers"));
-  QCOMPARE(start->text(), QStringLiteral("Start receivers"));
+  QCOMPARE(start->text(), QStringLiteral("Start"));
   QVERIFY(bench.click(QStringLiteral("button_receivers")));
   QVERIFY(BenchWindow::wait_for([&] { return light->word() == QStringLiteral("running"); }));
   QVERIFY(wait_for_messages(bench));

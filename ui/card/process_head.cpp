@@ -71,19 +71,20 @@ void ProcessHead::refresh() {
   const bool starts = actions_.run().can_start(role_);
   const app::ProcessState state = actions_.run().process(role_).state;
   const bool offers_stop = stops || (!starts && state != app::ProcessState::died);
-  const QString text = (offers_stop ? QStringLiteral("Stop %1") : QStringLiteral("Start %1")).arg(who);
+  // The card says whose; what that takes is room for the name of a machine.
+  const QString start = QStringLiteral("Start"), stop = QStringLiteral("Stop");
   // As wide as the wider of both, so that nothing beside it moves.
   button_->ensurePolished();
   button_->setIcon(theme_.icon(offers_stop ? Glyph::stop : Glyph::play));
   int widest = 0;
-  for (const QString& each : {QStringLiteral("Start %1").arg(who), QStringLiteral("Stop %1").arg(who)}) {
+  for (const QString& each : {start, stop}) {
     button_->setText(each);
     widest = qMax(widest, button_->sizeHint().width());
   }
   button_->setFixedWidth(widest);
-  button_->setText(text);
+  button_->setText(offers_stop ? stop : start);
   button_->setEnabled(stops || starts);
-  button_->setAccessibleName(text);
+  button_->setAccessibleName(button_->text() + u' ' + who);
   if (stops) {
     button_->setToolTip(actions_.run().state() == app::RunState::running
                             ? QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ")

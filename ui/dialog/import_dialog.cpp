@@ -28,6 +28,7 @@ ImportDialog::ImportDialog(app::HostBook& book, const QStringList& names, QWidge
   words->setWordWrap(true);
   all->addWidget(words);
   list_ = described(new QListWidget, "import_names", QStringLiteral("Machines of ~/.ssh/config"), QString());
+  list_->ensurePolished();  // or the rows become higher when they are painted first
   for (const QString& name : names) {
     app::Host host;
     auto* item = new QListWidgetItem(name, list_);
@@ -76,6 +77,7 @@ QStringList ImportDialog::chosen() const {
 void ImportDialog::refresh() {
   const qsizetype count = chosen().size();
   take_->setEnabled(count > 0);
+  set_style_property(take_, "main", count > 0);
   take_->setText(count > 0 ? QStringLiteral("Import %1").arg(count) : QStringLiteral("Import"));
 }
 

@@ -26,7 +26,7 @@ QString headline(const app::SecretQuestion& question) {
     case app::SecretQuestion::Kind::keyboard_interactive:
       break;
   }
-  return QStringLiteral("%1 asks %2").arg(question.host, question.user);
+  return QStringLiteral("%1 asks, to let %2 in").arg(question.host, question.user);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace n2nq::ui {
 namespace {
 
 const QString run_topic = QStringLiteral("run");
-constexpr int card_shares[] = {375, 425, 432};
+constexpr int card_shares[] = {393, 415, 424};
 constexpr int row_shares[] = {460, 340};  // the cards; the charts
 
 QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {

@@ -142,7 +142,9 @@ void StatusStrip::paintEvent(QPaintEvent* event) {
   const int baseline = (height() + metrics.ascent() - metrics.descent()) / 2;
   const int right_width = static_cast<int>(tabular_width(metrics, right_));
   const int room = width() - 2 * space::card - right_width - gap_px;
-  const QString left = counts_.isEmpty() ? left_ : left_ + QString(6, u' ') + counts_;
+  // Whole or not at all: the counts stand in the ledger, too.
+  QString left = counts_.isEmpty() ? left_ : left_ + QString(6, u' ') + counts_;
+  if (tabular_width(metrics, left) > room) left = left_;
   draw_tabular(painter, QPointF(space::card, baseline), metrics.elidedText(left, Qt::ElideRight, std::max(0, room)));
   draw_tabular(painter, QPointF(width() - space::card - right_width, baseline), right_);
 }

@@ -130,7 +130,7 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
   if (!is_plain()) {
     // The chevron stands well inside its box.
-    const int room = width() - space::in_row - (locked_ ? space::in_row : chevron_room_px);
+    const int room = width() - (locked_ ? 2 * space::card : space::in_row + chevron_room_px);
     option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
   }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);

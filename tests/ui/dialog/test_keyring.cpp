@@ -54,10 +54,23 @@ class TestKeyring : public QObject {
   void a_code_is_never_offered_to_be_kept() {
     app::SecretQuestion question = password();
     question.kind = app::SecretQuestion::Kind::keyboard_interactive;
-    questions->ask_secrets(question, [](auto) {});
-    QVERIFY(wait_for_dialog());
-    QVERIFY(!dialog()->findChild<QCheckBox*>("secrets_keyring")->isVisible());
-    QTest::keyClick(dialog(), Qt::Key_Escape);
+    for (const char* prompt : {"Verification code:", "One-time password:", "New password:", "Password + token:"}) {
+      question.prompts = {{QString::fromLatin1(prompt), false}};
+      questions->ask_secrets(question, [](auto) {});
+      QVERIFY(wait_for_dialog());
+      QVERIFY2(!dialog()->findChild<QCheckBox*>("secrets_keyring")->isVisible(), prompt);
+      QTest::keyClick(dialog(), Qt::Key_Escape);
+    }
+  }
+  void a_host_that_asks_for_the_password_itself_is_no_exception() {
+    app::SecretQuestion question = password();
+    question.kind = app::SecretQuestion::Kind::keyboard_interactive;
+    question.host = QStringLiteral("lab-9");
+    question.prompts = {{QStringLiteral("Password:"), false}};
+    QCOMPARE(answered(question, "dream", true), QByteArray("dream"));
+    QCOMPARE(answered(question), QByteArray("dream"));
+    question.again = true;
+    QCOMPARE(answered(question, "night", false), QByteArray("night"));
   }
   void without_a_session_the_box_says_why() {
     const QByteArray bus = qgetenv("DBUS_SESSION_BUS_ADDRESS"), folder = qgetenv("XDG_RUNTIME_DIR");
