@@ -20,6 +20,7 @@ struct RunDeadlines {
   int bye = 20'000;          // from bye to the process's end, logs written
   int standstill = 60'000;   // at least two periods of the plan: from the last message that was sent or received to giving up
   int salvage = 60'000;      // for reading back what a killed worker has left
+  int other_starts = 5'000;  // when one cannot be started: until the others have said whether they can be
   int single_stop = 3'000;   // before traffic: from one process's stop to SIGTERM
 };
 

@@ -65,6 +65,7 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
   phase_ = Phase::placing;
   connect(launcher_.get(), &Launcher::file_put, this, [this, program] {
     if (phase_ != Phase::placing) return;
+    if (only_placed_) return finish(QString());
     phase_ = Phase::launching;
     launcher_->start(program);
   });

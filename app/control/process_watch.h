@@ -42,6 +42,8 @@ class ProcessWatch : public QObject {
   /// SIGTERM, and SIGKILL when that does not help. What is not started yet is given up at once.
   void terminate();
   void kill();
+  /// While placing: it is not launched any more; gone() says whether it could have been.
+  void only_place() { only_placed_ = true; }
   /// Lets it stand still, and go on. What stands still is not held to answer.
   void pause();
   void resume();
@@ -101,6 +103,7 @@ class ProcessWatch : public QObject {
   bool ran_ = false;
   bool asked_ = false;  // for stats, and not answered yet
   bool paused_ = false;
+  bool only_placed_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet
 };
 

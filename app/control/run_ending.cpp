@@ -110,7 +110,14 @@ void RunControl::Private::say_bye(Role role) {
   if (!member.alive() || member.end_asked) return;
   member.end_asked = true;
   if (!member.said_ended) set_status(role, ProcessState::ending);
-  if (member.watch->placing()) return member.watch->kill();
+  if (member.watch->placing()) {
+    ProcessWatch* const watch = member.watch.get();
+    if (run.stopped_by_user) return watch->kill();
+    // Whoever has to mend one host wants to know what is wrong with the others, too.
+    watch->only_place();
+    QTimer::singleShot(options.deadlines.other_starts, watch, [watch] { watch->kill(); });
+    return;
+  }
   if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);
   member.watch->send({{"type", "bye"}});
 }

@@ -26,6 +26,8 @@ class BenchCase(unittest.TestCase):
             if process.poll() is None:
                 process.kill()
                 process.wait()
+            if process.stdout:
+                process.stdout.close()
         if not os.environ.get("N2NQ_KEEP"):
             shutil.rmtree(self.folder, ignore_errors=True)
 

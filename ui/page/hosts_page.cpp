@@ -28,7 +28,7 @@ namespace {
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
-constexpr int column_px[] = {112, 0, 124, 92, 92, 0, 76, 76, 88, 88, 152, 76};
+constexpr int column_px[] = {0, 0, 124, 92, 92, 0, 76, 76, 88, 88, 152, 76};
 constexpr int column_min_px = 76;
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 

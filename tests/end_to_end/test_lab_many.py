@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Twenty hosts, of which one does not answer, one has another key than is known, one is unknown, and one has a full disk: each is named, the
+other sixteen are found to be well, and nothing is left on any of them."""
+import json
+import re
+import subprocess
+import time
+
+from lab import LabCase, main
+
+HOSTS = 20
+GONE, CHANGED, UNKNOWN, FULL = "h3", "h7", "h12", "h17"
+START_S = 10  # until a start that cannot succeed has failed
+
+
+class Many(LabCase):
+    hosts, arguments = HOSTS, {"bad_key": [CHANGED], "unknown_key": [UNKNOWN]}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.lab.set_plugged_in(GONE, False)
+        cls.lab.inside(FULL, "sh", "-c", "mkdir -p /home/lab/.cache && mount -t tmpfs -o size=1m,mode=777 full /home/lab/.cache")
+
+    def check(self, *options):
+        begun = time.monotonic()
+        done = subprocess.run(self.lab.bench_command("hosts", "check", *options), env=self.lab.environment(), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        print(f"{HOSTS} hosts checked in {time.monotonic() - begun:.1f} s")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.wait_for("nothing to be left", lambda: not any(self.lab.processes(name) for name in self.lab.hosts if name != GONE))
+        return done.stdout
+
+    def test_a_check_names_those_that_are_not_well_first(self):
+        bad = re.findall(r"^BAD (\S+), ([^:]+): (.*)$", self.check(), re.MULTILINE)
+        self.assertEqual([(name, what) for name, what, _ in bad],
+                         [(GONE, "reachable"), (CHANGED, "reachable"), (UNKNOWN, "reachable"), (FULL, "folder")])
+        for (_, _, why), expected in zip(bad, ("no answer", "has changed", "is not known", "disk is full")):
+            self.assertIn(expected, why)
+
+    def test_a_check_finds_the_others_well_and_every_way_between_them(self):
+        found = json.loads(self.check("--json"))
+        self.assertEqual([host["name"] for host in found["hosts"]], [f"h{i}" for i in range(1, HOSTS + 1)])
+        well = {host["name"] for host in found["hosts"] if host["folder"]["state"] == "good"}
+        self.assertEqual(well, set(self.lab.hosts) - {GONE, CHANGED, UNKNOWN, FULL})
+        ways = {(path["from"], path["to"]) for path in found["paths"] if path["round_trip_us"]["state"] == "good"}
+        self.assertEqual({way for way in ways if "local" not in way}, {(a, b) for a in well for b in well if a != b})
+
+    def test_a_start_on_hosts_that_are_not_well_names_each_and_takes_the_others_down(self):
+        for places in ((CHANGED, UNKNOWN, FULL), ("h1", GONE, FULL), ("h1", "h2", GONE)):
+            roles = zip(("broker", "senders", "receivers"), places)
+            begun = time.monotonic()
+            bench = self.start("quick", *(word for role, host in roles for word in ("--set", f"{role}.host={host}")), out="-".join(places))
+            output, _ = bench.communicate(timeout=60)
+            took_s = time.monotonic() - begun
+            print(f"{', '.join(places)}: failed after {took_s:.1f} s")
+            self.assertEqual(bench.returncode, 1, output)
+            self.assertLess(took_s, START_S + 1)  # the program's own start and end are not meant
+            for name in set(places) & {GONE, CHANGED, UNKNOWN, FULL}:
+                self.assertRegex(output, rf"(?m)^ +- .* could not be started: .*\b{name}\b")
+            self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(name) for name in ("h1", "h2")))
+
+
+if __name__ == "__main__":
+    main()
