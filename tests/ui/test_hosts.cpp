@@ -3,6 +3,8 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
+#include <QDir>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -211,6 +213,18 @@ class TestHosts : public QObject {
       const auto* box = bench->find<QComboBox>(QString::fromLatin1(name));
       QVERIFY2(box->fontMetrics().horizontalAdvance(box->currentText()) <= box->width() - 24, name);  // frame and chevron
     }
+  }
+
+  void a_file_that_cannot_be_read_is_no_invitation() {
+    QFile file(bench->hosts().path());
+    QVERIFY(QDir().mkpath(QFileInfo(file).path()) && file.open(QIODevice::WriteOnly));
+    file.write("format: 1\nhosts:\n  - name: lab 1\n");
+    file.close();
+    bench->hosts().reload();
+    const auto* invitation = bench->find<QLabel>("hosts_invitation");
+    QVERIFY(invitation->isVisible());
+    QVERIFY2(invitation->text().contains(QStringLiteral("cannot be read")), qPrintable(invitation->text()));
+    QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains(QStringLiteral("hosts.yaml:3")));
   }
 
   void a_source_offers_local_and_the_machines_and_says_internal_or_external() {

@@ -28,7 +28,7 @@ namespace {
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
-constexpr int column_px[] = {0, 0, 124, 92, 92, 0, 76, 76, 88, 88, 152, 76};
+constexpr int column_px[] = {0, 0, 116, 88, 92, 104, 76, 76, 84, 84, 164, 76};
 constexpr int column_min_px = 76;
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
@@ -104,9 +104,7 @@ QWidget* HostsPage::make_hosts_card() {
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HostsPage::refresh);
   card->body()->addWidget(table_, 1);
-  invitation_ = make_label(QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
-                                          "receivers can each run on a machine of their own: choose a Source above each start button."),
-                           "secondary");
+  invitation_ = make_label(QString(), "secondary");
   invitation_->setObjectName(QStringLiteral("hosts_invitation"));
   invitation_->setWordWrap(true);
   invitation_->setAlignment(Qt::AlignCenter);
@@ -286,6 +284,10 @@ void HostsPage::refresh() {
                      : checking ? QStringLiteral("Ends the check; what was found stays (Ctrl+R)")
                                 : QStringLiteral("Looks at all machines at once, and at the ways between them (Ctrl+R)"));
   invitation_->setVisible(!any);
+  invitation_->setText(parts_.book->problems().isEmpty()
+                           ? QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
+                                            "receivers can each run on a machine of their own: choose a Source above each start button.")
+                           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it."));
   table_->setVisible(any);
   below_->setVisible(any);
   if (!local_address_->hasFocus()) local_address_->setText(QString::fromStdString(parts_.book->hosts().local_data_address));

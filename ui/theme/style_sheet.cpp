@@ -129,6 +129,7 @@ QHeaderView::section {
 QTableCornerButton::section { background: @surface@; border: none; }
 
 QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
 QScrollBar::handle { background: @handle@; border-radius: 3px; margin: 2px; }
