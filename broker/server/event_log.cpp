@@ -37,21 +37,28 @@ EventLog::~EventLog() {
 
 /// One line, whatever a client has said in it.
 std::string EventLog::printable(std::string event) {
-  std::ranges::replace_if(event, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; }, ' ');
+  std::ranges::replace_if(
+      event, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; }, ' ');
   return event;
+}
+
+std::string EventLog::time() const {
+  char time[32];
+  std::snprintf(time, sizeof time, "%12.6f  ", static_cast<double>(net::now_ns() - started_ns_) / 1e9);
+  return time;
 }
 
 void EventLog::write(const std::string& event) {
   if (!file_.valid()) return;
-  char time[32];
-  std::snprintf(time, sizeof time, "%12.6f  ", static_cast<double>(net::now_ns() - started_ns_) / 1e9);
+  const std::string line = time() + printable(event) + "\n";
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= lines_waiting_max) {
+    if (waiting_.size() + line.size() > bytes_waiting_max) {
       ++dropped_;
+      ++dropped_untold_;
       return;
     }
-    waiting_.push_back(time + printable(event) + "\n");
+    waiting_ += line;
   }
   work_.notify_one();
 }
@@ -76,12 +83,14 @@ void EventLog::run() {
   while (true) {
     work_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const std::deque<std::string> lines = std::exchange(waiting_, {});
+    std::string lines = std::exchange(waiting_, {});
+    // They came behind these.
+    if (const uint64_t dropped = std::exchange(dropped_untold_, 0); dropped > 0) {
+      lines += time() + std::to_string(dropped) + " lines are missing here: the disk was too slow\n";
+    }
     busy_ = true;
     lock.unlock();
-    std::string text;
-    for (const std::string& line : lines) text += line;
-    write_out(text);
+    write_out(lines);
     lock.lock();
     busy_ = false;
     done_.notify_all();

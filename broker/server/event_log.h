@@ -2,12 +2,11 @@
 // The broker's readable log: one line per event, with seconds since the start.
 //
 // Promises that write() never waits for the disk: a thread of its own writes, from a short queue. When the queue is full a line is dropped
-// and counted; when the file cannot be written that is a fault, and the run goes on without a log.
+// and counted, and a line in its place says so; when the file cannot be written that is a fault, and the run goes on without a log.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -19,7 +18,8 @@ namespace n2nq {
 
 class EventLog {
  public:
-  static constexpr size_t lines_waiting_max = 10'000;
+  /// Of lines that are not on their way to the disk yet; and as many may be on their way.
+  static constexpr size_t bytes_waiting_max = 1024 * 1024;
 
   /// An empty path: nothing is written. An existing file is replaced.
   explicit EventLog(const std::string& path);
@@ -37,6 +37,7 @@ class EventLog {
  private:
   void run();
   static std::string printable(std::string event);
+  std::string time() const;
   void write_out(const std::string& lines);
   void add_fault(const std::string& fault);
 
@@ -47,8 +48,9 @@ class EventLog {
   std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable done_;
-  std::deque<std::string> waiting_;
+  std::string waiting_;  // whole lines
   uint64_t dropped_ = 0;
+  uint64_t dropped_untold_ = 0;  // of them, since the last line that says so
   bool busy_ = false;
   bool ending_ = false;
   std::string fault_;
