@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// How many files this process may have open.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,10 @@
 
 namespace n2nq::net {
 
-/// Raises this process's limit of open files as far as it goes. A sentence that says what to do when that is less than `files_needed`, else
-/// empty. Every connection is an open file, and many systems allow 1,024 at first.
+/// Raises the limit for open files as far as the system lets it, and returns it; SIZE_MAX where the system does not say.
+size_t raise_file_limit();
+
+/// The same. Returns what to say to a person when that is less than needed; empty when it is enough.
 std::string raise_file_limit(size_t files_needed);
 
 }  // namespace n2nq::net

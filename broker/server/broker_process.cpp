@@ -5,6 +5,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "broker/net/clock.h"
 #include "broker/net/file_limit.h"
 #include "broker/net/host_facts.h"
@@ -18,8 +20,19 @@ namespace {
 constexpr int64_t log_flush_ns = 500 * net::ns_per_ms;
 constexpr int64_t last_words_ns = 5 * net::ns_per_s;
 
-/// Descriptors beside one for each service: probes, connections that are being refused, the log, the loop.
-constexpr size_t files_beside_services = 512;
+/// Each session is an open file, and there are to be as many as the settings allow: else whoever comes then is not told why he is not
+/// taken. Throws SectionError when the system does not let us.
+void get_files_for(const Options& options) {
+  const size_t needed = options.limits.sessions_max + Server::files_beside_sessions;
+  const size_t allowed = net::raise_file_limit();
+  if (allowed >= needed) return;
+  const size_t services = options.queue.senders + options.queue.receivers;
+  const size_t sessions = allowed - std::min(allowed, Server::files_beside_sessions);
+  std::string text = "limits.sessions_max is " + std::to_string(options.limits.sessions_max) + ", which needs " + std::to_string(needed) +
+                     " open files; this system allows " + std::to_string(allowed) + ": ";
+  if (sessions > services) text += "set limits.sessions_max to at most " + std::to_string(sessions) + ", or ";
+  throw net::SectionError("limits.sessions_max", text + "raise the hard limit for open files (ulimit -Hn, nofile in /etc/security/limits.conf)");
+}
 
 uint64_t random_epoch() {
   uint64_t epoch = 0;
@@ -64,8 +77,7 @@ void BrokerProcess::on_configure(const nlohmann::json& object) {
   }
   try {
     const Options options = parse_options(object);
-    const std::string too_few_files = net::raise_file_limit(options.queue.senders + options.queue.receivers + files_beside_services);
-    if (!too_few_files.empty()) throw net::SectionError("expect", too_few_files);
+    get_files_for(options);
     {
       const std::lock_guard lock(log_guard_);
       log_ = std::make_shared<EventLog>(options.log_file);

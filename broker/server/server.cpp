@@ -32,6 +32,7 @@ constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
 /// Connections over the session limit that may be told so at a time; further ones are closed without a word.
 constexpr size_t sessions_told_max = 256;
+static_assert(sessions_told_max < Server::files_beside_sessions);
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
 constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
@@ -40,7 +41,7 @@ constexpr int64_t closing_ns = 1 * net::ns_per_s;
 constexpr uint32_t frame_bytes_min = Batch::body_bytes_max;
 constexpr uint32_t frame_bytes_beside_payload = 64;
 /// Share of the memory budget that frames may have which have not come whole. The queue drains, so the budget is never used up by them for
-/// good; and the longest frame has room in it (memory_bytes_beside_largest in options.cpp).
+/// good; and the longest frame has room in it (limits::memory_bytes_min_for).
 constexpr size_t frame_places_divisor = 2;
 
 int64_t house_look_ns(const Limits& limits) {

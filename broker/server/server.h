@@ -32,6 +32,9 @@ class Server : private Session::Owner {
   /// On the loop's thread: the state, or what is waited for, has changed (at most 10 times a second).
   using OnState = std::function<void(State state, const std::string& waiting_for)>;
 
+  /// Open files beside one for each of limits.sessions_max: connections that are being refused, and what the process itself has.
+  static constexpr size_t files_beside_sessions = 256 + 32;
+
   /// Listens at once. Throws std::runtime_error that names address and reason. `epoch` differs from start to start.
   Server(net::EventLoop& loop, const Options& options, EventLog& log, uint64_t epoch, OnState on_state);
   ~Server() override;

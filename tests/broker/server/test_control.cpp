@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "broker/net/file_limit.h"
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/wire_client.h"
@@ -86,13 +87,43 @@ TEST(Control, AWrongSettingIsNamedWithWhatWouldBeRight) {
   }
 }
 
-TEST(Control, MoreServicesThanTheSystemAllowsOpenFilesAreRefusedAtOnce) {
-  ChildProcess process({"/bin/sh", "-c", "ulimit -n 700; exec " + BrokerUnderTest::program()});
-  process.write(BrokerUnderTest::configuration({{"expect", {{"senders", 100}, {"receivers", 100}}}}).dump() + "\n");
-  const json error = json::parse(process.read_line());
-  EXPECT_EQ(error["key"], "expect");
-  EXPECT_NE(error["message"].get<std::string>().find("700"), std::string::npos) << error;
-  EXPECT_EQ(process.wait(), 2);
+/// A broker that may have so many files open at most, and what it answers to `configure`.
+json answer_with_files(int files, const json& changes) {
+  ChildProcess process({"/bin/sh", "-c", "ulimit -n " + std::to_string(files) + "; exec " + BrokerUnderTest::program()});
+  process.write(BrokerUnderTest::configuration(changes).dump() + "\n");
+  const json answer = json::parse(process.read_line());
+  if (answer["type"] == "error") {
+    EXPECT_EQ(process.wait(), 2);
+  }
+  return answer;
+}
+
+TEST(Control, MoreSessionsThanTheSystemAllowsOpenFilesAreRefusedAtOnce) {
+  const json few{{"expect", {{"senders", 100}, {"receivers", 100}}}, {"limits", {{"sessions_max", 412}}}};
+  EXPECT_EQ(answer_with_files(700, few)["type"], "hello") << "exactly enough";
+  json one_more = few;
+  one_more["limits"]["sessions_max"] = 413;
+  const json error = answer_with_files(700, one_more);
+  EXPECT_EQ(error["key"], "limits.sessions_max");
+  EXPECT_EQ(error["message"],
+            "limits.sessions_max is 413, which needs 701 open files; this system allows 700: set limits.sessions_max to at most 412, or raise the "
+            "hard limit for open files (ulimit -Hn, nofile in /etc/security/limits.conf)");
+  const json hopeless = answer_with_files(400, few);
+  EXPECT_EQ(hopeless["message"].get<std::string>().find("to at most"), std::string::npos) << "the run's own services do not fit: " << hopeless;
+}
+
+TEST(Control, AsManySessionsAreTakenAsTheSettingsSayThoughTheProcessWasStartedWithFewFiles) {
+  // The soft limit of most systems; the hard one is what counts.
+  constexpr uint32_t sessions = 1500;
+  ASSERT_EQ(net::raise_file_limit(sessions + 100), "");
+  ChildProcess process({"/bin/sh", "-c", "ulimit -Sn 300; exec " + BrokerUnderTest::program()});
+  process.write(BrokerUnderTest::configuration({{"expect", {{"senders", 2}, {"receivers", 2}}}, {"limits", {{"sessions_max", sessions}}}}).dump() + "\n");
+  const json hello = json::parse(process.read_line());
+  ASSERT_EQ(hello["type"], "hello") << hello;
+  std::vector<WireClient> probes;
+  for (uint32_t i = 0; i < sessions; ++i) probes.push_back(WireClient::probe(hello["port"]));
+  WireClient one_more(hello["port"].get<uint16_t>());
+  EXPECT_EQ(one_more.read_error().value().code, wire::ErrorCode::too_many) << "and the next one is told so";
 }
 
 TEST(Control, LinesThatAreNoMessagesAreAnsweredAndTheProcessGoesOn) {
