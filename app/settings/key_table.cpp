@@ -16,7 +16,7 @@ constexpr double second_min = 0.001;  // the control protocol counts these in wh
 constexpr int millisecond_decimals = 3;
 constexpr int fraction_decimals = 6;  // delay_ms to the nanosecond; rate_per_s as a decimal fraction that fits an exact interval
 constexpr std::string_view cleared = "none";
-constexpr std::int64_t payload_bytes_max = 16 << 20;
+constexpr std::int64_t payload_bytes_max = limits::message_bytes_max.max;
 
 template <class Field>
 Key integer(KeyInfo info, Field field) {
@@ -164,8 +164,8 @@ void add_queue_keys(std::vector<Key>& table) {
                            "Retention",
                            "s",
                            "Longest time a message stays in the queue; what a receiver did not get by then is counted as expired.",
-                           second_min,
-                           86'400,
+                           in_seconds(limits::retention_ms.min),
+                           in_seconds(limits::retention_ms.max),
                            {}},
                           millisecond_decimals, N2NQ_FIELD(queue.retention_s)));
   table.push_back(words({"queue.dispatch",
@@ -202,16 +202,16 @@ void add_queue_keys(std::vector<Key>& table) {
                "Response window",
                "",
                "Deliveries a receiver may leave unconfirmed: so many come twice at most when it dies, and no more waits for it.",
-               1,
-               65'536,
+               limits::responses_window.min,
+               limits::responses_window.max,
                {}},
               N2NQ_FIELD(responses.window)));
   table.push_back(decimal({"responses.deadline_s",
                            "Response deadline",
                            "s",
                            "Time after which an unconfirmed delivery is sent again: longer than any healthy receiver takes.",
-                           second_min,
-                           86'400,
+                           in_seconds(limits::responses_deadline_ms.min),
+                           in_seconds(limits::responses_deadline_ms.max),
                            {}},
                           millisecond_decimals, N2NQ_FIELD(responses.deadline_s)));
   table.push_back(
@@ -219,8 +219,8 @@ void add_queue_keys(std::vector<Key>& table) {
                "Most attempts",
                "",
                "Deliveries of a message that may be answered negatively, or not in time, before it is parked: put aside and counted.",
-               1,
-               65'535,
+               limits::responses_attempts_max.min,
+               limits::responses_attempts_max.max,
                {}},
               N2NQ_FIELD(responses.attempts_max)));
 }
@@ -295,8 +295,8 @@ void add_limit_keys(std::vector<Key>& table) {
        "Memory budget",
        "MiB",
        "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host.",
-       1,
-       65'536,
+       in_mib(limits::memory_bytes.min),
+       in_mib(limits::memory_bytes.max),
        {}},
       N2NQ_FIELD(limits.memory_mib)));
   table.push_back(
@@ -304,8 +304,8 @@ void add_limit_keys(std::vector<Key>& table) {
                "Pending limit",
                "MiB",
                "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all others.",
-               1,
-               65'536,
+               in_mib(limits::pending_bytes.min),
+               in_mib(limits::pending_bytes.max),
                {}},
               N2NQ_FIELD(limits.pending_mib)));
   table.push_back(decimal(
@@ -313,8 +313,8 @@ void add_limit_keys(std::vector<Key>& table) {
        "Write deadline",
        "s",
        "Time after which a receiver that does not take a batch is cut off: one that stands still must not wait for its backlog to grow.",
-       0.01,
-       3600,
+       in_seconds(limits::write_deadline_ms.min),
+       in_seconds(limits::write_deadline_ms.max),
        {}},
       millisecond_decimals, N2NQ_FIELD(limits.write_deadline_s)));
   table.push_back(
@@ -322,8 +322,8 @@ void add_limit_keys(std::vector<Key>& table) {
                "Largest message",
                "B",
                "Largest payload N2NQ accepts. A larger one is refused by name, so that no length that somebody makes up costs memory.",
-               1,
-               static_cast<double>(payload_bytes_max),
+               limits::message_bytes_max.min,
+               limits::message_bytes_max.max,
                {}},
               N2NQ_FIELD(limits.message_max_bytes)));
   table.push_back(decimal(
@@ -331,8 +331,8 @@ void add_limit_keys(std::vector<Key>& table) {
        "Handshake deadline",
        "s",
        "Time in which a new connection must have introduced itself, in total: whoever says nothing must not keep a place from a service.",
-       0.1,
-       60,
+       in_seconds(limits::handshake_deadline_ms.min),
+       in_seconds(limits::handshake_deadline_ms.max),
        {}},
       millisecond_decimals, N2NQ_FIELD(limits.handshake_deadline_s)));
   table.push_back(
@@ -340,16 +340,16 @@ void add_limit_keys(std::vector<Key>& table) {
                "Heartbeat",
                "s",
                "Silence after which a connection counts as gone, so that a dead link is noticed when nobody closes it; 0: never.",
-               0,
-               3600,
+               in_seconds(limits::heartbeat_ms.min),
+               in_seconds(limits::heartbeat_ms.max),
                {}},
               millisecond_decimals, N2NQ_FIELD(limits.heartbeat_s)));
   table.push_back(integer({"limits.sessions_max",
                            "Most sessions",
                            "",
                            "Most connections N2NQ takes at once: each costs a file and memory. The next one is refused by name.",
-                           4,
-                           65'536,
+                           limits::sessions_max.min,
+                           limits::sessions_max.max,
                            {}},
                           N2NQ_FIELD(limits.sessions_max)));
   table.push_back(
@@ -358,16 +358,16 @@ void add_limit_keys(std::vector<Key>& table) {
                "s",
                "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read. Without a "
                "stop: how long a run waits for receivers that are dead for good.",
-               0,
-               60,
+               in_seconds(limits::drain_ms.min),
+               in_seconds(limits::drain_ms.max),
                {}},
               millisecond_decimals, N2NQ_FIELD(limits.drain_s)));
   table.push_back(decimal({"limits.reconnect_deadline_s",
                            "Reconnect deadline",
                            "s",
                            "Time after which a sender that is gone counts as ended: otherwise a run would wait for it for ever.",
-                           0.1,
-                           3600,
+                           in_seconds(limits::reconnect_deadline_ms.min),
+                           in_seconds(limits::reconnect_deadline_ms.max),
                            {}},
                           millisecond_decimals, N2NQ_FIELD(limits.reconnect_deadline_s)));
   table.push_back(decimal({"limits.connect_deadline_s",
@@ -402,8 +402,8 @@ std::vector<Key> make_table() {
                "Spin",
                "µs",
                "How long N2NQ goes on looking for work before it sleeps: it saves the time of waking up and takes a core. 0: not at all.",
-               0,
-               1'000'000,
+               limits::spin_us.min,
+               limits::spin_us.max,
                {}},
               N2NQ_FIELD(broker.spin_us)));
   table.push_back(words({"transport",

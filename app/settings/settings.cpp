@@ -14,7 +14,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 constexpr std::int64_t ns_per_s = 1'000'000'000;
-constexpr std::int64_t bytes_per_mib = 1 << 20;
+using limits::bytes_per_mib;
 constexpr std::int64_t queued_overhead_bytes = 48 + 80;  // a record's header, and roughly what the broker keeps beside it
 constexpr std::int64_t log_line_bytes = 70;              // about one line of messages.tsv
 constexpr int probe_sessions = 2;                        // each worker group keeps one clock probe connected
@@ -173,7 +173,7 @@ std::vector<SettingsError> validate(const Settings& s) {
     errors.push_back({"limits.pending_mib", "must be at most limits.memory_mib (" + std::to_string(s.limits.memory_mib) + "), not " +
                                                 std::to_string(s.limits.pending_mib)});
   }
-  const std::int64_t memory_bytes_min = 2 * s.limits.message_max_bytes + bytes_per_mib;
+  const std::int64_t memory_bytes_min = limits::memory_bytes_min_for(s.limits.message_max_bytes);
   if (s.limits.memory_mib * bytes_per_mib < memory_bytes_min) {
     errors.push_back({"limits.memory_mib", "must be at least " + std::to_string((memory_bytes_min + bytes_per_mib - 1) / bytes_per_mib) +
                                                " for messages of " + std::to_string(s.limits.message_max_bytes) +

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/settings/requests.h"
+#include "broker/wire/limits.h"
 
 namespace n2nq::app {
 
@@ -32,6 +33,16 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+/// What N2NQ is told in milliseconds.
+constexpr double in_seconds(std::int64_t ms) {
+  return static_cast<double>(ms) / limits::ms_per_s;
+}
+
+/// And in bytes; the smallest whole number that is not less.
+constexpr std::int64_t in_mib(std::int64_t bytes) {
+  return (bytes + limits::bytes_per_mib - 1) / limits::bytes_per_mib;
+}
+
 struct Settings {
   std::string title;        // what a person calls it; presets carry one
   std::string description;  // one or two sentences
@@ -40,14 +51,14 @@ struct Settings {
     std::string host = "local";
     int port = 0;     // 0: the broker binds a free one
     BrokerIo io = BrokerIo::epoll;
-    int spin_us = 0;  // 0: it sleeps when nothing is to be done
+    int spin_us = limits::spin_us.standard;  // 0: it sleeps when nothing is to be done
     bool operator==(const Broker&) const = default;
   } broker;
 
   struct Queue {
     QueueMode mode = QueueMode::broadcaster;
     RemoveRule remove = RemoveRule::when_all_have_it;
-    double retention_s = 5;
+    double retention_s = in_seconds(limits::retention_ms.standard);
     Dispatch dispatch = Dispatch::random;
     bool responses = false;
     std::optional<Requests> requests;  // none: off
@@ -55,9 +66,9 @@ struct Settings {
   } queue;
 
   struct Responses {  // with queue.responses
-    int window = 256;
-    double deadline_s = 2;
-    int attempts_max = 5;
+    int window = limits::responses_window.standard;
+    double deadline_s = in_seconds(limits::responses_deadline_ms.standard);
+    int attempts_max = limits::responses_attempts_max.standard;
     bool operator==(const Responses&) const = default;
   } responses;
 
@@ -82,15 +93,15 @@ struct Settings {
   } receivers;
 
   struct Limits {
-    std::int64_t memory_mib = 256;
-    std::int64_t pending_mib = 64;
-    double write_deadline_s = 10;
-    std::int64_t message_max_bytes = 1 << 20;
-    double handshake_deadline_s = 2;
-    double heartbeat_s = 10;
-    int sessions_max = 4096;
-    double drain_s = 5;
-    double reconnect_deadline_s = 10;
+    std::int64_t memory_mib = in_mib(limits::memory_bytes.standard);
+    std::int64_t pending_mib = in_mib(limits::pending_bytes.standard);
+    double write_deadline_s = in_seconds(limits::write_deadline_ms.standard);
+    std::int64_t message_max_bytes = limits::message_bytes_max.standard;
+    double handshake_deadline_s = in_seconds(limits::handshake_deadline_ms.standard);
+    double heartbeat_s = in_seconds(limits::heartbeat_ms.standard);
+    int sessions_max = limits::sessions_max.standard;
+    double drain_s = in_seconds(limits::drain_ms.standard);
+    double reconnect_deadline_s = in_seconds(limits::reconnect_deadline_ms.standard);
     double connect_deadline_s = 10;  // headless only; the window waits for ever
     bool operator==(const Limits&) const = default;
   } limits;

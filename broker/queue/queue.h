@@ -21,6 +21,7 @@
 #include "broker/queue/pieces.h"
 #include "broker/queue/rule_changes.h"
 #include "broker/queue/sender_sets.h"
+#include "broker/wire/limits.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq {
@@ -31,14 +32,14 @@ struct QueueOptions {
   wire::QueueMode mode = wire::QueueMode::broadcaster;
   RemovalRule removal = RemovalRule::when_all_have_it;  // broadcaster
   DispatchRule dispatch = DispatchRule::random;         // load balancer
-  int64_t retention_ns = 5'000'000'000;
+  int64_t retention_ns = limits::retention_ms.standard * 1'000'000;
   uint32_t senders = 1;    // their numbers are 1 to this
   uint32_t receivers = 1;  // expected; their numbers are 1 to this
   uint64_t seed = 1;       // of the random dispatch
   bool responses = false;
-  uint32_t responses_window = 256;                // deliveries a receiver may leave unconfirmed
-  int64_t responses_deadline_ns = 2'000'000'000;  // then an unconfirmed one is delivered again
-  uint32_t responses_attempts_max = 5;            // deliveries of one message that fail; then it is parked
+  uint32_t responses_window = limits::responses_window.standard;                          // deliveries a receiver may leave unconfirmed
+  int64_t responses_deadline_ns = limits::responses_deadline_ms.standard * 1'000'000;     // then an unconfirmed one is delivered again
+  uint32_t responses_attempts_max = limits::responses_attempts_max.standard;              // deliveries of one message that fail; then it is parked
   bool requests = false;
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.

@@ -16,12 +16,10 @@ using net::Section;
 using net::SectionError;
 using nlohmann::json;
 
-constexpr int64_t ms_max = 24 * 3600 * 1000;
-constexpr int64_t gib = int64_t{1} << 30;
-constexpr int64_t responses_window_max = 65'536;
-constexpr int64_t spin_us_max = 1'000'000;
-/// Room for what is under way beside one message of the largest size: the open chunk and a batch being written.
-constexpr size_t memory_bytes_beside_largest = 1024 * 1024;
+template <typename Int>
+void read_limit(Section& section, const char* name, Int& value, const limits::Limit& limit) {
+  section.whole_number(name, value, limit.min, limit.max);
+}
 
 void read_queue(Section section, QueueOptions& queue) {
   queue.mode = section.choice("mode", queue.mode,
@@ -32,29 +30,29 @@ void read_queue(Section section, QueueOptions& queue) {
       "dispatch", queue.dispatch,
       {{"random", DispatchRule::random}, {"round-robin", DispatchRule::round_robin}, {"next-free", DispatchRule::next_free}});
   int64_t retention_ms = queue.retention_ns / net::ns_per_ms;
-  section.whole_number("retention_ms", retention_ms, 1, ms_max);
+  read_limit(section, "retention_ms", retention_ms, limits::retention_ms);
   queue.retention_ns = retention_ms * net::ns_per_ms;
   queue.responses = section.flag("responses");
   queue.requests = section.flag("requests");
-  section.whole_number("responses_window", queue.responses_window, 1, responses_window_max);
-  section.whole_number("responses_attempts_max", queue.responses_attempts_max, 1, UINT16_MAX);
+  read_limit(section, "responses_window", queue.responses_window, limits::responses_window);
+  read_limit(section, "responses_attempts_max", queue.responses_attempts_max, limits::responses_attempts_max);
   int64_t deadline_ms = queue.responses_deadline_ns / net::ns_per_ms;
-  section.whole_number("responses_deadline_ms", deadline_ms, 1, ms_max);
+  read_limit(section, "responses_deadline_ms", deadline_ms, limits::responses_deadline_ms);
   queue.responses_deadline_ns = deadline_ms * net::ns_per_ms;
   section.refuse_unknown();
 }
 
 void read_limits(Section section, Limits& limits) {
-  section.whole_number("memory_bytes", limits.memory_bytes, 1, 1024 * gib);
-  section.whole_number("pending_bytes", limits.pending_bytes, 1, 1024 * gib);
-  section.whole_number("write_deadline_ms", limits.write_deadline_ms, 1, ms_max);
-  section.whole_number("message_bytes_max", limits.message_bytes_max, 1, gib);
-  section.whole_number("handshake_deadline_ms", limits.handshake_deadline_ms, 1, ms_max);
-  section.whole_number("heartbeat_ms", limits.heartbeat_ms, 0, ms_max);
-  section.whole_number("sessions_max", limits.sessions_max, 1, 1'000'000);
-  section.whole_number("reconnect_deadline_ms", limits.reconnect_deadline_ms, 1, ms_max);
-  section.whole_number("drain_ms", limits.drain_ms, 0, ms_max);
-  const size_t memory_bytes_min = 2 * size_t{limits.message_bytes_max} + memory_bytes_beside_largest;
+  read_limit(section, "memory_bytes", limits.memory_bytes, limits::memory_bytes);
+  read_limit(section, "pending_bytes", limits.pending_bytes, limits::pending_bytes);
+  read_limit(section, "write_deadline_ms", limits.write_deadline_ms, limits::write_deadline_ms);
+  read_limit(section, "message_bytes_max", limits.message_bytes_max, limits::message_bytes_max);
+  read_limit(section, "handshake_deadline_ms", limits.handshake_deadline_ms, limits::handshake_deadline_ms);
+  read_limit(section, "heartbeat_ms", limits.heartbeat_ms, limits::heartbeat_ms);
+  read_limit(section, "sessions_max", limits.sessions_max, limits::sessions_max);
+  read_limit(section, "reconnect_deadline_ms", limits.reconnect_deadline_ms, limits::reconnect_deadline_ms);
+  read_limit(section, "drain_ms", limits.drain_ms, limits::drain_ms);
+  const auto memory_bytes_min = static_cast<size_t>(limits::memory_bytes_min_for(limits.message_bytes_max));
   if (limits.memory_bytes < memory_bytes_min) {
     throw SectionError(section.key("memory_bytes"), section.key("memory_bytes") + " is " + std::to_string(limits.memory_bytes) +
                                                         ", messages of " + std::to_string(limits.message_bytes_max) +
@@ -116,7 +114,7 @@ Options parse_options(const json& configure) {
       throw SectionError("io", "io is io_uring, but " + problem + "; epoll is there on every kernel");
     }
   }
-  top.whole_number("spin_us", options.spin_us, 0, spin_us_max);
+  read_limit(top, "spin_us", options.spin_us, limits::spin_us);
   top.whole_number("seed", options.queue.seed, 0, INT64_MAX);
   options.log_file = top.text("log_file");
   net::take_test_clock(top);

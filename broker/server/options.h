@@ -9,21 +9,21 @@
 
 #include "broker/net/tcp.h"
 #include "broker/queue/queue.h"
+#include "broker/wire/limits.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq {
 
-/// The same limits, with ranges and the reason for each, are settings of the bench: docs/settings.md, limits.*.
 struct Limits {
-  size_t memory_bytes = 256 * 1024 * 1024;   // of queued messages; at it the broker stops reading from senders
-  size_t pending_bytes = 64 * 1024 * 1024;   // backlog of one receiver; beyond it the receiver is cut off
-  int64_t write_deadline_ms = 10'000;        // for one batch; beyond it the receiver is cut off
-  uint32_t message_bytes_max = 1024 * 1024;  // payload
-  int64_t handshake_deadline_ms = 2'000;     // from accept to a complete HELLO
-  uint32_t heartbeat_ms = 10'000;            // 0: none
-  size_t sessions_max = 4096;                // connections at a time
-  int64_t reconnect_deadline_ms = 10'000;    // a sender that is gone longer counts as ended
-  int64_t drain_ms = 5'000;                  // from `stop` to the end
+  size_t memory_bytes = limits::memory_bytes.standard;              // of queued messages; at it the broker stops reading from senders
+  size_t pending_bytes = limits::pending_bytes.standard;            // backlog of one receiver; beyond it the receiver is cut off
+  int64_t write_deadline_ms = limits::write_deadline_ms.standard;   // for one batch; beyond it the receiver is cut off
+  uint32_t message_bytes_max = limits::message_bytes_max.standard;  // payload
+  int64_t handshake_deadline_ms = limits::handshake_deadline_ms.standard;  // from accept to a complete HELLO
+  uint32_t heartbeat_ms = limits::heartbeat_ms.standard;                   // 0: none
+  size_t sessions_max = limits::sessions_max.standard;                     // connections at a time
+  int64_t reconnect_deadline_ms = limits::reconnect_deadline_ms.standard;  // a sender that is gone longer counts as ended
+  int64_t drain_ms = limits::drain_ms.standard;                            // from `stop` to the end
 };
 
 enum class Io { epoll, io_uring };
@@ -33,10 +33,10 @@ struct Options {
   wire::Token token{};
   bool token_required = false;
   net::SocketAddress listen;
-  bool listen_unix = false;  // also on a Unix-domain socket, for services of this host
-  Io io = Io::epoll;         // io_uring: receivers' writes of a wake-up go to the kernel together (SendRing)
-  int64_t spin_us = 0;       // EventLoop::set_spin()
-  QueueOptions queue;        // with the numbers of senders and receivers, and the seed
+  bool listen_unix = false;                    // also on a Unix-domain socket, for services of this host
+  Io io = Io::epoll;                           // io_uring: receivers' writes of a wake-up go to the kernel together (SendRing)
+  int64_t spin_us = limits::spin_us.standard;  // EventLoop::set_spin()
+  QueueOptions queue;                          // with the numbers of senders and receivers, and the seed
   Limits limits;
   std::string log_file;  // empty: none
 };
