@@ -45,6 +45,13 @@ Problem parse_user(std::string_view text, std::string& out) {
   return parse_line(text, user_bytes_max, out);
 }
 
+Problem parse_yes(std::string_view text, bool& out) {
+  const bool yes = text == "yes" || text == "true";
+  if (!yes && !text.empty() && text != "no" && text != "false") return "must be yes or no, not " + in_quotes(text);
+  out = yes;
+  return {};
+}
+
 /// It becomes part of paths on the host, and must stay where it says.
 Problem parse_folder(std::string_view text, std::string& out) {
   const bool climbs = ("/" + std::string(text) + "/").find("/../") != std::string::npos;
@@ -91,6 +98,10 @@ const std::vector<HostField>& host_fields() {
        [](const Host& host) { return host.data_address; }},
       {"folder", "Folder", ".cache/n2nq-bench", "Where on the machine programs and a run's files are put, below its home or from /.",
        [](Host& host, std::string_view text) { return parse_folder(text, host.folder); }, [](const Host& host) { return host.folder; }},
+      {"keep_files", "Keep files", "no: removed there once they are here",
+       "yes: what a run wrote there stays there, too, until you remove it.",
+       [](Host& host, std::string_view text) { return parse_yes(text, host.keep_files); },
+       [](const Host& host) { return std::string(host.keep_files ? "yes" : ""); }},
   };
   return fields;
 }

@@ -18,6 +18,7 @@ struct Host {
   std::string user;           // empty: what ~/.ssh/config says, else the user here
   std::string identity_file;  // empty: as ssh would (config, agent, default keys)
   std::string data_address;   // numeric; where the run's other hosts reach it; empty: the address SSH connected to
+  bool keep_files = false;    // of a run, there, after they were brought here
   std::string folder;         // on the host, [A-Za-z0-9._/-]; empty: .cache/n2nq-bench in the home there
 
   bool operator==(const Host&) const = default;

@@ -2,6 +2,7 @@
 #include "app/host/host_pool.h"
 
 #include <QCoreApplication>
+#include <QDir>
 
 #include "app/host/ssh_launcher.h"
 
@@ -17,7 +18,11 @@ std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   if (found && found->host() == host) return found;
   SshHostConfig config =
       SshConfig::of_user().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
-  if (!host.identity_file.empty()) config.identity_files.prepend(QString::fromStdString(host.identity_file));
+  if (!host.identity_file.empty()) {
+    QString file = QString::fromStdString(host.identity_file);
+    if (file.startsWith("~/")) file.replace(0, 1, QDir::homePath());
+    config.identity_files.prepend(file);
+  }
   config.identity_files.removeDuplicates();
   found = std::make_shared<LabHost>(host, config, questions_, secrets_,
                                     [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); });

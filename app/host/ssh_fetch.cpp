@@ -59,8 +59,8 @@ bool FollowFile::go_on(SshLink& link) {
   return file_.go_on(link, done);
 }
 
-BringFolder::BringFolder(QString remote, QString local, Progress progress)
-    : remote_(std::move(remote)), local_(std::move(local)), progress_(std::move(progress)) {}
+BringFolder::BringFolder(QString remote, QString local, Progress progress, bool keep)
+    : remote_(std::move(remote)), local_(std::move(local)), progress_(std::move(progress)), keep_(keep) {}
 
 bool BringFolder::go_on(SshLink& link) {
   if (!listed_) {
@@ -106,6 +106,13 @@ void BringFolder::list(SshLink& link) {
 
 void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
+  if (keep_) {
+    // A file that is none of a run's: SweepRunFolders leaves such folders alone.
+    const QString kept = remote_ + "/.kept";
+    if (!names_.isEmpty() && !sftp.look(kept)) sftp.make_file(kept);
+    for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
+    return;
+  }
   for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
   if (strange_.isEmpty()) {
     for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);

@@ -211,7 +211,7 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
         if (self) emit self->bringing_back(done, all);
       });
     };
-    files->run(std::make_shared<BringFolder>(folder_there(local_folder), local_folder, progress), this,
+    files->run(std::make_shared<BringFolder>(folder_there(local_folder), local_folder, progress, host_->host().keep_files), this,
                [this, again](const SshProblem& trouble) {
                  if (!trouble.none()) return again(trouble);
                  emit brought_back(QString());

@@ -113,7 +113,8 @@ class FollowFile : public SshTask {
 class BringFolder : public SshTask {
  public:
   using Progress = std::function<void(qint64 done_bytes, qint64 all_bytes)>;
-  BringFolder(QString remote, QString local, Progress progress);
+  /// `keep`: what was brought stays there, too, and nobody sweeps it.
+  BringFolder(QString remote, QString local, Progress progress, bool keep = false);
   bool go_on(SshLink& link) override;
 
  private:
@@ -121,6 +122,7 @@ class BringFolder : public SshTask {
   void clear(SshLink& link);
   const QString remote_, local_;
   Progress progress_;
+  const bool keep_;
   bool listed_ = false;
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched

@@ -29,6 +29,7 @@ Host full_host() {
   host.identity_file = "~/.ssh/lab key";
   host.data_address = "10.0.0.7";
   host.folder = "/var/tmp/n2nq";
+  host.keep_files = true;
   return host;
 }
 
@@ -90,6 +91,8 @@ TEST(hosts_file, a_host_s_values_are_held_to_their_rules) {
   for (const char* address : {"10.0.0.5", "fd00::5", ""}) EXPECT_EQ(problem("data_address", address), "") << address;
   EXPECT_NE(problem("user", "a b"), "");
   EXPECT_NE(problem("identity_file", "a\nb"), "");
+  EXPECT_EQ(problem("keep_files", "maybe"), "must be yes or no, not \"maybe\"");
+  for (const char* word : {"yes", "no", "true", "false", ""}) EXPECT_EQ(problem("keep_files", word), "") << word;
   EXPECT_EQ(problem("port", ""), "");
 }
 

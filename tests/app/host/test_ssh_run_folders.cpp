@@ -2,6 +2,8 @@
 // What killed benches leave on a pretend host, and who takes it away when. Takes the programs' folder.
 #include <gtest/gtest.h>
 
+#include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 
 #include "app/host/host_pool.h"
@@ -100,6 +102,35 @@ TEST_F(RunFoldersTest, a_bench_at_work_is_not_disturbed_and_one_that_was_killed_
   ASSERT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
   let_another_bench_sweep();
   EXPECT_TRUE(runs().isEmpty());
+}
+
+TEST_F(RunFoldersTest, what_a_person_wants_kept_is_brought_and_stays_however_old) {
+  Host host = lab->host(1);
+  host.keep_files = true;
+  QFile::copy(lab->key_file(), QDir::homePath() + "/key-of-home");
+  host.identity_file = "~/key-of-home";
+  HostPool pool(person, programs_folder);
+  const auto launcher = pool.launcher(host);
+  bool put = false;
+  std::optional<QString> brought;
+  QObject::connect(launcher.get(), &Launcher::file_put, [&] { put = true; });
+  QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { brought = error; });
+  launcher->put_file("n2nq-broker");
+  ASSERT_TRUE(wait_until([&] { return put; }));
+  const QString name = launcher->folder_there(folder.path()).section('/', -1);
+  make(name, "2 days ago");
+  sh("touch runs/" + name + "/.process-999999");
+  for (int times : {1, 2}) {  // as after a cut, it may be brought again
+    brought.reset();
+    launcher->bring_back(folder.path());
+    ASSERT_TRUE(wait_until([&] { return brought.has_value(); }));
+    EXPECT_EQ(*brought, "") << times;
+    EXPECT_TRUE(QFile::exists(folder.filePath("R001.log")));
+    EXPECT_EQ(sh("ls -A runs/" + name).split('\n', Qt::SkipEmptyParts), QStringList({".kept", "R001.log"}));
+  }
+  sh("cd runs/" + name + " && touch -d '2 days ago' .kept R001.log .");
+  let_another_bench_sweep();
+  EXPECT_EQ(runs(), QStringList(name));
 }
 
 }  // namespace
