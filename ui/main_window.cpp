@@ -17,6 +17,7 @@
 
 #include "ui/card/charts_card.h"
 #include "ui/page/bench_page.h"
+#include "ui/page/cases_page.h"
 #include "ui/page/help_page.h"
 #include "ui/page/hosts_page.h"
 #include "ui/page/results_page.h"
@@ -36,10 +37,11 @@ constexpr QSize size_at_first(1440, 900);
 constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
-const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
+const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"), cases_topic = QStringLiteral("cases"),
               log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
+const QString cases_name = QStringLiteral("Test cases");
 const QString results_name = QStringLiteral("Results");
 const QString hosts_name = QStringLiteral("Hosts");
 const QString help_name = QStringLiteral("Help");
@@ -63,7 +65,7 @@ MainWindow::MainWindow(Parts parts)
   setObjectName(QStringLiteral("main_window"));
   setWindowTitle(QStringLiteral("N2NQ Test Bench"));
   theme_.choose(memory_.theme());
-  build(parts.checker, std::move(parts.ssh_names));
+  build(parts);
   make_actions();
   make_menu();
   connect_parts();
@@ -79,7 +81,7 @@ MainWindow::~MainWindow() {
   delete takeCentralWidget();
 }
 
-void MainWindow::build(app::HostChecker* checker, std::function<QStringList()> ssh_names) {
+void MainWindow::build(Parts& parts) {
   auto* content = new QWidget;
   auto* all = new QVBoxLayout(content);
   all->setContentsMargins(0, 0, 0, 0);
@@ -92,10 +94,13 @@ void MainWindow::build(app::HostChecker* checker, std::function<QStringList()> s
   charts_page_->setObjectName(QStringLiteral("charts_page"));
   auto* charts = new QVBoxLayout(charts_page_);
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
-  hosts_page_ = new HostsPage({&hosts_, checker, std::move(ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
+  hosts_page_ = new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
+  cases_ = new CasesPage({runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
+                          [this] { return actions_.is_on() ? QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).") : QString(); }},
+                         theme_);
   results_page_ = new ResultsPage(runs_folder_, theme_);
   help_ = new HelpPage(theme_, runs_folder_);
-  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, results_page_, hosts_page_, help_}) pages_->addWidget(page);
+  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, cases_, results_page_, hosts_page_, help_}) pages_->addWidget(page);
   all->addWidget(pages_, 1);
   all->addWidget(status_ = new StatusStrip(form_, actions_, theme_));
   setCentralWidget(content);
@@ -119,7 +124,7 @@ QWidget* MainWindow::make_tab_row() {
   row->addWidget(messages_, 1, Qt::AlignVCenter);
   row->addStretch(0);
   row->addWidget(menu_button_);
-  for (const QString& name : {bench_name, results_name, hosts_name, help_name}) tabs_->addTab(name);
+  for (const QString& name : {bench_name, cases_name, results_name, hosts_name, help_name}) tabs_->addTab(name);
   connect(tabs_, &QTabBar::currentChanged, this, &MainWindow::show_tab);
   return band;
 }
@@ -240,9 +245,25 @@ void MainWindow::connect_parts() {
     messages_->withdraw(results_topic);
     messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
   });
+  connect_cases();
   cpu_before_s_ = process_cpu_s();
   connect(&cpu_timer_, &QTimer::timeout, this, &MainWindow::measure_cpu);
   cpu_timer_.start(cpu_every_ms);
+}
+
+/// One thing at a time: what is measured here and there shares the machines.
+void MainWindow::connect_cases() {
+  CasesDesk& desk = cases_->desk();
+  connect(cases_, &CasesPage::told, this, [this](const QString& text, bool bad) {
+    messages_->withdraw(cases_topic);
+    messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
+  });
+  connect(&actions_, &RunActions::hold_changed, this, &MainWindow::refresh_actions);
+  connect(&desk, &CasesDesk::on_changed, this, [this, &desk] {
+    actions_.set_hold(desk.is_on() ? QStringLiteral("Test cases run (page Test cases): pause or stop them first") : QString());
+    if (!desk.is_on() && closing_) QTimer::singleShot(0, this, &QWidget::close);
+  });
+  connect(&desk, &CasesDesk::figures_changed, results_page_, &ResultsPage::refresh);
 }
 
 void MainWindow::restore() {
@@ -287,7 +308,7 @@ void MainWindow::show_page(const QString& name) {
 void MainWindow::show_tab(int index) {
   if (pages_ == nullptr || index < 0) return;
   const QString name = tabs_->tabText(index);
-  const QHash<QString, QWidget*> pages = {{bench_name, bench_}, {charts_name, charts_page_}, {results_name, results_page_}, {hosts_name, hosts_page_}, {help_name, help_}};
+  const QHash<QString, QWidget*> pages = {{bench_name, bench_}, {charts_name, charts_page_}, {cases_name, cases_}, {results_name, results_page_}, {hosts_name, hosts_page_}, {help_name, help_}};
   pages_->setCurrentWidget(pages.value(name));
 }
 
@@ -401,8 +422,27 @@ bool MainWindow::may_close() {
   return question.clickedButton() == stop;
 }
 
+bool MainWindow::may_stop_case() {
+  if (closing_) return true;
+  QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Stop the test case?"),
+                       QStringLiteral("Closing stops the run in progress. Finished runs are kept, and Resume goes on with the next start."), QMessageBox::NoButton, this);
+  question.setObjectName(QStringLiteral("close_case_question"));
+  QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
+  stop->setObjectName(QStringLiteral("close_case_stop"));
+  question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole);
+  question.exec();
+  return question.clickedButton() == stop;
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (actions_.is_on() && !may_close()) return event->ignore();
+  if (cases_->desk().is_on()) {
+    if (!may_stop_case()) return event->ignore();
+    remember();
+    closing_ = true;
+    cases_->desk().stop_now();
+    if (cases_->desk().is_on()) return event->ignore();
+  }
   remember();
   if (actions_.is_on()) {
     // Closes by itself once everything has ended in order; closing once more ends it at once.

@@ -24,6 +24,7 @@ class QPushButton;
 namespace n2nq::ui {
 
 class BenchPage;
+class CasesPage;
 class HelpPage;
 class HostsPage;
 class MessageBar;
@@ -42,6 +43,10 @@ class MainWindow : public QMainWindow {
     app::HostBook* hosts = nullptr;          // lab machines; lives longer
     app::HostChecker* checker = nullptr;     // lives longer; null: nothing is checked
     std::function<QStringList()> ssh_names;  // machines that ~/.ssh/config names
+    // Of test cases: each of their runs gets launchers of its own.
+    std::function<std::unique_ptr<app::LauncherFactory>()> case_launchers;
+    QString cases_folder;     // own files
+    QString programs_folder;  // whose build runs are of
   };
   /// A window lower than this shows the charts on a page of their own.
   static constexpr int charts_page_below_px = 800;
@@ -57,8 +62,9 @@ class MainWindow : public QMainWindow {
   BenchPage* bench_page() const { return bench_; }
   HostsPage* hosts_page() const { return hosts_page_; }
   ResultsPage* results_page() const { return results_page_; }
+  CasesPage* cases_page() const { return cases_; }
   const StallMeter& stalls() const { return stalls_; }
-  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Results", "Hosts", "Help".
+  /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Test cases", "Results", "Hosts", "Help".
   QStringList page_names() const;
   void show_page(const QString& name);
   LogWindow* open_log(app::Role role, int number);
@@ -71,7 +77,7 @@ class MainWindow : public QMainWindow {
  private:
   void restore();
   void remember();
-  void build(app::HostChecker* checker, std::function<QStringList()> ssh_names);
+  void build(Parts& parts);
   QWidget* make_tab_row();
   void make_actions();
   void make_menu();
@@ -90,6 +96,8 @@ class MainWindow : public QMainWindow {
   void fit_to_screen();
   void measure_cpu();
   bool may_close();
+  bool may_stop_case();
+  void connect_cases();
 
   app::HostBook& hosts_;
   WindowMemory memory_;
@@ -114,6 +122,7 @@ class MainWindow : public QMainWindow {
   QWidget* charts_page_ = nullptr;
   HostsPage* hosts_page_ = nullptr;
   ResultsPage* results_page_ = nullptr;
+  CasesPage* cases_ = nullptr;
   HelpPage* help_ = nullptr;
   StatusStrip* status_ = nullptr;
   QAction *start_all_ = nullptr, *stop_all_ = nullptr, *save_as_ = nullptr, *log_ = nullptr, *broker_log_ = nullptr, *folder_ = nullptr,

@@ -6,6 +6,7 @@
 #include <QStandardPaths>
 #include <cstdio>
 
+#include "app/cases/case_library.h"
 #include "app/host/host_check.h"
 #include "app/host/host_launchers.h"
 #include "app/host/host_pool.h"
@@ -56,6 +57,11 @@ int run_window(int argc, char** argv) {
   parts.checker = &checker;
   parts.ssh_names = [] { return app::SshConfig::of_user().names(); };
   parts.launchers = std::make_unique<app::HostLaunchers>(hosts, [&pool](const app::Host& host) { return pool.launcher(host); });
+  parts.case_launchers = [&hosts, &pool] {
+    return std::make_unique<app::HostLaunchers>(hosts, [&pool](const app::Host& host) { return pool.launcher(host); });
+  };
+  parts.cases_folder = app::CaseLibrary::default_folder();
+  parts.programs_folder = app::LocalLauncherFactory::folder_or_own({});
   parts.runs_folder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + QStringLiteral("/n2nq/runs");
   parts.presets_folder = app::Presets::default_folder();
   parts.memory = std::make_unique<QSettings>(QStringLiteral("n2nq"), QStringLiteral("bench"));

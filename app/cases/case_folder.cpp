@@ -194,9 +194,10 @@ QString CaseFolder::next_run_folder(const ScheduledRun& run) const {
   return QString("%1/runs/%2-%3-r%4").arg(path_).arg(number + 1, 4, 10, QLatin1Char('0')).arg(slug(run.label)).arg(run.repeat);
 }
 
-CaseResults CaseFolder::read_results(const CasePlan& plan, QStringList* unreadable) const {
+CaseResults CaseFolder::read_results(const CasePlan& plan, QStringList* unreadable, const std::atomic<bool>* cancelled) const {
   CaseResults out;
   for (const QFileInfo& info : QDir(path_ + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+    if (cancelled && *cancelled) break;
     if (!QFileInfo::exists(info.filePath() + "/summary.json")) continue;  // broken off
     QString problem;
     auto result = read_case_run(info.absoluteFilePath(), plan, problem);

@@ -13,6 +13,7 @@
 #include <QDateTime>
 #include <QLockFile>
 #include <QString>
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -51,7 +52,7 @@ class CaseFolder {
   /// Where the next run goes, whatever it is.
   QString next_run_folder(const ScheduledRun& run) const;
   /// All that are finished; takes a moment for each. `unreadable` are told.
-  CaseResults read_results(const CasePlan& plan, QStringList* unreadable = nullptr) const;
+  CaseResults read_results(const CasePlan& plan, QStringList* unreadable = nullptr, const std::atomic<bool>* cancelled = nullptr) const;
 
  private:
   QString write_state() const;

@@ -17,13 +17,14 @@ CaseRunner::CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder fo
     : CaseRunner(std::move(planned), std::move(folder), std::move(launchers), Options(), parent) {}
 
 CaseRunner::~CaseRunner() {
+  ended_ = true;
   reader_.waitForDone();
 }
 
 void CaseRunner::read() {
   reader_.start([this, planned = planned_, folder = folder_] {
     QStringList unreadable;
-    auto results = std::make_shared<CaseResults>(folder.read_results(planned->plan, &unreadable));
+    auto results = std::make_shared<CaseResults>(folder.read_results(planned->plan, &unreadable, &ended_));
     QMetaObject::invokeMethod(
         this,
         [this, results, unreadable] {

@@ -7,6 +7,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 #include <QThreadPool>
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -93,6 +94,7 @@ class CaseRunner : public QObject {
   int failed_starts_ = 0;
   int runs_done_ = 0, runs_total_ = 0;
   double left_s_ = 0;
+  std::atomic<bool> ended_ = false;  // what is still read is of no use
   QThreadPool reader_;
 };
 

@@ -17,6 +17,7 @@ constexpr double gap_px = 6;
 constexpr double sample_px = 26;   // a curve's piece in the legend
 constexpr int tick_every_px = 70;  // along x
 constexpr int y_ticks = 5;
+constexpr double reference_room = 1.05;  // so that a value from elsewhere has room for its mark and number
 constexpr int places_told_max = 4;
 constexpr int marked_told_max = 8;  // further ones are counted
 
@@ -74,7 +75,7 @@ void FigurePainter::make_scales() {
     }
   }
   for (const FigureReference& reference : figure_.references) {
-    if (reference.y) y.take(*reference.y, y_above_0);
+    if (reference.y) y.take(*reference.y * reference_room, y_above_0);
     if (reference.x) x.take(*reference.x, x_above_0);
   }
   if (figure_.kind == Figure::Kind::bars && !y_above_0) figure_.y.from_zero = true;

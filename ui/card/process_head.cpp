@@ -52,6 +52,7 @@ ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActi
   });
   connect(&actions.run(), &app::RunControl::process_changed, this, &ProcessHead::refresh);
   connect(&actions.run(), &app::RunControl::state_changed, this, &ProcessHead::refresh);
+  connect(&actions, &RunActions::hold_changed, this, &ProcessHead::refresh);
   connect(&theme, &Theme::changed, this, &ProcessHead::refresh);
   refresh();
 }
@@ -68,9 +69,10 @@ void ProcessHead::show_place() {
 void ProcessHead::refresh() {
   const QString who = role_word(role_);
   const bool stops = actions_.run().can_stop(role_);
-  const bool starts = actions_.run().can_start(role_);
+  const bool held = !actions_.hold().isEmpty() && actions_.run().can_start(role_);
+  const bool starts = actions_.can_start(role_);
   const app::ProcessState state = actions_.run().process(role_).state;
-  const bool offers_stop = stops || (!starts && state != app::ProcessState::died);
+  const bool offers_stop = stops || (!starts && !held && state != app::ProcessState::died);
   // The card says whose; what that takes is room for the name of a machine.
   const QString start = QStringLiteral("Start"), stop = QStringLiteral("Stop");
   // As wide as the wider of both, so that nothing beside it moves.
@@ -91,7 +93,8 @@ void ProcessHead::refresh() {
                             : QStringLiteral("Ends this process"));
   } else {
     const bool again = actions_.run().state() == app::RunState::running && is_killed_on_purpose(actions_.run().process(role_));
-    const QString why_not = state == app::ProcessState::died    ? QStringLiteral("The run is ending: nothing is started in it any more")
+    const QString why_not = held ? actions_.hold()
+                            : state == app::ProcessState::died    ? QStringLiteral("The run is ending: nothing is started in it any more")
                             : state == app::ProcessState::ended ? QStringLiteral("Has ended already")
                                                                 : QStringLiteral("Is ending already");
     button_->setToolTip(!starts ? why_not

@@ -17,8 +17,18 @@ bool RunActions::is_on() const {
   return run_.state() != app::RunState::idle && run_.state() != app::RunState::finished;
 }
 
+bool RunActions::can_start(app::Role role) const {
+  return hold_.isEmpty() && run_.can_start(role);
+}
+
+void RunActions::set_hold(const QString& reason) {
+  if (reason == hold_) return;
+  hold_ = reason;
+  emit hold_changed();
+}
+
 bool RunActions::can_start_all() const {
-  return run_.can_start(app::Role::broker) || run_.can_start(app::Role::senders) || run_.can_start(app::Role::receivers);
+  return hold_.isEmpty() && (run_.can_start(app::Role::broker) || run_.can_start(app::Role::senders) || run_.can_start(app::Role::receivers));
 }
 
 // While it is being prepared, a group that is not started yet is started with what the form says by then.
@@ -43,7 +53,7 @@ void RunActions::start_all() {
 }
 
 void RunActions::start(app::Role role) {
-  if (run_.can_start(role) && hand_over()) run_.start(role);
+  if (can_start(role) && hand_over()) run_.start(role);
 }
 
 void RunActions::stop(app::Role role) {

@@ -22,6 +22,10 @@ class RunActions : public QObject {
   /// Processes are there or coming.
   bool is_on() const;
   bool can_start_all() const;
+  bool can_start(app::Role role) const;
+  /// Why nothing is started from here now, although nothing runs here: something else uses the machines. Empty: nothing does.
+  const QString& hold() const { return hold_; }
+  void set_hold(const QString& reason);
   /// What the window's figures, counts and rows belong to: the run that is on or over; before there is one, what the form asks for.
   const app::Settings& shown_settings() const;
   app::RunControl& run() const { return run_; }
@@ -31,12 +35,14 @@ class RunActions : public QObject {
   void refused(const QString& key);
   /// A run begins that has nothing to do with what is shown: figures of the former one are to be cleared.
   void fresh_run();
+  void hold_changed();
 
  private:
   bool hand_over();
 
   app::RunControl& run_;
   SettingsForm& form_;
+  QString hold_;
 };
 
 }  // namespace n2nq::ui

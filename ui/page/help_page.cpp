@@ -50,6 +50,7 @@ constexpr const char* page = R"(
 <tr><td width="150">Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>
 <tr><td width="150">Ctrl+Shift+S</td><td>save the settings as a preset</td></tr>
 <tr><td width="150">Ctrl+1, Ctrl+2, …</td><td>pages, from the left</td></tr>
+<tr><td width="150">on Test cases</td><td>Space ticks the chosen case; arrow keys in the figure go from point to point</td></tr>
 <tr><td width="150">on Results</td><td>Enter open, Delete delete, Ctrl+Z bring back, Ctrl or Shift and a click to choose several; Escape back to the list</td></tr>
 <tr><td width="150">on Hosts</td><td>Ctrl+N add, Ctrl+I import, Ctrl+R check; in the table Enter edit, Delete remove, Ctrl+Z bring back</td></tr>
 <tr><td width="150">F1</td><td>this page</td></tr>

@@ -49,11 +49,11 @@ RunBar::RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, c
 }
 
 void RunBar::add_buttons(QHBoxLayout* row) {
-  start_ = described(new HintButton(QStringLiteral("Start all"), QStringLiteral("F5")), "button_start_all", QStringLiteral("Start all"),
-                     QStringLiteral("Starts N2NQ, the senders and the receivers (F5)"));
+  start_ = described(new HintButton(QStringLiteral("Start all"), QStringLiteral("F5")), "button_start_all", QStringLiteral("Start all"), QString());
   stop_ =
       described(new HintButton(QStringLiteral("Stop"), QStringLiteral("Shift+F5")), "button_stop_all", QStringLiteral("Stop"), QString());
   connect(start_, &QPushButton::clicked, &actions_, &RunActions::start_all);
+  connect(&actions_, &RunActions::hold_changed, this, &RunBar::refresh);
   connect(stop_, &QPushButton::clicked, &actions_, &RunActions::stop_all);
   row->addWidget(start_);
   row->addWidget(stop_);
@@ -115,12 +115,13 @@ void RunBar::refresh() {
   const bool on = actions_.is_on();
   const bool ending = actions_.run().state() == app::RunState::ending;
   start_->setEnabled(actions_.can_start_all());
+  start_->setToolTip(actions_.hold().isEmpty() ? QStringLiteral("Starts N2NQ, the senders and the receivers (F5)") : actions_.hold());
   stop_->setEnabled(on);
   // The one main button is the one that makes sense now.
-  set_style_property(start_, "main", !on);
+  set_style_property(start_, "main", !on && actions_.hold().isEmpty());
   set_style_property(stop_, "main", on);
   const Tokens& t = theme_.tokens();
-  start_->setIcon(theme_.icon(Glyph::play, on ? t.text : t.on_primary));
+  start_->setIcon(theme_.icon(Glyph::play, on || !actions_.hold().isEmpty() ? t.text : t.on_primary));
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
   stop_->setToolTip(ending ? QStringLiteral("Ends everything at once, without waiting for what is still queued or written elsewhere (Shift+F5)")
                            : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));

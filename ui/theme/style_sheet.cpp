@@ -60,14 +60,15 @@ QPushButton[small="true"]:focus { border-color: @primary@; }
 QPushButton[small="true"]:checked { background: @primary_tint@; color: @primary@; }
 QPushButton[small="true"]:disabled { color: @faint@; }
 
-QPushButton[segment="first"], QPushButton[segment="last"] { border-radius: 0; }
+QPushButton[segment="first"], QPushButton[segment="middle"], QPushButton[segment="last"] { border-radius: 0; }
+QPushButton[segment="middle"] { border-right: none; }
 QPushButton[segment="first"] { border-top-left-radius: @radius@px; border-bottom-left-radius: @radius@px; border-right: none; }
 QPushButton[segment="last"] { border-top-right-radius: @radius@px; border-bottom-right-radius: @radius@px; }
-QPushButton[segment="first"]:checked, QPushButton[segment="last"]:checked {
+QPushButton[segment="first"]:checked, QPushButton[segment="middle"]:checked, QPushButton[segment="last"]:checked {
   background: @primary@; color: @on_primary@; border-color: @primary@; font-weight: 600;
 }
-QPushButton[segment="first"]:checked:focus, QPushButton[segment="last"]:checked:focus { border-color: @text@; }
-QPushButton[segment="first"]:checked:disabled, QPushButton[segment="last"]:checked:disabled {
+QPushButton[segment="first"]:checked:focus, QPushButton[segment="middle"]:checked:focus, QPushButton[segment="last"]:checked:focus { border-color: @text@; }
+QPushButton[segment="first"]:checked:disabled, QPushButton[segment="middle"]:checked:disabled, QPushButton[segment="last"]:checked:disabled {
   background: @primary_muted@; color: @on_primary@; border-color: @primary_muted@;
 }
 
@@ -148,8 +149,8 @@ QPlainTextEdit, QTextBrowser {
 QTextBrowser[plain="true"] { border: none; }
 QCheckBox { color: @text@; spacing: 8px; background: transparent; }
 QCheckBox:disabled { color: @faint@; }
-QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
-QCheckBox::indicator:checked { background: @primary@; border-color: @primary@; image: url(:/icons/check.png); }
+QCheckBox::indicator, QTableView::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
+QCheckBox::indicator:checked, QTableView::indicator:checked { background: @primary@; border-color: @primary@; image: url(:/icons/check.png); }
 QCheckBox::indicator:focus { border-color: @primary@; }
 QCheckBox::indicator:disabled { border-color: @border@; background: @background@; }
 )";

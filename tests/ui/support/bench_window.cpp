@@ -36,6 +36,11 @@ void BenchWindow::open() {
   parts.ssh_names = [this] { return ssh_names; };
   parts.launchers = std::make_unique<app::HostLaunchers>(
       *hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
+  parts.case_launchers = [this] {
+    return std::make_unique<app::HostLaunchers>(*hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
+  };
+  parts.cases_folder = folder_.filePath(QStringLiteral("cases"));
+  parts.programs_folder = programs_;
   window_ = std::make_unique<ui::MainWindow>(std::move(parts));
   window_->show();
 }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page of test cases, clicked through over real runs: tick, run, pause, resume in another session, run again, export; and the page
+// Bench meanwhile.
+#include <QAbstractButton>
+#include <QComboBox>
+#include <QDir>
+#include <QFile>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QTableView>
+#include <QTableWidget>
+#include <QTest>
+#include <QTextBrowser>
+
+#include "tests/ui/support/bench_window.h"
+#include "ui/chart/figure_view.h"
+#include "ui/page/cases_page.h"
+
+using n2nq::ui::CasesDesk;
+using n2nq::ui_test::BenchWindow;
+
+class TestCases : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<BenchWindow> bench;
+  static constexpr int own = 7;  // the row behind the seven
+
+  CasesDesk& desk() { return bench->window().cases_page()->desk(); }
+  const CasesDesk::Row& row() { return desk().rows()[own]; }
+  QTableView* table() { return bench->find<QTableView>(QStringLiteral("cases_table")); }
+  QTableWidget* values() { return bench->find<QTableWidget>(QStringLiteral("case_table")); }
+  QString cell(int at, int column) { return table()->model()->index(at, column).data().toString(); }
+  QAbstractButton* button(const char* name) { return bench->find<QAbstractButton>(QString::fromLatin1(name)); }
+  bool settled() {
+    return BenchWindow::wait_for([this] { return desk().is_loaded() && !bench->window().cases_page()->is_busy(); });
+  }
+  bool wait_off() {
+    return BenchWindow::wait_for([this] { return !desk().is_on(); });
+  }
+  void write_case() {
+    QDir().mkpath(bench->folder() + QStringLiteral("/cases"));
+    QFile file(bench->folder() + QStringLiteral("/cases/sweep.yaml"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"(format: 1
+title: Small sweep
+settings: { senders: { messages: 20, delay_ms: 10 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2, 3] }
+repeats: 2
+figures:
+  - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises" }] }
+)");
+  }
+  void show_cases() {
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    table()->setCurrentIndex(table()->model()->index(own, 1));
+    QVERIFY(settled());
+  }
+
+ private slots:
+  void initTestCase() {
+    bench = std::make_unique<BenchWindow>();
+    bench->window().resize(1280, 720);
+    write_case();
+    show_cases();
+  }
+  void cleanupTestCase() { bench.reset(); }
+
+  void the_seven_and_ones_own_are_listed() {
+    QCOMPARE(table()->model()->rowCount(), 8);
+    QCOMPARE(cell(2, 1), QStringLiteral("Delay"));
+    QCOMPARE(cell(2, 3), QStringLiteral("Fig. 16–19"));
+    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
+    QCOMPARE(cell(own, 2), QStringLiteral("1–3 services"));
+    QCOMPARE(cell(own, 4), QStringLiteral("0/6"));
+    QVERIFY(cell(own, 5).contains(QStringLiteral("not begun")));
+    QVERIFY(button("scale_quick")->text().contains(QStringLiteral("min")));
+    QVERIFY(bench->find<QTextBrowser>(QStringLiteral("case_notes"))->toPlainText().contains(QStringLiteral("p. 1: it rises")));
+    for (const int ticked : desk().ticked_rows()) desk().set_ticked(ticked, false);
+    QVERIFY(!button("button_cases_run")->isEnabled());
+    // As a person does: the box of the row.
+    QTest::keyClick(table(), Qt::Key_Space);
+    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+    QVERIFY(button("button_cases_run")->isEnabled());
+  }
+
+  void a_number_that_is_none_is_refused() {
+    QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("0")));
+    QVERIFY(!button("button_cases_run")->isEnabled());
+    QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("3")));
+    QVERIFY(settled());
+    QCOMPARE(cell(own, 4), QStringLiteral("0/9"));
+    bench->find<QLineEdit>(QStringLiteral("case_repeats"))->clear();
+    emit bench->find<QLineEdit>(QStringLiteral("case_repeats"))->textEdited({});
+    QVERIFY(settled());
+    QCOMPARE(cell(own, 4), QStringLiteral("0/6"));
+  }
+
+  void runs_until_it_is_paused() {
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this] { return row().runs_done >= 1; }));
+    QVERIFY(!button("scale_thesis")->isEnabled());
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(!button("button_start_all")->isEnabled());
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(bench->click(QStringLiteral("button_cases_pause")));
+    QVERIFY(wait_off());
+    QVERIFY(row().runs_done >= 2);
+    QVERIFY(row().runs_done < 6);
+    QVERIFY(cell(own, 5).contains(QStringLiteral("stopped")));
+    QVERIFY(values()->rowCount() >= 1);
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(button("button_start_all")->isEnabled());
+  }
+
+  void goes_on_in_another_session() {
+    const int done = row().runs_done;
+    const QString folder = row().folder;
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this, done] { return row().runner && row().runs_done == done; }));
+    QCOMPARE(row().folder, folder);
+    for (const int ticked : desk().ticked_rows()) desk().set_ticked(ticked, false);
+    desk().set_ticked(own, true);
+    QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
+    QVERIFY(BenchWindow::wait_for([this] { return !desk().is_on() && row().state == CasesDesk::State::done; }));
+    QCOMPARE(row().folder, folder);
+    QCOMPARE(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 6);
+    QCOMPARE(values()->rowCount(), 3);
+    const auto& figure = bench->find<n2nq::ui::FigureView>(QStringLiteral("case_figure_view"))->figure();
+    QCOMPARE(figure.series.size(), 1u);
+    QCOMPARE(figure.series.front().points.size(), 3u);
+    QCOMPARE(figure.series.front().points.front().repeats, 2);
+  }
+
+  void a_marked_point_is_run_again() {
+    // A run that was broken: its summary says so.
+    const QString folder = row().folder;
+    const QString run = folder + QStringLiteral("/runs/") + QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).first();
+    QFile summary(run + QStringLiteral("/summary.json"));
+    QVERIFY(summary.open(QIODevice::ReadOnly));
+    QByteArray text = summary.readAll();
+    summary.close();
+    text.replace("\"verdict\": \"clean\"", "\"verdict\": \"broken\"").replace("\"verdict\": \"degraded\"", "\"verdict\": \"broken\"");
+    QVERIFY(summary.open(QIODevice::WriteOnly));
+    summary.write(text);
+    summary.close();
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this] { return row().runner && row().runs_done == 6 && values()->rowCount() == 3; }));
+    int marked = -1;
+    for (int at = 0; at < 3; ++at) {
+      if (values()->item(at, 1)->toolTip().contains(QStringLiteral("broken"))) marked = at;
+    }
+    QVERIFY(marked >= 0);
+    QVERIFY(!button("button_case_again")->isEnabled());
+    emit values()->cellClicked(marked, 1);
+    QVERIFY(bench->click(QStringLiteral("button_case_again")));
+    QVERIFY(desk().is_on());
+    QVERIFY(wait_off());
+    QVERIFY(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size() >= 7);
+    QVERIFY(!values()->item(marked, 1)->toolTip().contains(QStringLiteral("broken")));
+    QVERIFY(QFile::exists(run + QStringLiteral("/summary.json")));
+  }
+
+  void exports_its_figures() {
+    QVERIFY(bench->click(QStringLiteral("button_case_export")));
+    QVERIFY(settled());
+    for (const char* name : {"report.html", "report.xlsx", "charts/latency.svg", "charts/latency.png", "charts/latency.pdf", "tables/latency.csv"}) {
+      QVERIFY2(QFile::exists(row().folder + u'/' + QString::fromLatin1(name)), name);
+    }
+  }
+
+  void closing_stops_in_order_and_loses_nothing_finished() {
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this] { return desk().is_on() && row().runs_done >= 1; }));
+    QTimer::singleShot(0, this, [this] {
+      BenchWindow::wait_for([] { return QApplication::activeModalWidget() != nullptr; });
+      QTest::mouseClick(QApplication::activeModalWidget()->findChild<QAbstractButton*>(QStringLiteral("close_case_stop")), Qt::LeftButton);
+    });
+    bench->window().close();
+    QVERIFY(BenchWindow::wait_for([this] { return !bench->window().isVisible(); }));
+    QCOMPARE(n2nq::ui_test::child_pid("n2nq-broker"), 0);
+  }
+};
+
+QTEST_MAIN(TestCases)
+#include "test_cases.moc"

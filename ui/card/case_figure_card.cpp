@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/case_figure_card.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QTableWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "app/settings/text_value.h"
+#include "ui/chart/figure_view.h"
+#include "ui/text/figures.h"
+#include "ui/text/qt_text.h"
+#include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
+#include "ui/widget/setting_fields.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int chooser_px_min = 160, table_rows_shown = 7, first_column_px = 120, column_px_min = 84, column_px_max = 200;
+const char* const marked_sign = " ◯";
+
+QString axis_text(const app::FigureAxis& axis) {
+  return axis.unit.isEmpty() ? axis.title : QStringLiteral("%1 (%2)").arg(axis.title, axis.unit);
+}
+
+/// Of a curve of percentiles, those that people ask for.
+bool is_listed(const app::Figure& figure, double x) {
+  if (!figure.x.percentiles) return true;
+  constexpr double percents[] = {50, 75, 90, 95, 97.5, 99.0625, 99.90234375};
+  return std::any_of(std::begin(percents), std::end(percents), [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
+}
+
+QString x_text(const app::Figure& figure, double x) {
+  if (figure.x.percentiles) return QString::number((1 - 1 / x) * 100, 'g', 5) + QStringLiteral(" %");
+  if (!figure.x.names.isEmpty()) return figure.x.names.value(static_cast<qsizetype>(x));
+  return qt_text(app::decimal_text(x));
+}
+
+QString value_text(const app::FigurePoint& point) {
+  if (std::isnan(point.y)) return dash() + QString::fromUtf8(marked_sign);
+  QString text = fixed_text(point.y, decimals_for(point.y));
+  if (point.low && point.high) {
+    // An interval need not lie evenly around its value: the longer side is told.
+    const double half = std::max(*point.high - point.y, point.y - *point.low);
+    text += QStringLiteral(" ±") + fixed_text(half, decimals_for(half));
+  }
+  return point.why.isEmpty() ? text : text + QString::fromUtf8(marked_sign);
+}
+
+}  // namespace
+
+CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  auto* card = new Card(QStringLiteral("Figure"));
+  chooser_ = described(new ChoiceBox(theme_), "case_figure", QStringLiteral("Figure"), QStringLiteral("Which of the case's figures is shown"));
+  chooser_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  source_ = described(new QPushButton(QStringLiteral("Source's values")), "button_case_source", QStringLiteral("Source's values"),
+                      QStringLiteral("Draws what the source says into the figure"));
+  source_->setProperty("small", true);
+  source_->setCheckable(true);
+  source_->setChecked(true);
+  again_ = described(new QPushButton(QStringLiteral("Run again")), "button_case_again", QStringLiteral("Run again"), QString());
+  export_ = described(new QPushButton(QStringLiteral("Export")), "button_case_export", QStringLiteral("Export"), QString());
+  chooser_->setMinimumWidth(chooser_px_min);
+  card->title_row()->insertWidget(1, chooser_, 100);
+  card->title_row()->addWidget(source_);
+  card->title_row()->addWidget(again_);
+  card->title_row()->addWidget(export_);
+  view_ = new FigureView(theme_);
+  view_->setObjectName(QStringLiteral("case_figure_view"));
+  view_->set_notes(false);
+  card->body()->addWidget(view_, 3);
+  text_ = make_label(QString(), "secondary");
+  text_->setObjectName(QStringLiteral("case_figure_text"));
+  text_->setAlignment(Qt::AlignCenter);
+  text_->setWordWrap(true);
+  card->body()->addWidget(text_, 3);
+  point_ = new ElidedLabel("caption");
+  point_->setObjectName(QStringLiteral("case_point"));
+  card->body()->addWidget(point_);
+  card->body()->addWidget(make_table(), 2);
+  all->addWidget(card);
+  connect(chooser_, &QComboBox::activated, this, &CaseFigureCard::figure_chosen);
+  connect(source_, &QPushButton::toggled, this, &CaseFigureCard::renew);
+  connect(again_, &QPushButton::clicked, this, [this] { emit run_again_requested(chosen_); });
+  connect(export_, &QPushButton::clicked, this, &CaseFigureCard::export_requested);
+  connect(view_, &FigureView::point_clicked, this, [this](const app::FigureHit& hit) { choose_point(hit); });
+  show_text(QString());
+  set_again(false, QStringLiteral("Nothing was run yet"));
+  set_export(false, {});
+}
+
+QWidget* CaseFigureCard::make_table() {
+  table_ = described(new QTableWidget, "case_table", QStringLiteral("The figure's values"), QString());
+  table_->setShowGrid(false);
+  table_->setWordWrap(false);
+  table_->setTabKeyNavigation(false);
+  table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_row_px);
+  table_->horizontalHeader()->setHighlightSections(false);
+  table_->setMinimumHeight(table_row_px * 4);
+  table_->setMaximumHeight(table_row_px * (table_rows_shown + 6));
+  connect(table_, &QTableWidget::cellClicked, this, [this](int row, int column) {
+    const QTableWidgetItem* item = table_->item(row, column);
+    if (!item || !item->data(Qt::UserRole).isValid()) return;
+    const QPoint at = item->data(Qt::UserRole).toPoint();
+    choose_point({at.x(), at.y()});
+  });
+  return table_;
+}
+
+void CaseFigureCard::set_titles(const QStringList& titles) {
+  QStringList present;
+  for (int i = 0; i < chooser_->count(); ++i) present += chooser_->itemText(i);
+  if (present == titles) return;
+  chooser_->clear();
+  chooser_->addItems(titles);
+  chooser_->setVisible(!titles.isEmpty());
+}
+
+int CaseFigureCard::current() const {
+  return chooser_->currentIndex();
+}
+
+void CaseFigureCard::show_figure(const app::Figure& figure) {
+  if (figure.id != figure_.id) chosen_.clear(), chosen_marked_ = false, point_->set_text(QString());
+  figure_ = figure;
+  text_->hide();
+  view_->show();
+  table_->show();
+  point_->show();
+  source_->setVisible(!figure.references.empty());
+  renew();
+  fill_table();
+  refresh_again();
+}
+
+void CaseFigureCard::renew() {
+  app::Figure shown = figure_;
+  if (!source_->isChecked()) shown.references.clear();
+  view_->set_figure(shown);
+}
+
+void CaseFigureCard::show_text(const QString& text) {
+  figure_ = {};
+  chosen_.clear();
+  chosen_marked_ = false;
+  text_->setAlignment(text.contains(QStringLiteral("\n\n")) ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignCenter);
+  text_->setText(text);
+  text_->show();
+  view_->hide();
+  table_->hide();
+  point_->hide();
+  source_->hide();
+  refresh_again();
+}
+
+void CaseFigureCard::fill_table() {
+  std::map<double, int> rows;
+  for (const app::FigureSeries& series : figure_.series) {
+    for (const app::FigurePoint& point : series.points) {
+      if (is_listed(figure_, point.x)) rows.emplace(point.x, 0);
+    }
+  }
+  int place = 0;
+  for (auto& [x, row] : rows) row = place++;
+  table_->clear();
+  table_->setRowCount(place);
+  table_->setColumnCount(static_cast<int>(figure_.series.size()) + 1);
+  QStringList titles = {axis_text(figure_.x)};
+  for (const app::FigureSeries& series : figure_.series) titles += series.name.isEmpty() ? axis_text(figure_.y) : series.name;
+  table_->setHorizontalHeaderLabels(titles);
+  table_->horizontalHeaderItem(0)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  table_->horizontalHeaderItem(0)->setToolTip(titles[0]);
+  for (const auto& [x, row] : rows) table_->setItem(row, 0, new QTableWidgetItem(x_text(figure_, x)));
+  for (std::size_t s = 0; s < figure_.series.size(); ++s) {
+    const int column = static_cast<int>(s) + 1;
+    table_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    table_->horizontalHeaderItem(column)->setToolTip(titles[column]);
+    const auto& points = figure_.series[s].points;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      if (!is_listed(figure_, points[p].x)) continue;
+      auto* item = new QTableWidgetItem(value_text(points[p]));
+      item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      item->setToolTip(app::point_lines(figure_, {static_cast<int>(s), static_cast<int>(p)}).join(u'\n'));
+      item->setData(Qt::UserRole, QPoint(static_cast<int>(s), static_cast<int>(p)));
+      if (!points[p].why.isEmpty()) item->setForeground(theme_.tokens().warning);
+      table_->setItem(rows.at(points[p].x), column, item);
+    }
+    if (!figure_.series[s].not_run.isEmpty() && place > 0) {
+      auto* item = new QTableWidgetItem(QStringLiteral("not run"));
+      item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+      item->setToolTip(figure_.series[s].not_run);
+      item->setForeground(theme_.tokens().secondary);
+      table_->setItem(0, column, item);
+    }
+  }
+  table_->resizeColumnsToContents();
+  for (int column = 0; column < table_->columnCount(); ++column) {
+    const int least = column == 0 ? first_column_px : column_px_min;
+    table_->setColumnWidth(column, std::clamp(table_->columnWidth(column) + space::between, least, column_px_max));
+  }
+}
+
+void CaseFigureCard::choose_point(const app::FigureHit& hit) {
+  if (hit.series >= static_cast<int>(figure_.series.size())) return;
+  const app::FigureSeries& series = figure_.series[static_cast<std::size_t>(hit.series)];
+  if (hit.point >= static_cast<int>(series.points.size())) return;
+  const app::FigurePoint& point = series.points[static_cast<std::size_t>(hit.point)];
+  chosen_ = point.folders;
+  chosen_marked_ = !point.why.isEmpty();
+  point_->set_text(app::point_lines(figure_, hit).join(QStringLiteral(" · ")));
+  refresh_again();
+}
+
+void CaseFigureCard::set_again(bool possible, const QString& reason) {
+  again_possible_ = possible;
+  again_reason_ = reason;
+  refresh_again();
+}
+
+void CaseFigureCard::refresh_again() {
+  const bool can = again_possible_ && chosen_marked_ && !chosen_.isEmpty();
+  again_->setEnabled(can);
+  again_->setToolTip(can                 ? QStringLiteral("Makes the marked runs of the chosen point once more; the first ones stay")
+                     : !again_possible_ ? again_reason_
+                                         : QStringLiteral("Choose a marked point (◯) in the figure or its table"));
+}
+
+void CaseFigureCard::set_export(bool possible, const QString& text) {
+  export_->setEnabled(possible);
+  export_->setToolTip(text.isEmpty() ? QStringLiteral("Nothing was run yet") : text);
+}
+
+}  // namespace n2nq::ui

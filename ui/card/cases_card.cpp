@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/card/cases_card.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPushButton>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
+
+#include "app/settings/text_value.h"
+#include "ui/model/cases_model.h"
+#include "ui/text/figures.h"
+#include "ui/text/qt_text.h"
+#include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
+#include "ui/widget/progress_line.h"
+#include "ui/widget/setting_fields.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int column_px[] = {46, 172, 100, 100, 62, 106};
+constexpr int wide_px = 720, wide_name_px = 200, wide_figures_px = 160;  // where there is room, nothing is cut
+constexpr int rows_shown_min = 7;
+static_assert(std::size(column_px) == CasesModel::column_count);
+constexpr int number_px = 72, place_px = 148;
+constexpr double warm_up_s_max = 3600;
+const char* const scale_names[] = {"Quick", "Thesis", "Stress"};
+const char* const scale_meanings[] = {"The shape in minutes: short runs, few values", "The numbers of the thesis, three repeats unless said otherwise",
+                                      "Each curve until the knee: up to which load it keeps up"};
+const char* const locked = "A test case runs: what is chosen belongs to it";
+
+}  // namespace
+
+CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidget* parent) : QWidget(parent), desk_(desk), hosts_(hosts), theme_(theme) {
+  auto* all = new QVBoxLayout(this);
+  all->setContentsMargins(0, 0, 0, 0);
+  auto* card = new Card(QStringLiteral("Test cases"));
+  new_ = make_button("button_case_new", QStringLiteral("New…"), QStringLiteral("Copies the chosen case into a file of your own and opens it"));
+  run_selected_ = make_button("button_cases_run", QStringLiteral("Run selected"), QStringLiteral("Begins the ticked cases, one after the other"));
+  run_all_ = make_button("button_cases_run_all", QStringLiteral("Run all"), QStringLiteral("Begins all cases, one after the other"));
+  for (QPushButton* button : {new_, run_selected_, run_all_}) card->title_row()->addWidget(button);
+  card->body()->addWidget(make_list(), 1);
+  card->body()->addWidget(make_choice());
+  card->body()->addWidget(make_progress());
+  all->addWidget(card);
+  connect(new_, &QPushButton::clicked, this, [this] { emit copy_requested(current_row()); });
+  connect(run_selected_, &QPushButton::clicked, this, [this] { desk_.run(desk_.ticked_rows(), CasesDesk::Begin::anew); });
+  connect(run_all_, &QPushButton::clicked, this, &CasesCard::run_all);
+  connect(pause_, &QPushButton::clicked, &desk_, &CasesDesk::pause);
+  connect(stop_, &QPushButton::clicked, &desk_, &CasesDesk::stop_now);
+  connect(resume_, &QPushButton::clicked, this, [this] { desk_.run(desk_.resumable(), CasesDesk::Begin::go_on); });
+  connect(&desk_, &CasesDesk::on_changed, this, &CasesCard::refresh);
+  connect(&desk_, &CasesDesk::progressed, this, &CasesCard::refresh_progress);
+  connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::refresh);
+  connect(&desk_, &CasesDesk::rows_changed, this, [this] {
+    // The list was made anew: the same case stays chosen.
+    const auto& rows = desk_.rows();
+    const auto same = std::find_if(rows.begin(), rows.end(), [this](const CasesDesk::Row& row) { return row.file.name == current_name_; });
+    if (!rows.empty()) select(same == rows.end() ? 0 : static_cast<int>(same - rows.begin()));
+    refresh();
+  });
+  connect(&hosts_, &app::HostBook::changed, this, &CasesCard::fill_hosts);
+  fill_hosts();
+  refresh();
+}
+
+QPushButton* CasesCard::make_button(const char* name, const QString& text, const QString& tooltip) {
+  return described(new QPushButton(text), name, text, tooltip);
+}
+
+QWidget* CasesCard::make_list() {
+  model_ = new CasesModel(desk_, theme_, this);
+  table_ = described(new QTableView, "cases_table", QStringLiteral("Test cases"), QStringLiteral("Space ticks the chosen case"));
+  table_->setModel(model_);
+  table_->setShowGrid(false);
+  table_->setWordWrap(false);
+  table_->setTabKeyNavigation(false);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table_->verticalHeader()->setDefaultSectionSize(table_row_px);
+  table_->setMinimumHeight((rows_shown_min + 1) * table_row_px + space::between);
+  table_->horizontalHeader()->setHighlightSections(false);
+  table_->horizontalHeader()->setMinimumSectionSize(column_px[0]);
+  for (int i = 0; i < CasesModel::column_count; ++i) table_->setColumnWidth(i, column_px[i]);
+  table_->horizontalHeader()->setSectionResizeMode(CasesModel::sweep, QHeaderView::Stretch);
+  table_->installEventFilter(this);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (current.isValid()) {
+      current_name_ = desk_.rows()[static_cast<std::size_t>(current.row())].file.name;
+      emit row_selected(current.row());
+    }
+    refresh();
+  });
+  return table_;
+}
+
+void CasesCard::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const bool wide = width() >= wide_px;
+  table_->setColumnWidth(CasesModel::name, wide ? wide_name_px : column_px[CasesModel::name]);
+  table_->setColumnWidth(CasesModel::figures, wide ? wide_figures_px : column_px[CasesModel::figures]);
+}
+
+bool CasesCard::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == table_ && event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
+    toggle_current();
+    return true;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void CasesCard::toggle_current() {
+  const int row = current_row();
+  if (row >= 0) desk_.set_ticked(row, !desk_.rows()[static_cast<std::size_t>(row)].ticked);
+}
+
+QWidget* CasesCard::make_choice() {
+  auto* part = new QWidget;
+  auto* box = new QVBoxLayout(part);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(space::between);
+  box->addWidget(make_scales());
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::between);
+  repeats_ = described(new UnitEdit(QString()), "case_repeats", QStringLiteral("Repeats of each run"),
+                       QStringLiteral("How often each run is made, 1 to 1 000; empty: what the case says for this scale"));
+  warm_up_ = described(new UnitEdit(QStringLiteral("s")), "case_warm_up", QStringLiteral("Warm-up"),
+                       QStringLiteral("Traffic before the measurement, in no figure; empty: what the case says for this scale"));
+  for (UnitEdit* edit : {repeats_, warm_up_}) {
+    edit->setFixedWidth(number_px);
+    edit->setPlaceholderText(QStringLiteral("auto"));
+    connect(edit, &QLineEdit::textEdited, this, &CasesCard::take_fields);
+  }
+  row->addWidget(make_label(QStringLiteral("Repeat each run"), "secondary"));
+  row->addWidget(repeats_);
+  row->addSpacing(space::card);
+  row->addWidget(make_label(QStringLiteral("Warm-up"), "secondary"));
+  row->addWidget(warm_up_);
+  row->addStretch(1);
+  box->addLayout(row);
+  box->addWidget(make_hosts());
+  return part;
+}
+
+QWidget* CasesCard::make_scales() {
+  auto* part = new QWidget;
+  part->setAccessibleName(QStringLiteral("Scale"));
+  auto* row = new QHBoxLayout(part);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(0);
+  auto* group = new QButtonGroup(part);
+  for (const app::Scale scale : app::all_scales) {
+    const auto place = static_cast<std::size_t>(scale);
+    const QString name = QString::fromLatin1(scale_names[place]);
+    QPushButton* button = described(new QPushButton(name), qPrintable(QStringLiteral("scale_") + qt_text(app::scale_word(scale))),
+                                    QStringLiteral("Scale: ") + name, QString::fromLatin1(scale_meanings[place]));
+    button->setCheckable(true);
+    button->setProperty("segment", place == 0 ? "first" : place + 1 == scales_.size() ? "last" : "middle");
+    group->addButton(button);
+    row->addWidget(button, 1);
+    scales_[place] = button;
+    connect(button, &QPushButton::clicked, this, [this, scale] { choose_scale(scale); });
+  }
+  return part;
+}
+
+QWidget* CasesCard::make_hosts() {
+  auto* part = new QWidget;
+  auto* row = new QHBoxLayout(part);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(space::between);
+  row->addWidget(make_label(QStringLiteral("External sets"), "secondary"));
+  static const char* const names[] = {"case_host_broker", "case_host_senders", "case_host_receivers"};
+  static const char* const whose[] = {"N2NQ", "senders", "receivers"};
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const QString what = QString::fromLatin1(whose[i]);
+    places_[i] = described(new ChoiceBox(theme_), names[i], QStringLiteral("External sets: host of ") + what,
+                           QStringLiteral("Where %1 run in external sets; internal ones run beside N2NQ").arg(what));
+    places_[i]->setFixedWidth(place_px);
+    row->addWidget(places_[i]);
+    connect(places_[i], &QComboBox::activated, this, &CasesCard::take_hosts);
+  }
+  no_hosts_ = make_label(QStringLiteral("run here, or not at all: no lab machine is known (page Hosts)"), "secondary");
+  no_hosts_->setObjectName(QStringLiteral("case_no_hosts"));
+  row->addWidget(no_hosts_);
+  row->addStretch(1);
+  return part;
+}
+
+QWidget* CasesCard::make_progress() {
+  auto* part = new QWidget;
+  auto* box = new QVBoxLayout(part);
+  box->setContentsMargins(0, 0, 0, 0);
+  box->setSpacing(space::in_row);
+  line_ = described(new ProgressLine(theme_), "cases_progress", QStringLiteral("Progress of the test cases"), QString());
+  box->addWidget(line_);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(space::between);
+  auto* texts = new QVBoxLayout;
+  texts->setSpacing(0);
+  texts->addWidget(doing_ = new ElidedLabel("caption"));
+  texts->addWidget(left_ = new ElidedLabel("caption"));
+  doing_->setObjectName(QStringLiteral("cases_doing"));
+  left_->setObjectName(QStringLiteral("cases_left"));
+  row->addLayout(texts, 1);
+  pause_ = make_button("button_cases_pause", QStringLiteral("Pause"), QStringLiteral("Ends the run in progress as planned, and begins no other"));
+  stop_ = make_button("button_cases_stop", QStringLiteral("Stop"), QStringLiteral("Stops the run in progress in order; it counts as not run. Once more kills at once"));
+  resume_ = make_button("button_cases_resume", QStringLiteral("Resume"), QString());
+  for (QPushButton* button : {pause_, stop_, resume_}) row->addWidget(button);
+  box->addLayout(row);
+  return part;
+}
+
+int CasesCard::current_row() const {
+  const QModelIndex index = table_->currentIndex();
+  return index.isValid() ? index.row() : -1;
+}
+
+void CasesCard::select(int row) {
+  table_->setCurrentIndex(model_->index(row, CasesModel::name));
+}
+
+void CasesCard::choose_scale(app::Scale scale) {
+  app::CaseChoice choice = desk_.choice();
+  choice.scale = scale;
+  desk_.choose(choice);
+  refresh();
+}
+
+void CasesCard::take_fields() {
+  app::CaseChoice choice = desk_.choice();
+  std::int64_t repeats = 0;
+  double warm_up_s = 0;
+  const std::string repeats_text = repeats_->text().trimmed().toStdString(), warm_up_text = warm_up_->text().trimmed().toStdString();
+  const bool repeats_good = repeats_text.empty() || !app::parse_integer(repeats_text, 1, app::case_repeats_max, repeats);
+  const bool warm_up_good = warm_up_text.empty() || !app::parse_decimal(warm_up_text, 0, warm_up_s_max, 3, warm_up_s);
+  repeats_->set_refused(!repeats_good);
+  warm_up_->set_refused(!warm_up_good);
+  refresh();
+  if (!repeats_good || !warm_up_good) return;
+  choice.repeats = repeats_text.empty() ? std::nullopt : std::optional(static_cast<int>(repeats));
+  choice.warm_up_s = warm_up_text.empty() ? std::nullopt : std::optional(warm_up_s);
+  desk_.choose(choice);
+}
+
+void CasesCard::take_hosts() {
+  app::CaseChoice choice = desk_.choice();
+  choice.hosts.reset();
+  // The first entry stands for none; then none of them counts.
+  const bool all = std::all_of(places_.begin(), places_.end(), [](const QComboBox* box) { return box->currentIndex() > 0; });
+  if (all) {
+    const auto name = [this](std::size_t i) { return places_[i]->currentData().toString().toStdString(); };
+    choice.hosts = app::CaseHosts{name(0), name(1), name(2)};
+  }
+  desk_.choose(choice);
+  refresh();
+}
+
+void CasesCard::fill_hosts() {
+  const auto& known = hosts_.hosts().hosts;
+  static const char* const none[] = {"N2NQ on …", "senders on …", "receivers on …"};
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    QComboBox* box = places_[i];
+    const QString present = box->currentIndex() > 0 ? box->currentData().toString() : QString();
+    const QSignalBlocker quiet(box);
+    box->clear();
+    box->addItem(QString::fromUtf8(none[i]));
+    const QString whose = QString::fromUtf8(none[i]).section(u' ', 0, 0);
+    for (const app::Host& host : known) box->addItem(QStringLiteral("%1: %2").arg(whose, qt_text(host.name)), qt_text(host.name));
+    box->setCurrentIndex(std::max(0, box->findData(present)));
+    box->setVisible(!known.empty());
+  }
+  no_hosts_->setVisible(known.empty());
+  take_hosts();
+}
+
+void CasesCard::run_all() {
+  std::vector<int> rows;
+  for (int row = 0; row < static_cast<int>(desk_.rows().size()); ++row) {
+    if (desk_.rows()[static_cast<std::size_t>(row)].file.read.file) rows.push_back(row);
+  }
+  for (const int row : rows) desk_.set_ticked(row, true);
+  desk_.run(rows, CasesDesk::Begin::anew);
+}
+
+void CasesCard::refresh() {
+  const bool on = desk_.is_on();
+  const auto ticked = desk_.ticked_rows();
+  const auto resumable = desk_.resumable();
+  const bool refused = repeats_->property("refused").toBool() || warm_up_->property("refused").toBool();
+  const auto readable = std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
+  const auto place = static_cast<std::size_t>(desk_.choice().scale);
+  const bool runnable = std::all_of(ticked.begin(), ticked.end(), [&](int row) { return desk_.rows()[static_cast<std::size_t>(row)].estimates[place].problem.isEmpty(); });
+  new_->setEnabled(current_row() >= 0);
+  run_selected_->setEnabled(!on && !refused && !ticked.empty() && runnable);
+  run_all_->setText(QStringLiteral("Run all %1").arg(readable));
+  run_all_->setEnabled(!on && !refused && readable > 0);
+  set_style_property(run_all_, "main", run_all_->isEnabled());
+  pause_->setEnabled(on && !desk_.is_pausing());
+  stop_->setEnabled(on);
+  resume_->setEnabled(!on && !resumable.empty());
+  resume_->setToolTip(resumable.empty() ? QStringLiteral("No ticked case was begun and not finished")
+                                        : QStringLiteral("Goes on with %1 ticked case(s); what is finished stays").arg(resumable.size()));
+  for (const app::Scale scale : app::all_scales) {
+    const auto at = static_cast<std::size_t>(scale);
+    double seconds = 0;
+    for (const int row : ticked) seconds += desk_.rows()[static_cast<std::size_t>(row)].estimates[at].seconds;
+    const QString name = QString::fromLatin1(scale_names[at]);
+    scales_[at]->setText(ticked.empty() || seconds <= 0 ? name : QStringLiteral("%1 (%2)").arg(name, span_text(seconds)));
+    scales_[at]->setChecked(scale == desk_.choice().scale);
+    scales_[at]->setEnabled(!on);
+    scales_[at]->setToolTip(on ? QString::fromLatin1(locked) : QString::fromLatin1(scale_meanings[at]));
+  }
+  const QString lock = on ? QString::fromLatin1(locked) : QString();
+  const QString repeats_meaning = QStringLiteral("How often each run is made, 1 to 1 000; empty: what the case says for this scale");
+  const QString warm_up_meaning = QStringLiteral("Traffic before the measurement, in no figure; empty: what the case says for this scale");
+  repeats_->set_locked(lock, on ? lock : repeats_meaning);
+  warm_up_->set_locked(lock, on ? lock : warm_up_meaning);
+  for (QComboBox* box : places_) box->setEnabled(!on);
+  refresh_progress();
+}
+
+void CasesCard::refresh_progress() {
+  const bool on = desk_.is_on();
+  line_->set_share(desk_.share());
+  if (on) {
+    doing_->set_text(desk_.progress_text());
+    left_->set_text(desk_.time_text());
+    return;
+  }
+  const auto readable = std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
+  doing_->set_text(QStringLiteral("%1 of %2 cases ticked").arg(desk_.ticked_rows().size()).arg(readable));
+  left_->set_text({});
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The list of test cases with what is chosen for the next ones, and how far the present one is.
+#pragma once
+
+#include <QWidget>
+#include <array>
+
+#include "ui/model/cases_desk.h"
+#include "ui/theme/theme.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QTableView;
+
+namespace n2nq::ui {
+
+class CasesModel;
+class ElidedLabel;
+class ProgressLine;
+class UnitEdit;
+
+class CasesCard : public QWidget {
+  Q_OBJECT
+ public:
+  CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidget* parent = nullptr);
+
+  /// The row that is shown; -1: none.
+  int current_row() const;
+  void select(int row);
+
+ signals:
+  void row_selected(int row);
+  /// A copy of the selected case for one's own changes.
+  void copy_requested(int row);
+
+ private:
+  QWidget* make_list();
+  QWidget* make_choice();
+  QWidget* make_scales();
+  QWidget* make_hosts();
+  QWidget* make_progress();
+  QPushButton* make_button(const char* name, const QString& text, const QString& tooltip);
+  void choose_scale(app::Scale scale);
+  void take_fields();
+  void take_hosts();
+  void fill_hosts();
+  void run_all();
+  void refresh();
+  void refresh_progress();
+  void toggle_current();
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+  CasesDesk& desk_;
+  app::HostBook& hosts_;
+  Theme& theme_;
+  std::string current_name_;  // of the chosen row
+  CasesModel* model_ = nullptr;
+  QTableView* table_ = nullptr;
+  QPushButton *new_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;
+  std::array<QPushButton*, app::all_scales.size()> scales_{};
+  UnitEdit *repeats_ = nullptr, *warm_up_ = nullptr;
+  std::array<QComboBox*, 3> places_{};
+  QLabel* no_hosts_ = nullptr;
+  ProgressLine* line_ = nullptr;
+  ElidedLabel *doing_ = nullptr, *left_ = nullptr;
+};
+
+}  // namespace n2nq::ui

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/model/cases_desk.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <algorithm>
+#include <numeric>
+
+#include "app/cases/case_figures.h"
+#include "ui/text/figures.h"
+#include "ui/text/qt_text.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+/// Runs that left a summary, without reading them.
+int finished_runs(const QString& folder) {
+  int count = 0;
+  for (const QFileInfo& run : QDir(folder + QStringLiteral("/runs")).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    count += QFileInfo::exists(run.filePath() + QStringLiteral("/summary.json"));
+  }
+  return count;
+}
+
+}  // namespace
+
+CasesDesk::CasesDesk(Parts parts, QObject* parent)
+    : QObject(parent), parts_(std::move(parts)), build_(app::build_of_programs(parts_.programs_folder)) {}
+
+CasesDesk::~CasesDesk() = default;
+
+CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder) {
+  Row row;
+  row.file = std::move(file);
+  if (!row.file.read.file) {
+    row.state = State::unreadable;
+    return row;
+  }
+  for (const app::Scale scale : app::all_scales) {
+    app::CaseChoice at_scale = choice;
+    at_scale.scale = scale;
+    QStringList errors;
+    Estimate& estimate = row.estimates[static_cast<std::size_t>(scale)];
+    if (const auto plan = app::CasePlan::make(*row.file.read.file, at_scale, errors)) {
+      estimate = {plan->runs_expected(), plan->seconds_expected(), {}};
+    } else {
+      estimate.problem = errors.value(0);
+    }
+  }
+  row.runs_all = row.estimates[static_cast<std::size_t>(choice.scale)].runs;
+  row.folder = app::CaseFolder::newest(runs_folder, row.file.name, choice.scale);
+  if (row.folder.isEmpty()) return row;
+  row.runs_done = finished_runs(row.folder);
+  row.state = row.runs_done >= row.runs_all ? State::done : State::stopped;
+  return row;
+}
+
+void CasesDesk::reload() {
+  if (is_on()) return;
+  listing_.start(
+      [choice = choice_, cases = parts_.cases_folder, runs = parts_.runs_folder](const BackgroundJob::Cancelled& cancelled) {
+        std::vector<Row> rows;
+        for (app::LibraryCase& each : app::CaseLibrary(cases).list()) {
+          if (cancelled) break;
+          rows.push_back(read_row(std::move(each), choice, runs));
+        }
+        return rows;
+      },
+      [this](std::vector<Row> rows) { take_rows(std::move(rows)); });
+}
+
+void CasesDesk::take_rows(std::vector<Row> rows) {
+  if (is_on()) return;  // begun meanwhile: its row stays where it is
+  for (Row& row : rows) {
+    row.ticked = row.file.built_in && row.file.read.file && !loaded_;
+    const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) { return old.file.name == row.file.name && old.file.built_in == row.file.built_in; });
+    if (before == rows_.end()) continue;
+    row.ticked = before->ticked && row.file.read.file;
+    if (before->state == State::queued) row.state = State::queued, row.how = before->how;
+    if (before->folder != row.folder || row.folder.isEmpty() || !before->runner) continue;
+    row.planned = before->planned;
+    row.runner = before->runner;
+    row.state = row.state == State::queued ? row.state : before->state;
+    row.runs_done = before->runs_done, row.runs_all = before->runs_all, row.marked = before->marked;
+  }
+  rows_ = std::move(rows);
+  loaded_ = true;
+  emit rows_changed();
+}
+
+void CasesDesk::set_ticked(int row, bool ticked) {
+  Row& at = rows_[static_cast<std::size_t>(row)];
+  if (!at.file.read.file || at.ticked == ticked) return;
+  at.ticked = ticked;
+  emit row_changed(row);
+}
+
+std::vector<int> CasesDesk::ticked_rows() const {
+  std::vector<int> out;
+  for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
+    if (rows_[static_cast<std::size_t>(row)].ticked) out.push_back(row);
+  }
+  return out;
+}
+
+void CasesDesk::choose(const app::CaseChoice& choice) {
+  if (is_on() || choice == choice_) return;
+  const bool other_scale = choice.scale != choice_.scale;
+  choice_ = choice;
+  if (other_scale) {
+    opening_.cancel();
+    for (Row& row : rows_) row.planned.reset(), row.runner.reset();
+  }
+  emit choice_changed();
+  reload();
+}
+
+CasesDesk::Wanted CasesDesk::wanted(int row, Begin how, bool only_show) const {
+  const Row& at = rows_[static_cast<std::size_t>(row)];
+  return {*at.file.read.file, at.file.name, at.folder, parts_.runs_folder, build_, choice_, how, only_show};
+}
+
+CasesDesk::Prepared CasesDesk::prepare(const Wanted& wanted) {
+  Prepared out;
+  if (wanted.how == Begin::go_on && !wanted.folder.isEmpty()) {
+    out.folder = app::CaseFolder::open(wanted.folder, out.problem);
+    if (!out.folder) return out;
+    out.other_build = out.folder->build() != wanted.build;
+  }
+  QStringList errors;
+  auto plan = app::CasePlan::make(out.folder ? out.folder->file() : wanted.file, out.folder ? out.folder->choice() : wanted.choice, errors);
+  if (!plan) {
+    out.problem = errors.value(0);
+    return out;
+  }
+  if (!out.folder && !wanted.only_show) {
+    out.folder = app::CaseFolder::make(wanted.runs_folder, {}, wanted.name, *plan, wanted.build, QDateTime::currentDateTime(), out.problem);
+    if (!out.folder) return out;
+  }
+  out.planned = std::make_shared<app::PlannedCase>(std::move(*plan));
+  return out;
+}
+
+void CasesDesk::open(int row) {
+  const Row& at = rows_[static_cast<std::size_t>(row)];
+  if (at.planned || !at.file.read.file || is_on() || asked_row_ >= 0) return;
+  opening_.start([asked = wanted(row, Begin::go_on, true)](const BackgroundJob::Cancelled&) { return prepare(asked); },
+                 [this, row](Prepared prepared) {
+                   if (!prepared.planned) {
+                     if (!prepared.problem.isEmpty()) emit told(prepared.problem, true);
+                     return;
+                   }
+                   use(row, std::move(prepared));
+                   emit opened(row);
+                 });
+}
+
+void CasesDesk::prepare_and_start(int row, Begin how) {
+  opening_.start([asked = wanted(row, how, false)](const BackgroundJob::Cancelled&) { return prepare(asked); },
+                 [this, row](Prepared prepared) { take_prepared(row, std::move(prepared)); });
+}
+
+/// Where what is finished was read already, it is not read again.
+bool CasesDesk::go_on_with_runner(int row) {
+  const std::shared_ptr<app::CaseRunner> runner = rows_[static_cast<std::size_t>(row)].runner;
+  if (!runner || runner->state() == app::CaseRunner::State::reading || runner->folder().build() != build_) return false;
+  set_state(row, State::running);
+  emit opened(row);
+  if (!again_.isEmpty()) {
+    runner->run_again(again_.takeFirst());
+  } else if (runner->state() == app::CaseRunner::State::idle) {
+    runner->start();
+  } else {
+    on_stood_still(row);
+  }
+  return true;
+}
+
+/// A runner is made where there is a folder; it reads what is finished.
+void CasesDesk::use(int row, Prepared prepared) {
+  Row& at = rows_[static_cast<std::size_t>(row)];
+  at.planned = std::move(prepared.planned);
+  at.runner.reset();
+  if (!prepared.folder) return;
+  at.folder = prepared.folder->path();
+  at.runner = std::make_shared<app::CaseRunner>(at.planned, std::move(*prepared.folder), parts_.launchers);
+  watch(row);
+}
+
+void CasesDesk::watch(int row) {
+  app::CaseRunner* runner = rows_[static_cast<std::size_t>(row)].runner.get();
+  connect(runner, &app::CaseRunner::progressed, this, &CasesDesk::progressed);
+  connect(runner, &app::CaseRunner::run_started, this, &CasesDesk::progressed);
+  connect(runner, &app::CaseRunner::state_changed, this, &CasesDesk::on_changed);
+  connect(runner, &app::CaseRunner::run_finished, this, [this, row] {
+    refresh_counts(row);
+    emit figures_changed(row);
+  });
+  connect(runner, &app::CaseRunner::stood_still, this, [this, row] { on_stood_still(row); });
+}
+
+void CasesDesk::refresh_counts(int row) {
+  Row& at = rows_[static_cast<std::size_t>(row)];
+  at.runs_done = at.runner->runs_done();
+  at.runs_all = at.runner->runs_total();
+  at.marked = at.runner->results().marked();
+  emit row_changed(row);
+}
+
+void CasesDesk::set_state(int row, State state) {
+  rows_[static_cast<std::size_t>(row)].state = state;
+  emit row_changed(row);
+}
+
+void CasesDesk::run(const std::vector<int>& rows, Begin how) {
+  const QString busy = is_on() || asked_row_ >= 0 ? QStringLiteral("A test case runs already.") : parts_.busy();
+  if (!busy.isEmpty()) return emit told(busy, true);
+  for (const int row : queue_) {
+    const Row& at = rows_[static_cast<std::size_t>(row)];
+    const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();
+    if (left_out && at.state == State::queued) set_state(row, at.folder.isEmpty() ? State::not_begun : State::stopped);
+  }
+  queue_ = rows;
+  halting_ = false;
+  again_.clear();
+  for (const int row : queue_) {
+    Row& at = rows_[static_cast<std::size_t>(row)];
+    // What waits since a pause begins as it was asked to then.
+    if (how == Begin::anew || at.state != State::queued) at.how = how;
+    set_state(row, State::queued);
+  }
+  begin_next();
+}
+
+void CasesDesk::begin_next() {
+  if (queue_.empty() || halting_) {
+    active_ = -1;
+    emit on_changed();
+    return;
+  }
+  const int row = queue_.front();
+  queue_.erase(queue_.begin());
+  active_ = row;
+  emit on_changed();
+  const Begin how = rows_[static_cast<std::size_t>(row)].how;
+  if (how == Begin::anew || !go_on_with_runner(row)) prepare_and_start(row, how);
+}
+
+void CasesDesk::take_prepared(int row, Prepared prepared) {
+  if (!prepared.problem.isEmpty() || halting_) {
+    if (!prepared.problem.isEmpty()) emit told(prepared.problem, true);
+    set_state(row, rows_[static_cast<std::size_t>(row)].folder.isEmpty() ? State::not_begun : State::stopped);
+    return halt();
+  }
+  if (!prepared.other_build) return start(row, std::move(prepared));
+  asked_row_ = row;
+  const QString text = QStringLiteral("%1 was begun with another build of the programs. Results of two builds in one figure can mislead.")
+                           .arg(qt_text(rows_[static_cast<std::size_t>(row)].file.read.file->title));
+  asked_ = std::move(prepared);
+  emit build_asked(text);
+}
+
+void CasesDesk::answer(Answer answer) {
+  if (asked_row_ < 0) return;
+  const int row = std::exchange(asked_row_, -1);
+  Prepared prepared = std::move(*std::exchange(asked_, std::nullopt));
+  if (answer == Answer::leave) {
+    set_state(row, State::stopped);
+    return halt();
+  }
+  if (answer == Answer::anew) {
+    again_.clear();
+    prepare_and_start(row, Begin::anew);
+    return;
+  }
+  if (const QString error = prepared.folder->accept_build(build_); !error.isEmpty()) {
+    emit told(error, true);
+    return halt();
+  }
+  start(row, std::move(prepared));
+}
+
+void CasesDesk::start(int row, Prepared prepared) {
+  use(row, std::move(prepared));
+  set_state(row, State::running);
+  emit opened(row);
+  if (again_.isEmpty()) rows_[static_cast<std::size_t>(row)].runner->start();
+}
+
+void CasesDesk::run_again(int row, const QStringList& folders) {
+  const QString busy = is_on() || asked_row_ >= 0 ? QStringLiteral("A test case runs already.") : parts_.busy();
+  if (!busy.isEmpty()) return emit told(busy, true);
+  const Row& at = rows_[static_cast<std::size_t>(row)];
+  if (!at.runner) return;
+  again_.clear();
+  for (const app::CaseRunResult* run : at.runner->results().all()) {
+    if (folders.contains(run->folder) && !at.runner->results().why(*run).isEmpty()) again_ += run->folder;
+  }
+  if (again_.isEmpty()) return;
+  queue_.clear();
+  halting_ = false;
+  active_ = row;
+  emit on_changed();
+  if (!go_on_with_runner(row)) prepare_and_start(row, Begin::go_on);
+}
+
+void CasesDesk::on_stood_still(int row) {
+  Row& at = rows_[static_cast<std::size_t>(row)];
+  const std::shared_ptr<app::CaseRunner> keep = at.runner;
+  const bool done = keep->state() == app::CaseRunner::State::done;
+  refresh_counts(row);
+  emit figures_changed(row);
+  if (row != active_) return set_state(row, done ? State::done : State::stopped);
+  if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
+  const bool goes_on = !halting_ && keep->problem().isEmpty();
+  if (goes_on && !again_.isEmpty()) {
+    const QString next = again_.takeFirst();
+    return keep->run_again(next);
+  }
+  set_state(row, done ? State::done : State::stopped);
+  goes_on && done ? begin_next() : halt();
+}
+
+/// Nothing runs any more; what is queued stays so, for resume.
+void CasesDesk::halt() {
+  active_ = -1;
+  again_.clear();
+  emit on_changed();
+}
+
+void CasesDesk::pause() {
+  if (!is_on()) return;
+  halting_ = true;
+  again_.clear();
+  if (const auto& runner = rows_[static_cast<std::size_t>(active_)].runner) runner->pause();
+  emit on_changed();
+}
+
+void CasesDesk::stop_now() {
+  if (!is_on()) return;
+  halting_ = true;
+  again_.clear();
+  if (const auto& runner = rows_[static_cast<std::size_t>(active_)].runner) runner->stop_now();
+  emit on_changed();
+}
+
+bool CasesDesk::is_pausing() const {
+  return is_on() && halting_;
+}
+
+std::vector<int> CasesDesk::resumable() const {
+  std::vector<int> out;
+  for (const int row : ticked_rows()) {
+    const State state = rows_[static_cast<std::size_t>(row)].state;
+    if (state == State::stopped || state == State::queued) out.push_back(row);
+  }
+  return out;
+}
+
+double CasesDesk::share() const {
+  if (!is_on()) return 0;
+  const Row& at = rows_[static_cast<std::size_t>(active_)];
+  const double run_share = at.runner && at.runner->run() ? std::max(0.0, at.runner->run()->progress()) : 0;
+  double done = at.runs_done + run_share, all = std::max(1, at.runs_all);
+  for (const int row : queue_) all += rows_[static_cast<std::size_t>(row)].runs_all;
+  return std::min(1.0, done / all);
+}
+
+QString CasesDesk::progress_text() const {
+  if (!is_on()) return {};
+  const Row& at = rows_[static_cast<std::size_t>(active_)];
+  if (!at.runner || !at.runner->scheduled()) return QStringLiteral("%1: preparing").arg(qt_text(at.file.read.file->title));
+  const app::ScheduledRun& run = *at.runner->scheduled();
+  QString text = QStringLiteral("run %1 of %2 · %3: %4")
+                     .arg(std::min(at.runs_done + 1, at.runs_all))
+                     .arg(at.runs_all)
+                     .arg(qt_text(at.file.read.file->title), run.label);
+  if (run.repeat > 1) text += QStringLiteral(", repeat %1").arg(run.repeat);
+  return text;
+}
+
+QString CasesDesk::time_text() const {
+  if (!is_on()) return {};
+  const Row& at = rows_[static_cast<std::size_t>(active_)];
+  if (is_pausing()) {
+    const bool stops = at.runner && at.runner->state() == app::CaseRunner::State::stopping;
+    return stops ? QStringLiteral("stopping this run") : QStringLiteral("pauses after this run");
+  }
+  double seconds = at.runner ? at.runner->seconds_left() : 0;
+  for (const int row : queue_) seconds += rows_[static_cast<std::size_t>(row)].estimates[static_cast<std::size_t>(choice_.scale)].seconds;
+  return span_text(seconds) + QStringLiteral(" left · safe to stop: finished runs are kept, Resume goes on");
+}
+
+app::Figure CasesDesk::figure(int row, std::size_t which) const {
+  const Row& at = rows_[static_cast<std::size_t>(row)];
+  if (!at.planned || which >= at.planned->plan.file().figures.size()) return {};
+  static const app::CaseResults none;
+  return app::case_figure(at.planned->plan, at.planned->schedule, at.runner ? at.runner->results() : none, which);
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Test cases as the window works on them: which there are, how far each is, and the one that runs; several are run one after the other.
+// Files are read and plans worked out beside the window's thread. Knows no widget.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "app/cases/case_library.h"
+#include "app/cases/case_runner.h"
+#include "app/figure/figure.h"
+#include "app/host/host_book.h"
+#include "ui/model/background_job.h"
+
+namespace n2nq::ui {
+
+class CasesDesk : public QObject {
+  Q_OBJECT
+ public:
+  struct Parts {
+    QString runs_folder, cases_folder, programs_folder;
+    app::HostBook* hosts = nullptr;  // lives longer
+    app::CaseRunner::MakeLaunchers launchers;
+    /// Why no case can begin now; empty: one can.
+    std::function<QString()> busy;
+  };
+  /// How a case is begun.
+  enum class Begin { anew, go_on };
+  enum class State { unreadable, not_begun, queued, running, stopped, done };
+  struct Estimate {
+    int runs = 0;
+    double seconds = 0;
+    QString problem;  // why it cannot be run at this scale; empty: it can
+  };
+  struct Row {
+    app::LibraryCase file;
+    bool ticked = false;
+    State state = State::not_begun;
+    Begin how = Begin::anew;  // while it is queued
+    int runs_done = 0, runs_all = 0, marked = 0;
+    std::array<Estimate, app::all_scales.size()> estimates;
+    QString folder;  // the newest at the chosen scale; empty: there is none
+    std::shared_ptr<const app::PlannedCase> planned;  // once it was opened
+    std::shared_ptr<app::CaseRunner> runner;          // likewise, where there is a folder
+  };
+  /// What to do with a case of another build.
+  enum class Answer { go_on, anew, leave };
+
+  explicit CasesDesk(Parts parts, QObject* parent = nullptr);
+  ~CasesDesk() override;
+
+  /// Reads all files anew; ticks and what runs stay.
+  void reload();
+  bool is_loaded() const { return loaded_; }
+  /// Something is read or worked out.
+  bool is_busy() const { return listing_.is_on() || opening_.is_on(); }
+  const std::vector<Row>& rows() const { return rows_; }
+  void set_ticked(int row, bool ticked);
+  std::vector<int> ticked_rows() const;
+
+  const app::CaseChoice& choice() const { return choice_; }
+  /// For cases that are begun from now on; not while one runs.
+  void choose(const app::CaseChoice& choice);
+
+  /// Loads what there is of it, for being shown.
+  void open(int row);
+  void run(const std::vector<int>& rows, Begin how);
+  /// After the run in progress; what is queued waits.
+  void pause();
+  void stop_now();
+  /// Those of its runs that are marked and in `folders`, one after the other.
+  void run_again(int row, const QStringList& folders);
+  void answer(Answer answer);
+
+  bool is_on() const { return active_ >= 0; }
+  bool is_pausing() const;
+  int active_row() const { return active_; }
+  /// Rows that resume() would go on with, in order: ticked, and begun or queued.
+  std::vector<int> resumable() const;
+  /// Of all that was asked for together: share of the runs, what runs, time left.
+  double share() const;
+  QString progress_text() const;
+  QString time_text() const;
+  /// Empty curves where nothing was run yet; without points before open() is done.
+  app::Figure figure(int row, std::size_t which) const;
+
+ signals:
+  void rows_changed();             // which there are
+  void row_changed(int row);       // its state or counts
+  void choice_changed();
+  void on_changed();               // something began, or nothing runs any more
+  void progressed();
+  void figures_changed(int row);
+  void opened(int row);
+  /// A case was begun with another build: answer() says what to do.
+  void build_asked(const QString& text);
+  void told(const QString& text, bool bad);
+
+ private:
+  struct Prepared {
+    std::shared_ptr<const app::PlannedCase> planned;
+    std::optional<app::CaseFolder> folder;
+    bool other_build = false;
+    QString problem;
+  };
+  static Row read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder);
+  /// What is worked out beside the window's thread: by value, and without the row's runner, which belongs to this one.
+  struct Wanted {
+    app::CaseFile file;
+    std::string name;
+    QString folder, runs_folder, build;
+    app::CaseChoice choice;
+    Begin how = Begin::anew;
+    bool only_show = false;
+  };
+  Wanted wanted(int row, Begin how, bool only_show) const;
+  static Prepared prepare(const Wanted& wanted);
+  void prepare_and_start(int row, Begin how);
+  bool go_on_with_runner(int row);
+  void take_rows(std::vector<Row> rows);
+  void begin_next();
+  void take_prepared(int row, Prepared prepared);
+  void start(int row, Prepared prepared);
+  void watch(int row);
+  void use(int row, Prepared prepared);
+  void on_stood_still(int row);
+  void halt();
+  void refresh_counts(int row);
+  void set_state(int row, State state);
+
+  Parts parts_;
+  QString build_;
+  app::CaseChoice choice_;
+  std::vector<Row> rows_;
+  bool loaded_ = false;
+  BackgroundJob listing_, opening_;
+  std::vector<int> queue_;  // without the active one
+  int active_ = -1;
+  QStringList again_;
+  bool halting_ = false;
+  int asked_row_ = -1;
+  std::optional<Prepared> asked_;
+};
+
+}  // namespace n2nq::ui

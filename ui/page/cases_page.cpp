@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/page/cases_page.h"
+
+#include <QAbstractButton>
+#include <QDesktopServices>
+#include <QHBoxLayout>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTextBrowser>
+#include <QTimer>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "app/report/case_report.h"
+#include "app/report/report_files.h"
+#include "ui/card/case_figure_card.h"
+#include "ui/card/cases_card.h"
+#include "ui/text/figures.h"
+#include "ui/text/qt_text.h"
+#include "ui/widget/card.h"
+
+namespace n2nq::ui {
+
+namespace {
+
+constexpr int list_share = 12, figure_share = 13, cases_share = 3, notes_share = 2;
+
+}  // namespace
+
+CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent) : QWidget(parent), cases_folder_(parts.cases_folder), theme_(theme) {
+  setObjectName(QStringLiteral("cases_page"));
+  app::HostBook& hosts = *parts.hosts;
+  desk_ = new CasesDesk(std::move(parts), this);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(space::card, space::card, space::card, space::card);
+  row->setSpacing(space::card);
+  auto* left = new QVBoxLayout;
+  left->setSpacing(space::card);
+  left->addWidget(list_ = new CasesCard(*desk_, hosts, theme_), cases_share);
+  left->addWidget(make_notes(), notes_share);
+  row->addLayout(left, list_share);
+  row->addWidget(figure_ = new CaseFigureCard(theme_), figure_share);
+  connect(list_, &CasesCard::row_selected, this, &CasesPage::show_row);
+  connect(list_, &CasesCard::copy_requested, this, &CasesPage::copy_case);
+  connect(figure_, &CaseFigureCard::figure_chosen, this, &CasesPage::show_figure);
+  connect(figure_, &CaseFigureCard::export_requested, this, &CasesPage::export_case);
+  connect(figure_, &CaseFigureCard::run_again_requested, this, [this](const QStringList& folders) { desk_->run_again(row_, folders); });
+  connect(desk_, &CasesDesk::told, this, &CasesPage::told);
+  connect(desk_, &CasesDesk::rows_changed, this, [this] { show_row(list_->current_row()); });
+  connect(desk_, &CasesDesk::opened, this, [this](int opened) {
+    if (desk_->active_row() == opened && opened != row_) return list_->select(opened);
+    if (opened == row_) show_row(row_);
+  });
+  connect(desk_, &CasesDesk::figures_changed, this, [this](int changed) {
+    if (changed == row_) show_figure();
+  });
+  connect(desk_, &CasesDesk::on_changed, this, &CasesPage::refresh_again);
+  // Behind the signal: the question turns an event loop of its own.
+  connect(desk_, &CasesDesk::build_asked, this, &CasesPage::ask_build, Qt::QueuedConnection);
+  connect(&theme_, &Theme::changed, this, &CasesPage::show_figure);
+}
+
+QWidget* CasesPage::make_notes() {
+  auto* card = new Card(QStringLiteral("About this figure"));
+  notes_ = described(new QTextBrowser, "case_notes", QStringLiteral("About this figure"), QString());
+  notes_->setProperty("plain", true);
+  notes_->setOpenLinks(false);
+  card->body()->addWidget(notes_, 1);
+  return card;
+}
+
+// Files are read when somebody looks, and anew each time, as a person edits them.
+void CasesPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  desk_->reload();
+}
+
+void CasesPage::show_row(int row) {
+  row_ = row;
+  if (row < 0 || row >= static_cast<int>(desk_->rows().size())) return;
+  const CasesDesk::Row& at = desk_->rows()[static_cast<std::size_t>(row)];
+  if (!at.file.read.file) return show_mistakes(at);
+  QStringList titles;
+  for (const app::CaseFigure& figure : at.file.read.file->figures) titles += qt_text(figure.title);
+  figure_->set_titles(titles);
+  show_figure();
+  if (!at.planned) desk_->open(row);
+}
+
+void CasesPage::show_mistakes(const CasesDesk::Row& row) {
+  figure_->set_titles({});
+  figure_->set_export(false, {});
+  QStringList lines;
+  for (app::FileError error : row.file.read.errors) {
+    error.file = row.file.name + ".yaml";
+    lines += qt_text(error.text());
+  }
+  figure_->show_text(QStringLiteral("This file has mistakes:\n\n") + lines.join(u'\n'));
+  notes_->setPlainText(row.file.path);
+}
+
+void CasesPage::show_figure() {
+  if (row_ < 0 || row_ >= static_cast<int>(desk_->rows().size())) return;
+  const CasesDesk::Row& at = desk_->rows()[static_cast<std::size_t>(row_)];
+  if (!at.file.read.file || figure_->current() < 0) return;
+  const app::Figure figure = desk_->figure(row_, static_cast<std::size_t>(figure_->current()));
+  const bool any = std::any_of(figure.series.begin(), figure.series.end(), [](const app::FigureSeries& series) { return !series.points.empty(); });
+  const CasesDesk::Estimate& estimate = at.estimates[static_cast<std::size_t>(desk_->choice().scale)];
+  if (any) {
+    figure_->show_figure(figure);
+  } else if (!estimate.problem.isEmpty()) {
+    figure_->show_text(estimate.problem);
+  } else if (at.runner && at.runner->state() == app::CaseRunner::State::reading) {
+    figure_->show_text(QStringLiteral("Reading what was run …"));
+  } else if (desk_->active_row() == row_) {
+    figure_->show_text(QStringLiteral("The first points come when the first runs end."));
+  } else {
+    figure_->show_text(at.runs_done > 0 ? QStringLiteral("Nothing of this figure was run.")
+                                        : QStringLiteral("Not run yet. Run selected begins the ticked cases;\nthis one takes %1 runs and about %2.")
+                                              .arg(estimate.runs)
+                                              .arg(span_text(estimate.seconds)));
+  }
+  figure_->set_export(at.runner && at.runs_done > 0 && !writing_.is_on(),
+                      at.folder.isEmpty() ? QString() : QStringLiteral("Writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) into %1").arg(at.folder));
+  show_notes(figure, at);
+  refresh_again();
+}
+
+void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row) {
+  const app::CaseFile& file = *row.file.read.file;
+  const auto paragraph = [](const QString& text) { return QStringLiteral("<p style=\"margin: 0 0 4px 0\">%1</p>").arg(text.toHtmlEscaped()); };
+  QString html;
+  if (!file.about.empty()) html += paragraph(qt_text(file.about));
+  if (!file.source.empty()) html += paragraph(qt_text(file.source));
+  const auto& figures = file.figures;
+  const auto which = static_cast<std::size_t>(std::max(0, figure_->current()));
+  if (figure.references.empty() && which < figures.size()) {
+    for (const app::CaseKnown& known : figures[which].known) html += paragraph(QStringLiteral("◇ ") + qt_text(known.text));
+  }
+  int number = 0;
+  for (const app::FigureReference& reference : figure.references) html += paragraph(QStringLiteral("◇ %1 %2").arg(++number).arg(reference.text));
+  QMap<QString, int> reasons;
+  for (const app::FigureSeries& series : figure.series) {
+    if (!series.not_run.isEmpty()) html += paragraph(QStringLiteral("%1: not run: %2").arg(series.name, series.not_run));
+    for (const app::FigurePoint& point : series.points) {
+      if (!point.why.isEmpty()) ++reasons[point.why];
+    }
+  }
+  for (auto reason = reasons.begin(); reason != reasons.end(); ++reason) {
+    html += paragraph(QStringLiteral("◯ %1 %2: %3").arg(reason.value()).arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), reason.key()));
+  }
+  for (const QString& remark : figure.remarks) html += paragraph(remark);
+  notes_->setHtml(html);
+}
+
+void CasesPage::refresh_again() {
+  const bool known = row_ >= 0 && row_ < static_cast<int>(desk_->rows().size());
+  const bool possible = known && desk_->rows()[static_cast<std::size_t>(row_)].runner && !desk_->is_on();
+  figure_->set_again(possible, desk_->is_on() ? QStringLiteral("A test case runs") : QStringLiteral("Nothing was run yet"));
+}
+
+void CasesPage::ask_build(const QString& text) {
+  QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Another build"), text, QMessageBox::NoButton, this);
+  question.setObjectName(QStringLiteral("build_question"));
+  QAbstractButton* anew = question.addButton(QStringLiteral("Begin anew"), QMessageBox::AcceptRole);
+  QAbstractButton* go_on = question.addButton(QStringLiteral("Go on all the same"), QMessageBox::DestructiveRole);
+  question.addButton(QStringLiteral("Leave it"), QMessageBox::RejectRole);
+  question.exec();
+  desk_->answer(question.clickedButton() == anew    ? CasesDesk::Answer::anew
+                : question.clickedButton() == go_on ? CasesDesk::Answer::go_on
+                                                    : CasesDesk::Answer::leave);
+}
+
+void CasesPage::copy_case(int row) {
+  QString error;
+  const QString path = app::CaseLibrary(cases_folder_).copy(desk_->rows()[static_cast<std::size_t>(row)].file, error);
+  if (path.isEmpty()) return emit told(error, true);
+  const bool opened = QDesktopServices::openUrl(QUrl::fromLocalFile(path));
+  emit told((opened ? QStringLiteral("Copied to %1") : QStringLiteral("Copied to %1; no editor opened by itself")).arg(path), false);
+  desk_->reload();
+}
+
+void CasesPage::export_case() {
+  const QString folder = desk_->rows()[static_cast<std::size_t>(row_)].folder;
+  if (folder.isEmpty() || writing_.is_on()) return;
+  writing_.start(
+      [folder](const BackgroundJob::Cancelled& cancelled) {
+        QString error;
+        const auto report = app::report_of_case(folder, error);
+        return report ? app::write_report(folder, *report, {}, &cancelled) : error;
+      },
+      [this, folder](const QString& error) {
+        show_figure();
+        emit told(error.isEmpty() ? QStringLiteral("Exported: %1/report.html").arg(folder) : error, !error.isEmpty());
+      });
+  show_figure();
+}
+
+}  // namespace n2nq::ui

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Test cases: the list with what runs, the live figure, and what is known about it.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/model/background_job.h"
+#include "ui/model/cases_desk.h"
+#include "ui/theme/theme.h"
+
+class QTextBrowser;
+
+namespace n2nq::ui {
+
+class CaseFigureCard;
+class CasesCard;
+
+class CasesPage : public QWidget {
+  Q_OBJECT
+ public:
+  CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent = nullptr);
+
+  CasesDesk& desk() { return *desk_; }
+  bool is_busy() const { return desk_->is_busy() || writing_.is_on(); }
+
+ signals:
+  /// For the window's message bar.
+  void told(const QString& text, bool bad);
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QWidget* make_notes();
+  void show_row(int row);
+  void show_figure();
+  void show_notes(const app::Figure& figure, const CasesDesk::Row& row);
+  void show_mistakes(const CasesDesk::Row& row);
+  void ask_build(const QString& text);
+  void copy_case(int row);
+  void export_case();
+  void refresh_again();
+
+  QString cases_folder_;
+  Theme& theme_;
+  CasesDesk* desk_ = nullptr;
+  CasesCard* list_ = nullptr;
+  CaseFigureCard* figure_ = nullptr;
+  QTextBrowser* notes_ = nullptr;
+  BackgroundJob writing_;
+  int row_ = -1;
+};
+
+}  // namespace n2nq::ui
