@@ -9,6 +9,8 @@
 #include <QSqlQuery>
 #include <QUuid>
 #include <QVariant>
+#include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include "app/results/result_note.h"
@@ -116,6 +118,11 @@ std::optional<ResultEntry> read_entry(const Found& found) {
   if (const auto run = read_run(found.folder, error)) {
     const nlohmann::json& summary = run->summary;
     const auto number = [&summary](const char* path) { return figure_at(summary, path).value_or(std::nan("")); };
+    // A file says what it likes: nothing that is no number, or too large a one, becomes another one.
+    const auto count = [&number]<typename Int>(const char* path, Int max) {
+      const double value = number(path);
+      return value > 0 ? static_cast<Int>(std::min(value, static_cast<double>(max))) : Int{0};
+    };
     const auto text = [&summary](const char* pointer) {
       const auto value = summary.value(nlohmann::json::json_pointer(pointer), nlohmann::json());
       return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString();
@@ -124,16 +131,15 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->title = text("/settings/title");
     entry->mode = text("/settings/queue/mode");
     entry->started = QDateTime::fromString(text("/started"), Qt::ISODateWithMs).toLocalTime();
-    entry->senders = static_cast<int>(number("settings.senders.amount"));
-    entry->receivers = static_cast<int>(number("settings.receivers.amount"));
+    entry->senders = count("settings.senders.amount", INT_MAX);
+    entry->receivers = count("settings.receivers.amount", INT_MAX);
     entry->verdict = text("/verdict");
     entry->reason = text("/reasons/0");
     entry->build = text("/environment/versions/bench");
     entry->p50_us = number("latency_us.p50");
     entry->p99_us = number("latency_us.p99");
     entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
-    const double deliveries = number("latency_us.count");
-    entry->deliveries = std::isnan(deliveries) ? 0 : static_cast<qint64>(deliveries);
+    entry->deliveries = count("latency_us.count", qint64{1} << 53);
   } else {
     entry = unfinished(found.folder);
   }

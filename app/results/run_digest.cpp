@@ -37,8 +37,7 @@ class Digester {
  public:
   Digester(const StoredRun& run, const ServiceLogs& logs, const std::atomic<bool>* cancelled)
       : run_(run), logs_(logs), cancelled_(cancelled) {
-    const auto& delay = run.summary.at("settings").at("senders").at("delay_ms");
-    planned_ = !(delay.is_number() && delay.get<double>() == 0);
+    planned_ = run.has_plan();
   }
 
   RunDigest digest() {

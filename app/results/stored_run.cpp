@@ -21,6 +21,58 @@ const char* const needed[] = {"format",      "run",      "verdict",      "reason
                               "environment", "ledger",   "latency_us",   "stages",   "rates",   "logs",
                               "events",      "services", "messages_tsv", "delay_ms", "lag_us",  "latency_from_plan_us"};
 
+/// What everybody who goes by a summary takes for granted.
+struct Part {
+  const char* path;
+  bool (Json::*is)() const noexcept;
+  const char* what;
+};
+constexpr Part parts[] = {
+    {"/verdict", &Json::is_string, "text"},
+    {"/reasons", &Json::is_array, "a list"},
+    {"/events", &Json::is_array, "a list"},
+    {"/settings", &Json::is_object, "an object"},
+    {"/settings/queue", &Json::is_object, "an object"},
+    {"/settings/queue/mode", &Json::is_string, "text"},
+    {"/settings/senders", &Json::is_object, "an object"},
+    {"/settings/receivers", &Json::is_object, "an object"},
+    {"/environment", &Json::is_object, "an object"},
+    {"/ledger", &Json::is_object, "an object"},
+    {"/ledger/total", &Json::is_object, "an object"},
+    {"/latency_us", &Json::is_object, "an object"},
+    {"/latency_from_plan_us", &Json::is_object, "an object"},
+    {"/delay_ms", &Json::is_object, "an object"},
+    {"/lag_us", &Json::is_object, "an object"},
+    {"/stages", &Json::is_object, "an object"},
+    {"/rates", &Json::is_object, "an object"},
+    {"/logs", &Json::is_object, "an object"},
+    {"/logs/mode", &Json::is_string, "text"},
+    {"/messages_tsv", &Json::is_object, "an object"},
+    {"/services", &Json::is_object, "an object"},
+    {"/services/senders", &Json::is_array, "a list"},
+    {"/services/receivers", &Json::is_array, "a list"},
+};
+
+QString problem_of_rows(const Json& summary) {
+  for (const Json& reason : summary.at("reasons")) {
+    if (!reason.is_string()) return "has a reason that is no text";
+  }
+  for (const Json& event : summary.at("events")) {
+    if (!event.is_object()) return "has an event that is no object";
+  }
+  for (const char* group : {"senders", "receivers"}) {
+    for (const Json& service : summary.at("services").at(group)) {
+      const auto number = service.is_object() ? service.find("number") : service.end();
+      if (!service.is_object() || number == service.end() || !number->is_number_unsigned()) return "has a service without a number";
+    }
+    const auto logs = summary.at("logs").find(group);
+    if (logs == summary.at("logs").end() || !logs->is_object()) continue;  // the group left none
+    if (const auto dropped = logs->find("dropped"); dropped != logs->end() && !dropped->is_number())
+      return "has dropped lines that are no number";
+  }
+  return {};
+}
+
 QString problem_of(const Json& summary) {
   if (!summary.is_object()) return "is not a JSON object";
   for (const char* key : needed) {
@@ -28,15 +80,17 @@ QString problem_of(const Json& summary) {
   }
   const Json& format = summary.at("format");
   if (!format.is_number_integer()) return "has a \"format\" that is no number";
-  if (format.get<int>() > summary_format) {
+  if (format.get<std::int64_t>() > summary_format) {
     return QString("has format %1, which is newer than this program's %2: use a newer n2nq-bench")
-        .arg(format.get<int>())
+        .arg(format.get<std::int64_t>())
         .arg(summary_format);
   }
-  if (!summary.at("verdict").is_string() || !summary.at("settings").is_object() || !summary.at("ledger").is_object()) {
-    return "is not what n2nq-bench writes";
+  for (const Part& part : parts) {
+    const Json::json_pointer at(part.path);
+    if (summary.contains(at) && (summary.at(at).*part.is)()) continue;
+    return QString("is not what n2nq-bench writes: \"%1\" has to be %2").arg(QString(part.path).mid(1).replace('/', '.'), part.what);
   }
-  return {};
+  return problem_of_rows(summary);
 }
 
 /// A service by its name, "R001" or "R1", in a list of objects with numbers.
@@ -45,16 +99,21 @@ const Json* service_at(const Json& services, std::string_view name) {
   if (name.size() < 2 || std::from_chars(name.data() + 1, name.data() + name.size(), number).ptr != name.data() + name.size())
     return nullptr;
   for (const Json& service : services) {
-    if (service.is_object() && service.value("number", 0) == number) return &service;
+    if (!service.is_object()) continue;
+    if (const auto found = service.find("number"); found != service.end() && found->is_number() && *found == number) return &service;
   }
   return nullptr;
 }
 
-void collect(const Json& from, const std::string& path, std::vector<std::string>& out) {
+/// No figure lies deeper than that, whatever a file says.
+constexpr int figure_depth_max = 8;
+
+void collect(const Json& from, const std::string& path, std::vector<std::string>& out, int depth = figure_depth_max) {
+  if (depth == 0) return;
   if (from.is_number() || from.is_null()) {
     out.push_back(path);
   } else if (from.is_object()) {
-    for (const auto& [key, value] : from.items()) collect(value, path.empty() ? key : path + '.' + key, out);
+    for (const auto& [key, value] : from.items()) collect(value, path.empty() ? key : path + '.' + key, out, depth - 1);
   }
 }
 
@@ -62,6 +121,12 @@ void collect(const Json& from, const std::string& path, std::vector<std::string>
 
 QString StoredRun::name() const {
   return QFileInfo(folder).fileName();
+}
+
+bool StoredRun::has_plan() const {
+  const Json& senders = summary.at("settings").at("senders");
+  const auto delay = senders.find("delay_ms");
+  return delay == senders.end() || !delay->is_number() || delay->get<double>() != 0;
 }
 
 bool StoredRun::has_every_line() const {

@@ -19,6 +19,8 @@ struct StoredRun {
   QString name() const;
   std::string verdict() const { return summary.at("verdict").get<std::string>(); }
   bool broadcaster() const { return summary.at("settings").at("queue").at("mode") == "broadcaster"; }
+  /// Whether messages were due at times: not where senders went as fast as they could.
+  bool has_plan() const;
   /// Whether each message has a line in a service log: `log: all`, nothing dropped.
   bool has_every_line() const;
 };

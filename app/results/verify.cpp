@@ -35,8 +35,7 @@ class Verifier {
  public:
   Verifier(const StoredRun& run, const ServiceLogs& logs) : run_(run), summary_(run.summary), logs_(logs) {
     some_unnoted_ = std::ranges::any_of(summary_.at("services").at("senders"), [](const Json& row) { return row.contains("unnoted"); });
-    const Json& delay = summary_.at("settings").at("senders").at("delay_ms");
-    planned_ = !(delay.is_number() && delay.get<double>() == 0);
+    planned_ = run.has_plan();
   }
 
   void check_all() {

@@ -3,6 +3,15 @@
 
 namespace n2nq::worker {
 
+namespace {
+
+/// a - b + c. What a killed process has left may be anything: it wraps around then, and says so by its looks.
+std::int64_t wrapping(std::int64_t a, std::int64_t b, std::int64_t c = 0) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b) + static_cast<std::uint64_t>(c));
+}
+
+}  // namespace
+
 const char* name_of(WorkerRole role) {
   return role == WorkerRole::senders ? "senders" : "receivers";
 }
@@ -16,7 +25,7 @@ std::size_t format_record(char* out, WorkerRole role, const Record& record) {
                                                            .intended_ns = record.intended_ns,
                                                            .sent_ns = record.sent_ns,
                                                            .received_ns = record.other_ns,
-                                                           .latency_ns = record.other_ns - record.sent_ns + record.clocks_ns,
+                                                           .latency_ns = wrapping(record.other_ns, record.sent_ns, record.clocks_ns),
                                                            .attempt = record.attempt,
                                                            .flags = flags});
   }
@@ -25,7 +34,7 @@ std::size_t format_record(char* out, WorkerRole role, const Record& record) {
   line.size = record.size;
   line.intended_ns = record.intended_ns;
   line.sent_ns = record.sent_ns;
-  if ((record.flags & Record::without_plan) == 0) line.lag_ns = record.sent_ns - record.intended_ns;
+  if ((record.flags & Record::without_plan) == 0) line.lag_ns = wrapping(record.sent_ns, record.intended_ns);
   if (record.other_ns != Record::none_ns) line.delay_ns = record.other_ns;
   line.attempt = record.attempt;
   line.flags = flags;
@@ -49,7 +58,7 @@ std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::
     take_common(*line);
     record.sender = line->sender;
     record.other_ns = line->received_ns;
-    record.clocks_ns = line->latency_ns - (line->received_ns - line->sent_ns);
+    record.clocks_ns = wrapping(line->latency_ns, line->received_ns, line->sent_ns);
     return record;
   }
   const auto line = measure::parse_sent_line(text);

@@ -5,10 +5,12 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
+#include <climits>
 #include <cmath>
 
 #include "app/results/result_index.h"
 #include "app/results/result_note.h"
+#include "app/results/stored_run.h"
 #include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
@@ -52,6 +54,34 @@ TEST_F(ResultIndexTest, WhatChangedIsReadAgainAndWhatIsGoneIsGone) {
   const auto entries = list();
   EXPECT_EQ(names(entries), QStringList({"under-way", "first", "0001-x"}));
   EXPECT_EQ(entries[1].verdict, "broken and longer");
+}
+
+/// In the summary of a made run.
+void replace_in_summary(const QString& run, const QByteArray& what, const QByteArray& with) {
+  QFile file(run + "/summary.json");
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  QByteArray text = file.readAll();
+  file.close();
+  ASSERT_TRUE(text.contains(what));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  file.write(text.replace(what, with));
+}
+
+TEST_F(ResultIndexTest, SummariesThatSayNonsenseUpsetNobody) {
+  replace_in_summary(folder + "/first", "\"amount\": 10", "\"amount\": 1e300");
+  replace_in_summary(folder + "/second", "\"mode\": \"off\"", "\"mode\": [7]");
+  const auto entries = list();
+  EXPECT_EQ(names(entries).count("first"), 1);
+  for (const ResultEntry& entry : entries) {
+    if (entry.name == "first") {
+      EXPECT_EQ(entry.senders, INT_MAX);
+    } else if (entry.name == "second") {
+      EXPECT_EQ(entry.verdict, "unfinished");
+    }
+  }
+  QString error;
+  EXPECT_FALSE(read_run(folder + "/second", error).has_value());
+  EXPECT_TRUE(error.endsWith("is not what n2nq-bench writes: \"logs.mode\" has to be text")) << error.toStdString();
 }
 
 TEST_F(ResultIndexTest, AMissingOrDamagedIndexIsMadeAnew) {

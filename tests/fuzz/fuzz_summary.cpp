@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// summary.json of a run folder that somebody brings along, and everything that goes by it: what is no summary is said, nothing is thrown.
+//   the whole input is the file
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/results/stored_run.h"
+#ifdef N2NQ_FUZZ_VERIFY
+#include "app/results/verify.h"
+#endif
+#include "tests/fuzz/fuzz.h"
+
+namespace {
+
+/// In memory where there is such a folder; gone with the process.
+class Folder {
+ public:
+  Folder() {
+    const bool in_memory = ::access("/dev/shm", W_OK) == 0;
+    path = (in_memory ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/n2nq-fuzz-summary-" + std::to_string(getpid());
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string path;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace n2nq;
+  static const Folder folder;
+  std::ofstream(folder.path + "/summary.json", std::ios::binary | std::ios::trunc)
+      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  QString error;
+  const auto run = app::read_run(QString::fromStdString(folder.path), error);
+  fuzz::require(run.has_value() == error.isEmpty(), "a summary is read, or it is said why not");
+  if (!run) return 0;
+  run->verdict();
+  run->broadcaster();
+  run->has_every_line();
+  for (const std::string& path : app::figure_paths(run->summary)) {
+    app::figure_at(run->summary, path);
+    app::unit_of_path(path);
+  }
+  for (const char* path : {"services.receivers.R001.latency_us.p50", "services.S1", "reasons.0", "..", ""})
+    app::figure_at(run->summary, path);
+#ifdef N2NQ_FUZZ_VERIFY
+  const app::Verification verification = app::verify_run(*run);
+  fuzz::require(verification.differences.size() <= app::Verification::differences_max, "no more is told than it says");
+#endif
+  return 0;
+}
