@@ -110,6 +110,10 @@ class Connection : private Watcher, private FramePlaces::Waiter {
   void resume_reading();
   /// Neither paused nor waiting for memory.
   bool reading() const { return reading_ && !waits_for_place_; }
+  /// One read of what lies there, at once: for who is about to judge that nothing came.
+  void read_waiting() {
+    if (is_open() && reading()) read_frames();
+  }
   /// See liveness.h.
   std::optional<int64_t> host_silent_ns() const;
 

@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -394,6 +396,31 @@ TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) 
   const json refused = broker.finish()["sessions_refused"][0];
   EXPECT_EQ(refused["code"], "handshake");
   EXPECT_EQ(refused["count"], connections);
+}
+
+TEST(HostileLimits, AHelloThatLiesThereIsNotLateWhenTheBrokerItselfStoodStill) {
+  constexpr int64_t deadline_ms = 1000;
+  constexpr size_t connections = 800;  // far more than are looked at in one wake-up
+  ASSERT_EQ(net::raise_file_limit(connections + 100), "");
+  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", deadline_ms}, {"drain_ms", 0}}}});
+  const size_t files_before = files_of(broker);
+  std::vector<WireClient> clients;
+  for (size_t i = 0; i < connections; ++i) clients.emplace_back(broker.port());
+  const int64_t connected_ns = net::now_ns();
+  while (files_of(broker) < files_before + connections && net::now_ns() - connected_ns < support::patience_ns) std::this_thread::yield();
+  broker.process().signal(SIGSTOP);
+  wire::Hello hello;
+  hello.role = wire::Role::probe;
+  for (WireClient& client : clients) client.send(hello);
+  std::this_thread::sleep_until(
+      std::chrono::steady_clock::time_point(std::chrono::nanoseconds(connected_ns + 2 * deadline_ms * net::ns_per_ms)));
+  broker.process().signal(SIGCONT);
+  size_t welcomed = 0;
+  for (WireClient& client : clients) {
+    const auto frame = client.read();
+    welcomed += frame && frame->type == FrameType::welcome;
+  }
+  EXPECT_EQ(welcomed, connections);
 }
 
 TEST(HostileLimits, TenThousandWrongTokensOpenNothingAndCostNothing) {
