@@ -41,6 +41,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(reader_, &MessageReader::nonsense, this,
           [this](const QString& what) { give_up("said something that is no control message: " + what); });
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
+  connect(launcher_.get(), &Launcher::putting, this, &ProcessWatch::putting);
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });
 

@@ -159,6 +159,10 @@ nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) 
 }
 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
+  // A slow link is no reason to give up as long as something comes over it; a call that stands still has a limit of its own.
+  QObject::connect(&watch, &ProcessWatch::putting, q, [this] {
+    if (connect_timer.isActive()) connect_timer.start();
+  });
   QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
   QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
   QObject::connect(&watch, &ProcessWatch::said_clock, q, [this, role](const ClockMessage& said) { on_clock(role, said); });

@@ -2,6 +2,7 @@
 #include "app/host/lab_host.h"
 
 #include <QFileInfo>
+#include <QPointer>
 #include <QRegularExpression>
 
 namespace n2nq::app {
@@ -151,7 +152,12 @@ void LabHost::place(const QString& local_file, QObject* context, std::function<v
   if (waiting.size() > 1) return;
   with_files(this, [this, local_file](const SshProblem& problem, SshFiles* files) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    auto task = std::make_shared<PutProgram>(local_file, folder_);
+    const auto gets_on = [shared = files->shared(), self = QPointer<LabHost>(this), local_file] {
+      shared->post([self, local_file] {
+        if (self) emit self->placing(local_file);
+      });
+    };
+    auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on);
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
       if (!why.none()) return answer_placing(local_file, why, {});
       const auto known = placed_.find(local_file);

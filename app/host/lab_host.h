@@ -59,6 +59,8 @@ class LabHost : public QObject {
   QByteArray command_for(const QString& path, const QByteArray& arguments = {}) const;
 
  signals:
+  /// A program gets on with being put: as `place` was asked for it.
+  void placing(const QString& local_file);
   /// One of the connections was lost, or could not be made.
   void trouble(const n2nq::app::SshProblem& why);
 

@@ -59,6 +59,7 @@ class Launcher : public QObject {
   virtual void unfollow(const QString& local_file) { static_cast<void>(local_file); }
 
  signals:
+  void putting();  // from time to time, as long as put_file() gets on: it may take a while over a slow link
   void file_put();
   void started();
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int way_ms = 5'000;  // from the start of a receiver to its end
+constexpr int way_ms = 5'000;  // from a receiver's hello to its connection
 
 QString place_text(const PlaceCheck& place) {
   return QString("%1 port %2").arg(QString::fromStdString(place.address())).arg(place.port());
@@ -56,7 +56,6 @@ void PathCheck::next() {
                 {"log", {{"mode", "off"}, {"sample_every", 1}, {"folder", ""}, {"header", Json::object()}}},
                 {"staging_folder", "/dev/shm"}};
   };
-  deadline_.start(way_ms);
   receiver_ = std::make_unique<CheckProcess>(
       from_.launcher(), "n2nq-receivers", configure, [this](const Json& message) { on_message(message); },
       [this](const QString& why) { end_way(not_good_cell(CheckState::bad, "failed", "The receiver there failed: " + why, {})); });
@@ -69,7 +68,10 @@ void PathCheck::send_connect() {
 void PathCheck::on_message(const Json& message) {
   if (ended_) return;
   const std::string type = message.value("type", ""), state = message.value("state", "");
-  if (type == "hello") return send_connect();
+  if (type == "hello") {
+    deadline_.start(way_ms);  // from here on: the program may have had to come over a slow link
+    return send_connect();
+  }
   if (type == "clock") on_clock(message);
   if (type == "state" && state == "connected") on_connected(message);
   if (type == "state" && state == "failed") {

@@ -62,12 +62,15 @@ QString SshLauncher::folder_there(const QString& local_folder) const {
 
 void SshLauncher::put_file(const QString& program) {
   placed_file_ = programs_folder_ + '/' + program;
+  connect(host_.get(), &LabHost::placing, this, [this](const QString& file) {
+    if (file == placed_file_) emit putting();
+  });
   host_->place(placed_file_, this, [this](const SshProblem& problem, const PlacedProgram& placed) {
     if (!problem.none()) return emit failed(problem.text());
     if (host_->data_address().isEmpty()) {
-      return emit failed(
-          QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it. Set its data address")
-              .arg(host_->name()));
+      return emit failed(QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it. "
+                                 "Set its data address")
+                             .arg(host_->name()));
     }
     path_ = placed.path;
     emit file_put();

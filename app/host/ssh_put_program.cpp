@@ -14,7 +14,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr qint64 piece_bytes = 1 << 20;
+constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
 constexpr qint64 program_bytes_max = 256 << 20;
 constexpr quint64 spare_bytes = 1 << 20;
 constexpr qint64 forgotten_after_s = 600;
@@ -32,7 +32,8 @@ QString mib(quint64 bytes) {
 
 }  // namespace
 
-PutProgram::PutProgram(QString local_file, QString folder) : local_(std::move(local_file)), folder_(std::move(folder)) {
+PutProgram::PutProgram(QString local_file, QString folder, std::function<void()> gets_on)
+    : local_(std::move(local_file)), folder_(std::move(folder)), gets_on_(std::move(gets_on)) {
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
@@ -112,6 +113,7 @@ void PutProgram::send_piece(SshLink& link) {
     throw;
   }
   sent_ += bytes.size();
+  gets_on_();
 }
 
 void PutProgram::finish(SshLink& link) {
@@ -125,6 +127,7 @@ void PutProgram::finish(SshLink& link) {
     if (bytes.isEmpty()) break;
     hash.addData(bytes);
     at += static_cast<quint64>(bytes.size());
+    gets_on_();
   }
   if (hash.result() != hash_) {
     sftp.remove_file(part_);

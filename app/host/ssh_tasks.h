@@ -26,7 +26,9 @@ class SshTask {
 /// whatever has that name is whole, however the last attempt ended. (ssh_put_program.cpp)
 class PutProgram : public SshTask {
  public:
-  PutProgram(QString local_file, QString folder);
+  /// `gets_on`: called on the session's thread with each piece that is there.
+  PutProgram(
+      QString local_file, QString folder, std::function<void()> gets_on = [] {});
   ~PutProgram() override;
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
@@ -42,6 +44,7 @@ class PutProgram : public SshTask {
 
   QFile local_;
   const QString folder_;
+  const std::function<void()> gets_on_;
   QString program_, path_, part_;
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Starts on several hosts that fail on one of them, and two benches on the same hosts."""
 import json
+import subprocess
 import time
 
 from lab import LabCase, main
@@ -58,6 +59,27 @@ class Starts(LabCase):
         self.assertEqual(bench.returncode, 2, output)
         self.assertIn("h7", output)
         self.assertIn("hosts.yaml", output)
+
+    def on_a_slow_link(self):
+        """On which the programs take some 10 s, and are on no host yet."""
+        for name in ("h1", "h2", "h3"):
+            self.lab.inside(name, "rm", "-rf", "/home/lab/.cache")
+        self.lab.shape_links({"rate_bps": 4_000_000}, ["h2"])
+        self.addCleanup(self.lab.shape_links, {"rate_bps": 0})
+
+    def test_a_slow_link_is_waited_for_as_long_as_something_comes(self):
+        self.on_a_slow_link()
+        bench = self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", "--set", "limits.connect_deadline_s=3")
+        output, _ = bench.communicate(timeout=180)
+        self.assertEqual(bench.returncode, 0, output)
+
+    def test_a_check_over_a_slow_link_finds_what_is_there(self):
+        self.on_a_slow_link()
+        done = subprocess.run(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment(), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        ways = {(path["from"], path["to"]): path["round_trip_us"] for path in json.loads(done.stdout)["paths"]}
+        for way in (("h1", "h2"), ("h2", "h1"), ("h2", "h3")):
+            self.assertEqual(ways[way]["state"], "good", ways[way])
 
     def test_two_benches_on_the_same_hosts(self):
         benches = [self.start("quick", *places("h1", "h2", "h3"), "--json", out=out) for out in ("one", "two")]
