@@ -26,8 +26,7 @@ int finished_runs(const QString& folder) {
 
 }  // namespace
 
-CasesDesk::CasesDesk(Parts parts, QObject* parent)
-    : QObject(parent), parts_(std::move(parts)), build_(app::build_of_programs(parts_.programs_folder)) {}
+CasesDesk::CasesDesk(Parts parts, QObject* parent) : QObject(parent), parts_(std::move(parts)) {}
 
 CasesDesk::~CasesDesk() = default;
 
@@ -60,15 +59,19 @@ CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice&
 void CasesDesk::reload() {
   if (is_on()) return;
   listing_.start(
-      [choice = choice_, cases = parts_.cases_folder, runs = parts_.runs_folder](const BackgroundJob::Cancelled& cancelled) {
-        std::vector<Row> rows;
+      [choice = choice_, cases = parts_.cases_folder, runs = parts_.runs_folder, programs = parts_.programs_folder, build = build_](
+          const BackgroundJob::Cancelled& cancelled) {
+        Listed out{{}, build.isEmpty() ? app::build_of_programs(programs) : build};
         for (app::LibraryCase& each : app::CaseLibrary(cases).list()) {
           if (cancelled) break;
-          rows.push_back(read_row(std::move(each), choice, runs));
+          out.rows.push_back(read_row(std::move(each), choice, runs));
         }
-        return rows;
+        return out;
       },
-      [this](std::vector<Row> rows) { take_rows(std::move(rows)); });
+      [this](Listed listed) {
+        build_ = listed.build;
+        take_rows(std::move(listed.rows));
+      });
 }
 
 void CasesDesk::take_rows(std::vector<Row> rows) {

@@ -121,6 +121,10 @@ class CasesDesk : public QObject {
   static Prepared prepare(const Wanted& wanted);
   void prepare_and_start(int row, Begin how);
   bool go_on_with_runner(int row);
+  struct Listed {
+    std::vector<Row> rows;
+    QString build;
+  };
   void take_rows(std::vector<Row> rows);
   void begin_next();
   void take_prepared(int row, Prepared prepared);
@@ -133,7 +137,7 @@ class CasesDesk : public QObject {
   void set_state(int row, State state);
 
   Parts parts_;
-  QString build_;
+  QString build_;  // of the programs; known once the list is
   app::CaseChoice choice_;
   std::vector<Row> rows_;
   bool loaded_ = false;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 
 #include "app/cases/case_library.h"
@@ -152,6 +153,46 @@ TEST(case_plan, does_not_take_a_name_for_a_setting) {
 TEST(case_plan, warms_up_for_the_time_asked) {
   const CasePlan plan = plan_of(built_in("4"), {.scale = Scale::thesis, .repeats = 1, .warm_up_s = 1.2});
   EXPECT_EQ(plan.points().front().settings.senders.warmup_messages, 3) << "every 0.5 s";
+}
+
+/// As slips of a hand and worse: letters changed, lines lost or doubled.
+std::string spoilt(std::string text, std::mt19937& random) {
+  const std::string_view letters = "abz09:-[]{},.#'\"\n \t&*!|>%@~";
+  for (auto changes = random() % 4 + 1; changes > 0; --changes) {
+    const std::size_t at = random() % text.size(), end = std::min(text.find('\n', at), text.size());
+    switch (random() % 4) {
+      case 0:
+        text[at] = letters[random() % letters.size()];
+        break;
+      case 1:
+        text.insert(at, 1, letters[random() % letters.size()]);
+        break;
+      case 2:
+        text.erase(at, end - at);
+        break;
+      default:
+        text.insert(end, text.substr(at, end - at));
+    }
+  }
+  return text;
+}
+
+TEST(case_file, that_is_spoilt_anyhow_is_read_or_refused_with_a_reason) {
+  std::mt19937 random(11);
+  int read_ones = 0;
+  for (const LibraryCase& each : CaseLibrary("/nowhere").list()) {
+    for (int i = 0; i < 300; ++i) {
+      const ReadCase read = read_case_text(spoilt(each.read.file->text, random), "spoilt.yaml");
+      ASSERT_EQ(read.file.has_value(), read.errors.empty());
+      for (const FileError& error : read.errors) ASSERT_FALSE(error.message.empty());
+      if (!read.file || i % 3 != 0) continue;
+      ++read_ones;
+      QStringList errors;
+      const auto plan = CasePlan::make(*read.file, {.scale = Scale::quick}, errors);
+      ASSERT_EQ(plan.has_value(), errors.isEmpty());
+    }
+  }
+  EXPECT_GT(read_ones, 20);
 }
 
 TEST(case_plan, says_which_point_cannot_be_run) {
