@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests as clients see them: rules, credit, and what they do not get. A real n2nq-broker, real TCP.
 #include <gtest/gtest.h>
-#include <poll.h>
+#include <sys/socket.h>
 
 #include <thread>
 
+#include "broker/net/event_loop.h"
+#include "broker/server/server.h"
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/wire_client.h"
@@ -40,33 +42,83 @@ void send(WireClient& client, const wire::Bytes& bytes) {
 }
 
 class BothModes : public ::testing::TestWithParam<const char*> {};
+
+/// N2NQ in this process, one wake-up at a time, with clients on socket pairs: what one end has written is there at the other at once.
+class SteppedServer {
+ public:
+  SteppedServer(const char* mode, uint32_t senders, uint32_t receivers)
+      : server_(loop_, options(mode, senders, receivers), log_, 1, [](Server::State, const std::string&) {}) {}
+
+  void wake_up() {
+    loop_.post([this] { loop_.stop(); });
+    loop_.run();
+  }
+  WireClient connect(wire::Role role, uint32_t number) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("no socket pair");
+    server_.accept(net::Fd(ends[1]));
+    WireClient client{net::Fd(ends[0])};
+    wire::Hello hello;
+    hello.role = role;
+    hello.number = number;
+    client.send(hello);
+    wake_up();
+    client.read_welcome();
+    return client;
+  }
+
+ private:
+  static Options options(const std::string& mode, uint32_t senders, uint32_t receivers) {
+    Options options;
+    options.listen = *net::SocketAddress::parse("127.0.0.1", 0);
+    options.queue.mode = mode == "broadcaster" ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+    options.queue.requests = true;
+    options.queue.senders = senders;
+    options.queue.receivers = receivers;
+    options.queue.retention_ns = 3600 * net::ns_per_s;  // nothing leaves because this machine is slow
+    options.limits.heartbeat_ms = 0;
+    return options;
+  }
+
+  net::EventLoop loop_;
+  EventLog log_{""};
+  Server server_;
+};
+
 TEST_P(BothModes, OneLargeListDoesNotStopTheOthers) {
   constexpr uint32_t senders = 50, each = 200;
-  BrokerUnderTest broker(with_requests(GetParam(), senders + 1, 30));
-  WireClient large = WireClient::receiver(broker.port(), 1);
-  WireClient other = WireClient::receiver(broker.port(), 2);
+  SteppedServer server(GetParam(), senders + 1, 30);
+  WireClient large = server.connect(wire::Role::receiver, 1);
+  WireClient other = server.connect(wire::Role::receiver, 2);
   send(large, request(1, {}, UINT32_MAX));
   send(other, request(1, {Rule{senders + 1, senders + 1, 0, any}}, UINT32_MAX));
   std::vector<WireClient> clients;
   for (uint32_t number = 1; number <= senders; ++number) {
-    clients.push_back(WireClient::sender(broker.port(), number));
-    for (uint32_t index = 0; index < each; ++index) clients.back().publish(number, index, index + 1, 3 * index);
-    clients.back().wait_accepted(each);
+    clients.push_back(server.connect(wire::Role::sender, number));
+    for (uint32_t index = 0; index < each; ++index) {
+      clients.back().publish(number, index, index + 1, 3 * index);
+      server.wake_up();
+    }
   }
-  WireClient sender = WireClient::sender(broker.port(), senders + 1);
+  WireClient sender = server.connect(wire::Role::sender, senders + 1);
   std::vector<Rule> list;
   for (uint32_t i = 0; i < 500; ++i) list.push_back({1 + i % senders, 1 + i % senders, 3 * (i % each), 3 * (i % each)});
   send(large, request(2, list, 0));
-  // The others get theirs while it waits for its first message.
-  uint64_t served = 0;
-  pollfd readable{large.fd(), POLLIN, 0};
-  while (::poll(&readable, 1, 0) == 0) {
-    sender.publish(senders + 1, served, served + 1, 10);
+  // Each wake-up does a part of it, and the others get theirs in between.
+  uint64_t wake_ups = 0;
+  for (; !large.readable(); ++wake_ups) {
+    sender.publish(senders + 1, wake_ups, wake_ups + 1, 10);
+    server.wake_up();
+    ASSERT_TRUE(other.readable()) << "wake-up " << wake_ups;
     ASSERT_EQ(other.receive(1).records.size(), 1u);
-    ++served;
   }
-  EXPECT_GE(served, 10u);
-  EXPECT_EQ(large.receive(200).records.size(), 200u) << "50 senders x 200 sizes, each pair that comes together in the first 500";
+  EXPECT_GE(wake_ups, 10u);
+  Received received;
+  for (uint64_t rest = 0; rest < wake_ups && received.records.size() < each; ++rest) {
+    while (large.readable()) large.take(large.read().value(), received);
+    server.wake_up();
+  }
+  EXPECT_EQ(received.records.size(), 200u) << "50 senders x 200 sizes, each pair that comes together in the first 500";
 }
 
 INSTANTIATE_TEST_SUITE_P(Requests, BothModes, ::testing::Values("broadcaster", "load-balancer"),

@@ -49,6 +49,8 @@ WireClient::WireClient(uint16_t port, Socket socket) : reader_(frame_bytes_max_f
   net::prepare_stream(fd_.get());
 }
 
+WireClient::WireClient(net::Fd socket) : fd_(std::move(socket)), reader_(frame_bytes_max_from_broker_before_welcome) {}
+
 WireClient WireClient::sender(uint16_t port, uint32_t number, uint32_t session, uint64_t next_index) {
   WireClient client(port);
   Hello hello;
@@ -88,8 +90,17 @@ void WireClient::send(ByteView bytes) {
   }
 }
 
+bool WireClient::readable() const {
+  pollfd look{fd_.get(), POLLIN, 0};
+  return poll(&look, 1, 0) > 0;
+}
+
 Welcome WireClient::hello(const Hello& hello) {
   send(hello);
+  return read_welcome();
+}
+
+Welcome WireClient::read_welcome() {
   const auto frame = read();
   if (!frame || frame->type != FrameType::welcome) {
     const auto error = frame ? Error::decode(frame->body) : std::nullopt;

@@ -42,6 +42,8 @@ class WireClient {
   };
   explicit WireClient(uint16_t port) : WireClient(port, Socket{}) {}
   WireClient(uint16_t port, Socket socket);
+  /// Connected already.
+  explicit WireClient(net::Fd socket);
 
   /// Connects, says HELLO and expects WELCOME.
   static WireClient sender(uint16_t port, uint32_t number, uint32_t session = 0, uint64_t next_index = 0);
@@ -57,6 +59,8 @@ class WireClient {
     send(wire::ByteView(bytes));
   }
   wire::Welcome hello(const wire::Hello& hello);
+  /// The second half of hello().
+  wire::Welcome read_welcome();
   const wire::Welcome& welcome() const { return welcome_; }
 
   /// As sender: messages `from` to below `to`, in as few frames as allowed.
@@ -70,6 +74,8 @@ class WireClient {
   /// As probe: asks until the broker's clock is past `ns`.
   void wait_for_broker_clock(int64_t ns);
 
+  /// Something can be read at this moment.
+  bool readable() const;
   /// The next frame but HEARTBEAT; none at the end of the stream. Throws after the patience.
   std::optional<ReadFrame> read(bool heartbeats_too = false);
   /// Everything to the end of the stream.
