@@ -112,13 +112,30 @@ Server::~Server() {
 // --- clients come and go ---
 
 void Server::accept(net::Fd socket) {
-  if (sessions_.size() >= options_.limits.sessions_max + sessions_told_max) return;
+  make_room();
+  if (sessions_there() >= options_.limits.sessions_max + sessions_told_max) return;
   Session::Owner& owner = *this;
-  auto session = std::make_unique<Session>(loop_, std::move(socket), options_.limits.handshake_deadline_ms * net::ns_per_ms, owner);
+  auto session =
+      std::make_unique<Session>(loop_, std::move(socket), ++arrivals_, options_.limits.handshake_deadline_ms * net::ns_per_ms, owner);
   Session& accepted = *session;
   sessions_.emplace(&accepted, std::move(session));
-  if (sessions_.size() > options_.limits.sessions_max) {
+  strangers_.emplace(accepted.arrival(), &accepted);
+  if (sessions_there() > options_.limits.sessions_max) {
     accepted.refuse(ErrorCode::too_many, "the limit of " + std::to_string(options_.limits.sessions_max) + " sessions is reached");
+  }
+}
+
+/// For one more. Whoever connects and says nothing, or the wrong thing, over and over, keeps nobody out: those of them who have been there
+/// longest go. A service says HELLO as soon as it is connected.
+void Server::make_room() {
+  const size_t most = options_.limits.sessions_max;
+  while (sessions_there() >= most && sessions_there() - strangers_.size() < most) {
+    const auto [arrival, longest] = *strangers_.begin();
+    longest->connection().read_waiting();  // HELLO may lie there
+    if (!strangers_.contains(arrival)) continue;
+    longest->refuse(ErrorCode::too_many, "the limit of " + std::to_string(most) +
+                                             " sessions is reached, and who has not introduced itself makes room for the next one");
+    longest->close("");
   }
 }
 
@@ -192,6 +209,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);
   }
+  strangers_.erase(session.arrival());
   session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
   // Only now: nothing may come before WELCOME.
   if (hello.role == Role::receiver) receivers_.join(session);
@@ -250,6 +268,7 @@ void Server::on_refused(Session&, ErrorCode code) {
 }
 
 void Server::on_gone(Session& session) {
+  strangers_.erase(session.arrival());
   gone_.push_back(&session);
 }
 

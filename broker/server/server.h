@@ -65,6 +65,8 @@ class Server : private Session::Owner {
   void on_refused(Session& session, wire::ErrorCode code) override;
   void on_gone(Session& session) override;
 
+  size_t sessions_there() const { return sessions_.size() - gone_.size(); }
+  void make_room();
   std::optional<Refusal> check_hello(wire::ByteView body) const;
   bool token_matches(const wire::Token& token) const;
   wire::Welcome make_welcome(uint64_t next_index) const;
@@ -98,6 +100,8 @@ class Server : private Session::Owner {
   SenderDesk senders_;
   ReceiverDesk receivers_;
   std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;
+  std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, until they are gone
+  uint64_t arrivals_ = 0;
   std::vector<Session*> gone_;
   net::Listener listener_;
   const std::unique_ptr<net::Listener> unix_listener_;  // null: not asked for

@@ -35,9 +35,10 @@ std::string service_name(wire::Role role, uint32_t number) {
   return name;
 }
 
-Session::Session(net::EventLoop& loop, net::Fd socket, int64_t handshake_deadline_ns, Owner& owner)
+Session::Session(net::EventLoop& loop, net::Fd socket, uint64_t arrival, int64_t handshake_deadline_ns, Owner& owner)
     : loop_(loop),
       owner_(owner),
+      arrival_(arrival),
       connection_(loop, std::move(socket), wire::frame_bytes_max_before_welcome, *this),
       deadline_(loop, [this] { on_deadline(); }),
       handshake_deadline_ns_(handshake_deadline_ns) {

@@ -41,8 +41,10 @@ class Session : private net::Connection::Handler {
     virtual void on_gone(Session& session) = 0;
   };
 
-  Session(net::EventLoop& loop, net::Fd socket, int64_t handshake_deadline_ns, Owner& owner);
+  /// `arrival` rises from session to session.
+  Session(net::EventLoop& loop, net::Fd socket, uint64_t arrival, int64_t handshake_deadline_ns, Owner& owner);
 
+  uint64_t arrival() const { return arrival_; }
   State state() const { return state_; }
   bool serving() const { return state_ == State::serving; }
   /// Of serving sessions, and of those that were serving.
@@ -92,6 +94,7 @@ class Session : private net::Connection::Handler {
 
   net::EventLoop& loop_;
   Owner& owner_;
+  const uint64_t arrival_;
   State state_ = State::awaiting_hello;
   bool welcomed_ = false;
   bool shut_down_when_flushed_ = false;

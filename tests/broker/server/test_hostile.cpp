@@ -376,6 +376,37 @@ TEST(HostileLimits, TwoThousandSessionsAndNotOneMoreTwice) {
   }
 }
 
+TEST(HostileLimits, WhoHasNotIntroducedItselfKeepsNobodyOut) {
+  constexpr uint32_t sessions = 10;
+  const std::string token_hex(64, 'a');
+  BrokerUnderTest broker(json{{"token", token_hex},
+                              {"expect", {{"senders", sessions}, {"receivers", 1}}},
+                              {"limits", {{"sessions_max", sessions}, {"handshake_deadline_ms", 60'000}}}});
+  wire::Hello hello;
+  hello.role = wire::Role::sender;
+  hello.token = wire::token_from_hex(token_hex).value();
+  wire::Hello wrong = hello;
+  wrong.number = 1;
+  wrong.token[7] ^= 1;
+  // The door is full of those who say nothing, and of those who were told that their token is wrong and stay.
+  std::vector<WireClient> strangers;
+  for (uint32_t i = 0; i < 3 * sessions; ++i) {
+    strangers.emplace_back(broker.port());
+    if (i % 2 == 1) strangers.back().send(wrong);
+  }
+  std::vector<WireClient> services;
+  for (hello.number = 1; hello.number <= sessions; ++hello.number) {
+    services.emplace_back(broker.port());
+    services.back().hello(hello);
+  }
+  // None is left of them: those who said nothing were told why.
+  for (uint32_t i = 0; i < strangers.size(); i += 2) EXPECT_EQ(strangers[i].read_error().value().code, ErrorCode::too_many) << i;
+  // Services make no room for anybody.
+  WireClient one_more(broker.port());
+  EXPECT_EQ(one_more.read_error().value().code, ErrorCode::too_many);
+  for (WireClient& service : services) EXPECT_EQ(service.end(0), 0u);
+}
+
 TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) {
   constexpr size_t connections = 1000;
   ASSERT_EQ(net::raise_file_limit(connections + 100), "");
