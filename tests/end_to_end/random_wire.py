@@ -5,6 +5,7 @@ import pathlib
 import socket
 import struct
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "docs/examples"))
 from n2nq_client import (CONFIRM, CREDIT, DELIVER, END, ERROR, HEARTBEAT, HELLO, PROBE, PROBE_REPLY, PUBLISH, RECORD, RULES,  # noqa: E402,F401
@@ -94,6 +95,7 @@ class Wire:
     async def greet(self, hello):
         """WELCOME's fields as attributes."""
         self.put(hello)
+        self.said_hello_s = time.monotonic()
         kind, body = await self.hear()
         if kind != WELCOME:
             raise AssertionError(f"a frame of type {kind} before WELCOME")
