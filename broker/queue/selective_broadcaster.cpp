@@ -16,6 +16,9 @@ namespace {
 
 constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
 
+/// Deliveries of a batch for which each receiver keeps the memory.
+constexpr size_t batch_kept_max = 256;
+
 // Beside the records, roughly.
 constexpr size_t bytes_per_message = sizeof(QueuedMessage) + 32;
 
@@ -243,7 +246,7 @@ void SelectiveBroadcaster::gather_records(uint32_t number, size_t skip, Pieces& 
 void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
   Receiver& receiver = receiver_of(number);
   const int64_t deadline_ns = std::max(now_ns, batch(number).sent_on_ns()) + options_.responses_deadline_ns;
-  for (const Delivery& delivery : std::exchange(receiver.batch, {})) {
+  for (const Delivery& delivery : receiver.batch) {
     account_of(number).redelivered += (delivery.flags & wire::flag_redelivered) != 0;
     if (options_.responses) {
       receiver.allowance.hand_over({delivery.message, delivery.attempt, delivery.failures, true, deadline_ns});
@@ -252,6 +255,9 @@ void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
       release(delivery.message);
     }
   }
+  // The next one needs it again.
+  receiver.batch.clear();
+  if (receiver.batch.capacity() > batch_kept_max) receiver.batch.shrink_to_fit();
   receiver.heads.clear();
 }
 

@@ -164,7 +164,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   uint64_t step(const Cell& cell, uint64_t at) const;
   void go_idle(uint32_t receiver, uint32_t cell, Place& place);
   void fix_next(uint32_t receiver);
-  std::vector<uint32_t> coverers(uint32_t cell) const;
+  /// Good until the next call.
+  const std::vector<uint32_t>& coverers(uint32_t cell);
   uint64_t number_at(const Cell& cell, uint64_t at) const;
   static uint64_t find(const Cell& cell, uint64_t number);
 
@@ -174,6 +175,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void take_out(uint32_t handle);
   void remove(uint32_t handle);
   void tidy(Cell& cell);
+  static void forget(std::vector<uint32_t>& list);
   void settle_all();
   size_t settle_cell(uint32_t cell);
   void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
@@ -197,6 +199,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   std::vector<uint32_t> dirty_;     // cells with something in `left`
   std::vector<uint32_t> settling_;  // the same, of those that settle() is at
   std::vector<uint32_t> emptied_;   // cells that may be dropped
+  std::vector<uint32_t> coverers_;
+  std::array<std::vector<uint32_t>, 3> expiring_;  // expire()'s lists, empty between two calls
   size_t places_ = 0;
   size_t passed_ = 0;
   uint32_t expected_receivers_ = 0;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
 
+constexpr size_t list_kept_max = 65'536;
+
 }  // namespace
 
 // --- places ---
@@ -153,8 +155,9 @@ void SelectiveBroadcaster::fix_next(uint32_t number) {
 }
 
 /// Expected receivers whose list matches the cell.
-std::vector<uint32_t> SelectiveBroadcaster::coverers(uint32_t cell) const {
-  std::vector<uint32_t> found;
+const std::vector<uint32_t>& SelectiveBroadcaster::coverers(uint32_t cell) {
+  std::vector<uint32_t>& found = coverers_;
+  found.clear();
   for (const uint32_t interest : grid_.interests_of(cell)) {
     if (interest < expected_.size()) found.insert(found.end(), expected_[interest].begin(), expected_[interest].end());
   }
@@ -331,10 +334,17 @@ size_t SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
   return added;
 }
 
+/// Keeps the memory where it is little: the next time needs it again.
+void SelectiveBroadcaster::forget(std::vector<uint32_t>& list) {
+  list.clear();
+  if (list.capacity() > list_kept_max) list.shrink_to_fit();
+}
+
 void SelectiveBroadcaster::trim() {
-  for (const uint32_t cell : std::exchange(emptied_, {})) {
+  for (const uint32_t cell : emptied_) {
     if (grid_.exists(cell) && cells_[cell].entries.empty()) grid_.note_empty(cell);
   }
+  forget(emptied_);
 }
 
 /// Messages below this number expire: who has its place before it will not get them.
@@ -366,18 +376,16 @@ void SelectiveBroadcaster::expire_places(uint32_t cell_number, uint64_t below, s
 }
 
 void SelectiveBroadcaster::expire(int64_t now_ns) {
-  std::vector<uint32_t> handles;
+  auto& [handles, touched, moved] = expiring_;
   for (uint32_t handle = messages_.oldest(); handle != MessageTable::none; handle = messages_.newer(handle)) {
     if (!is_expired(record_of(handle), now_ns)) break;
     handles.push_back(handle);
   }
   if (handles.empty()) return;
   const uint64_t below = messages_[handles.back()].number + 1;
-  std::vector<uint32_t> touched;
   for (const uint32_t handle : handles) touched.push_back(messages_[handle].cell);
   std::sort(touched.begin(), touched.end());
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  std::vector<uint32_t> moved;
   for (const uint32_t cell : touched) {
     expire_places(cell, below, moved);
     // Places that are left are behind what goes; `least` would otherwise let it go as if all had it.
@@ -387,6 +395,7 @@ void SelectiveBroadcaster::expire(int64_t now_ns) {
   for (const uint32_t cell : touched) move_least(cell);
   for (const uint32_t number : moved) fix_next(number);
   for (uint32_t number = 1; number <= options_.receivers; ++number) expire_owed(number);
+  for (std::vector<uint32_t>& list : expiring_) forget(list);
   trim();
 }
 

@@ -16,7 +16,11 @@ class Rounds {
  public:
   Rounds(const QueueOptions& options, size_t payload_bytes) : options_(options), queue_(Queue::make(options)) {
     for (uint32_t sender = 1; sender <= options.senders; ++sender) records_.push_back(support::make_record(sender, 0, payload_bytes));
-    for (uint32_t receiver = 1; receiver <= options.receivers; ++receiver) queue_->join(receiver);
+    for (uint32_t receiver = 1; receiver <= options.receivers; ++receiver) {
+      queue_->join(receiver);
+      if (options.requests) queue_->add_credit(receiver, UINT32_MAX);
+    }
+    confirmed_.resize(options.receivers);
   }
 
   void run(int rounds) {
@@ -37,11 +41,15 @@ class Rounds {
   void write(uint32_t receiver) {
     while (queue_->has_next(receiver)) {
       queue_->begin_batch(receiver, now_ns_);
+      const size_t messages = queue_->batch(receiver).messages;
       while (queue_->batch(receiver).under_way()) {
         pieces_.clear();
         queue_->gather(receiver, pieces_);
         queue_->taken(receiver, std::min<size_t>(pieces_.bytes(), 3000), 0);
       }
+      if (!options_.responses) continue;
+      queue_->confirm(receiver, confirmed_[receiver - 1], static_cast<uint32_t>(messages), false);
+      confirmed_[receiver - 1] += messages;
     }
   }
 
@@ -49,9 +57,21 @@ class Rounds {
   std::unique_ptr<Queue> queue_;
   std::vector<wire::Bytes> records_;
   Pieces pieces_;
+  std::vector<uint64_t> confirmed_;
   uint64_t index_ = 0;
   int64_t now_ns_ = 1;
 };
+
+void expect_none(QueueOptions options, size_t payload_bytes) {
+  options.senders = 10;
+  options.receivers = 10;
+  options.retention_ns = 20;
+  Rounds rounds(options, payload_bytes);
+  rounds.run(payload_bytes < 10'000 ? 3000 : 300);  // until every list has been as long as chance makes it
+  const uint64_t before = support::allocations();
+  rounds.run(300);
+  EXPECT_EQ(support::allocations() - before, 0u);
+}
 
 class Allocations : public ::testing::TestWithParam<std::tuple<wire::QueueMode, RemovalRule, DispatchRule, size_t>> {};
 
@@ -60,15 +80,7 @@ TEST_P(Allocations, NoneInTheSteadyState) {
   options.mode = std::get<0>(GetParam());
   options.removal = std::get<1>(GetParam());
   options.dispatch = std::get<2>(GetParam());
-  options.senders = 10;
-  options.receivers = 10;
-  options.retention_ns = 20;
-  const size_t payload_bytes = std::get<3>(GetParam());
-  Rounds rounds(options, payload_bytes);
-  rounds.run(payload_bytes < 10'000 ? 3000 : 300);  // until every list has been as long as chance makes it
-  const uint64_t before = support::allocations();
-  rounds.run(300);
-  EXPECT_EQ(support::allocations() - before, 0u);
+  expect_none(options, std::get<3>(GetParam()));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -79,6 +91,22 @@ INSTANTIATE_TEST_SUITE_P(
                       std::tuple{wire::QueueMode::load_balancer, RemovalRule::when_all_have_it, DispatchRule::random, 50u},
                       std::tuple{wire::QueueMode::load_balancer, RemovalRule::when_all_have_it, DispatchRule::round_robin, 5000u},
                       std::tuple{wire::QueueMode::load_balancer, RemovalRule::when_all_have_it, DispatchRule::next_free, 100'000u}));
+
+/// With responses, requests or both.
+class SelectiveAllocations : public ::testing::TestWithParam<std::tuple<wire::QueueMode, RemovalRule, std::pair<bool, bool>>> {};
+
+TEST_P(SelectiveAllocations, NoneInTheSteadyState) {
+  QueueOptions options;
+  options.mode = std::get<0>(GetParam());
+  options.removal = std::get<1>(GetParam());
+  std::tie(options.responses, options.requests) = std::get<2>(GetParam());
+  expect_none(options, 50);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, SelectiveAllocations,
+                         ::testing::Combine(::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
+                                            ::testing::Values(RemovalRule::when_all_have_it, RemovalRule::after_time),
+                                            ::testing::Values(std::pair{true, false}, std::pair{false, true}, std::pair{true, true})));
 
 }  // namespace
 }  // namespace n2nq

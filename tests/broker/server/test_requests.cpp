@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Requests as clients see them: rules, credit, and what they do not get. A real n2nq-broker, real TCP.
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <thread>
 
-#include "broker/net/event_loop.h"
-#include "broker/server/server.h"
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/stepped_server.h"
 #include "tests/broker/support/wire_client.h"
 
 namespace n2nq {
@@ -17,6 +15,7 @@ namespace {
 using nlohmann::json;
 using support::BrokerUnderTest;
 using support::Received;
+using support::SteppedServer;
 using support::text_of;
 using support::WireClient;
 using wire::ErrorCode;
@@ -43,51 +42,14 @@ void send(WireClient& client, const wire::Bytes& bytes) {
 
 class BothModes : public ::testing::TestWithParam<const char*> {};
 
-/// N2NQ in this process, one wake-up at a time, with clients on socket pairs: what one end has written is there at the other at once.
-class SteppedServer {
- public:
-  SteppedServer(const char* mode, uint32_t senders, uint32_t receivers)
-      : server_(loop_, options(mode, senders, receivers), log_, 1, [](Server::State, const std::string&) {}) {}
-
-  void wake_up() {
-    loop_.post([this] { loop_.stop(); });
-    loop_.run();
-  }
-  WireClient connect(wire::Role role, uint32_t number) {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("no socket pair");
-    server_.accept(net::Fd(ends[1]));
-    WireClient client{net::Fd(ends[0])};
-    wire::Hello hello;
-    hello.role = role;
-    hello.number = number;
-    client.send(hello);
-    wake_up();
-    client.read_welcome();
-    return client;
-  }
-
- private:
-  static Options options(const std::string& mode, uint32_t senders, uint32_t receivers) {
-    Options options;
-    options.listen = *net::SocketAddress::parse("127.0.0.1", 0);
-    options.queue.mode = mode == "broadcaster" ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
-    options.queue.requests = true;
-    options.queue.senders = senders;
-    options.queue.receivers = receivers;
-    options.queue.retention_ns = 3600 * net::ns_per_s;  // nothing leaves because this machine is slow
-    options.limits.heartbeat_ms = 0;
-    return options;
-  }
-
-  net::EventLoop loop_;
-  EventLog log_{""};
-  Server server_;
-};
-
 TEST_P(BothModes, OneLargeListDoesNotStopTheOthers) {
   constexpr uint32_t senders = 50, each = 200;
-  SteppedServer server(GetParam(), senders + 1, 30);
+  Options options;
+  options.queue.mode = GetParam() == std::string("broadcaster") ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+  options.queue.requests = true;
+  options.queue.senders = senders + 1;
+  options.queue.receivers = 30;
+  SteppedServer server(options);
   WireClient large = server.connect(wire::Role::receiver, 1);
   WireClient other = server.connect(wire::Role::receiver, 2);
   send(large, request(1, {}, UINT32_MAX));
