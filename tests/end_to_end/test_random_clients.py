@@ -306,7 +306,11 @@ class RandomClients(BenchCase):
 
     def run_settings(self, queue, io):
         table = self.start_broker(queue, io)
-        pair, memory = asyncio.run(self.rounds(table, SECONDS / len(ONLY)))
+        try:
+            pair, memory = asyncio.run(self.rounds(table, SECONDS / len(ONLY)))
+        except Exception:
+            self.tell_about(table.broker)
+            raise
         table.broker.send(type="stop")
         table.broker.send(type="bye")
         bye = table.broker.wait_for("bye")
@@ -327,6 +331,14 @@ class RandomClients(BenchCase):
         self.check_balance(bye, queue, pair)
         if not SANITIZED:
             self.check_memory(memory, books_mib)
+
+    def tell_about(self, broker):
+        """Whether it lives, and its last words."""
+        self.errors.seek(0)
+        log = (self.folder / "broker.log").read_text(errors="replace").splitlines()
+        pair = [line for line in log if "S001 " in line or "R001 " in line]
+        print("n2nq-broker", "lives" if broker.popen.poll() is None else f"ended with {broker.popen.returncode}", self.errors.read(20_000),
+              "\n".join(["its log:", *log[-5:], "of it about the pair:", *pair[-6:]]), flush=True)
 
     def check_balance(self, bye, queue, pair):
         accepted = bye["messages_accepted"]
