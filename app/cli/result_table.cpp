@@ -61,10 +61,7 @@ QString figures_block(const Json& summary) {
 
 QString stages_line(const Json& summary) {
   const Json& stages = summary.at("stages");
-  const auto known = stages.at("in_queue_us").at("count").get<std::int64_t>();
-  const auto all = summary.at("latency_us").at("count").get<std::int64_t>();
   QStringList parts;
-  double latency = 0;
   for (const Row& row : stage_rows) {
     const double mean = number_of(stages.at(row.key).at("mean"));
     if (std::isnan(mean)) continue;
@@ -72,14 +69,9 @@ QString stages_line(const Json& summary) {
     if (const double bound_us = number_of(stages.at(row.key).value("bound_us", Json())); !std::isnan(bound_us)) {
       parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us);
     }
-    if (std::string_view(row.key) != "lag_us") latency += mean;  // it comes before the latency
   }
   if (parts.isEmpty()) return {};
-  if (known == all) return heading("stages, means") + parts.join(" + ") + QString::fromUtf8(" µs\n");
-  QString out = heading("stages, means") + parts.join(", ") + QString::fromUtf8(" µs\n");
-  out += heading("") + QString("known of %1 of %2 deliveries").arg(grouped(known), grouped(all));
-  if (known > 0) out += QString::fromUtf8(", whose mean latency is %1 µs").arg(figure_text(latency));
-  return out + "; of the others only the logs are left: they do not add up to the means above\n";
+  return heading("stages, means") + parts.join(" + ") + QString::fromUtf8(" µs\n");
 }
 
 QString rate_line(const Json& rates, const char* name, const char* key, const char* bytes_key) {

@@ -77,18 +77,13 @@ struct LiveFigures {
   /// A latency that says more about the machine than about the queue.
   bool is_near_floor(double latency_us) const { return latency_us < 2 * floor_us; }
   Percentiles latency_now;                                          // what this round brought: a point on the chart
-  // Means over the run so far, per delivery; they add up to latency from plan while both know the same deliveries. Of those before a kill
-  // only the logs are left, which tell no stages.
+  // Means over the run so far, per delivery; they add up to latency from plan.
   struct Stages {
     double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;
   } stages;
   struct StageTails {  // of the same; percentiles do not add up
     Percentiles lag, to_broker, in_queue, to_receiver;
   } stage_tails;
-  /// Deliveries whose stages are not known, though their latency is.
-  std::uint64_t without_stages() const {
-    return latency.count > stage_tails.in_queue.count ? latency.count - stage_tails.in_queue.count : 0;
-  }
   std::vector<SenderRow> senders;  // only the rows that were asked for with RunControl::set_visible_rows
   std::vector<ReceiverRow> receivers;
   std::int64_t lost = -1;                             // copies; found by comparing sets at the end, -1 until then

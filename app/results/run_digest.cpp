@@ -137,7 +137,19 @@ class Digester {
     const double latency_us = static_cast<double>(line.latency_ns) / ns_per_us;
     if (slow.size() == RunDigest::slow_per_slice && slow.back().latency_us >= latency_us) return;
     const double lag_us = planned_ ? static_cast<double>(line.sent_ns - line.intended_ns) / ns_per_us : none;
-    const SlowMessage message{receiver, static_cast<int>(line.sender), line.index, line.sent_ns, line.received_ns, at_s, lag_us, latency_us, line.attempt, line.flags};
+    const SlowMessage message{.receiver = receiver,
+                              .sender = static_cast<int>(line.sender),
+                              .index = line.index,
+                              .sent_ns = line.sent_ns,
+                              .received_ns = line.received_ns,
+                              .at_s = at_s,
+                              .lag_us = lag_us,
+                              .to_broker_us = static_cast<double>(line.to_broker_ns) / ns_per_us,
+                              .in_queue_us = static_cast<double>(line.in_queue_ns) / ns_per_us,
+                              .to_receiver_us = static_cast<double>(line.to_receiver_ns) / ns_per_us,
+                              .latency_us = latency_us,
+                              .attempt = line.attempt,
+                              .flags = line.flags};
     const auto place = std::upper_bound(slow.begin(), slow.end(), message,
                                         [](const SlowMessage& a, const SlowMessage& b) { return a.latency_us > b.latency_us; });
     slow.insert(place, message);

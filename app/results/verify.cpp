@@ -107,14 +107,27 @@ class Verifier {
         if (!is_warm_up(line)) take(line.sent_ns - line.intended_ns);
       }
     });
-    const Json& stages = summary_.at("stages");
-    const Json& known = stages.at("in_queue_us").at("count");
-    // What was read back from a killed group's logs has no stages.
-    if (!planned_ || known == 0 || known != summary_.at("latency_from_plan_us").at("count")) return;
-    double sum = 0;
-    for (const char* stage : {"lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"}) sum += stages.at(stage).at("mean").get<double>();
-    tally_.near("the stages' means together, against the mean latency from plan", sum, summary_.at("latency_from_plan_us").at("mean"),
-                read_back);
+    check_stage("lag_us", [](const ReceivedLine& line) { return line.sent_ns - line.intended_ns; });
+    check_stage("to_broker_us", [](const ReceivedLine& line) { return line.to_broker_ns; });
+    check_stage("in_queue_us", [](const ReceivedLine& line) { return line.in_queue_ns; });
+    check_stage("to_receiver_us", [](const ReceivedLine& line) { return line.to_receiver_ns; });
+  }
+
+  template <class Duration>
+  void check_stage(const char* key, Duration&& duration) {
+    const bool is_lag = std::string_view(key) == "lag_us";
+    measure::Histogram all(measure::fine_layout);
+    for (const ReceiverLog& log : logs_.receivers) {
+      measure::Histogram own(measure::coarse_layout);
+      for (const ReceivedLine& line : log.lines) {
+        if (is_warm_up(line) || (is_lag && !planned_)) continue;
+        all.add(duration(line)), own.add(duration(line));
+      }
+      if (const Json* row = service("receivers", log.number)) {
+        compare_figures(QString("%1 stages.%2").arg(name_of(log), key), own, ns_per_us, row->at("stages").at(key));
+      }
+    }
+    compare_figures(QString("stages.%1").arg(key), all, ns_per_us, summary_.at("stages").at(key));
   }
 
   template <class Take>

@@ -120,7 +120,10 @@ class LineVerifier {
     for (std::size_t i = 1; i < log.lines.size(); ++i) back = back || log.lines[i].received_ns < log.lines[i - 1].received_ns;
     for (const ReceivedLine& line : log.lines) {
       const QString where = QString("%1.log, message %2 of S%3").arg(name_of(log)).arg(line.index).arg(line.sender, 3, 10, QChar('0'));
-      tally_.compared(3);
+      tally_.compared(4);
+      if (line.latency_ns != line.to_broker_ns + line.in_queue_ns + line.to_receiver_ns) {
+        tally_.differ(where + ": latency_us is not to_broker_us + in_queue_us + to_receiver_us");
+      }
       if (!back && line.latency_ns != line.received_ns - line.sent_ns + log.clocks.between(line.sent_ns, line.received_ns)) {
         tally_.differ(where + ": latency_us is not what its stamps make");
       }

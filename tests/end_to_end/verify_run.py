@@ -50,7 +50,11 @@ def latencies_from_plan(log):
 
 
 def logged_latencies(log):
-    return [round(float(row["latency_us"]) * 1000) for row in log.rows]
+    return nanoseconds(log, "latency_us")
+
+
+def nanoseconds(log, column):
+    return [round(float(row[column]) * 1000) for row in log.rows]
 
 
 def lags(log):
@@ -89,8 +93,18 @@ def check_figures(check, run):
             check.figures(f"services {log.path.stem} {name}", mine, by_number[number][name], unit_ns, RELATIVE_SERVICE)
         check.figures(name, everything, summary[name], unit_ns, RELATIVE)
     stages = summary["stages"]
-    # What was read back from a killed group's logs has no stages: only the broker's stamps in the messages told them.
-    if planned and 0 < stages["in_queue_us"]["count"] == run.summary["latency_from_plan_us"]["count"]:
+    by_number = {row["number"]: row["stages"] for row in services["receivers"]}
+    for stage in ("lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"):
+        if stage == "lag_us" and not planned:
+            check.equal("stages.lag_us.count", 0, stages[stage]["count"])
+            continue
+        everything = []
+        for number, log in run.receivers.items():
+            mine = lags(log) if stage == "lag_us" else nanoseconds(log, stage)
+            everything += mine
+            check.figures(f"services {log.path.stem} {stage}", mine, by_number[number][stage], 1e3, RELATIVE_SERVICE)
+        check.figures(f"stages {stage}", everything, stages[stage], 1e3, RELATIVE)
+    if planned and stages["in_queue_us"]["count"] > 0:
         added = sum(stages[s]["mean"] for s in ("lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"))
         check.near("sum of the stages' means", added, summary["latency_from_plan_us"]["mean"], 1e-6)
 
@@ -100,6 +114,9 @@ def check_clocks(check, run):
     for log in run.receivers.values():
         others = sum(a != b for a, b in zip(latencies(log), logged_latencies(log)))
         check.equal(f"{log.path.stem} lines whose latency_us is something else", 0, others)
+        parts = zip(*(nanoseconds(log, stage) for stage in ("to_broker_us", "in_queue_us", "to_receiver_us")))
+        wrong = sum(sum(three) != whole for three, whole in zip(parts, logged_latencies(log)))
+        check.equal(f"{log.path.stem} lines whose stages do not add up", 0, wrong)
 
 
 def check_answers(check, run):

@@ -212,8 +212,17 @@ void ReportView::show_slice(int slice) {
   slice_ = slice;
   slow_->clear();
   slow_->setRowCount(0);
-  static const QStringList heads = {
-      "received at s", "receiver", "sender", "message", QStringLiteral("lag µs"), QStringLiteral("latency µs"), "delivery", "flags"};
+  static const QStringList heads = {"received at s",
+                                    "receiver",
+                                    "sender",
+                                    "message",
+                                    QStringLiteral("lag µs"),
+                                    QStringLiteral("to N2NQ µs"),
+                                    QStringLiteral("in queue µs"),
+                                    QStringLiteral("to receiver µs"),
+                                    QStringLiteral("latency µs"),
+                                    "delivery",
+                                    "flags"};
   slow_->setColumnCount(static_cast<int>(heads.size()));
   slow_->setHorizontalHeaderLabels(heads);
   if (!digest_ || slice < 0 || slice >= static_cast<int>(digest_->slowest.size())) {
@@ -228,7 +237,8 @@ void ReportView::show_slice(int slice) {
           .arg(from_s, 0, 'g', 6)
           .arg(from_s + digest_->slice_s, 0, 'g', 6));
   slow_->setRowCount(static_cast<int>(slowest.size()));
-  for (const int column : {0, 3, 4, 5, 6}) slow_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  for (const int column : {0, 3, 4, 5, 6, 7, 8, 9})
+    slow_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   for (int row = 0; row < static_cast<int>(slowest.size()); ++row) {
     const app::SlowMessage& message = slowest[static_cast<std::size_t>(row)];
     int column = 0;
@@ -236,8 +246,9 @@ void ReportView::show_slice(int slice) {
     slow_->setItem(row, column++, text_item(service_name(app::Role::receivers, message.receiver)));
     slow_->setItem(row, column++, text_item(service_name(app::Role::senders, message.sender)));
     slow_->setItem(row, column++, number_item(count_text(message.index)));
-    slow_->setItem(row, column++, number_item(fixed_text(message.lag_us, 1)));
-    slow_->setItem(row, column++, number_item(fixed_text(message.latency_us, 1)));
+    for (const double part_us : {message.lag_us, message.to_broker_us, message.in_queue_us, message.to_receiver_us, message.latency_us}) {
+      slow_->setItem(row, column++, number_item(fixed_text(part_us, 1)));
+    }
     slow_->setItem(row, column++, number_item(QString::number(message.attempt)));
     slow_->setItem(row, column++, text_item(flags_text(message.flags)));
   }

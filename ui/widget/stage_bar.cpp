@@ -32,48 +32,39 @@ StageBar::StageBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme
 void StageBar::clear() {
   means_us_.fill(app::unknown);
   tails_ = {};
-  set_known(false, 0, 0);
+  set_past(false);
   describe();
   update();
 }
 
-void StageBar::set_known(bool past, std::uint64_t known, std::uint64_t all) {
-  const QString before = heading();
+void StageBar::set_past(bool past) {
+  if (past == past_) return;
   past_ = past;
-  known_ = known;
-  all_ = all;
-  if (const QString now = heading(); now != before) emit heading_changed(now);
+  emit heading_changed(heading());
 }
 
 QString StageBar::heading() const {
-  if (past_) return QStringLiteral("Where the time went, as far as the receivers told");
-  if (known_ == all_) return QStringLiteral("Where the time goes (means: they add up)");
-  return QStringLiteral("Where the time goes, of %1 of %2 deliveries").arg(count_text(known_), count_text(all_));
+  return past_ ? QStringLiteral("Where the time went, as far as the receivers told")
+               : QStringLiteral("Where the time goes (means: they add up)");
 }
 
 void StageBar::set_figures(const app::LiveFigures& figures) {
   const auto& s = figures.stages;
-  // Without a plan there is no lag; the others are known together or not at all: a killed group leaves none of them behind.
+  // Without a plan there is no lag; the others are known together or not at all.
   const bool known = !std::isnan(s.to_broker_us) && !std::isnan(s.in_queue_us) && !std::isnan(s.to_receiver_us);
-  if (!known) return set_known(!std::isnan(means_us_.back()), known_, all_);
-  set_known(false, figures.latency.count - figures.without_stages(), figures.latency.count);
+  set_past(!known && !std::isnan(means_us_.back()));
+  if (!known) return;
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
   const auto& tails = figures.stage_tails;
   tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
-  bounds_ = {bound_explained({}), bound_explained(figures.clocks.to_broker), bound_explained({}), bound_explained(figures.clocks.to_receiver)};
+  bounds_ = {bound_explained({}), bound_explained(figures.clocks.to_broker), bound_explained({}),
+             bound_explained(figures.clocks.to_receiver)};
   describe();
   update();
 }
 
 void StageBar::describe() {
   QStringList lines;
-  if (known_ != all_) {
-    // To N2NQ, in the queue and to the receiver are a latency's parts; lag comes before it.
-    lines << QStringLiteral(
-                 "Known of %1 of %2 deliveries, whose mean latency is %3; of the others only the logs are left, so that these means\n"
-                 "do not add up to those of all")
-                 .arg(count_text(known_), count_text(all_), time_figure(means_us_[1] + means_us_[2] + means_us_[3]).text());
-  }
   for (std::size_t i = 0; i < stage_count; ++i) {
     QString line = QStringLiteral("%1: mean %2 (%3)")
                        .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));

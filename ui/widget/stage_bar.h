@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the time goes: the mean of each stage as a part of one bar. Means, because only they add up; so either all are known or none is
-// shown. When they cease to be known, those that were known last stay, and it is said that they do; so it is when they are known of a part
-// of the deliveries only.
+// shown. When they cease to be known, those that were known last stay, and it is said that they do.
 #pragma once
 
 #include <QWidget>
@@ -20,7 +19,7 @@ class StageBar : public QWidget {
   void clear();
   /// Whether what is shown was true once, but nothing newer is known.
   bool is_past() const { return past_; }
-  /// What the bar shows, and of which deliveries.
+  /// What the bar shows.
   QString heading() const;
 
  signals:
@@ -36,7 +35,7 @@ class StageBar : public QWidget {
  private:
   static constexpr std::size_t stage_count = 4;
   void describe();
-  void set_known(bool past, std::uint64_t known, std::uint64_t all);
+  void set_past(bool past);
   std::array<QColor, stage_count> colors() const;
 
   const Theme& theme_;
@@ -44,7 +43,6 @@ class StageBar : public QWidget {
   std::array<app::Percentiles, stage_count> tails_;
   std::array<QString, stage_count> bounds_;  // in words; empty: of one clock
   bool past_ = false;
-  std::uint64_t known_ = 0, all_ = 0;  // deliveries
 };
 
 }  // namespace n2nq::ui

@@ -28,12 +28,10 @@ struct DeliveryHistograms {
     // A sender without a plan gives the same stamp twice; a planned message cannot, its send comes after the look at the clock.
     const bool planned = delivery.intended_ns != delivery.sent_ns;
     if (planned) latency_from_plan.record(delivery.received_there_ns() - delivery.intended_there_ns(), times);
-    // The stages add up because each is of the same deliveries; of those known from a log only, most are unknown.
-    if (delivery.taken_in_ns == Delivery::unknown_ns) return;
     if (planned) lag.record(delivery.sent_ns - delivery.intended_ns, times);
-    to_broker.record(delivery.taken_in_ns - delivery.sent_there_ns(), times);
-    in_queue.record(delivery.sent_on_ns - delivery.taken_in_ns, times);
-    to_receiver.record(delivery.received_there_ns() - delivery.sent_on_ns, times);
+    to_broker.record(delivery.to_broker_ns(), times);
+    in_queue.record(delivery.in_queue_ns(), times);
+    to_receiver.record(delivery.to_receiver_ns(), times);
   }
 
   template <typename Visit>

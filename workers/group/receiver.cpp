@@ -90,6 +90,8 @@ void Receiver::note(const Delivery& delivery, std::uint16_t flags) {
   record.sent_ns = delivery.sent_ns;
   record.other_ns = delivery.received_ns;
   record.clocks_ns = delivery.receiver_clock_ns - delivery.sender_clock_ns;
+  record.to_broker_ns = delivery.to_broker_ns();
+  record.in_queue_ns = delivery.in_queue_ns();
   record.service = number();
   record.sender = delivery.sender;
   record.size = delivery.size;
@@ -144,7 +146,8 @@ void Receiver::replay(const Record& record) {
   delivery.sent_ns = record.sent_ns;
   delivery.received_ns = record.other_ns;
   delivery.receiver_clock_ns = record.clocks_ns;
-  delivery.taken_in_ns = delivery.sent_on_ns = Delivery::unknown_ns;
+  delivery.taken_in_ns = record.sent_ns + record.to_broker_ns;  // by the sender's clock, as is all else here
+  delivery.sent_on_ns = delivery.taken_in_ns + record.in_queue_ns;
   delivery.flags = record.flags;
   delivery.attempt = record.attempt;
   delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;

@@ -163,6 +163,7 @@ std::size_t format_line(char* out, const ReceivedLine& line) {
   LineWriter writer(out);
   writer.number(line.index).tab().number(line.sender).tab().number(line.size).tab().number(line.intended_ns).tab();
   writer.number(line.sent_ns).tab().number(line.received_ns).tab().micros(line.latency_ns).tab();
+  writer.micros(line.to_broker_ns).tab().micros(line.in_queue_ns).tab().micros(line.to_receiver_ns).tab();
   writer.number(line.attempt).tab().flags(line.flags);
   return writer.end_of_line();
 }
@@ -191,6 +192,9 @@ std::optional<ReceivedLine> parse_received_line(std::string_view text, std::stri
   reader.number("sent_ns", line.sent_ns);
   reader.number("received_ns", line.received_ns);
   reader.micros("latency_us", line.latency_ns);
+  reader.micros("to_broker_us", line.to_broker_ns);
+  reader.micros("in_queue_us", line.in_queue_ns);
+  reader.micros("to_receiver_us", line.to_receiver_ns);
   reader.number("attempt", line.attempt);
   reader.flags(line.flags);
   return finish(reader, line, error);

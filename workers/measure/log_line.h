@@ -48,17 +48,21 @@ struct ReceivedLine {
   std::int64_t intended_ns = 0;
   std::int64_t sent_ns = 0;
   std::int64_t received_ns = 0;
-  std::int64_t latency_ns = 0;  // corrected for the offset of the clocks
-  std::uint16_t attempt = 1;    // 1 the first delivery
+  std::int64_t latency_ns = 0;      // this and its parts are corrected for the offset of the clocks
+  std::int64_t to_broker_ns = 0;    // sent until N2NQ had read it
+  std::int64_t in_queue_ns = 0;     // until N2NQ sent it on
+  std::int64_t to_receiver_ns = 0;  // until it was received: the rest of the latency
+  std::uint16_t attempt = 1;        // 1 the first delivery
   std::uint16_t flags = 0;
   bool operator==(const ReceivedLine&) const = default;
 };
 
 inline constexpr std::string_view sent_columns = "index\tsize\tintended_ns\tsent_ns\tlag_us\tdelay_us\tattempt\tflags";
-inline constexpr std::string_view received_columns = "index\tsender\tsize\tintended_ns\tsent_ns\treceived_ns\tlatency_us\tattempt\tflags";
+inline constexpr std::string_view received_columns =
+    "index\tsender\tsize\tintended_ns\tsent_ns\treceived_ns\tlatency_us\tto_broker_us\tin_queue_us\tto_receiver_us\tattempt\tflags";
 
 /// More than any line takes, its newline included.
-inline constexpr std::size_t line_bytes_max = 320;
+inline constexpr std::size_t line_bytes_max = 384;
 
 /// Writes the line with its newline at `out`, which has room for line_bytes_max; returns the bytes written.
 std::size_t format_line(char* out, const SentLine& line);

@@ -38,7 +38,6 @@ struct Delivery {
   std::uint32_t size = 0;
   std::int64_t intended_ns = 0, sent_ns = 0, taken_in_ns = 0, sent_on_ns = 0, received_ns = 0;
   std::int64_t sender_clock_ns = 0, receiver_clock_ns = 0;  // N2NQ's clock minus the sender's, and minus ours; the stamps are raw
-  static constexpr std::int64_t unknown_ns = INT64_MIN;     // taken_in_ns and sent_on_ns of a delivery that is only known from a log
   std::uint16_t flags = 0;                                  // as on the wire: wire::flag_warm_up, …
   std::uint16_t attempt = 0;
   bool checksum_ok = true;
@@ -50,6 +49,10 @@ struct Delivery {
   std::int64_t sent_there_ns() const { return sent_ns + sender_clock_ns; }
   std::int64_t received_there_ns() const { return received_ns + receiver_clock_ns; }
   std::int64_t latency_ns() const { return received_there_ns() - sent_there_ns(); }
+  // Parts of the latency.
+  std::int64_t to_broker_ns() const { return taken_in_ns - sent_there_ns(); }
+  std::int64_t in_queue_ns() const { return sent_on_ns - taken_in_ns; }
+  std::int64_t to_receiver_ns() const { return received_there_ns() - sent_on_ns; }
 };
 
 /// What a receiver asks for: messages that match one of the rules, `prefetch` at a time. No rule: nothing.

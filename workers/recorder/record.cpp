@@ -19,13 +19,17 @@ const char* name_of(WorkerRole role) {
 std::size_t format_record(char* out, WorkerRole role, const Record& record) {
   const auto flags = static_cast<std::uint16_t>(record.flags & ~Record::without_plan);
   if (role == WorkerRole::receivers) {
+    const std::int64_t latency_ns = wrapping(record.other_ns, record.sent_ns, record.clocks_ns);
     return measure::format_line(out, measure::ReceivedLine{.index = record.index,
                                                            .sender = record.sender,
                                                            .size = record.size,
                                                            .intended_ns = record.intended_ns,
                                                            .sent_ns = record.sent_ns,
                                                            .received_ns = record.other_ns,
-                                                           .latency_ns = wrapping(record.other_ns, record.sent_ns, record.clocks_ns),
+                                                           .latency_ns = latency_ns,
+                                                           .to_broker_ns = record.to_broker_ns,
+                                                           .in_queue_ns = record.in_queue_ns,
+                                                           .to_receiver_ns = wrapping(wrapping(latency_ns, record.to_broker_ns), record.in_queue_ns),
                                                            .attempt = record.attempt,
                                                            .flags = flags});
   }
@@ -59,6 +63,8 @@ std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::
     record.sender = line->sender;
     record.other_ns = line->received_ns;
     record.clocks_ns = wrapping(line->latency_ns, line->received_ns, line->sent_ns);
+    record.to_broker_ns = line->to_broker_ns;
+    record.in_queue_ns = line->in_queue_ns;
     return record;
   }
   const auto line = measure::parse_sent_line(text);

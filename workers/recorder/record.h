@@ -15,17 +15,18 @@ struct Record {
   std::int64_t index = 0;  // of the plan: below 0 in the warm-up
   std::int64_t intended_ns = 0;
   std::int64_t sent_ns = 0;
-  std::int64_t other_ns = 0;  // receivers: received; senders: gap to the send before, none_ns for the first
-  std::int64_t clocks_ns = 0;  // receivers: to be added to received - sent, because they are of two clocks
-  std::uint32_t service = 0;  // number of the service whose log the line goes to
-  std::uint32_t sender = 0;   // receivers only
-  std::uint32_t size = 0;     // payload letters
+  std::int64_t other_ns = 0;                       // receivers: received; senders: gap to the send before, none_ns for the first
+  std::int64_t clocks_ns = 0;                      // receivers: to be added to received - sent, because they are of two clocks
+  std::int64_t to_broker_ns = 0, in_queue_ns = 0;  // receivers only: of the latency, as in measure::ReceivedLine
+  std::uint32_t service = 0;                       // number of the service whose log the line goes to
+  std::uint32_t sender = 0;                        // receivers only
+  std::uint32_t size = 0;                          // payload letters
   std::uint16_t attempt = 0;
   std::uint16_t flags = 0;  // measure::LineFlag, and without_plan
   static constexpr std::int64_t none_ns = std::numeric_limits<std::int64_t>::min();
   static constexpr std::uint16_t without_plan = 1 << 15;  // senders: there is no lag to write
 };
-static_assert(sizeof(Record) == 56);
+static_assert(sizeof(Record) == 72);
 
 enum class WorkerRole : std::uint32_t { senders = 1, receivers = 2 };
 

@@ -43,9 +43,12 @@ TEST(LogLine, OfAReceiver) {
                           .sent_ns = 2'000,
                           .received_ns = 1'500,
                           .latency_ns = -500,
+                          .to_broker_ns = -1'200,
+                          .in_queue_ns = 400,
+                          .to_receiver_ns = 300,
                           .attempt = 2,
                           .flags = line_redelivered | line_negative};
-  EXPECT_EQ(text_of(line), "3\t12\t20\t10\t2000\t1500\t-0.500\t2\tredelivered,negative");
+  EXPECT_EQ(text_of(line), "3\t12\t20\t10\t2000\t1500\t-0.500\t-1.200\t0.400\t0.300\t2\tredelivered,negative");
   EXPECT_EQ(parse_received_line(text_of(line)), line);
 }
 
@@ -54,9 +57,9 @@ TEST(LogLine, TheLongestFitsAndComesBack) {
   line.index = std::numeric_limits<std::int64_t>::min();
   line.sender = line.size = std::numeric_limits<std::uint32_t>::max();
   line.intended_ns = line.sent_ns = line.received_ns = std::numeric_limits<std::int64_t>::min();
-  line.latency_ns = std::numeric_limits<std::int64_t>::min() + 1;
+  line.latency_ns = line.to_broker_ns = line.in_queue_ns = line.to_receiver_ns = std::numeric_limits<std::int64_t>::min() + 1;
   line.attempt = 65535;
-  line.flags = 0xFF;
+  line.flags = 0xFFF;
   EXPECT_LT(text_of(line).size(), line_bytes_max);
   EXPECT_EQ(parse_received_line(text_of(line)), line);
 }

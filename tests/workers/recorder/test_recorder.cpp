@@ -55,6 +55,8 @@ Record received(std::uint32_t service, std::uint64_t index) {
   record.intended_ns = 1000;
   record.sent_ns = 1500;
   record.other_ns = 4000;
+  record.to_broker_ns = 500;
+  record.in_queue_ns = 800;
   record.attempt = 1;
   return record;
 }
@@ -101,7 +103,7 @@ TEST_F(RecorderTest, WritesAFilePerServiceWithHeadLinesAndFoot) {
 
   const auto [marks, lines] = read(log_path("R001"));
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[2], "2\t9\t50\t1000\t1500\t4000\t2.500\t1\t-");
+  EXPECT_EQ(lines[2], "2\t9\t50\t1000\t1500\t4000\t2.500\t0.500\t0.800\t1.200\t1\t-");
   EXPECT_EQ(marks.front(), "# format: 1");
   EXPECT_EQ(marks[marks.size() - 4], "# " + std::string(measure::received_columns)) << "the last line of the head";
   EXPECT_EQ(marks.back(), "# complete: yes");
