@@ -88,6 +88,7 @@ Json sender_services(const PlainJson& bye, const measure::Ledger& ledger) {
     Json row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"});
     if (const measure::SenderLedger* line = line_of(ledger.senders, service)) {
       row["attempted"] = line->attempted;
+      if (line->unnoted > 0) row["unnoted"] = row.value("unnoted", std::uint64_t{0}) + line->unnoted;
       row["accepted"] = line->accepted;
       row["refused"] = line->refused;
       row["lost_before_queue"] = line->lost_before_queue;

@@ -15,7 +15,11 @@ json sets_json(const SenderSets& sets) {
 }
 
 json sender_json(uint32_t number, const SenderDesk::Account& account) {
-  return {{"number", number}, {"accepted", account.accepted}, {"refused", account.refused}, {"ended", account.ended}};
+  return {{"number", number},
+          {"accepted", account.accepted},
+          {"refused", account.refused},
+          {"next_index", account.next_index},
+          {"ended", account.ended}};
 }
 
 json receiver_json(uint32_t number, const Options& options, const Queue& queue, const ReceiverDesk& receivers) {

@@ -144,6 +144,8 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
                         {"figures", figures_json(sender.histograms())}});
     if (settings().plan.warmup_messages > 0) services.back()["warmup"] = sender.warm_up();
     if (sender.unnoted() > 0) services.back()["unnoted"] = sender.unnoted();
+    const bool speaks_for_another = !settings().salvage.empty() || !settings().continue_of.empty();
+    if (speaks_for_another && sender.connections() == 0) services.back()["unheard"] = true;
   }
   bye["services"] = std::move(services);
   bye["last_lag_ns"] = last_lag_ns ? nlohmann::json(*last_lag_ns) : nlohmann::json(nullptr);

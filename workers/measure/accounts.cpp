@@ -171,6 +171,7 @@ SendersAccount senders_account_from(const json& bye) {
                         whole_number<std::uint64_t>(it->at("accepted"), "accepted"),
                         whole_number<std::uint64_t>(it->at("refused"), "refused")};
     }
+    sender.unheard = value_or(service, "unheard", false);
     account.services.push_back(std::move(sender));
   }
   if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null())
@@ -214,8 +215,11 @@ ReceiversAccount receivers_account_from(const json& bye) {
 BrokerAccount broker_account_from(const json& bye) {
   BrokerAccount account;
   for (const json& entry : bye.at("senders")) {
-    account.senders.push_back(
-        {whole_number<std::uint32_t>(entry.at("number"), "number"), whole_number<std::uint64_t>(entry.at("accepted"), "accepted")});
+    BrokerAccount::Sender sender;
+    read_whole(entry, "number", sender.number);
+    read_whole(entry, "accepted", sender.accepted);
+    if (whole_or<std::uint64_t>(entry, "refused", 0) == 0) sender.had_below = whole_or<std::uint64_t>(entry, "next_index", 0);
+    account.senders.push_back(sender);
   }
   for (const json& entry : bye.at("receivers")) {
     BrokerAccount::Receiver receiver;

@@ -54,6 +54,7 @@ struct SenderAccount {
   std::uint64_t lost_before_queue = 0;
   wire::IndexSet accepted_set;  // indexes as on the wire, warm-up included
   SentCounts warm_up;           // in none of the counts above
+  bool unheard = false;         // of a killed process, and not connected since: N2NQ may have taken what it had not noted any more
 };
 
 /// Counts of deliveries; received = latency samples = delivered + duplicated. Unexpected and bad ones are in no other count. Unasked ones
@@ -97,6 +98,7 @@ struct BrokerAccount {
   struct Sender {
     std::uint32_t number = 0;
     std::uint64_t accepted = 0;
+    std::uint64_t had_below = 0;  // if it refused none: these it has accepted, or a N2NQ before it
   };
   struct Receiver {  // broadcaster: all of it; load balancer: number and handed_over
     std::uint32_t number = 0;

@@ -22,6 +22,8 @@ const IndexSet empty_set;
 /// What is known about one sender's messages.
 struct SenderKnowledge {
   bool has_account = false;
+  bool unheard = false;
+  std::optional<std::uint64_t> accepted_below;  // N2NQ says so
   SenderLedger ledger;
   IndexSet accepted;  // everything that is known to have been accepted
   IndexSet possible;  // everything that can have been sent
@@ -74,6 +76,7 @@ class Maker {
         if (account.number == 0 || account.number > in_.senders_total) continue;
         SenderKnowledge& sender = senders_[account.number];
         sender.has_account = true;
+        sender.unheard = account.unheard;
         sender.ledger.attempted = account.attempted;
         sender.ledger.refused = account.refused;
         sender.accepted = account.accepted_set;
@@ -82,10 +85,15 @@ class Maker {
     }
     if (in_.broker) {
       for (const BrokerAccount::Sender& told : in_.broker->senders) {
-        if (told.number == 0 || told.number > in_.senders_total || told.accepted == 0) continue;
+        if (told.number == 0 || told.number > in_.senders_total) continue;
         SenderKnowledge& sender = senders_[told.number];
         // Accepted ones are the first ones as long as none was refused; with refusals the sender's own set says which they are.
-        if (sender.ledger.refused == 0 && told.accepted > sender.accepted.count()) sender.accepted.add_range(0, told.accepted - 1);
+        if (sender.ledger.refused > 0) continue;
+        // What a N2NQ before it had taken is told by the sender, unless it is dead.
+        const bool is_dead = sender.unheard || !sender.has_account;
+        const std::uint64_t below = is_dead ? std::max(told.accepted, told.had_below) : told.accepted;
+        if (below > sender.accepted.count()) sender.accepted.add_range(0, below - 1);
+        if (!in_.broker_restarted) sender.accepted_below = told.accepted;
       }
     }
     for (const ReceiversAccount& group : in_.receivers) {
@@ -100,15 +108,31 @@ class Maker {
       for (std::uint32_t number = std::max(run.first, 1u); number <= std::min(run.last, in_.senders_total); ++number) {
         SenderKnowledge& sender = senders_[number];
         if (sender.accepted == run.set) continue;  // nearly always
-        sender.accepted += sender.has_account ? run.set - (run.set - sender.possible) : run.set;
+        sender.accepted += can_have_been_sent(sender, run.set);
       }
     }
+  }
+
+  static IndexSet can_have_been_sent(const SenderKnowledge& sender, const IndexSet& delivered) {
+    if (!sender.has_account) return delivered;
+    if (!sender.unheard) return delivered - (delivered - sender.possible);
+    return sender.accepted_below ? wire::below(delivered, *sender.accepted_below) : delivered;
+  }
+
+  /// What a killed process had sent last and not noted any more.
+  static void count_unnoted(SenderKnowledge& sender) {
+    SenderLedger& line = sender.ledger;
+    if (!sender.unheard || sender.accepted.empty() || sender.accepted.last() < line.attempted) return;
+    line.unnoted = sender.accepted.last() + 1 - line.attempted;
+    line.attempted += line.unnoted;
+    sender.possible.add_range(0, line.attempted - 1);
   }
 
   void close_senders() {
     for (std::uint32_t number = 1; number <= in_.senders_total; ++number) {
       SenderKnowledge& sender = senders_[number];
       SenderLedger& line = sender.ledger;
+      count_unnoted(sender);
       line.accepted = sender.accepted.count();
       if (!sender.has_account) line.attempted = line.accepted;
       const std::uint64_t not_accepted = sender.has_account ? (sender.possible - sender.accepted).count() : 0;
@@ -440,6 +464,12 @@ class Maker {
 
   void find_what_degrades() {
     const CopyLedger& total = out_.total;
+    for (const SenderLedger& line : out_.senders) {
+      if (line.unnoted == 0) continue;
+      degrades(service_name('S', line.number) + ": " + plural(line.unnoted, "message was", "messages were") +
+               " sent but not noted when the process was killed, and " + (line.unnoted == 1 ? "is" : "are") +
+               " in no figure but the counts");
+    }
     const auto copies = [](std::uint64_t count) { return plural(count, "copy", "copies"); };
     if (total.skipped.expired > 0) degrades(copies(total.skipped.expired) + " expired: their retention ended first");
     find_parked();

@@ -39,6 +39,8 @@ struct LedgerInput {
 struct SenderLedger {
   std::uint32_t number = 0;
   std::uint64_t attempted = 0, accepted = 0, refused = 0, lost_before_queue = 0;
+  std::uint64_t unnoted =
+      0;  // of attempted: N2NQ or a receiver has them, and the killed process that sent them had not noted them any more
   std::int64_t unexplained = 0;
 };
 

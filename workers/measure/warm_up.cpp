@@ -47,6 +47,7 @@ SendersAccount warm_up_of(const SendersAccount& group, std::uint64_t border) {
     line.accepted = sender.warm_up.accepted;
     line.refused = sender.warm_up.refused;
     line.accepted_set = wire::below(sender.accepted_set, border);
+    line.unheard = sender.unheard;
     part.services.push_back(std::move(line));
   }
   return part;
@@ -112,8 +113,11 @@ void split_broker(const LedgerInput& input, std::uint64_t border, BrokerAccount&
   const std::vector<bool> refused = refused_by_number(input);
   for (BrokerAccount::Sender& sender : measured.senders) {
     const bool in_order = sender.number <= input.senders_total && !refused[sender.number];
-    warm_up.senders.push_back({sender.number, in_order ? std::min(sender.accepted, border) : 0});
-    sender.accepted = in_order ? less(sender.accepted, border) : 0;
+    const auto below = [&](std::uint64_t count) { return in_order ? std::min(count, border) : 0; };
+    const auto behind = [&](std::uint64_t count) { return in_order ? less(count, border) : 0; };
+    warm_up.senders.push_back({sender.number, below(sender.accepted), below(sender.had_below)});
+    sender.accepted = behind(sender.accepted);
+    sender.had_below = behind(sender.had_below);
   }
   const std::vector<Received> received = received_by_number(input);
   for (BrokerAccount::Receiver& receiver : measured.receivers) {

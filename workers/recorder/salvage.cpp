@@ -19,8 +19,8 @@ std::string text_of(WorkerRole role, const Record& record) {
   return {line, format_record(line, role, record) - 1};
 }
 
-/// The records of the ring, by service from `first`. Whose service is none of these is left out. They stay in it: who reads them back may be
-/// killed before it has written them, and the next one needs them all.
+/// The records of the ring, by service from `first`. Whose service is none of these is left out. They stay in it: who reads them back may
+/// be killed before it has written them, and the next one needs them all.
 std::vector<std::vector<Record>> records_by_service(const StagingRing& ring, std::uint32_t first, std::uint32_t last) {
   std::vector<std::vector<Record>> records(last - first + 1);
   for (std::size_t seen = 0; seen < ring.fill();) {
@@ -43,25 +43,36 @@ std::size_t written_already(WorkerRole role, const std::vector<Record>& records,
 }
 
 /// Without a staging file the logs are everything, if each says how it ended: the process was killed behind its last line and before it
-/// could say so; or, where they go on, the one that was to go on before had read everything back.
+/// could say so; or the one that was to go on for it had read everything back, and was killed before it noted anything.
 LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
                           const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
-  const std::string read_back = go_on == LogsGoOn::yes ? std::string("# remark: ") + killed_and_started : "";
+  const std::string read_back = std::string("# remark: ") + killed_and_started;
   LogCounts counts;
+  std::string missing;
+  bool was_read_back = go_on == LogsGoOn::yes;
   for (std::uint32_t number = first; number <= last; ++number) {
     ServiceLog log(log_options.folder, role, number);
-    if (go_on == LogsGoOn::yes && access(log.path().c_str(), F_OK) != 0 && errno == ENOENT) continue;  // nothing came of it yet
-    bool whole = false;
+    if (access(log.path().c_str(), F_OK) != 0 && errno == ENOENT) {
+      missing = log.path();
+      continue;
+    }
+    bool whole = false, has_foot = false;
     const std::string error = log.open_again([&](std::string_view line) {
       const auto record = parse_record(role, number, line);
       if (record) each_record(*record);
+      has_foot = has_foot || line.starts_with("# complete: ");
+      was_read_back = was_read_back || line == read_back;
       if (record || !whole) whole = line.starts_with("# complete: ") || line == read_back;
     });
     if (!error.empty() || !whole) {
       throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
     }
     counts.lines += log.lines();
+    if (go_on == LogsGoOn::no && !has_foot) counts.error = log.close(0, killed);
   }
+  // Whoever reads back leaves out a log of which nothing has come; otherwise each service has one.
+  if (!missing.empty() && !was_read_back)
+    throw std::runtime_error("staging file " + staging_file + " is gone, and " + missing + " is missing");
   return counts;
 }
 

@@ -337,6 +337,43 @@ TEST(Ledger, DeliveriesThatNoSenderMadeAreUnexpected) {
   EXPECT_TRUE(breaks(ledger));
 }
 
+TEST(Ledger, WhatKilledSendersHadNotNotedAnyMoreIsCountedAndSaid) {
+  LedgerInput input = broadcast();
+  input.senders[0].services[0] = sender(1, 7);  // the last three had left in one batch when it was killed
+  input.senders[0].services[0].unheard = true;
+  Ledger ledger = make_ledger(input);
+  EXPECT_EQ(ledger.senders[0].attempted, 10u);
+  EXPECT_EQ(ledger.senders[0].unnoted, 3u);
+  EXPECT_EQ(ledger.senders[0].unexplained, 0);
+  EXPECT_EQ(ledger.total.tags.unexpected, 0u);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_FALSE(breaks(ledger));
+  EXPECT_TRUE(says(ledger, "S001: 3 messages were sent but not noted"));
+
+  input.broker.reset();  // N2NQ is gone, too: the receivers tell
+  ledger = make_ledger(input);
+  EXPECT_EQ(ledger.senders[0].attempted, 10u);
+  EXPECT_FALSE(breaks(ledger));
+
+  input.senders[0].services[0].unheard = false;  // it was there to the end: nobody sent those
+  EXPECT_TRUE(breaks(make_ledger(input)));
+}
+
+TEST(Ledger, WhatTwoN2nqsHadOfKilledSendersWasAccepted) {
+  LedgerInput input = broadcast();
+  input.broker_restarted = true;
+  input.senders[0].services[0].unheard = true;
+  input.senders[0].services[0].accepted_set = {};
+  input.broker->senders[0] = {1, 6, 10};  // four of them were the business of the one before
+  for (auto& account : input.receivers[0].services) account.delivered_sets = {{1, 1, set("0-7")}, {2, 2, set("0-9")}};
+  for (auto& told : input.broker->receivers) told.sets.unrequested = {{1, 1, set("8,9")}};
+  const Ledger ledger = make_ledger(input);
+  EXPECT_EQ(ledger.senders[0].accepted, 10u);
+  EXPECT_EQ(ledger.senders[0].lost_before_queue, 0u);
+  EXPECT_EQ(ledger.total.skipped.unrequested, 4u);
+  EXPECT_TRUE(ledger.balanced);
+}
+
 TEST(Ledger, WhatAGroupWithoutAccountReceivedIsUnexplainedAndNotLost) {
   LedgerInput input = broadcast();
   input.receivers.clear();

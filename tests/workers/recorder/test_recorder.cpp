@@ -188,9 +188,14 @@ TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadB
   const LogCounts counts = read_back(LogsGoOn::yes);
   EXPECT_EQ(counts.lines, 2u);
   EXPECT_EQ(records, 4u);
+  // So it is when nobody goes on any more; then the logs get their foot.
+  EXPECT_EQ(read_back(LogsGoOn::no).lines, 2u);
+  EXPECT_EQ(records, 6u);
+  EXPECT_EQ(read(log_path("R001")).first.back(), "# remark: the process was killed; this log was completed from its staging file");
   // Lines behind that point were written by somebody whose staging file is missing.
   std::ofstream(log_path("R001"), std::ios::app) << read(log_path("R001")).second.back() << "\n";
   EXPECT_THROW(read_back(LogsGoOn::yes), std::runtime_error);
+  EXPECT_THROW(read_back(LogsGoOn::no), std::runtime_error);
 }
 
 TEST_F(RecorderTest, WhoIsKilledWhileReadingBackLeavesAllOfItToTheNext) {
