@@ -264,7 +264,7 @@ hosts check
   --port PORT               on which the machines try to reach each other (otherwise a free one)
 
 Exit code: 0 clean, stopped or degraded; 1 broken (with --strict also degraded), or an --assert not met; 2 bad input;
-130 interrupted (Ctrl+C stops in order and keeps what was measured, a second one kills at once).
+130 interrupted (Ctrl+C stops in order and keeps what was measured, a second one waits for nothing more).
 )";
 }
 

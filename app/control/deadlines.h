@@ -17,6 +17,7 @@ struct RunDeadlines {
   int senders_stop = 1'500;  // from stop to the senders' end
   int stop_margin = 3'000;   // beyond limits.drain_s: from a person's stop to SIGTERM
   int drain_margin = 5'000;  // beyond queue.retention_s (limits.drain_s if longer): from the senders' end to that of broker and receivers
+  int hurry = 1'000;         // the same, when a person stops for the second time
   int bye = 20'000;          // from bye to the process's end, logs written
   int standstill = 60'000;   // at least two periods of the plan: from the last message that was sent or received to giving up
   int salvage = 60'000;      // for reading back what a killed worker has left

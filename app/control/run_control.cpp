@@ -25,6 +25,7 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
+    if (hurried) return kill_all();
     if (drains()) return give_up_drain();
     if (step != Step::none && step < Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
   });
@@ -87,7 +88,7 @@ void RunControl::start_all() {
 
 void RunControl::start(Role role) {
   if (!can_start(role)) return;
-  if (d->of(role).awaits_restart()) {
+  if (d->state == RunState::running && d->of(role).awaits_restart()) {
     make_fault({FaultKind::restart, role});
   } else {
     d->start(role);

@@ -15,7 +15,7 @@ void RunControl::Private::stop_one(Role role) {
 }
 
 void RunControl::Private::stop_by_user() {
-  if (run.stopped_by_user) return kill_all();
+  if (run.stopped_by_user) return hurry();
   run.stopped_by_user = true;
   if (!since_stop.isValid()) since_stop.start();
   if (state == RunState::preparing) {
@@ -25,6 +25,19 @@ void RunControl::Private::stop_by_user() {
   } else {
     enter(step);  // the same step again, now with a person's deadlines
   }
+}
+
+/// Whoever stops again does not want to wait: what everybody knows by now is asked for, and who does not say it at once is killed.
+void RunControl::Private::hurry() {
+  if (hurried) return kill_all();
+  hurried = true;
+  if (step != Step::byes) enter(Step::byes);
+  if (step == Step::byes) step_timer.start(options.deadlines.hurry);
+}
+
+/// Behind a stop it answers the first bye when it has drained.
+void RunControl::Private::hurry_broker() {
+  if (hurried && of(Role::broker).alive()) of(Role::broker).watch->send({{"type", "bye"}});
 }
 
 void RunControl::Private::kill_all() {
@@ -140,7 +153,7 @@ void RunControl::Private::advance() {
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (drains() && may_come_back(Role::broker)) return;
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
-  if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) say_bye(Role::broker);
+  if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) say_bye(Role::broker), hurry_broker();
   if ((step == Step::byes || step == Step::terminate) && !any_left()) bring_back();
 }
 
@@ -182,9 +195,8 @@ void RunControl::Private::on_killed(Role role) {
   member.status.may_be_back = true;
   member.status.paused = false;
   set_status(role, ProcessState::died);
-  if (!drains()) return;
-  wait_for_drain();
-  advance();
+  if (drains()) wait_for_drain();
+  advance();  // N2NQ may have ended by now, if the deadline for those that are gone is short
 }
 
 /// When a run ends, what stands still goes on, and what was planned for later is not done any more.

@@ -153,6 +153,7 @@ void RunControl::Private::relaunch(Role role) {
     nlohmann::json configure = configure_of(role, watch->launcher());
     if (role == Role::broker) {
       configure["listen"]["port"] = broker_port;  // where its services look for it
+      configure["takes_over"] = true;
     } else if (before && !before->staging_file.empty()) {
       configure["continue"] = before->staging_file;
     }

@@ -61,6 +61,7 @@ bool RunControl::Private::begin_run() {
     return false;
   }
   run = RunRecord();
+  hurried = false;
   run.settings = wanted;
   run.started = QDateTime::currentDateTime();
   QString error;

@@ -104,6 +104,8 @@ struct RunControl::Private {
   // Ending
   void stop_one(Role role);
   void stop_by_user();
+  void hurry();
+  void hurry_broker();
   void kill_all();
   void end_because(const QString& trouble);
   void enter(Step step);
@@ -169,6 +171,7 @@ struct RunControl::Private {
   QElapsedTimer since_broker_now;
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
+  bool hurried = false;  // a person has stopped it twice
   QTimer pull_timer, connect_timer, step_timer;
   bool connect_waits = false;  // the connect timer, for a person
   std::uint64_t stats_id = 0, recovery_round = 0;

@@ -54,14 +54,9 @@ void TestFaults::a_group_is_killed_and_started_again() {
   QVERIFY(wait_for_messages(bench));
   QCOMPARE(bench.run().events().size(), std::size_t{1});
   QVERIFY(bench.run().events().front().what.contains(QStringLiteral("killed and started again")));
-  const auto* heading = bench.find<QLabel>(QStringLiteral("stages_heading"));
-  const QString add_up = QStringLiteral("they add up");
-  if (role == "receivers") QVERIFY(BenchWindow::wait_for([&] { return heading->text().contains(QStringLiteral(" deliveries")); }));
   QVERIFY2(!bench.window().findChild<ui::StatusStrip*>()->text().contains(QStringLiteral("clean so far")), "it cannot become clean");
   QVERIFY(stop_and_wait(bench));
-  QCOMPARE(heading->text().contains(add_up), role == "senders");
-  QCOMPARE(bench.find<ui::StageBar>(QStringLiteral("stage_bar"))->accessibleDescription().contains(QStringLiteral("do not add up")),
-           role == "receivers");
+  QCOMPARE(bench.run().figures().stage_tails.in_queue.count, bench.run().figures().latency.count);
   QVERIFY2(bench.run().outcome().verdict == app::Verdict::degraded, qPrintable(reasons(bench)));
   QCOMPARE(bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"))->value(QStringLiteral("lost")), QStringLiteral("0"));
 }
@@ -99,6 +94,11 @@ void TestFaults::nothing_suggests_going_on_when_the_run_is_over() {
   QCOMPARE(bench.find<QWidget>(QStringLiteral("notice_receivers"))->findChild<QLabel*>(QStringLiteral("notice_text"))->text(), QStringLiteral("✕ Killed on purpose"));
   const QString status = bench.window().findChild<ui::StatusStrip*>()->text();
   QVERIFY2(status.contains(QStringLiteral("still queued ")), qPrintable(status));
+  // Its button begins a run of its own, as every card's does.
+  QVERIFY(bench.click(QStringLiteral("button_receivers")));
+  QVERIFY(bench.wait_for_state(app::RunState::preparing));
+  QVERIFY(BenchWindow::wait_for([&] { return light(bench, "light_receivers").startsWith(QStringLiteral("waiting")); }));
+  QVERIFY(stop_and_wait(bench));
 }
 
 void TestFaults::n2nq_is_paused_and_resumed() {

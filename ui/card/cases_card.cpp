@@ -214,7 +214,7 @@ QWidget* CasesCard::make_progress() {
   left_->setObjectName(QStringLiteral("cases_left"));
   row->addLayout(texts, 1);
   pause_ = make_button("button_cases_pause", QStringLiteral("Pause"), QStringLiteral("Ends the run in progress as planned, and begins no other"));
-  stop_ = make_button("button_cases_stop", QStringLiteral("Stop"), QStringLiteral("Stops the run in progress in order; it counts as not run. Once more kills at once"));
+  stop_ = make_button("button_cases_stop", QStringLiteral("Stop"), QStringLiteral("Stops the run in progress in order; it counts as not run. Once more waits for nothing"));
   resume_ = make_button("button_cases_resume", QStringLiteral("Resume"), QString());
   for (QPushButton* button : {pause_, stop_, resume_}) row->addWidget(button);
   box->addLayout(row);

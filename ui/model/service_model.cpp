@@ -15,6 +15,20 @@ int steady_decimals(double largest_shown, int present, const TimeScale& unit) {
   return unit.factor < 1 || largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
 }
 
+constexpr double rate_without_decimals = 1000;
+constexpr std::int64_t counted_out = 100'000;
+
+// As many digits as a column has room for; the tooltip has all of them.
+QString cell_count(std::int64_t count) {
+  if (count < counted_out || count >= 1'000'000) return count_short(count);
+  return QString::number(count / 1000) + QChar(0x202F) + u'k';
+}
+
+// As wide as any count up to this one.
+QString widest_count(std::int64_t count) {
+  return count_text(std::min(count, counted_out - 1));
+}
+
 // Unlike ==, takes two unknown figures for the same.
 bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
@@ -213,7 +227,7 @@ QString ServiceModel::widest_text(int column) const {
     case Kind::rate:
       return QStringLiteral("888.8");
     case Kind::packets:
-      if (role_ == app::Role::senders && planned_) return count_text(*planned_) + QStringLiteral(" / ") + count_short(*planned_);
+      if (role_ == app::Role::senders && planned_) return widest_count(*planned_) + QStringLiteral(" / ") + cell_count(*planned_);
       return count_text(88888);
     case Kind::count:
       return count_text(8888);
@@ -237,15 +251,15 @@ QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
     case Kind::time:
       return fixed_text(row.times_us[column.slot] * units_[column.slot].factor, decimals_[column.slot]);
     case Kind::rate:
-      return fixed_text(row.rate_per_s, 1);
+      return fixed_text(row.rate_per_s, row.rate_per_s < rate_without_decimals ? 1 : 0);
     case Kind::packets: {
       if (row.packets < 0) return dash();
-      const QString packets = count_text(row.packets);
-      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_short(*planned_) : packets;
+      const QString packets = cell_count(row.packets);
+      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + cell_count(*planned_) : packets;
     }
     case Kind::count: {
       const std::int64_t count = row.counts[static_cast<std::size_t>(column.slot)];
-      return count < 0 ? dash() : count_text(count);
+      return count < 0 ? dash() : cell_count(count);
     }
     default:
       return {};
@@ -253,7 +267,23 @@ QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
 }
 
 QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
-  if (column.kind != Kind::time) return shown(row, column);
+  switch (column.kind) {
+    case Kind::packets: {
+      if (row.packets < 0) return dash();
+      const QString packets = count_text(row.packets);
+      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_text(*planned_) : packets;
+    }
+    case Kind::count: {
+      const std::int64_t count = row.counts[static_cast<std::size_t>(column.slot)];
+      return count < 0 ? dash() : count_text(count);
+    }
+    case Kind::rate:
+      return fixed_text(row.rate_per_s, 1);
+    case Kind::time:
+      break;
+    default:
+      return shown(row, column);
+  }
   const double value_us = row.times_us[column.slot];
   return std::isnan(value_us) ? dash() : fixed_text(value_us, 3) + QStringLiteral(" µs");
 }

@@ -46,7 +46,7 @@ constexpr const char* page = R"(
 <p class="head">Keys</p>
 <table width="100%" cellspacing="0">
 <tr><td width="150">F5</td><td>start all</td></tr>
-<tr><td width="150">Shift+F5</td><td>stop; once more: at once</td></tr>
+<tr><td width="150">Shift+F5</td><td>stop; once more: without waiting</td></tr>
 <tr><td width="150">Ctrl+L</td><td>log of the selected service; Enter in a table does the same</td></tr>
 <tr><td width="150">Ctrl+Shift+S</td><td>save the settings as a preset</td></tr>
 <tr><td width="150">Ctrl+1, Ctrl+2, …</td><td>pages, from the left</td></tr>

@@ -123,7 +123,7 @@ void RunBar::refresh() {
   const Tokens& t = theme_.tokens();
   start_->setIcon(theme_.icon(Glyph::play, on || !actions_.hold().isEmpty() ? t.text : t.on_primary));
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
-  stop_->setToolTip(ending ? QStringLiteral("Ends everything at once, without waiting for what is still queued or written elsewhere (Shift+F5)")
+  stop_->setToolTip(ending ? QStringLiteral("Ends now, without waiting for what is still queued: who does not say within a second what it knows is killed; once more kills at once (Shift+F5)")
                            : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));
   const app::Settings& settings = actions_.shown_settings();
   const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};

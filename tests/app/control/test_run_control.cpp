@@ -258,7 +258,7 @@ TEST_F(RunControlTest, stopping_right_behind_the_start_leaves_nothing) {
   expect_over(Verdict::stopped);
 }
 
-TEST_F(RunControlTest, a_second_stop_kills_at_once) {
+TEST_F(RunControlTest, a_second_stop_asks_once_more_and_a_third_kills_at_once) {
   host.behaviour[Role::senders].runs_on = true;
   for (const Role role : all_roles) host.behaviour[role].refuses_to_end = true;
   make();
@@ -268,7 +268,22 @@ TEST_F(RunControlTest, a_second_stop_kills_at_once) {
   EXPECT_EQ(control->state(), RunState::ending);
   EXPECT_EQ(host.alive, 3);
   control->stop_all();
+  EXPECT_EQ(host.alive, 3);
+  control->stop_all();
   EXPECT_EQ(host.alive, 0);
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("killed by the user"), std::string::npos);
+}
+
+TEST_F(RunControlTest, whoever_does_not_answer_behind_a_second_stop_is_killed) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].refuses_to_end = true;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  control->stop_all();
+  control->stop_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("killed by the user"), std::string::npos);
