@@ -120,6 +120,10 @@ std::optional<int64_t> Connection::host_silent_ns() const {
   return state_ == State::open ? net::host_silent_ns(fd_.get()) : std::nullopt;
 }
 
+bool Connection::peer_has_closed() const {
+  return state_ == State::open && net::has_closed(fd_.get());
+}
+
 void Connection::discard_input(size_t bytes_max) {
   discarding_ = true;
   discard_bytes_left_ = bytes_max;

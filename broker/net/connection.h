@@ -116,6 +116,8 @@ class Connection : private Watcher, private FramePlaces::Waiter {
   }
   /// See liveness.h.
   std::optional<int64_t> host_silent_ns() const;
+  /// What it sent may wait to be read still; a write would make the kernel throw that away.
+  bool peer_has_closed() const;
 
   /// From now on what comes in is thrown away unread, until the other end closes or more than `bytes_max` came (on_closed). For a last word
   /// that the other end is to read: closing with unread bytes would reset the connection and could destroy it on the way.

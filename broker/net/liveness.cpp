@@ -18,6 +18,12 @@ std::optional<int64_t> host_silent_ns(int fd) {
   return std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv) * ns_per_ms;
 }
 
+bool has_closed(int fd) {
+  tcp_info info{};
+  socklen_t bytes = sizeof info;
+  return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 && info.tcpi_state == TCP_CLOSE_WAIT;
+}
+
 Silence judge_silence(std::optional<int64_t> silent_ns, std::optional<int64_t> host_silent_ns, int64_t heartbeat_ns) {
   const int64_t host_ns = host_silent_ns.value_or(0);
   if (!silent_ns) return host_ns > heartbeat_ns ? Silence::link : Silence::none;

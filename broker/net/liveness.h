@@ -20,6 +20,9 @@ enum class Silence {
 /// of another kind than TCP ends with its host.
 std::optional<int64_t> host_silent_ns(int fd);
 
+/// The other end has closed its side: nothing new comes, but what it sent before may wait to be read. False where a socket cannot tell.
+bool has_closed(int fd);
+
 /// `silent_ns`: since the last complete frame, or since reading went on; none while nobody reads: then only the host is judged.
 /// Both ends say something at least every third of `heartbeat_ns`, so that the host of a live end is heard that often.
 Silence judge_silence(std::optional<int64_t> silent_ns, std::optional<int64_t> host_silent_ns, int64_t heartbeat_ns);

@@ -31,7 +31,8 @@ void get_files_for(const Options& options) {
   std::string text = "limits.sessions_max is " + std::to_string(options.limits.sessions_max) + ", which needs " + std::to_string(needed) +
                      " open files; this system allows " + std::to_string(allowed) + ": ";
   if (sessions > services) text += "set limits.sessions_max to at most " + std::to_string(sessions) + ", or ";
-  throw net::SectionError("limits.sessions_max", text + "raise the hard limit for open files (ulimit -Hn, nofile in /etc/security/limits.conf)");
+  throw net::SectionError("limits.sessions_max",
+                          text + "raise the hard limit for open files (ulimit -Hn, nofile in /etc/security/limits.conf)");
 }
 
 uint64_t random_epoch() {

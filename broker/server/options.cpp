@@ -104,6 +104,7 @@ Options parse_options(const json& configure) {
     throw SectionError("token", "the token is empty, and " + options.listen.address() +
                                     " can be reached from other hosts: give 64 hex digits, or listen on 127.0.0.1");
   }
+  options.takes_over = top.flag("takes_over");
   read_expect(top.section("expect"), options.queue);
   if (top.find("queue")) read_queue(top.section("queue"), options.queue);
   if (top.find("limits")) read_limits(top.section("limits"), options.limits);

@@ -33,6 +33,7 @@ struct Options {
   wire::Token token{};
   bool token_required = false;
   net::SocketAddress listen;
+  bool takes_over = false;                     // for one that died: its services are expected back
   bool listen_unix = false;                    // also on a Unix-domain socket, for services of this host
   Io io = Io::epoll;                           // io_uring: receivers' writes of a wake-up go to the kernel together (SendRing)
   int64_t spin_us = limits::spin_us.standard;  // EventLoop::set_spin()

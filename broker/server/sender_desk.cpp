@@ -18,6 +18,9 @@ constexpr int64_t tell_after_ns = 15 * net::ns_per_ms;
 constexpr size_t refused_untold_max = 1000;
 constexpr size_t faults_max = 100;
 
+/// Senders that lost their broker look for it at least so often.
+constexpr int64_t reconnect_pause_ns = 1'000'000'000;
+
 /// From this sender, not beyond the next index, and the fields that the broker fills in are as a sender has to leave them.
 bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
   return wire::record_sender(record) == number && wire::record_index(record) <= next_index && wire::record_taken_in_ns(record) == 0 &&
@@ -33,12 +36,18 @@ SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queu
       frame_places_(frame_places),
       log_(log),
       accounts_(options.queue.senders),
-      tell_timer_(loop, [this] { tell_all(); }) {}
+      tell_timer_(loop, [this] { tell_all(); }) {
+  if (!options_.takes_over) return;
+  for (Account& account : accounts_) {
+    account.known = true;
+    account.gone_since_ns = net::now_ns() + reconnect_pause_ns;
+  }
+}
 
 uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
   Account& account = accounts_[hello.number - 1];
   account.session = &session;
-  account.known = true;
+  account.known = account.joined = true;
   ++connected_;
   set_ended(account, false);
   if (account.lapsed && lapsed_refused_)
@@ -93,7 +102,7 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     return;
   }
   const size_t memory_bytes = queue_.bytes_held() + frame_places_.bytes_taken();
-  if (right && !held_back() && memory_bytes >= options_.limits.memory_bytes) hold_back(Hold::memory);
+  if (right && !held_back() && !ending_ && memory_bytes >= options_.limits.memory_bytes) hold_back(Hold::memory);
 }
 
 void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {
@@ -169,7 +178,11 @@ void SenderDesk::check_gone(int64_t now_ns) {
     const bool gone = account.known && !account.session && !account.ended;
     if (!gone || now_ns - account.gone_since_ns < deadline_ns) continue;
     set_ended(account, true);
-    account.lapsed = true;
+    account.lapsed = any_lapsed_ = true;
+    if (!account.joined) {  // it may have ended at the broker before, and whether it has is known to whoever started this one
+      log_.write(service_name(wire::Role::sender, number) + " did not come back; it counts as ended");
+      continue;
+    }
     note_fault(service_name(wire::Role::sender, number) + " was gone for " + std::to_string(options_.limits.reconnect_deadline_ms) +
                " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages");
   }

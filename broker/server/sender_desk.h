@@ -30,7 +30,8 @@ class SenderDesk {
  public:
   struct Account {
     Session* session = nullptr;  // while serving
-    bool known = false;          // was connected at least once
+    bool known = false;          // was connected at least once, to this broker or, as far as it knows, to the one before
+    bool joined = false;         // to this one
     bool ended = false;
     bool lapsed = false;  // counted as ended without END
     uint64_t next_index = 0;
@@ -53,7 +54,7 @@ class SenderDesk {
   const Account& account(uint32_t number) const { return accounts_[number - 1]; }
   uint32_t connected() const { return connected_; }
   /// Every expected sender has ended, and there was something to end: a run in which nothing was published is not over.
-  bool all_ended() const { return ended_ == accounts_.size() && accepted_ > 0; }
+  bool all_ended() const { return ended_ == accounts_.size() && (accepted_ > 0 || any_lapsed_); }
   uint64_t accepted() const { return accepted_; }
   uint64_t refused() const { return refused_; }
 
@@ -102,6 +103,7 @@ class SenderDesk {
   uint64_t accepted_ = 0;
   uint64_t refused_ = 0;
   bool ending_ = false;
+  bool any_lapsed_ = false;
   bool lapsed_refused_ = false;
   Hold hold_ = Hold::none;
   int64_t held_since_ns_ = 0;

@@ -298,7 +298,7 @@ void Server::after_wake_up() {
 
 /// At once, so that no more than one place is beyond the budget.
 void Server::on_place_taken() {
-  if (!books_closed_ && memory_bytes() >= options_.limits.memory_bytes) senders_.hold_back(Hold::memory);
+  if (!books_closed_ && !stopping_ && memory_bytes() >= options_.limits.memory_bytes) senders_.hold_back(Hold::memory);
 }
 
 void Server::balance() {
@@ -307,7 +307,7 @@ void Server::balance() {
   Hold hold = Hold::none;
   if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
   if (memory_bytes() >= bytes_max) hold = Hold::memory;
-  senders_.hold_back(books_closed_ ? Hold::none : hold);
+  senders_.hold_back(books_closed_ || stopping_ ? Hold::none : hold);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }
 
@@ -379,6 +379,8 @@ void Server::keep_house() {
 void Server::stop() {
   if (std::exchange(stopping_, true)) return;
   log_.write("stop: draining for at most " + std::to_string(options_.limits.drain_ms) + " ms");
+  // Theirs is read and refused, so that they come to their END and know what became of it.
+  waits_for_senders_ = senders_.held_back();
   senders_.refuse_new();
   if (state_ == State::ended) return;
   set_state(State::ending);
@@ -393,6 +395,7 @@ void Server::look_for_end() {
     if (!ending) return;
     if (state_ == State::running) set_state(State::ending);
     if (!queue_->drained() || receivers_.connected() > 0) return;
+    if (waits_for_senders_ && senders_.connected() > 0) return;
     if (!stopping_) {
       set_state(State::ended);
       return;

@@ -108,6 +108,7 @@ class Server : private Session::Owner {
 
   State state_ = State::waiting;
   bool stopping_ = false;
+  bool waits_for_senders_ = false;  // that were held back when it was stopped
   bool books_closed_ = false;
   size_t memory_bytes_max_ = 0;
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name

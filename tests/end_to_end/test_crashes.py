@@ -152,6 +152,56 @@ class Crashes(BenchCase):
                 self.assertEqual(len(summary["events"]), 2, summary["events"])  # nothing was mended by itself before
                 self.assertFalse(any("not done" in reason or "given up" in reason for reason in summary["reasons"]), summary["reasons"])
 
+    def test_what_lies_unread_when_n2nq_has_ended_waits_longer_than_any_heartbeat(self):
+        summary, _ = self.summary_of("quick", *self.settings(
+            senders__amount=2, receivers__amount=2, senders__messages=50, senders__delay_ms=20, queue__retention_s=30, limits__heartbeat_s=1),
+            "--fault", "stop-reading:R001@0.4", "--fault", "normal:R001@6")
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["delivered"], total["lost"]), (200, 0), summary["reasons"])
+        self.assertFalse(any("not done" in reason for reason in summary["reasons"]), summary["reasons"])
+
+    def test_receivers_restarted_behind_a_restart_of_n2nq_know_which_of_them_had_it_first(self):
+        summary, folder = self.summary_of("quick", *self.settings(
+            senders__amount=1, receivers__amount=3, senders__messages=3000, senders__delay_ms=0.2, queue__mode="load-balancer"),
+            "--fault", "restart:broker@0.1", "--fault", "restart:receivers@0.3", expect_exit=None)
+        self.assertFalse(any("out of order" in reason for reason in summary["reasons"]), summary["reasons"])
+        self.assertEqual(verify(folder).differences, [])
+
+    def test_killed_senders_have_attempted_what_n2nq_accepted(self):
+        for mode in ("broadcaster", "load-balancer"):
+            summary, folder = self.summary_of("quick", *self.settings(
+                senders__amount=3, receivers__amount=2, senders__messages=20_000, senders__delay_ms=0, queue__mode=mode,
+                limits__reconnect_deadline_s=0.1), "--fault", "kill:senders@0.05", out=mode)
+            total = summary["ledger"]["total"]
+            self.assertGreaterEqual(total["attempted"], total["accepted"])
+            self.assertEqual((total["unexplained"], total["lost"], summary["ledger"]["balanced"]), (0, 0, True), summary["reasons"])
+            self.assertEqual(verify(folder).differences, [])
+
+    def test_senders_that_are_dead_for_good_hold_up_no_n2nq_that_is_started_again(self):
+        for first in ("kill:senders@0.4", "kill:senders@0.001"):
+            summary, folder = self.summary_of("quick", *self.settings(
+                senders__amount=2, receivers__amount=2, senders__messages=100, senders__delay_ms=20, limits__reconnect_deadline_s=0.5),
+                "--fault", first, "--fault", "restart:broker@0.8", out=first.replace(":", "-"))
+            total = summary["ledger"]["total"]
+            self.assertEqual((total["lost"], total["unexplained"]), (0, 0), summary["reasons"])
+            self.assertFalse(any("nothing was sent or received" in reason for reason in summary["reasons"]), summary["reasons"])
+            self.assertEqual(verify(folder).differences, [])
+
+    def test_a_second_stop_asks_for_what_is_known_by_then(self):
+        process = self.start("quick", *self.settings(
+            senders__amount=2, receivers__amount=2, senders__messages=40, senders__delay_ms=10, queue__mode="load-balancer", queue__retention_s=60,
+            queue__responses="true"), "--fault", "stop-reading:R001@0.1")
+        log = self.folder / "run" / "broker.log"
+        self.wait_for("the senders' end", lambda: log.exists() and log.read_text().count("left: ended, 40 messages accepted") == 2)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # a person's
+        process.communicate(timeout=60)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["accepted"], total["lost_before_queue"], total["lost"], total["unexplained"]), (80, 0, 0, 0), summary["reasons"])
+        self.assertGreater(total["still_queued"], 0)
+
     def test_a_stop_while_receivers_connect_is_a_stop(self):
         for delay_ms in (100, 180, 230, 300, 350, 450):
             with self.subTest(delay_ms):

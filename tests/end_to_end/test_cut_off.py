@@ -52,6 +52,16 @@ class CutOff(BenchCase):
                         self.assertEqual(ledger["total"]["lost"], 0, reasons)
                         self.assertEqual(run.summary["verdict"], "degraded", reasons)
 
+    def test_when_all_are_cut_off_it_is_said_and_breaks_nothing(self):
+        folder = self.run_bench("quick", *(word for pair in (
+            "senders.amount=4", "receivers.amount=2", "senders.messages=200", "senders.delay_ms=10", "senders.size_bytes=20000",
+            "limits.pending_mib=1", "queue.responses=true") for word in ("--set", pair)),
+            "--fault", "stop-reading:R001@0.5", "--fault", "stop-reading:R002@0.5")
+        summary = RunFolder(folder).summary
+        total = summary["ledger"]["total"]
+        self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
+        self.assertEqual((total["delivered"] + total["cut_off"], total["lost"]), (2 * total["accepted"], 0), summary["reasons"])
+
     def test_what_was_lost_before_stays_lost_when_the_group_dies_after_it(self):
         run, told = self.run_with("stop-reading:R001@0.5", "disconnect:R001@0.7", "normal:R001@0.75", STOPS_READING, "kill:receivers@2.95")
         first, last = self.on_connections(run.receivers[1])

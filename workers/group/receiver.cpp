@@ -112,8 +112,8 @@ void Receiver::count_answer(std::uint64_t index, std::uint16_t flags) {
   if (flags & measure::line_refused) counts_of(index).answered_negatively.add();
 }
 
-std::uint16_t Receiver::count(const Delivery& delivery) {
-  const std::uint16_t flags = check(delivery);
+std::uint16_t Receiver::count(const Delivery& delivery, std::optional<std::uint16_t> logged) {
+  const std::uint16_t flags = check(delivery, logged);
   if ((flags & (measure::line_unexpected | measure::line_bad_checksum)) != 0) return flags;
   const bool is_alike = same_stamps(alike_.first, delivery) && is_warm_up(alike_.first.index) == is_warm_up(delivery.index);
   if (alike_.count > 0 && !is_alike) on_deliveries_done();
@@ -152,13 +152,28 @@ void Receiver::replay(const Record& record) {
   delivery.attempt = record.attempt;
   delivery.checksum_ok = (record.flags & measure::line_bad_checksum) == 0;
   delivery.asked_for = (record.flags & measure::line_unasked) == 0;
-  count(delivery);
+  count(delivery, record.flags);
   count_answer(delivery.index, record.flags);
   on_deliveries_done();
 }
 
+/// `logged`: the flags of the line that it is read back from.
+DeliveredSets::Finding Receiver::find(const Delivery& delivery, std::optional<std::uint16_t> logged) {
+  const bool redelivered = (delivery.flags & wire::flag_redelivered) != 0;
+  const bool announced = redelivered || (delivery.flags & wire::flag_newly_matched) != 0;
+  if (shared_.balanced == nullptr) return delivered_.add(delivery.sender, delivery.index, announced);
+  const auto add = [&] { return shared_.balanced->add(place_, delivery.sender, delivery.index, announced, redelivered); };
+  if (!logged) return add();
+  // Which receiver had it first is not seen from logs that are read one after the other, but it was known when they were written.
+  const bool duplicate = (*logged & measure::line_duplicate) != 0;
+  if (!duplicate) add();
+  return {.duplicate = duplicate,
+          .inverted = (*logged & measure::line_out_of_order) != 0,
+          .overtaken = (*logged & measure::line_overtaken) != 0};
+}
+
 /// Counts what is remarkable about a delivery and says it as flags of its log line.
-std::uint16_t Receiver::check(const Delivery& delivery) {
+std::uint16_t Receiver::check(const Delivery& delivery, std::optional<std::uint16_t> logged) {
   static_assert(int{wire::flag_warm_up} == measure::line_warm_up && int{wire::flag_redelivered} == measure::line_redelivered &&
                 int{wire::flag_newly_matched} == measure::line_newly_matched);
   auto flags = static_cast<unsigned>(delivery.flags & (wire::flag_warm_up | wire::flag_redelivered | wire::flag_newly_matched));
@@ -174,15 +189,13 @@ std::uint16_t Receiver::check(const Delivery& delivery) {
   }
   DeliveryCounts& counts = counts_of(delivery.index);
   const bool redelivered = (delivery.flags & wire::flag_redelivered) != 0;
-  const bool announced = redelivered || (delivery.flags & wire::flag_newly_matched) != 0;
-  const DeliveredSets::Finding finding = shared_.balanced != nullptr
-                                             ? shared_.balanced->add(place_, delivery.sender, delivery.index, announced, redelivered)
-                                             : delivered_.add(delivery.sender, delivery.index, announced);
+  const DeliveredSets::Finding finding = find(delivery, logged);
   if (redelivered) counts.redelivered.add();
   if (finding.duplicate) {
     counts.duplicated.add();
     if (!redelivered && !finding.overtaken) counts.duplicated_unflagged.add();
     flags |= measure::line_duplicate;
+    if (finding.overtaken) flags |= measure::line_overtaken;
   } else if (!skipped_sets_.empty()) {
     take_off_skipped(delivery.sender, delivery.index);
   }

@@ -71,9 +71,10 @@ class Receiver : public Service {
   void take_off_skipped(std::uint32_t sender, std::uint64_t index);
   bool is_warm_up(std::uint64_t index) const { return index < shared_.warmup_messages; }
   DeliveryCounts& counts_of(std::uint64_t index) { return is_warm_up(index) ? warm_up_ : measured_; }
-  std::uint16_t check(const Delivery& delivery);
+  std::uint16_t check(const Delivery& delivery, std::optional<std::uint16_t> logged);
+  DeliveredSets::Finding find(const Delivery& delivery, std::optional<std::uint16_t> logged);
   /// Counts and measures a delivery; returns the flags of its log line.
-  std::uint16_t count(const Delivery& delivery);
+  std::uint16_t count(const Delivery& delivery, std::optional<std::uint16_t> logged = std::nullopt);
   std::uint16_t answer_to(const Delivery& delivery) const;
   void count_answer(std::uint64_t index, std::uint16_t flags);
   void note(const Delivery& delivery, std::uint16_t flags);

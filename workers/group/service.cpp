@@ -124,6 +124,11 @@ void Service::on_closed(const std::string& reason, Closed closed) {
     close();
     return set_state(ServiceState::ended);
   }
+  if (closed == Closed::cut_off) {  // what it was too slow for is told by N2NQ; the others go on
+    close();
+    fault(reason);
+    return set_state(ServiceState::ended);
+  }
   if (closed != Closed::for_now) return fail(reason);
   const std::int64_t now = net::now_ns();
   if (!incarnation_) return retry_.arm(now + first_retry_ns);

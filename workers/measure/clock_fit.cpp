@@ -113,8 +113,8 @@ void ClockFit::cut(double seconds, double bound_ns, double sign) {
     if (room_from >= 0) cut_corners_.push_back(from);
     if ((room_from >= 0) == (room_to >= 0)) continue;
     const double part = room_from / (room_from - room_to);
-    cut_corners_.push_back({from.ahead_ns + part * (to.ahead_ns - from.ahead_ns),
-                            from.pace_ns_per_s + part * (to.pace_ns_per_s - from.pace_ns_per_s)});
+    cut_corners_.push_back(
+        {from.ahead_ns + part * (to.ahead_ns - from.ahead_ns), from.pace_ns_per_s + part * (to.pace_ns_per_s - from.pace_ns_per_s)});
   }
   corners_.swap(cut_corners_);
 }

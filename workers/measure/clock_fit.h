@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What probes say about another clock: how far it is ahead, how fast that changes, and how wrong this can be at most.
 //
-// Each probe proves two things, whatever the network did: when it left, the other clock was at most t2 - t1 ahead, and when the answer came,
-// at least t3 - t4. Kept are those of the last half a minute; every straight line that contradicts none of them may be the truth. The estimate
-// goes through their middle, and the bound is how far the outermost one is away. So a probe that was held up proves little and moves nothing,
-// and a path that is slower in one direction shifts the estimate by no more than the bound. What is relied on: both clocks run evenly, but
-// for half a millionth, and differ in pace by at most 500 millionths. Where that does not hold the lines contradict: then older probes are
-// dropped, and where the newest contradicts even those of the last second the clock has stepped.
+// Each probe proves two things, whatever the network did: when it left, the other clock was at most t2 - t1 ahead, and when the answer
+// came, at least t3 - t4. Kept are those of the last half a minute; every straight line that contradicts none of them may be the truth. The
+// estimate goes through their middle, and the bound is how far the outermost one is away. So a probe that was held up proves little and
+// moves nothing, and a path that is slower in one direction shifts the estimate by no more than the bound. What is relied on: both clocks
+// run evenly, but for half a millionth, and differ in pace by at most 500 millionths. Where that does not hold the lines contradict: then
+// older probes are dropped, and where the newest contradicts even those of the last second the clock has stepped.
 //
 // Pure: no I/O, and time only as it stands in the probes. Allocates in its constructor only.
 #pragma once

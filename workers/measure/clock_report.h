@@ -11,7 +11,8 @@
 
 namespace n2nq::measure {
 
-/// A time in which the estimate was not right, because one of the clocks had jumped: from the last probe that fitted, by the broker's clock.
+/// A time in which the estimate was not right, because one of the clocks had jumped: from the last probe that fitted, by the broker's
+/// clock.
 struct ClockSpan {
   std::int64_t from_broker_ns = 0, to_broker_ns = 0;
   std::int64_t jump_ns = 0;  // of the broker's clock against this one
@@ -20,9 +21,9 @@ struct ClockSpan {
 struct ClockReport {
   static constexpr std::size_t spans_max = 20;
 
-  ClockLine line;     // the broker's clock over this process's: in force from now on
-  ClockBound bound;   // of the line now
-  ClockBound worst;   // the largest of all lines while they were in force, since traffic began; not in the spans
+  ClockLine line;    // the broker's clock over this process's: in force from now on
+  ClockBound bound;  // of the line now
+  ClockBound worst;  // the largest of all lines while they were in force, since traffic began; not in the spans
   std::int64_t round_trip_min_ns = 0;
   std::uint64_t probes = 0;  // answered so far
   std::uint64_t jumps = 0;

@@ -8,8 +8,9 @@ namespace n2nq::measure {
 
 namespace {
 
-constexpr std::string_view flag_words[] = {"warm-up",  "redelivered",  "newly-matched", "duplicate", "out-of-order", "unexpected",
-                                           "negative", "bad-checksum", "unasked",       "confirmed", "refused",      "reconnected"};
+constexpr std::string_view flag_words[] = {"warm-up",    "redelivered", "newly-matched", "duplicate", "out-of-order",
+                                           "unexpected", "negative",    "bad-checksum",  "unasked",   "confirmed",
+                                           "refused",    "reconnected", "overtaken"};
 
 class LineWriter {
  public:

@@ -27,6 +27,7 @@ enum LineFlag : std::uint16_t {
   line_confirmed = 1 << 9,      // "confirmed": with responses, this receiver's answer
   line_refused = 1 << 10,       // "refused": the same, a negative answer
   line_reconnected = 1 << 11,   // "reconnected": the first of another connection than the one before
+  line_overtaken = 1 << 12,     // "overtaken": a duplicate that another receiver's, said to be redelivered, came before
 };
 
 struct SentLine {

@@ -29,6 +29,8 @@ Closed closed_by(wire::ErrorCode code) {
       return Closed::for_now;
     case wire::ErrorCode::ending:
       return Closed::ending;
+    case wire::ErrorCode::too_slow:
+      return Closed::cut_off;
     default:
       return Closed::for_good;
   }
@@ -266,6 +268,7 @@ void N2nqClient::tick(std::int64_t now_ns) {
     return;
   }
   if (state_ != State::open || heartbeat_ns_ == 0) return;
+  if (!reading_ && connection_->peer_has_closed()) return;  // what N2NQ had sent before it ended waits until this service reads again
   if (const std::string reason = silence(now_ns); !reason.empty()) return fail(reason, Closed::for_now);
   if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late
     wire::encode_heartbeat(out_.bytes());

@@ -78,6 +78,7 @@ enum class Closed {
   for_now,   // a new open() makes sense
   for_good,  // it would end the same way
   ending,    // for good, because the system ends
+  cut_off,   // for good, because the service was too slow for the system
 };
 
 /// What a client tells the service it belongs to.

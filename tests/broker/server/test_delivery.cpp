@@ -58,7 +58,7 @@ TEST(Delivery, BroadcasterGivesEverybodyEverythingAndTheBooksSaySo) {
   EXPECT_EQ(bye["messages_accepted"], 1000);
   EXPECT_EQ(bye["messages_refused"], 0);
   EXPECT_EQ(bye["deliveries"], 4000);
-  EXPECT_EQ(bye["senders"][4], json({{"number", 5}, {"accepted", 200}, {"refused", 0}, {"ended", true}}));
+  EXPECT_EQ(bye["senders"][4], json({{"number", 5}, {"accepted", 200}, {"refused", 0}, {"next_index", 200}, {"ended", true}}));
   EXPECT_EQ(bye["receivers"][3]["handed_over"], 1000);
   EXPECT_EQ(bye["receivers"][3]["ended"], true);
   EXPECT_EQ(bye["faults"], json::array());

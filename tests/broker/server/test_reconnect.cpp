@@ -67,6 +67,18 @@ TEST(Reconnect, SendersThatStayAwayAreNamedAndManyOfThemCounted) {
   EXPECT_NE(faults[100].get<std::string>().find("and 20 more times"), std::string::npos) << faults[100];
 }
 
+TEST(Reconnect, WhoeverIsNotBackAtABrokerThatTakesOverCountsAsEnded) {
+  BrokerUnderTest broker(json{{"takes_over", true}, {"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"reconnect_deadline_ms", 20}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1, 0, 7);
+  sender.publish(1, 7, 10);
+  EXPECT_EQ(sender.end(10), 3u);
+  const Received received = receiver.receive_all();
+  EXPECT_EQ(text_of(received.set()), "1:7-9");
+  EXPECT_TRUE(received.totals.has_value()) << "S002 ended at the broker before, or is dead: nobody waits for it";
+  EXPECT_EQ(broker.finish()["faults"], json::array());
+}
+
 TEST(Reconnect, WhatASenderRepeatsAllTheSameIsDropped) {
   BrokerUnderTest broker(one_to_one);
   WireClient receiver = WireClient::receiver(broker.port(), 1);
