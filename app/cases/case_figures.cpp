@@ -21,20 +21,6 @@ QString text_of(const std::string& text) {
   return QString::fromStdString(text);
 }
 
-/// "Latency, mean of the lowest 95 %".
-QString title_of_path(const std::string& path) {
-  const auto dot = path.rfind('.');
-  const std::string group = path.substr(0, dot), part = dot == std::string::npos ? std::string() : path.substr(dot + 1);
-  const std::map<std::string, QString> groups = {{"latency_us", "Latency"}, {"latency_from_plan_us", "Latency from plan"}, {"lag_us", "Lag"},
-                                                 {"delay_ms", "Delay"}, {"rates", "Rate"}};
-  const std::map<std::string, QString> parts = {{"mean_lowest_95", "mean of the lowest 95 %"}, {"mean", "mean"}, {"p50", "median"}, {"p90", "90th percentile"},
-                                                {"p95", "95th percentile"}, {"p99", "99th percentile"}, {"p99_9", "99.9th percentile"}, {"max", "slowest"},
-                                                {"sent_per_s", "messages sent"}, {"received_per_s", "deliveries"}};
-  const auto known = groups.find(group);
-  const auto what = parts.find(part);
-  return known == groups.end() || what == parts.end() ? text_of(path) : known->second + ", " + what->second;
-}
-
 /// Samples above a percentile, as a share; 1: the path names none.
 double share_above(const std::string& path) {
   for (const auto& [end, share] : {std::pair(".p50", 0.5), {".p90", 0.1}, {".p95", 0.05}, {".p99", 0.01}, {".p99_9", 0.001}}) {

@@ -105,6 +105,8 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
   folder.choice_ = plan.choice();
   folder.build_ = build;
   folder.begun_ = now;
+  // Where it ends by what is measured, nobody knows before.
+  if (!plan.seeks_knee() && plan.rules().interval_percent <= 0) folder.runs_planned_ = plan.runs_expected();
   if (!QDir().mkpath(folder.path_ + "/runs")) return error = "Cannot make the folder " + folder.path_ + "/runs", std::nullopt;
   error = write_whole(folder.path_ + case_yaml, QByteArray::fromStdString(plan.file().text));
   // Last: a folder with a state is a whole one.
@@ -121,6 +123,7 @@ QString CaseFolder::write_state() const {
                       {"repeats", number(choice_.repeats)},
                       {"warm_up_s", number(choice_.warm_up_s)},
                       {"hosts", hosts_json(choice_.hosts)},
+                      {"runs", number(runs_planned_)},
                       {"begun", begun_.toUTC().toString(Qt::ISODate).toStdString()},
                       {"build", build_.toStdString()}};
   return write_whole(path_ + case_json, QByteArray::fromStdString(state.dump(2) + '\n'));
@@ -138,6 +141,7 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
     out.name_ = state->at("case").get<std::string>();
     out.build_ = text_of(state->at("build").get<std::string>());
     out.begun_ = QDateTime::fromString(text_of(state->at("begun").get<std::string>()), Qt::ISODate);
+    if (const auto runs = state->find("runs"); runs != state->end() && !runs->is_null()) out.runs_planned_ = runs->get<int>();
     const auto scale = std::find(scale_words().begin(), scale_words().end(), state->at("scale").get<std::string>());
     if (scale == scale_words().end()) return error = folder + case_json + " names a scale that there is not", std::nullopt;
     out.choice_.scale = static_cast<Scale>(scale - scale_words().begin());

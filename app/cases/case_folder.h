@@ -63,6 +63,7 @@ class CaseFolder {
   CaseChoice choice_;
   QString build_;
   QDateTime begun_;
+  std::optional<int> runs_planned_;  // empty: what is measured decides
   std::shared_ptr<QLockFile> lock_;
 };
 

@@ -186,7 +186,7 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "hosts") return parse_hosts(words);
   if (words[0] == "verify") return parse_folders(Command::verify, words, 1, folders_max);
   if (words[0] == "compare") return parse_folders(Command::compare, words, 2, 8);
-  if (words[0] == "report") return parse_folders(Command::report, words, 1, 8);
+  if (words[0] == "report") return parse_folders(Command::report, words, 1, folders_max);
   if (words[0] == "presets") return alone(Command::presets, words);
   if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
@@ -217,7 +217,8 @@ n2nq-bench compare DIR DIR... [--json]
                             two to eight results beside each other: runs, or folders that hold runs
 n2nq-bench report DIR... [--out DIR]
                             writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) of one run
-                            into its folder, or of up to eight overlaid into ./report
+                            into its folder, or of several overlaid into ./report: of up to eight,
+                            or of more where repeats of one another are among them
 n2nq-bench presets          lists the presets
 n2nq-bench settings         lists every setting with default, range, unit and meaning
 n2nq-bench --help, --version

@@ -2,6 +2,7 @@
 #include "app/report/case_report.h"
 
 #include <QFileInfo>
+#include <algorithm>
 #include <cmath>
 
 #include "app/cases/case_figures.h"
@@ -67,14 +68,58 @@ Table case_table(const CaseFolder& folder, const CasePlan& plan) {
   return table;
 }
 
+/// Empty: `error` says why.
+std::optional<CasePlan> plan_of(const CaseFolder& folder, QString& error) {
+  QStringList errors;
+  auto plan = CasePlan::make(folder.file(), folder.choice(), errors);
+  if (!plan) error = folder.path() + ": " + errors.first();
+  return plan;
+}
+
+/// Its curves in the figure that has those of the sides before.
+void overlay(Figure& all, const Figure& one, const QString& side) {
+  const auto named = [&side](const QString& name) { return name.isEmpty() ? side : side + ": " + name; };
+  for (FigureSeries series : one.series) {
+    series.name = named(series.name);
+    all.series.push_back(std::move(series));
+  }
+  for (const QString& remark : one.remarks) {
+    if (!all.remarks.contains(remark)) all.remarks += remark;
+  }
+}
+
 }  // namespace
+
+std::vector<Figure> figures_of_cases(const QStringList& folders) {
+  std::vector<Figure> out;
+  std::string kind;
+  for (qsizetype i = 0; i < folders.size(); ++i) {
+    QString ignored;
+    const auto folder = CaseFolder::is_one(folders[i]) ? CaseFolder::open(folders[i], ignored) : std::nullopt;
+    if (!folder || (i > 0 && folder->name() != kind)) return {};
+    const auto plan = plan_of(*folder, ignored);
+    if (!plan) return {};
+    kind = folder->name();
+    const auto figures = case_figures(*plan, CaseSchedule(*plan), folder->read_results(*plan));
+    const QString side = side_letter(static_cast<std::size_t>(i));
+    for (const Figure& figure : figures) {
+      const auto same = std::find_if(out.begin(), out.end(), [&](const Figure& each) { return each.id == figure.id; });
+      if (i > 0 && (same == out.end() || same->kind != figure.kind || same->x.names != figure.x.names)) continue;
+      if (i == 0) {
+        out.push_back(figure);
+        out.back().series.clear(), out.back().references.clear(), out.back().remarks.clear();
+      }
+      overlay(i == 0 ? out.back() : *same, figure, side);
+    }
+  }
+  return out;
+}
 
 std::optional<Report> report_of_case(const QString& path, QString& error) {
   const auto folder = CaseFolder::open(path, error);
   if (!folder) return {};
-  QStringList errors;
-  const auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
-  if (!plan) return error = path + ": " + errors.first(), std::nullopt;
+  const auto plan = plan_of(*folder, error);
+  if (!plan) return {};
   const CaseSchedule schedule(*plan);
   QStringList unreadable;
   const CaseResults results = folder->read_results(*plan, &unreadable);

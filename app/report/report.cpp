@@ -159,6 +159,8 @@ Table texts_table(const char* id, const char* title, const std::vector<ComparedT
 
 Table compared_table(const Comparison& comparison, const QStringList& names) {
   Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
+  const bool several = std::any_of(comparison.points.begin(), comparison.points.end(), [](const ComparedPoint& point) { return !point.label.isEmpty(); });
+  if (several) table.columns.insert(1, "at");
   for (qsizetype i = 0; i < names.size(); ++i) {
     table.columns += names[i];
     if (i > 0) table.columns += {names[i] + QString::fromUtf8(" − ") + names[0], names[i] + " (%)", names[i] + " against " + names[0]};
@@ -166,8 +168,9 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {
     for (const ComparedFigure& figure : point.figures) {
-      const QString name = text_of(figure.path) + (point.label.isEmpty() ? QString() : ", " + point.label);
-      std::vector<Cell> row{name, text_of(figure.unit)};
+      std::vector<Cell> row{text_of(figure.path)};
+      if (several) row.push_back(point.label);
+      row.push_back(text_of(figure.unit));
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
         row.push_back(number(figure.values[i]));
         if (i == 0) continue;
@@ -200,8 +203,8 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
   const std::string& path = comparison.points.front().figures[which].path;
   Figure out;
   out.id = text_of(path).replace('.', '-').replace('_', '-');
-  out.title = text_of(path);
-  out.y = {.title = text_of(path), .unit = text_of(comparison.points.front().figures[which].unit), .from_zero = true};
+  out.title = title_of_path(path);
+  out.y = {.title = title_of_path(path), .unit = text_of(comparison.points.front().figures[which].unit), .from_zero = true};
   bool numbers = true;
   for (const ComparedPoint& point : comparison.points) {
     bool is_number = point.at.size() == 1;
@@ -242,8 +245,7 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
   QStringList names, titles;
   Report report;
   for (std::size_t i = 0; i < named.size(); ++i) {
-    // Letters keep the tables narrow.
-    names += QString(QChar(static_cast<char16_t>(u'A' + i)));
+    names += side_letter(i);
     titles += comparison.sides[i].name;
     named[i].name = names.last() + QString::fromUtf8(" · ") + titles.last();
     report.lead += QString("%1: %2, %3").arg(names.last(), titles.last(), text_of(named[i].run.verdict()));
@@ -259,12 +261,16 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
 
 }  // namespace
 
+QString side_letter(std::size_t side) {
+  return QString(QChar(static_cast<char16_t>(u'A' + side)));
+}
+
 Report report_of(const Comparison& comparison) {
   Report report;
   QStringList names, titles;
   for (std::size_t i = 0; i < comparison.sides.size(); ++i) {
     const ComparedSide& side = comparison.sides[i];
-    names += QString(QChar(static_cast<char16_t>(u'A' + i)));
+    names += side_letter(i);
     titles += side.name;
     report.lead += QString("%1: %2, %3 run(s)").arg(names.last(), titles.last()).arg(side.runs.size());
     for (const QString& left_out : side.left_out) report.lead += "Left out: " + left_out;

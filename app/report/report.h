@@ -23,6 +23,9 @@ struct Report {
   QString hgrm;                 // path of a latency.hgrm to go with it; empty: none
 };
 
+/// What a side is called in tables and legends, which stay narrow so: A, B, …
+QString side_letter(std::size_t side);
+
 /// Of sides that hold several runs each: the latency by what the runs differ in, with intervals over repeats, and the table.
 Report report_of(const Comparison& comparison);
 /// Of one run with everything, of two to eight overlaid and compared.

@@ -137,8 +137,37 @@ void name_sides(std::vector<ComparedSide>& sides) {
       side.name = side.folder.section('/', -parts);
       names.insert(side.name);
     }
-    if (names.size() == sides.size()) return;
+    if (names.size() == sides.size()) break;
   }
+  for (ComparedSide& side : sides) {
+    if (side.is_group && side.runs.size() > 1) side.name += QString(" and %1 more like it").arg(side.runs.size() - 1);
+  }
+}
+
+/// Of the runs of a test case: those that somebody stopped are none, and one that was made again takes the place of the first.
+void keep_what_counts(ComparedSide& side) {
+  std::map<Texts, std::size_t> place_of;
+  std::vector<StoredRun> counting;
+  for (StoredRun& run : side.runs) {
+    if (run.verdict() == "stopped") continue;
+    const auto [place, fresh] = place_of.emplace(settings_of(run), counting.size());
+    if (fresh) {
+      counting.push_back(std::move(run));
+    } else {
+      counting[place->second] = std::move(run);
+    }
+  }
+  side.runs = std::move(counting);
+}
+
+/// What runs have to share to be repeats of one another.
+std::string likeness_of(const StoredRun& run) {
+  Json like = {{"settings", run.summary.at("settings")}};
+  for (const char* words : {"title", "description", "seed"}) like["settings"].erase(words);
+  like["build"] = run.summary.value("/environment/versions/bench"_json_pointer, Json());
+  const QString parent = QFileInfo(QFileInfo(run.folder).path()).path();
+  like["case"] = QFileInfo::exists(parent + "/case.yaml") ? parent.toStdString() : std::string();
+  return like.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -167,6 +196,30 @@ const std::vector<std::string>& compared_figures() {
   return paths;
 }
 
+std::vector<ComparedSide> sides_of_runs(std::vector<StoredRun> runs, QString& error) {
+  std::map<std::string, std::size_t> place_of;
+  std::vector<ComparedSide> sides;
+  const auto count = runs.size();
+  for (StoredRun& run : runs) {
+    const auto [place, fresh] = place_of.emplace(likeness_of(run), sides.size());
+    if (fresh) sides.push_back({.name = {}, .folder = run.folder, .runs = {}, .left_out = {}, .is_group = true});
+    sides[place->second].runs.push_back(std::move(run));
+  }
+  if (sides.size() == 1) {
+    std::vector<StoredRun> alike = std::move(sides.front().runs);
+    sides.clear();
+    for (StoredRun& run : alike) {
+      const QString folder = run.folder;
+      sides.push_back({.name = {}, .folder = folder, .runs = {std::move(run)}, .left_out = {}, .is_group = true});
+    }
+  }
+  if (sides.size() <= Comparison::sides_max) return sides;
+  error = place_of.size() == 1
+              ? QString("These %1 runs are repeats of one another: choose at most %2, or runs with other settings as well").arg(count).arg(Comparison::sides_max)
+              : QString("These runs have %1 different settings: at most %2 are compared").arg(sides.size()).arg(Comparison::sides_max);
+  return {};
+}
+
 std::optional<ComparedSide> read_side(const QString& folder, QString& error) {
   ComparedSide side;
   side.folder = QDir::cleanPath(QDir(folder).absolutePath());
@@ -192,6 +245,7 @@ std::optional<ComparedSide> read_side(const QString& folder, QString& error) {
       side.left_out += problem;
     }
   }
+  if (QFileInfo::exists(side.folder + "/case.yaml")) keep_what_counts(side);
   if (side.runs.empty()) {
     error = QString("%1 holds no finished run%2").arg(folder, side.left_out.isEmpty() ? QString() : ": " + side.left_out.first());
     return {};

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/results/result_index.h"
 
+#include <QCryptographicHash>
 #include <QDir>
 #include <QFileInfo>
 #include <QHash>
+#include <QLockFile>
+#include <QMap>
+#include <QSet>
 #include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
@@ -21,10 +25,13 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 1;
+constexpr int index_format = 2;
 const char* const columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
-    "build";
+    "build, is_case, scale, runs_planned, settings";
+constexpr int column_count = 21;
+constexpr qint64 case_bytes_max = 1 << 20;
+const char* const both_modes = "broadcaster, load-balancer";
 
 /// What tells that an entry is still true.
 qint64 stamp_of(const QString& folder) {
@@ -32,7 +39,7 @@ qint64 stamp_of(const QString& folder) {
     const QFileInfo info(folder + '/' + name);
     return info.exists() ? info.lastModified().toMSecsSinceEpoch() * 31 + info.size() : 0;
   };
-  return at("summary.json") * 17 + at("note.json") * 7 + (QFileInfo::exists(folder + "/settings.yaml") ? 1 : 0);
+  return at("summary.json") * 17 + at("case.json") * 13 + at("note.json") * 7 + (QFileInfo::exists(folder + "/settings.yaml") ? 1 : 0);
 }
 
 /// A connection of this thread alone, closed at the end.
@@ -75,6 +82,7 @@ class Database {
 
 struct Found {
   QString folder, test_case;
+  bool is_case = false;
 };
 
 void find_runs(const QString& parent, const QString& test_case, std::vector<Found>& out) {
@@ -82,9 +90,10 @@ void find_runs(const QString& parent, const QString& test_case, std::vector<Foun
     if (out.size() >= ResultIndex::results_max) return;
     const QString folder = info.filePath();
     if (test_case.isEmpty() && QFileInfo::exists(folder + "/case.yaml")) {
+      out.push_back({folder, {}, true});
       find_runs(folder + "/runs", info.fileName(), out);
     } else {
-      out.push_back({folder, test_case});
+      out.push_back({folder, test_case, false});
     }
   }
 }
@@ -112,10 +121,41 @@ std::optional<ResultEntry> unfinished(const QString& folder) {
   return entry;
 }
 
+/// What case.json says; what its runs came to is added to it each time.
+std::optional<ResultEntry> read_case_entry(const QString& folder) {
+  QFile file(folder + "/case.json");
+  if (!file.open(QIODevice::ReadOnly)) return {};
+  const auto state = nlohmann::json::parse(file.read(case_bytes_max).toStdString(), nullptr, false);
+  if (!state.is_object()) return {};
+  const auto text = [&state](const char* key) {
+    const auto found = state.find(key);
+    return found != state.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
+  };
+  ResultEntry entry;
+  entry.is_case = true;
+  entry.title = text("title");
+  entry.scale = text("scale");
+  entry.started = QDateTime::fromString(text("begun"), Qt::ISODate).toLocalTime();
+  entry.build = text("build").section(' ', 0, 0);
+  const auto runs = state.find("runs");
+  if (runs != state.end() && runs->is_number_unsigned()) entry.runs_planned = static_cast<int>(std::min<std::uint64_t>(runs->get<std::uint64_t>(), INT_MAX));
+  entry.p50_us = entry.p99_us = entry.mean_lowest_95_us = std::nan("");
+  return entry;
+}
+
+/// Runs with the same one differ in nothing that was asked for.
+QString settings_hash(nlohmann::json settings) {
+  for (const char* words : {"title", "description"}) settings.erase(words);
+  const std::string text = settings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return QString::fromLatin1(QCryptographicHash::hash(QByteArray::fromStdString(text), QCryptographicHash::Sha256).toHex().left(16));
+}
+
 std::optional<ResultEntry> read_entry(const Found& found) {
   QString error;
   std::optional<ResultEntry> entry;
-  if (const auto run = read_run(found.folder, error)) {
+  if (found.is_case) {
+    entry = read_case_entry(found.folder);
+  } else if (const auto run = read_run(found.folder, error)) {
     const nlohmann::json& summary = run->summary;
     const auto number = [&summary](const char* path) { return figure_at(summary, path).value_or(std::nan("")); };
     // A file says what it likes: nothing that is no number, or too large a one, becomes another one.
@@ -140,6 +180,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->p99_us = number("latency_us.p99");
     entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
     entry->deliveries = count("latency_us.count", qint64{1} << 53);
+    if (number("plan.attempted_messages") != 0) entry->settings = settings_hash(summary.at("settings"));
   } else {
     entry = unfinished(found.folder);
   }
@@ -156,7 +197,8 @@ void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultE
        {QVariant(folder), QVariant(stamp), QVariant(entry.test_case), QVariant(entry.title), QVariant(entry.started.toMSecsSinceEpoch()),
         QVariant(entry.mode), QVariant(entry.senders), QVariant(entry.receivers), QVariant(entry.verdict), QVariant(entry.reason),
         variant(entry.p50_us), variant(entry.p99_us), variant(entry.mean_lowest_95_us), QVariant(entry.deliveries), QVariant(entry.note),
-        QVariant(entry.tags.join(',')), QVariant(entry.build)}) {
+        QVariant(entry.tags.join(',')), QVariant(entry.build), QVariant(entry.is_case), QVariant(entry.scale), QVariant(entry.runs_planned),
+        QVariant(entry.settings)}) {
     insert.addBindValue(value);
   }
   insert.exec();
@@ -179,6 +221,10 @@ ResultEntry entry_of(const QSqlQuery& row) {
   entry.note = row.value(14).toString();
   entry.tags = row.value(15).toString().split(',', Qt::SkipEmptyParts);
   entry.build = row.value(16).toString();
+  entry.is_case = row.value(17).toBool();
+  entry.scale = row.value(18).toString();
+  entry.runs_planned = row.value(19).toInt();
+  entry.settings = row.value(20).toString();
   return entry;
 }
 
@@ -196,17 +242,75 @@ QHash<QString, Known> known_results(const Database& database) {
   return out;
 }
 
+/// From the mildest to the worst.
+int badness(const QString& verdict) {
+  static const QStringList order = {"clean", "stopped", "degraded", "broken"};
+  return static_cast<int>(order.indexOf(verdict));
+}
+
+/// What a case's finished runs came to. Of runs made again, which have the same settings, the last one counts.
+void add_up(ResultEntry& entry, const QHash<QString, std::vector<const ResultEntry*>>& runs_of) {
+  QHash<QString, const ResultEntry*> latest;
+  for (const ResultEntry* run : runs_of.value(entry.name)) {
+    entry.newest = std::max(entry.newest, run->started);
+    // Somebody's stop, or that nothing was sent, makes it one to be run again.
+    if (!run->finished() || run->verdict == "stopped" || run->settings.isEmpty()) continue;
+    const ResultEntry*& known = latest[run->settings];
+    if (known == nullptr || run->name > known->name) known = run;
+  }
+  QMap<int, int> verdicts;
+  for (const ResultEntry* run : latest) {
+    ++verdicts[badness(run->verdict)];
+    if (entry.verdict.isEmpty() || badness(run->verdict) > badness(entry.verdict)) entry.verdict = run->verdict;
+    entry.mode = entry.mode.isEmpty() || entry.mode == run->mode ? run->mode : QString(both_modes);
+    entry.senders = std::max(entry.senders, run->senders);
+    entry.receivers = std::max(entry.receivers, run->receivers);
+    entry.deliveries += run->deliveries;
+  }
+  entry.runs_done = static_cast<int>(latest.size());
+  if (entry.runs_done == 0) entry.verdict = "unfinished";
+  QStringList told;
+  for (const char* verdict : {"broken", "degraded", "clean"}) {
+    if (const int count = verdicts.value(badness(verdict)); count > 0) told += QString("%1 %2").arg(count).arg(verdict);
+  }
+  entry.reason = told.isEmpty() ? QString("no run finished") : "runs: " + told.join(", ");
+}
+
+void add_up_cases(std::vector<ResultEntry>& entries) {
+  QHash<QString, std::vector<const ResultEntry*>> runs_of;
+  for (const ResultEntry& entry : entries) {
+    if (!entry.test_case.isEmpty()) runs_of[entry.test_case].push_back(&entry);
+  }
+  for (ResultEntry& entry : entries) {
+    if (entry.is_case) add_up(entry, runs_of);
+  }
+}
+
+/// Why nothing in this folder may be moved now; empty: it may.
+QString in_use(const QString& folder) {
+  QString test_case = folder;
+  if (!QFileInfo::exists(test_case + "/case.yaml")) test_case = QFileInfo(QFileInfo(folder).path()).path();
+  if (!QFileInfo::exists(test_case + "/case.lock")) return {};
+  QLockFile lock(test_case + "/case.lock");
+  lock.setStaleLockTime(0);  // its process is asked for, not the time
+  if (lock.tryLock(0)) return {};
+  return QString("A bench works on the test case %1: pause or stop it first").arg(QFileInfo(test_case).fileName());
+}
+
 }  // namespace
 
 bool ResultFilter::matches(const ResultEntry& entry) const {
-  if (!mode.isEmpty() && entry.mode != mode) return false;
+  if (kind == Kind::cases && !entry.is_case) return false;
+  if (kind == Kind::runs_of_cases && entry.test_case.isEmpty()) return false;
+  if (kind == Kind::single_runs && (entry.is_case || !entry.test_case.isEmpty())) return false;
+  if (!mode.isEmpty() && !entry.mode.split(", ").contains(mode)) return false;
   if (!verdict.isEmpty() && entry.verdict != verdict) return false;
   if (!tag.isEmpty() && !entry.tags.contains(tag, Qt::CaseInsensitive)) return false;
   if (from.isValid() && entry.started.date() < from) return false;
   if (to.isValid() && entry.started.date() > to) return false;
   for (const QString& word : text.split(' ', Qt::SkipEmptyParts)) {
     bool found = false;
-    for (const QString& in : {entry.name, entry.title, entry.test_case, entry.note, entry.tags.join(' ')}) {
+    for (const QString& in : {entry.name, entry.title, entry.scale, entry.test_case, entry.note, entry.tags.join(' ')}) {
       found = found || in.contains(word, Qt::CaseInsensitive);
     }
     if (!found) return false;
@@ -235,7 +339,7 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
   const QHash<QString, Known> known = known_results(*database);
   database->handle().transaction();
   QSqlQuery insert = database->query();
-  insert.prepare(QString("INSERT OR REPLACE INTO results (%1) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)").arg(columns));
+  insert.prepare(QString("INSERT OR REPLACE INTO results (%1) VALUES (%2)").arg(columns, QStringList(column_count, "?").join(',')));
   QHash<QString, bool> seen;
   for (const Found& run : found) {
     if (cancelled != nullptr && *cancelled) break;
@@ -252,6 +356,7 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
     }
     if (!entry) continue;
     entry->folder = run.folder;
+    entry->newest = entry->started;
     entry->name = run.folder.section('/', -1);
     out.push_back(std::move(*entry));
   }
@@ -263,8 +368,11 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
     gone.exec();
   }
   database->handle().commit();
-  std::sort(out.begin(), out.end(),
-            [](const ResultEntry& a, const ResultEntry& b) { return a.started != b.started ? a.started > b.started : a.name > b.name; });
+  add_up_cases(out);
+  std::sort(out.begin(), out.end(), [](const ResultEntry& a, const ResultEntry& b) {
+    if (a.newest != b.newest) return a.newest > b.newest;
+    return a.is_case != b.is_case ? a.is_case : a.name > b.name;
+  });
   return out;
 }
 
@@ -275,6 +383,7 @@ QString ResultIndex::removed_path(const QString& folder) const {
 QString ResultIndex::remove(const QString& folder) {
   if (!folder.startsWith(folder_ + '/') || folder.contains("/../"))
     return QString("%1 is not below %2: it is not deleted").arg(folder, folder_);
+  if (const QString why = in_use(folder); !why.isEmpty()) return why;
   const QString to = removed_path(folder);
   if (!QDir().mkpath(folder_ + "/.deleted") || QFileInfo::exists(to) || !QDir().rename(folder, to))
     return QString("Cannot move %1 to %2").arg(folder, to);

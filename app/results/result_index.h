@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every run ever made below one folder, without reading all summaries each time: what the list shows of them is kept in .index.sqlite
+// Every run and test case ever made below one folder, without reading all summaries each time: what the list shows of them is kept in .index.sqlite
 // there. The folders are the truth: an index that is missing, damaged or of another format is made anew, and a run whose files changed is
 // read again.
 //
-// Runs lie directly below the folder, or below a test case's folder (<case>/runs/<run>, where <case> has a case.yaml). A deleted run is
-// moved to .deleted, from where it can be taken back until the next start.
+// Runs lie directly below the folder, or below a test case's folder (<case>/runs/<run>, where <case> has a case.yaml). A test case is an
+// entry of its own, told by what its runs came to. A deleted result is moved to .deleted, from where it can be taken back until the next
+// start.
 #pragma once
 
 #include <QDateTime>
@@ -16,26 +17,34 @@
 namespace n2nq::app {
 
 struct ResultEntry {
+  bool is_case = false;
   QString folder;     // absolute
   QString name;       // its last part
   QString test_case;  // name of the case's folder it belongs to; empty: of none
-  QString title;      // of the settings
+  QString title;      // of the settings, or of the case
+  QString scale;      // of a case: "quick", "thesis", "stress"
   QDateTime started;
-  QString mode;  // "broadcaster", "load-balancer"
-  int senders = 0, receivers = 0;
-  QString verdict;                           // "unfinished": there is no summary
-  QString reason;                            // the first one
+  QDateTime newest;                // of a case: when its last run was started; else the same as `started`
+  QString mode;                    // "broadcaster", "load-balancer"; of a case also both: "broadcaster, load-balancer"
+  int senders = 0, receivers = 0;  // of a case: the most of any run
+  int runs_done = 0;               // of a case: different ones that are finished; of those made more than once the last one counts
+  int runs_planned = 0;            // of a case; 0: not known before it ends
+  QString verdict;                           // "unfinished": there is no summary. Of a case: the worst of its runs
+  QString reason;                            // the first one; of a case: how many runs had which verdict
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
   qint64 deliveries = 0;
   QString note;
   QStringList tags;
-  QString build;  // version of the bench
+  QString build;     // version of the bench
+  QString settings;  // of a run: a hash that runs with the same settings share; empty: it sent nothing, and counts for no case
 
   bool finished() const { return verdict != QLatin1String("unfinished"); }
 };
 
 /// What is asked for in the list; empty parts ask for nothing.
 struct ResultFilter {
+  enum class Kind { all, cases, runs_of_cases, single_runs };
+  Kind kind = Kind::all;
   QString text;  // all of its words, in name, title, case, note or tags
   QString tag, mode, verdict;
   QDate from, to;  // days, inclusive
@@ -48,11 +57,12 @@ class ResultIndex {
 
   explicit ResultIndex(QString folder) : folder_(std::move(folder)) {}
 
-  /// All results, newest first, after bringing the index up to date. What is wrong but does not prevent a list stands in `remark`. Takes a
+  /// All results, newest first and a case above its runs, after bringing the index up to date. What is wrong but does not prevent a list stands in `remark`. Takes a
   /// moment for 5,000 runs, seconds when the index has to be made anew. Any one thread at a time.
   std::vector<ResultEntry> list(QString& remark, const std::atomic<bool>* cancelled = nullptr);
 
-  /// Moves the folder of a result out of the way. Empty result: done. A folder outside ours is refused.
+  /// Moves the folder of a result out of the way. Empty result: done. A folder outside ours is refused, and one of a test case that a bench
+  /// works in.
   QString remove(const QString& folder);
   /// Takes back what was removed last from this folder's place.
   QString restore(const QString& folder);

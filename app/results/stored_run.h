@@ -33,6 +33,8 @@ std::optional<StoredRun> read_run(const QString& folder, QString& error);
 std::optional<double> figure_at(const nlohmann::json& summary, std::string_view path);
 /// Every path that leads to a number (or null), services left out: for help and for nearest names.
 std::vector<std::string> figure_paths(const nlohmann::json& summary);
+/// "Latency, mean of the lowest 95 %"; the path itself where it has no such title.
+QString title_of_path(const std::string& path);
 /// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.
 std::string unit_of_path(std::string_view path);
 

@@ -191,12 +191,23 @@ class Report(BenchCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         told = {table["id"]: table for table in json.loads((self.folder / "drawn" / "report.json").read_text())["tables"]}
         drawn = told["latency-us-p50"]
-        self.assertEqual(drawn["columns"], ["senders.amount", "latency_us.p50 (µs)", "latency_us.p50, 95 % from (µs)", "latency_us.p50, to (µs)"])
+        self.assertEqual(drawn["columns"], ["senders.amount", "Latency, median (µs)", "Latency, median, 95 % from (µs)", "Latency, median, to (µs)"])
         self.assertEqual([row[0] for row in drawn["rows"]], [1, 4])
         for senders, middle, low, high in drawn["rows"]:
             samples = [json.loads((self.folder / "sweep" / f"{senders:.0f}-{repeat}" / "summary.json").read_text())["latency_us"]["p50"] for repeat in range(3)]
             self.assertAlmostEqual(middle, sum(samples) / 3, places=6, msg="of three none is left out")
             self.assertTrue(min(samples) <= low <= high <= max(samples))
+        # The same runs named one by one: repeats of two sides, the middle run of each in full.
+        runs = [self.folder / "sweep" / f"{senders}-{repeat}" for repeat in range(3) for senders in (1, 4)]
+        done = report(*runs, "--out", self.folder / "named")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        named = json.loads((self.folder / "named" / "report.json").read_text())
+        told = {table["id"]: table for table in named["tables"]}
+        self.assertEqual(sum(column.startswith("B against") for column in told["comparison"]["columns"]), 1, told["comparison"]["columns"])
+        for side, (_, middle, _, _) in zip((2, 3), drawn["rows"]):
+            p50 = next(row for row in told["comparison"]["rows"] if row[0] == "latency_us.p50")
+            self.assertAlmostEqual(p50[side], middle, places=9)
+        self.assertTrue((self.folder / "named" / "charts" / "percentiles.svg").exists())
 
     def test_a_run_without_logs_says_what_is_missing(self):
         folder = self.run_bench("quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=10", "--set", "log=off")

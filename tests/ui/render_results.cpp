@@ -2,13 +2,18 @@
 // Renders the page of results in both themes and two sizes to PNG files: nothing there yet, the list, each part of a run's view, a
 // comparison.
 //
-//   render_results [FOLDER]     the folder is made; default: rendered, beside the program
+//   render_results [FOLDER [CASE...]]     the folder is made; default: rendered, beside the program. Folders of test cases are shown and
+//                                         compared too
 #include <QApplication>
+#include <QComboBox>
 #include <QDir>
+#include <QFileInfo>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QTableView>
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "tests/app/results/made_runs.h"
 #include "tests/ui/support/bench_window.h"
@@ -24,7 +29,9 @@ constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
 
 class Pages {
  public:
-  explicit Pages(QString folder) : folder_(std::move(folder)) { QDir().mkpath(folder_); }
+  Pages(QString folder, QStringList cases) : folder_(std::move(folder)), cases_(std::move(cases)) {
+    QDir().mkpath(folder_);
+  }
   bool render() {
     bench_.window().show();
     save_all(QStringLiteral("none"));
@@ -35,7 +42,7 @@ class Pages {
     show_results();
     if (!settled()) return false;
     save_all(QStringLiteral("list"));
-    return render_parts() && render_comparison();
+    return render_parts() && render_comparison() && (cases_.isEmpty() || render_cases());
   }
 
  private:
@@ -104,6 +111,38 @@ class Pages {
     return true;
   }
 
+  /// The given ones: one opened, all of them compared, and the runs of the first with their repeats.
+  bool render_cases() {
+    if (!bench_.click(QStringLiteral("button_results_back"))) return false;
+    for (const QString& each : cases_) {
+      const QString to = bench_.folder() + QStringLiteral("/runs/") + QFileInfo(each).fileName();
+      std::filesystem::copy(each.toStdString(), to.toStdString(), std::filesystem::copy_options::recursive);
+    }
+    show_results();
+    if (!settled()) return false;
+    auto* kind = bench_.find<QComboBox>(QStringLiteral("results_kind"));
+    kind->setCurrentText(QStringLiteral("test cases"));
+    table()->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    table()->selectRow(0);
+    save_all(QStringLiteral("cases"));
+    if (!bench_.click(QStringLiteral("button_result_open")) || !settled()) return false;
+    save_all(QStringLiteral("case"));
+    if (!bench_.click(QStringLiteral("button_results_back"))) return false;
+    const auto compare = [this](const char* what) {
+      table()->selectAll();
+      if (!bench_.click(QStringLiteral("button_result_compare")) || !settled()) return false;
+      auto* parts = bench_.find<QListWidget>(QStringLiteral("report_parts"));
+      for (int row = 0; row < std::min(parts->count(), 4); ++row) {
+        parts->setCurrentRow(row);
+        save_all(QStringLiteral("%1-%2").arg(QLatin1String(what)).arg(row));
+      }
+      return bench_.click(QStringLiteral("button_results_back"));
+    };
+    if (cases_.size() > 1 && !compare("compared-cases")) return false;
+    kind->setCurrentText(QStringLiteral("runs of cases"));
+    return compare("compared-repeats");
+  }
+
   void save(const QString& what, bool dark, const QSize& size) {
     bench_.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
     bench_.window().resize(size);
@@ -121,6 +160,7 @@ class Pages {
   }
 
   QString folder_;
+  QStringList cases_;
   BenchWindow bench_;
 };
 
@@ -129,7 +169,7 @@ class Pages {
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
-  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered"))).render();
+  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")), QApplication::arguments().mid(2)).render();
   if (!done) std::fprintf(stderr, "a page did not do what it should\n");
   return done ? 0 : 1;
 }

@@ -2,9 +2,12 @@
 // The page of test cases, clicked through over real runs: tick, run, pause, resume in another session, run again, export; and the page
 // Bench meanwhile.
 #include <QAbstractButton>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QGuiApplication>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QTableView>
@@ -13,8 +16,10 @@
 #include <QTextBrowser>
 
 #include "tests/ui/support/bench_window.h"
+#include "ui/card/report_view.h"
 #include "ui/chart/figure_view.h"
 #include "ui/page/cases_page.h"
+#include "ui/page/results_page.h"
 
 using n2nq::ui::CasesDesk;
 using n2nq::ui_test::BenchWindow;
@@ -56,6 +61,29 @@ figures:
     QVERIFY(settled());
     table()->setCurrentIndex(table()->model()->index(own, 1));
     QVERIFY(settled());
+  }
+
+  QTableView* results() { return bench->find<QTableView>(QStringLiteral("results_table")); }
+  bool results_settled() {
+    return BenchWindow::wait_for([this] { return !bench->window().results_page()->is_busy(); });
+  }
+  void show_results() {
+    bench->window().show_page(QStringLiteral("Results"));
+    QVERIFY(results_settled());
+  }
+  /// Those whose text begins like that.
+  QList<int> result_rows(const QString& text) {
+    QList<int> out;
+    for (int at = 0; at < results()->model()->rowCount(); ++at) {
+      if (results()->model()->index(at, 1).data().toString().startsWith(text)) out += at;
+    }
+    return out;
+  }
+  void choose_results(const QList<int>& rows) {
+    results()->clearSelection();
+    for (const int at : rows) {
+      results()->selectionModel()->select(results()->model()->index(at, 0), QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    }
   }
 
  private slots:
@@ -172,6 +200,85 @@ figures:
     for (const char* name : {"report.html", "report.xlsx", "charts/latency.svg", "charts/latency.png", "charts/latency.pdf", "tables/latency.csv"}) {
       QVERIFY2(QFile::exists(row().folder + u'/' + QString::fromLatin1(name)), name);
     }
+  }
+
+  void the_case_and_its_runs_are_results_to_open_and_compare() {
+    show_results();
+    QCOMPARE(result_rows(QStringLiteral("▤ Small sweep · quick · 6 of 6 runs")).size(), 1);
+    choose_results(result_rows(QStringLiteral("▤ Small sweep")));
+    QVERIFY(!button("button_result_rerun")->isEnabled());
+    QVERIFY(bench->click(QStringLiteral("button_result_copy")));
+    QVERIFY2(QGuiApplication::clipboard()->text().startsWith(QStringLiteral("n2nq-bench case '")) &&
+                 QGuiApplication::clipboard()->text().endsWith(QStringLiteral("case.yaml' --scale quick")),
+             qPrintable(QGuiApplication::clipboard()->text()));
+    QVERIFY(bench->click(QStringLiteral("button_result_open")));
+    QVERIFY(results_settled());
+    auto* view = bench->window().results_page()->report_view();
+    QVERIFY(view->show_part(QStringLiteral("Latency by services")));
+    QCOMPARE(view->figure_view()->figure().series.front().points.size(), 3u);
+    for (const char* part : {"Runs", "Test case"}) QVERIFY2(view->show_part(QString::fromLatin1(part)), part);
+    QFile::remove(row().folder + QStringLiteral("/report.html"));
+    QVERIFY(bench->click(QStringLiteral("button_report_export")));
+    QVERIFY(results_settled());
+    QVERIFY(QFile::exists(row().folder + QStringLiteral("/report.html")));
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+    // Its runs: repeats of three points.
+    bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentText(QStringLiteral("runs of cases"));
+    results()->selectAll();
+    QVERIFY(bench->click(QStringLiteral("button_result_compare")));
+    QVERIFY(results_settled());
+    QCOMPARE(bench->find<QLabel>(QStringLiteral("result_verdict"))->text(), QStringLiteral("3 compared"));
+    QVERIFY(view->show_part(QStringLiteral("Latency, median")));
+    QVERIFY(view->show_part(QStringLiteral("Latency by percentile")));
+    QCOMPARE(view->figure_view()->figure().series.size(), 3u);
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+    bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentIndex(0);
+  }
+
+  void a_case_that_runs_is_not_deleted_and_two_are_compared() {
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    const QString first = row().folder;
+    for (const int ticked : desk().ticked_rows()) desk().set_ticked(ticked, false);
+    desk().set_ticked(own, true);
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this, first] { return desk().is_on() && row().folder != first && row().runs_done >= 1; }));
+    show_results();
+    // Above its runs, and newest first.
+    QCOMPARE(result_rows(QStringLiteral("▤ Small sweep")).first(), 0);
+    choose_results(result_rows(QStringLiteral("▤ Small sweep")).first(1));
+    const int before = results()->model()->rowCount();
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(results_settled());
+    QVERIFY2(bench->messages().contains(QStringLiteral("pause or stop it first")), qPrintable(bench->messages()));
+    QVERIFY(results()->model()->rowCount() >= before);
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(bench->click(QStringLiteral("button_cases_pause")));
+    QVERIFY(wait_off());
+    show_results();
+    const QList<int> both = result_rows(QStringLiteral("▤ Small sweep"));
+    QCOMPARE(both.size(), 2);
+    choose_results(both);
+    QVERIFY(bench->click(QStringLiteral("button_result_compare")));
+    QVERIFY(results_settled());
+    QCOMPARE(bench->find<QLabel>(QStringLiteral("result_verdict"))->text(), QStringLiteral("2 compared"));
+    auto* view = bench->window().results_page()->report_view();
+    QVERIFY(view->show_part(QStringLiteral("Latency by services")));
+    const auto& series = view->figure_view()->figure().series;
+    QCOMPARE(series.size(), 2u);
+    QCOMPARE(series[0].name, QStringLiteral("A"));
+    QVERIFY(view->show_part(QStringLiteral("Comparison")));
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+    // Deleted whole, and brought back whole.
+    choose_results(result_rows(QStringLiteral("▤ Small sweep")));
+    const int all = results()->model()->rowCount();
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(results_settled());
+    QCOMPARE(results()->model()->rowCount(), 0);
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(results_settled());
+    QCOMPARE(results()->model()->rowCount(), all);
+    show_cases();
   }
 
   void closing_stops_in_order_and_loses_nothing_finished() {

@@ -192,7 +192,7 @@ void ReportView::show_table(const app::Table& table) {
       QTableWidgetItem* item = number != nullptr                              ? number_item(short_number(*number))
                                : std::holds_alternative<std::monostate>(cell) ? number_item(dash())
                                                                               : text_item(app::cell_text(cell));
-      if (number != nullptr) item->setToolTip(app::cell_text(cell));
+      item->setToolTip(app::cell_text(cell));  // all digits, and what a narrow column cuts off
       if (table.is_grey(r, c)) {
         item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
         item->setToolTip(app::cell_text(cell) + QStringLiteral(" (fewer than 10 samples above it)"));

@@ -22,9 +22,9 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {160, 210, 108, 84, 104, 84, 92, 92, 130, 120};
+constexpr int column_px[] = {146, 276, 104, 84, 100, 76, 80, 84, 100, 100};
 static_assert(std::size(column_px) == ResultsModel::column_count);
-constexpr int search_px = 220, combo_px = 124;
+constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
 
 QComboBox* make_combo(const Theme& theme, const char* name, const QString& accessible_name, const QStringList& texts) {
@@ -106,9 +106,10 @@ QWidget* ResultsList::make_filters() {
   verdict_ =
       make_combo(theme_, "results_verdict", QStringLiteral("Verdict"), {"any verdict", "clean", "stopped", "degraded", "broken", "unfinished"});
   days_ = make_combo(theme_, "results_days", QStringLiteral("When it was started"), {"any time", "today", "last 7 days", "last 30 days"});
+  kind_ = make_combo(theme_, "results_kind", QStringLiteral("Runs and test cases"), {"runs and cases", "test cases", "runs of cases", "single runs"});
   tag_ = make_combo(theme_, "results_tag", QStringLiteral("Tag"), {"any tag"});
   row->addWidget(search_);
-  for (QComboBox* combo : {mode_, verdict_, days_, tag_}) {
+  for (QComboBox* combo : {kind_, mode_, verdict_, days_, tag_}) {
     row->addWidget(combo);
     connect(combo, &QComboBox::currentIndexChanged, this, &ResultsList::take_filter);
   }
@@ -204,6 +205,7 @@ void ResultsList::refill_tags() {
 void ResultsList::take_filter() {
   app::ResultFilter filter;
   filter.text = search_->text();
+  filter.kind = static_cast<app::ResultFilter::Kind>(std::max(0, kind_->currentIndex()));  // in the order of the kinds
   if (mode_->currentIndex() > 0) filter.mode = mode_->currentText();
   if (verdict_->currentIndex() > 0) filter.verdict = verdict_->currentText();
   if (tag_->currentIndex() > 0) filter.tag = tag_->currentText();
@@ -233,16 +235,21 @@ void ResultsList::refresh() {
   const auto entries = chosen();
   const auto count = static_cast<int>(entries.size());
   const bool one = count == 1, finished_one = one && entries.front().finished();
-  const bool comparable = count >= app::Comparison::sides_min && count <= app::Comparison::sides_max &&
+  const bool of_cases = std::any_of(entries.begin(), entries.end(), [](const app::ResultEntry& entry) { return entry.is_case; });
+  // Of runs there may be more: repeats of one another are one of the two to eight.
+  const bool comparable = count >= app::Comparison::sides_min && count <= (of_cases ? app::Comparison::sides_max : compared_runs_max) &&
                           std::all_of(entries.begin(), entries.end(), [](const app::ResultEntry& entry) { return entry.finished(); });
   open_->setEnabled(finished_one);
   set_style_property(open_, "main", finished_one);
   compare_->setEnabled(comparable);
   set_style_property(compare_, "main", comparable);
-  compare_->setToolTip(comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences")
-                                  : QStringLiteral("Choose two to eight finished results (Ctrl or Shift and a click)"));
+  compare_->setToolTip(comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences; runs with the same settings are repeats")
+                                  : QStringLiteral("Choose two to eight finished results, or more with repeats among them (Ctrl or Shift and a click)"));
   remove_->setEnabled(count > 0);
-  rerun_->setEnabled(one);
+  const bool one_case = one && entries.front().is_case;
+  rerun_->setEnabled(one && !one_case);
+  rerun_->setToolTip(one_case ? QStringLiteral("The page Test cases goes on with a case, or runs it again")
+                              : QStringLiteral("Takes this run's settings to the page Bench, to be run again"));
   copy_->setEnabled(one);
   folder_->setEnabled(one);
   export_->setEnabled(finished_one || comparable);

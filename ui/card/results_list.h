@@ -53,7 +53,7 @@ class ResultsList : public QWidget {
   ResultsModel* model_ = nullptr;
   QTableView* table_ = nullptr;
   QLineEdit *search_ = nullptr, *note_ = nullptr, *tags_ = nullptr;
-  QComboBox *mode_ = nullptr, *verdict_ = nullptr, *days_ = nullptr, *tag_ = nullptr;
+  QComboBox *kind_ = nullptr, *mode_ = nullptr, *verdict_ = nullptr, *days_ = nullptr, *tag_ = nullptr;
   QPushButton *open_ = nullptr, *compare_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *rerun_ = nullptr, *copy_ = nullptr,
               *export_ = nullptr, *folder_ = nullptr;
   QLabel *invitation_ = nullptr, *count_ = nullptr, *chosen_ = nullptr;

@@ -17,6 +17,13 @@ QString us_text(double value) {
   return std::isnan(value) ? dash() : fixed_text(value, 1);
 }
 
+/// "▤ Delay · quick · 12 of 30 runs".
+QString case_text(const app::ResultEntry& entry) {
+  const QString runs = entry.runs_planned > 0 ? QStringLiteral("%1 of %2 runs").arg(entry.runs_done).arg(entry.runs_planned)
+                                              : QStringLiteral("%1 runs").arg(entry.runs_done);
+  return QStringLiteral("▤ %1 · %2 · %3").arg(entry.title.isEmpty() ? entry.name : entry.title, entry.scale, runs);
+}
+
 }  // namespace
 
 QString verdict_sign(const QString& verdict) {
@@ -89,11 +96,14 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
     case started:
       return entry.started.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
     case name:
+      if (entry.is_case) return case_text(entry);
       return entry.test_case.isEmpty() ? (entry.title.isEmpty() ? entry.name : entry.title)
                                        : entry.test_case + QStringLiteral(" · ") + entry.name;
     case mode:
-      return QString(entry.mode).replace('-', ' ');
+      if (entry.mode.contains(',')) return QStringLiteral("both");
+      return entry.mode.isEmpty() ? dash() : QString(entry.mode).replace('-', ' ');
     case services:
+      if (entry.is_case) return entry.senders > 0 ? QStringLiteral("≤ %1 × %2").arg(entry.senders).arg(entry.receivers) : dash();
       return QStringLiteral("%1 × %2").arg(entry.senders).arg(entry.receivers);
     case verdict:
       return verdict_sign(entry.verdict);
@@ -128,7 +138,8 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
-      return column == name ? of.folder : QVariant();
+      if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
+      return QVariant();
     default:
       return {};
   }

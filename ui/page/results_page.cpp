@@ -14,12 +14,16 @@
 #include <QStackedWidget>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
 
+#include "app/cases/case_folder.h"
 #include "app/report/report_files.h"
 #include "app/results/result_note.h"
 #include "app/settings/settings_file.h"
+#include "app/settings/text_value.h"
 #include "ui/card/report_view.h"
 #include "ui/card/results_list.h"
+#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 
@@ -30,6 +34,19 @@ namespace {
 /// For a shell.
 QString quoted(const QString& text) {
   return '\'' + QString(text).replace('\'', QStringLiteral("'\\''")) + '\'';
+}
+
+/// Runs a test case again, as it was chosen then.
+QString case_command(const QString& folder) {
+  QString command = QStringLiteral("n2nq-bench case ") + quoted(folder + QStringLiteral("/case.yaml")), ignored;
+  const auto opened = app::CaseFolder::open(folder, ignored);
+  if (!opened) return command;
+  const app::CaseChoice& choice = opened->choice();
+  command += QStringLiteral(" --scale ") + qt_text(app::scale_word(choice.scale));
+  if (choice.repeats) command += QStringLiteral(" --repeats %1").arg(*choice.repeats);
+  if (choice.warm_up_s) command += QStringLiteral(" --warm-up ") + qt_text(app::decimal_text(*choice.warm_up_s));
+  if (const auto& hosts = choice.hosts) command += QStringLiteral(" --on ") + quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
+  return command;
 }
 
 QString path_of_log(const QString& folder, QChar letter, int number) {
@@ -146,29 +163,28 @@ void ResultsPage::open(const QStringList& folders) {
   reading_.start(
       [folders](const BackgroundJob::Cancelled& cancelled) {
         Read read;
-        for (const QString& folder : folders) {
-          auto run = app::read_run(folder, read.error);
-          if (!run || cancelled) return read;
-          read.runs.push_back(app::drawn_run(std::move(*run), &cancelled));
-        }
-        read.report = app::report_of(read.runs);
+        read.result = app::report_of_results(folders, read.error, {}, &cancelled);
         return read;
       },
       [this, folders](Read read) {
         set_busy({});
         if (!read.error.isEmpty()) return emit told(read.error, true);
+        if (!read.result) return;
         shown_ = folders;
         show_read(std::move(read));
       });
 }
 
 void ResultsPage::show_read(Read read) {
-  const bool one = read.runs.size() == 1;
-  name_->set_text(one ? read.report.title : QString());
+  const app::Report& report = read.result->report;
+  const bool one = read.result->sides == 1;
+  name_->set_text(one ? report.title : QString());
   name_->setToolTip(shown_.join('\n'));
-  verdict_->setText(one ? verdict_sign(read.report.verdict) : QStringLiteral("%1 compared").arg(read.runs.size()));
-  set_style_property(verdict_, "verdict", one ? read.report.verdict : QString());
-  view_->show_report(read.report, one ? std::move(read.runs.front().digest) : std::nullopt);
+  verdict_->setText(!one                       ? QStringLiteral("%1 compared").arg(read.result->sides)
+                    : report.verdict.isEmpty() ? QString()
+                                               : verdict_sign(report.verdict));
+  set_style_property(verdict_, "verdict", one ? report.verdict : QString());
+  view_->show_report(report, std::move(read.result->digest));
   stack_->setCurrentIndex(1);
 }
 
@@ -195,13 +211,8 @@ void ResultsPage::write(const QStringList& folders) {
   writing_.start(
       [folders, to = QDir::cleanPath(to)](const BackgroundJob::Cancelled& cancelled) {
         QString error;
-        std::vector<app::DrawnRun> runs;
-        for (const QString& folder : folders) {
-          auto run = app::read_run(folder, error);
-          if (!run || cancelled) return std::pair(error, to);
-          runs.push_back(app::drawn_run(std::move(*run), &cancelled));
-        }
-        return std::pair(app::write_report(to, app::report_of(runs), {}, &cancelled), to);
+        const auto result = app::report_of_results(folders, error, {}, &cancelled);
+        return std::pair(result ? app::write_report(to, result->report, {}, &cancelled) : error, to);
       },
       [this](const std::pair<QString, QString>& written) {
         set_busy({});
@@ -226,7 +237,8 @@ void ResultsPage::rerun() {
 void ResultsPage::copy_command() {
   const QStringList folders = chosen_folders();
   if (folders.size() != 1) return;
-  const QString command = QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
+  const QString command = app::CaseFolder::is_one(folders.first()) ? case_command(folders.first())
+                                                                   : QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
   QGuiApplication::clipboard()->setText(command);
   emit told(QStringLiteral("Copied: ") + command, false);
 }
@@ -241,7 +253,10 @@ void ResultsPage::remove_chosen() {
   QStringList gone;
   app::ResultIndex index(runs_folder_);
   for (const QString& folder : chosen_folders()) {
-    if (const QString error = index.remove(folder); error.isEmpty()) {
+    // With a case its runs are gone already.
+    if (std::any_of(gone.begin(), gone.end(), [&](const QString& before) { return folder.startsWith(before + '/'); })) continue;
+    const QString in_use = in_use_ ? in_use_(folder) : QString();
+    if (const QString error = in_use.isEmpty() ? index.remove(folder) : in_use; error.isEmpty()) {
       gone += folder;
     } else {
       emit told(error, true);
@@ -256,8 +271,10 @@ void ResultsPage::remove_chosen() {
 void ResultsPage::undo() {
   if (removed_.isEmpty()) return;
   app::ResultIndex index(runs_folder_);
-  for (const QString& folder : removed_.takeLast()) {
-    if (const QString error = index.restore(folder); !error.isEmpty()) emit told(error, true);
+  const QStringList gone = removed_.takeLast();
+  // A run before its case went first, and so comes back last.
+  for (auto folder = gone.rbegin(); folder != gone.rend(); ++folder) {
+    if (const QString error = index.restore(*folder); !error.isEmpty()) emit told(error, true);
   }
   const QStringList before = removed_.isEmpty() ? QStringList() : removed_.last();
   list_->set_removed(before.isEmpty()     ? QString()

@@ -4,9 +4,11 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <functional>
 #include <memory>
+#include <optional>
 
-#include "app/report/report.h"
+#include "app/report/result_report.h"
 #include "app/results/result_index.h"
 #include "app/settings/settings.h"
 #include "ui/model/background_job.h"
@@ -31,6 +33,9 @@ class ResultsPage : public QWidget {
   void refresh();
   ReportView* report_view() const { return view_; }
   bool is_busy() const;
+  /// Says why the result in a folder cannot be deleted now; an empty text: it can.
+  using InUse = std::function<QString(const QString& folder)>;
+  void set_in_use(InUse in_use) { in_use_ = std::move(in_use); }
 
  signals:
   /// Settings of a run that shall be used again, and the preset-like name it is known by.
@@ -45,8 +50,7 @@ class ResultsPage : public QWidget {
 
  private:
   struct Read {
-    std::vector<app::DrawnRun> runs;
-    app::Report report;
+    std::optional<app::ResultReport> result;
     QString error;
   };
   QWidget* make_report();
@@ -66,6 +70,7 @@ class ResultsPage : public QWidget {
   QStringList chosen_folders() const;
 
   QString runs_folder_;
+  InUse in_use_;
   Theme& theme_;
   BackgroundJob listing_, reading_, writing_;
   QStackedWidget* stack_ = nullptr;

@@ -60,6 +60,33 @@ TEST(Comparison, OneRunEachHasValuesAndNoStatement) {
   EXPECT_TRUE(text.contains("+12.0 (+12 %), under 5 repeats: no statement")) << text.toStdString();
 }
 
+TEST(Comparison, RunsNamedOneByOneAreRepeatsWhereTheirSettingsAreTheSame) {
+  std::vector<StoredRun> runs;
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    for (const int services : {10, 50}) {
+      runs.push_back(run(QString("/runs/%1-%2").arg(repeat).arg(services), services, "broadcaster", services + repeat));
+      runs.back().summary["settings"]["seed"] = repeat + 1;
+    }
+  }
+  QString error;
+  auto sides = sides_of_runs(runs, error);
+  ASSERT_EQ(sides.size(), 2u) << error.toStdString();
+  EXPECT_EQ(sides[0].runs.size(), 6u);
+  const Comparison comparison = compare(std::move(sides));
+  EXPECT_EQ(comparison.sides[1].name, "0-50 and 5 more like it");
+  ASSERT_EQ(comparison.points.size(), 1u);
+  EXPECT_EQ(figure(comparison.points[0], "latency_us.p50").differences[1].kind, Difference::Kind::shown);
+  // All alike: each for itself, as long as there are few.
+  EXPECT_EQ(sides_of_runs({runs[0], runs[2], runs[4]}, error).size(), 3u);
+  std::vector<StoredRun> alike(9, runs[0]);
+  EXPECT_TRUE(sides_of_runs(alike, error).empty());
+  EXPECT_TRUE(error.startsWith("These 9 runs are repeats of one another: choose at most 8")) << error.toStdString();
+  std::vector<StoredRun> all_different;
+  for (int services = 1; services <= 9; ++services) all_different.push_back(run("/x", services, "broadcaster", 1));
+  EXPECT_TRUE(sides_of_runs(all_different, error).empty());
+  EXPECT_EQ(error, "These runs have 9 different settings: at most 8 are compared");
+}
+
 TEST(Comparison, AFolderWithoutRunsIsNamed) {
   QString error;
   EXPECT_FALSE(read_side("/nowhere/at/all", error));

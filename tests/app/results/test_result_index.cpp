@@ -4,6 +4,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QLockFile>
 #include <QTemporaryDir>
 #include <climits>
 #include <cmath>
@@ -133,6 +134,70 @@ TEST_F(ResultIndexTest, FiltersByModeVerdictAndDay) {
   filter.to = QDate(2026, 11, 20);
   EXPECT_TRUE(found(filter).contains("first"));
   EXPECT_FALSE(found(filter).contains("0001-x"));
+}
+
+/// As the folder of a case has it.
+void make_case_state(const QString& folder, int runs) {
+  QFile state(folder + "/case.json");
+  ASSERT_TRUE(state.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  const nlohmann::json text = {{"format", 1}, {"title", "Delay"}, {"scale", "quick"}, {"runs", runs}, {"begun", "2026-11-19T08:00:00Z"}, {"build", "0.1.0 abc"}};
+  state.write(QByteArray::fromStdString(text.dump()));
+}
+
+TEST_F(ResultIndexTest, ATestCaseIsAnEntryThatItsRunsMake) {
+  const QString test_case = folder + "/a-case";
+  make_case_state(test_case, 4);
+  make_run(test_case + "/runs/0002-y", {.started = "2026-11-19T09:01:00.000Z", .mode = "load-balancer", .verdict = "broken"});
+  make_run(test_case + "/runs/0004-z", {.started = "2026-11-19T09:02:00.000Z", .verdict = "stopped"});
+  const auto entry = [this] {
+    for (const ResultEntry& each : list()) {
+      if (each.is_case) return each;
+    }
+    return ResultEntry{};
+  };
+  ResultEntry first = entry();
+  EXPECT_EQ(names(list()), QStringList({"under-way", "second", "first", "a-case", "0004-z", "0002-y", "0001-x"}));
+  EXPECT_EQ(first.folder, test_case);
+  EXPECT_EQ(first.title, "Delay");
+  EXPECT_EQ(first.scale, "quick");
+  EXPECT_EQ(first.started, QDateTime::fromString("2026-11-19T08:00:00Z", Qt::ISODate));
+  EXPECT_EQ(first.runs_done, 2);
+  EXPECT_EQ(first.runs_planned, 4);
+  EXPECT_EQ(first.mode, "broadcaster, load-balancer");
+  EXPECT_EQ(first.verdict, "broken");
+  EXPECT_EQ(first.reason, "runs: 1 broken, 1 clean");
+  EXPECT_TRUE(std::isnan(first.p50_us));
+  // Made again: the later one counts.
+  make_run(test_case + "/runs/0005-y", {.started = "2026-11-19T09:03:00.000Z", .mode = "load-balancer", .verdict = "degraded"});
+  EXPECT_EQ(write_note(test_case, {.note = "before lunch", .tags = {}}), QString());
+  const ResultEntry again = entry();
+  EXPECT_EQ(again.runs_done, 2);
+  EXPECT_EQ(again.verdict, "degraded");
+  EXPECT_EQ(again.note, "before lunch");
+  ResultFilter filter;
+  filter.mode = "broadcaster";
+  filter.kind = ResultFilter::Kind::cases;
+  EXPECT_TRUE(filter.matches(again));
+  filter.kind = ResultFilter::Kind::single_runs;
+  EXPECT_FALSE(filter.matches(again));
+}
+
+TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
+  const QString test_case = folder + "/a-case";
+  make_case_state(test_case, 4);
+  QLockFile lock(test_case + "/case.lock");
+  lock.setStaleLockTime(0);
+  ASSERT_TRUE(lock.tryLock(0));
+  ResultIndex index(folder);
+  EXPECT_TRUE(index.remove(test_case).contains("pause or stop it first"));
+  EXPECT_TRUE(index.remove(test_case + "/runs/0001-x").contains("pause or stop it first"));
+  EXPECT_EQ(index.remove(folder + "/first"), QString());
+  lock.unlock();
+  EXPECT_EQ(index.remove(test_case), QString());
+  EXPECT_FALSE(names(list()).contains("0001-x"));
+  EXPECT_EQ(index.restore(test_case), QString());
+  EXPECT_TRUE(names(list()).contains("0001-x"));
+  EXPECT_FALSE(QFile::exists(test_case + "/case.lock"));
 }
 
 TEST_F(ResultIndexTest, ADeletedRunCanBeTakenBackUntilTheNextStart) {
