@@ -116,6 +116,9 @@ TEST_F(RunControlTest, processes_are_told_what_they_need) {
   EXPECT_TRUE(senders["load"]["duration_ms"].is_null());
   EXPECT_EQ(senders["log"]["folder"], (control->folder() + "/senders").toStdString());
   EXPECT_EQ(senders["log"]["header"]["queue.mode"], "broadcaster");
+  EXPECT_EQ(senders["log"]["header"]["broker.io"], "epoll");
+  EXPECT_EQ(senders["log"]["header"]["broker.spin_us"], "0");
+  EXPECT_EQ(senders["log"]["header"]["transport"], "tcp");
   EXPECT_EQ(receivers["senders_total"], 3);
   EXPECT_EQ(host.told(Role::senders, "connect"),
             nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}, {"transport", "tcp"}, {"clock", "shared"}}));

@@ -277,6 +277,15 @@ TEST(settings, a_title_is_one_line_of_text) {
   }
 }
 
+TEST(settings, remarks_say_when_one_receiver_can_use_the_whole_budget_up) {
+  Settings s;
+  s.limits.memory_mib = 2 * s.limits.pending_mib;
+  EXPECT_TRUE(remarks(s).empty());
+  --s.limits.memory_mib;
+  ASSERT_EQ(remarks(s).size(), 1u);
+  EXPECT_EQ(remarks(s)[0].substr(0, 60), "limits.pending_mib is more than half of limits.memory_mib: a");
+}
+
 TEST(settings, remarks_say_what_should_be_known_before_the_start) {
   EXPECT_TRUE(remarks(Settings()).empty());
   Settings s;
