@@ -81,6 +81,8 @@ Problem check_together(const Arguments& arguments) {
     if (arguments.accept_build) return "--accept-build goes with --resume: it mixes runs of two builds";
     return {};
   }
+  // Of all cases some may not be begun yet: for those they count.
+  if (arguments.what == "all") return {};
   if (arguments.repeats || arguments.warm_up_s || arguments.on) return "a case goes on as it was begun: --repeats, --warm-up and --on do not go with --resume";
   return {};
 }

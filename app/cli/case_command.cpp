@@ -20,6 +20,7 @@
 #include "app/host/keyring.h"
 #include "app/host/local_launcher.h"
 #include "app/results/stored_run.h"
+#include "app/settings/text_value.h"
 
 namespace n2nq::app {
 
@@ -132,6 +133,21 @@ QString CaseCommand::folder_to_resume(const std::string& name) const {
   return arguments_.what == all_cases ? folder + '/' + text_of(name) : folder;
 }
 
+/// All cases as they were chosen, as some of them are not begun yet; one by its folder, which knows how it was begun.
+QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
+  const bool all = arguments_.what == all_cases;
+  QString words = text_of(arguments_.what) + " --resume";
+  if (all) {
+    if (arguments_.scale) words += " --scale " + text_of(std::string(scale_word(*arguments_.scale)));
+    if (arguments_.repeats) words += QString(" --repeats %1").arg(*arguments_.repeats);
+    if (arguments_.warm_up_s) words += " --warm-up " + text_of(decimal_text(*arguments_.warm_up_s));
+    if (const auto& on = arguments_.on) words += " --on " + text_of(on->broker + ',' + on->senders + ',' + on->receivers);
+  }
+  if (!all) words += " --out " + folder.path();
+  if (all && !arguments_.out.empty()) words += " --out " + QDir::current().absoluteFilePath(text_of(arguments_.out));
+  return arguments_.hosts.empty() ? words : words + " --hosts " + text_of(arguments_.hosts);
+}
+
 std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   if (arguments_.resume) {
     const QString folder = folder_to_resume(asked.name);
@@ -206,11 +222,7 @@ bool CaseCommand::run(Opened opened) {
   if (!whole && !interrupted_) code_ = exit_failed;
   if (!report()) code_ = exit_failed;
   if (!whole) {
-    say(QString("%1 of %2 runs are there; go on with: n2nq-bench case %3 --resume --out %4%5")
-            .arg(runner.runs_done())
-            .arg(runner.runs_total())
-            .arg(text_of(arguments_.what == all_cases ? runner.folder().name() : arguments_.what), runner.folder().path(),
-                 arguments_.hosts.empty() ? QString() : " --hosts " + text_of(arguments_.hosts)));
+    say(QString("%1 of %2 runs are there; go on with: n2nq-bench case %3").arg(runner.runs_done()).arg(runner.runs_total()).arg(words_to_go_on(runner.folder())));
   }
   return whole;
 }

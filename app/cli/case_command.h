@@ -36,6 +36,7 @@ class CaseCommand : public QObject {
   std::optional<Opened> open(const LibraryCase& asked);
   std::optional<Opened> resume(const QString& folder);
   QString folder_to_resume(const std::string& name) const;
+  QString words_to_go_on(const CaseFolder& folder) const;
   bool is_readable(const LibraryCase& asked);
   /// False: it was interrupted, or could not go on.
   bool run(Opened opened);

@@ -136,6 +136,21 @@ class Cases(BenchCase):
         self.run_case(case, "--resume", "--out", self.folder / "out", "--accept-build", bin=other)
         self.expect_complete()
 
+    def test_all_cases_go_on_as_they_were_chosen(self):
+        first = self.folder / "all/1-message-size/runs"
+        words = ["all", "--scale", "quick", "--repeats", "2", "--warm-up", "0.1", "--out", str(self.folder / "all")]
+        for _ in range(2):
+            before = len(list(first.glob("*/summary.json")))
+            process = self.begin(*words)
+            self.wait_for("one more finished run", lambda: len(list(first.glob("*/summary.json"))) > before)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=DEADLINE_S)
+            self.assertEqual(process.returncode, 130, said)
+            words = ["all", "--resume", *words[words.index("--scale"):]]
+            self.assertIn("go on with: n2nq-bench case " + " ".join(words), said)
+        self.assertEqual(json.loads((first.parent / "case.json").read_text())["repeats"], 2)
+        self.assertEqual(os.listdir(self.folder / "all"), ["1-message-size"])
+
     def test_one_bench_at_a_time(self):
         case = self.write_case(messages=400)
         process = self.begin(case, "--out", self.folder / "out")
