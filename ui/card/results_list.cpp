@@ -22,7 +22,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {146, 276, 104, 84, 100, 76, 80, 84, 100, 100};
+constexpr int column_px[] = {160, 262, 108, 84, 104, 76, 80, 84, 100, 100};
 static_assert(std::size(column_px) == ResultsModel::column_count);
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
@@ -106,7 +106,7 @@ QWidget* ResultsList::make_filters() {
   verdict_ =
       make_combo(theme_, "results_verdict", QStringLiteral("Verdict"), {"any verdict", "clean", "stopped", "degraded", "broken", "unfinished"});
   days_ = make_combo(theme_, "results_days", QStringLiteral("When it was started"), {"any time", "today", "last 7 days", "last 30 days"});
-  kind_ = make_combo(theme_, "results_kind", QStringLiteral("Runs and test cases"), {"runs and cases", "test cases", "runs of cases", "single runs"});
+  kind_ = make_combo(theme_, "results_kind", QStringLiteral("Runs and test cases"), {"any kind", "test cases", "runs of cases", "single runs"});
   tag_ = make_combo(theme_, "results_tag", QStringLiteral("Tag"), {"any tag"});
   row->addWidget(search_);
   for (QComboBox* combo : {kind_, mode_, verdict_, days_, tag_}) {
