@@ -86,7 +86,8 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
     if (!told(figure, many_points)) continue;
     QStringList row("  " + text_of(figure.path) + (figure.unit.empty() ? QString() : " " + text_of(figure.unit)));
     for (std::size_t i = 0; i < sides.size(); ++i) {
-      row += value_text_of(figure, figure.values[i]);
+      row += value_text_of(figure, figure.values[i]) +
+             (std::isnan(figure.clock_bounds[i]) ? QString() : QString::fromUtf8(" ± ") + figure_text(figure.clock_bounds[i]));
       if (i > 0) row += difference_text(figure, i);
     }
     rows.push_back(row);
@@ -109,7 +110,8 @@ nlohmann::ordered_json texts_json(const std::vector<ComparedText>& texts) {
 nlohmann::ordered_json figure_json(const ComparedFigure& figure) {
   nlohmann::ordered_json out = {{"unit", figure.unit}, {"sides", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < figure.values.size(); ++i) {
-    nlohmann::ordered_json side = {{"value", number(figure.values[i])}, {"samples", figure.samples[i]}};
+    nlohmann::ordered_json side = {
+        {"value", number(figure.values[i])}, {"clock_bound_us", number(figure.clock_bounds[i])}, {"samples", figure.samples[i]}};
     if (i > 0) {
       const Difference& difference = figure.differences[i];
       side["difference"] = number(difference.difference);

@@ -133,7 +133,7 @@ QString RunCommand::progress_json() const {
                       : control_->draining()                  ? "draining"
                       : control_->warming_up()                ? "warming up"
                                                               : "running";
-  const nlohmann::ordered_json progress = {
+  nlohmann::ordered_json progress = {
       {"doing", doing},
       {"at_s", number(figures.t_s)},
       {"done", done >= 0 ? number(done) : nullptr},
@@ -146,6 +146,7 @@ QString RunCommand::progress_json() const {
       {"received_per_s", number(figures.received_per_s)},
       {"latency_us",
        {{"p50", number(figures.latency.p50_us)}, {"p99", number(figures.latency.p99_us)}, {"max", number(figures.latency.max_us)}}}};
+  if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
   return text_of(nlohmann::ordered_json{{"progress", progress}}.dump());
 }
 
@@ -174,7 +175,9 @@ QString RunCommand::progress_text() const {
   text += QString(" at %1/s  received %2 at %3/s  in flight %4%5")
               .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s),
                    figures.in_flight_at_most ? QString("at most ") : QString(), grouped(figures.in_flight));
-  return text + QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
+  text += QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
+  const double bound_us = figures.clocks.latency.total_us();
+  return figures.clocks.latency.apart && !std::isnan(bound_us) ? text + QString::fromUtf8(" ± ") + figure_text(bound_us) : text;
 }
 
 int RunCommand::report() {

@@ -101,10 +101,10 @@ void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
   const ClockBound& bound = figures.clocks.latency;
   if (!bound.apart || figures.latency.count == 0 || std::isnan(bound.total_us())) return;
   if (bound.total_us() < figures.latency.p50_us) return;
-  reasons += QString::fromUtf8("the clocks of the hosts are known to ±%1 µs, which is more than the median latency (%2 µs): "
+  reasons += QString::fromUtf8("the clocks of the hosts are known to ± %1 µs, which is more than the median latency (%2 µs): "
                                "the latencies between these hosts tell nothing finer")
-                 .arg(bound.total_us(), 0, 'f', 1)
-                 .arg(figures.latency.p50_us, 0, 'f', 1);
+                 .arg(bound.total_us(), 0, 'f', bound.total_us() < 100 ? 1 : 0)
+                 .arg(figures.latency.p50_us, 0, 'f', figures.latency.p50_us < 100 ? 1 : 0);
 }
 
 /// Two hundred receivers that met the same fate are one reason, not two hundred: of sentences that differ in their numbers only, the first

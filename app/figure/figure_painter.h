@@ -16,6 +16,7 @@
 #include <QRectF>
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/figure/figure.h"
@@ -86,6 +87,10 @@ class FigurePainter {
   void draw_boxes(QPainter& painter, int series);
   void draw_heat(QPainter& painter);
   void draw_heat_scale(QPainter& painter, QRectF area) const;
+  /// Where what the clocks leave open of a point begins and ends, from above.
+  std::pair<double, double> bound_ends(const FigurePoint& point) const;
+  void draw_bound(QPainter& painter, const FigurePoint& point, double x, const QColor& ink) const;
+  void draw_bound_band(QPainter& painter, const std::vector<FigurePoint>& points, const QColor& ink) const;
   void draw_whiskers(QPainter& painter, const FigurePoint& point, double x, const QColor& color) const;
   void draw_ring(QPainter& painter, const FigurePoint& point, QPointF at) const;
   void remember(int series, int point, QPointF at);

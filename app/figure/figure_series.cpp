@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of FigurePainter that draws what was measured: curves, steps, bars, boxes and heat maps.
+#include <algorithm>
 #include <cmath>
 
 #include "app/figure/figure_marks.h"
@@ -56,6 +57,9 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
   const std::vector<FigurePoint>& points = figure_.series[static_cast<std::size_t>(series)].points;
   const QColor ink = color(series);
   const bool steps = figure_.kind == Figure::Kind::steps;
+  const bool marks = !steps && points.size() <= marks_points_max;
+  // Several would hide each other; how wide they are stands below the figure.
+  if (!marks && figure_.series.size() == 1) draw_bound_band(painter, points, ink);
   QPolygonF line;
   bool few = false;  // the piece being drawn is of percentiles on few samples
   const auto flush = [&] {
@@ -80,13 +84,13 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
     line << at;
   }
   flush();
-  const bool marks = !steps && points.size() <= marks_points_max;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const FigurePoint& point = points[i];
     QPointF at = position(point.x, point.y);
     if (std::isnan(at.x())) continue;
     const bool valueless = std::isnan(at.y());
     if (valueless) at.setY(plot_.bottom());
+    if (marks) draw_bound(painter, point, at.x(), ink);
     draw_whiskers(painter, point, at.x(), ink);
     if (valueless && point.why.isEmpty()) {  // a gap: nothing came there, or 0 on a logarithmic axis
       remember(series, static_cast<int>(i), at);
@@ -106,13 +110,42 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
   }
 }
 
-void FigurePainter::draw_whiskers(QPainter& painter, const FigurePoint& point, double x, const QColor& ink) const {
-  if (point.clock_bound > 0 && !std::isnan(point.y)) {
-    const double top = position(point.x, point.y + point.clock_bound).y();
-    double bottom = position(point.x, point.y - point.clock_bound).y();
-    if (std::isnan(bottom)) bottom = plot_.bottom();
-    painter.fillRect(QRectF(QPointF(x - 3, top), QPointF(x + 3, bottom)), with_alpha(ink, 0.22));
+std::pair<double, double> FigurePainter::bound_ends(const FigurePoint& point) const {
+  const double top = position(point.x, point.y + point.clock_bound).y(), bottom = position(point.x, point.y - point.clock_bound).y();
+  return {std::max(top, plot_.top()), std::isnan(bottom) ? plot_.bottom() : std::min(bottom, plot_.bottom())};
+}
+
+void FigurePainter::draw_bound(QPainter& painter, const FigurePoint& point, double x, const QColor& ink) const {
+  if (point.clock_bound <= 0 || std::isnan(point.y)) return;
+  const auto [top, bottom] = bound_ends(point);
+  painter.fillRect(QRectF(QPointF(x - 3, top), QPointF(x + 3, bottom)), with_alpha(ink, 0.22));
+}
+
+/// Of a curve of many points, where bars would be a wall.
+void FigurePainter::draw_bound_band(QPainter& painter, const std::vector<FigurePoint>& points, const QColor& ink) const {
+  QPolygonF upper, lower;
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(with_alpha(ink, 0.1));
+  const auto flush = [&] {
+    std::reverse(lower.begin(), lower.end());
+    if (upper.size() > 1) painter.drawPolygon(upper + lower);
+    upper.clear();
+    lower.clear();
+  };
+  for (const FigurePoint& point : points) {
+    const QPointF at = position(point.x, point.y);
+    if (std::isnan(at.x()) || std::isnan(at.y()) || point.clock_bound <= 0) {
+      flush();
+      continue;
+    }
+    const auto [top, bottom] = bound_ends(point);
+    upper << QPointF(at.x(), top);
+    lower << QPointF(at.x(), bottom);
   }
+  flush();
+}
+
+void FigurePainter::draw_whiskers(QPainter& painter, const FigurePoint& point, double x, const QColor& ink) const {
   if (!point.low || !point.high) return;
   const double top = position(point.x, *point.high).y();
   double bottom = position(point.x, *point.low).y();
@@ -144,6 +177,7 @@ void FigurePainter::draw_bars(QPainter& painter, int series) {
     painter.setBrush(point.few_samples ? with_alpha(style_.ink.secondary, 0.5) : color(series));
     painter.drawRect(bar);
     const double middle = bar.center().x();
+    draw_bound(painter, point, middle, style_.ink.text);
     draw_whiskers(painter, point, middle, style_.ink.text);
     if (std::isnan(point.y)) {
       painter.setPen(QPen(style_.ink.bad, 1.6));

@@ -87,7 +87,8 @@ Table leaves(const char* id, const char* title, const Json& of) {
 }
 
 /// One row for each object of a list, a column for each of its numbers; figures objects give their count, mean, p50, p99 and max.
-Table services_table(const char* id, const char* title, const Json& services, char letter) {
+/// bounded: an object whose figures, where it names their ± between clocks, bound those of the same key here.
+Table services_table(const char* id, const char* title, const Json& services, char letter, const Json& bounded) {
   Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .grey = {}};
   std::vector<std::string> paths;
   const Json first = services.empty() ? Json::object() : services.front();
@@ -96,6 +97,7 @@ Table services_table(const char* id, const char* title, const Json& services, ch
     if (value.is_object()) {
       if (!value.contains("p99")) continue;
       for (const char* part : {"count", "mean", "p50", "p99", "max"}) paths.push_back(key + '.' + part);
+      if (bounded.contains(key) && bounded.at(key).contains("bound_us")) paths.push_back(key + ".bound_us");
     } else if (value.is_number()) {
       paths.push_back(key);
     }
@@ -107,7 +109,7 @@ Table services_table(const char* id, const char* title, const Json& services, ch
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
     std::vector<Cell> row{text_of(measure::service_name(letter, number))};
-    for (const std::string& path : paths) row.push_back(cell_at(service, path));
+    for (const std::string& path : paths) row.push_back(cell_at(path.ends_with(".bound_us") ? bounded : service, path));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -139,8 +141,8 @@ Report report_of_one(const DrawnRun& drawn) {
                    ledger_table(summary.at("ledger")),
                    leaves("rates", "Rates", summary.at("rates")),
                    leaves("plan", "Plan", summary.value("plan", Json::object())),
-                   services_table("senders", "Senders", summary.at("services").at("senders"), 'S'),
-                   services_table("receivers-table", "Receivers", summary.at("services").at("receivers"), 'R')};
+                   services_table("senders", "Senders", summary.at("services").at("senders"), 'S', summary),
+                   services_table("receivers-table", "Receivers", summary.at("services").at("receivers"), 'R', summary)};
   report.appendix = {leaves("settings", "Settings", summary.at("settings")),
                      leaves("environment", "Environment", summary.at("environment"))};
   report.hgrm = drawn.run.folder + "/latency.hgrm";
@@ -161,8 +163,15 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
   const bool several = std::any_of(comparison.points.begin(), comparison.points.end(), [](const ComparedPoint& point) { return !point.label.isEmpty(); });
   if (several) table.columns.insert(1, "at");
+  std::vector<bool> bounded(static_cast<std::size_t>(names.size()));  // sides with figures between two clocks
+  for (const ComparedPoint& point : comparison.points) {
+    for (const ComparedFigure& figure : point.figures) {
+      for (std::size_t i = 0; i < figure.clock_bounds.size(); ++i) bounded[i] = bounded[i] || !std::isnan(figure.clock_bounds[i]);
+    }
+  }
   for (qsizetype i = 0; i < names.size(); ++i) {
     table.columns += names[i];
+    if (bounded[static_cast<std::size_t>(i)]) table.columns += names[i] + QString::fromUtf8(", clocks ±");
     if (i > 0) table.columns += {names[i] + QString::fromUtf8(" − ") + names[0], names[i] + " (%)", names[i] + " against " + names[0]};
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
@@ -173,6 +182,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
       row.push_back(text_of(figure.unit));
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
         row.push_back(number(figure.values[i]));
+        if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
         row.push_back(number(figure.differences[i].percent));
@@ -222,6 +232,7 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
       if (point.repeats[side] == 0) continue;
       FigurePoint drawn{.x = numbers ? point.at.front().second.toDouble() : static_cast<double>(i),
                         .y = figure.values[side],
+                        .clock_bound = std::isnan(figure.clock_bounds[side]) ? 0 : figure.clock_bounds[side],
                         .repeats = point.repeats[side],
                         .why = why_of(comparison.sides[side], point.folders[side]),
                         .folders = point.folders[side]};

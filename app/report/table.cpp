@@ -29,11 +29,11 @@ struct Parts {
   bool interval = false, bound = false, box = false, why = false;
 };
 
-Parts parts_of(const FigureSeries& series) {
+Parts parts_of(const Figure& figure, const FigureSeries& series) {
   Parts parts;
   for (const FigurePoint& point : series.points) {
     parts.interval = parts.interval || point.low || point.high;
-    parts.bound = parts.bound || point.clock_bound > 0;
+    parts.bound = parts.bound || (point.clock_bound > 0 && figure.kind != Figure::Kind::heat);  // a heat map says it once
     parts.box = parts.box || point.box;
     parts.why = parts.why || !point.why.isEmpty();
   }
@@ -41,7 +41,7 @@ Parts parts_of(const FigureSeries& series) {
 }
 
 void add_columns(Table& table, const Figure& figure, const FigureSeries& series) {
-  const Parts parts = parts_of(series);
+  const Parts parts = parts_of(figure, series);
   const QString name = series.name.isEmpty() ? figure.y.title : series.name, unit = figure.y.unit;
   table.columns += with_unit(name, unit);
   if (parts.interval) table.columns += {with_unit(name + ", 95 % from", unit), with_unit(name + ", to", unit)};
@@ -52,8 +52,8 @@ void add_columns(Table& table, const Figure& figure, const FigureSeries& series)
   if (parts.why) table.columns += name + ", marked because";
 }
 
-void add_cells(std::vector<Cell>& row, const FigureSeries& series, const FigurePoint* point) {
-  const Parts parts = parts_of(series);
+void add_cells(std::vector<Cell>& row, const Figure& figure, const FigureSeries& series, const FigurePoint* point) {
+  const Parts parts = parts_of(figure, series);
   const auto optional = [](const std::optional<double>& value) { return value ? number(*value) : Cell(); };
   row.push_back(point ? number(point->y) : Cell());
   if (parts.interval) row.push_back(point ? optional(point->low) : Cell()), row.push_back(point ? optional(point->high) : Cell());
@@ -141,7 +141,7 @@ Table figure_table(const Figure& figure) {
     const auto name = static_cast<qsizetype>(x);
     const bool named = name >= 0 && name < figure.x.names.size();
     std::vector<Cell> row{named ? Cell(figure.x.names[name]) : number(figure.x.percentiles ? 100 - 100 / x : x)};
-    for (std::size_t s = 0; s < figure.series.size(); ++s) add_cells(row, figure.series[s], points[s]);
+    for (std::size_t s = 0; s < figure.series.size(); ++s) add_cells(row, figure, figure.series[s], points[s]);
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -34,6 +34,7 @@ struct ComparedFigure {
   std::string unit;
   std::vector<std::vector<double>> samples;  // per side: one per run that gave it
   std::vector<double> values;                // per side: trimmed mean; NaN: none
+  std::vector<double> clock_bounds;          // per side, ± in µs: the largest of its runs'; NaN: stamps of one clock, or not known
   std::vector<Difference> differences;       // per side, against the first; the first one's own is of no meaning
   bool is_time() const { return unit == "µs" || unit == "ms" || unit == "s" || unit == "ns"; }
 };

@@ -25,11 +25,11 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 2;
+constexpr int index_format = 3;
 const char* const columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
-    "build, is_case, scale, runs_planned, settings";
-constexpr int column_count = 21;
+    "build, is_case, scale, runs_planned, settings, clock_bound_us";
+constexpr int column_count = 22;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
 
@@ -117,7 +117,7 @@ std::optional<ResultEntry> unfinished(const QString& folder) {
   entry.receivers = read.settings->receivers.amount;
   entry.started = QFileInfo(folder + "/settings.yaml").lastModified();
   entry.verdict = "unfinished";
-  entry.p50_us = entry.p99_us = entry.mean_lowest_95_us = std::nan("");
+  entry.p50_us = entry.p99_us = entry.mean_lowest_95_us = entry.clock_bound_us = std::nan("");
   return entry;
 }
 
@@ -178,6 +178,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->build = text("/environment/versions/bench");
     entry->p50_us = number("latency_us.p50");
     entry->p99_us = number("latency_us.p99");
+    entry->clock_bound_us = number("latency_us.bound_us");
     entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
     entry->deliveries = count("latency_us.count", qint64{1} << 53);
     if (number("plan.attempted_messages") != 0) entry->settings = settings_hash(summary.at("settings"));
@@ -198,7 +199,7 @@ void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultE
         QVariant(entry.mode), QVariant(entry.senders), QVariant(entry.receivers), QVariant(entry.verdict), QVariant(entry.reason),
         variant(entry.p50_us), variant(entry.p99_us), variant(entry.mean_lowest_95_us), QVariant(entry.deliveries), QVariant(entry.note),
         QVariant(entry.tags.join(',')), QVariant(entry.build), QVariant(entry.is_case), QVariant(entry.scale), QVariant(entry.runs_planned),
-        QVariant(entry.settings)}) {
+        QVariant(entry.settings), variant(entry.clock_bound_us)}) {
     insert.addBindValue(value);
   }
   insert.exec();
@@ -225,6 +226,7 @@ ResultEntry entry_of(const QSqlQuery& row) {
   entry.scale = row.value(18).toString();
   entry.runs_planned = row.value(19).toInt();
   entry.settings = row.value(20).toString();
+  entry.clock_bound_us = number_or_nan(row.value(21));
   return entry;
 }
 

@@ -12,6 +12,7 @@
 #include <QString>
 #include <QStringList>
 #include <atomic>
+#include <cmath>
 #include <vector>
 
 namespace n2nq::app {
@@ -32,6 +33,7 @@ struct ResultEntry {
   QString verdict;                           // "unfinished": there is no summary. Of a case: the worst of its runs
   QString reason;                            // the first one; of a case: how many runs had which verdict
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
+  double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, or not known
   qint64 deliveries = 0;
   QString note;
   QStringList tags;

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <cmath>
 
+#include "app/figure/figure_scale.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -33,6 +34,26 @@ QString why_of(const DrawnRun& run) {
 
 double number_at(const Json& summary, const std::string& path) {
   return figure_at(summary, path).value_or(std::nan(""));
+}
+
+/// What two clocks leave open of the run's latencies: beside each point that is one, and in words below the figure.
+void tell_clock_bound(Figure& out, const DrawnRun& run) {
+  const bool up = out.y.title.startsWith("Latency");
+  if ((!up && out.x.title != "Latency") || !run.run.summary.at("latency_us").contains("bound_us")) return;
+  const double bound_us = number_at(run.run.summary, "latency_us.bound_us"), p50_us = number_at(run.run.summary, "latency_us.p50");
+  const QString who = run.name.isEmpty() ? QString() : run.name + ": ";
+  if (std::isnan(bound_us)) {
+    out.remarks += who + "between the clocks of two hosts, and not known how far they are apart.";
+    return;
+  }
+  out.remarks += who + QString::fromUtf8("latencies ± %1 µs: between the clocks of two hosts%2.")
+                           .arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)), bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
+  if (!up) return;
+  for (FigureSeries& series : out.series) {
+    for (FigurePoint& point : series.points) {
+      if (point.folders.contains(run.run.folder)) point.clock_bound = bound_us;
+    }
+  }
 }
 
 Figure figure(const char* id, const char* title, FigureAxis x, FigureAxis y, Figure::Kind kind = Figure::Kind::lines) {
@@ -235,6 +256,9 @@ std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs) {
   add_times(out, runs);
   if (runs.size() == 1 && runs.front().digest) add_services(out, runs.front());
   std::erase_if(out, [](const Figure& of) { return !has_point(of); });
+  for (Figure& of : out) {
+    for (const DrawnRun& run : runs) tell_clock_bound(of, run);
+  }
   if (runs.size() == 1) {
     // One curve needs no name; what it is says the page it is on.
     for (Figure& of : out) {

@@ -11,6 +11,7 @@
 #include <QTableView>
 #include <QTableWidget>
 #include <QTest>
+#include <nlohmann/json.hpp>
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/report_view.h"
@@ -122,6 +123,45 @@ class TestResults : public QObject {
     }
     QVERIFY2(bench->messages().contains(QStringLiteral("Exported: ")), qPrintable(bench->messages()));
     QVERIFY(bench->click(QStringLiteral("button_results_back")));
+  }
+
+  void latencies_between_two_clocks_say_so_and_a_long_reason_keeps_the_windows_width() {
+    const QString runs = bench->folder() + QStringLiteral("/runs/");
+    const QString of = QDir(runs).entryList({QStringLiteral("*broadcaster*")}, QDir::Dirs).first();
+    const QString folder = runs + QStringLiteral("2020-01-01T00-00-00-apart");
+    QVERIFY(QDir().mkpath(folder));
+    for (const char* name : {"settings.yaml", "latency.hgrm"})
+      QVERIFY(QFile::copy(runs + of + '/' + QLatin1String(name), folder + '/' + QLatin1String(name)));
+    nlohmann::json summary = nlohmann::json::parse(n2nq::ui_test::file_text(runs + of + QStringLiteral("/summary.json")).toStdString());
+    summary["started"] = "2020-01-01T00:00:00.000Z";
+    summary["latency_us"]["p50"] = 4229;
+    for (const char* key : {"latency_us", "latency_from_plan_us"}) summary[key]["bound_us"] = 4452.6;
+    summary["reasons"] = {
+        "the clocks of the hosts are known to ± 4453 µs, which is more than the median latency (4229 µs): the latencies between these hosts tell "
+        "nothing finer",
+        "the other reason is this one"};
+    QFile file(folder + QStringLiteral("/summary.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(summary.dump()));
+    file.close();
+    bench->window().resize(1280, 720);
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 3);
+    QVERIFY2(cell(2, 5).contains(QStringLiteral("229 ± 4")), qPrintable(cell(2, 5)));
+    table()->selectRow(2);
+    QVERIFY(bench->click(QStringLiteral("button_result_open")));
+    QVERIFY(settled());
+    QCOMPARE(bench->window().width(), 1280);
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Latency by percentile")));
+    const n2nq::app::Figure& figure = page().report_view()->figure_view()->figure();
+    QVERIFY2(figure.remarks.last().contains(QStringLiteral("tells nothing finer")), qPrintable(figure.remarks.join('\n')));
+    QCOMPARE(figure.series.front().points.front().clock_bound, 4452.6);
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+    QVERIFY(QDir(folder).removeRecursively());
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 2);
   }
 
   void two_runs_are_compared() {

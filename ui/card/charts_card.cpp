@@ -133,8 +133,8 @@ void ChartsCard::show_bound(const app::ClockBound& bound) {
 }
 
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
+  show_bound(figures.clocks.latency);  // the result's, too, which is no sample
   if (figures.t_s < 0 || figures.round == 0) return;
-  show_bound(figures.clocks.latency);
   rate_chart_->name_series(in_flight_series,
                            figures.in_flight_at_most ? QStringLiteral("in flight, at most") : QStringLiteral("in flight"));
   const bool silent = figures.senders_silent || figures.receivers_silent;

@@ -16,13 +16,14 @@
 #include "app/results/result_note.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/setting_fields.h"
 
 namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {160, 262, 108, 84, 104, 76, 80, 84, 100, 100};
+constexpr int column_px[] = {160, 204, 108, 84, 104, 112, 116, 84, 90, 100};
 static_assert(std::size(column_px) == ResultsModel::column_count);
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
@@ -120,9 +121,9 @@ QWidget* ResultsList::make_filters() {
 
 QWidget* ResultsList::make_details() {
   auto* card = new Card(QStringLiteral("Chosen"));
-  chosen_ = make_label(QString(), "secondary");
+  chosen_ = new ElidedLabel("secondary");
   chosen_->setObjectName(QStringLiteral("results_chosen"));
-  card->title_row()->insertWidget(1, chosen_);
+  card->title_row()->insertWidget(1, chosen_, 100);
   const auto button = [&](const char* name, const QString& text, const QString& tooltip, void (ResultsList::*wanted)()) {
     auto* made = described(new QPushButton(text), name, text, tooltip);
     card->title_row()->addWidget(made);
@@ -261,11 +262,11 @@ void ResultsList::refresh() {
     note_->setText(one ? entries.front().note : QString());
     tags_->setText(one ? entries.front().tags.join(QStringLiteral(", ")) : QString());
   }
-  chosen_->setText(count == 0 ? QStringLiteral("nothing")
+  chosen_->set_text(count == 0 ? QStringLiteral("nothing")
                    : count > 1
                        ? QStringLiteral("%1 results").arg(count)
                        : entries.front().name +
-                             (entries.front().reason.isEmpty() ? QString() : QStringLiteral(" · ") + entries.front().reason.left(120)));
+                             (entries.front().reason.isEmpty() ? QString() : QStringLiteral(" · ") + entries.front().reason));
   const int shown = model_->rowCount();
   const auto all = static_cast<int>(model_->all_count());
   count_->setText(all == 0       ? QString()

@@ -14,6 +14,7 @@ class QTableView;
 
 namespace n2nq::ui {
 
+class ElidedLabel;
 class ResultsList : public QWidget {
   Q_OBJECT
  public:
@@ -56,7 +57,8 @@ class ResultsList : public QWidget {
   QComboBox *kind_ = nullptr, *mode_ = nullptr, *verdict_ = nullptr, *days_ = nullptr, *tag_ = nullptr;
   QPushButton *open_ = nullptr, *compare_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *rerun_ = nullptr, *copy_ = nullptr,
               *export_ = nullptr, *folder_ = nullptr;
-  QLabel *invitation_ = nullptr, *count_ = nullptr, *chosen_ = nullptr;
+  QLabel *invitation_ = nullptr, *count_ = nullptr;
+  ElidedLabel* chosen_ = nullptr;
   QString noted_;  // folder whose note the fields show
   bool loading_ = true;
 };

@@ -13,8 +13,11 @@ namespace n2nq::ui {
 
 namespace {
 
-QString us_text(double value) {
-  return std::isnan(value) ? dash() : fixed_text(value, 1);
+/// With what two clocks leave open of it, beside which tenths of a microsecond say nothing.
+QString us_text(double value, double clock_bound_us) {
+  if (std::isnan(value)) return dash();
+  if (std::isnan(clock_bound_us)) return fixed_text(value, 1);
+  return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(clock_bound_us, 0));
 }
 
 /// "▤ Delay · quick · 12 of 30 runs".
@@ -108,9 +111,9 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
     case verdict:
       return verdict_sign(entry.verdict);
     case p50:
-      return us_text(entry.p50_us);
+      return us_text(entry.p50_us, entry.clock_bound_us);
     case p99:
-      return us_text(entry.p99_us);
+      return us_text(entry.p99_us, entry.clock_bound_us);
     case deliveries:
       return entry.finished() ? count_text(entry.deliveries) : dash();
     case tags:
@@ -138,6 +141,9 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
+      if ((column == p50 || column == p99) && of.clock_bound_us >= of.p50_us)
+        return QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
+            .arg(fixed_text(of.clock_bound_us, 0));
       if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
       return QVariant();
     default:

@@ -170,6 +170,7 @@ void ServiceModel::update(const app::LiveFigures& figures) {
       note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted, {}});
     }
   } else {
+    bound_ = figures.clocks.latency;
     for (const app::ReceiverRow& row : figures.receivers) {
       note(row.number, {{row.latency_mean_us, row.latency_p99_us},
                         row.rate_per_s,
@@ -285,7 +286,9 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
       return shown(row, column);
   }
   const double value_us = row.times_us[column.slot];
-  return std::isnan(value_us) ? dash() : fixed_text(value_us, 3) + QStringLiteral(" µs");
+  if (std::isnan(value_us)) return dash();
+  const QString text = fixed_text(value_us, 3) + QStringLiteral(" µs");
+  return bound_.apart ? text + QStringLiteral(" ") + bound_text(bound_) : text;
 }
 
 QVariant ServiceModel::data(const QModelIndex& index, int role) const {
@@ -332,6 +335,8 @@ QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int 
     case Qt::TextAlignmentRole:
       return static_cast<int>(column.kind == Kind::log ? Qt::AlignLeft : Qt::AlignRight) | static_cast<int>(Qt::AlignVCenter);
     case Qt::ToolTipRole:
+      if (column.kind == Kind::time && bound_.apart)
+        return QString::fromUtf8(column.meaning) + QStringLiteral("; ") + bound_explained(bound_);
       return QString::fromUtf8(column.meaning);
     default:
       return {};

@@ -100,6 +100,7 @@ class ServiceModel : public QAbstractTableModel {
   bool means_ = false;
   TimeScale units_[2];
   int decimals_[2] = {1, 1};
+  app::ClockBound bound_;  // of the receivers' latencies
 };
 
 }  // namespace n2nq::ui

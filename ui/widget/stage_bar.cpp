@@ -32,6 +32,7 @@ StageBar::StageBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme
 void StageBar::clear() {
   means_us_.fill(app::unknown);
   tails_ = {};
+  bounds_ = {};
   set_past(false);
   describe();
   update();
@@ -57,8 +58,7 @@ void StageBar::set_figures(const app::LiveFigures& figures) {
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
   const auto& tails = figures.stage_tails;
   tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
-  bounds_ = {bound_explained({}), bound_explained(figures.clocks.to_broker), bound_explained({}),
-             bound_explained(figures.clocks.to_receiver)};
+  bounds_ = {app::ClockBound(), figures.clocks.to_broker, app::ClockBound(), figures.clocks.to_receiver};
   describe();
   update();
 }
@@ -68,7 +68,7 @@ void StageBar::describe() {
   for (std::size_t i = 0; i < stage_count; ++i) {
     QString line = QStringLiteral("%1: mean %2 (%3)")
                        .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));
-    if (!bounds_[i].isEmpty()) line += QStringLiteral("\n    ") + bounds_[i];
+    if (bounds_[i].apart) line += QStringLiteral("\n    ") + bound_explained(bounds_[i]);
     const app::Percentiles& tail = tails_[i];
     if (tail.count > 0) {
       line += QStringLiteral("\n    p50 %1, p95 %2, p99 %3, max %4")
@@ -89,7 +89,7 @@ std::array<QColor, StageBar::stage_count> StageBar::colors() const {
 QSize StageBar::sizeHint() const {
   const int caption = QFontMetrics(theme_.font(TextStyle::caption)).height();
   const int value = QFontMetrics(theme_.font(TextStyle::body)).height();
-  return {4 * 80, bar_px + space::between + caption + value};
+  return {4 * 80, bar_px + space::between + caption + value + caption};  // the last line is that of the bounds
 }
 
 QSize StageBar::minimumSizeHint() const {
@@ -132,6 +132,10 @@ void StageBar::paintEvent(QPaintEvent* event) {
     painter.setFont(value_font);
     painter.setPen(past_ ? t.secondary : t.text);
     draw_tabular(painter, QPointF(text_left, top + caption.height() + value.ascent()), time_figure(means_us_[i]).text());
+    if (std::isnan(means_us_[i])) continue;
+    painter.setFont(caption_font);
+    painter.setPen(t.secondary);
+    draw_tabular(painter, QPointF(text_left, top + caption.height() + value.height() + caption.ascent()), bound_text(bounds_[i]));
   }
 }
 

@@ -41,7 +41,7 @@ class StageBar : public QWidget {
   const Theme& theme_;
   std::array<double, stage_count> means_us_;
   std::array<app::Percentiles, stage_count> tails_;
-  std::array<QString, stage_count> bounds_;  // in words; empty: of one clock
+  std::array<app::ClockBound, stage_count> bounds_;
   bool past_ = false;
 };
 
