@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QScrollBar>
 #include <QTabBar>
 #include <QTableView>
 #include <QTest>
@@ -213,6 +214,19 @@ class TestHosts : public QObject {
       const auto* box = bench->find<QComboBox>(QString::fromLatin1(name));
       QVERIFY2(box->fontMetrics().horizontalAdvance(box->currentText()) <= box->width() - 24, name);  // frame and chevron
     }
+  }
+
+  void the_ways_between_three_machines_are_whole_in_the_smallest_window_and_a_check_moves_no_button() {
+    for (const char* name : {"n2nq-vm", "senders-vm", "receivers-vm"}) bench->hosts().put(named(name));
+    bench->window().resize(1280, 720);
+    QCoreApplication::processEvents();
+    const auto* paths = bench->find<QTableView>("paths_table");
+    QCOMPARE(paths->horizontalScrollBar()->maximum(), 0);
+    const auto* add = bench->find<QAbstractButton>("button_host_add");
+    const int x = add->x();
+    QVERIFY(bench->click("button_host_check"));
+    QCoreApplication::processEvents();
+    QCOMPARE(add->x(), x);
   }
 
   void a_file_that_cannot_be_read_is_no_invitation() {

@@ -55,6 +55,8 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
   row->addWidget(no);
   all->addLayout(row);
   no->setFocus();
+  // Of exactly these lines: a layout that asks labels for their height at another width leaves gaps that differ from host to host.
+  setFixedHeight(all->heightForWidth(width_px));
   connect(yes, &QPushButton::clicked, this, &QDialog::accept);
   connect(no, &QPushButton::clicked, this, &QDialog::reject);
 }

@@ -27,8 +27,9 @@ namespace {
 
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
+constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
-constexpr int column_px[] = {0, 0, 116, 88, 92, 104, 76, 76, 84, 84, 164, 76};
+constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
 constexpr int column_min_px = 76;
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
@@ -57,8 +58,8 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
   auto* below = new QHBoxLayout(below_);
   below->setContentsMargins(0, 0, 0, 0);
   below->setSpacing(space::card);
-  below->addWidget(make_paths_card(), 1);
-  below->addWidget(make_advice_card(), 1);
+  below->addWidget(make_paths_card(), paths_share);
+  below->addWidget(make_advice_card(), advice_share);
   all->addWidget(below_, below_share);
   make_shortcuts();
   connect(parts_.book, &app::HostBook::changed, this, &HostsPage::refresh);
@@ -86,6 +87,9 @@ QWidget* HostsPage::make_hosts_card() {
   button("button_host_add", QStringLiteral("Add…"), QStringLiteral("Adds a machine (Ctrl+N)"), &HostsPage::add);
   check_ = button("button_host_check", QStringLiteral("Check"), QString(), &HostsPage::check);
   check_->setProperty("main", true);
+  check_->setText(QStringLiteral("Cancel"));  // what it says while it checks, which must not move the others
+  check_->ensurePolished();
+  check_->setMinimumWidth(check_->sizeHint().width());
 
   model_ = new HostsModel(*parts_.book, parts_.checker, theme_, this);
   table_ = make_table("hosts_table", QStringLiteral("Lab machines"), model_);

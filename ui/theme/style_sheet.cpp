@@ -120,6 +120,7 @@ QTableView {
 QTableView::item { border-bottom: 1px solid @line@; padding: 0 5px; }
 QTableView::item:selected { background: @primary_tint@; color: @text@; }
 QListWidget { background: @surface@; color: @text@; border: none; border-right: 1px solid @border@; outline: 0; }
+QDialog QListWidget { border: 1px solid @border@; border-radius: 4px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; margin-right: 8px; }
 QListWidget::item:hover { background: @background@; }
 QListWidget::item:selected { background: @primary_tint@; color: @text@; }
