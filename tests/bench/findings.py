@@ -6,9 +6,11 @@ import re
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from sides import BIN, START_AFTER_S, Broker, load_of, run, start_group
 from variants import wait_until
@@ -21,6 +23,7 @@ POLL_S = 0.005
 TRACED_S = 10
 COUNTED_S = 3
 KILLS, KILL_RUN_S = 50, 2
+SSH_ROUNDS = 9
 
 
 def thousand(seconds):
@@ -170,4 +173,32 @@ def window(seconds):
     return [("window open, 200 + 200 services, against headless: p50, p99", f"{ratios[0]:.2f}, {ratios[1]:.2f} (p50/p99 in µs: {text})", "1.02, 1.10")]
 
 
-FINDINGS = {"thousand": thousand, "killed": killed, "system-calls": system_calls, "allocations": allocations, "window": window}
+def over_ssh(seconds):
+    """The same run by local processes, through SSH to a pretend host on this machine, and by local processes again; each round gives a ratio and a spread."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
+    from lab import Lab
+
+    shape = {"senders.amount": 20, "receivers.amount": 20, "senders.delay_ms": 100, "senders.messages": max(int(seconds), 10) * 10, "log": "off"}
+    places = {f"{role}.host": "h1" for role in ("broker", "senders", "receivers")}
+    lab = Lab(1)
+    try:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+
+            def p50(name, values):
+                words = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
+                told = subprocess.run(lab.bench_command("run", "thesis-baseline", *words, "--json", "--out", f"{folder}/{name}"),
+                                      capture_output=True, text=True, check=True, env=lab.environment()).stdout
+                return json.loads(told.splitlines()[-1])["latency_us"]["p50"]
+
+            rounds = [(p50(f"{i}-here", shape), p50(f"{i}-over", {**shape, **places}), p50(f"{i}-again", shape)) for i in range(SSH_ROUNDS)]
+    finally:
+        lab.close()
+    ratios = sorted(over / statistics.mean((here, again)) for here, over, again in rounds)
+    spreads = sorted(again / here for here, _, again in rounds)
+    text = "; ".join(f"{here:,.1f}/{over:,.1f}/{again:,.1f}" for here, over, again in rounds)
+    return [("over SSH to this machine, 20 x 20, 0.1 s, against local processes: p50, and local against local",
+             f"{statistics.median(ratios):.3f} ({ratios[1]:.3f} to {ratios[-2]:.3f}), {statistics.median(spreads):.3f} ({spreads[1]:.3f} to {spreads[-2]:.3f}); "
+             f"p50 in µs here/over/here: {text}", "1.02")]
+
+
+FINDINGS = {"thousand": thousand, "killed": killed, "system-calls": system_calls, "allocations": allocations, "window": window, "ssh": over_ssh}

@@ -13,6 +13,7 @@
 #include "app/control/role.h"
 #include "app/control/run_control.h"
 #include "app/host/host_pool.h"
+#include "app/host/lab_host.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_lab.h"
 
@@ -183,6 +184,8 @@ TEST_F(SshLauncherTest, nothing_runs_on_when_the_launcher_or_the_connection_is_g
   ASSERT_TRUE(wait_gone());
   EXPECT_NE(exit->lost.toStdString().find("connection to h1 was lost"), std::string::npos) << exit->lost.toStdString();
   EXPECT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
+  const auto host = pool->host(lab->host(1));
+  ASSERT_TRUE(wait_until([&] { return host->control() == nullptr && host->files() == nullptr; })) << "two connections, cut one by one";
   EXPECT_TRUE(runs_broker()) << "the next one is connected anew: " << told();
 }
 
