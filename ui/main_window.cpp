@@ -38,8 +38,8 @@ constexpr QSize size_at_first(1440, 900);
 constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
-const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"), cases_topic = QStringLiteral("cases"),
-              log_topic = QStringLiteral("log");
+const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
+              cases_topic = QStringLiteral("cases"), log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
 const QString cases_name = QStringLiteral("Test cases");
@@ -95,13 +95,16 @@ void MainWindow::build(Parts& parts) {
   charts_page_->setObjectName(QStringLiteral("charts_page"));
   auto* charts = new QVBoxLayout(charts_page_);
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
-  hosts_page_ = new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
-  cases_ = new CasesPage({runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
-                          [this] { return actions_.is_on() ? QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).") : QString(); }},
-                         theme_);
+  hosts_page_ =
+      new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
+  cases_ = new CasesPage(
+      {runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
+       [this] { return actions_.is_on() ? QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).") : QString(); }},
+      theme_);
   results_page_ = new ResultsPage(runs_folder_, theme_);
   help_ = new HelpPage(theme_, runs_folder_);
-  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, cases_, results_page_, hosts_page_, help_}) pages_->addWidget(page);
+  for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, cases_, results_page_, hosts_page_, help_})
+    pages_->addWidget(page);
   all->addWidget(pages_, 1);
   all->addWidget(status_ = new StatusStrip(form_, actions_, theme_));
   setCentralWidget(content);
@@ -243,9 +246,8 @@ void MainWindow::connect_parts() {
     return on ? QStringLiteral("This run is on, on the page Bench: stop it first (Shift+F5)") : QString();
   });
   connect(results_page_, &ResultsPage::settings_requested, this, &MainWindow::use_settings);
-  connect(results_page_, &ResultsPage::log_requested, this, [this](const QString& title, const QString& path, const QString& text) {
-    logs_.open(title, path)->look_for(text);
-  });
+  connect(results_page_, &ResultsPage::log_requested, this,
+          [this](const QString& title, const QString& path, const QString& text) { logs_.open(title, path)->look_for(text); });
   connect(results_page_, &ResultsPage::told, this, [this](const QString& text, bool bad) {
     messages_->withdraw(results_topic);
     messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
@@ -313,7 +315,8 @@ void MainWindow::show_page(const QString& name) {
 void MainWindow::show_tab(int index) {
   if (pages_ == nullptr || index < 0) return;
   const QString name = tabs_->tabText(index);
-  const QHash<QString, QWidget*> pages = {{bench_name, bench_}, {charts_name, charts_page_}, {cases_name, cases_}, {results_name, results_page_}, {hosts_name, hosts_page_}, {help_name, help_}};
+  const QHash<QString, QWidget*> pages = {{bench_name, bench_},          {charts_name, charts_page_}, {cases_name, cases_},
+                                          {results_name, results_page_}, {hosts_name, hosts_page_},   {help_name, help_}};
   pages_->setCurrentWidget(pages.value(name));
 }
 
@@ -384,7 +387,8 @@ void MainWindow::open_folder() {
 void MainWindow::use_settings(const app::Settings& settings) {
   messages_->withdraw(results_topic);
   if (actions_.is_on()) {
-    return messages_->add(MessageBar::Kind::remark, QStringLiteral("A run is on: its settings cannot change. Stop it first (Shift+F5)."), results_topic);
+    return messages_->add(MessageBar::Kind::remark, QStringLiteral("A run is on: its settings cannot change. Stop it first (Shift+F5)."),
+                          results_topic);
   }
   form_.load(settings);
   presets_.restore(QString());
@@ -415,10 +419,11 @@ void MainWindow::measure_cpu() {
 // Traffic that flows is worth one question; processes that only wait are not.
 bool MainWindow::may_close() {
   if (closing_ || run_.state() != app::RunState::running) return true;
-  QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Stop the run?"),
-                       (run_.draining() ? QStringLiteral("N2NQ still has messages for receivers.") : QStringLiteral("Messages are being sent.")) +
-                           QStringLiteral(" Closing stops the run; what was measured so far is kept."),
-                       QMessageBox::NoButton, this);
+  QMessageBox question(
+      QMessageBox::NoIcon, QStringLiteral("Stop the run?"),
+      (run_.draining() ? QStringLiteral("N2NQ still has messages for receivers.") : QStringLiteral("Messages are being sent.")) +
+          QStringLiteral(" Closing stops the run; what was measured so far is kept."),
+      QMessageBox::NoButton, this);
   question.setObjectName(QStringLiteral("close_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_stop"));
@@ -430,7 +435,8 @@ bool MainWindow::may_close() {
 bool MainWindow::may_stop_case() {
   if (closing_) return true;
   QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Stop the test case?"),
-                       QStringLiteral("Closing stops the run in progress. Finished runs are kept, and Resume goes on with the next start."), QMessageBox::NoButton, this);
+                       QStringLiteral("Closing stops the run in progress. Finished runs are kept, and Resume goes on with the next start."),
+                       QMessageBox::NoButton, this);
   question.setObjectName(QStringLiteral("close_case_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_case_stop"));

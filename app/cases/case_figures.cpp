@@ -39,7 +39,8 @@ class CaseDrawing {
  public:
   CaseDrawing(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results, const CaseFigure& asked)
       : plan_(plan), schedule_(schedule), results_(results), asked_(asked), points_(schedule.points(results)) {
-    points_.erase(std::remove_if(points_.begin(), points_.end(), [this](const MeasuredPoint& point) { return !is_shown(point.point); }), points_.end());
+    points_.erase(std::remove_if(points_.begin(), points_.end(), [this](const MeasuredPoint& point) { return !is_shown(point.point); }),
+                  points_.end());
   }
 
   Figure figure() {
@@ -62,7 +63,8 @@ class CaseDrawing {
  private:
   std::size_t axis_place(const std::string& id) const {
     const auto& axes = plan_.file().axes;
-    return static_cast<std::size_t>(std::find_if(axes.begin(), axes.end(), [&](const CaseAxis& axis) { return axis.id == id; }) - axes.begin());
+    return static_cast<std::size_t>(std::find_if(axes.begin(), axes.end(), [&](const CaseAxis& axis) { return axis.id == id; }) -
+                                    axes.begin());
   }
   bool is_load(const std::string& id) const { return plan_.seeks_knee() && plan_.file().knee->axis == id; }
 

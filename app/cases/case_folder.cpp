@@ -28,7 +28,8 @@ QString text_of(const std::string& text) {
 QString slug(const QString& text) {
   QString out;
   for (const QChar letter : text) {
-    const bool plain = (letter >= u'a' && letter <= u'z') || (letter >= u'A' && letter <= u'Z') || (letter >= u'0' && letter <= u'9') || letter == u'.';
+    const bool plain =
+        (letter >= u'a' && letter <= u'z') || (letter >= u'A' && letter <= u'Z') || (letter >= u'0' && letter <= u'9') || letter == u'.';
     if (plain) {
       out += letter;
     } else if (!out.isEmpty() && !out.endsWith('-')) {
@@ -42,9 +43,12 @@ QString slug(const QString& text) {
 QString make_folder(const QString& parent, const QString& exact, const QString& name, QString& error) {
   if (!exact.isEmpty()) {
     const QDir folder(exact);
-    if (QFileInfo(exact).exists() && !QFileInfo(exact).isDir()) return error = exact + " is a file: name a folder that does not exist yet", QString();
+    if (QFileInfo(exact).exists() && !QFileInfo(exact).isDir())
+      return error = exact + " is a file: name a folder that does not exist yet", QString();
     if (folder.exists() && !folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
-      return error = QString("The folder %1 is not empty: name one that does not exist yet, or go on with the case in it by --resume").arg(exact), QString();
+      return error = QString("The folder %1 is not empty: name one that does not exist yet, or go on with the case in it by --resume")
+                         .arg(exact),
+             QString();
     }
     if (!QDir().mkpath(exact)) return error = QString("Cannot make the folder %1: is it writable?").arg(exact), QString();
     return QFileInfo(exact).absoluteFilePath();
@@ -93,10 +97,11 @@ QString build_of_programs(const QString& programs_folder) {
   return QString("%1 %2").arg(N2NQ_VERSION, QString::fromLatin1(hash.result().toHex().left(16)));
 }
 
-std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan, const QString& build,
-                                           const QDateTime& now, QString& error) {
+std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan,
+                                           const QString& build, const QDateTime& now, QString& error) {
   const QString own_name =
-      QString("%1-case-%2-%3").arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(text_of(name)), text_of(std::string(scale_word(plan.choice().scale))));
+      QString("%1-case-%2-%3")
+          .arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(text_of(name)), text_of(std::string(scale_word(plan.choice().scale))));
   CaseFolder folder;
   folder.path_ = make_folder(parent, exact, own_name, error);
   if (folder.path_.isEmpty()) return {};
@@ -145,7 +150,8 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
     const auto scale = std::find(scale_words().begin(), scale_words().end(), state->at("scale").get<std::string>());
     if (scale == scale_words().end()) return error = folder + case_json + " names a scale that there is not", std::nullopt;
     out.choice_.scale = static_cast<Scale>(scale - scale_words().begin());
-    if (const Json& repeats = state->at("repeats"); !repeats.is_null()) out.choice_.repeats = std::clamp(repeats.get<int>(), 1, case_repeats_max);
+    if (const Json& repeats = state->at("repeats"); !repeats.is_null())
+      out.choice_.repeats = std::clamp(repeats.get<int>(), 1, case_repeats_max);
     if (const Json& warm_up = state->at("warm_up_s"); !warm_up.is_null()) out.choice_.warm_up_s = warm_up.get<double>();
     if (const Json& hosts = state->at("hosts"); !hosts.is_null()) {
       out.choice_.hosts = CaseHosts{hosts.at("broker"), hosts.at("senders"), hosts.at("receivers")};

@@ -28,8 +28,8 @@ QString build_of_programs(const QString& programs_folder);
 class CaseFolder {
  public:
   /// Makes `exact` (must not exist or be empty), or a folder of its own below `parent`. Empty result: `error` says why.
-  static std::optional<CaseFolder> make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan, const QString& build,
-                                        const QDateTime& now, QString& error);
+  static std::optional<CaseFolder> make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan,
+                                        const QString& build, const QDateTime& now, QString& error);
   /// Opens one that is there. Empty result: `error` says what is wrong with it.
   static std::optional<CaseFolder> open(const QString& folder, QString& error);
   /// The newest folder below `parent` of this case, at this scale or at any; empty: there is none.

@@ -7,7 +7,8 @@
 
 namespace n2nq::app {
 
-CaseRunner::CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent)
+CaseRunner::CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, Options options,
+                       QObject* parent)
     : QObject(parent), planned_(std::move(planned)), folder_(std::move(folder)), launchers_(std::move(launchers)), options_(options) {
   reader_.setMaxThreadCount(1);
   read();
@@ -118,7 +119,8 @@ void CaseRunner::on_run_finished() {
   reader_.start([this, folder, planned = planned_] {
     QString problem;
     auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, planned->plan, problem));
-    QMetaObject::invokeMethod(this, [this, folder, result, problem] { take(folder, std::move(*result), problem); }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this, [this, folder, result, problem] { take(folder, std::move(*result), problem); }, Qt::QueuedConnection);
   });
 }
 

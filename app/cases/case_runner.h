@@ -31,7 +31,8 @@ class CaseRunner : public QObject {
   };
 
   /// Reads what is finished first (state reading). The folder is locked while anything is run.
-  CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, Options options, QObject* parent = nullptr);
+  CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, Options options,
+             QObject* parent = nullptr);
   CaseRunner(std::shared_ptr<const PlannedCase> planned, CaseFolder folder, MakeLaunchers launchers, QObject* parent = nullptr);
   /// A run in progress is killed.
   ~CaseRunner() override;

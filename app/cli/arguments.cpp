@@ -56,7 +56,9 @@ class RunParser {
       return;
     } else if (word.starts_with('-')) {
       problem_ = word + " is not an option of run (nearest: " +
-                 std::string(nearest_word(word, {"--set", "--out", "--hosts", "--fault", "--request", "--assert", "--strict", "--json", "--help"})) + ")";
+                 std::string(nearest_word(
+                     word, {"--set", "--out", "--hosts", "--fault", "--request", "--assert", "--strict", "--json", "--help"})) +
+                 ")";
     } else if (!arguments_.what.empty()) {
       problem_ = "run takes one preset or settings file; there are two: " + arguments_.what + " and " + word;
     } else {
@@ -128,7 +130,8 @@ std::variant<Arguments, std::string> parse_hosts(const std::vector<std::string>&
              (arguments.command == Command::hosts_check ? ", --port PORT" : "") + " and --json";
     }
     if (!value && at + 1 < words.size()) value = words[++at];
-    if (!value || value->empty()) return name + " needs a " + (takes_port ? "port, such as: --port 4711" : "file, such as: --hosts lab/hosts.yaml");
+    if (!value || value->empty())
+      return name + " needs a " + (takes_port ? "port, such as: --port 4711" : "file, such as: --hosts lab/hosts.yaml");
     if (!takes_port) {
       arguments.hosts = *value;
       continue;
@@ -141,7 +144,8 @@ std::variant<Arguments, std::string> parse_hosts(const std::vector<std::string>&
 }
 
 /// Behind "verify": folders of runs and options that stand alone.
-std::variant<Arguments, std::string> parse_folders(Command command, const std::vector<std::string>& words, std::size_t least, std::size_t most) {
+std::variant<Arguments, std::string> parse_folders(Command command, const std::vector<std::string>& words, std::size_t least,
+                                                   std::size_t most) {
   Arguments arguments;
   arguments.command = command;
   for (std::size_t at = 1; at < words.size(); ++at) {
@@ -191,8 +195,9 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "settings") return alone(Command::settings, words);
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
-  return in_quotes(words[0]) +
-         " is not a command (nearest: " + std::string(nearest_word(words[0], {"run", "case", "cases", "hosts", "verify", "compare", "report", "presets", "settings", "--help", "--version"})) +
+  return in_quotes(words[0]) + " is not a command (nearest: " +
+         std::string(nearest_word(
+             words[0], {"run", "case", "cases", "hosts", "verify", "compare", "report", "presets", "settings", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 

@@ -16,10 +16,19 @@ struct Option {
   std::string_view name;
   std::string_view example;  // of its value; empty: it takes none
 };
-constexpr Option options[] = {{"--scale", "quick"},     {"--repeats", "5"},        {"--warm-up", "1.5"}, {"--out", "results/delay"},
-                              {"--hosts", "lab/hosts.yaml"}, {"--on", "lab-1,lab-2,lab-3"}, {"--assert", "\"latency_us.p99 < 500\""},
-                              {"--resume", ""},         {"--again", ""},           {"--accept-build", ""}, {"--strict", ""},
-                              {"--json", ""},           {"--help", ""}};
+constexpr Option options[] = {{"--scale", "quick"},
+                              {"--repeats", "5"},
+                              {"--warm-up", "1.5"},
+                              {"--out", "results/delay"},
+                              {"--hosts", "lab/hosts.yaml"},
+                              {"--on", "lab-1,lab-2,lab-3"},
+                              {"--assert", "\"latency_us.p99 < 500\""},
+                              {"--resume", ""},
+                              {"--again", ""},
+                              {"--accept-build", ""},
+                              {"--strict", ""},
+                              {"--json", ""},
+                              {"--help", ""}};
 
 using Problem = std::optional<std::string>;
 
@@ -32,7 +41,8 @@ Problem parse_on(const std::string& text, CaseHosts& out) {
     at = comma + 1;
   }
   if (names.size() != 3 || std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.empty(); })) {
-    return "must name three hosts: of N2NQ, of external senders and of external receivers, such as lab-1,lab-2,lab-3, not " + in_quotes(text);
+    return "must name three hosts: of N2NQ, of external senders and of external receivers, such as lab-1,lab-2,lab-3, not " +
+           in_quotes(text);
   }
   out = {names[0], names[1], names[2]};
   return {};
@@ -83,7 +93,8 @@ Problem check_together(const Arguments& arguments) {
   }
   // Of all cases some may not be begun yet: for those they count.
   if (arguments.what == "all") return {};
-  if (arguments.repeats || arguments.warm_up_s || arguments.on) return "a case goes on as it was begun: --repeats, --warm-up and --on do not go with --resume";
+  if (arguments.repeats || arguments.warm_up_s || arguments.on)
+    return "a case goes on as it was begun: --repeats, --warm-up and --on do not go with --resume";
   return {};
 }
 

@@ -55,7 +55,11 @@ QString cases_page(const CaseLibrary& library) {
     for (const Scale scale : all_scales) {
       QStringList ignored;
       const auto plan = CasePlan::make(*each.read.file, {.scale = scale}, ignored);
-      if (plan) scales += QString("%1 %2 runs, %3").arg(text_of(std::string(scale_word(scale)))).arg(plan->runs_expected()).arg(duration_text(plan->seconds_expected()));
+      if (plan)
+        scales += QString("%1 %2 runs, %3")
+                      .arg(text_of(std::string(scale_word(scale))))
+                      .arg(plan->runs_expected())
+                      .arg(duration_text(plan->seconds_expected()));
     }
     page += left_aligned("", width) + scales.join("; ") + '\n';
   }
@@ -152,13 +156,16 @@ std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   if (arguments_.resume) {
     const QString folder = folder_to_resume(asked.name);
     if (!folder.isEmpty() && (CaseFolder::is_one(folder) || arguments_.what != all_cases)) return resume(folder);
-    if (arguments_.what != all_cases) return say(QString("there is no folder of case %1 to go on with").arg(text_of(asked.name))), std::nullopt;
+    if (arguments_.what != all_cases)
+      return say(QString("there is no folder of case %1 to go on with").arg(text_of(asked.name))), std::nullopt;
   }
   auto plan = plan_of(asked);
   if (!plan) return {};
   QString exact, error;
-  if (!arguments_.out.empty()) exact = arguments_.what == all_cases ? folder_to_resume(asked.name) : QDir::current().absoluteFilePath(text_of(arguments_.out));
-  auto folder = CaseFolder::make(RunFolder::default_parent(), exact, asked.name, *plan, present_build(), QDateTime::currentDateTime(), error);
+  if (!arguments_.out.empty())
+    exact = arguments_.what == all_cases ? folder_to_resume(asked.name) : QDir::current().absoluteFilePath(text_of(arguments_.out));
+  auto folder =
+      CaseFolder::make(RunFolder::default_parent(), exact, asked.name, *plan, present_build(), QDateTime::currentDateTime(), error);
   if (folder && error.isEmpty()) error = folder->lock();
   if (!error.isEmpty()) return say(error), std::nullopt;
   return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
@@ -175,7 +182,8 @@ std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
   const QString build = present_build();
   if (folder->build() != build) {
     if (!arguments_.accept_build) {
-      say(QString("%1 was begun with another build (%2; this is %3), and results of two builds are not to be mixed unasked: begin the case anew without "
+      say(QString("%1 was begun with another build (%2; this is %3), and results of two builds are not to be mixed unasked: begin the case "
+                  "anew without "
                   "--resume, or go on all the same with --accept-build")
               .arg(path, folder->build(), build));
       return {};
@@ -222,7 +230,10 @@ bool CaseCommand::run(Opened opened) {
   if (!whole && !interrupted_) code_ = exit_failed;
   if (!report()) code_ = exit_failed;
   if (!whole) {
-    say(QString("%1 of %2 runs are there; go on with: n2nq-bench case %3").arg(runner.runs_done()).arg(runner.runs_total()).arg(words_to_go_on(runner.folder())));
+    say(QString("%1 of %2 runs are there; go on with: n2nq-bench case %3")
+            .arg(runner.runs_done())
+            .arg(runner.runs_total())
+            .arg(words_to_go_on(runner.folder())));
   }
   return whole;
 }
@@ -240,15 +251,22 @@ void CaseCommand::show_progress() {
   const CaseRunner& runner = *runner_;
   const ScheduledRun& run = *runner.scheduled();
   const double done = runner.run() ? runner.run()->progress() : -1;
-  QString text = QString("%1  run %2 of %3: %4").arg(text_of(runner.folder().name())).arg(runner.runs_done() + 1).arg(runner.runs_total()).arg(run.label);
+  QString text = QString("%1  run %2 of %3: %4")
+                     .arg(text_of(runner.folder().name()))
+                     .arg(runner.runs_done() + 1)
+                     .arg(runner.runs_total())
+                     .arg(run.label);
   if (run.repeat > 1) text += QString(", repeat %1").arg(run.repeat);
   if (done >= 0) text += QString("  %1 %").arg(done * 100, 0, 'f', 0);
   terminal_.progress(text + QString("  %1 left").arg(duration_text(runner.seconds_left())));
   if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
   since_progress_.start();
-  const nlohmann::ordered_json progress = {{"case", runner.folder().name()}, {"run", runner.runs_done() + 1},
-                                           {"runs", runner.runs_total()},    {"point", run.label.toStdString()},
-                                           {"repeat", run.repeat},           {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},
+  const nlohmann::ordered_json progress = {{"case", runner.folder().name()},
+                                           {"run", runner.runs_done() + 1},
+                                           {"runs", runner.runs_total()},
+                                           {"point", run.label.toStdString()},
+                                           {"repeat", run.repeat},
+                                           {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},
                                            {"left_s", std::round(runner.seconds_left())}};
   terminal_.print(text_of(nlohmann::ordered_json{{"progress", progress}}.dump()) + '\n');
 }
@@ -267,7 +285,11 @@ bool CaseCommand::report() {
     page += figure_page(figure) + '\n';
     out["figures"].push_back(figure_json(figure));
   }
-  page += QString("runs     %1 of %2, %3 marked\nfolder   %4\n").arg(runner.runs_done()).arg(runner.runs_total()).arg(marked).arg(runner.folder().path());
+  page += QString("runs     %1 of %2, %3 marked\nfolder   %4\n")
+              .arg(runner.runs_done())
+              .arg(runner.runs_total())
+              .arg(marked)
+              .arg(runner.folder().path());
   for (const CaseRunResult* each : runner.results().all()) {
     const bool bad = each->verdict == "broken" || (arguments_.strict && each->verdict == "degraded");
     if (bad) code_ = std::max(code_, exit_failed);
@@ -299,11 +321,16 @@ void CaseCommand::check_assertions(nlohmann::ordered_json& out) {
   for (std::size_t i = 0; i < counted.size(); ++i) {
     const Counted& count = counted[i];
     const std::string& text = arguments_.assertions[i].text;
-    out["assertions"].push_back({{"text", text}, {"runs", count.runs}, {"unmet", count.unmet}, {"met", count.runs > 0 && count.unmet == 0}});
+    out["assertions"].push_back(
+        {{"text", text}, {"runs", count.runs}, {"unmet", count.unmet}, {"met", count.runs > 0 && count.unmet == 0}});
     if (count.unmet == 0) {
       say(QString("--assert %1: met by all %2 runs").arg(text_of(text)).arg(count.runs));
     } else {
-      say(QString("--assert %1: not met by %2 of %3 runs, first by %4").arg(text_of(text)).arg(count.unmet).arg(count.runs).arg(count.first));
+      say(QString("--assert %1: not met by %2 of %3 runs, first by %4")
+              .arg(text_of(text))
+              .arg(count.unmet)
+              .arg(count.runs)
+              .arg(count.first));
     }
     if (count.unmet > 0 || count.runs == 0) code_ = std::max(code_, count.unknown > 0 ? exit_bad_input : exit_failed);
   }

@@ -27,7 +27,8 @@ QString with_unit(const FigureAxis& axis) {
 bool is_shown(const Figure& figure, double x) {
   if (!figure.x.percentiles) return true;
   constexpr double percents[] = {50, 75, 90, 95, 97.5, 99.0625, 99.90234375};
-  return std::any_of(std::begin(percents), std::end(percents), [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
+  return std::any_of(std::begin(percents), std::end(percents),
+                     [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
 }
 
 QString x_text(const Figure& figure, double x) {

@@ -27,10 +27,10 @@ Json common(const char* role, const LaunchFacts& facts) {
 /// The settings a reader of a single log wants to see at its head.
 Json log_header(const Settings& settings) {
   Json out = Json::object();
-  for (const std::string_view key : {"title", "broker.io", "broker.spin_us", "transport", "queue.mode", "queue.remove", "queue.retention_s",
-                                     "queue.dispatch", "queue.responses", "senders.amount", "senders.messages", "senders.duration_s",
-                                     "senders.size_bytes", "senders.delay_ms", "senders.rate_per_s", "senders.start",
-                                     "senders.warmup_messages", "receivers.amount", "seed"}) {
+  for (const std::string_view key :
+       {"title", "broker.io", "broker.spin_us", "transport", "queue.mode", "queue.remove", "queue.retention_s", "queue.dispatch",
+        "queue.responses", "senders.amount", "senders.messages", "senders.duration_s", "senders.size_bytes", "senders.delay_ms",
+        "senders.rate_per_s", "senders.start", "senders.warmup_messages", "receivers.amount", "seed"}) {
     const std::string text = value_text(settings, key);
     if (!text.empty()) out[std::string(key)] = text;
   }

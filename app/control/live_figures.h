@@ -37,9 +37,9 @@ struct ReceiverRow {
 
 /// How far a figure may be off, because its two ends were read from two clocks: shown as ± beside it.
 struct ClockBound {
-  bool apart = false;          // of two clocks; else exact, and there is nothing to show
-  double asymmetry_us = 0;     // half of the shortest round trip; unknown: no probe was answered
-  double estimation_us = 0;    // what held-up probes and drift add
+  bool apart = false;        // of two clocks; else exact, and there is nothing to show
+  double asymmetry_us = 0;   // half of the shortest round trip; unknown: no probe was answered
+  double estimation_us = 0;  // what held-up probes and drift add
   double total_us() const { return asymmetry_us + estimation_us; }
 };
 struct ClockBounds {
@@ -76,7 +76,7 @@ struct LiveFigures {
   double floor_us = unknown;                                        // an echo over loopback, measured before the run; the slower host's
   /// A latency that says more about the machine than about the queue.
   bool is_near_floor(double latency_us) const { return latency_us < 2 * floor_us; }
-  Percentiles latency_now;                                          // what this round brought: a point on the chart
+  Percentiles latency_now;  // what this round brought: a point on the chart
   // Means over the run so far, per delivery; they add up to latency from plan.
   struct Stages {
     double lag_us = unknown, to_broker_us = unknown, in_queue_us = unknown, to_receiver_us = unknown;

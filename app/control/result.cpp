@@ -72,11 +72,12 @@ void find_jumps(const RunRecord& record, QStringList& reasons) {
   for (const Role role : {Role::senders, Role::receivers}) {
     for (const measure::ClockSpan& span : relation(record.of(role), record.of(Role::broker)).report.spans) {
       if (span.to_broker_ns < record.start_at_broker_ns) continue;
-      reasons += QString("the clock of the %1' host, or N2NQ's, jumped by %2 ms: latencies of what was under way from %3 s to %4 s are wrong")
-                     .arg(role_key(role))
-                     .arg(static_cast<double>(span.jump_ns) / 1e6, 0, 'f', 3)
-                     .arg(at_s(span.from_broker_ns), 0, 'f', 2)
-                     .arg(at_s(span.to_broker_ns), 0, 'f', 2);
+      reasons +=
+          QString("the clock of the %1' host, or N2NQ's, jumped by %2 ms: latencies of what was under way from %3 s to %4 s are wrong")
+              .arg(role_key(role))
+              .arg(static_cast<double>(span.jump_ns) / 1e6, 0, 'f', 3)
+              .arg(at_s(span.from_broker_ns), 0, 'f', 2)
+              .arg(at_s(span.to_broker_ns), 0, 'f', 2);
     }
   }
 }
@@ -101,8 +102,9 @@ void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
   const ClockBound& bound = figures.clocks.latency;
   if (!bound.apart || figures.latency.count == 0 || std::isnan(bound.total_us())) return;
   if (bound.total_us() < figures.latency.p50_us) return;
-  reasons += QString::fromUtf8("the clocks of the hosts are known to ± %1 µs, which is more than the median latency (%2 µs): "
-                               "the latencies between these hosts tell nothing finer")
+  reasons += QString::fromUtf8(
+                 "the clocks of the hosts are known to ± %1 µs, which is more than the median latency (%2 µs): "
+                 "the latencies between these hosts tell nothing finer")
                  .arg(bound.total_us(), 0, 'f', bound.total_us() < 100 ? 1 : 0)
                  .arg(figures.latency.p50_us, 0, 'f', figures.latency.p50_us < 100 ? 1 : 0);
 }

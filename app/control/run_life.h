@@ -171,7 +171,7 @@ struct RunControl::Private {
   QElapsedTimer since_broker_now;
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
-  bool hurried = false;  // a person has stopped it twice
+  bool hurried = false;               // a person has stopped it twice
   QTimer pull_timer, connect_timer, step_timer;
   bool connect_waits = false;  // the connect timer, for a person
   std::uint64_t stats_id = 0, recovery_round = 0;
@@ -184,10 +184,10 @@ struct RunControl::Private {
   std::vector<PlannedStep> steps_to_come;
   QTimer plan_timer;
   Recovery recovery;
-  bool plan_is_over = false;  // its last message is due by now
-  QElapsedTimer since_drain;  // valid: all was sent, and nothing ended the run before its time
+  bool plan_is_over = false;   // its last message is due by now
+  QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time
   bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
-  QElapsedTimer since_stop;   // valid: a person, or trouble, ends the run early
+  QElapsedTimer since_stop;    // valid: a person, or trouble, ends the run early
   RunOutcome outcome;
 
   std::unique_ptr<QThread> finisher;

@@ -64,7 +64,7 @@ class Launcher : public QObject {
   void started();
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
-  void failed(const QString& why);          // a sentence that names program and host
+  void failed(const QString& why);                          // a sentence that names program and host
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
   void brought_back(const QString& error);                  // empty: all there
 };

@@ -45,7 +45,8 @@ Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const Case
   const QString unit = text_of(plan.file().find_axis(plan.file().knee->axis)->title).toLower();
   for (const MeasuredCurve& curve : schedule.curves(results)) {
     const auto load = [](double value) { return value > 0 ? Cell(value) : Cell(); };
-    table.rows.push_back({curve.first.label, load(curve.knee.low), load(curve.knee.high), curve.knee.next ? "not found yet" : curve.knee.words(unit)});
+    table.rows.push_back(
+        {curve.first.label, load(curve.knee.low), load(curve.knee.high), curve.knee.next ? "not found yet" : curve.knee.words(unit)});
   }
   return table;
 }
@@ -126,7 +127,8 @@ std::optional<Report> report_of_case(const QString& path, QString& error) {
   Report report;
   report.title = QString("Test case: %1").arg(text_of(folder->file().title));
   if (!folder->file().about.empty()) report.lead += text_of(folder->file().about);
-  report.lead += QString("%1 of %2 runs, %3 of them marked.").arg(schedule.done(results)).arg(schedule.total(results)).arg(results.marked());
+  report.lead +=
+      QString("%1 of %2 runs, %3 of them marked.").arg(schedule.done(results)).arg(schedule.total(results)).arg(results.marked());
   for (const QString& problem : unreadable) report.lead += "Left out: " + problem;
   report.figures = case_figures(*plan, schedule, results);
   if (plan->seeks_knee()) report.tables.push_back(knees_table(*plan, schedule, results));

@@ -13,8 +13,8 @@ namespace n2nq::app {
 
 /// Of the folder of a test case, finished or not. Empty result: `error` says why. Any thread; takes a moment for each run.
 std::optional<Report> report_of_case(const QString& folder, QString& error);
-/// The figures that several test cases of one kind share, with the curves of each as "A: …", "B: …". Empty where they are of several kinds, or
-/// one of them cannot be read.
+/// The figures that several test cases of one kind share, with the curves of each as "A: …", "B: …". Empty where they are of several kinds,
+/// or one of them cannot be read.
 std::vector<Figure> figures_of_cases(const QStringList& folders);
 
 }  // namespace n2nq::app

@@ -161,7 +161,8 @@ Table texts_table(const char* id, const char* title, const std::vector<ComparedT
 
 Table compared_table(const Comparison& comparison, const QStringList& names) {
   Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
-  const bool several = std::any_of(comparison.points.begin(), comparison.points.end(), [](const ComparedPoint& point) { return !point.label.isEmpty(); });
+  const bool several =
+      std::any_of(comparison.points.begin(), comparison.points.end(), [](const ComparedPoint& point) { return !point.label.isEmpty(); });
   if (several) table.columns.insert(1, "at");
   std::vector<bool> bounded(static_cast<std::size_t>(names.size()));  // sides with figures between two clocks
   for (const ComparedPoint& point : comparison.points) {

@@ -15,7 +15,8 @@ namespace {
 
 class ResultReading {
  public:
-  ResultReading(const QStringList& folders, QString& error, const std::function<void(const QString&)>& progress, const std::atomic<bool>* cancelled)
+  ResultReading(const QStringList& folders, QString& error, const std::function<void(const QString&)>& progress,
+                const std::atomic<bool>* cancelled)
       : folders_(folders), error_(error), progress_(progress), cancelled_(cancelled) {}
 
   std::optional<ResultReport> report() {
@@ -125,8 +126,8 @@ class ResultReading {
 
 }  // namespace
 
-std::optional<ResultReport> report_of_results(const QStringList& folders, QString& error, const std::function<void(const QString&)>& progress,
-                                              const std::atomic<bool>* cancelled) {
+std::optional<ResultReport> report_of_results(const QStringList& folders, QString& error,
+                                              const std::function<void(const QString&)>& progress, const std::atomic<bool>* cancelled) {
   return ResultReading(folders, error, progress, cancelled).report();
 }
 

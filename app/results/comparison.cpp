@@ -218,7 +218,9 @@ std::vector<ComparedSide> sides_of_runs(std::vector<StoredRun> runs, QString& er
   }
   if (sides.size() <= Comparison::sides_max) return sides;
   error = place_of.size() == 1
-              ? QString("These %1 runs are repeats of one another: choose at most %2, or runs with other settings as well").arg(count).arg(Comparison::sides_max)
+              ? QString("These %1 runs are repeats of one another: choose at most %2, or runs with other settings as well")
+                    .arg(count)
+                    .arg(Comparison::sides_max)
               : QString("These runs have %1 different settings: at most %2 are compared").arg(sides.size()).arg(Comparison::sides_max);
   return {};
 }

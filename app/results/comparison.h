@@ -19,7 +19,7 @@ struct ComparedSide {
   QString name;    // the folder's last part, or more of it where that is not unique
   QString folder;  // absolute
   std::vector<StoredRun> runs;
-  QStringList left_out;  // folders below it that are no finished runs, and why
+  QStringList left_out;   // folders below it that are no finished runs, and why
   bool is_group = false;  // repeats that were named one by one: the folder is that of the first
 };
 
@@ -54,8 +54,9 @@ struct Comparison {
   std::vector<ComparedPoint> points;
 };
 
-/// Runs named one by one as sides: those with the same settings, of one build and of one test case (or of none) are repeats of one side. Where
-/// all are repeats of one another each is a side of its own. In the order of the first run of each. Empty: `error` says why (too many sides).
+/// Runs named one by one as sides: those with the same settings, of one build and of one test case (or of none) are repeats of one side.
+/// Where all are repeats of one another each is a side of its own. In the order of the first run of each. Empty: `error` says why (too many
+/// sides).
 std::vector<ComparedSide> sides_of_runs(std::vector<StoredRun> runs, QString& error);
 /// Empty result: `error` says why (no run there, an unreadable one, too many).
 std::optional<ComparedSide> read_side(const QString& folder, QString& error);

@@ -138,7 +138,8 @@ std::optional<ResultEntry> read_case_entry(const QString& folder) {
   entry.started = QDateTime::fromString(text("begun"), Qt::ISODate).toLocalTime();
   entry.build = text("build").section(' ', 0, 0);
   const auto runs = state.find("runs");
-  if (runs != state.end() && runs->is_number_unsigned()) entry.runs_planned = static_cast<int>(std::min<std::uint64_t>(runs->get<std::uint64_t>(), INT_MAX));
+  if (runs != state.end() && runs->is_number_unsigned())
+    entry.runs_planned = static_cast<int>(std::min<std::uint64_t>(runs->get<std::uint64_t>(), INT_MAX));
   entry.p50_us = entry.p99_us = entry.mean_lowest_95_us = std::nan("");
   return entry;
 }
@@ -194,12 +195,28 @@ std::optional<ResultEntry> read_entry(const Found& found) {
 }
 
 void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultEntry& entry) {
-  for (const QVariant& value :
-       {QVariant(folder), QVariant(stamp), QVariant(entry.test_case), QVariant(entry.title), QVariant(entry.started.toMSecsSinceEpoch()),
-        QVariant(entry.mode), QVariant(entry.senders), QVariant(entry.receivers), QVariant(entry.verdict), QVariant(entry.reason),
-        variant(entry.p50_us), variant(entry.p99_us), variant(entry.mean_lowest_95_us), QVariant(entry.deliveries), QVariant(entry.note),
-        QVariant(entry.tags.join(',')), QVariant(entry.build), QVariant(entry.is_case), QVariant(entry.scale), QVariant(entry.runs_planned),
-        QVariant(entry.settings), variant(entry.clock_bound_us)}) {
+  for (const QVariant& value : {QVariant(folder),
+                                QVariant(stamp),
+                                QVariant(entry.test_case),
+                                QVariant(entry.title),
+                                QVariant(entry.started.toMSecsSinceEpoch()),
+                                QVariant(entry.mode),
+                                QVariant(entry.senders),
+                                QVariant(entry.receivers),
+                                QVariant(entry.verdict),
+                                QVariant(entry.reason),
+                                variant(entry.p50_us),
+                                variant(entry.p99_us),
+                                variant(entry.mean_lowest_95_us),
+                                QVariant(entry.deliveries),
+                                QVariant(entry.note),
+                                QVariant(entry.tags.join(',')),
+                                QVariant(entry.build),
+                                QVariant(entry.is_case),
+                                QVariant(entry.scale),
+                                QVariant(entry.runs_planned),
+                                QVariant(entry.settings),
+                                variant(entry.clock_bound_us)}) {
     insert.addBindValue(value);
   }
   insert.exec();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every run and test case ever made below one folder, without reading all summaries each time: what the list shows of them is kept in .index.sqlite
-// there. The folders are the truth: an index that is missing, damaged or of another format is made anew, and a run whose files changed is
-// read again.
+// Every run and test case ever made below one folder, without reading all summaries each time: what the list shows of them is kept in
+// .index.sqlite there. The folders are the truth: an index that is missing, damaged or of another format is made anew, and a run whose
+// files changed is read again.
 //
 // Runs lie directly below the folder, or below a test case's folder (<case>/runs/<run>, where <case> has a case.yaml). A test case is an
 // entry of its own, told by what its runs came to. A deleted result is moved to .deleted, from where it can be taken back until the next
@@ -30,8 +30,8 @@ struct ResultEntry {
   int senders = 0, receivers = 0;  // of a case: the most of any run
   int runs_done = 0;               // of a case: different ones that are finished; of those made more than once the last one counts
   int runs_planned = 0;            // of a case; 0: not known before it ends
-  QString verdict;                           // "unfinished": there is no summary. Of a case: the worst of its runs
-  QString reason;                            // the first one; of a case: how many runs had which verdict
+  QString verdict;                 // "unfinished": there is no summary. Of a case: the worst of its runs
+  QString reason;                  // the first one; of a case: how many runs had which verdict
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
   double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, or not known
   qint64 deliveries = 0;
@@ -59,8 +59,8 @@ class ResultIndex {
 
   explicit ResultIndex(QString folder) : folder_(std::move(folder)) {}
 
-  /// All results, newest first and a case above its runs, after bringing the index up to date. What is wrong but does not prevent a list stands in `remark`. Takes a
-  /// moment for 5,000 runs, seconds when the index has to be made anew. Any one thread at a time.
+  /// All results, newest first and a case above its runs, after bringing the index up to date. What is wrong but does not prevent a list
+  /// stands in `remark`. Takes a moment for 5,000 runs, seconds when the index has to be made anew. Any one thread at a time.
   std::vector<ResultEntry> list(QString& remark, const std::atomic<bool>* cancelled = nullptr);
 
   /// Moves the folder of a result out of the way. Empty result: done. A folder outside ours is refused, and one of a test case that a bench

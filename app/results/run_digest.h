@@ -28,8 +28,8 @@ struct SlowMessage {
   int receiver = 0, sender = 0;
   std::int64_t index = 0;
   std::int64_t sent_ns = 0, received_ns = 0;  // as in the logs
-  double at_s = 0;    // received, since the instant 0
-  double lag_us = 0;  // NaN without a plan
+  double at_s = 0;                            // received, since the instant 0
+  double lag_us = 0;                          // NaN without a plan
   double to_broker_us = 0, in_queue_us = 0, to_receiver_us = 0;
   double latency_us = 0;
   std::uint16_t attempt = 1, flags = 0;

@@ -47,7 +47,8 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
     return;
   }
   out.remarks += who + QString::fromUtf8("latencies ± %1 µs: between the clocks of two hosts%2.")
-                           .arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)), bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
+                           .arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)),
+                                bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
   if (!up) return;
   for (FigureSeries& series : out.series) {
     for (FigurePoint& point : series.points) {
@@ -79,9 +80,8 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
 }
 
 Figure cdf(const std::vector<DrawnRun>& runs) {
-  Figure out =
-      figure("cdf", "CDF of the latency", {.title = "Latency", .unit = microseconds, .logarithmic = true},
-             {.title = "Share of deliveries", .unit = "%", .from_zero = true}, Figure::Kind::steps);
+  Figure out = figure("cdf", "CDF of the latency", {.title = "Latency", .unit = microseconds, .logarithmic = true},
+                      {.title = "Share of deliveries", .unit = "%", .from_zero = true}, Figure::Kind::steps);
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};
     const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
@@ -130,8 +130,7 @@ Figure histogram(const std::vector<DrawnRun>& runs) {
 }
 
 Figure stages(const std::vector<DrawnRun>& runs) {
-  Figure out = figure("stages", "Means of the stages",
-                      {.title = "Stage", .names = {"lag", "to broker", "in queue", "to receiver"}},
+  Figure out = figure("stages", "Means of the stages", {.title = "Stage", .names = {"lag", "to broker", "in queue", "to receiver"}},
                       {.title = "Mean time", .unit = microseconds}, Figure::Kind::bars);
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};

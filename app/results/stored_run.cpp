@@ -191,11 +191,21 @@ std::vector<std::string> figure_paths(const Json& summary) {
 QString title_of_path(const std::string& path) {
   const auto dot = path.rfind('.');
   const std::string group = path.substr(0, dot), part = dot == std::string::npos ? std::string() : path.substr(dot + 1);
-  const std::map<std::string, QString> groups = {{"latency_us", "Latency"}, {"latency_from_plan_us", "Latency from plan"}, {"lag_us", "Lag"},
-                                                 {"delay_ms", "Delay"}, {"rates", "Rate"}};
-  const std::map<std::string, QString> parts = {{"mean_lowest_95", "mean of the lowest 95 %"}, {"mean", "mean"}, {"p50", "median"}, {"p90", "90th percentile"},
-                                                {"p95", "95th percentile"}, {"p99", "99th percentile"}, {"p99_9", "99.9th percentile"}, {"max", "slowest"},
-                                                {"sent_per_s", "messages sent"}, {"received_per_s", "deliveries"}};
+  const std::map<std::string, QString> groups = {{"latency_us", "Latency"},
+                                                 {"latency_from_plan_us", "Latency from plan"},
+                                                 {"lag_us", "Lag"},
+                                                 {"delay_ms", "Delay"},
+                                                 {"rates", "Rate"}};
+  const std::map<std::string, QString> parts = {{"mean_lowest_95", "mean of the lowest 95 %"},
+                                                {"mean", "mean"},
+                                                {"p50", "median"},
+                                                {"p90", "90th percentile"},
+                                                {"p95", "95th percentile"},
+                                                {"p99", "99th percentile"},
+                                                {"p99_9", "99.9th percentile"},
+                                                {"max", "slowest"},
+                                                {"sent_per_s", "messages sent"},
+                                                {"received_per_s", "deliveries"}};
   const auto known = groups.find(group);
   const auto what = parts.find(part);
   return known == groups.end() || what == parts.end() ? QString::fromStdString(path) : known->second + ", " + what->second;

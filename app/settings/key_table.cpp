@@ -230,7 +230,8 @@ void add_service_keys(std::vector<Key>& table) {
   const auto messages = N2NQ_FIELD(senders.messages);
   const auto delay = N2NQ_FIELD(senders.delay_ms);
   const auto rate = N2NQ_FIELD(senders.rate_per_s);
-  table.push_back(host("senders.host", "Where the senders run: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(senders.host)));
+  table.push_back(
+      host("senders.host", "Where the senders run: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(senders.host)));
   table.push_back(integer({"senders.amount", "Sender amount", "", "How many sending services connect to the queue.", 1, 2000, {}},
                           N2NQ_FIELD(senders.amount)));
   table.push_back({{"senders.messages",
@@ -284,7 +285,8 @@ void add_service_keys(std::vector<Key>& table) {
                            1'000'000,
                            {}},
                           N2NQ_FIELD(senders.warmup_messages)));
-  table.push_back(host("receivers.host", "Where the receivers run: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(receivers.host)));
+  table.push_back(host("receivers.host", "Where the receivers run: local, which is this machine, or the name of a lab machine.",
+                       N2NQ_FIELD(receivers.host)));
   table.push_back(integer({"receivers.amount", "Receiver amount", "", "How many receiving services connect to the queue.", 1, 2000, {}},
                           N2NQ_FIELD(receivers.amount)));
 }
@@ -353,16 +355,16 @@ void add_limit_keys(std::vector<Key>& table) {
                            limits::sessions_max.max,
                            {}},
                           N2NQ_FIELD(limits.sessions_max)));
-  table.push_back(
-      decimal({"limits.drain_s",
-               "Drain",
-               "s",
-               "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read. Without a "
-               "stop: how long a run waits for receivers that are dead for good.",
-               in_seconds(limits::drain_ms.min),
-               in_seconds(limits::drain_ms.max),
-               {}},
-              millisecond_decimals, N2NQ_FIELD(limits.drain_s)));
+  table.push_back(decimal(
+      {"limits.drain_s",
+       "Drain",
+       "s",
+       "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read. Without a "
+       "stop: how long a run waits for receivers that are dead for good.",
+       in_seconds(limits::drain_ms.min),
+       in_seconds(limits::drain_ms.max),
+       {}},
+      millisecond_decimals, N2NQ_FIELD(limits.drain_s)));
   table.push_back(decimal({"limits.reconnect_deadline_s",
                            "Reconnect deadline",
                            "s",
@@ -386,18 +388,20 @@ std::vector<Key> make_table() {
   table.push_back(line({"title", "Title", "", "What a person calls these settings.", 0, 0, {}}, title_bytes_max, N2NQ_FIELD(title)));
   table.push_back(line({"description", "Description", "", "What they are for, in a sentence or two.", 0, 0, {}}, description_bytes_max,
                        N2NQ_FIELD(description)));
-  table.push_back(host("broker.host", "Where N2NQ runs: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(broker.host)));
+  table.push_back(
+      host("broker.host", "Where N2NQ runs: local, which is this machine, or the name of a lab machine.", N2NQ_FIELD(broker.host)));
   table.push_back(
       integer({"broker.port", "Port", "", "TCP port of N2NQ; 0: a free one is taken.", 0, 65'535, {}}, N2NQ_FIELD(broker.port)));
-  table.push_back(words({"broker.io",
-                         "I/O",
-                         "",
-                         "How N2NQ writes to receivers: each write a call of its own (epoll), or those of one wake-up together in one call (io_uring, where "
-                         "the kernel has it).",
-                         0,
-                         0,
-                         {"epoll", "io_uring"}},
-                        N2NQ_FIELD(broker.io)));
+  table.push_back(words(
+      {"broker.io",
+       "I/O",
+       "",
+       "How N2NQ writes to receivers: each write a call of its own (epoll), or those of one wake-up together in one call (io_uring, where "
+       "the kernel has it).",
+       0,
+       0,
+       {"epoll", "io_uring"}},
+      N2NQ_FIELD(broker.io)));
   table.push_back(
       integer({"broker.spin_us",
                "Spin",

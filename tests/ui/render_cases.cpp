@@ -112,8 +112,9 @@ class Pages {
     bench_.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
     bench_.window().resize(size);
     QApplication::processEvents();
-    bench_.window().grab().save(
-        QStringLiteral("%1/cases-%2-%3-%4.png").arg(folder_, what, dark ? QStringLiteral("dark") : QStringLiteral("light")).arg(size.width()));
+    bench_.window().grab().save(QStringLiteral("%1/cases-%2-%3-%4.png")
+                                    .arg(folder_, what, dark ? QStringLiteral("dark") : QStringLiteral("light"))
+                                    .arg(size.width()));
   }
   void save_all(const QString& what) {
     for (const bool dark : {false, true}) {

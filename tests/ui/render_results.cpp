@@ -29,9 +29,7 @@ constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
 
 class Pages {
  public:
-  Pages(QString folder, QStringList cases) : folder_(std::move(folder)), cases_(std::move(cases)) {
-    QDir().mkpath(folder_);
-  }
+  Pages(QString folder, QStringList cases) : folder_(std::move(folder)), cases_(std::move(cases)) { QDir().mkpath(folder_); }
   bool render() {
     bench_.window().show();
     save_all(QStringLiteral("none"));
@@ -169,7 +167,9 @@ class Pages {
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication application(argc, argv);
-  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")), QApplication::arguments().mid(2)).render();
+  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")),
+                          QApplication::arguments().mid(2))
+                        .render();
   if (!done) std::fprintf(stderr, "a page did not do what it should\n");
   return done ? 0 : 1;
 }

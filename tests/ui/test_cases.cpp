@@ -166,7 +166,8 @@ figures:
   void a_marked_point_is_run_again() {
     // A run that was broken: its summary says so.
     const QString folder = row().folder;
-    const QString run = folder + QStringLiteral("/runs/") + QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).first();
+    const QString run =
+        folder + QStringLiteral("/runs/") + QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).first();
     QFile summary(run + QStringLiteral("/summary.json"));
     QVERIFY(summary.open(QIODevice::ReadOnly));
     QByteArray text = summary.readAll();
@@ -197,7 +198,8 @@ figures:
   void exports_its_figures() {
     QVERIFY(bench->click(QStringLiteral("button_case_export")));
     QVERIFY(settled());
-    for (const char* name : {"report.html", "report.xlsx", "charts/latency.svg", "charts/latency.png", "charts/latency.pdf", "tables/latency.csv"}) {
+    for (const char* name :
+         {"report.html", "report.xlsx", "charts/latency.svg", "charts/latency.png", "charts/latency.pdf", "tables/latency.csv"}) {
       QVERIFY2(QFile::exists(row().folder + u'/' + QString::fromLatin1(name)), name);
     }
   }

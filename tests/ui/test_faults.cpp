@@ -80,7 +80,8 @@ void TestFaults::killed_receivers_are_started_again_while_n2nq_drains() {
   const QString progress = bench.find<QWidget>(QStringLiteral("progress"))->accessibleDescription();
   QVERIFY2(progress.startsWith(QStringLiteral("draining · ≤ ")), qPrintable(progress));
   const QString status = bench.window().findChild<ui::StatusStrip*>()->text();
-  QVERIFY2(status.contains(QStringLiteral("draining: at most ")) && status.contains(QStringLiteral(" still queued or in flight")), qPrintable(status));
+  QVERIFY2(status.contains(QStringLiteral("draining: at most ")) && status.contains(QStringLiteral(" still queued or in flight")),
+           qPrintable(status));
   QVERIFY(bench.click(QStringLiteral("button_receivers")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   const auto& end = *bench.run().figures().settled;
@@ -91,7 +92,8 @@ void TestFaults::nothing_suggests_going_on_when_the_run_is_over() {
   BenchWindow bench;
   QVERIFY(drain_without_receivers(bench));
   QVERIFY(stop_and_wait(bench));
-  QCOMPARE(bench.find<QWidget>(QStringLiteral("notice_receivers"))->findChild<QLabel*>(QStringLiteral("notice_text"))->text(), QStringLiteral("✕ Killed on purpose"));
+  QCOMPARE(bench.find<QWidget>(QStringLiteral("notice_receivers"))->findChild<QLabel*>(QStringLiteral("notice_text"))->text(),
+           QStringLiteral("✕ Killed on purpose"));
   const QString status = bench.window().findChild<ui::StatusStrip*>()->text();
   QVERIFY2(status.contains(QStringLiteral("still queued ")), qPrintable(status));
   // Its button begins a run of its own, as every card's does.

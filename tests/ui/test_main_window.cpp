@@ -200,7 +200,8 @@ void TestMainWindow::pages_are_chosen_by_keys() {
   QVERIFY(bench.find<QWidget>(QStringLiteral("help_page"))->isVisible());
   QTest::keyClick(&bench.window(), Qt::Key_1, Qt::ControlModifier);
   QVERIFY(bench.find<QWidget>(QStringLiteral("bench_page"))->isVisible());
-  const std::pair<Qt::Key, const char*> pages[] = {{Qt::Key_2, "cases_page"}, {Qt::Key_3, "results_page"}, {Qt::Key_4, "hosts_page"}, {Qt::Key_5, "help_page"}};
+  const std::pair<Qt::Key, const char*> pages[] = {
+      {Qt::Key_2, "cases_page"}, {Qt::Key_3, "results_page"}, {Qt::Key_4, "hosts_page"}, {Qt::Key_5, "help_page"}};
   for (const auto& [key, page] : pages) {
     QTest::keyClick(&bench.window(), key, Qt::ControlModifier);
     QVERIFY2(bench.find<QWidget>(QString::fromLatin1(page))->isVisible(), page);
@@ -213,7 +214,8 @@ void TestMainWindow::charts_move_to_their_page_in_a_low_window() {
   QVERIFY(bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());
   const int height = bench.find<QWidget>(QStringLiteral("charts_card"))->height();
   bench.window().resize(1280, 720);
-  QCOMPARE(bench.window().page_names(), QStringList({QStringLiteral("Bench"), QStringLiteral("Charts"), QStringLiteral("Test cases"), QStringLiteral("Results"), QStringLiteral("Hosts"), QStringLiteral("Help")}));
+  QCOMPARE(bench.window().page_names(), QStringList({QStringLiteral("Bench"), QStringLiteral("Charts"), QStringLiteral("Test cases"),
+                                                     QStringLiteral("Results"), QStringLiteral("Hosts"), QStringLiteral("Help")}));
   QVERIFY(!bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());
   bench.window().show_page(QStringLiteral("Charts"));
   QVERIFY(bench.find<QWidget>(QStringLiteral("charts_card"))->isVisible());

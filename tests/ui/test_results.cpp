@@ -89,9 +89,8 @@ class TestResults : public QObject {
     auto* parts = bench->find<QListWidget>(QStringLiteral("report_parts"));
     QVERIFY(parts->isVisible());
     for (const char* part :
-         {"Figures", "Latency by percentile", "Histogram of the latency", "CDF of the latency",
-          "Latency of each receiver", "Median latency by pair", "Means of the stages", "Ledger",
-          "Settings", "Environment"}) {
+         {"Figures", "Latency by percentile", "Histogram of the latency", "CDF of the latency", "Latency of each receiver",
+          "Median latency by pair", "Means of the stages", "Ledger", "Settings", "Environment"}) {
       QVERIFY2(page().report_view()->show_part(QString::fromLatin1(part)), part);
     }
     QVERIFY(page().report_view()->show_part(QStringLiteral("Latency over time")));
@@ -137,7 +136,8 @@ class TestResults : public QObject {
     summary["latency_us"]["p50"] = 4229;
     for (const char* key : {"latency_us", "latency_from_plan_us"}) summary[key]["bound_us"] = 4452.6;
     summary["reasons"] = {
-        "the clocks of the hosts are known to ± 4453 µs, which is more than the median latency (4229 µs): the latencies between these hosts tell "
+        "the clocks of the hosts are known to ± 4453 µs, which is more than the median latency (4229 µs): the latencies between these "
+        "hosts tell "
         "nothing finer",
         "the other reason is this one"};
     QFile file(folder + QStringLiteral("/summary.json"));

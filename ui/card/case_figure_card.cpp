@@ -35,7 +35,8 @@ QString axis_text(const app::FigureAxis& axis) {
 bool is_listed(const app::Figure& figure, double x) {
   if (!figure.x.percentiles) return true;
   constexpr double percents[] = {50, 75, 90, 95, 97.5, 99.0625, 99.90234375};
-  return std::any_of(std::begin(percents), std::end(percents), [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
+  return std::any_of(std::begin(percents), std::end(percents),
+                     [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
 }
 
 QString x_text(const app::Figure& figure, double x) {
@@ -61,7 +62,8 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   auto* card = new Card(QStringLiteral("Figure"));
-  chooser_ = described(new ChoiceBox(theme_), "case_figure", QStringLiteral("Figure"), QStringLiteral("Which of the case's figures is shown"));
+  chooser_ =
+      described(new ChoiceBox(theme_), "case_figure", QStringLiteral("Figure"), QStringLiteral("Which of the case's figures is shown"));
   chooser_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   source_ = described(new QPushButton(QStringLiteral("Source's values")), "button_case_source", QStringLiteral("Source's values"),
                       QStringLiteral("Draws what the source says into the figure"));
@@ -233,9 +235,9 @@ void CaseFigureCard::set_again(bool possible, const QString& reason) {
 void CaseFigureCard::refresh_again() {
   const bool can = again_possible_ && chosen_marked_ && !chosen_.isEmpty();
   again_->setEnabled(can);
-  again_->setToolTip(can                 ? QStringLiteral("Makes the marked runs of the chosen point once more; the first ones stay")
+  again_->setToolTip(can                ? QStringLiteral("Makes the marked runs of the chosen point once more; the first ones stay")
                      : !again_possible_ ? again_reason_
-                                         : QStringLiteral("Choose a marked point (◯) in the figure or its table"));
+                                        : QStringLiteral("Choose a marked point (◯) in the figure or its table"));
 }
 
 void CaseFigureCard::set_export(bool possible, const QString& text) {

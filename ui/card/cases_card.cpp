@@ -32,18 +32,22 @@ static_assert(std::size(column_px) == CasesModel::column_count);
 constexpr int number_px = 72, place_px = 148;
 constexpr double warm_up_s_max = 3600;
 const char* const scale_names[] = {"Quick", "Thesis", "Stress"};
-const char* const scale_meanings[] = {"The shape in minutes: short runs, few values", "The numbers of the thesis, three repeats unless said otherwise",
+const char* const scale_meanings[] = {"The shape in minutes: short runs, few values",
+                                      "The numbers of the thesis, three repeats unless said otherwise",
                                       "Each curve until the knee: up to which load it keeps up"};
 const char* const locked = "A test case runs: what is chosen belongs to it";
 
 }  // namespace
 
-CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidget* parent) : QWidget(parent), desk_(desk), hosts_(hosts), theme_(theme) {
+CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidget* parent)
+    : QWidget(parent), desk_(desk), hosts_(hosts), theme_(theme) {
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   auto* card = new Card(QStringLiteral("Test cases"));
-  new_ = make_button("button_case_new", QStringLiteral("New…"), QStringLiteral("Copies the chosen case into a file of your own and opens it"));
-  run_selected_ = make_button("button_cases_run", QStringLiteral("Run selected"), QStringLiteral("Begins the ticked cases, one after the other"));
+  new_ =
+      make_button("button_case_new", QStringLiteral("New…"), QStringLiteral("Copies the chosen case into a file of your own and opens it"));
+  run_selected_ =
+      make_button("button_cases_run", QStringLiteral("Run selected"), QStringLiteral("Begins the ticked cases, one after the other"));
   run_all_ = make_button("button_cases_run_all", QStringLiteral("Run all"), QStringLiteral("Begins all cases, one after the other"));
   for (QPushButton* button : {new_, run_selected_, run_all_}) card->title_row()->addWidget(button);
   card->body()->addWidget(make_list(), 1);
@@ -213,8 +217,10 @@ QWidget* CasesCard::make_progress() {
   doing_->setObjectName(QStringLiteral("cases_doing"));
   left_->setObjectName(QStringLiteral("cases_left"));
   row->addLayout(texts, 1);
-  pause_ = make_button("button_cases_pause", QStringLiteral("Pause"), QStringLiteral("Ends the run in progress as planned, and begins no other"));
-  stop_ = make_button("button_cases_stop", QStringLiteral("Stop"), QStringLiteral("Stops the run in progress in order; it counts as not run. Once more waits for nothing"));
+  pause_ = make_button("button_cases_pause", QStringLiteral("Pause"),
+                       QStringLiteral("Ends the run in progress as planned, and begins no other"));
+  stop_ = make_button("button_cases_stop", QStringLiteral("Stop"),
+                      QStringLiteral("Stops the run in progress in order; it counts as not run. Once more waits for nothing"));
   resume_ = make_button("button_cases_resume", QStringLiteral("Resume"), QString());
   for (QPushButton* button : {pause_, stop_, resume_}) row->addWidget(button);
   box->addLayout(row);
@@ -298,9 +304,12 @@ void CasesCard::refresh() {
   const auto ticked = desk_.ticked_rows();
   const auto resumable = desk_.resumable();
   const bool refused = repeats_->property("refused").toBool() || warm_up_->property("refused").toBool();
-  const auto readable = std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
+  const auto readable =
+      std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
   const auto place = static_cast<std::size_t>(desk_.choice().scale);
-  const bool runnable = std::all_of(ticked.begin(), ticked.end(), [&](int row) { return desk_.rows()[static_cast<std::size_t>(row)].estimates[place].problem.isEmpty(); });
+  const bool runnable = std::all_of(ticked.begin(), ticked.end(), [&](int row) {
+    return desk_.rows()[static_cast<std::size_t>(row)].estimates[place].problem.isEmpty();
+  });
   new_->setEnabled(current_row() >= 0);
   run_selected_->setEnabled(!on && !refused && !ticked.empty() && runnable);
   run_all_->setText(QStringLiteral("Run all %1").arg(readable));
@@ -338,7 +347,8 @@ void CasesCard::refresh_progress() {
     left_->set_text(desk_.time_text());
     return;
   }
-  const auto readable = std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
+  const auto readable =
+      std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
   doing_->set_text(QStringLiteral("%1 of %2 cases ticked").arg(desk_.ticked_rows().size()).arg(readable));
   left_->set_text({});
 }

@@ -104,10 +104,11 @@ QWidget* ResultsList::make_filters() {
   search_->setPlaceholderText(QStringLiteral("Search"));
   search_->setFixedWidth(search_px);
   mode_ = make_combo(theme_, "results_mode", QStringLiteral("Queue mode"), {"any mode", "broadcaster", "load-balancer"});
-  verdict_ =
-      make_combo(theme_, "results_verdict", QStringLiteral("Verdict"), {"any verdict", "clean", "stopped", "degraded", "broken", "unfinished"});
+  verdict_ = make_combo(theme_, "results_verdict", QStringLiteral("Verdict"),
+                        {"any verdict", "clean", "stopped", "degraded", "broken", "unfinished"});
   days_ = make_combo(theme_, "results_days", QStringLiteral("When it was started"), {"any time", "today", "last 7 days", "last 30 days"});
-  kind_ = make_combo(theme_, "results_kind", QStringLiteral("Runs and test cases"), {"any kind", "test cases", "runs of cases", "single runs"});
+  kind_ =
+      make_combo(theme_, "results_kind", QStringLiteral("Runs and test cases"), {"any kind", "test cases", "runs of cases", "single runs"});
   tag_ = make_combo(theme_, "results_tag", QStringLiteral("Tag"), {"any tag"});
   row->addWidget(search_);
   for (QComboBox* combo : {kind_, mode_, verdict_, days_, tag_}) {
@@ -244,8 +245,9 @@ void ResultsList::refresh() {
   set_style_property(open_, "main", finished_one);
   compare_->setEnabled(comparable);
   set_style_property(compare_, "main", comparable);
-  compare_->setToolTip(comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences; runs with the same settings are repeats")
-                                  : QStringLiteral("Choose two to eight finished results, or more with repeats among them (Ctrl or Shift and a click)"));
+  compare_->setToolTip(
+      comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences; runs with the same settings are repeats")
+                 : QStringLiteral("Choose two to eight finished results, or more with repeats among them (Ctrl or Shift and a click)"));
   remove_->setEnabled(count > 0);
   const bool one_case = one && entries.front().is_case;
   rerun_->setEnabled(one && !one_case);
@@ -262,11 +264,10 @@ void ResultsList::refresh() {
     note_->setText(one ? entries.front().note : QString());
     tags_->setText(one ? entries.front().tags.join(QStringLiteral(", ")) : QString());
   }
-  chosen_->set_text(count == 0 ? QStringLiteral("nothing")
-                   : count > 1
-                       ? QStringLiteral("%1 results").arg(count)
-                       : entries.front().name +
-                             (entries.front().reason.isEmpty() ? QString() : QStringLiteral(" · ") + entries.front().reason));
+  chosen_->set_text(count == 0  ? QStringLiteral("nothing")
+                    : count > 1 ? QStringLiteral("%1 results").arg(count)
+                                : entries.front().name +
+                                      (entries.front().reason.isEmpty() ? QString() : QStringLiteral(" · ") + entries.front().reason));
   const int shown = model_->rowCount();
   const auto all = static_cast<int>(model_->all_count());
   count_->setText(all == 0       ? QString()

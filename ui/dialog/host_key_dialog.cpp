@@ -29,7 +29,8 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
     return label;
   };
   add_words(QStringLiteral("Is this %1?").arg(question.host), "title");
-  add_words(QStringLiteral("The machine at %1 shows an %2 key that stands in no known_hosts file. Its fingerprint:").arg(question.address, question.key_type),
+  add_words(QStringLiteral("The machine at %1 shows an %2 key that stands in no known_hosts file. Its fingerprint:")
+                .arg(question.address, question.key_type),
             "body");
   auto* print = described(new QLineEdit(question.fingerprint), "host_key_fingerprint", QStringLiteral("Fingerprint of the key"), QString());
   print->setReadOnly(true);
@@ -40,7 +41,8 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
                            "for key in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf \"$key\"; done"),
             "secondary")
       ->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  add_words(QStringLiteral("If it is another one, somebody may stand between you and %1. Yes adds the key to %2.").arg(question.host, question.known_hosts_file),
+  add_words(QStringLiteral("If it is another one, somebody may stand between you and %1. Yes adds the key to %2.")
+                .arg(question.host, question.known_hosts_file),
             "secondary");
   auto* row = new QHBoxLayout;
   row->setSpacing(space::between);

@@ -59,8 +59,8 @@ CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice&
 void CasesDesk::reload() {
   if (is_on()) return;
   listing_.start(
-      [choice = choice_, cases = parts_.cases_folder, runs = parts_.runs_folder, programs = parts_.programs_folder, build = build_](
-          const BackgroundJob::Cancelled& cancelled) {
+      [choice = choice_, cases = parts_.cases_folder, runs = parts_.runs_folder, programs = parts_.programs_folder,
+       build = build_](const BackgroundJob::Cancelled& cancelled) {
         Listed out{{}, build.isEmpty() ? app::build_of_programs(programs) : build};
         for (app::LibraryCase& each : app::CaseLibrary(cases).list()) {
           if (cancelled) break;
@@ -78,7 +78,9 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
   if (is_on()) return;  // begun meanwhile: its row stays where it is
   for (Row& row : rows) {
     row.ticked = row.file.built_in && row.file.read.file && !loaded_;
-    const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) { return old.file.name == row.file.name && old.file.built_in == row.file.built_in; });
+    const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) {
+      return old.file.name == row.file.name && old.file.built_in == row.file.built_in;
+    });
     if (before == rows_.end()) continue;
     row.ticked = before->ticked && row.file.read.file;
     if (before->state == State::queued) row.state = State::queued, row.how = before->how;
@@ -323,7 +325,7 @@ void CasesDesk::on_stood_still(int row) {
     return keep->run_again(next);
   }
   set_state(row, done ? State::done : State::stopped);
-  goes_on && done ? begin_next() : halt();
+  goes_on&& done ? begin_next() : halt();
 }
 
 /// Nothing runs any more; what is queued stays so, for resume.

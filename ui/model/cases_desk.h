@@ -43,7 +43,7 @@ class CasesDesk : public QObject {
     Begin how = Begin::anew;  // while it is queued
     int runs_done = 0, runs_all = 0, marked = 0;
     std::array<Estimate, app::all_scales.size()> estimates;
-    QString folder;  // the newest at the chosen scale; empty: there is none
+    QString folder;                                   // the newest at the chosen scale; empty: there is none
     std::shared_ptr<const app::PlannedCase> planned;  // once it was opened
     std::shared_ptr<app::CaseRunner> runner;          // likewise, where there is a folder
   };
@@ -89,10 +89,10 @@ class CasesDesk : public QObject {
   app::Figure figure(int row, std::size_t which) const;
 
  signals:
-  void rows_changed();             // which there are
-  void row_changed(int row);       // its state or counts
+  void rows_changed();        // which there are
+  void row_changed(int row);  // its state or counts
   void choice_changed();
-  void on_changed();               // something began, or nothing runs any more
+  void on_changed();  // something began, or nothing runs any more
   void progressed();
   void figures_changed(int row);
   void opened(int row);

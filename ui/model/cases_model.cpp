@@ -51,8 +51,8 @@ QString sweep_text(const app::CaseFile& file, app::Scale scale) {
       parts += QStringLiteral("%1 × %2").arg(values.size()).arg(qt_text(axis.id));
       continue;
     }
-    const auto [low, high] =
-        std::minmax_element(values.begin(), values.end(), [](const app::CaseValue& a, const app::CaseValue& b) { return *a.number < *b.number; });
+    const auto [low, high] = std::minmax_element(values.begin(), values.end(),
+                                                 [](const app::CaseValue& a, const app::CaseValue& b) { return *a.number < *b.number; });
     const QString unit = qt_text(axis.unit.empty() ? axis.id : axis.unit);
     parts += QStringLiteral("%1–%2 %3").arg(number_text(*low->number), number_text(*high->number), unit);
   }
@@ -115,7 +115,8 @@ QString CasesModel::tooltip(const CasesDesk::Row& row) const {
     if (!text.empty()) lines += qt_text(text);
   }
   const CasesDesk::Estimate& estimate = row.estimates[static_cast<std::size_t>(desk_.choice().scale)];
-  lines += estimate.problem.isEmpty() ? QStringLiteral("%1 runs, %2").arg(estimate.runs).arg(span_text(estimate.seconds)) : estimate.problem;
+  lines +=
+      estimate.problem.isEmpty() ? QStringLiteral("%1 runs, %2").arg(estimate.runs).arg(span_text(estimate.seconds)) : estimate.problem;
   if (row.marked > 0) lines += QStringLiteral("%1 marked").arg(row.marked);
   if (!row.folder.isEmpty()) lines += row.folder;
   return lines.join(u'\n');
@@ -156,7 +157,8 @@ QVariant CasesModel::data(const QModelIndex& index, int role) const {
       if (index.column() == runs) return QVariant(Qt::AlignRight | Qt::AlignVCenter);
       return {};
     case Qt::AccessibleTextRole:
-      if (index.column() == tick) return QStringLiteral("%1, %2").arg(text(row, name), row.ticked ? QStringLiteral("chosen") : QStringLiteral("not chosen"));
+      if (index.column() == tick)
+        return QStringLiteral("%1, %2").arg(text(row, name), row.ticked ? QStringLiteral("chosen") : QStringLiteral("not chosen"));
       return {};
     default:
       return {};

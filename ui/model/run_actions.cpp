@@ -28,7 +28,8 @@ void RunActions::set_hold(const QString& reason) {
 }
 
 bool RunActions::can_start_all() const {
-  return hold_.isEmpty() && (run_.can_start(app::Role::broker) || run_.can_start(app::Role::senders) || run_.can_start(app::Role::receivers));
+  return hold_.isEmpty() &&
+         (run_.can_start(app::Role::broker) || run_.can_start(app::Role::senders) || run_.can_start(app::Role::receivers));
 }
 
 // While it is being prepared, a group that is not started yet is started with what the form says by then.

@@ -27,7 +27,8 @@ constexpr int list_share = 12, figure_share = 13, cases_share = 3, notes_share =
 
 }  // namespace
 
-CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent) : QWidget(parent), cases_folder_(parts.cases_folder), theme_(theme) {
+CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
+    : QWidget(parent), cases_folder_(parts.cases_folder), theme_(theme) {
   setObjectName(QStringLiteral("cases_page"));
   app::HostBook& hosts = *parts.hosts;
   desk_ = new CasesDesk(std::move(parts), this);
@@ -104,7 +105,8 @@ void CasesPage::show_figure() {
   const CasesDesk::Row& at = desk_->rows()[static_cast<std::size_t>(row_)];
   if (!at.file.read.file || figure_->current() < 0) return;
   const app::Figure figure = desk_->figure(row_, static_cast<std::size_t>(figure_->current()));
-  const bool any = std::any_of(figure.series.begin(), figure.series.end(), [](const app::FigureSeries& series) { return !series.points.empty(); });
+  const bool any =
+      std::any_of(figure.series.begin(), figure.series.end(), [](const app::FigureSeries& series) { return !series.points.empty(); });
   const CasesDesk::Estimate& estimate = at.estimates[static_cast<std::size_t>(desk_->choice().scale)];
   if (any) {
     figure_->show_figure(figure);
@@ -115,20 +117,26 @@ void CasesPage::show_figure() {
   } else if (desk_->active_row() == row_) {
     figure_->show_text(QStringLiteral("The first points come when the first runs end."));
   } else {
-    figure_->show_text(at.runs_done > 0 ? QStringLiteral("Nothing of this figure was run.")
-                                        : QStringLiteral("Not run yet. Run selected begins the ticked cases;\nthis one takes %1 runs and about %2.")
-                                              .arg(estimate.runs)
-                                              .arg(span_text(estimate.seconds)));
+    figure_->show_text(at.runs_done > 0
+                           ? QStringLiteral("Nothing of this figure was run.")
+                           : QStringLiteral("Not run yet. Run selected begins the ticked cases;\nthis one takes %1 runs and about %2.")
+                                 .arg(estimate.runs)
+                                 .arg(span_text(estimate.seconds)));
   }
-  figure_->set_export(at.runner && at.runs_done > 0 && !writing_.is_on(),
-                      at.folder.isEmpty() ? QString() : QStringLiteral("Writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) into %1").arg(at.folder));
+  figure_->set_export(
+      at.runner && at.runs_done > 0 && !writing_.is_on(),
+      at.folder.isEmpty()
+          ? QString()
+          : QStringLiteral("Writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) into %1").arg(at.folder));
   show_notes(figure, at);
   refresh_again();
 }
 
 void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row) {
   const app::CaseFile& file = *row.file.read.file;
-  const auto paragraph = [](const QString& text) { return QStringLiteral("<p style=\"margin: 0 0 4px 0\">%1</p>").arg(text.toHtmlEscaped()); };
+  const auto paragraph = [](const QString& text) {
+    return QStringLiteral("<p style=\"margin: 0 0 4px 0\">%1</p>").arg(text.toHtmlEscaped());
+  };
   QString html;
   if (!file.about.empty()) html += paragraph(qt_text(file.about));
   if (!file.source.empty()) html += paragraph(qt_text(file.source));
@@ -138,7 +146,8 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
     for (const app::CaseKnown& known : figures[which].known) html += paragraph(QStringLiteral("◇ ") + qt_text(known.text));
   }
   int number = 0;
-  for (const app::FigureReference& reference : figure.references) html += paragraph(QStringLiteral("◇ %1 %2").arg(++number).arg(reference.text));
+  for (const app::FigureReference& reference : figure.references)
+    html += paragraph(QStringLiteral("◇ %1 %2").arg(++number).arg(reference.text));
   QMap<QString, int> reasons;
   for (const app::FigureSeries& series : figure.series) {
     if (!series.not_run.isEmpty()) html += paragraph(QStringLiteral("%1: not run: %2").arg(series.name, series.not_run));
@@ -147,7 +156,9 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
     }
   }
   for (auto reason = reasons.begin(); reason != reasons.end(); ++reason) {
-    html += paragraph(QStringLiteral("◯ %1 %2: %3").arg(reason.value()).arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), reason.key()));
+    html += paragraph(QStringLiteral("◯ %1 %2: %3")
+                          .arg(reason.value())
+                          .arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), reason.key()));
   }
   for (const QString& remark : figure.remarks) html += paragraph(remark);
   notes_->setHtml(html);

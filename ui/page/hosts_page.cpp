@@ -81,9 +81,10 @@ QWidget* HostsPage::make_hosts_card() {
   };
   undo_ = button("button_host_undo", QStringLiteral("Undo"), QString(), &HostsPage::undo);
   edit_ = button("button_host_edit", QStringLiteral("Edit…"), QStringLiteral("Edits the selected machine (Enter)"), &HostsPage::edit);
-  remove_ =
-      button("button_host_remove", QStringLiteral("Remove"), QStringLiteral("Removes the selected machine from this list (Delete)"), &HostsPage::remove);
-  button("button_host_import", QStringLiteral("Import…"), QStringLiteral("Takes machines over from ~/.ssh/config (Ctrl+I)"), &HostsPage::import);
+  remove_ = button("button_host_remove", QStringLiteral("Remove"), QStringLiteral("Removes the selected machine from this list (Delete)"),
+                   &HostsPage::remove);
+  button("button_host_import", QStringLiteral("Import…"), QStringLiteral("Takes machines over from ~/.ssh/config (Ctrl+I)"),
+         &HostsPage::import);
   button("button_host_add", QStringLiteral("Add…"), QStringLiteral("Adds a machine (Ctrl+N)"), &HostsPage::add);
   check_ = button("button_host_check", QStringLiteral("Check"), QString(), &HostsPage::check);
   check_->setProperty("main", true);
@@ -122,8 +123,9 @@ QWidget* HostsPage::make_local_row() {
   auto* row = new QHBoxLayout(band);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(space::between);
-  local_address_ = described(new QLineEdit, "local_data_address", QStringLiteral("Data address of this machine"),
-                             QStringLiteral("Numeric address at which lab machines reach this one: needed when N2NQ runs here and others there"));
+  local_address_ =
+      described(new QLineEdit, "local_data_address", QStringLiteral("Data address of this machine"),
+                QStringLiteral("Numeric address at which lab machines reach this one: needed when N2NQ runs here and others there"));
   local_address_->setFixedWidth(local_address_px);
   const QStringList own = app::own_addresses();
   local_address_->setPlaceholderText(own.isEmpty() ? QStringLiteral("not set") : QStringLiteral("such as ") + own.first());
@@ -142,7 +144,8 @@ QWidget* HostsPage::make_local_row() {
 
 QWidget* HostsPage::make_paths_card() {
   auto* card = new Card(QStringLiteral("Ways between machines"));
-  paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"), new PathsModel(*parts_.book, parts_.checker, theme_, this));
+  paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"),
+                      new PathsModel(*parts_.book, parts_.checker, theme_, this));
   paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   card->body()->addWidget(paths_);
   return card;
@@ -259,10 +262,12 @@ void HostsPage::show_advice() {
   const bool unknown = checked && something_is_unknown(parts_.checker->hosts());
   if (count == 0) {
     html = QStringLiteral("<p style=\"color: %1\">%2</p>")
-               .arg(t.secondary.name(), checking  ? QStringLiteral("Checking …")
-                                        : unknown ? QStringLiteral("Nothing is wrong with what was found out. What is unknown says why when the pointer rests on it.")
-                                        : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")
-                                                  : QStringLiteral("Check tells whether the machines can be used, and what is missing."));
+               .arg(t.secondary.name(),
+                    checking ? QStringLiteral("Checking …")
+                    : unknown
+                        ? QStringLiteral("Nothing is wrong with what was found out. What is unknown says why when the pointer rests on it.")
+                    : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")
+                              : QStringLiteral("Check tells whether the machines can be used, and what is missing."));
   }
   // Rebuilding would throw away what is selected in it.
   if (advice_->property("shown") == html) return;
@@ -284,14 +289,15 @@ void HostsPage::refresh() {
   set_style_property(check_, "main", check_->isEnabled());
   check_->setText(checking ? QStringLiteral("Cancel") : QStringLiteral("Check"));
   check_->setAccessibleName(check_->text());
-  check_->setToolTip(!any      ? QStringLiteral("There is nothing to check: add a machine first")
+  check_->setToolTip(!any       ? QStringLiteral("There is nothing to check: add a machine first")
                      : checking ? QStringLiteral("Ends the check; what was found stays (Ctrl+R)")
                                 : QStringLiteral("Looks at all machines at once, and at the ways between them (Ctrl+R)"));
   invitation_->setVisible(!any);
-  invitation_->setText(parts_.book->problems().isEmpty()
-                           ? QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
-                                            "receivers can each run on a machine of their own: choose a Source above each start button.")
-                           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it."));
+  invitation_->setText(
+      parts_.book->problems().isEmpty()
+          ? QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
+                           "receivers can each run on a machine of their own: choose a Source above each start button.")
+          : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it."));
   table_->setVisible(any);
   below_->setVisible(any);
   if (!local_address_->hasFocus()) local_address_->setText(QString::fromStdString(parts_.book->hosts().local_data_address));

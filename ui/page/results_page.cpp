@@ -45,7 +45,8 @@ QString case_command(const QString& folder) {
   command += QStringLiteral(" --scale ") + qt_text(app::scale_word(choice.scale));
   if (choice.repeats) command += QStringLiteral(" --repeats %1").arg(*choice.repeats);
   if (choice.warm_up_s) command += QStringLiteral(" --warm-up ") + qt_text(app::decimal_text(*choice.warm_up_s));
-  if (const auto& hosts = choice.hosts) command += QStringLiteral(" --on ") + quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
+  if (const auto& hosts = choice.hosts)
+    command += QStringLiteral(" --on ") + quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
   return command;
 }
 
@@ -237,8 +238,9 @@ void ResultsPage::rerun() {
 void ResultsPage::copy_command() {
   const QStringList folders = chosen_folders();
   if (folders.size() != 1) return;
-  const QString command = app::CaseFolder::is_one(folders.first()) ? case_command(folders.first())
-                                                                   : QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
+  const QString command = app::CaseFolder::is_one(folders.first())
+                              ? case_command(folders.first())
+                              : QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
   QGuiApplication::clipboard()->setText(command);
   emit told(QStringLiteral("Copied: ") + command, false);
 }

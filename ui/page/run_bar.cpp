@@ -49,7 +49,8 @@ RunBar::RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, c
 }
 
 void RunBar::add_buttons(QHBoxLayout* row) {
-  start_ = described(new HintButton(QStringLiteral("Start all"), QStringLiteral("F5")), "button_start_all", QStringLiteral("Start all"), QString());
+  start_ = described(new HintButton(QStringLiteral("Start all"), QStringLiteral("F5")), "button_start_all", QStringLiteral("Start all"),
+                     QString());
   stop_ =
       described(new HintButton(QStringLiteral("Stop"), QStringLiteral("Shift+F5")), "button_stop_all", QStringLiteral("Stop"), QString());
   connect(start_, &QPushButton::clicked, &actions_, &RunActions::start_all);
@@ -123,7 +124,8 @@ void RunBar::refresh() {
   const Tokens& t = theme_.tokens();
   start_->setIcon(theme_.icon(Glyph::play, on || !actions_.hold().isEmpty() ? t.text : t.on_primary));
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
-  stop_->setToolTip(ending ? QStringLiteral("Ends now, without waiting for what is still queued: who does not say within a second what it knows is killed; once more kills at once (Shift+F5)")
+  stop_->setToolTip(ending ? QStringLiteral("Ends now, without waiting for what is still queued: who does not say within a second what it "
+                                            "knows is killed; once more kills at once (Shift+F5)")
                            : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));
   const app::Settings& settings = actions_.shown_settings();
   const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};

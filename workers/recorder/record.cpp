@@ -20,18 +20,19 @@ std::size_t format_record(char* out, WorkerRole role, const Record& record) {
   const auto flags = static_cast<std::uint16_t>(record.flags & ~Record::without_plan);
   if (role == WorkerRole::receivers) {
     const std::int64_t latency_ns = wrapping(record.other_ns, record.sent_ns, record.clocks_ns);
-    return measure::format_line(out, measure::ReceivedLine{.index = record.index,
-                                                           .sender = record.sender,
-                                                           .size = record.size,
-                                                           .intended_ns = record.intended_ns,
-                                                           .sent_ns = record.sent_ns,
-                                                           .received_ns = record.other_ns,
-                                                           .latency_ns = latency_ns,
-                                                           .to_broker_ns = record.to_broker_ns,
-                                                           .in_queue_ns = record.in_queue_ns,
-                                                           .to_receiver_ns = wrapping(wrapping(latency_ns, record.to_broker_ns), record.in_queue_ns),
-                                                           .attempt = record.attempt,
-                                                           .flags = flags});
+    return measure::format_line(
+        out, measure::ReceivedLine{.index = record.index,
+                                   .sender = record.sender,
+                                   .size = record.size,
+                                   .intended_ns = record.intended_ns,
+                                   .sent_ns = record.sent_ns,
+                                   .received_ns = record.other_ns,
+                                   .latency_ns = latency_ns,
+                                   .to_broker_ns = record.to_broker_ns,
+                                   .in_queue_ns = record.in_queue_ns,
+                                   .to_receiver_ns = wrapping(wrapping(latency_ns, record.to_broker_ns), record.in_queue_ns),
+                                   .attempt = record.attempt,
+                                   .flags = flags});
   }
   measure::SentLine line;
   line.index = record.index;

@@ -21,7 +21,8 @@ namespace n2nq::worker {
 
 class StagingRing {
  public:
-  static constexpr std::size_t bytes_wanted = std::size_t{32} << 20;  // 465,976 records; at 1 million a second almost 0.5 s without the writer
+  static constexpr std::size_t bytes_wanted = std::size_t{32}
+                                              << 20;  // 465,976 records; at 1 million a second almost 0.5 s without the writer
   static constexpr std::size_t bytes_min = std::size_t{1} << 20;
   /// How the files' names end; they begin with "n2nq-".
   static constexpr std::string_view suffix = ".staging";

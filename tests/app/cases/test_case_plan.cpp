@@ -30,7 +30,8 @@ const CaseHosts lab = {"n2nq-vm", "senders-vm", "receivers-vm"};
 std::vector<const CasePoint*> points_with(const CasePlan& plan, const std::string& value) {
   std::vector<const CasePoint*> out;
   for (const CasePoint& point : plan.points()) {
-    if (std::any_of(point.values.begin(), point.values.end(), [&](const CaseValue& each) { return each.name == value; })) out.push_back(&point);
+    if (std::any_of(point.values.begin(), point.values.end(), [&](const CaseValue& each) { return each.name == value; }))
+      out.push_back(&point);
   }
   return out;
 }
@@ -200,7 +201,8 @@ TEST(case_plan, says_which_point_cannot_be_run) {
   file.base.limits.message_max_bytes = 2000;
   QStringList errors;
   EXPECT_FALSE(CasePlan::make(file, {.scale = Scale::quick}, errors));
-  EXPECT_TRUE(errors.value(0).startsWith("external, 4 kB, 1: senders.size_bytes must be at most limits.message_max_bytes")) << errors.value(0).toStdString();
+  EXPECT_TRUE(errors.value(0).startsWith("external, 4 kB, 1: senders.size_bytes must be at most limits.message_max_bytes"))
+      << errors.value(0).toStdString();
 }
 
 }  // namespace

@@ -156,7 +156,9 @@ TEST_F(CliTest, an_assertion_that_is_not_met_says_by_how_much_and_fails) {
 }
 
 TEST_F(CliTest, assertions_that_are_met_do_not_fail) {
-  EXPECT_EQ(run(short_run({"--assert", "services.receivers.R001.latency_us.count == 50", "--assert", "ledger.total.lost<1", "--out", out})), 0) << errors();
+  EXPECT_EQ(run(short_run({"--assert", "services.receivers.R001.latency_us.count == 50", "--assert", "ledger.total.lost<1", "--out", out})),
+            0)
+      << errors();
 }
 
 TEST_F(CliTest, an_assertion_about_no_figure_is_bad_input_and_nothing_is_run) {

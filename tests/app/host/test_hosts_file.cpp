@@ -58,8 +58,7 @@ TEST(hosts_file, each_mistake_is_named_with_line_and_key) {
   EXPECT_EQ(all_errors("format: 2\n"), "h.yaml:1: format is 2, but this version reads up to format 1: a newer n2nq-bench wrote it\n");
   EXPECT_EQ(all_errors("format: 1\nhots: []\n"), "h.yaml:2: hots is not known here; the nearest key is hosts\n");
   EXPECT_EQ(all_errors("format: 1\nhosts: lab-1\n"), "h.yaml:2: hosts must be a list of hosts, such as \"- name: lab-1\"\n");
-  EXPECT_EQ(all_errors("format: 1\nhosts:\n  - lab-1\n"),
-            "h.yaml:3: hosts[1] must be a host with keys, such as \"- name: lab-1\"\n");
+  EXPECT_EQ(all_errors("format: 1\nhosts:\n  - lab-1\n"), "h.yaml:3: hosts[1] must be a host with keys, such as \"- name: lab-1\"\n");
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - address: lab-1\n"),
             "h.yaml:3: hosts[1].name is missing: each host needs a name, such as \"name: lab-1\"\n");
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - name: a\n  - name: b\n    adress: c\n"),

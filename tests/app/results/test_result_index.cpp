@@ -140,7 +140,8 @@ TEST_F(ResultIndexTest, FiltersByModeVerdictAndDay) {
 void make_case_state(const QString& folder, int runs) {
   QFile state(folder + "/case.json");
   ASSERT_TRUE(state.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  const nlohmann::json text = {{"format", 1}, {"title", "Delay"}, {"scale", "quick"}, {"runs", runs}, {"begun", "2026-11-19T08:00:00Z"}, {"build", "0.1.0 abc"}};
+  const nlohmann::json text = {
+      {"format", 1}, {"title", "Delay"}, {"scale", "quick"}, {"runs", runs}, {"begun", "2026-11-19T08:00:00Z"}, {"build", "0.1.0 abc"}};
   state.write(QByteArray::fromStdString(text.dump()));
 }
 

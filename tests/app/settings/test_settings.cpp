@@ -259,7 +259,8 @@ TEST(settings, values_written_into_the_struct_are_held_to_the_same_rules) {
   EXPECT_EQ(only_error(s), "queue.retention_s must be a number from 0.001 to 86400, not \"1000000000\"");
   s = {};
   s.receivers.host = "-lab";
-  EXPECT_EQ(only_error(s), "receivers.host must be 1 to 64 of the characters A–Z a–z 0–9 . _ -, beginning with a letter or digit, not \"-lab\"");
+  EXPECT_EQ(only_error(s),
+            "receivers.host must be 1 to 64 of the characters A–Z a–z 0–9 . _ -, beginning with a letter or digit, not \"-lab\"");
   s.receivers.host = "lab-1";
   EXPECT_TRUE(validate(s).empty());
   s.transport = Transport::unix_domain;

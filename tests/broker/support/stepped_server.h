@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// N2NQ in this process, one wake-up at a time, with clients on socket pairs: what one end has written is there at the other at once, so that
-// nothing depends on who is given a core when.
+// N2NQ in this process, one wake-up at a time, with clients on socket pairs: what one end has written is there at the other at once, so
+// that nothing depends on who is given a core when.
 #pragma once
 
 #include <sys/socket.h>

@@ -37,7 +37,8 @@ void BenchWindow::open() {
   parts.launchers = std::make_unique<app::HostLaunchers>(
       *hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
   parts.case_launchers = [this] {
-    return std::make_unique<app::HostLaunchers>(*hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
+    return std::make_unique<app::HostLaunchers>(
+        *hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
   };
   parts.cases_folder = folder_.filePath(QStringLiteral("cases"));
   parts.programs_folder = programs_;
