@@ -7,6 +7,8 @@
 #include <QRandomGenerator>
 #include <QSysInfo>
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "app/host/ssh_tasks.h"
 
@@ -26,6 +28,28 @@ QString part_prefix() {
   return ".part-" + QString::fromLatin1(machine.toHex().left(8)) + '-';
 }
 
+/// Names of the parts that this process writes; its others were cut off.
+class PartsInWriting {
+ public:
+  void add(const QString& name) {
+    const std::lock_guard lock(mutex_);
+    names_.insert(name);
+  }
+  void remove(const QString& name) {
+    const std::lock_guard lock(mutex_);
+    names_.erase(name);
+  }
+  bool has(const QString& name) {
+    const std::lock_guard lock(mutex_);
+    return names_.contains(name);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<QString> names_;
+};
+PartsInWriting parts_in_writing;
+
 QString mib(quint64 bytes) {
   return QString("%1 MiB").arg(static_cast<double>(bytes) / (1 << 20), 0, 'f', 1);
 }
@@ -37,7 +61,9 @@ PutProgram::PutProgram(QString local_file, QString folder, std::function<void()>
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
-PutProgram::~PutProgram() = default;
+PutProgram::~PutProgram() {
+  parts_in_writing.remove(part_.section('/', -1));
+}
 
 bool PutProgram::go_on(SshLink& link) {
   if (!writing_) return begin(link);
@@ -73,6 +99,7 @@ bool PutProgram::begin(SshLink& link) {
   check_space(link, sftp);
   part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) +
           '-' + program_;
+  parts_in_writing.add(part_.section('/', -1));
   writing_ = sftp.make_file(part_);
   return true;
 }
@@ -140,7 +167,8 @@ void PutProgram::finish(SshLink& link) {
   sweep_versions(sftp);
 }
 
-/// Parts that nobody writes any more: of benches of this machine that are gone, and old ones. Whose clock is right does not matter.
+/// Parts that nobody writes any more: of uploads that were cut, of benches of this machine that are gone, and old ones. Whose clock is
+/// right does not matter.
 void PutProgram::sweep_parts(Sftp& sftp) {
   const QString bin = folder_ + "/bin", own = part_prefix();
   qint64 newest_s = 0;
@@ -151,7 +179,8 @@ void PutProgram::sweep_parts(Sftp& sftp) {
     bool forgotten = newest_s - entry.changed_s > forgotten_after_s;
     if (entry.name.startsWith(own)) {
       const pid_t pid = entry.name.mid(own.size()).section('-', 0, 0).toInt();
-      forgotten = forgotten || (pid > 0 && pid != ::getpid() && ::kill(pid, 0) != 0 && errno == ESRCH);
+      const bool is_gone = pid == ::getpid() ? !parts_in_writing.has(entry.name) : pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
+      forgotten = forgotten || is_gone;
     }
     if (forgotten) sftp.remove_file(bin + '/' + entry.name);
   }

@@ -6,6 +6,7 @@
 #include <QDir>
 #include <QLineEdit>
 #include <QPlainTextEdit>
+#include <QRegularExpression>
 #include <QTableView>
 #include <QTest>
 #include <QTextBrowser>
@@ -26,8 +27,8 @@ class TestLabRuns : public QObject {
 
  private slots:
   void initTestCase() {
-    lab = PretendLab::take_up(
-        3, {QStringLiteral("--unknown-key"), QStringLiteral("h2"), QStringLiteral("--clock"), QStringLiteral("0,250ms,-250ms")});
+    lab = PretendLab::take_up(3, {QStringLiteral("--unknown-key"), QStringLiteral("h2"), QStringLiteral("--clock"),
+                                  QStringLiteral("0,250ms,-250ms"), QStringLiteral("--delay"), QStringLiteral("2ms")});
     if (!lab) QSKIP(qPrintable(PretendLab::why_not));
     qputenv("HOME", lab->home().toUtf8());
     qunsetenv("SSH_AUTH_SOCK");
@@ -106,7 +107,7 @@ class TestLabRuns : public QObject {
     QFETCH(QString, mode);
     window->show_page(QStringLiteral("Bench"));
     for (const auto& [key, value] :
-         {std::pair("senders.amount", "5"), {"receivers.amount", "4"}, {"senders.messages", "40"}, {"senders.delay_ms", "50"}}) {
+         {std::pair("senders.amount", "50"), {"receivers.amount", "50"}, {"senders.messages", "12"}, {"senders.delay_ms", "500"}}) {
       QVERIFY(window->form().set(QString::fromLatin1(key), QString::fromLatin1(value)));
     }
     QVERIFY(window->form().set(QStringLiteral("queue.mode"), mode));
@@ -119,7 +120,7 @@ class TestLabRuns : public QObject {
     // A log that is written on another machine is seen growing here.
     ui::LogWindow* log = window->open_log(app::Role::receivers, 2);
     QVERIFY(log != nullptr);
-    QVERIFY(BenchWindow::wait_for([&] { return log->text().contains(QStringLiteral("\n1\t")) || is_over(); }));
+    QVERIFY(BenchWindow::wait_for([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || is_over(); }));
     QVERIFY(!is_over());
     log->close();
     QVERIFY(BenchWindow::wait_for([this] { return window->run().progress() > 0.75 || is_over(); }));
@@ -127,8 +128,8 @@ class TestLabRuns : public QObject {
     QVERIFY(BenchWindow::wait_for([this] { return is_over(); }));
     const app::RunOutcome& outcome = window->run().outcome();
     QVERIFY2(outcome.verdict == app::Verdict::clean, qPrintable(outcome.reasons.join(u'\n')));
-    QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 5);
-    QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 4);
+    QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 50);
+    QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 50);
     QVERIFY(QFile::exists(outcome.folder + QStringLiteral("/broker.log")));
     for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
   }
