@@ -41,7 +41,7 @@ class CaseRunner : public QObject {
   void start();
   /// After the run in progress.
   void pause();
-  /// In order; a second call kills at once. The run in progress counts as not run.
+  /// In order; a second call waits for nothing, a third kills at once. The run in progress counts as not run.
   void stop_now();
   /// One run once more, whatever it came to; the one that is there stays. Only from idle or done.
   void run_again(const QString& folder);

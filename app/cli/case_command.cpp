@@ -239,8 +239,7 @@ bool CaseCommand::run(Opened opened) {
 }
 
 void CaseCommand::interrupt() {
-  say(interrupted_ ? "killing at once" : "stopping in order; once more kills at once");
-  interrupted_ = true;
+  say(words_of_interrupt(++interrupted_));
   if (!runner_) return;
   runner_->stop_now();
   if (runner_->state() == CaseRunner::State::idle || runner_->state() == CaseRunner::State::done) QCoreApplication::quit();

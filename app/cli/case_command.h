@@ -54,7 +54,8 @@ class CaseCommand : public QObject {
   QStringList again_;  // folders that are still to be run once more
   QElapsedTimer since_progress_;
   int code_ = 0;
-  bool interrupted_ = false, asking_ = false;
+  int interrupted_ = 0;  // so often
+  bool asking_ = false;
 };
 
 }  // namespace n2nq::app

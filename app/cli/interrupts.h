@@ -8,6 +8,9 @@
 
 namespace n2nq::app {
 
+/// What is said when somebody has interrupted for the first, second, third time.
+const char* words_of_interrupt(int times);
+
 class Interrupts : public QObject {
   Q_OBJECT
  public:

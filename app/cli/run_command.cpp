@@ -111,8 +111,7 @@ int RunCommand::execute() {
 }
 
 void RunCommand::interrupt() {
-  terminal_.say(interrupted_ ? "n2nq-bench: killing at once" : "n2nq-bench: stopping in order; once more kills at once");
-  interrupted_ = true;
+  terminal_.say(QString("n2nq-bench: %1").arg(words_of_interrupt(++interrupted_)));
   control_->stop_all();
 }
 

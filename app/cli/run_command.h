@@ -41,8 +41,8 @@ class RunCommand : public QObject {
   Terminal& terminal_;
   std::unique_ptr<RunControl> control_;
   QElapsedTimer since_progress_;  // told in JSON
-  bool interrupted_ = false;
-  bool asking_ = false;  // a question stands on the terminal
+  int interrupted_ = 0;           // so often
+  bool asking_ = false;           // a question stands on the terminal
 };
 
 }  // namespace n2nq::app

@@ -333,7 +333,9 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   }
   outcome.reasons = grouped(outcome.reasons);
   if (record.stopped_by_user) {
-    const QString stop = record.killed_by_user    ? "killed by the user: what was not told by then is missing"
+    const QString stop = record.killed_by_user ? "killed by the user: what was not told by then is missing"
+                         : record.hurried_by_user
+                             ? "stopped by the user, who did not wait: what was on its way then, or not read yet, is missing"
                          : record.traffic_started ? "stopped by the user"
                                                   : "stopped by the user before traffic started";
     // What made the verdict stands first.

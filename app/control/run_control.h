@@ -30,11 +30,11 @@ enum class Verdict { clean, stopped, degraded, broken };
 
 struct ProcessStatus {
   ProcessState state = ProcessState::not_started;
-  bool paused = false;     // stands still, on purpose
-  QString waiting_for;     // with waiting: "N2NQ", "38 of 50 receivers connected", …
-  QString error;           // with died: what happened, in a sentence
+  bool paused = false;       // stands still, on purpose
+  QString waiting_for;       // with waiting: "N2NQ", "38 of 50 receivers connected", …
+  QString error;             // with died: what happened, in a sentence
   bool may_be_back = false;  // with died: killed on purpose, in a run that goes on
-  QStringList last_lines;  // with died: the last lines of its stderr
+  QStringList last_lines;    // with died: the last lines of its stderr
 };
 
 struct RunOutcome {
@@ -48,8 +48,8 @@ class RunControl : public QObject {
   Q_OBJECT
  public:
   struct Options {
-    QString runs_folder;            // the parent of run folders (the user's data directory by default)
-    QString exact_folder;           // --out: use exactly this folder instead (must not exist or be empty)
+    QString runs_folder;   // the parent of run folders (the user's data directory by default)
+    QString exact_folder;  // --out: use exactly this folder instead (must not exist or be empty)
     // Headless: nobody mends anything by hand, and connections are waited for no longer than limits.connect_deadline_s.
     bool unattended = false;
     RunDeadlines deadlines = {};
@@ -69,8 +69,8 @@ class RunControl : public QObject {
   /// Senders: they end early, the run drains and finishes (verdict stopped). Receivers or broker while traffic runs: the whole run stops in
   /// order. Before traffic: just this process ends.
   void stop(Role role);
-  /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call kills at once. While files are brought back: leaves
-  /// the rest of them on their hosts.
+  /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call asks for what all know by now and kills who does not say
+  /// it in a second, a third kills at once. While files are brought back: leaves the rest of them on their hosts.
   void stop_all();
 
   /// While a person is asked for what only they know, the deadline for all to be connected does not pass; then it begins anew.

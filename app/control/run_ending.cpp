@@ -31,6 +31,7 @@ void RunControl::Private::stop_by_user() {
 void RunControl::Private::hurry() {
   if (hurried) return kill_all();
   hurried = true;
+  run.hurried_by_user = step < Step::byes;
   if (step != Step::byes) enter(Step::byes);
   if (step == Step::byes) step_timer.start(options.deadlines.hurry);
 }
@@ -84,6 +85,7 @@ void RunControl::Private::enter(Step next) {
     return advance();
   }
   give_up_faults();
+  if (since_stop.isValid()) read_again();
   set_state(RunState::ending);
   step_timer.start(step_deadline(step));
   switch (step) {
@@ -208,6 +210,18 @@ void RunControl::Private::give_up_faults() {
   for (const Role role : all_roles) {
     resume_by_itself(role);
     if (std::exchange(of(role).status.may_be_back, false)) emit q->process_changed(role);
+  }
+}
+
+/// What lies unread where a service was made to stop reading is not to be lost by a stop.
+void RunControl::Private::read_again() {
+  for (const auto& [role, number] : std::exchange(not_reading, {})) {
+    Member& member = of(role);
+    if (!member.alive() || member.said_ended) continue;
+    const Fault mend{FaultKind::normal, role, number};
+    note_event(RunEvent::Kind::fault, fault_sentence(mend) + ", because the run was stopped");
+    member.watch->send(fault_message(mend));
+    recovery.mend({role, number});
   }
 }
 

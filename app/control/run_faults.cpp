@@ -119,6 +119,8 @@ void RunControl::Private::make_fault(const Fault& fault) {
       break;
     default:
       member.watch->send(fault_message(fault));
+      not_reading.erase({fault.role, fault.number});
+      if (fault.kind == FaultKind::stop_reading) not_reading.insert({fault.role, fault.number});
   }
   if (fault.kind == FaultKind::restart) {
     recovery.renew(fault.role);
@@ -140,6 +142,7 @@ void RunControl::Private::relaunch(Role role) {
   // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
   const std::optional<measure::ClockReport> clock_before = member.record.clock;
+  std::erase_if(not_reading, [role](const auto& service) { return service.first == role; });
   member.renew();
   member.record.hello = before;
   member.record.clock_before_restart = clock_before;

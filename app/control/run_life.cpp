@@ -62,6 +62,7 @@ bool RunControl::Private::begin_run() {
   }
   run = RunRecord();
   hurried = false;
+  not_reading.clear();
   run.settings = wanted;
   run.started = QDateTime::currentDateTime();
   QString error;

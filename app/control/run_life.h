@@ -23,7 +23,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "app/control/live_accumulator.h"
 #include "app/control/planned_step.h"
@@ -116,6 +118,7 @@ struct RunControl::Private {
   void on_gone(Role role, const QString& trouble);
   void on_killed(Role role);
   void give_up_faults();
+  void read_again();
   bool drains() const;
   void begin_drain();
   void wait_for_drain();
@@ -172,6 +175,7 @@ struct RunControl::Private {
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
+  std::set<std::pair<Role, int>> not_reading;  // services that were made to stop reading
   QTimer pull_timer, connect_timer, step_timer;
   bool connect_waits = false;  // the connect timer, for a person
   std::uint64_t stats_id = 0, recovery_round = 0;

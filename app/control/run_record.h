@@ -21,23 +21,24 @@ namespace n2nq::app {
 
 struct ProcessRecord {
   std::optional<HelloMessage> hello;
-  nlohmann::json floor;                       // null: unknown
-  std::int64_t started_late_ns = 0;           // behind the common start
-  std::optional<measure::ClockReport> clock;  // workers: the last one; none: the clock is N2NQ's, or not known
+  nlohmann::json floor;                                      // null: unknown
+  std::int64_t started_late_ns = 0;                          // behind the common start
+  std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
-  std::shared_ptr<const nlohmann::json> bye;  // null: it never came
-  QString trouble;                            // empty: it ended as asked
-  QStringList last_lines;                     // of stderr, with trouble
-  QString files_left;                         // why what it wrote is not all here; empty: it is
+  std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
+  QString trouble;                                           // empty: it ended as asked
+  QStringList last_lines;                                    // of stderr, with trouble
+  QString files_left;                                        // why what it wrote is not all here; empty: it is
 };
 
 struct RunRecord {
   Settings settings;
   std::optional<RunFolder> folder;
-  QDateTime started, ended;  // wall clock
+  QDateTime started, ended;             // wall clock
   std::int64_t start_at_broker_ns = 0;  // the instant 0, by N2NQ's clock; with traffic
   bool traffic_started = false;
   bool stopped_by_user = false;
+  bool hurried_by_user = false;  // asked a second time to stop before all had ended
   bool killed_by_user = false;
   QStringList troubles;  // sentences about what ended the run otherwise than planned
   std::array<ProcessRecord, 3> processes;

@@ -301,15 +301,16 @@ void add_limit_keys(std::vector<Key>& table) {
        in_mib(limits::memory_bytes.max),
        {}},
       N2NQ_FIELD(limits.memory_mib)));
-  table.push_back(
-      integer({"limits.pending_mib",
-               "Pending limit",
-               "MiB",
-               "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all others.",
-               in_mib(limits::pending_bytes.min),
-               in_mib(limits::pending_bytes.max),
-               {}},
-              N2NQ_FIELD(limits.pending_mib)));
+  table.push_back(integer({"limits.pending_mib",
+                           "Pending limit",
+                           "MiB",
+                           "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
+                           "others. With requests on the "
+                           "write deadline alone tells who is slow.",
+                           in_mib(limits::pending_bytes.min),
+                           in_mib(limits::pending_bytes.max),
+                           {}},
+                          N2NQ_FIELD(limits.pending_mib)));
   table.push_back(decimal(
       {"limits.write_deadline_s",
        "Write deadline",

@@ -121,7 +121,7 @@ std::optional<int64_t> Connection::host_silent_ns() const {
 }
 
 bool Connection::peer_has_closed() const {
-  return state_ == State::open && net::has_closed(fd_.get());
+  return state_ == State::open && (hung_up_ || net::has_closed(fd_.get()));
 }
 
 void Connection::discard_input(size_t bytes_max) {
@@ -159,7 +159,13 @@ void Connection::on_events(uint32_t events) {
   if (reading() && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
     read_frames();
   } else if (events & (EPOLLHUP | EPOLLERR)) {
-    // Nobody reads, so nobody else would notice, and epoll would report it for ever.
+    // Nobody reads, so nobody else would notice, and epoll would report it for ever. A Unix-domain socket says so of an orderly end, too:
+    // what came before it stays there to be read.
+    if (hung_up_ || !net::host_silent_ns(fd_.get())) {
+      hung_up_ = true;
+      set_interest();
+      return;
+    }
     const int error = connect_error(fd_.get());
     fail(error == 0 ? "connection reset" : std::strerror(error));
   }
@@ -247,7 +253,8 @@ void Connection::on_later() {
 
 void Connection::set_interest() {
   if (state_ != State::open) return;
-  const uint32_t interest = (reading() ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
+  uint32_t interest = (reading() ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
+  if (hung_up_ && !reading()) interest = EPOLLET;  // heard once, not for ever
   if (interest == interest_) return;
   interest_ = interest;
   loop_.change(fd_.get(), interest_, *this);

@@ -153,6 +153,7 @@ class Connection : private Watcher, private FramePlaces::Waiter {
   bool wants_write_ = false;
   bool write_failed_ = false;
   bool discarding_ = false;
+  bool hung_up_ = false;  // the other end is gone while nobody reads
   bool malformed_told_ = false;
   uint32_t interest_ = 0;
   uint64_t bytes_in_ = 0;

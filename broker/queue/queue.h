@@ -136,7 +136,8 @@ class Queue {
   /// The kernel took all of the common frame. (Of a part of it: begin_batch() with the same stamp, then taken().)
   virtual void taken_common(uint32_t /*receiver*/) {}
   const Batch& batch(uint32_t receiver) const { return batches_[receiver - 1]; }
-  /// What waits for this receiver, the batch under way included (bytes of records).
+  /// What waits for this receiver because it does not take it, the batch under way included (bytes of records). With requests that batch alone:
+  /// what it has asked for waits for it in the queue.
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
   /// Nothing is left for this receiver, and without new messages nothing ever will be.
   virtual bool drained(uint32_t receiver) const = 0;

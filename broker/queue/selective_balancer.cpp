@@ -154,7 +154,7 @@ uint32_t SelectiveBalancer::choose(uint32_t cell) {
   }
   if (groups_.empty()) return 0;
   return dispatcher_.choose_among(groups_, [this](uint32_t number) {
-    return options_.responses ? receivers_[number - 1].allowance.unconfirmed() : backlog_bytes(number);
+    return options_.responses ? receivers_[number - 1].allowance.unconfirmed() : load_bytes(number);
   });
 }
 
@@ -297,9 +297,18 @@ void SelectiveBalancer::complete_batch(uint32_t number, int64_t now_ns) {
   refill(number);
 }
 
-size_t SelectiveBalancer::backlog_bytes(uint32_t number) const {
+size_t SelectiveBalancer::unwritten_bytes(uint32_t number) const {
   const Batch& under_way = batch(number);
-  return receivers_[number - 1].share_bytes + (under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0);
+  return under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0;
+}
+
+size_t SelectiveBalancer::load_bytes(uint32_t number) const {
+  return receivers_[number - 1].share_bytes + unwritten_bytes(number);
+}
+
+/// What a receiver has asked for may come at once: that it waits is not the receiver's slowness.
+size_t SelectiveBalancer::backlog_bytes(uint32_t number) const {
+  return options_.requests ? unwritten_bytes(number) : load_bytes(number);
 }
 
 // --- responses and requests ---

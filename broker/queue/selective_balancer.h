@@ -112,6 +112,10 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
 
+  size_t unwritten_bytes(uint32_t number) const;
+  /// By which next-free chooses.
+  size_t load_bytes(uint32_t number) const;
+
   // Waiting messages. (selective_balancer_cells.cpp)
   Waiting first_of(uint32_t cell) const;
   void pop_first(uint32_t cell);

@@ -416,7 +416,8 @@ class Maker {
   void find_what_breaks() {
     const CopyLedger& total = out_.total;
     if (total.lost > 0)
-      breaks(plural(total.lost, "copy", "copies") + " lost: accepted by N2NQ, neither delivered nor skipped" + where_lost());
+      breaks(plural(total.lost, "copy", "copies") + " lost: accepted by N2NQ, neither delivered nor skipped" +
+             whose(total.lost, [](const CopyLedger& copies) { return copies.lost; }));
     if (out_.lost_before_queue > 0) breaks(plural(out_.lost_before_queue, "message", "messages") + " lost before the queue");
     if (total.tags.unexpected > 0) breaks(plural(total.tags.unexpected, "delivery", "deliveries") + " that no sender of this run made");
     if (total.tags.bad_checksum > 0) breaks(plural(total.tags.bad_checksum, "delivery", "deliveries") + " with a wrong checksum");
@@ -447,19 +448,41 @@ class Maker {
     }
   }
 
-  std::string where_lost() const {
+  /// At which receivers, where that is known of all of them.
+  template <class Count>
+  std::string whose(std::uint64_t total, Count&& count) const {
     std::string names;
     std::size_t more = 0;
+    std::uint64_t sum = 0;
     for (const ReceiverLedger& line : out_.receivers) {
-      if (line.copies.lost == 0) continue;
+      const std::uint64_t here = count(line.copies);
+      if (here == 0) continue;
+      sum += here;
       if (names.size() > 40) {
         ++more;
         continue;
       }
-      names += (names.empty() ? " (" : ", ") + service_name('R', line.number) + ": " + std::to_string(line.copies.lost);
+      names += (names.empty() ? " (" : ", ") + service_name('R', line.number) + ": " + std::to_string(here);
     }
-    if (names.empty()) return "";
+    if (names.empty() || sum != total) return "";
     return names + (more > 0 ? ", and " + std::to_string(more) + " more receivers)" : ")");
+  }
+
+  std::string whose(std::uint64_t SkippedCounts::*reason) const {
+    return whose(out_.total.skipped.*reason, [reason](const CopyLedger& copies) { return copies.skipped.*reason; });
+  }
+
+  /// Why N2NQ did it, where the receiver itself was not told in time.
+  void find_cut_off() {
+    degrades(plural(out_.total.skipped.cut_off, "copy", "copies") + " cut off with a receiver that was too slow or gone" +
+             whose(&SkippedCounts::cut_off));
+    if (!in_.broker || is_warm_up_) return;
+    for (const BrokerAccount::Receiver& told : in_.broker->receivers) {
+      const auto says_so = [&](const std::string& fault) { return fault.find(told.cut_off_reason) != std::string::npos; };
+      const bool said =
+          std::ranges::any_of(in_.receivers, [&](const ReceiversAccount& group) { return std::ranges::any_of(group.faults, says_so); });
+      if (!told.cut_off_reason.empty() && !said) degrades(service_name('R', told.number) + " was cut off: " + told.cut_off_reason);
+    }
   }
 
   void find_what_degrades() {
@@ -471,10 +494,12 @@ class Maker {
                " in no figure but the counts");
     }
     const auto copies = [](std::uint64_t count) { return plural(count, "copy", "copies"); };
-    if (total.skipped.expired > 0) degrades(copies(total.skipped.expired) + " expired: their retention ended first");
+    if (total.skipped.expired > 0)
+      degrades(copies(total.skipped.expired) + " expired: their retention ended first" + whose(&SkippedCounts::expired));
     find_parked();
-    if (total.skipped.cut_off > 0) degrades(copies(total.skipped.cut_off) + " cut off with a receiver that was too slow or gone");
-    if (total.skipped.still_queued > 0 && !in_.stopped_by_user) degrades(copies(total.skipped.still_queued) + " still queued at the end");
+    if (total.skipped.cut_off > 0) find_cut_off();
+    if (total.skipped.still_queued > 0 && !in_.stopped_by_user)
+      degrades(copies(total.skipped.still_queued) + " still queued at the end" + whose(&SkippedCounts::still_queued));
     if (out_.refused > 0) degrades(plural(out_.refused, "message", "messages") + " refused by N2NQ");
     if (total.tags.duplicated_unflagged > 0)
       degrades(plural(total.tags.duplicated_unflagged, "duplicate", "duplicates") + " that N2NQ did not announce");
@@ -495,7 +520,7 @@ class Maker {
       reason += here == parked ? ", though delivered" : ", " + std::to_string(here) + " of them though delivered";
       reason += " (refused, or answered too late)";
     }
-    degrades(reason);
+    degrades(reason + whose(parked, [](const CopyLedger& copies) { return copies.skipped.parked + copies.parked_delivered; }));
   }
 
   /// What N2NQ and a receiver say of each other, where nothing came in between that explains a difference.

@@ -184,7 +184,8 @@ TEST(ClockFit, OneDirectionThatIsSlowerIsCoveredByTheBound) {
 }
 
 TEST(ClockFit, AStepIsNoticedByTheNextProbe) {
-  for (const auto& [step_ns, of_own_clock] : {std::pair{s, false}, {-s, false}, {10 * ms, false}, {-10 * ms, false}, {s, true}, {-s, true}}) {
+  for (const auto& [step_ns, of_own_clock] :
+       {std::pair{s, false}, {-s, false}, {10 * ms, false}, {-10 * ms, false}, {s, true}, {-s, true}}) {
     World world(5);
     world.step_is_of_own_clock = of_own_clock;
     world.drift_ppm = 40;

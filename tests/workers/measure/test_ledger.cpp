@@ -113,7 +113,7 @@ TEST(Ledger, WhatWasDeliveredIsDeliveredWhateverN2nqTookItFor) {
   ASSERT_EQ(ledger.findings.size(), 1u);
   EXPECT_FALSE(ledger.findings[0].breaks);
   EXPECT_EQ(ledger.findings[0].reason,
-            "N2NQ gave up on 3 copies after 5 attempts each: parked, though delivered (refused, or answered too late)");
+            "N2NQ gave up on 3 copies after 5 attempts each: parked, though delivered (refused, or answered too late) (R001: 3)");
 
   LedgerInput balancing = balanced();
   balancing.broker->total.still_queued = 1;

@@ -129,8 +129,8 @@ TEST(WarmUpLedger, WhatExpiredOfBothIsToldOfEach) {
   input.broker->receivers[0].sets.expired = {{1, 2, set("3-5")}};
   const Ledger ledger = make_ledger(input);
   EXPECT_EQ(findings(ledger),
-            "degrades: 4 copies expired: their retention ended first\n"
-            "degrades: warm-up: 2 copies expired: their retention ended first\n");
+            "degrades: 4 copies expired: their retention ended first (R001: 4)\n"
+            "degrades: warm-up: 2 copies expired: their retention ended first (R001: 2)\n");
   EXPECT_TRUE(ledger.balanced);
   EXPECT_EQ(ledger.total.skipped.expired, 4u);
   EXPECT_EQ(ledger.warm_up->total.skipped.expired, 2u);
