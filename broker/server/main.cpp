@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   }
   n2nq::net::prepare_signals();
   n2nq::net::set_timer_slack_ns(1);
+  n2nq::net::ask_for_short_turns();
   n2nq::BrokerProcess process;
   return process.run();
 }

@@ -178,7 +178,7 @@ def over_ssh(seconds):
     sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
     from lab import Lab
 
-    shape = {"senders.amount": 20, "receivers.amount": 20, "senders.delay_ms": 100, "senders.messages": max(int(seconds), 10) * 10, "log": "off"}
+    shape = {"senders.amount": 50, "receivers.amount": 50, "senders.delay_ms": 100, "senders.messages": max(int(seconds), 10) * 10, "log": "off"}
     places = {f"{role}.host": "h1" for role in ("broker", "senders", "receivers")}
     lab = Lab(1)
     try:
@@ -196,7 +196,7 @@ def over_ssh(seconds):
     ratios = sorted(over / statistics.mean((here, again)) for here, over, again in rounds)
     spreads = sorted(again / here for here, _, again in rounds)
     text = "; ".join(f"{here:,.1f}/{over:,.1f}/{again:,.1f}" for here, over, again in rounds)
-    return [("over SSH to this machine, 20 x 20, 0.1 s, against local processes: p50, and local against local",
+    return [("over SSH to this machine, 50 x 50, 0.1 s, against local processes: p50, and local against local",
              f"{statistics.median(ratios):.3f} ({ratios[1]:.3f} to {ratios[-2]:.3f}), {statistics.median(spreads):.3f} ({spreads[1]:.3f} to {spreads[-2]:.3f}); "
              f"p50 in µs here/over/here: {text}", "1.02")]
 

@@ -250,6 +250,7 @@ int run_worker(WorkerRole role, int argc, char** argv) {
   }
   net::prepare_signals();
   net::set_timer_slack_ns(1);
+  net::ask_for_short_turns();
   try {
     return Process(role).run();
   } catch (const std::exception& error) {
