@@ -181,11 +181,11 @@ void TestLedger::what_breaks_a_run_has_a_count() {
 void TestLedger::what_is_still_queued_is_marked_unless_the_run_was_stopped() {
   BenchWindow bench;
   choose_endless_run(bench);
-  bench.set({{"queue.retention_s", "60"}, {"limits.drain_s", "1"}, {"responses.deadline_s", "30"}});
+  bench.set({{"queue.retention_s", "60"}, {"limits.drain_s", "1"}, {"responses.deadline_s", "30"}, {"responses.window", "1"}});
   QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   QVERIFY(wait_for_messages(bench, 30));
-  bench.run().make_fault({FaultKind::stop_reading, Role::receivers, 2});
+  bench.run().make_fault({FaultKind::confirm_nothing, Role::receivers, 2});
   QVERIFY(wait_for_receiver(bench, 1));
   QVERIFY(stop_and_wait(bench));
   const QString still_queued = QStringLiteral("still queued");
