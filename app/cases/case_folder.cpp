@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/control/run_folder.h"
+#include "workers/measure/whole_number.h"
 
 namespace n2nq::app {
 
@@ -76,10 +77,10 @@ std::optional<Json> read_state(const QString& folder, QString& problem) {
   if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
     return problem = file.fileName() + " is not what n2nq-bench writes", std::nullopt;
   }
-  if (state.at("format").get<int>() > case_format) {
+  if (state.at("format") > case_format) {
     return problem = QString("%1 has format %2, which is newer than this program's %3: use a newer n2nq-bench")
                          .arg(file.fileName())
-                         .arg(state.at("format").get<int>())
+                         .arg(text_of(state.at("format").dump()))
                          .arg(case_format),
            std::nullopt;
   }
@@ -146,18 +147,21 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
     out.name_ = state->at("case").get<std::string>();
     out.build_ = text_of(state->at("build").get<std::string>());
     out.begun_ = QDateTime::fromString(text_of(state->at("begun").get<std::string>()), Qt::ISODate);
-    if (const auto runs = state->find("runs"); runs != state->end() && !runs->is_null()) out.runs_planned_ = runs->get<int>();
+    if (const auto runs = state->find("runs"); runs != state->end() && !runs->is_null()) {
+      out.runs_planned_ = measure::whole_number<int>(*runs, "runs");
+    }
     const auto scale = std::find(scale_words().begin(), scale_words().end(), state->at("scale").get<std::string>());
     if (scale == scale_words().end()) return error = folder + case_json + " names a scale that there is not", std::nullopt;
     out.choice_.scale = static_cast<Scale>(scale - scale_words().begin());
-    if (const Json& repeats = state->at("repeats"); !repeats.is_null())
-      out.choice_.repeats = std::clamp(repeats.get<int>(), 1, case_repeats_max);
+    if (const Json& repeats = state->at("repeats"); !repeats.is_null()) {
+      out.choice_.repeats = std::clamp(measure::whole_number<int>(repeats, "repeats"), 1, case_repeats_max);
+    }
     if (const Json& warm_up = state->at("warm_up_s"); !warm_up.is_null()) out.choice_.warm_up_s = warm_up.get<double>();
     if (const Json& hosts = state->at("hosts"); !hosts.is_null()) {
       out.choice_.hosts = CaseHosts{hosts.at("broker"), hosts.at("senders"), hosts.at("receivers")};
     }
-  } catch (const Json::exception&) {
-    return error = folder + case_json + " is not what n2nq-bench writes", std::nullopt;
+  } catch (const std::exception& problem) {  // a key that is missing or of another kind, a number that does not fit
+    return error = folder + case_json + " is not what n2nq-bench writes: " + QString::fromUtf8(problem.what()), std::nullopt;
   }
   return out;
 }

@@ -39,7 +39,8 @@ QString busy_host(const Json& summary) {
   for (const char* role : roles) {
     const std::string host = std::string("/environment/hosts/") + role;
     const double load = number_at(summary, host + "/load_1min"), cores = number_at(summary, host + "/cores");
-    if (load > busy_load_per_core * cores) return QString("host busy before the run: a load above %1 for each core").arg(busy_load_per_core);
+    if (load > busy_load_per_core * cores)
+      return QString("host busy before the run: a load above %1 for each core").arg(busy_load_per_core);
   }
   return {};
 }
@@ -59,7 +60,8 @@ bool is_one_machine(const Json& summary) {
 QString machine_of(const Json& summary) {
   const Json host = summary.value(Json::json_pointer("/environment/hosts/broker"), Json());
   if (!host.is_object()) return {};
-  return QString("%1 cores, %2, kernel %3").arg(host.value("cores", 0)).arg(text_of(host.value("cpu", "")), text_of(host.value("kernel", "")));
+  return QString("%1 cores, %2, kernel %3")
+      .arg(text_of(host.value("cores", Json()).dump()), text_of(host.value("cpu", "")), text_of(host.value("kernel", "")));
 }
 
 /// The slices of a run in as many bins as a trend is looked for in: medians of the latency, the last count of what is in flight. What
@@ -102,7 +104,8 @@ void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out) {
 }
 
 QString mark_of(const CaseRunResult& run, const Json& summary) {
-  if (run.verdict != "clean" && run.verdict != "stopped") return run.verdict + (run.reasons.isEmpty() ? QString() : ": " + run.reasons.first());
+  if (run.verdict != "clean" && run.verdict != "stopped")
+    return run.verdict + (run.reasons.isEmpty() ? QString() : ": " + run.reasons.first());
   return busy_host(summary);
 }
 
@@ -131,7 +134,9 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   const double bound = figure_or_nan(summary, "latency_us.bound_us");
   out.clock_bound_us = std::isnan(bound) ? 0 : bound;
   out.samples = figure_or_nan(summary, "latency_us.count");
-  const auto instant = [&](const char* key) { return QDateTime::fromString(text_of(summary.value(key, std::string())), Qt::ISODateWithMs); };
+  const auto instant = [&](const char* key) {
+    return QDateTime::fromString(text_of(summary.value(key, std::string())), Qt::ISODateWithMs);
+  };
   out.duration_s = static_cast<double>(instant("started").msecsTo(instant("ended"))) / 1e3;
   out.planned_s = CasePlan::seconds_of(*settings.settings, 0);
   const double echo_ns = number_at(summary, "/environment/floor/senders/loopback_echo_p50_ns");

@@ -134,7 +134,7 @@ bool StoredRun::has_every_line() const {
   if (logs.value("mode", "") != "all") return false;
   for (const char* group : {"senders", "receivers"}) {
     const auto found = logs.find(group);
-    if (found == logs.end() || !found->is_object() || found->value("dropped", 1) != 0) return false;
+    if (found == logs.end() || !found->is_object() || !found->contains("dropped") || found->at("dropped") != 0) return false;
   }
   return true;
 }

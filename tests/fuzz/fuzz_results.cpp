@@ -11,6 +11,7 @@
 #include "workers/measure/histogram.h"
 #include "workers/measure/ledger.h"
 #include "workers/measure/log_line.h"
+#include "workers/measure/whole_number.h"
 
 namespace n2nq::measure {
 namespace {
@@ -44,7 +45,7 @@ void check_histogram(const nlohmann::json& json) {
 void check_accounts(const nlohmann::json& json) {
   LedgerInput input;
   input.senders_total = input.receivers_total = 2;
-  input.mode = json.value("mode", 0) == 0 ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+  input.mode = whole_or(json, "mode", 0) == 0 ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
   if (json.contains("senders")) input.senders.push_back(senders_account_from(json["senders"]));
   if (json.contains("receivers")) input.receivers.push_back(receivers_account_from(json["receivers"]));
   if (json.contains("broker")) input.broker = broker_account_from(json["broker"]);

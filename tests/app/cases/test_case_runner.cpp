@@ -7,6 +7,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QTemporaryDir>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "app/cases/case_figures.h"
@@ -55,7 +56,9 @@ struct CaseRunnerTest : WithEventLoop {
   void use(CasePlan with, CaseFolder opened) {
     CaseRunner::Options options;
     options.deadlines.start_lead = 0;
-    runner = std::make_unique<CaseRunner>(std::make_shared<PlannedCase>(std::move(with)), std::move(opened), [this] { return std::make_unique<PretendFactory>(host); }, options);
+    runner = std::make_unique<CaseRunner>(
+        std::make_shared<PlannedCase>(std::move(with)), std::move(opened), [this] { return std::make_unique<PretendFactory>(host); },
+        options);
     QObject::connect(runner.get(), &CaseRunner::message, [this](const QString& text) { messages += text; });
     QObject::connect(runner.get(), &CaseRunner::run_finished, [this](const QString& of) { finished.push_back(of); });
   }
@@ -150,7 +153,9 @@ TEST_F(CaseRunnerTest, goes_on_where_a_killed_bench_left_off) {
     if (runner->runs_done() == 5) host.behaviour[Role::senders].runs_on = true;
   });
   runner->start();
-  ASSERT_TRUE(wait_until([this] { return runner->runs_done() == 5 && runner->run() && runner->run()->process(Role::senders).state == ProcessState::running; }));
+  ASSERT_TRUE(wait_until([this] {
+    return runner->runs_done() == 5 && runner->run() && runner->run()->process(Role::senders).state == ProcessState::running;
+  }));
   std::map<QString, QDateTime> written;
   for (const QString& run : run_folders()) written[run] = QFileInfo(path() + "/runs/" + run + "/summary.json").lastModified();
   host.behaviour.clear();
@@ -194,9 +199,8 @@ TEST_F(CaseRunnerTest, says_why_nothing_is_begun) {
 
 TEST_F(CaseRunnerTest, a_broken_run_is_marked_and_can_be_run_again_alone) {
   make(1);
-  QObject::connect(runner.get(), &CaseRunner::run_started, [this] {
-    host.behaviour[Role::senders].dies = runner->runs_done() == 1 ? Moment::running : Moment::never;
-  });
+  QObject::connect(runner.get(), &CaseRunner::run_started,
+                   [this] { host.behaviour[Role::senders].dies = runner->runs_done() == 1 ? Moment::running : Moment::never; });
   runner->start();
   ASSERT_TRUE(wait_state(CaseRunner::State::done));
   ASSERT_EQ(runner->results().marked(), 1);
@@ -209,7 +213,9 @@ TEST_F(CaseRunnerTest, a_broken_run_is_marked_and_can_be_run_again_alone) {
   const Figure drawn = case_figure(runner->plan(), runner->schedule(), runner->results(), 0);
   ASSERT_EQ(drawn.series.size(), 2u);
   ASSERT_EQ(drawn.series[0].points.size(), 3u) << "no point is hidden";
-  EXPECT_EQ(std::count_if(drawn.series[0].points.begin(), drawn.series[0].points.end(), [](const FigurePoint& point) { return !point.why.isEmpty(); }), 1);
+  EXPECT_EQ(std::count_if(drawn.series[0].points.begin(), drawn.series[0].points.end(),
+                          [](const FigurePoint& point) { return !point.why.isEmpty(); }),
+            1);
 
   const QString first = broken->folder;
   runner->run_again(first);
@@ -262,6 +268,22 @@ TEST_F(CaseRunnerTest, remembers_what_was_chosen_and_lets_one_bench_in) {
   EXPECT_EQ(CaseFolder::open(path(), error)->build(), "build 2");
   EXPECT_EQ(CaseFolder::newest(folder.path(), "small", Scale::thesis), path());
   EXPECT_EQ(CaseFolder::newest(folder.path(), "small", Scale::quick), "");
+}
+
+TEST_F(CaseRunnerTest, a_count_of_runs_that_is_none_is_refused_by_name) {
+  make();
+  runner.reset();
+  QFile state(path() + "/case.json");
+  ASSERT_TRUE(state.open(QIODevice::ReadWrite));
+  auto json = nlohmann::ordered_json::parse(state.readAll().toStdString());
+  json["runs"] = 1e300;
+  state.resize(0);
+  state.write(QByteArray::fromStdString(json.dump()));
+  state.close();
+  QString error;
+  EXPECT_FALSE(CaseFolder::open(path(), error));
+  EXPECT_TRUE(error.endsWith("case.json is not what n2nq-bench writes: runs is 1e+300, it has to be a whole number that fits"))
+      << error.toStdString();
 }
 
 TEST_F(CaseRunnerTest, another_folder_is_told_apart) {
