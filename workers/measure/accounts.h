@@ -78,6 +78,9 @@ struct ReceiverAccount {
   std::uint64_t connections = 0;                             // 1: undisturbed
   std::optional<std::uint64_t> received_on_last_connection;  // deliveries of any kind; none: not known
   bool continued = false;  // part of it is what a killed process had noted, and that does not know all of this
+
+  /// Deliveries of any kind that came, warm-up included.
+  std::uint64_t arrived() const { return counts.received + counts.unexpected + counts.bad_checksum + warm_up.received; }
 };
 
 struct SendersAccount {  // one senders group

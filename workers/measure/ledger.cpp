@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "workers/measure/log_line.h"
+#include "workers/measure/ledger_findings.h"
 #include "workers/measure/warm_up.h"
 
 namespace n2nq::measure {
@@ -11,10 +11,6 @@ namespace n2nq::measure {
 namespace {
 
 using wire::IndexSet;
-
-/// The plan counts as kept while the last message is not later than this part of the run, or this long (a busy machine, not a slow queue).
-constexpr std::int64_t plan_late_parts = 1000;
-constexpr std::int64_t plan_late_ns_allowed = 250'000'000;
 
 const IndexSet empty_set;
 
@@ -37,10 +33,6 @@ std::vector<const IndexSet*> by_sender(const SenderSets& sets, std::uint32_t sen
   return result;
 }
 
-std::string plural(std::uint64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 class Maker {
  public:
   explicit Maker(const LedgerInput& input)
@@ -59,7 +51,7 @@ class Maker {
     out_.planned = in_.planned_messages;
     const std::uint64_t copies = in_.mode == wire::QueueMode::broadcaster ? in_.receivers_total : 1;
     out_.expected = in_.planned_messages.value_or(out_.attempted) * copies;
-    find();
+    out_.findings = findings_of(in_, out_, is_warm_up_);
     return std::move(out_);
   }
 
@@ -240,27 +232,6 @@ class Maker {
     out_.balanced = out_.balanced && line.unexplained == 0;
   }
 
-  const BrokerAccount::Receiver* broker_says_of(std::uint32_t number) const {
-    if (!in_.broker) return nullptr;
-    const auto it = std::ranges::find(in_.broker->receivers, number, &BrokerAccount::Receiver::number);
-    return it == in_.broker->receivers.end() ? nullptr : &*it;
-  }
-
-  std::vector<const ReceiverAccount*> accounts_by_receiver() const {
-    std::vector<const ReceiverAccount*> accounts(in_.receivers_total + 1, nullptr);
-    for (const ReceiversAccount& group : in_.receivers) {
-      for (const ReceiverAccount& account : group.services) {
-        if (account.number >= 1 && account.number <= in_.receivers_total) accounts[account.number] = &account;
-      }
-    }
-    return accounts;
-  }
-
-  bool accounts_of_all() const {
-    const auto accounts = accounts_by_receiver();
-    return std::find(accounts.begin() + 1, accounts.end(), nullptr) == accounts.end();
-  }
-
   void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
     if (account != nullptr) line.copies.tags += account->counts;
     if (told != nullptr && !told->cut_off_reason.empty()) {
@@ -271,20 +242,15 @@ class Maker {
     // N2NQ counts what it hands over, whatever it is.
     const std::uint64_t warm_up = account != nullptr ? account->warm_up.received : 0;
     line.handed_over = told->handed_over - std::min(told->handed_over, warm_up);
-    line.not_received = static_cast<std::int64_t>(told->handed_over) - static_cast<std::int64_t>(account != nullptr ? got_by(*account) : 0);
-  }
-
-  /// Deliveries that came, warm-up included.
-  static std::uint64_t got_by(const ReceiverAccount& account) {
-    const ReceivedCounts& counts = account.counts;
-    return counts.received + counts.unexpected + counts.bad_checksum + account.warm_up.received;
+    line.not_received =
+        static_cast<std::int64_t>(told->handed_over) - static_cast<std::int64_t>(account != nullptr ? account->arrived() : 0);
   }
 
   void close_broadcast() {
-    const auto accounts = accounts_by_receiver();
+    const auto accounts = in_.accounts_by_receiver();
     for (std::uint32_t number = 1; number <= in_.receivers_total; ++number) {
       const ReceiverAccount* account = accounts[number];
-      const BrokerAccount::Receiver* told = broker_says_of(number);
+      const BrokerAccount::Receiver* told = in_.broker_says_of(number);
       ReceiverLedger line;
       line.number = number;
       take_tags(line, account, told);
@@ -314,14 +280,14 @@ class Maker {
   }
 
   void close_balanced() {
-    const auto accounts = accounts_by_receiver();
+    const auto accounts = in_.accounts_by_receiver();
     const SenderSets delivered = delivered_by_all_groups();
     std::vector<const SkippedSets*> skipped;
     SkippedCounts told_to_receivers;
     for (std::uint32_t number = 1; number <= in_.receivers_total; ++number) {
       ReceiverLedger line;
       line.number = number;
-      take_tags(line, accounts[number], broker_says_of(number));
+      take_tags(line, accounts[number], in_.broker_says_of(number));
       line.copies.delivered = line.copies.tags.received - line.copies.tags.duplicated;
       out_.total.tags += line.copies.tags;
       if (accounts[number] != nullptr) {
@@ -334,7 +300,7 @@ class Maker {
     }
     if (in_.broker) skipped.push_back(&in_.broker->total_sets);
     add_copies(out_.total, delivered, skipped);
-    if (!accounts_of_all()) out_.total.lost = 0;  // nobody knows what the others received
+    if (!in_.has_accounts_of_all()) out_.total.lost = 0;  // nobody knows what the others received
     if (in_.broker_restarted) {
       const SkippedSets all = united(skipped);
       out_.total.skipped = counts_of(all);
@@ -392,182 +358,6 @@ class Maker {
     total.tags += line.tags;
   }
 
-  void breaks(std::string reason) { out_.findings.push_back({true, std::move(reason)}); }
-  void degrades(std::string reason) { out_.findings.push_back({false, std::move(reason)}); }
-
-  void find() {
-    find_what_breaks();
-    if (!is_warm_up_) find_contradictions();
-    find_what_degrades();
-    find_unkept_plan();
-    for (const SendersAccount& group : in_.senders) {
-      for (const std::string& fault : group.faults) degrades(fault);
-    }
-    for (const ReceiversAccount& group : in_.receivers) {
-      for (const std::string& fault : group.faults) degrades(fault);
-    }
-    if (in_.broker) {
-      for (const std::string& fault : in_.broker->faults) degrades(fault);
-    }
-    std::stable_partition(out_.findings.begin(), out_.findings.end(), [](const Finding& finding) { return finding.breaks; });
-  }
-
-  void find_what_breaks() {
-    const CopyLedger& total = out_.total;
-    if (total.lost > 0)
-      breaks(plural(total.lost, "copy", "copies") + " lost: accepted by N2NQ, neither delivered nor skipped" +
-             whose(total.lost, [](const CopyLedger& copies) { return copies.lost; }));
-    if (out_.lost_before_queue > 0) breaks(plural(out_.lost_before_queue, "message", "messages") + " lost before the queue");
-    if (total.tags.unexpected > 0) breaks(plural(total.tags.unexpected, "delivery", "deliveries") + " that no sender of this run made");
-    if (total.tags.bad_checksum > 0) breaks(plural(total.tags.bad_checksum, "delivery", "deliveries") + " with a wrong checksum");
-    if (total.tags.unasked > 0)
-      breaks(plural(total.tags.unasked, "delivery that its receiver", "deliveries that their receivers") + " had not asked for");
-    for (const SenderLedger& line : out_.senders) {
-      if (line.unexplained != 0) breaks(service_name('S', line.number) + ": " + std::to_string(line.unexplained) + " messages unexplained");
-    }
-    const auto accounts = accounts_by_receiver();
-    for (const ReceiverLedger& line : out_.receivers) {
-      const std::string name = service_name('R', line.number);
-      if (line.copies.unexplained != 0) {
-        breaks(name + ": " + std::to_string(line.copies.unexplained) + " copies unexplained" +
-               (accounts[line.number] == nullptr ? ": its process left no account of what it received" : ""));
-      }
-      if (line.not_received < 0) breaks(name + ": got " + std::to_string(-line.not_received) + " more than were handed over");
-    }
-    if (in_.mode == wire::QueueMode::load_balancer && total.unexplained != 0) {
-      breaks(std::to_string(total.unexplained) + " messages unexplained" +
-             (accounts_of_all() ? "" : ": some receivers' process left no account of what they received"));
-    }
-    for (const ReceiversAccount& group : in_.receivers) {
-      std::uint64_t received = 0;
-      for (const ReceiverAccount& account : group.services) received += account.counts.received;
-      if (group.latency_samples && *group.latency_samples != received) {
-        breaks(std::to_string(*group.latency_samples) + " latency samples for " + plural(received, "delivery", "deliveries"));
-      }
-    }
-  }
-
-  /// At which receivers, where that is known of all of them.
-  template <class Count>
-  std::string whose(std::uint64_t total, Count&& count) const {
-    std::string names;
-    std::size_t more = 0;
-    std::uint64_t sum = 0;
-    for (const ReceiverLedger& line : out_.receivers) {
-      const std::uint64_t here = count(line.copies);
-      if (here == 0) continue;
-      sum += here;
-      if (names.size() > 40) {
-        ++more;
-        continue;
-      }
-      names += (names.empty() ? " (" : ", ") + service_name('R', line.number) + ": " + std::to_string(here);
-    }
-    if (names.empty() || sum != total) return "";
-    return names + (more > 0 ? ", and " + std::to_string(more) + " more receivers)" : ")");
-  }
-
-  std::string whose(std::uint64_t SkippedCounts::*reason) const {
-    return whose(out_.total.skipped.*reason, [reason](const CopyLedger& copies) { return copies.skipped.*reason; });
-  }
-
-  /// Why N2NQ did it, where the receiver itself was not told in time.
-  void find_cut_off() {
-    degrades(plural(out_.total.skipped.cut_off, "copy", "copies") + " cut off with a receiver that was too slow or gone" +
-             whose(&SkippedCounts::cut_off));
-    if (!in_.broker || is_warm_up_) return;
-    for (const BrokerAccount::Receiver& told : in_.broker->receivers) {
-      const auto says_so = [&](const std::string& fault) { return fault.find(told.cut_off_reason) != std::string::npos; };
-      const bool said =
-          std::ranges::any_of(in_.receivers, [&](const ReceiversAccount& group) { return std::ranges::any_of(group.faults, says_so); });
-      if (!told.cut_off_reason.empty() && !said) degrades(service_name('R', told.number) + " was cut off: " + told.cut_off_reason);
-    }
-  }
-
-  void find_what_degrades() {
-    const CopyLedger& total = out_.total;
-    for (const SenderLedger& line : out_.senders) {
-      if (line.unnoted == 0) continue;
-      degrades(service_name('S', line.number) + ": " + plural(line.unnoted, "message was", "messages were") +
-               " sent but not noted when the process was killed, and " + (line.unnoted == 1 ? "is" : "are") +
-               " in no figure but the counts");
-    }
-    const auto copies = [](std::uint64_t count) { return plural(count, "copy", "copies"); };
-    if (total.skipped.expired > 0)
-      degrades(copies(total.skipped.expired) + " expired: their retention ended first" + whose(&SkippedCounts::expired));
-    find_parked();
-    if (total.skipped.cut_off > 0) find_cut_off();
-    if (total.skipped.still_queued > 0 && !in_.stopped_by_user)
-      degrades(copies(total.skipped.still_queued) + " still queued at the end" + whose(&SkippedCounts::still_queued));
-    if (out_.refused > 0) degrades(plural(out_.refused, "message", "messages") + " refused by N2NQ");
-    if (total.tags.duplicated_unflagged > 0)
-      degrades(plural(total.tags.duplicated_unflagged, "duplicate", "duplicates") + " that N2NQ did not announce");
-    if (total.tags.out_of_order > 0) {
-      // One that was made up can stand far ahead: whatever comes behind it then has a lower index.
-      degrades(plural(total.tags.out_of_order, "delivery", "deliveries") + " out of order" +
-               (total.tags.unexpected > 0 ? ", perhaps only against one that no sender made" : ""));
-    }
-    if (total.tags.negative > 0) degrades(plural(total.tags.negative, "latency", "latencies") + " below zero");
-  }
-
-  void find_parked() {
-    const std::uint64_t here = out_.total.parked_delivered, parked = out_.total.skipped.parked + here;
-    if (parked == 0) return;
-    std::string reason = "N2NQ gave up on " + plural(parked, "copy", "copies");
-    reason += in_.attempts_max > 0 ? " after " + plural(in_.attempts_max, "attempt", "attempts") + " each: parked" : ": parked";
-    if (here > 0) {
-      reason += here == parked ? ", though delivered" : ", " + std::to_string(here) + " of them though delivered";
-      reason += " (refused, or answered too late)";
-    }
-    degrades(reason + whose(parked, [](const CopyLedger& copies) { return copies.skipped.parked + copies.parked_delivered; }));
-  }
-
-  /// What N2NQ and a receiver say of each other, where nothing came in between that explains a difference.
-  void find_contradictions() {
-    const auto accounts = accounts_by_receiver();
-    for (const ReceiverLedger& line : out_.receivers) {
-      const ReceiverAccount* account = accounts[line.number];
-      if (account == nullptr || account->continued) continue;
-      const std::string name = service_name('R', line.number) + ": ";
-      if (const BrokerAccount::Receiver* told = broker_says_of(line.number)) {
-        const bool answers_all = account->confirmed + account->answered_negatively == got_by(*account);
-        if (told->confirmed > account->confirmed) {
-          breaks(name + "N2NQ counts " + plural(told->confirmed - account->confirmed, "confirmation", "confirmations") +
-                 (told->confirmed - account->confirmed == 1 ? " that was" : " that were") + " never given");
-        }
-        if (told->answers_missing > 0 && answers_all) {
-          breaks(name + plural(told->answers_missing, "confirmation", "confirmations") + " not counted by N2NQ");
-        }
-      }
-      if (!account->ended_by_broker || account->connections != 1) continue;
-      if (line.not_received > 0) {
-        breaks(name + plural(static_cast<std::uint64_t>(line.not_received), "delivery", "deliveries") + " counted by N2NQ did not arrive");
-      }
-      const SkippedCounts said = counts_of(account->skipped_sets);
-      const SkippedCounts& counted = account->skipped_at_end;
-      find_untold(name, counted.expired, said.expired, "expired");
-      find_untold(name, counted.unrequested, said.unrequested, "were unrequested");
-      find_untold(name, counted.parked, said.parked, "were parked");
-      find_untold(name, counted.cut_off, said.cut_off, "were cut off");
-    }
-  }
-
-  void find_untold(const std::string& name, std::uint64_t counted, std::uint64_t said, const char* what) {
-    if (counted > said) breaks(name + plural(counted - said, "copy", "copies") + " " + what + ", but N2NQ did not say so");
-  }
-
-  void find_unkept_plan() {
-    if (!in_.stopped_by_user && in_.planned_messages && out_.attempted < *in_.planned_messages) {
-      degrades("plan not kept: " + std::to_string(out_.attempted) + " of " + std::to_string(*in_.planned_messages) + " messages sent");
-    }
-    for (const SendersAccount& group : in_.senders) {
-      const std::int64_t allowed_ns = std::max((group.ended_ns - group.started_ns) / plan_late_parts, plan_late_ns_allowed);
-      if (group.last_lag_ns && *group.last_lag_ns > allowed_ns) {
-        degrades("plan not kept: the last message left " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late");
-      }
-    }
-  }
-
   const LedgerInput& in_;
   const bool is_warm_up_;
   std::vector<SenderKnowledge> senders_;  // by number; [0] is not used
@@ -576,6 +366,27 @@ class Maker {
 };
 
 }  // namespace
+
+const BrokerAccount::Receiver* LedgerInput::broker_says_of(std::uint32_t number) const {
+  if (!broker) return nullptr;
+  const auto it = std::ranges::find(broker->receivers, number, &BrokerAccount::Receiver::number);
+  return it == broker->receivers.end() ? nullptr : &*it;
+}
+
+std::vector<const ReceiverAccount*> LedgerInput::accounts_by_receiver() const {
+  std::vector<const ReceiverAccount*> accounts(receivers_total + 1, nullptr);
+  for (const ReceiversAccount& group : receivers) {
+    for (const ReceiverAccount& account : group.services) {
+      if (account.number >= 1 && account.number <= receivers_total) accounts[account.number] = &account;
+    }
+  }
+  return accounts;
+}
+
+bool LedgerInput::has_accounts_of_all() const {
+  const auto accounts = accounts_by_receiver();
+  return std::find(accounts.begin() + 1, accounts.end(), nullptr) == accounts.end();
+}
 
 Ledger make_ledger(const LedgerInput& input) {
   if (input.warmup_messages == 0) return Maker(input).make();

@@ -34,6 +34,12 @@ struct LedgerInput {
   std::vector<ReceiversAccount> receivers;
   std::optional<BrokerAccount> broker;
   bool broker_restarted = false;  // then its account is that of its last life, and earlier ones are known from what the workers were told
+
+  /// Null where N2NQ gave no account, or none of this receiver.
+  const BrokerAccount::Receiver* broker_says_of(std::uint32_t number) const;
+  /// By number; [0] is not used, null is a receiver that gave none.
+  std::vector<const ReceiverAccount*> accounts_by_receiver() const;
+  bool has_accounts_of_all() const;
 };
 
 struct SenderLedger {
