@@ -52,8 +52,8 @@ QString cell_text(const CheckCell& cell) {
 QString text_of(const CheckAdvice& advice) {
   QStringList machines;
   for (const std::string& machine : advice.machines) machines += text_of(machine);
-  return QString("%1 %2, %3: %4\n    %5\n")
-      .arg(advice.state == CheckState::bad ? "BAD" : "!", machines.join(' '), advice.what, advice.why, advice.what_to_do);
+  const char* sign = advice.state == CheckState::bad ? "BAD" : advice.state == CheckState::warning ? "!" : "?";
+  return QString("%1 %2, %3: %4\n    %5\n").arg(sign, machines.join(' '), advice.what, advice.why, advice.what_to_do);
 }
 
 }  // namespace

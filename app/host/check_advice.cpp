@@ -19,7 +19,8 @@ std::vector<std::string> names_in_order(const Hosts& hosts, const HostReports& r
 std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths) {
   std::vector<CheckAdvice> all;
   const auto add = [&all](const std::string& machine, const QString& what, const CheckCell& cell) {
-    if (cell.state != CheckState::bad && cell.state != CheckState::warning) return;
+    const bool mendable = cell.state == CheckState::not_known && !cell.what_to_do.isEmpty();
+    if (cell.state != CheckState::bad && cell.state != CheckState::warning && !mendable) return;
     const QString why = cell.detail.isEmpty() ? cell.text : cell.detail;
     const auto same = std::find_if(all.begin(), all.end(), [&](const CheckAdvice& each) {
       return each.state == cell.state && each.what == what && each.why == why && each.what_to_do == cell.what_to_do;
@@ -44,7 +45,8 @@ std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const 
       if (path != paths.end()) add(from, "way to " + there, path->second);
     }
   }
-  std::stable_partition(all.begin(), all.end(), [](const CheckAdvice& each) { return each.state == CheckState::bad; });
+  const auto rank = [](const CheckAdvice& each) { return each.state == CheckState::bad ? 0 : each.state == CheckState::warning ? 1 : 2; };
+  std::stable_sort(all.begin(), all.end(), [&](const CheckAdvice& a, const CheckAdvice& b) { return rank(a) < rank(b); });
   return all;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a person has to do after a check: the bad cells, then the warnings, each kind once however many machines it is about. Values only.
+// What a person has to do after a check: the bad cells, then the warnings, then what stays unknown until somebody says it; each kind once
+// however many machines it is about. Values only.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 namespace n2nq::app {
 
 struct CheckAdvice {
-  CheckState state = CheckState::bad;  // or warning
+  CheckState state = CheckState::bad;  // or warning, or not_known
   std::vector<std::string> machines;   // whose cell says it: names, "local" for this machine
   QString what;                        // "load", "way to h2"
   QString why;                         // a sentence

@@ -108,7 +108,8 @@ std::vector<const PlaceCheck*> HostCheck::to_try_from(const PlaceCheck& from) {
     } else if (to->port() == 0 && !to->address().empty()) {
       path = to->report().of(CheckItem::folder);  // why N2NQ does not run there
     } else if (to->port() == 0) {
-      path = not_known_cell("Where lab machines reach this one is not known: set local_data_address");
+      path = not_known_cell("Where lab machines reach this one is not known");
+      path.what_to_do = "Give the data address of this machine (local_data_address), if N2NQ is to run here and others on lab machines";
     } else {
       out.push_back(to.get());
     }

@@ -86,9 +86,9 @@ Table leaves(const char* id, const char* title, const Json& of) {
   return table;
 }
 
-/// One row for each object of a list, a column for each of its numbers; figures objects give their count, mean, p50, p99 and max.
-/// bounded: an object whose figures, where it names their ± between clocks, bound those of the same key here.
-Table services_table(const char* id, const char* title, const Json& services, char letter, const Json& bounded) {
+/// One row for each object of a list, a column for each of its numbers; figures objects give their count, mean, p50, p99 and max, and their
+/// ± where they are between two clocks.
+Table services_table(const char* id, const char* title, const Json& services, char letter) {
   Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .grey = {}};
   std::vector<std::string> paths;
   const Json first = services.empty() ? Json::object() : services.front();
@@ -97,7 +97,7 @@ Table services_table(const char* id, const char* title, const Json& services, ch
     if (value.is_object()) {
       if (!value.contains("p99")) continue;
       for (const char* part : {"count", "mean", "p50", "p99", "max"}) paths.push_back(key + '.' + part);
-      if (bounded.contains(key) && bounded.at(key).contains("bound_us")) paths.push_back(key + ".bound_us");
+      if (value.contains("bound_us")) paths.push_back(key + ".bound_us");
     } else if (value.is_number()) {
       paths.push_back(key);
     }
@@ -109,7 +109,7 @@ Table services_table(const char* id, const char* title, const Json& services, ch
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
     std::vector<Cell> row{text_of(measure::service_name(letter, number))};
-    for (const std::string& path : paths) row.push_back(cell_at(path.ends_with(".bound_us") ? bounded : service, path));
+    for (const std::string& path : paths) row.push_back(cell_at(service, path));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -141,8 +141,8 @@ Report report_of_one(const DrawnRun& drawn) {
                    ledger_table(summary.at("ledger")),
                    leaves("rates", "Rates", summary.at("rates")),
                    leaves("plan", "Plan", summary.value("plan", Json::object())),
-                   services_table("senders", "Senders", summary.at("services").at("senders"), 'S', summary),
-                   services_table("receivers-table", "Receivers", summary.at("services").at("receivers"), 'R', summary)};
+                   services_table("senders", "Senders", summary.at("services").at("senders"), 'S'),
+                   services_table("receivers-table", "Receivers", summary.at("services").at("receivers"), 'R')};
   report.appendix = {leaves("settings", "Settings", summary.at("settings")),
                      leaves("environment", "Environment", summary.at("environment"))};
   report.hgrm = drawn.run.folder + "/latency.hgrm";

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Three hosts whose clocks are a quarter of a second apart: offsets are known to the bound that is told, and so are latencies, also where
 one direction is slower, which nobody can tell from a clock that is off."""
+import csv
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
+from bench import BIN
 from lab import LabCase, main
 from run_folder import RunFolder
 
@@ -29,7 +31,24 @@ class ClocksApart(LabCase):
         verified = subprocess.run([sys.executable, "-B", Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         self.check_offsets(run)
+        self.check_bounds(run)
         return run
+
+    def check_bounds(self, run):
+        """They stand beside each latency, of all and of each receiver, in the summary and in the receivers' table of the report."""
+        offsets = run.summary["environment"]["offsets"]
+        for of in (run.summary, *run.summary["services"]["receivers"]):
+            for latency in ("latency_us", "latency_from_plan_us"):
+                self.assertEqual(of[latency]["bound_us"], offsets["senders_to_receivers"]["bound_us"])
+            for stage, role in (("to_broker_us", "senders"), ("to_receiver_us", "receivers")):
+                self.assertEqual(of["stages"][stage]["bound_us"], offsets[f"{role}_to_broker"]["bound_us"])
+            self.assertNotIn("bound_us", of["stages"]["in_queue_us"])
+        subprocess.run([BIN / "n2nq-bench", "report", run.folder], check=True, capture_output=True)
+        with (Path(run.folder) / "tables" / "receivers-table.csv").open(newline="", encoding="utf-8") as table:
+            rows = list(csv.DictReader(table))
+        self.assertEqual(len(rows), 10)
+        for row in rows:
+            self.assertAlmostEqual(float(row["latency_us.bound_us (µs)"]), run.summary["latency_us"]["bound_us"], places=2)
 
     def check_offsets(self, run):
         offsets = run.summary["environment"]["offsets"]

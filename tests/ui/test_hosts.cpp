@@ -202,6 +202,18 @@ class TestHosts : public QObject {
     QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
   }
 
+  void why_ways_to_this_machine_are_unknown_can_be_read_below_them_until_its_address_is_given() {
+    bench->hosts().put(named("lab-1"));
+    bench->window().resize(1280, 720);
+    QCoreApplication::processEvents();
+    const auto* hint = bench->find<QLabel>("paths_hint");
+    QVERIFY(hint->isVisible() && hint->visibleRegion().boundingRect().size() == hint->size());
+    QVERIFY(hint->text().contains(QStringLiteral("data address")));
+    QVERIFY(bench->type("local_data_address", "10.0.0.2"));
+    QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);
+    QVERIFY(!hint->isVisible());
+  }
+
   void names_of_machines_are_whole_in_the_smallest_window() {
     for (const char* name : {"n2nq-vm", "senders-vm", "receivers-vm"}) bench->hosts().put(named(name));
     bench->window().show_page(QStringLiteral("Bench"));
@@ -227,6 +239,21 @@ class TestHosts : public QObject {
     QVERIFY(bench->click("button_host_check"));
     QCoreApplication::processEvents();
     QCOMPARE(add->x(), x);
+  }
+
+  void findings_move_no_way_between_machines_of_short_names() {
+    for (const char* name : {"h1", "h2", "h3"}) bench->hosts().put(named(name));
+    QVERIFY(bench->click("button_host_check"));
+    const auto* paths = bench->find<QTableView>("paths_table");
+    const auto places = [paths] {
+      QCoreApplication::processEvents();
+      QList<int> out;
+      for (int column = 0; column < paths->model()->columnCount(); ++column) out << paths->columnViewportPosition(column);
+      return out;
+    };
+    const QList<int> before = places();
+    bench->checker().find(false);
+    QCOMPARE(places(), before);
   }
 
   void a_file_that_cannot_be_read_is_no_invitation() {

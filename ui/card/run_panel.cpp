@@ -88,7 +88,7 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   counts_ = make_counts();
   all->addWidget(counts_);
   verdict_row_ = make_verdict();
-  all->addWidget(verdict_row_);
+  all->addWidget(verdict_row_, 1);
   all->addStretch(0);
   connect(&form_, &SettingsForm::changed, this, &RunPanel::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &RunPanel::refresh);
@@ -133,7 +133,8 @@ QWidget* RunPanel::make_verdict() {
   row->addWidget(folder_);
   all->addLayout(row);
   story_ = described(new ElidedLabel("secondary", story_lines), "verdict_story", QStringLiteral("What the run did"), QString());
-  all->addWidget(story_);
+  story_->set_grows();
+  all->addWidget(story_, 1);
   connect(reasons_, &QPushButton::clicked, this, &RunPanel::show_reasons);
   connect(folder_, &QPushButton::clicked, this, &RunPanel::open_folder_requested);
   return box;

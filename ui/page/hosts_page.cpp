@@ -31,6 +31,7 @@ constexpr int paths_share = 7, advice_share = 6;  // three machines of some leng
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
 constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
 constexpr int column_min_px = 76;
+constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
 QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
@@ -146,8 +147,17 @@ QWidget* HostsPage::make_paths_card() {
   auto* card = new Card(QStringLiteral("Ways between machines"));
   paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"),
                       new PathsModel(*parts_.book, parts_.checker, theme_, this));
+  paths_->horizontalHeader()->setMinimumSectionSize(way_min_px);
   paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  card->body()->addWidget(paths_);
+  card->body()->addWidget(paths_, 1);
+  // Shown before a check as well: nothing moves when its findings come.
+  paths_hint_ =
+      make_label(QStringLiteral("Ways to this machine stay unknown while its data address, above, is empty. Only N2NQ here with senders or "
+                                "receivers on a lab machine needs it."),
+                 "caption");
+  paths_hint_->setObjectName(QStringLiteral("paths_hint"));
+  paths_hint_->setWordWrap(true);
+  card->body()->addWidget(paths_hint_);
   return card;
 }
 
@@ -156,6 +166,7 @@ QWidget* HostsPage::make_advice_card() {
   advice_ = described(new QTextBrowser, "hosts_advice", QStringLiteral("What to do"), QString());
   advice_->setProperty("plain", true);
   advice_->setTabChangesFocus(true);
+  advice_->document()->setDocumentMargin(0);  // its text stands below the title
   card->body()->addWidget(advice_);
   return card;
 }
@@ -247,6 +258,7 @@ void HostsPage::show_advice() {
   if (parts_.checker != nullptr) {
     const auto names = names_in_order(parts_.book->hosts(), parts_.checker->hosts());
     for (const app::CheckAdvice& advice : advice_of(names, parts_.checker->hosts(), parts_.checker->paths())) {
+      if (advice.state == app::CheckState::not_known) continue;  // below the ways stands what to do about it
       ++count;
       const bool bad = advice.state == app::CheckState::bad;
       QStringList machines;
@@ -300,6 +312,7 @@ void HostsPage::refresh() {
           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it."));
   table_->setVisible(any);
   below_->setVisible(any);
+  paths_hint_->setVisible(parts_.book->hosts().local_data_address.empty());
   if (!local_address_->hasFocus()) local_address_->setText(QString::fromStdString(parts_.book->hosts().local_data_address));
   if (!parts_.book->problems().isEmpty()) tell(parts_.book->problems().join(QStringLiteral("; ")));
   show_advice();

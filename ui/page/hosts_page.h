@@ -59,7 +59,7 @@ class HostsPage : public QWidget {
   QTableView *table_ = nullptr, *paths_ = nullptr;
   QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr;
   QLineEdit* local_address_ = nullptr;
-  QLabel *invitation_ = nullptr, *problem_ = nullptr;
+  QLabel *invitation_ = nullptr, *problem_ = nullptr, *paths_hint_ = nullptr;
   QWidget* below_ = nullptr;  // what there is to say once there are machines
   QTextBrowser* advice_ = nullptr;
 };

@@ -14,6 +14,7 @@ namespace n2nq::ui {
 namespace {
 
 // Names between @ are filled in by style_sheet(). Widgets say what they are by a property: card, role, main, segment, refused, locked.
+// Qt draws the text of a table's cell 3 px inside of its padding, that of a heading at it: 3 and 6 px stand above each other.
 constexpr const char* sheet = R"(
 QMainWindow, QDialog { background: @background@; }
 QToolTip { background: @surface@; color: @text@; border: 1px solid @border@; padding: 4px 8px; }
@@ -117,7 +118,7 @@ QTableView {
   background: @surface@; color: @text@; border: none; outline: 0; gridline-color: transparent;
   selection-background-color: @primary_tint@; selection-color: @text@;
 }
-QTableView::item { border-bottom: 1px solid @line@; padding: 0 5px; }
+QTableView::item { border-bottom: 1px solid @line@; padding: 0 3px; }
 QTableView::item:selected { background: @primary_tint@; color: @text@; }
 QListWidget { background: @surface@; color: @text@; border: none; border-right: 1px solid @border@; outline: 0; }
 QDialog QListWidget { border: 1px solid @border@; border-radius: 4px; }
@@ -126,8 +127,9 @@ QListWidget::item:hover { background: @background@; }
 QListWidget::item:selected { background: @primary_tint@; color: @text@; }
 QHeaderView { background: @surface@; border: none; }
 QHeaderView::section {
-  background: @surface@; color: @secondary@; border: none; border-bottom: 1px solid @border@; padding: 0 5px; font-weight: 400;
+  background: @surface@; color: @secondary@; border: none; border-bottom: 1px solid @border@; padding: 0 6px; font-weight: 400;
 }
+QHeaderView::section:vertical { border-bottom: 1px solid @line@; }
 QTableCornerButton::section { background: @surface@; border: none; }
 
 QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: none; }
@@ -147,7 +149,7 @@ QPlainTextEdit, QTextBrowser {
   background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px; padding: 4px;
   selection-background-color: @primary@; selection-color: @on_primary@;
 }
-QTextBrowser[plain="true"] { border: none; }
+QTextBrowser[plain="true"] { border: none; padding: 4px 0; }
 QCheckBox { color: @text@; spacing: 8px; background: transparent; }
 QCheckBox:disabled { color: @faint@; }
 QCheckBox::indicator, QTableView::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }

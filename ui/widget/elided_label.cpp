@@ -2,6 +2,7 @@
 #include "ui/widget/elided_label.h"
 
 #include <QTextLayout>
+#include <algorithm>
 
 namespace n2nq::ui {
 
@@ -32,15 +33,24 @@ void ElidedLabel::resizeEvent(QResizeEvent* event) {
   elide();
 }
 
+void ElidedLabel::set_grows() {
+  setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
+}
+
+int ElidedLabel::lines_shown() const {
+  const bool grows = sizePolicy().verticalPolicy() != QSizePolicy::Fixed;
+  return grows ? std::max(lines_, contentsRect().height() / fontMetrics().lineSpacing()) : lines_;
+}
+
 void ElidedLabel::elide() {
   const QString source = full_.section(u'\n', 0, 0);
-  const int room = contentsRect().width();
+  const int room = contentsRect().width(), lines_most = lines_shown();
   QStringList shown;
   // Lines break between words; a range such as "20–100" is one.
   QTextLayout layout(QString(source).replace(u'–', u'0'), font());
   layout.beginLayout();
   int from = 0;
-  while (shown.size() + 1 < lines_) {
+  while (shown.size() + 1 < lines_most) {
     QTextLine line = layout.createLine();
     if (!line.isValid()) break;
     line.setLineWidth(room);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text that is cut with … where room ends, the whole of it in the tooltip. Always takes the room of its lines and never asks for more.
+// A text that is cut with … where room ends, the whole of it in the tooltip. Asks for the room of its lines and never for more; where a
+// layout gives it more height, it shows as many lines as fit.
 #pragma once
 
 #include <QLabel>
@@ -9,10 +10,12 @@ namespace n2nq::ui {
 class ElidedLabel : public QLabel {
   Q_OBJECT
  public:
-  /// `role` as in make_label(); empty: plain text. `lines`: how many it may take.
+  /// `role` as in make_label(); empty: plain text. `lines`: how many it asks for.
   explicit ElidedLabel(const char* role = "", int lines = 1, QWidget* parent = nullptr);
   void set_text(const QString& text);
   const QString& full_text() const { return full_; }
+  /// Takes more height than its lines where there is some.
+  void set_grows();
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -21,6 +24,7 @@ class ElidedLabel : public QLabel {
 
  private:
   void elide();
+  int lines_shown() const;
   int lines_;
   QString full_;
 };

@@ -135,6 +135,24 @@ TEST(hosts_command, what_is_bad_comes_first_and_what_many_share_is_said_once) {
   EXPECT_LT(page.indexOf("\nh2 "), page.indexOf("\nh10 ")) << page.toStdString();
 }
 
+TEST(hosts_command, ways_that_stay_unknown_until_somebody_says_something_come_last) {
+  Hosts book;
+  HostReports hosts;
+  PathReports paths;
+  for (const char* name : {"h1", "h2"}) {
+    book.hosts.emplace_back().name = name;
+    for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+    paths[{name, "local"}] = {CheckState::not_known, {}, "Where lab machines reach this one is not known", "Give its address", {}};
+  }
+  hosts["h2"].of(CheckItem::load) = {CheckState::warning, "9", "Something else runs there", "See with top", 9};
+  paths[{"h1", "h2"}] = {CheckState::not_known, {}, "Not looked at: h2 is not ready", {}, {}};
+  const QString page = check_page(names_in_order(book, hosts), hosts, paths);
+  EXPECT_TRUE(
+      page.endsWith("\n\n! h2, load: Something else runs there\n    See with top\n"
+                    "? h1 h2, way to this machine: Where lab machines reach this one is not known\n    Give its address\n"))
+      << page.toStdString();
+}
+
 TEST(result_table, numbers_are_written_for_people) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

@@ -222,6 +222,29 @@ TEST_F(ResultTest, clocks_are_shared_with_the_same_boot_and_time_namespace_only)
   EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_broker"]["clock"], "shared");
 }
 
+TEST_F(ResultTest, every_latency_between_two_clocks_has_its_bound_that_of_a_service_too) {
+  measure::ClockReport probed;
+  probed.probes = 100;
+  probed.worst.asymmetry_ns = 40'000;
+  probed.worst.estimation_ns = 2'500;
+  HelloMessage hello;
+  hello.host = {{"boot_id", "a"}, {"time_namespace", "1"}};
+  for (auto& process : record.processes) process.hello = hello;
+  finish();
+  const Json of_one_clock = summary();
+  EXPECT_FALSE(of_one_clock["services"]["receivers"][0]["latency_us"].contains("bound_us"));
+  record.processes[index_of(Role::receivers)].hello->host["time_namespace"] = "2";
+  receivers["clock"] = probed;
+  finish();
+  const Json out = summary();
+  for (const Json* of : {&out, &out["services"]["receivers"][0]}) {
+    EXPECT_EQ((*of)["latency_us"]["bound_us"], 42.5);
+    EXPECT_EQ((*of)["latency_from_plan_us"]["bound_us"], 42.5);
+    EXPECT_EQ((*of)["stages"]["to_receiver_us"]["bound_us"], 42.5);
+    EXPECT_FALSE((*of)["stages"]["to_broker_us"].contains("bound_us")) << "senders have N2NQ's clock";
+  }
+}
+
 TEST_F(ResultTest, lost_copies_break_the_run) {
   receivers["services"][0]["delivered_sets"] = {{1, 1, "0"}};
   receivers["services"][0]["received"] = 1;

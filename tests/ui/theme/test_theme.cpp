@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QFontMetricsF>
+#include <QHeaderView>
+#include <QImage>
 #include <QRegularExpression>
+#include <QTableWidget>
 #include <QTest>
 #include <cmath>
 
@@ -32,7 +35,20 @@ class TestTheme : public QObject {
   void following_the_desktop_undoes_a_choice();
   void digits_have_one_width();
   void icons_have_a_disabled_look();
+  void headings_of_tables_stand_above_their_cells_data();
+  void headings_of_tables_stand_above_their_cells();
 };
+
+/// The first and the last column of the picture, within those, that are not all of its background.
+std::pair<int, int> ink(const QImage& picture, int from, int to) {
+  int first = -1, last = -1;
+  for (int x = from; x < to; ++x) {
+    bool blank = true;
+    for (int y = 1; y < picture.height() - 2; ++y) blank = blank && picture.pixel(x, y) == picture.pixel(from, 1);
+    if (!blank) first = first < 0 ? x : first, last = x;
+  }
+  return {first, last};
+}
 
 void TestTheme::style_sheets_are_filled_completely() {
   for (const Tokens* tokens : {&light_tokens(), &dark_tokens()}) {
@@ -89,6 +105,43 @@ void TestTheme::icons_have_a_disabled_look() {
   theme.choose(ThemeChoice::light);
   const QIcon icon = theme.icon(Glyph::play);
   QVERIFY(icon.pixmap(16, QIcon::Normal).toImage() != icon.pixmap(16, QIcon::Disabled).toImage());
+}
+
+void TestTheme::headings_of_tables_stand_above_their_cells_data() {
+  QTest::addColumn<Qt::Alignment>("alignment");
+  QTest::newRow("texts") << Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter);
+  QTest::newRow("numbers") << Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter);
+}
+
+void TestTheme::headings_of_tables_stand_above_their_cells() {
+  QFETCH(Qt::Alignment, alignment);
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  QTableWidget table(1, 2);
+  table.setShowGrid(false);
+  table.verticalHeader()->hide();
+  for (int column = 0; column < 2; ++column) {
+    const auto make = [&] {
+      auto* item = new QTableWidgetItem(QStringLiteral("HIH"));
+      item->setTextAlignment(alignment);
+      return item;
+    };
+    table.setHorizontalHeaderItem(column, make());
+    table.setItem(0, column, make());
+    table.setColumnWidth(column, 120);
+  }
+  table.resize(300, 120);
+  table.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&table));
+  table.setCurrentCell(-1, -1);
+  const QImage headings = table.horizontalHeader()->viewport()->grab().toImage();
+  const QImage cells =
+      table.viewport()->grab(table.visualItemRect(table.item(0, 0)).united(table.visualItemRect(table.item(0, 1)))).toImage();
+  for (const int from : {0, 120}) {
+    const auto heading = ink(headings, from, from + 120), cell = ink(cells, from, from + 120);
+    QVERIFY(heading.first > from && cell.first > from);
+    QCOMPARE(heading, cell);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/widget/elided_label.h"
+
+#include <QTest>
+
+namespace {
+
+using n2nq::ui::ElidedLabel;
+
+const QString sentence = QStringLiteral(
+    "the clocks of the hosts are known to ± 4453 µs, which is more than the median latency (4229 µs): the "
+    "latencies between these hosts tell nothing finer");
+
+class TestElidedLabel : public QObject {
+  Q_OBJECT
+ private slots:
+  void what_there_is_no_room_for_is_in_the_tooltip();
+  void more_height_shows_more_lines_where_it_grows();
+};
+
+void TestElidedLabel::what_there_is_no_room_for_is_in_the_tooltip() {
+  ElidedLabel label("", 2);
+  label.resize(200, 200);
+  label.set_text(sentence);
+  QCOMPARE(label.text().count(u'\n'), 1);
+  QVERIFY(label.text().endsWith(u'…'));
+  QCOMPARE(label.toolTip(), sentence);
+  QCOMPARE(label.sizeHint().height(), 2 * label.fontMetrics().lineSpacing());
+}
+
+void TestElidedLabel::more_height_shows_more_lines_where_it_grows() {
+  ElidedLabel label("", 2);
+  label.set_grows();
+  label.resize(200, 200);
+  label.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&label));
+  label.set_text(sentence);
+  QCOMPARE(label.text().simplified(), sentence);
+  QCOMPARE(label.sizeHint().height(), 2 * label.fontMetrics().lineSpacing());
+  label.resize(200, label.sizeHint().height());
+  QCOMPARE(label.text().count(u'\n'), 1);
+  QVERIFY(label.text().endsWith(u'…'));
+}
+
+}  // namespace
+
+QTEST_MAIN(TestElidedLabel)
+#include "test_elided_label.moc"
