@@ -32,8 +32,9 @@ struct Column {
   const char* key;
   double above;  // the share of samples above it; 1: no percentile
 };
-constexpr Column figure_columns[] = {{"count", 1}, {"mean", 1},   {"mean_lowest_95", 1}, {"left_out", 1},  {"min", 1}, {"p50", 0.5},
-                                     {"p90", 0.1}, {"p95", 0.05}, {"p99", 0.01},         {"p99_9", 0.001}, {"max", 1}, {"bound_us", 1}};
+// bound_us is there between two clocks only, and first then: it is about all that stands right of it.
+constexpr Column figure_columns[] = {{"bound_us", 1}, {"count", 1}, {"mean", 1},   {"mean_lowest_95", 1}, {"left_out", 1},  {"min", 1},
+                                     {"p50", 0.5},    {"p90", 0.1}, {"p95", 0.05}, {"p99", 0.01},         {"p99_9", 0.001}, {"max", 1}};
 
 QString text_of(const std::string& text) {
   return QString::fromStdString(text);
@@ -55,7 +56,7 @@ Table figures_table(const Json& summary) {
   Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
   // A bound stands beside figures between two clocks; where all share one there is none.
   const bool bounded = summary.at("latency_us").contains("bound_us");
-  const auto used = std::span(figure_columns).first(std::size(figure_columns) - (bounded ? 0 : 1));
+  const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
   for (const Column& column : used) table.columns += column.key;
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), text_of(unit_of_path(row.path))};
@@ -86,21 +87,20 @@ Table leaves(const char* id, const char* title, const Json& of) {
   return table;
 }
 
-/// One row for each object of a list, a column for each of its numbers; figures objects give their count, mean, p50, p99 and max, and their
-/// ± where they are between two clocks.
+/// One row for each object of a list, a column for each of its numbers, of figures objects for some of them, those first: the rest is
+/// mostly 0.
 Table services_table(const char* id, const char* title, const Json& services, char letter) {
   Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .grey = {}};
   std::vector<std::string> paths;
   const Json first = services.empty() ? Json::object() : services.front();
-  for (const auto& [key, value] : first.items()) {
-    if (key == "number") continue;
-    if (value.is_object()) {
-      if (!value.contains("p99")) continue;
-      for (const char* part : {"count", "mean", "p50", "p99", "max"}) paths.push_back(key + '.' + part);
-      if (value.contains("bound_us")) paths.push_back(key + ".bound_us");
-    } else if (value.is_number()) {
-      paths.push_back(key);
+  for (const Row& figure : figure_rows) {
+    if (!first.contains(figure.path)) continue;
+    for (const char* part : {"bound_us", "p50", "p99", "mean", "max", "count"}) {
+      if (first.at(figure.path).contains(part)) paths.push_back(std::string(figure.path) + '.' + part);
     }
+  }
+  for (const auto& [key, value] : first.items()) {
+    if (key != "number" && value.is_number()) paths.push_back(key);
   }
   for (const std::string& path : paths) {
     const QString unit = text_of(unit_of_path(path));

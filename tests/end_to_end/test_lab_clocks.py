@@ -47,6 +47,7 @@ class ClocksApart(LabCase):
         with (Path(run.folder) / "tables" / "receivers-table.csv").open(newline="", encoding="utf-8") as table:
             rows = list(csv.DictReader(table))
         self.assertEqual(len(rows), 10)
+        self.assertEqual(list(rows[0])[:3], ["service", "latency_us.bound_us (µs)", "latency_us.p50 (µs)"], "in sight without scrolling")
         for row in rows:
             self.assertAlmostEqual(float(row["latency_us.bound_us (µs)"]), run.summary["latency_us"]["bound_us"], places=2)
 

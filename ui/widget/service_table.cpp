@@ -81,7 +81,7 @@ void FigureDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   painter->setFont(option.font);
   painter->setPen(theme_.tokens().text);
   const QFontMetricsF metrics(option.font);
-  const double left = option.rect.right() - cell_padding_px / 2.0 - tabular_width(metrics, text);
+  const double left = option.rect.right() + 1 - cell_padding_px / 2.0 - tabular_width(metrics, text);
   const double baseline = option.rect.top() + (option.rect.height() + metrics.ascent() - metrics.descent()) / 2;
   draw_tabular(*painter, QPointF(left, baseline), text);
   painter->restore();
