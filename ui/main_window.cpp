@@ -271,6 +271,12 @@ void MainWindow::connect_cases() {
     if (!desk.is_on() && closing_) QTimer::singleShot(0, this, &QWidget::close);
   });
   connect(&desk, &CasesDesk::figures_changed, results_page_, &ResultsPage::refresh);
+  // At once, so that a session that is killed is gone on with as it was chosen.
+  const auto keep = [this, &desk] {
+    if (desk.is_loaded()) memory_.set_cases(desk.ticked_names(), desk.choice().scale);
+  };
+  connect(&desk, &CasesDesk::ticks_changed, this, keep);
+  connect(&desk, &CasesDesk::choice_changed, this, keep);
 }
 
 void MainWindow::restore() {
@@ -280,6 +286,7 @@ void MainWindow::restore() {
     form_.load(memory_.settings());
     presets_.restore(memory_.preset());
   }
+  if (const auto cases = memory_.cases()) cases_->desk().restore(cases->ticked, cases->scale);
   const WindowMemory::Layout layout = memory_.layout();
   if (layout.geometry.isEmpty() || !restoreGeometry(layout.geometry)) fit_to_screen();
   bench_->restore_layout(layout.cards, layout.rows);

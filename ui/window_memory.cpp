@@ -12,6 +12,8 @@ const QString geometry_key = QStringLiteral("view/geometry");
 const QString cards_key = QStringLiteral("view/cards");
 const QString rows_key = QStringLiteral("view/rows");
 const QString preset_key = QStringLiteral("run/preset");
+const QString ticked_key = QStringLiteral("cases/ticked");
+const QString scale_key = QStringLiteral("cases/scale");
 const QString settings_group = QStringLiteral("settings");
 
 }  // namespace
@@ -56,6 +58,21 @@ void WindowMemory::set_settings(const app::Settings& settings, const QString& pr
   for (const app::KeyInfo& info : app::keys())
     store_->setValue(qt_text(info.key), QString::fromStdString(app::value_text(settings, info.key)));
   store_->endGroup();
+}
+
+std::optional<WindowMemory::Cases> WindowMemory::cases() const {
+  if (!store_->contains(ticked_key)) return {};
+  Cases out{store_->value(ticked_key).toStringList(), {}};
+  const QString word = store_->value(scale_key).toString();
+  for (const app::Scale scale : app::all_scales) {
+    if (word == qt_text(app::scale_word(scale))) out.scale = scale;
+  }
+  return out;
+}
+
+void WindowMemory::set_cases(const QStringList& ticked, app::Scale scale) {
+  store_->setValue(ticked_key, ticked);
+  store_->setValue(scale_key, qt_text(app::scale_word(scale)));
 }
 
 WindowMemory::Layout WindowMemory::layout() const {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window remembers from one session to the next: settings, preset, theme, layout.
+// What the window remembers from one session to the next: settings, preset, theme, layout, ticked test cases.
 #pragma once
 
 #include <QByteArray>
 #include <QSettings>
 #include <QString>
+#include <QStringList>
 #include <memory>
+#include <optional>
 
+#include "app/cases/case_file.h"
 #include "app/settings/settings.h"
 #include "ui/theme/theme.h"
 
@@ -30,6 +33,14 @@ class WindowMemory {
   Layout layout() const;
   void set_layout(const Layout& layout);
   bool is_first_start() const;
+  /// Of the page Test cases.
+  struct Cases {
+    QStringList ticked;  // as CasesDesk names them
+    std::optional<app::Scale> scale;
+  };
+  /// Nothing: no box was ever touched.
+  std::optional<Cases> cases() const;
+  void set_cases(const QStringList& ticked, app::Scale scale);
 
  private:
   std::unique_ptr<QSettings> store_;

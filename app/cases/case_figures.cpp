@@ -51,6 +51,7 @@ class CaseDrawing {
       if (!series_.contains(name)) names_ += name;
       series_[name].push_back(&point);
     }
+    name_legend();
     asked_.kind == CaseFigure::Kind::lines ? add_lines() : add_percentiles();
     for (const CaseKnown& known : asked_.known) {
       out_.references.push_back({.text = text_of(known.text), .x = known.x, .y = known.y, .series = text_of(known.series)});
@@ -75,6 +76,18 @@ class CaseDrawing {
       const std::string& name = point.values[axis_place(held.first)].name;
       return std::find(held.second.begin(), held.second.end(), name) != held.second.end();
     });
+  }
+
+  /// "1", "10", "50" alone tell a reader nothing.
+  void name_legend() {
+    if (asked_.series.size() != 1 || names_.isEmpty()) return;
+    const CaseAxis& axis = plan_.file().axes[axis_place(asked_.series.front())];
+    const bool bare = std::all_of(names_.begin(), names_.end(), [](const QString& name) {
+      bool is_number = false;
+      name.toDouble(&is_number);
+      return is_number;
+    });
+    if (bare) out_.legend = text_of(axis.title);
   }
 
   QString series_of(const CasePoint& point) const {

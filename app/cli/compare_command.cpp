@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/cases/case_sides.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
 
@@ -167,6 +168,7 @@ int compare_results(const Arguments& arguments, Terminal& terminal) {
     }
     sides.push_back(std::move(*side));
   }
+  place_in_cases(sides);
   const Comparison comparison = compare(std::move(sides));
   const QString text = arguments.json ? text_of(comparison_json(comparison).dump()) + '\n' : comparison_text(comparison);
   return terminal.print(text) ? exit_good : exit_failed;

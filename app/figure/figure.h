@@ -58,6 +58,7 @@ struct Figure {
   QString title{};  // "Latency by message size"
   Kind kind = Kind::lines;
   FigureAxis x{}, y{};
+  QString legend{};  // what the curves' names are where they are bare numbers: "Services"; empty: they speak for themselves
   std::vector<FigureSeries> series{};
   std::vector<FigureReference> references{};
   QStringList remarks{};  // sentences below it: machine, warnings, what differs from the source

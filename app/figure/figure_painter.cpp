@@ -18,6 +18,8 @@ constexpr double sample_px = 26;   // a curve's piece in the legend
 constexpr int tick_every_px = 70;  // along x
 constexpr int y_ticks = 5;
 constexpr double reference_room = 1.05;  // so that a value from elsewhere has room for its mark and number
+constexpr double edge_px = 10;  // beside the outermost points, so that their marks are clear of the numbers at the axes
+constexpr double below_axis_px = 7;  // likewise of a mark that stands on it
 constexpr int places_told_max = 4;
 constexpr int marked_told_max = 8;  // further ones are counted
 
@@ -38,11 +40,13 @@ struct Extent {
 };
 
 QString mark_place(const Figure& figure, const FigureSeries& series, const FigurePoint& point) {
+  const QString name = series.name.isEmpty() ? QString() : series_title(figure, series);
+  if (figure.x.percentiles) return name.isEmpty() ? QString("the run") : name;  // a curve is one run
   const auto index = static_cast<qsizetype>(std::llround(point.x));
   const bool named = index >= 0 && index < figure.x.names.size();
   const QString place = named ? figure.x.names[index] : axis_number(point.x) + (figure.x.unit.isEmpty() ? QString() : ' ' + figure.x.unit);
   const QString of_x = named ? place : figure.x.title.toLower() + ' ' + place;
-  return series.name.isEmpty() ? of_x : series.name + ", " + of_x;
+  return name.isEmpty() ? of_x : name + ", " + of_x;
 }
 
 }  // namespace
@@ -166,7 +170,7 @@ double FigurePainter::legend_rows(double width) const {
 }
 
 double FigurePainter::height_for(double width, double plot_height) const {
-  double height = plot_height + line_height(style_.text_px) * 2 + line_height(style_.text_px - 1) + gap_px * 3;
+  double height = plot_height + line_height(style_.text_px) * 2 + line_height(style_.text_px - 1) + gap_px * 3 + below_axis_px;
   if (style_.heading) height += line_height(style_.text_px + 2) + gap_px;
   const double legend = legend_rows(width);
   if (legend > 0) height += legend;
@@ -198,12 +202,13 @@ void FigurePainter::paint(QPainter& painter, const QRectF& area) {
   const double below = notes_height(area.width());
   const double labels = line_height(style_.text_px - 1);
   const double right = QFontMetricsF(font(style_.text_px - 1)).horizontalAdvance("000");  // half a label may stand out
-  const double left = area.left() + axis_width();
+  edge_ = figure_.kind == Figure::Kind::lines || figure_.kind == Figure::Kind::steps ? edge_px : 0;
+  const double left = area.left() + axis_width() + edge_;
   plot_ = QRectF(left, top, std::max(20.0, area.right() - right - left),
-                 std::max(20.0, area.bottom() - below - title - labels - gap_px * 1.5 - top));
+                 std::max(20.0, area.bottom() - below - title - labels - below_axis_px - gap_px - top));
   draw_axes(painter);
   painter.save();
-  painter.setClipRect(plot_.adjusted(-8, -8, 8, 8));
+  painter.setClipRect(frame().adjusted(-9, -9, 9, 9));
   if (is_heat()) {
     draw_heat(painter);
   } else {
@@ -213,7 +218,7 @@ void FigurePainter::paint(QPainter& painter, const QRectF& area) {
   painter.restore();
   painter.setFont(font(style_.text_px));
   painter.setPen(style_.ink.secondary);
-  painter.drawText(QRectF(plot_.left(), plot_.bottom() + labels + gap_px, plot_.width(), title), Qt::AlignCenter, axis_title(figure_.x));
+  painter.drawText(QRectF(plot_.left(), plot_.bottom() + below_axis_px + labels + gap_px / 2, plot_.width(), title), Qt::AlignCenter, axis_title(figure_.x));
   draw_notes(painter, QRectF(area.left(), area.bottom() - below + gap_px, area.width(), below));
   painter.restore();
 }
@@ -231,6 +236,15 @@ double FigurePainter::draw_legend_entries(QPainter* painter, QRectF area) const 
   const QFontMetricsF metrics(used);
   const double row = std::ceil(metrics.height()) + 2;
   double x = area.left(), y = area.top();
+  if (!figure_.legend.isEmpty()) {
+    const double width = metrics.horizontalAdvance(figure_.legend);
+    if (painter != nullptr) {
+      painter->setFont(used);
+      painter->setPen(style_.ink.secondary);
+      painter->drawText(QRectF(x, y, width, row), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, figure_.legend);
+    }
+    x += width + gap_px * 2;
+  }
   for (int i = 0; i < static_cast<int>(figure_.series.size()); ++i) {
     const QString text = legend_text(i);
     const double width = sample_px + gap_px + metrics.horizontalAdvance(text) + gap_px * 2;
@@ -279,9 +293,9 @@ void FigurePainter::draw_axes(QPainter& painter) const {
     for (const FigureScale::Tick& tick : y_.ticks(y_ticks)) {
       const double y = plot_.bottom() - y_.place(tick.value) * plot_.height();
       painter.setPen(grid);
-      painter.drawLine(QPointF(plot_.left(), y), QPointF(plot_.right(), y));
+      painter.drawLine(QPointF(frame().left(), y), QPointF(frame().right(), y));
       painter.setPen(text);
-      painter.drawText(QRectF(plot_.left() - 200, y - 10, 200 - gap_px, 20), Qt::AlignRight | Qt::AlignVCenter, tick.text);
+      painter.drawText(QRectF(frame().left() - 200, y - 10, 200 - gap_px, 20), Qt::AlignRight | Qt::AlignVCenter, tick.text);
     }
   }
   double free_from = -1e9;
@@ -293,14 +307,17 @@ void FigurePainter::draw_axes(QPainter& painter) const {
     if (x - width / 2 < free_from) continue;
     free_from = x + width / 2 + gap_px;
     painter.setPen(text);
-    painter.drawText(QRectF(x - 100, plot_.bottom() + 3, 200, metrics.height()), Qt::AlignCenter, tick.text);
+    painter.drawText(QRectF(x - 100, plot_.bottom() + below_axis_px, 200, metrics.height()), Qt::AlignCenter, tick.text);
   }
   painter.setPen(QPen(style_.ink.secondary, 1));
-  painter.drawLine(plot_.bottomLeft(), plot_.bottomRight());
+  painter.drawLine(frame().bottomLeft(), frame().bottomRight());
 }
 
 void FigurePainter::draw_references(QPainter& painter) const {
-  painter.setFont(font(style_.text_px - 2));
+  const QFont used = font(style_.text_px - 2);
+  const QFontMetricsF metrics(used);
+  painter.setFont(used);
+  std::vector<QRectF> taken;  // by numbers that are written
   for (std::size_t i = 0; i < figure_.references.size(); ++i) {
     const FigureReference& reference = figure_.references[i];
     QColor ink = style_.ink.text;
@@ -314,13 +331,23 @@ void FigurePainter::draw_references(QPainter& painter) const {
     if (reference.y) {
       const double y = position(x_.from(), *reference.y).y();
       if (std::isnan(y)) continue;
-      if (!reference.x) painter.drawLine(QPointF(plot_.left(), y), QPointF(plot_.right(), y));
+      if (!reference.x) painter.drawLine(QPointF(frame().left(), y), QPointF(frame().right(), y));
       painter.setPen(QPen(ink, 1.4));
       draw_mark(painter, 3, QPointF(x, y), 5);
       painter.drawText(QPointF(x - 16, y - 5), number);
     } else if (reference.x) {
       painter.drawLine(QPointF(x, plot_.top()), QPointF(x, plot_.bottom()));
-      painter.drawText(QPointF(x + 4, plot_.top() + style_.text_px), QString::fromUtf8("◇ ") + number);
+      const QString label = QString::fromUtf8("◇ ") + number;
+      const QSizeF size(metrics.horizontalAdvance(label), metrics.height());
+      // Before the line where there is no room behind it; below what stands there already.
+      const bool fits = x + gap_px / 2 + size.width() <= frame().right();
+      QRectF at(QPointF(fits ? x + gap_px / 2 : x - gap_px / 2 - size.width(), plot_.top()), size);
+      while (at.bottom() + size.height() <= plot_.bottom() &&
+             std::any_of(taken.begin(), taken.end(), [&at](const QRectF& other) { return other.intersects(at); })) {
+        at.translate(0, size.height());
+      }
+      taken.push_back(at);
+      painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, label);
     }
   }
 }
@@ -372,7 +399,7 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   if (figure.x.percentiles) {
     const double percent = 100 - 100 / point.x;
     out +=
-        (series.name.isEmpty() ? QString() : series.name + ", ") + QString::fromUtf8("%1 % of all").arg(QString::number(percent, 'g', 8));
+        (series.name.isEmpty() ? QString() : series_title(figure, series) + ", ") + QString::fromUtf8("%1 % of all").arg(QString::number(percent, 'g', 8));
   } else {
     out += mark_place(figure, series, of);
   }

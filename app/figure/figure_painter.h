@@ -60,6 +60,8 @@ class FigurePainter {
   QRectF plot() const { return plot_; }
 
  private:
+  /// The plot with the room beside its outermost points.
+  QRectF frame() const { return plot_.adjusted(-edge_, 0, edge_, 0); }
   struct Placed {
     FigureHit hit;
     QRectF spot;
@@ -102,6 +104,7 @@ class FigurePainter {
   FigureStyle style_;
   FigureScale x_, y_;
   QRectF plot_;
+  double edge_ = 0;
   std::vector<Placed> placed_;
 };
 

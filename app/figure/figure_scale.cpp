@@ -132,4 +132,9 @@ QString axis_title(const FigureAxis& axis) {
   return axis.unit.isEmpty() ? axis.title : QString("%1 (%2)").arg(axis.title, axis.unit);
 }
 
+QString series_title(const Figure& figure, const FigureSeries& series) {
+  if (series.name.isEmpty()) return figure.y.title;
+  return figure.legend.isEmpty() ? series.name : figure.legend + ' ' + series.name;
+}
+
 }  // namespace n2nq::app

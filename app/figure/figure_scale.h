@@ -40,5 +40,7 @@ QString axis_number(double value);
 
 /// "Latency (µs)".
 QString axis_title(const FigureAxis& axis);
+/// "Services 50", or its name alone where that says it; of a curve without a name what y is.
+QString series_title(const Figure& figure, const FigureSeries& series);
 
 }  // namespace n2nq::app

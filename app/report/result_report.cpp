@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "app/cases/case_folder.h"
+#include "app/cases/case_sides.h"
 #include "app/report/case_report.h"
 
 namespace n2nq::app {
@@ -111,6 +112,7 @@ class ResultReading {
       error_ = QString("These are %1 results: at most %2 are compared").arg(sides.size()).arg(Comparison::sides_max);
       return {};
     }
+    place_in_cases(sides);
     out.report = report_of(compare(std::move(sides)));
     auto own = figures_of_cases(folders_);
     own.insert(own.end(), std::make_move_iterator(out.report.figures.begin()), std::make_move_iterator(out.report.figures.end()));

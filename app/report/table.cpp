@@ -5,6 +5,7 @@
 #include <map>
 
 #include "app/figure/figure_scale.h"
+#include "app/figure/number_text.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -42,7 +43,7 @@ Parts parts_of(const Figure& figure, const FigureSeries& series) {
 
 void add_columns(Table& table, const Figure& figure, const FigureSeries& series) {
   const Parts parts = parts_of(figure, series);
-  const QString name = series.name.isEmpty() ? figure.y.title : series.name, unit = figure.y.unit;
+  const QString name = series_title(figure, series), unit = figure.y.unit;
   table.columns += with_unit(name, unit);
   if (parts.interval) table.columns += {with_unit(name + ", 95 % from", unit), with_unit(name + ", to", unit)};
   if (parts.bound) table.columns += with_unit(name + QString::fromUtf8(", clocks ±"), unit);
@@ -72,6 +73,11 @@ QString cell_text(const Cell& cell) {
   if (const auto* value = std::get_if<double>(&cell)) return QString::fromStdString(decimal_text(*value));
   if (const auto* text = std::get_if<QString>(&cell)) return *text;
   return {};
+}
+
+QString cell_short(const Cell& cell) {
+  if (const auto* value = std::get_if<double>(&cell)) return short_number(*value);
+  return std::holds_alternative<std::monostate>(cell) ? dash() : cell_text(cell);
 }
 
 QByteArray csv(const Table& table) {
@@ -114,10 +120,14 @@ QString html(const Table& table) {
     out += "<tr>";
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const Cell& cell = table.rows[r][c];
-      const bool is_number = std::holds_alternative<double>(cell);
-      out += is_number ? (table.is_grey(r, c) ? "<td class=\"number few\">" : "<td class=\"number\">") : "<td>";
-      out += std::holds_alternative<std::monostate>(cell) ? QString::fromUtf8("–") : cell_text(cell).toHtmlEscaped();
-      out += "</td>";
+      const QString text = cell_short(cell);
+      QString head = "<td>";
+      if (std::holds_alternative<double>(cell)) {
+        const QString all = cell_text(cell);
+        head = table.is_grey(r, c) ? "<td class=\"number few\"" : "<td class=\"number\"";
+        head += text == all ? QString(">") : " title=\"" + all + "\">";
+      }
+      out += head + text.toHtmlEscaped() + "</td>";
     }
     out += "</tr>\n";
   }

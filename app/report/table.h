@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A table as values, and as the texts it is written as. Every form of a report is made from the same tables, so that all say the same
-// numbers: a number is written as the shortest decimal that reads back as itself.
+// numbers: a number is written as the shortest decimal that reads back as itself, and where people read it rounded.
 #pragma once
 
 #include <QByteArray>
@@ -26,10 +26,13 @@ struct Table {
   bool is_grey(std::size_t row, std::size_t column) const { return row < grey.size() && column < grey[row].size() && grey[row][column]; }
 };
 
-/// "" for nothing.
+/// With all digits; "" for nothing.
 QString cell_text(const Cell& cell);
+/// As it is read on screen and in print: rounded to about three digits, a dash for nothing.
+QString cell_short(const Cell& cell);
 QByteArray csv(const Table& table);
 nlohmann::ordered_json table_json(const Table& table);
+/// Numbers rounded, with all their digits in the cell's title.
 QString html(const Table& table);
 
 /// A row for each x: per series its y, interval and bound as far as there are any, and why it is marked.

@@ -53,7 +53,7 @@ void write_table(lxw_worksheet* sheet, const Table& table, const Formats& format
 
 /// In which column of figure_table() a series' y stands.
 lxw_col_t column_of(const Table& table, const Figure& figure, const FigureSeries& series) {
-  const QString name = series.name.isEmpty() ? figure.y.title : series.name;
+  const QString name = series_title(figure, series);
   const QString head = figure.y.unit.isEmpty() ? name : QString("%1 (%2)").arg(name, figure.y.unit);
   return static_cast<lxw_col_t>(std::max<qsizetype>(0, table.columns.indexOf(head)));
 }
@@ -72,7 +72,7 @@ void add_chart(lxw_workbook* book, lxw_worksheet* sheet, const QByteArray& name,
     lxw_chart_series* series = chart_add_series(chart, nullptr, nullptr);
     chart_series_set_categories(series, name.constData(), 1, 0, last, 0);
     chart_series_set_values(series, name.constData(), 1, column, last, column);
-    chart_series_set_name(series, (of.name.isEmpty() ? figure.y.title : of.name).toUtf8().constData());
+    chart_series_set_name(series, series_title(figure, of).toUtf8().constData());
     const QColor color = print_ink().series[i % print_ink().series.size()];
     lxw_chart_line line{};
     line.color = color.rgb() & 0xFFFFFF;

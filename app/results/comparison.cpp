@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QDirIterator>
 #include <QFileInfo>
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -115,6 +116,43 @@ struct PointKey {
     return false;
   }
 };
+
+PointKey key_of(const StoredRun& run, const std::set<QString>& axes) {
+  const Texts settings = settings_of(run);
+  PointKey key;
+  for (const QString& axis : axes) {
+    const auto found = settings.find(axis);
+    key.values.push_back(found == settings.end() ? QString() : found->second);
+  }
+  return key;
+}
+
+void tell_settings(ComparedPoint& point, const PointKey& key, const std::set<QString>& axes) {
+  QStringList parts;
+  std::size_t i = 0;
+  for (const QString& axis : axes) {
+    parts += axis + ' ' + key.values[i];
+    point.at.emplace_back(axis, key.values[i++]);
+  }
+  point.label = parts.join(", ");
+}
+
+/// By label, in the order of the case. Nothing: some run has no place.
+std::optional<std::map<QString, QString>> orders_of_places(const std::vector<ComparedSide>& sides) {
+  std::map<QString, int> orders;  // of two sides whose files differ the first one's
+  for (const ComparedSide& side : sides) {
+    for (const StoredRun& run : side.runs) {
+      const auto place = side.places.find(run.folder);
+      if (place == side.places.end()) return {};
+      orders.try_emplace(place->second.label, place->second.order);
+    }
+  }
+  std::set<std::pair<int, QString>> sorted;
+  for (const auto& [label, order] : orders) sorted.emplace(order, label);
+  std::map<QString, QString> out;
+  for (const auto& [order, label] : sorted) out.emplace(label, QString::number(out.size()));
+  return out;
+}
 
 ComparedFigure figure_of(const std::string& path, const std::vector<std::vector<const StoredRun*>>& runs) {
   ComparedFigure figure{.path = path, .unit = unit_of_path(path), .samples = {}, .values = {}, .clock_bounds = {}, .differences = {}};
@@ -266,29 +304,25 @@ Comparison compare(std::vector<ComparedSide> sides) {
   out.settings = differing(out.sides, axes, settings_of);
   out.environment = differing(out.sides, {}, environment_of);
 
+  const auto placed = orders_of_places(out.sides);
   std::map<PointKey, std::vector<std::vector<const StoredRun*>>> points;
   for (std::size_t side = 0; side < out.sides.size(); ++side) {
     for (const StoredRun& run : out.sides[side].runs) {
-      const Texts settings = settings_of(run);
-      PointKey key;
-      for (const QString& axis : axes) {
-        const auto found = settings.find(axis);
-        key.values.push_back(found == settings.end() ? QString() : found->second);
-      }
-      auto& runs = points[key];
+      auto& runs = points[placed ? PointKey{{placed->at(out.sides[side].places.at(run.folder).label)}} : key_of(run, axes)];
       runs.resize(out.sides.size());
       runs[side].push_back(&run);
     }
   }
   for (const auto& [key, runs] : points) {
     ComparedPoint point;
-    QStringList parts;
-    std::size_t i = 0;
-    for (const QString& axis : axes) {
-      parts += axis + ' ' + key.values[i];
-      point.at.emplace_back(axis, key.values[i++]);
+    if (placed) {
+      const auto first = std::find_if(runs.begin(), runs.end(), [](const auto& side) { return !side.empty(); });
+      const PlaceInCase& place = out.sides[static_cast<std::size_t>(first - runs.begin())].places.at(first->front()->folder);
+      point.label = place.label;
+      point.at = place.at;
+    } else {
+      tell_settings(point, key, axes);
     }
-    point.label = parts.join(", ");
     for (const auto& side : runs) {
       point.repeats.push_back(static_cast<int>(side.size()));
       QStringList& folders = point.folders.emplace_back();

@@ -2,12 +2,14 @@
 // Two to eight results beside each other: what differs in what was asked, where it ran, and what came out. Any thread.
 //
 // A side is a folder: a run, or anything that holds run folders (repeats of one run, a test case). Within a side, runs that agree in all
-// settings that vary on any side are repeats of one point; points of the sides are aligned by those settings.
+// settings that vary on any side are repeats of one point; points of the sides are aligned by those settings, or by their places in a case.
 #pragma once
 
 #include <QString>
 #include <QStringList>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/results/statistics.h"
@@ -15,12 +17,20 @@
 
 namespace n2nq::app {
 
+/// Where a run stands in its test case.
+struct PlaceInCase {
+  int order = 0;                                // among the case's points
+  QString label;                                // "broadcaster, 0.1 s, services 50"
+  std::vector<std::pair<QString, QString>> at;  // what its point differs in: an axis' title and a value each
+};
+
 struct ComparedSide {
   QString name;    // the folder's last part, or more of it where that is not unique
   QString folder;  // absolute
   std::vector<StoredRun> runs;
   QStringList left_out;   // folders below it that are no finished runs, and why
   bool is_group = false;  // repeats that were named one by one: the folder is that of the first
+  std::map<QString, PlaceInCase> places{};  // of its runs by their folders; where all runs have one, points are told by it
 };
 
 /// A setting or a fact of the environment, by its path; one text per side, "several: a, b" where a side's own runs differ.
@@ -40,8 +50,8 @@ struct ComparedFigure {
 };
 
 struct ComparedPoint {
-  QString label;                                // "senders.amount 50, queue.mode broadcaster"; empty: there is only one
-  std::vector<std::pair<QString, QString>> at;  // the same as setting and value
+  QString label;                                // "senders.amount 50, queue.mode broadcaster", or its place; empty: there is only one
+  std::vector<std::pair<QString, QString>> at;  // the same as setting (or axis) and value
   std::vector<QStringList> folders;             // per side, of its runs
   std::vector<int> repeats;                     // per side
   std::vector<ComparedFigure> figures;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How long the list of many results takes: with the index, and when it has to be made anew.
+// What the list of many results takes: with the index, when it has to be made anew, and to be filtered; bytes and memory beside it.
 //
 //   bench_result_index [RUN_FOLDER [COUNT]]     copies the summary of a real run (default: a made one) COUNT times (default 5000)
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <cstdio>
 
 #include "app/results/result_index.h"
@@ -20,6 +21,36 @@ double list_ms(const QString& folder, std::size_t& count) {
   count = n2nq::app::ResultIndex(folder).list(remark).size();
   if (!remark.isEmpty()) std::printf("%s\n", qPrintable(remark));
   return static_cast<double>(clock.nsecsElapsed()) / 1e6;
+}
+
+/// Resident, of this process; 0: not known.
+double memory_mib() {
+  QFile status("/proc/self/status");
+  if (!status.open(QIODevice::ReadOnly)) return 0;
+  for (const QByteArray& line : status.readAll().split('\n')) {
+    if (line.startsWith("VmRSS:")) return line.mid(6).trimmed().split(' ').first().toDouble() / 1024;
+  }
+  return 0;
+}
+
+/// Each kind of filter once, over all of them.
+void filter(const QString& folder) {
+  QString remark;
+  const double before_mib = memory_mib();
+  const auto entries = n2nq::app::ResultIndex(folder).list(remark);
+  std::printf("the list takes %.1f MiB, the index on the disk %lld bytes\n", memory_mib() - before_mib,
+              static_cast<long long>(QFile(folder + "/.index.sqlite").size()));
+  n2nq::app::ResultFilter words, mode, verdict, day;
+  words.text = "run 4999";
+  mode.mode = "broadcaster";
+  verdict.verdict = "broken";
+  day.from = QDate(2026, 11, 20);
+  for (const auto& [name, asked] : {std::pair{"words", words}, {"mode", mode}, {"verdict", verdict}, {"day", day}}) {
+    QElapsedTimer clock;
+    clock.start();
+    const auto fit = std::count_if(entries.begin(), entries.end(), [&](const auto& entry) { return asked.matches(entry); });
+    std::printf("filtered by %s: %td fit, %.1f ms\n", name, fit, static_cast<double>(clock.nsecsElapsed()) / 1e6);
+  }
 }
 
 }  // namespace
@@ -44,4 +75,5 @@ int main(int argc, char** argv) {
     const double again = list_ms(folder, count);
     std::printf("%zu results, with the index: %.0f ms\n", count, again);
   }
+  filter(folder);
 }

@@ -41,7 +41,7 @@ class Tables(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.tables, self.loaded, self.svgs = {}, [], 0
+        self.tables, self.loaded, self.svgs, self.misread = {}, [], 0, []
         self.table = self.cell = None
 
     def handle_starttag(self, tag, attributes):
@@ -53,7 +53,7 @@ class Tables(html.parser.HTMLParser):
         elif tag == "tr" and self.table:
             self.table[1].append([])
         elif tag in ("td", "th"):
-            self.cell = (tag, "number" in attributes.get("class", ""))
+            self.cell = (tag, "number" in attributes.get("class", ""), attributes.get("title"))
             self.text = ""
 
     def handle_data(self, data):
@@ -64,11 +64,18 @@ class Tables(html.parser.HTMLParser):
         if tag == "th":
             self.table[0].append(self.text)
         elif tag == "td":
-            self.table[1][-1].append(None if self.text == "–" else float(self.text) if self.cell[1] else self.text)
+            self.table[1][-1].append(None if self.text == "–" else self.number() if self.cell[1] else self.text)
         if tag in ("td", "th"):
             self.cell = None
         if tag == "table":
             self.table = None
+
+    def number(self):
+        """All digits stand in the title; what is read is that, rounded to about three."""
+        exact, read = float(self.cell[2] or self.text), float(self.text.replace("\u202f", ""))
+        if abs(exact - read) > 0.006 * abs(exact) or (exact != int(exact) and len(self.text.replace("\u202f", "").lstrip("-0.")) > 9):
+            self.misread.append((self.text, self.cell[2]))
+        return exact
 
     def rows(self, name):
         return [row for row in self.tables[name][1] if row]
@@ -106,12 +113,8 @@ class Report(BenchCase):
         else:
             self.assertEqual(mine if mine != "" else None, theirs if theirs != "" else None, where)
 
-    def test_the_same_numbers_in_all_of_them(self):
-        folder = self.run_bench("quick", "--set", "senders.messages=60", "--set", "senders.delay_ms=10", "--set", "senders.amount=4")
-        done = report(folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.strip(), str(folder / "report.html"))
-        summary = json.loads((folder / "summary.json").read_text())
+    def same_everywhere(self, folder):
+        """Every cell of every table; gives the tables, the page and the workbook."""
         told = {table["id"]: table for table in json.loads((folder / "report.json").read_text())["tables"]}
         page = Tables()
         page.feed((folder / "report.html").read_text())
@@ -136,6 +139,16 @@ class Report(BenchCase):
                     if in_page is not None:
                         self.same(value, in_page[r][c], where + " (HTML)")
                     compared += 1
+        self.assertEqual(page.misread, [])
+        return told, page, book, compared
+
+    def test_the_same_numbers_in_all_of_them(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=60", "--set", "senders.delay_ms=10", "--set", "senders.amount=4")
+        done = report(folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.strip(), str(folder / "report.html"))
+        summary = json.loads((folder / "summary.json").read_text())
+        told, page, book, compared = self.same_everywhere(folder)
         self.assertGreater(compared, 1000)
 
         # And they are those of the summary.
@@ -170,6 +183,34 @@ class Report(BenchCase):
             self.assertEqual(struct.unpack(">IIB", png[at:at + 9]), (11811, 11811, 1), "300 dpi")
             self.assertTrue((folder / "charts" / f"{name}.pdf").read_bytes().startswith(b"%PDF"))
         self.assertGreaterEqual(len(book.charts), 6, "native charts")
+
+    def test_a_case_has_the_same_numbers_in_all_of_them(self):
+        case = self.folder / "sweep.yaml"
+        case.write_text("""format: 1
+title: Sweep
+settings: { senders: { messages: 10, delay_ms: 5 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+  size: { title: Message size, key: senders.size_bytes, unit: kB, divide: 1000, values: [100, 4000] }
+repeats: 3
+figures:
+  - { id: fig-1, title: Latency by size, x: size, y: latency_us.mean_lowest_95, series: services }
+  - { id: fig-2, title: Percentiles, kind: percentiles, series: services, where: { size: 4 kB } }
+""")
+        done = subprocess.run([BIN / "n2nq-bench", "case", case, "--out", self.folder / "sweep"], capture_output=True, text=True, timeout=120)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(report(self.folder / "sweep").returncode, 0)
+        told, page, book, _ = self.same_everywhere(self.folder / "sweep")
+        self.assertEqual(told["fig-1"]["columns"][:2], ["Message size (kB)", "Services 1 (µs)"])
+        self.assertEqual([row[0] for row in told["fig-1"]["rows"]], [0.1, 4])
+        self.assertEqual(len(told["runs"]["rows"]), 12)
+        self.assertEqual(len(book.charts), 2)
+        self.assertEqual(page.svgs, 2)
+        # The figure's points are medians of what the runs' own summaries say.
+        for x, point in zip((0.1, 4), (row[1] for row in told["fig-1"]["rows"])):
+            values = sorted(row[3] for row in told["runs"]["rows"] if row[0] == f"1, {x:g} kB")
+            self.assertEqual(len(values), 3)
+            self.assertEqual(point, values[1])
 
     def test_several_runs_overlaid(self):
         folders = [self.run_bench("quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10", "--set", f"queue.mode={mode}", out=mode)

@@ -10,6 +10,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QStyle>
+#include <QStyleOptionViewItem>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTest>
@@ -55,6 +57,14 @@ repeats: 2
 figures:
   - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises" }] }
 )");
+  }
+  void click_box(int at) {
+    QStyleOptionViewItem option;
+    option.initFrom(table());
+    option.rect = table()->visualRect(table()->model()->index(at, 0));
+    option.features = QStyleOptionViewItem::HasCheckIndicator | QStyleOptionViewItem::HasDisplay;
+    const QRect box = table()->style()->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &option, table());
+    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, box.center());
   }
   void show_cases() {
     bench->window().show_page(QStringLiteral("Test cases"));
@@ -105,9 +115,12 @@ figures:
     QVERIFY(cell(own, 5).contains(QStringLiteral("not begun")));
     QVERIFY(button("scale_quick")->text().contains(QStringLiteral("min")));
     QVERIFY(bench->find<QTextBrowser>(QStringLiteral("case_notes"))->toPlainText().contains(QStringLiteral("p. 1: it rises")));
-    for (const int ticked : desk().ticked_rows()) desk().set_ticked(ticked, false);
+    // As a person does: the boxes of the rows.
+    QCOMPARE(desk().ticked_rows().size(), 7u);
+    for (int at = 0; at < own; ++at) click_box(at);
+    QVERIFY(desk().ticked_rows().empty());
     QVERIFY(!button("button_cases_run")->isEnabled());
-    // As a person does: the box of the row.
+    table()->setCurrentIndex(table()->model()->index(own, 1));
     QTest::keyClick(table(), Qt::Key_Space);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
     QVERIFY(button("button_cases_run")->isEnabled());
@@ -150,8 +163,9 @@ figures:
     show_cases();
     QVERIFY(BenchWindow::wait_for([this, done] { return row().runner && row().runs_done == done; }));
     QCOMPARE(row().folder, folder);
-    for (const int ticked : desk().ticked_rows()) desk().set_ticked(ticked, false);
-    desk().set_ticked(own, true);
+    // Boxes and scale are as they were left.
+    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+    QVERIFY(button("scale_quick")->isChecked());
     QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
     QVERIFY(BenchWindow::wait_for([this] { return !desk().is_on() && row().state == CasesDesk::State::done; }));
     QCOMPARE(row().folder, folder);
@@ -161,6 +175,22 @@ figures:
     QCOMPARE(figure.series.size(), 1u);
     QCOMPARE(figure.series.front().points.size(), 3u);
     QCOMPARE(figure.series.front().points.front().repeats, 2);
+  }
+
+  void boxes_and_scale_are_kept_even_where_none_is_ticked() {
+    QTest::keyClick(table(), Qt::Key_Space);
+    QVERIFY(bench->click(QStringLiteral("scale_thesis")));
+    QVERIFY(settled());
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_cases();
+    QVERIFY(desk().ticked_rows().empty());
+    QVERIFY(button("scale_thesis")->isChecked());
+    QVERIFY(bench->click(QStringLiteral("scale_quick")));
+    QVERIFY(settled());
+    click_box(own);
+    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+    show_cases();
   }
 
   void a_marked_point_is_run_again() {
@@ -204,6 +234,40 @@ figures:
     }
   }
 
+  void a_case_has_a_note_and_tags() {
+    show_results();
+    choose_results(result_rows(QStringLiteral("▤ Small sweep")));
+    QVERIFY(bench->type(QStringLiteral("result_note"), QStringLiteral("before the new disk")));
+    QVERIFY(bench->type(QStringLiteral("result_tags"), QStringLiteral("disk, baseline")));
+    QTest::keyClick(bench->find<QLineEdit>(QStringLiteral("result_tags")), Qt::Key_Return);
+    QVERIFY(BenchWindow::wait_for([this] {
+      const int at = result_rows(QStringLiteral("▤ Small sweep")).value(0, -1);
+      const auto text = [&](int column) { return results()->model()->index(at, column).data().toString(); };
+      return at >= 0 && text(8) == QStringLiteral("disk, baseline") && text(9) == QStringLiteral("before the new disk");
+    }));
+    QVERIFY(n2nq::ui_test::file_text(row().folder + QStringLiteral("/note.json")).contains("before the new disk"));
+    QVERIFY(results_settled());
+    // It is found by them, and its runs are not.
+    auto* tag = bench->find<QComboBox>(QStringLiteral("results_tag"));
+    tag->setCurrentText(QStringLiteral("baseline"));
+    QCOMPARE(results()->model()->rowCount(), 1);
+    tag->setCurrentIndex(0);
+    QVERIFY(bench->type(QStringLiteral("results_search"), QStringLiteral("new disk")));
+    QCOMPARE(results()->model()->rowCount(), 1);
+    QVERIFY(bench->type(QStringLiteral("results_search"), QString()));
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_results();
+    choose_results(result_rows(QStringLiteral("▤ Small sweep")));
+    QCOMPARE(bench->find<QLineEdit>(QStringLiteral("result_note"))->text(), QStringLiteral("before the new disk"));
+    // Taken back: nothing of it stays.
+    QVERIFY(bench->type(QStringLiteral("result_note"), QString()));
+    QVERIFY(bench->type(QStringLiteral("result_tags"), QString()));
+    QTest::keyClick(bench->find<QLineEdit>(QStringLiteral("result_tags")), Qt::Key_Return);
+    QVERIFY(BenchWindow::wait_for([this, tag = bench->find<QComboBox>(QStringLiteral("results_tag"))] { return tag->count() == 1; }));
+    show_cases();
+  }
+
   void the_case_and_its_runs_are_results_to_open_and_compare() {
     show_results();
     QCOMPARE(result_rows(QStringLiteral("▤ Small sweep · quick · 6 of 6 runs")).size(), 1);
@@ -241,10 +305,9 @@ figures:
     bench->window().show_page(QStringLiteral("Test cases"));
     QVERIFY(settled());
     const QString first = row().folder;
-    for (const int ticked : desk().ticked_rows()) desk().set_ticked(ticked, false);
-    desk().set_ticked(own, true);
     QVERIFY(bench->click(QStringLiteral("button_cases_run")));
     QVERIFY(BenchWindow::wait_for([this, first] { return desk().is_on() && row().folder != first && row().runs_done >= 1; }));
+    const QString second = row().folder;
     show_results();
     // Above its runs, and newest first.
     QCOMPARE(result_rows(QStringLiteral("▤ Small sweep")).first(), 0);
@@ -254,6 +317,18 @@ figures:
     QVERIFY(results_settled());
     QVERIFY2(bench->messages().contains(QStringLiteral("pause or stop it first")), qPrintable(bench->messages()));
     QVERIFY(results()->model()->rowCount() >= before);
+    QVERIFY(QFile::exists(second + QStringLiteral("/case.yaml")));
+    // Nor any of its runs, by the key.
+    const auto runs_there = [&second] { return QDir(second + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(); };
+    const auto there = runs_there();
+    bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentText(QStringLiteral("runs of cases"));
+    choose_results({0});
+    QTest::keyClick(results(), Qt::Key_Delete);
+    QVERIFY(results_settled());
+    QVERIFY2(bench->messages().contains(QStringLiteral("pause or stop it first")), qPrintable(bench->messages()));
+    QVERIFY(runs_there() >= there);
+    QVERIFY(!button("button_result_undo")->isEnabled());
+    bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentIndex(0);
     bench->window().show_page(QStringLiteral("Test cases"));
     QVERIFY(bench->click(QStringLiteral("button_cases_pause")));
     QVERIFY(wait_off());
@@ -270,6 +345,9 @@ figures:
     QCOMPARE(series.size(), 2u);
     QCOMPARE(series[0].name, QStringLiteral("A"));
     QVERIFY(view->show_part(QStringLiteral("Comparison")));
+    // Its points by the case's own axes.
+    auto* compared = bench->find<QTableWidget>(QStringLiteral("report_table"));
+    QCOMPARE(compared->item(0, 1)->text(), QStringLiteral("services 1"));
     QVERIFY(bench->click(QStringLiteral("button_results_back")));
     // Deleted whole, and brought back whole.
     choose_results(result_rows(QStringLiteral("▤ Small sweep")));

@@ -27,7 +27,7 @@ namespace {
 
 constexpr int column_px[] = {46, 172, 100, 100, 62, 106};
 constexpr int wide_px = 720, wide_name_px = 200, wide_figures_px = 160;  // where there is room, nothing is cut
-constexpr int rows_shown_min = 7;
+constexpr int rows_shown_min = 8;  // the seven and one of one's own
 static_assert(std::size(column_px) == CasesModel::column_count);
 constexpr int number_px = 72, place_px = 148;
 constexpr double warm_up_s_max = 3600;
@@ -63,6 +63,7 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidge
   connect(&desk_, &CasesDesk::on_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::progressed, this, &CasesCard::refresh_progress);
   connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::refresh);
+  connect(&desk_, &CasesDesk::choice_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
     // The list was made anew: the same case stays chosen.
     const auto& rows = desk_.rows();

@@ -68,12 +68,6 @@ QString flags_text(std::uint16_t flags) {
   return flagged == QLatin1String("-") ? dash() : flagged;
 }
 
-/// On screen about three digits are enough; all of them stand in the tooltip and in the files.
-QString short_number(double value) {
-  if (value == std::floor(value) && std::abs(value) < 1e12) return count_text(static_cast<std::int64_t>(value));
-  return fixed_text(value, decimals_for(value));
-}
-
 }  // namespace
 
 ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
@@ -189,9 +183,9 @@ void ReportView::show_table(const app::Table& table) {
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const app::Cell& cell = table.rows[r][c];
       const auto* number = std::get_if<double>(&cell);
-      QTableWidgetItem* item = number != nullptr                              ? number_item(short_number(*number))
-                               : std::holds_alternative<std::monostate>(cell) ? number_item(dash())
-                                                                              : text_item(app::cell_text(cell));
+      QTableWidgetItem* item = number != nullptr                              ? number_item(app::cell_short(cell))
+                               : std::holds_alternative<std::monostate>(cell) ? number_item(app::cell_short(cell))
+                                                                              : text_item(app::cell_short(cell));
       item->setToolTip(app::cell_text(cell));  // all digits, and what a narrow column cuts off
       if (table.is_grey(r, c)) {
         item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));

@@ -24,6 +24,10 @@ int finished_runs(const QString& folder) {
   return count;
 }
 
+QString tick_name(const app::LibraryCase& file) {
+  return (file.built_in ? QString() : QStringLiteral("own/")) + qt_text(file.name);
+}
+
 }  // namespace
 
 CasesDesk::CasesDesk(Parts parts, QObject* parent) : QObject(parent), parts_(std::move(parts)) {}
@@ -77,7 +81,8 @@ void CasesDesk::reload() {
 void CasesDesk::take_rows(std::vector<Row> rows) {
   if (is_on()) return;  // begun meanwhile: its row stays where it is
   for (Row& row : rows) {
-    row.ticked = row.file.built_in && row.file.read.file && !loaded_;
+    const bool wanted = restored_ ? restored_->contains(tick_name(row.file)) : row.file.built_in;
+    row.ticked = wanted && row.file.read.file && !loaded_;
     const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) {
       return old.file.name == row.file.name && old.file.built_in == row.file.built_in;
     });
@@ -100,6 +105,21 @@ void CasesDesk::set_ticked(int row, bool ticked) {
   if (!at.file.read.file || at.ticked == ticked) return;
   at.ticked = ticked;
   emit row_changed(row);
+  emit ticks_changed();
+}
+
+QStringList CasesDesk::ticked_names() const {
+  QStringList out;
+  for (const Row& row : rows_) {
+    if (row.ticked) out += tick_name(row.file);
+  }
+  return out;
+}
+
+void CasesDesk::restore(const QStringList& ticked_names, std::optional<app::Scale> scale) {
+  restored_ = ticked_names;
+  if (scale) choice_.scale = *scale;
+  emit choice_changed();
 }
 
 std::vector<int> CasesDesk::ticked_rows() const {

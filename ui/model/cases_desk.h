@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/cases/case_library.h"
@@ -61,6 +62,10 @@ class CasesDesk : public QObject {
   const std::vector<Row>& rows() const { return rows_; }
   void set_ticked(int row, bool ticked);
   std::vector<int> ticked_rows() const;
+  /// By name; files of one's own as "own/name".
+  QStringList ticked_names() const;
+  /// What an earlier session left; before the first reload(). Without it the seven are ticked.
+  void restore(const QStringList& ticked_names, std::optional<app::Scale> scale);
 
   const app::CaseChoice& choice() const { return choice_; }
   /// For cases that are begun from now on; not while one runs.
@@ -91,6 +96,7 @@ class CasesDesk : public QObject {
  signals:
   void rows_changed();        // which there are
   void row_changed(int row);  // its state or counts
+  void ticks_changed();
   void choice_changed();
   void on_changed();  // something began, or nothing runs any more
   void progressed();
@@ -141,6 +147,7 @@ class CasesDesk : public QObject {
   app::CaseChoice choice_;
   std::vector<Row> rows_;
   bool loaded_ = false;
+  std::optional<QStringList> restored_;
   BackgroundJob listing_, opening_;
   std::vector<int> queue_;  // without the active one
   int active_ = -1;

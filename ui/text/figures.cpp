@@ -8,44 +8,17 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr QChar narrow_space(0x202F);  // thin, and no line is broken at it
+using app::narrow_space;
 
 constexpr std::array<TimeScale, 4> scales = {TimeScale{"ns", 1e3}, TimeScale{"µs", 1}, TimeScale{"ms", 1e-3}, TimeScale{"s", 1e-6}};
 
-QString grouped(QString digits) {
-  const qsizetype first = digits.startsWith(u'-') ? 1 : 0;
-  qsizetype end = digits.indexOf(u'.');
-  if (end < 0) end = digits.size();
-  for (qsizetype at = end - 3; at > first; at -= 3) digits.insert(at, narrow_space);
-  return digits;
-}
-
 }  // namespace
-
-QString dash() {
-  return QStringLiteral("–");
-}
-
-QString count_text(std::int64_t count) {
-  return grouped(QString::number(count));
-}
 
 QString count_short(std::int64_t count) {
   if (std::abs(count) < 1'000'000) return count_text(count);
   const bool billions = std::abs(count) >= 1'000'000'000;
   const double value = static_cast<double>(count) / (billions ? 1e9 : 1e6);
   return QString::number(value, 'f', decimals_for(value)) + narrow_space + (billions ? u'G' : u'M');
-}
-
-QString fixed_text(double value, int decimals) {
-  if (std::isnan(value)) return dash();
-  return grouped(QString::number(value, 'f', decimals));
-}
-
-int decimals_for(double value) {
-  const double size = std::abs(value);
-  if (size < 9.995) return 2;
-  return size < 99.95 ? 1 : 0;
 }
 
 TimeScale time_scale(double largest_us) {

@@ -6,20 +6,17 @@
 #include <cstdint>
 
 #include "app/control/run_control.h"
+#include "app/figure/number_text.h"
 
 namespace n2nq::ui {
 
-/// What stands for "not known yet".
-QString dash();
+using app::count_text;
+using app::dash;
+using app::decimals_for;
+using app::fixed_text;
 
-/// "125 000", all digits.
-QString count_text(std::int64_t count);
 /// "1.25 M" from a million on, all digits below; for where room is short.
 QString count_short(std::int64_t count);
-/// "4 998.2"; a dash for NaN.
-QString fixed_text(double value, int decimals);
-/// Decimals that leave about three digits: 9.12, 94.8, 402.
-int decimals_for(double value);
 
 /// One unit for a whole column or axis: shown = value_us × factor.
 struct TimeScale {

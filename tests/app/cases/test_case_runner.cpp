@@ -11,6 +11,7 @@
 #include <set>
 
 #include "app/cases/case_figures.h"
+#include "app/cases/case_sides.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_launcher.h"
 
@@ -250,6 +251,29 @@ TEST_F(CaseRunnerTest, draws_medians_with_intervals_and_says_what_was_not_run) {
   EXPECT_EQ(lines.references[0].y, 100);
   EXPECT_EQ(figures[1].series.size(), 3u);
   EXPECT_TRUE(figures[1].x.percentiles);
+}
+
+TEST_F(CaseRunnerTest, is_compared_by_the_axes_of_its_own_file) {
+  make();
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  QString error;
+  const auto side = read_side(path(), error);
+  ASSERT_TRUE(side) << error.toStdString();
+  std::vector<ComparedSide> sides = {*side, *side};
+  place_in_cases(sides);
+  const Comparison comparison = compare(sides);
+  ASSERT_EQ(comparison.points.size(), 3u);
+  EXPECT_EQ(comparison.points[0].label, "internal, services 1");
+  EXPECT_EQ(comparison.points[2].label, "internal, services 3");
+  EXPECT_EQ(comparison.points[2].at, (std::vector<std::pair<QString, QString>>{{"Services", "3"}}));
+  EXPECT_EQ(comparison.points[2].repeats, (std::vector<int>{3, 3}));
+  // A folder that is no test case beside one: by settings.
+  std::vector<ComparedSide> mixed = {*side, *side};
+  mixed[1].folder = folder.path();
+  place_in_cases(mixed);
+  EXPECT_TRUE(mixed[0].places.empty());
+  EXPECT_EQ(compare(mixed).points[0].label, "receivers.amount 1, senders.amount 1");
 }
 
 TEST_F(CaseRunnerTest, remembers_what_was_chosen_and_lets_one_bench_in) {

@@ -6,10 +6,12 @@
 #include <QFile>
 #include <QGuiApplication>
 #include <QImage>
+#include <QRegularExpression>
 #include <cmath>
 
 #include "app/figure/figure_export.h"
 #include "app/figure/figure_painter.h"
+#include "app/figure/number_text.h"
 #include "tests/app/figure/sample_figures.h"
 
 namespace {
@@ -84,6 +86,47 @@ TEST(FigureExport, SvgHasItsTextAsText) {
     EXPECT_TRUE(svg.contains(QString(said).toHtmlEscaped())) << said;
   }
   EXPECT_FALSE(svg.contains("http://", Qt::CaseInsensitive) && svg.contains("href")) << "nothing may be loaded from elsewhere";
+}
+
+TEST(FigureExport, NumbersOfReferencesStandWithinTheFigureAndBesideEachOther) {
+  Figure figure = sample_lines();
+  const double last = figure.series.front().points.back().x;
+  figure.references = {{.text = "a", .x = last}, {.text = "b", .x = last}, {.text = "c", .x = 20}};
+  const QString svg = QString::fromUtf8(figure_svg(figure));
+  const double width = QRegularExpression("viewBox=\"0 0 ([0-9.]+)").match(svg).captured(1).toDouble();
+  ASSERT_GT(width, 100);
+  QList<QPointF> places;
+  for (int number = 1; number <= 3; ++number) {
+    const auto found = QRegularExpression(QString("<text [^>]*x=\"([0-9.]+)\" y=\"([0-9.]+)\"[^>]*>\\s*\u25c7 %1\\s*</text>").arg(number)).match(svg);
+    ASSERT_TRUE(found.hasMatch()) << number;
+    places += QPointF(found.captured(1).toDouble(), found.captured(2).toDouble());
+    EXPECT_LT(places.last().x() + 20, width) << number;
+  }
+  EXPECT_NEAR(places[0].x(), places[1].x(), 1);
+  EXPECT_GT(places[1].y(), places[0].y() + 8) << "one below the other";
+}
+
+TEST(FigurePainter, BareNumbersSayWhatTheyAre) {
+  Figure figure = sample_lines();
+  figure.legend = "Services";
+  figure.series[1].name = "10";
+  EXPECT_TRUE(point_lines(figure, {1, 1}).join(' ').startsWith("Services 10, ")) << point_lines(figure, {1, 1}).join(' ').toStdString();
+  EXPECT_TRUE(QString::fromUtf8(figure_svg(figure)).contains(">Services</text>"));
+  EXPECT_EQ(series_title(figure, {}), figure.y.title);
+}
+
+TEST(NumberText, IsReadWithAboutThreeDigits) {
+  for (const auto& [value, text] : {std::pair{1433.5608949999998, "1\u202f434"},
+                                    {94.8431, "94.8"},
+                                    {9.1234, "9.12"},
+                                    {0.1054, "0.105"},
+                                    {0.000123456, "0.000123"},
+                                    {25000.0, "25\u202f000"},
+                                    {-12.345, "-12.3"},
+                                    {0.0, "0"}}) {
+    EXPECT_EQ(short_number(value), QString::fromUtf8(text)) << value;
+  }
+  EXPECT_EQ(short_number(std::nan("")), dash());
 }
 
 TEST(FigureExport, PngHas300DotsPerInchAndPdfIsOnePage) {

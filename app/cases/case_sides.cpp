@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cases/case_sides.h"
+
+#include <QFileInfo>
+#include <optional>
+#include <set>
+
+#include "app/cases/case_folder.h"
+#include "app/settings/text_value.h"
+
+namespace n2nq::app {
+
+namespace {
+
+QString text_of(const std::string& text) {
+  return QString::fromStdString(text);
+}
+
+/// "broadcaster, 0.1 s, services 50": a bare number says what it counts.
+QString label_of(const CasePlan& plan, const CasePoint& point) {
+  QStringList parts;
+  for (std::size_t i = 0; i < point.values.size(); ++i) {
+    bool bare = false;
+    const QString name = text_of(point.values[i].name);
+    name.toDouble(&bare);
+    parts += bare ? text_of(plan.file().axes[i].id) + ' ' + name : name;
+  }
+  return parts.join(", ");
+}
+
+/// What it differs in from the others.
+std::vector<std::pair<QString, QString>> place_of(const CasePlan& plan, const CasePoint& point, const std::set<std::size_t>& varying) {
+  std::vector<std::pair<QString, QString>> out;
+  for (const std::size_t i : varying) {
+    const CaseAxis& axis = plan.file().axes[i];
+    const CaseValue& value = point.values[i];
+    const QString title = axis.unit.empty() ? text_of(axis.title) : QString("%1 (%2)").arg(text_of(axis.title), text_of(axis.unit));
+    out.emplace_back(title, value.number ? text_of(decimal_text(*value.number)) : text_of(value.name));
+  }
+  return out;
+}
+
+/// Of what was run.
+std::set<std::size_t> varying_axes(const std::vector<MeasuredPoint>& points) {
+  std::set<std::size_t> out;
+  const MeasuredPoint* first = nullptr;
+  for (const MeasuredPoint& point : points) {
+    if (point.repeats.empty()) continue;
+    if (first == nullptr) first = &point;
+    for (std::size_t i = 0; i < point.point.values.size(); ++i) {
+      if (point.point.values[i].name != first->point.values[i].name) out.insert(i);
+    }
+  }
+  return out;
+}
+
+std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder) {
+  QStringList ignored;
+  const auto plan = CasePlan::make(folder.file(), folder.choice(), ignored);
+  if (!plan) return {};
+  const CaseSchedule schedule(*plan);
+  const CaseResults results = folder.read_results(*plan);
+  const auto points = schedule.points(results);
+  const auto varying = varying_axes(points);
+  std::map<QString, PlaceInCase> out;
+  int order = 0;
+  for (const MeasuredPoint& point : points) {
+    const QString label = label_of(*plan, point.point);
+    for (const CaseRunResult* run : point.repeats) {
+      auto& place = out[QFileInfo(run->folder).fileName()];
+      // Points with the same settings share their runs.
+      if (place.label.isEmpty()) {
+        place = {order, label, place_of(*plan, point.point, varying)};
+      } else if (!place.label.split(" = ").contains(label)) {
+        place.label += " = " + label;
+      }
+    }
+    ++order;
+  }
+  return out;
+}
+
+}  // namespace
+
+void place_in_cases(std::vector<ComparedSide>& sides) {
+  std::vector<std::map<QString, PlaceInCase>> places;
+  std::string kind;
+  for (const ComparedSide& side : sides) {
+    QString ignored;
+    const auto folder = !side.is_group && CaseFolder::is_one(side.folder) ? CaseFolder::open(side.folder, ignored) : std::nullopt;
+    if (!folder || (!places.empty() && folder->name() != kind)) return;
+    kind = folder->name();
+    auto of_side = places_in(*folder);
+    if (!of_side || of_side->empty()) return;
+    places.push_back(std::move(*of_side));
+  }
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const auto name = [](const StoredRun& run) { return QFileInfo(run.folder).fileName(); };
+    std::erase_if(sides[i].runs, [&](const StoredRun& run) { return !places[i].contains(name(run)); });
+    for (const StoredRun& run : sides[i].runs) sides[i].places[run.folder] = places[i].at(name(run));
+  }
+}
+
+}  // namespace n2nq::app

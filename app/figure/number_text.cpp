@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/figure/number_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr double whole_max = 1e12;
+constexpr int decimals_max = 9;
+
+QString grouped_digits(QString digits) {
+  const qsizetype first = digits.startsWith(u'-') ? 1 : 0;
+  qsizetype end = digits.indexOf(u'.');
+  if (end < 0) end = digits.size();
+  for (qsizetype at = end - 3; at > first; at -= 3) digits.insert(at, narrow_space);
+  return digits;
+}
+
+}  // namespace
+
+QString dash() {
+  return QStringLiteral("–");
+}
+
+QString count_text(std::int64_t count) {
+  return grouped_digits(QString::number(count));
+}
+
+QString fixed_text(double value, int decimals) {
+  if (std::isnan(value)) return dash();
+  return grouped_digits(QString::number(value, 'f', decimals));
+}
+
+int decimals_for(double value) {
+  const double size = std::abs(value);
+  if (size < 9.995) return 2;
+  return size < 99.95 ? 1 : 0;
+}
+
+QString short_number(double value) {
+  if (value == std::floor(value) && std::abs(value) < whole_max) return count_text(static_cast<std::int64_t>(value));
+  const double size = std::abs(value);
+  const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none
+  return fixed_text(value, small ? std::min(decimals_max, 2 - static_cast<int>(std::floor(std::log10(size)))) : decimals_for(value));
+}
+
+}  // namespace n2nq::app

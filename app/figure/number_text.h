@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers as a person reads them, on screen and in print: thousands apart, about three digits, a dash for what is not known. Files keep all
+// digits.
+#pragma once
+
+#include <QString>
+#include <cstdint>
+
+namespace n2nq::app {
+
+inline constexpr QChar narrow_space(0x202F);  // thin, and no line is broken at it
+
+/// What stands for "not known yet".
+QString dash();
+/// "125 000", all digits.
+QString count_text(std::int64_t count);
+/// "4 998.2"; a dash for NaN.
+QString fixed_text(double value, int decimals);
+/// Decimals that leave about three digits: 9.12, 94.8, 402.
+int decimals_for(double value);
+/// Whole numbers with all digits, others with about three: 9.12, 94.8, 0.0123.
+QString short_number(double value);
+
+}  // namespace n2nq::app

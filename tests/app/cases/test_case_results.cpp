@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is made of finished runs: which of them are marked and why, and when a stop rule has enough of them.
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+
+#include "app/cases/case_schedule.h"
+#include "tests/app/results/made_runs.h"
+
+namespace n2nq::app {
+namespace {
+
+CasePlan plan_of(const char* text) {
+  const ReadCase read = read_case_text(text, "small.yaml");
+  EXPECT_TRUE(read.file) << (read.errors.empty() ? "" : read.errors.front().text());
+  QStringList errors;
+  return *CasePlan::make(*read.file, {.scale = Scale::thesis}, errors);
+}
+
+const char* const until_tight = R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+repeats: 3
+stop: { interval_percent: 5, repeats_max: 8 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)";
+
+CaseRunResult finished(const ScheduledRun& run, double p50_us) {
+  CaseRunResult out;
+  out.sha256 = run.sha256;
+  out.verdict = "clean";
+  out.values = {{"latency_us.p50", p50_us}, {"latency_us.mean_lowest_95", p50_us}};
+  out.counts = true;
+  return out;
+}
+
+TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
+  const CasePlan plan = plan_of(until_tight);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::map<int, int> repeats;
+  // One service: hardly any spread. Two: far more than 5 %.
+  while (const auto run = schedule.next(results)) {
+    const int services = run->settings.senders.amount, repeat = ++repeats[services];
+    ASSERT_LE(repeat, 8);
+    results.add(finished(*run, services == 1 ? 100 + 0.1 * repeat : 100 + 40 * (repeat % 3)));
+  }
+  EXPECT_EQ(repeats[1], 3) << "tight at once";
+  EXPECT_EQ(repeats[2], 8) << "never tight: the most that are allowed";
+  EXPECT_EQ(schedule.done(results), 11);
+  EXPECT_EQ(schedule.total(results), 11);
+}
+
+TEST(case_results, a_floor_that_moved_marks_the_run) {
+  CaseResults results;
+  for (int i = 0; i < 7; ++i) {
+    CaseRunResult run;
+    run.sha256 = std::to_string(i);
+    run.echo_ns = i == 5 ? 25'000 : 10'000 + i * 100;
+    run.counts = true;
+    results.add(run);
+  }
+  EXPECT_EQ(results.why(*results.find("1")), "");
+  EXPECT_TRUE(results.why(*results.find("5")).startsWith("floor moved: an echo over loopback took 25.0 µs before this run, 10.3 µs"))
+      << results.why(*results.find("5")).toStdString();
+  EXPECT_EQ(results.marked(), 1);
+}
+
+TEST(case_results, a_busy_host_marks_the_run) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(until_tight);
+  for (const auto& [load, why] : {std::pair{1.5, ""}, {9.0, "host busy before the run: a load above 2 for each core"}}) {
+    const QString path = folder.filePath(QString::number(load));
+    make_run(path, {});
+    QFile file(path + "/summary.json");
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    auto summary = nlohmann::json::parse(file.readAll().toStdString());
+    file.close();
+    summary["environment"]["hosts"]["broker"] = {{"cores", 2}, {"load_1min", load}};
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(summary.dump()));
+    file.close();
+    QString problem;
+    const auto run = read_case_run(path, plan, problem);
+    ASSERT_TRUE(run) << problem.toStdString();
+    EXPECT_EQ(run->marked, why) << load;
+  }
+}
+
+}  // namespace
+}  // namespace n2nq::app
