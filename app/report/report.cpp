@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double samples_above_min = 10;
+constexpr std::size_t differing_told_max = 4;  // in the sentence; the tables have all
 
 struct Row {
   const char* path;
@@ -159,6 +160,20 @@ Table texts_table(const char* id, const char* title, const std::vector<ComparedT
   return table;
 }
 
+/// In a sentence, for what stands above: "Settings that differ: queue.mode broadcaster / load-balancer".
+QString differing_words(const QString& what, const QString& verb, const std::vector<ComparedText>& texts) {
+  if (texts.empty()) return what + ": the same";
+  QStringList parts;
+  for (std::size_t i = 0; i < std::min(texts.size(), differing_told_max); ++i) parts += texts[i].path + ' ' + texts[i].texts.join(" / ");
+  if (texts.size() > differing_told_max) parts += QString("%1 more in the tables").arg(texts.size() - differing_told_max);
+  return QString("%1 that %2: %3").arg(what, verb, parts.join("; "));
+}
+
+void tell_differing(Report& report, const Comparison& comparison) {
+  report.lead += differing_words("Settings", "differ", comparison.settings);
+  report.lead += differing_words("Environment", "differs", comparison.environment);
+}
+
 Table compared_table(const Comparison& comparison, const QStringList& names) {
   Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
   const bool several =
@@ -263,6 +278,7 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
     report.lead += QString("%1: %2, %3").arg(names.last(), titles.last(), text_of(named[i].run.verdict()));
     if (!named[i].digest) report.lead += QString("%1 is left out of the figures that need logs: %2.").arg(names.last(), named[i].no_digest);
   }
+  tell_differing(report, comparison);
   report.title = titles.join(", ");
   report.figures = run_figures(named);
   report.tables = {compared_table(comparison, names)};
@@ -287,6 +303,7 @@ Report report_of(const Comparison& comparison) {
     report.lead += QString("%1: %2, %3 run(s)").arg(names.last(), titles.last()).arg(side.runs.size());
     for (const QString& left_out : side.left_out) report.lead += "Left out: " + left_out;
   }
+  tell_differing(report, comparison);
   report.title = titles.join(", ");
   for (const char* path : {"latency_us.mean_lowest_95", "latency_us.p50", "latency_us.p99", "rates.received_per_s"}) {
     const auto found = std::find(compared_figures().begin(), compared_figures().end(), path);

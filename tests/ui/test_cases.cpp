@@ -16,6 +16,8 @@
 #include <QTableWidget>
 #include <QTest>
 #include <QTextBrowser>
+#include <QTimer>
+#include <nlohmann/json.hpp>
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/report_view.h"
@@ -31,6 +33,7 @@ class TestCases : public QObject {
 
   std::unique_ptr<BenchWindow> bench;
   static constexpr int own = 7;  // the row behind the seven
+  int answers = 0;               // to questions about builds
 
   CasesDesk& desk() { return bench->window().cases_page()->desk(); }
   const CasesDesk::Row& row() { return desk().rows()[own]; }
@@ -57,6 +60,31 @@ repeats: 2
 figures:
   - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises" }] }
 )");
+  }
+  static void begin_by_another_build(const QString& folder) {
+    const QString path = folder + QStringLiteral("/case.json");
+    auto state = nlohmann::json::parse(n2nq::ui_test::file_text(path).toStdString());
+    state["build"] = "another one";
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(state.dump()));
+  }
+  /// Clicks that button once the question is there; gives what `answers` is then.
+  int answer_about_build(const QString& text) {
+    auto* timer = new QTimer(this);
+    connect(timer, &QTimer::timeout, this, [this, timer, text] {
+      auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+      if (box == nullptr || box->objectName() != QStringLiteral("build_question")) return;
+      for (QAbstractButton* each : box->buttons()) {
+        if (each->text().remove(u'&') != text) continue;
+        timer->stop();
+        timer->deleteLater();
+        ++answers;
+        QTest::mouseClick(each, Qt::LeftButton);
+      }
+    });
+    timer->start(20);
+    return answers + 1;
   }
   void click_box(int at) {
     QStyleOptionViewItem option;
@@ -158,6 +186,7 @@ figures:
   void goes_on_in_another_session() {
     const int done = row().runs_done;
     const QString folder = row().folder;
+    begin_by_another_build(folder);
     bench->reopen();
     bench->window().resize(1280, 720);
     show_cases();
@@ -166,7 +195,14 @@ figures:
     // Boxes and scale are as they were left.
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
     QVERIFY(button("scale_quick")->isChecked());
+    // By another build than the one that began it: asked, and nothing happens where it is left.
+    int answered = answer_about_build(QStringLiteral("Leave it"));
     QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
+    QVERIFY(BenchWindow::wait_for([&] { return answers == answered && !desk().is_on() && !desk().is_busy(); }));
+    QCOMPARE(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), done);
+    answered = answer_about_build(QStringLiteral("Go on all the same"));
+    QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
+    QVERIFY(BenchWindow::wait_for([&] { return answers == answered; }));
     QVERIFY(BenchWindow::wait_for([this] { return !desk().is_on() && row().state == CasesDesk::State::done; }));
     QCOMPARE(row().folder, folder);
     QCOMPARE(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 6);

@@ -171,6 +171,9 @@ class TestResults : public QObject {
     auto* shown = bench->find<QTableWidget>(QStringLiteral("report_table"));
     QVERIFY(shown->isVisible());
     QCOMPARE(shown->item(0, 0)->text(), QStringLiteral("latency_us.mean_lowest_95"));
+    const QString above = bench->find<QLabel>(QStringLiteral("report_lead"))->text();
+    QVERIFY2(above.contains(QStringLiteral("Settings that differ: queue.mode load-balancer / broadcaster")), qPrintable(above));
+    QVERIFY2(above.contains(QStringLiteral("Environment: the same")), qPrintable(above));
     QCOMPARE(shown->item(0, shown->columnCount() - 1)->text(), QStringLiteral("under 5 repeats: no statement"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Latency by percentile")));
     QCOMPARE(page().report_view()->figure_view()->figure().series.size(), std::size_t(2));
