@@ -55,10 +55,10 @@ class Lab:
         return subprocess.run(["ssh", "-F", self.folder / "ssh_config", "-o", "BatchMode=yes", name, *command], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=timeout_s)
 
-    def inside(self, name, *command):
-        """What the command writes, run by root on that host, without any ssh: for a test's own looks and mischief."""
+    def inside(self, name, *command, text=""):
+        """What the command writes, given the text, run by root on that host, without any ssh: for a test's own looks and mischief."""
         return subprocess.run(["nsenter", "--target", str(self.hosts[name]["pid"]), "--all", *command], check=True, capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL, timeout=30).stdout
+                              text=True, input=text, timeout=30).stdout
 
     def processes(self, name):
         """Command lines of what runs on that host, but for its sshd, by process id there."""

@@ -98,6 +98,17 @@ class Questions(PersonCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(self.with_nobody(self.run_command("h2")).returncode, 0)
 
+    def test_no_line_of_the_config_lets_unknown_or_changed_keys_pass(self):
+        for switch in ("StrictHostKeyChecking no", "StrictHostKeyChecking accept-new", "CheckHostIP no"):
+            self.write_config(f"IdentityFile {self.right_key()}", switch, hosts=["h1", "h2"])
+            before, tried = self.known_hosts.read_text(), [self.logins_tried(name) for name in ("h1", "h2")]
+            refused = self.with_nobody(self.command("hosts", "check"))
+            self.assertNotEqual(refused.returncode, 0, refused.stdout)
+            for words in ("has changed", "is not known"):
+                self.assertIn(words, refused.stdout)
+            self.assertEqual(self.known_hosts.read_text(), before)
+            self.assertEqual([self.logins_tried(name) for name in ("h1", "h2")], tried)
+
     def test_at_a_terminal_an_unknown_key_is_refused_as_well(self):
         self.write_config(f"IdentityFile {self.right_key()}", hosts=["h2"])
         before = self.known_hosts.read_text()

@@ -10,12 +10,15 @@
 #include <QTableView>
 #include <QTest>
 #include <QTextBrowser>
+#include <QThread>
+#include <cstdio>
 
 #include "app/host/host_check.h"
 #include "app/host/host_launchers.h"
 #include "app/host/host_pool.h"
 #include "tests/app/support/pretend_lab.h"
 #include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/blocked_meter.h"
 #include "ui/dialog/ssh_asker.h"
 
 using namespace n2nq;
@@ -57,6 +60,21 @@ class TestLabRuns : public QObject {
     lab.reset();
   }
 
+  void machines_that_are_gone_or_slow_are_waited_for() {
+    lab->shape_links(1, {QStringLiteral("--blackhole"), QStringLiteral("on")});
+    lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("10mbit")});
+    app::HostPool own_pool(*asker, QStringLiteral(N2NQ_PROGRAMS));  // the window's has no connection before the next test
+    app::HostCheck check(own_pool);
+    check.check(book->hosts(), 0);
+    QVERIFY(waits([] { return QApplication::activeModalWidget() != nullptr; }));
+    QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);  // h2 is not known, and stays so
+    QVERIFY(waits([&] { return !check.is_checking(); }));
+    QCOMPARE(check.hosts().at("h1").of(app::CheckItem::reach).state, app::CheckState::bad);
+    QCOMPARE(check.hosts().at("h3").of(app::CheckItem::folder).state, app::CheckState::good);
+    lab->shape_links(1, {QStringLiteral("--blackhole"), QStringLiteral("off")});
+    lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("0")});
+  }
+
   void a_changed_key_is_refused_with_both_fingerprints() {
     QFile known(lab->known_hosts());
     QVERIFY(known.open(QIODevice::ReadWrite));
@@ -72,9 +90,9 @@ class TestLabRuns : public QObject {
     QVERIFY(write(changed));
     window->show_page(QStringLiteral("Hosts"));
     click("button_host_check");
-    QVERIFY(BenchWindow::wait_for([] { return QApplication::activeModalWidget() != nullptr; }));
+    QVERIFY(waits([] { return QApplication::activeModalWidget() != nullptr; }));
     QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);  // h2 is not known, and stays so
-    QVERIFY(BenchWindow::wait_for([this] { return is_checked(); }));
+    QVERIFY(waits([this] { return is_checked(); }));
     const app::CheckCell& cell = checker->hosts().at("h3").of(app::CheckItem::reach);
     QCOMPARE(cell.state, app::CheckState::bad);
     QCOMPARE(cell.detail.count(QStringLiteral("SHA256:")), 2);
@@ -85,12 +103,12 @@ class TestLabRuns : public QObject {
   void a_check_asks_about_an_unknown_key_and_finds_all_machines_usable() {
     window->show_page(QStringLiteral("Hosts"));
     click("button_host_check");
-    QVERIFY(BenchWindow::wait_for([] { return QApplication::activeModalWidget() != nullptr; }));
+    QVERIFY(waits([] { return QApplication::activeModalWidget() != nullptr; }));
     QWidget* dialog = QApplication::activeModalWidget();
     QCOMPARE(dialog->objectName(), QStringLiteral("host_key_dialog"));
     QVERIFY(dialog->findChild<QLineEdit*>("host_key_fingerprint")->text().startsWith(QStringLiteral("SHA256:")));
     QTest::mouseClick(dialog->findChild<QAbstractButton*>("host_key_yes"), Qt::LeftButton);
-    QVERIFY(BenchWindow::wait_for([this] { return is_checked(); }));
+    QVERIFY(waits([this] { return is_checked(); }));
     for (const auto& [name, report] : checker->hosts()) {
       for (const app::CheckCell& cell : report.cells) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
     }
@@ -115,17 +133,17 @@ class TestLabRuns : public QObject {
     choose("field_senders_host", "h2");
     choose("field_receivers_host", "h3");
     click("button_start_all");
-    QVERIFY(BenchWindow::wait_for([this] { return window->run().figures().received > 5 || is_over(); }));
+    QVERIFY(waits([this] { return window->run().figures().received > 5 || is_over(); }));
     QVERIFY(!is_over());
     // A log that is written on another machine is seen growing here.
     ui::LogWindow* log = window->open_log(app::Role::receivers, 2);
     QVERIFY(log != nullptr);
-    QVERIFY(BenchWindow::wait_for([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || is_over(); }));
+    QVERIFY(waits([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || is_over(); }));
     QVERIFY(!is_over());
     log->close();
-    QVERIFY(BenchWindow::wait_for([this] { return window->run().progress() > 0.75 || is_over(); }));
+    QVERIFY(waits([this] { return window->run().progress() > 0.75 || is_over(); }));
     picture("run-on-three-machines");
-    QVERIFY(BenchWindow::wait_for([this] { return is_over(); }));
+    QVERIFY(waits([this] { return is_over(); }));
     const app::RunOutcome& outcome = window->run().outcome();
     QVERIFY2(outcome.verdict == app::Verdict::clean, qPrintable(outcome.reasons.join(u'\n')));
     QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 50);
@@ -134,7 +152,27 @@ class TestLabRuns : public QObject {
     for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
   }
 
+  /// While it connected, asked, sent files, talked, followed a log and fetched all of them.
+  void nothing_of_all_this_has_held_up_the_window() {
+    if (!ui_test::BlockedMeter::is_possible()) QSKIP("the kernel does not tell how long a thread waited for a processor");
+    ui_test::BlockedMeter seen;
+    seen.begin();
+    QThread::msleep(80);
+    seen.end();
+    QVERIFY2(seen.blocked_max_ms() > 70, "what stands still is seen");
+    std::printf("the event loop stood still for %.1f ms at most\n", meter.blocked_max_ms());
+    QVERIFY2(meter.blocked_max_ms() < blocked_ms_max, qPrintable(QString::number(meter.blocked_max_ms())));
+  }
+
  private:
+  static constexpr double blocked_ms_max = 50;
+  /// All that is waited for is watched. What the test itself does in between is not the window's.
+  bool waits(const std::function<bool()>& condition) {
+    meter.begin();
+    const bool came = BenchWindow::wait_for(condition);
+    meter.end();
+    return came;
+  }
   /// With N2NQ_PICTURES, the window as it looks now, in that folder.
   void picture(const char* name) {
     const QString pictures = qEnvironmentVariable("N2NQ_PICTURES");
@@ -154,7 +192,9 @@ class TestLabRuns : public QObject {
   void click(const char* name) {
     auto* button = window->findChild<QAbstractButton*>(QString::fromLatin1(name));
     QVERIFY2(button != nullptr && button->isVisible() && button->isEnabled(), name);
+    meter.begin();
     QTest::mouseClick(button, Qt::LeftButton);
+    meter.end();
   }
   /// By keys: from the top down to the host.
   void choose(const char* name, const char* host) {
@@ -172,6 +212,7 @@ class TestLabRuns : public QObject {
   std::unique_ptr<app::HostPool> pool;
   std::unique_ptr<app::HostCheck> checker;
   std::unique_ptr<ui::MainWindow> window;
+  ui_test::BlockedMeter meter;
 };
 
 QTEST_MAIN(TestLabRuns)

@@ -111,6 +111,10 @@ void PretendLab::set_plugged_in(int host, bool plugged_in) const {
   run("ip", {"link", "set", host_facts(host)["device"].toString(), plugged_in ? "up" : "down"});
 }
 
+void PretendLab::shape_links(int host, const QStringList& options) const {
+  run(N2NQ_LAB "/link", QStringList{"--number", QString::number(facts_["number"].toInt()), host_facts(host)["name"].toString()} + options);
+}
+
 void PretendPerson::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {
   key_questions.push_back(question);
   if (!says_nothing) QTimer::singleShot(answers_late_ms, [answer = std::move(answer), yes = accepts_keys] { answer(yes); });

@@ -41,6 +41,8 @@ class PretendLab {
   /// Its sshd_config as this sed command changes it; ready for connections again.
   void change_sshd(int host, const QString& sed) const;
   void set_plugged_in(int host, bool plugged_in) const;
+  /// Its links, both ways, of a lab that was taken up with a delay: options of tests/lab/link.
+  void shape_links(int host, const QStringList& options) const;
 
  private:
   explicit PretendLab(QJsonObject facts) : facts_(std::move(facts)) {}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/ui/support/blocked_meter.h"
+
+#include <QFile>
+#include <algorithm>
+#include <chrono>
+
+namespace n2nq::ui_test {
+
+namespace {
+
+constexpr int beat_ms = 5;
+constexpr double ns_per_ms = 1e6;
+
+/// On a processor, waiting for one (both in nanoseconds), and how often.
+QList<QByteArray> schedule() {
+  QFile file(QStringLiteral("/proc/thread-self/schedstat"));
+  return file.open(QIODevice::ReadOnly) ? file.readAll().split(' ') : QList<QByteArray>();
+}
+
+}  // namespace
+
+BlockedMeter::BlockedMeter(QObject* parent) : QObject(parent), timer_(this) {
+  timer_.setTimerType(Qt::PreciseTimer);
+  timer_.setInterval(beat_ms);
+  connect(&timer_, &QTimer::timeout, this, &BlockedMeter::beat);
+}
+
+bool BlockedMeter::is_possible() {
+  const QList<QByteArray> said = schedule();
+  return said.size() == 3 && said[0].toLongLong() > 0;
+}
+
+BlockedMeter::Times BlockedMeter::now() {
+  const auto wall = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch());
+  const QList<QByteArray> said = schedule();
+  return {wall.count(), said.value(0).toDouble() / ns_per_ms, said.value(1).toDouble() / ns_per_ms};
+}
+
+void BlockedMeter::begin() {
+  last_ = now();
+  timer_.start();
+}
+
+void BlockedMeter::end() {
+  beat();
+  timer_.stop();
+}
+
+void BlockedMeter::beat() {
+  const Times at = now();
+  const double blocked_ms =
+      (at.wall_ms - last_.wall_ms) - (at.computed_ms - last_.computed_ms) - (at.waited_ms - last_.waited_ms) - beat_ms;
+  blocked_max_ms_ = std::max(blocked_max_ms_, blocked_ms);
+  last_ = at;
+}
+
+}  // namespace n2nq::ui_test
