@@ -6,7 +6,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <QStringList>
 #include <cstring>
+
+#include "broker/wire/printable.h"
 
 namespace n2nq::app {
 
@@ -26,11 +29,19 @@ bool write_to(FILE* stream, const QString& text) {
   return ::fwrite(bytes.constData(), 1, size, stream) == size && ::fflush(stream) == 0;
 }
 
+/// Lines as they are to be seen: what a host or N2NQ has said is among them.
+QString printable_lines(const QString& text) {
+  QStringList lines = text.split('\n');
+  for (QString& line : lines) line = QString::fromStdString(wire::printable(line.toStdString()));
+  return lines.join('\n');
+}
+
 }  // namespace
 
 Terminal::Terminal() : overwrites_(::isatty(STDERR_FILENO) == 1) {}
 
-void Terminal::progress(const QString& text) {
+void Terminal::progress(const QString& progress) {
+  const QString text = printable_lines(progress);
   if (overwrites_) {
     // One column is left free: a full last column would begin a new line.
     write_to(stderr, "\r\033[K" + text.left(terminal_columns() - 1));
@@ -43,7 +54,7 @@ void Terminal::progress(const QString& text) {
 
 void Terminal::say(const QString& text) {
   clear_line();
-  write_to(stderr, text + '\n');
+  write_to(stderr, printable_lines(text) + '\n');
 }
 
 bool Terminal::print(const QString& text) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two streams of a command: results on stdout, everything else on stderr, where one line may be overwritten while it works.
+// Control characters that a host or N2NQ has put into what is said on stderr are shown as "\xNN", not obeyed.
 #pragma once
 
 #include <QElapsedTimer>

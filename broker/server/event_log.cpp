@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "broker/net/clock.h"
+#include "broker/wire/printable.h"
 
 namespace n2nq {
 
@@ -35,13 +36,6 @@ EventLog::~EventLog() {
   thread_.join();
 }
 
-/// One line, whatever a client has said in it.
-std::string EventLog::printable(std::string event) {
-  std::ranges::replace_if(
-      event, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; }, ' ');
-  return event;
-}
-
 std::string EventLog::time() const {
   char time[32];
   std::snprintf(time, sizeof time, "%12.6f  ", static_cast<double>(net::now_ns() - started_ns_) / 1e9);
@@ -50,7 +44,7 @@ std::string EventLog::time() const {
 
 void EventLog::write(const std::string& event) {
   if (!file_.valid()) return;
-  const std::string line = time() + printable(event) + "\n";
+  const std::string line = time() + wire::printable(event) + "\n";
   {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() + line.size() > bytes_waiting_max) {

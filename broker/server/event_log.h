@@ -27,7 +27,7 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  /// Any thread.
+  /// Any thread. One line, whatever a client has said in it (wire/printable.h).
   void write(const std::string& event);
   /// Any thread: waits until all is on its way to the disk, at most until `deadline_ns`.
   void flush(int64_t deadline_ns);
@@ -36,7 +36,6 @@ class EventLog {
 
  private:
   void run();
-  static std::string printable(std::string event);
   std::string time() const;
   void write_out(const std::string& lines);
   void add_fault(const std::string& fault);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "broker/wire/printable.h"
+
 namespace n2nq::wire {
 
 namespace {
@@ -267,7 +269,7 @@ void Error::encode(Bytes& out) const {
 
 std::optional<Error> Error::decode(ByteView body) {
   if (body.size() < 8 || body.size() > Error::body_bytes_max || at<uint16_t>(body, 2) != 0 || at<uint32_t>(body, 4) != 0) return std::nullopt;
-  return Error{static_cast<ErrorCode>(at<uint16_t>(body, 0)), std::string(body.begin() + 8, body.end())};
+  return Error{static_cast<ErrorCode>(at<uint16_t>(body, 0)), printable({reinterpret_cast<const char*>(body.data()) + 8, body.size() - 8})};
 }
 
 void encode_heartbeat(Bytes& out) {

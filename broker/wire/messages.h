@@ -221,6 +221,7 @@ struct Error {
   std::string text;
 
   void encode(Bytes& out) const;
+  /// The text comes back printable (see printable.h): a peer says what it likes.
   static std::optional<Error> decode(ByteView body);
 };
 
