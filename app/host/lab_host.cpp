@@ -142,6 +142,7 @@ QByteArray LabHost::command_for(const QString& path, const QByteArray& arguments
 void LabHost::send_signal(int pid, const char* name) {
   if (pid <= 0 || !control()) return;
   auto* exec = new SshExec(*control(), "exec /bin/sh -c 'kill -s " + QByteArray(name) + ' ' + QByteArray::number(pid) + "'");
+  exec->setParent(this);  // it may not have ended when this does
   connect(exec, &SshExec::ended, exec, &QObject::deleteLater);
   connect(exec, &SshExec::failed, exec, &QObject::deleteLater);
 }
@@ -173,6 +174,7 @@ void LabHost::see_it_run(const QString& local_file, const QString& path) {
     const QString there = path.startsWith('/') ? path : "./" + path;
     auto* exec =
         new SshExec(*session, "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && exec " + there.toLatin1() + " --version'");
+    exec->setParent(this);
     auto out = std::make_shared<QByteArray>(), err = std::make_shared<QByteArray>();
     connect(exec, &SshExec::output, this, [out](const QByteArray& bytes) { *out += bytes.left(1 << 20); });
     connect(exec, &SshExec::error_output, this, [err](const QByteArray& bytes) { *err += bytes.left(1 << 20); });

@@ -42,6 +42,11 @@ SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannel
   if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
 }
 
+SshChannel::~SshChannel() {
+  // libssh keeps a channel that is freed before its host has closed it, and goes on calling back for it.
+  if (channel_) ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
+}
+
 void SshChannel::write(const QByteArray& bytes) {
   if (end_wanted_ || state_ == State::over) return;
   to_write_ += bytes;

@@ -40,6 +40,9 @@ class SshChannel {
  public:
   /// `unread`: bytes that were told and that the owner has not taken yet; added to here.
   SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannelEvents events, std::shared_ptr<std::atomic<qint64>> unread);
+  ~SshChannel();
+  SshChannel(const SshChannel&) = delete;
+  SshChannel& operator=(const SshChannel&) = delete;
 
   quint64 id() const { return id_; }
   void write(const QByteArray& bytes);

@@ -38,6 +38,8 @@ SshForward::SshForward(SshLink& link, OwnedFd socket, QByteArray host, int port,
 SshForward::~SshForward() {
   if (answer_) answer_({SshProblem::Kind::lost, QString("the connection to %1 was lost").arg(link_.target().name), {}});
   ::shutdown(socket_.get(), SHUT_RDWR);
+  // libssh keeps a channel that is freed before its host has closed it, and goes on calling back for it.
+  if (channel_) ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
 }
 
 bool SshForward::go_on() {

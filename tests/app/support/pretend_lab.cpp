@@ -9,6 +9,14 @@
 #include <QThread>
 #include <QTimer>
 
+#ifdef __SANITIZE_ADDRESS__
+/// libssh forgets a few bytes of its own when a connection breaks in the middle of an SFTP call.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libssh.so";
+}
+#endif
+
 namespace n2nq::app::testing {
 
 namespace {
