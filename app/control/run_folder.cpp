@@ -42,12 +42,23 @@ QString make_exact(const QString& exact, QString& error) {
   return {};
 }
 
+/// A disk that becomes full takes a part, and says why not the rest when that is offered.
+bool write_all(QFileDevice& file, const QByteArray& bytes) {
+  qint64 taken = 0;
+  while (taken < bytes.size()) {
+    const qint64 more = file.write(bytes.constData() + taken, bytes.size() - taken);
+    if (more <= 0) return false;
+    taken += more;
+  }
+  return true;
+}
+
 }  // namespace
 
 QString write_whole(const QString& path, const QByteArray& bytes) {
   QSaveFile file(path);
   // flush() first: commit() does not tell when the last buffered bytes found the disk full.
-  if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.flush() && file.commit()) return {};
+  if (file.open(QIODevice::WriteOnly) && write_all(file, bytes) && file.flush() && file.commit()) return {};
   return QString("Cannot write %1: %2").arg(path, file.errorString());
 }
 
