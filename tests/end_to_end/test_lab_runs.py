@@ -15,7 +15,7 @@ from run_folder import RunFolder
 MS = 1_000_000
 FULL = bool(os.environ.get("N2NQ_LAB_FULL"))
 ATTEMPTS = int(os.environ.get("N2NQ_LAB_REPEATS", 3))
-DELAYS_NS = (MS // 2, 2 * MS, 10 * MS) if FULL else (2 * MS,)
+DELAYS_NS = (MS // 2, 2 * MS, 10 * MS, 50 * MS) if FULL else (2 * MS,)
 MESSAGES = 50 if FULL else 12
 SERVICES = 50
 LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, receiver's host down

@@ -81,6 +81,18 @@ class Starts(LabCase):
         for way in (("h1", "h2"), ("h2", "h1"), ("h2", "h3")):
             self.assertEqual(ways[way]["state"], "good", ways[way])
 
+    def test_hosts_a_fifth_of_a_second_away_are_connected_in_time(self):
+        """From one to the other and back; nobody is connected before the clocks are compared."""
+        self.lab.shape_links({"delay_ns": 50_000_000})
+        self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
+        bench = self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", "--json", out="far")
+        output, _ = bench.communicate(timeout=180)
+        self.assertEqual(bench.returncode, 0, output)
+        told = json.loads((self.folder / "far" / "summary.json").read_text())["environment"]["offsets"]
+        for role in ("senders", "receivers"):
+            self.assertGreaterEqual(told[f"{role}_to_broker"]["round_trip_min_us"], 200_000)
+            self.assertLess(told[f"{role}_to_broker"]["estimation_us"], 10_000)
+
     def test_two_benches_on_the_same_hosts(self):
         benches = [self.start("quick", *places("h1", "h2", "h3"), "--json", out=out) for out in ("one", "two")]
         for bench, out in zip(benches, ("one", "two")):

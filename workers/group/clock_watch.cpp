@@ -13,6 +13,9 @@ namespace {
 
 constexpr int burst_probes = 30;
 constexpr std::int64_t burst_every_ns = 10 * net::ns_per_ms;
+// Where a round trip takes long, fewer have to do: nobody is connected before the first burst is over.
+constexpr int burst_probes_min = 5;
+constexpr std::int64_t burst_max_ns = net::ns_per_s;
 constexpr std::int64_t probe_every_ns = 100 * net::ns_per_ms;
 constexpr std::int64_t answer_deadline_ns = 10 * net::ns_per_s;
 constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
@@ -111,7 +114,7 @@ void ClockWatch::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
     if (!welcome || welcome->version_read != wire::version) return lose();
     state_ = State::probing;
     pause_ns_ = 0;
-    burst_left_ = burst_probes;
+    begin_burst();
     return probe();
   }
   const auto reply = frame.type == wire::FrameType::probe_reply ? wire::ProbeReply::decode(frame.body) : std::nullopt;
@@ -126,6 +129,17 @@ void ClockWatch::probe() {
   timer_.arm(asked_ns_ + answer_deadline_ns);
 }
 
+void ClockWatch::begin_burst() {
+  burst_left_ = burst_probes;
+  burst_begun_ns_ = net::now_ns();
+}
+
+/// Counts the probe that was answered.
+bool ClockWatch::is_burst_over() {
+  --burst_left_;
+  return burst_left_ == 0 || (burst_probes - burst_left_ >= burst_probes_min && net::now_ns() - burst_begun_ns_ >= burst_max_ns);
+}
+
 void ClockWatch::take(const wire::ProbeReply& reply, std::int64_t read_ns) {
   const measure::ClockProbe probe{asked_ns_, reply.t2_ns, reply.t3_ns, read_ns};
   asked_ns_ = 0;
@@ -135,7 +149,8 @@ void ClockWatch::take(const wire::ProbeReply& reply, std::int64_t read_ns) {
     ++report_.probes;
     if (const auto step = fit_.add(probe)) begin_span(*step);
     watch_bound(read_ns);
-    if (burst_left_ > 0 && --burst_left_ == 0) {
+    if (burst_left_ > 0 && is_burst_over()) {
+      burst_left_ = 0;
       settled_ns_ = read_ns;
       if (span_) end_span(read_ns);
       report(read_ns);
@@ -152,7 +167,7 @@ void ClockWatch::begin_span(const measure::ClockStep& step) {
   ++report_.jumps;
   if (!span_) span_ = measure::ClockSpan{.from_broker_ns = step.after_ns + report_.line.offset_at(step.after_ns)};
   span_->jump_ns += step.jump_ns;
-  burst_left_ = burst_probes;
+  begin_burst();
   report(step.before_ns);
 }
 

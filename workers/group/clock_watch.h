@@ -3,7 +3,7 @@
 // carries the messages neither waits for it nor reads its answers late. It costs this host some 100 us of processor time per probe, ten
 // times a second, and N2NQ half of that (docs/measuring.md).
 //
-//   connecting -> greeting -> probing (a burst of 30 in 0.3 s, then 10 a second) -> connection lost -> connecting …
+//   connecting -> greeting -> probing (a burst of 30 in 0.3 s, fewer over long ways, then 10 a second) -> connection lost -> connecting …
 //
 // A lost connection is tried again without end (0.1 s to 1 s apart); what was known stays, and its bound grows.
 #pragma once
@@ -49,6 +49,8 @@ class ClockWatch : private net::Connection::Handler {
   void on_due();
   void lose();
   void probe();
+  void begin_burst();
+  bool is_burst_over();
   void take(const wire::ProbeReply& reply, std::int64_t read_ns);
   void begin_span(const measure::ClockStep& step);
   void end_span(std::int64_t now_ns);
@@ -70,6 +72,7 @@ class ClockWatch : private net::Connection::Handler {
   std::int64_t pause_ns_ = 0;
   std::int64_t asked_ns_ = 0;  // 0: no probe is under way
   int burst_left_ = 0;
+  std::int64_t burst_begun_ns_ = 0;
   std::int64_t settled_ns_ = 0;  // when the last burst was over; 0: not yet
   measure::ClockFit fit_;
   measure::ClockReport report_;
