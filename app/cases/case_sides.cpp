@@ -2,6 +2,7 @@
 #include "app/cases/case_sides.h"
 
 #include <QFileInfo>
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -16,16 +17,34 @@ QString text_of(const std::string& text) {
   return QString::fromStdString(text);
 }
 
-/// "broadcaster, 0.1 s, services 50": a bare number says what it counts.
-QString label_of(const CasePlan& plan, const CasePoint& point) {
+/// "broadcaster", "0.1 s", "services 50": a bare number says what it counts.
+QStringList parts_of(const CasePlan& plan, const CasePoint& point, const std::set<std::size_t>& axes) {
   QStringList parts;
-  for (std::size_t i = 0; i < point.values.size(); ++i) {
+  for (const std::size_t i : axes) {
     bool bare = false;
     const QString name = text_of(point.values[i].name);
     name.toDouble(&bare);
     parts += bare ? text_of(plan.file().axes[i].id) + ' ' + name : name;
   }
-  return parts.join(", ");
+  return parts;
+}
+
+/// Of points that share their runs: "amount 1, senders / both" where one part tells them apart, else one behind the other.
+QString label_of(const QList<QStringList>& points) {
+  std::vector<QStringList> values(static_cast<std::size_t>(points.first().size()));
+  for (const QStringList& point : points) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (const QString& part = point[static_cast<qsizetype>(i)]; !values[i].contains(part)) values[i] += part;
+    }
+  }
+  QStringList out;
+  const auto several = std::count_if(values.begin(), values.end(), [](const QStringList& of) { return of.size() > 1; });
+  if (several <= 1) {
+    for (const QStringList& of : values) out += of.join(" / ");
+    return out.join(", ");
+  }
+  for (const QStringList& point : points) out += point.join(", ");
+  return out.join(" = ");
 }
 
 /// What it differs in from the others.
@@ -63,20 +82,21 @@ std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder
   const auto points = schedule.points(results);
   const auto varying = varying_axes(points);
   std::map<QString, PlaceInCase> out;
+  std::map<QString, QList<QStringList>> shared;  // by run: points with the same settings share theirs
+  auto told = varying;
+  if (told.empty()) {
+    for (std::size_t i = 0; i < plan->file().axes.size(); ++i) told.insert(i);
+  }
   int order = 0;
   for (const MeasuredPoint& point : points) {
-    const QString label = label_of(*plan, point.point);
     for (const CaseRunResult* run : point.repeats) {
-      auto& place = out[QFileInfo(run->folder).fileName()];
-      // Points with the same settings share their runs.
-      if (place.label.isEmpty()) {
-        place = {order, label, place_of(*plan, point.point, varying)};
-      } else if (!place.label.split(" = ").contains(label)) {
-        place.label += " = " + label;
-      }
+      const QString name = QFileInfo(run->folder).fileName();
+      shared[name] += parts_of(*plan, point.point, told);
+      out.try_emplace(name, PlaceInCase{order, {}, place_of(*plan, point.point, varying)});
     }
     ++order;
   }
+  for (auto& [name, place] : out) place.label = label_of(shared.at(name));
   return out;
 }
 

@@ -16,6 +16,9 @@ constexpr double line_px = 1.6;
 constexpr double gap_px = 6;
 constexpr double sample_px = 26;   // a curve's piece in the legend
 constexpr int tick_every_px = 70;  // along x
+constexpr int number_every_px = 24;
+constexpr double name_px_max = 2 * tick_every_px;
+constexpr int names_told_max = 24;
 constexpr int y_ticks = 5;
 constexpr double reference_room = 1.05;  // so that a value from elsewhere has room for its mark and number
 constexpr double edge_px = 10;  // beside the outermost points, so that their marks are clear of the numbers at the axes
@@ -118,8 +121,23 @@ QString FigurePainter::legend_text(int series) const {
   return of.not_run.isEmpty() ? of.name : of.name + " (not run)";
 }
 
-QStringList FigurePainter::notes() const {
+bool FigurePainter::is_numbered(double width) const {
+  if (is_heat() || !style_.notes || figure_.x.names.isEmpty()) return false;
+  const QFontMetricsF metrics(font(style_.text_px - 1));
+  double longest = 0;
+  for (const QString& name : figure_.x.names) longest = std::max(longest, metrics.horizontalAdvance(name));
+  return longest > std::max(name_px_max, (width - axis_width()) / static_cast<double>(figure_.x.names.size()) - gap_px);
+}
+
+QStringList FigurePainter::notes(double width) const {
   QStringList out;
+  if (is_numbered(width) && figure_.x.names.size() <= names_told_max) {
+    QStringList names;
+    for (const QString& name : figure_.x.names) names += QString::number(names.size() + 1) + QChar(0x00A0) + name;
+    out += names.join(QString::fromUtf8(" · "));
+  } else if (is_numbered(width)) {
+    out += QString("1 to %1: in the order of the table").arg(figure_.x.names.size());
+  }
   QList<std::pair<QString, QStringList>> marked;  // why, and where; the same reason is told once
   for (const FigureSeries& series : figure_.series) {
     for (const FigurePoint& point : series.points) {
@@ -148,7 +166,7 @@ double FigurePainter::notes_height(double width) const {
   if (!style_.notes) return 0;
   double height = 0;
   const QFontMetricsF metrics(font(style_.text_px - 2));
-  for (const QString& note : notes()) {
+  for (const QString& note : notes(width)) {
     height += std::ceil(metrics.boundingRect(QRectF(0, 0, width, 1e5), Qt::TextWordWrap, note).height()) + 2;
   }
   return height == 0 ? 0 : height + gap_px;
@@ -206,7 +224,7 @@ void FigurePainter::paint(QPainter& painter, const QRectF& area) {
   const double left = area.left() + axis_width() + edge_;
   plot_ = QRectF(left, top, std::max(20.0, area.right() - right - left),
                  std::max(20.0, area.bottom() - below - title - labels - below_axis_px - gap_px - top));
-  draw_axes(painter);
+  draw_axes(painter, is_numbered(area.width()));
   painter.save();
   painter.setClipRect(frame().adjusted(-9, -9, 9, 9));
   if (is_heat()) {
@@ -284,7 +302,7 @@ QPointF FigurePainter::position(double x, double y) const {
   return {plot_.left() + x_.place(x) * plot_.width(), plot_.bottom() - y_.place(y) * plot_.height()};
 }
 
-void FigurePainter::draw_axes(QPainter& painter) const {
+void FigurePainter::draw_axes(QPainter& painter, bool numbered) const {
   const QFont used = font(style_.text_px - 1);
   const QFontMetricsF metrics(used);
   painter.setFont(used);
@@ -299,7 +317,8 @@ void FigurePainter::draw_axes(QPainter& painter) const {
     }
   }
   double free_from = -1e9;
-  for (const FigureScale::Tick& tick : x_.ticks(std::max(2, static_cast<int>(plot_.width() / tick_every_px)))) {
+  for (FigureScale::Tick tick : x_.ticks(std::max(2, static_cast<int>(plot_.width() / (numbered ? number_every_px : tick_every_px))))) {
+    if (numbered) tick.text = QString::number(std::lround(tick.value) + 1);
     const double x = plot_.left() + x_.place(tick.value) * plot_.width();
     painter.setPen(QPen(style_.ink.secondary, 1));
     painter.drawLine(QPointF(x, plot_.bottom()), QPointF(x, plot_.bottom() + 3));
@@ -357,7 +376,7 @@ void FigurePainter::draw_notes(QPainter& painter, QRectF area) const {
   painter.setFont(font(style_.text_px - 2));
   painter.setPen(style_.ink.secondary);
   double y = area.top();
-  for (const QString& note : notes()) {
+  for (const QString& note : notes(area.width())) {
     QRectF taken;
     painter.drawText(QRectF(area.left(), y, area.width(), 1e5), Qt::TextWordWrap | Qt::AlignLeft | Qt::AlignTop, note, &taken);
     y += std::ceil(taken.height()) + 2;

@@ -70,7 +70,9 @@ class FigurePainter {
   QFont font(double px, bool strong = false) const;
   QColor color(int series) const;
   QString legend_text(int series) const;
-  QStringList notes() const;
+  QStringList notes(double width) const;
+  /// Names along x that would cover each other are numbers there, and stand among the notes.
+  bool is_numbered(double width) const;
   double notes_height(double width) const;
   double legend_rows(double width) const;
   double axis_width() const;
@@ -80,7 +82,7 @@ class FigurePainter {
   void draw_legend(QPainter& painter, QRectF area) const;
   double draw_legend_entries(QPainter* painter, QRectF area) const;
   void draw_sample(QPainter& painter, int series, QRectF box) const;
-  void draw_axes(QPainter& painter) const;
+  void draw_axes(QPainter& painter, bool numbered) const;
   void draw_references(QPainter& painter) const;
   void draw_notes(QPainter& painter, QRectF area) const;
   void draw_series(QPainter& painter, int series);

@@ -300,7 +300,7 @@ Report report_of(const Comparison& comparison) {
     const ComparedSide& side = comparison.sides[i];
     names += side_letter(i);
     titles += side.name;
-    report.lead += QString("%1: %2, %3 run(s)").arg(names.last(), titles.last()).arg(side.runs.size());
+    report.lead += QString("%1: %2, %3 run%4").arg(names.last(), titles.last()).arg(side.runs.size()).arg(side.runs.size() == 1 ? "" : "s");
     for (const QString& left_out : side.left_out) report.lead += "Left out: " + left_out;
   }
   tell_differing(report, comparison);

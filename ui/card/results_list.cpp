@@ -10,6 +10,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <iterator>
 
 #include "app/results/comparison.h"
@@ -25,6 +26,8 @@ namespace {
 
 constexpr int column_px[] = {160, 204, 108, 84, 104, 112, 116, 84, 90, 100};
 static_assert(std::size(column_px) == ResultsModel::column_count);
+// As the room goes: names of test cases are long, and only figures between two clocks need their ±.
+constexpr int name_px_max = 420, tags_px_max = 160, note_px_min = 100, plain_p50_px = 84, plain_p99_px = 88;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
 
@@ -82,6 +85,7 @@ QWidget* ResultsList::make_list() {
   for (int i = 0; i < ResultsModel::column_count; ++i) table_->setColumnWidth(i, column_px[i]);
   table_->horizontalHeader()->setStretchLastSection(true);
   table_->installEventFilter(this);
+  table_->viewport()->installEventFilter(this);
   connect(table_, &QTableView::doubleClicked, this, &ResultsList::open_requested);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &ResultsList::refresh);
   connect(model_, &QAbstractItemModel::modelReset, this, &ResultsList::refresh);
@@ -161,6 +165,24 @@ void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
   refill_tags();
   choose(folders);
   refresh();
+  fit_columns();
+}
+
+// Only when there is another room for them: a person may have set widths.
+void ResultsList::fit_columns() {
+  const std::pair room(table_->viewport()->width(), model_->any_bound());
+  if (room == fitted_ || room.first <= 0) return;
+  fitted_ = room;
+  table_->setColumnWidth(ResultsModel::p50, room.second ? column_px[ResultsModel::p50] : plain_p50_px);
+  table_->setColumnWidth(ResultsModel::p99, room.second ? column_px[ResultsModel::p99] : plain_p99_px);
+  int rest = room.first;
+  for (const int column : {ResultsModel::started, ResultsModel::mode, ResultsModel::services, ResultsModel::verdict, ResultsModel::p50,
+                           ResultsModel::p99, ResultsModel::deliveries}) {
+    rest -= table_->columnWidth(column);
+  }
+  const int name = std::clamp(rest - column_px[ResultsModel::tags] - note_px_min, column_px[ResultsModel::name], name_px_max);
+  table_->setColumnWidth(ResultsModel::name, name);
+  table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) / 3, column_px[ResultsModel::tags], tags_px_max));
 }
 
 void ResultsList::set_loading(bool loading) {
@@ -225,6 +247,7 @@ void ResultsList::take_note() {
 }
 
 bool ResultsList::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == table_->viewport() && event->type() == QEvent::Resize) fit_columns();
   if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return open_->isEnabled() ? emit open_requested() : void(), true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <utility>
 
 #include "ui/model/results_model.h"
 
@@ -49,6 +50,7 @@ class ResultsList : public QWidget {
   void take_note();
   void refresh();
   void refill_tags();
+  void fit_columns();
 
   Theme& theme_;
   ResultsModel* model_ = nullptr;
@@ -61,6 +63,7 @@ class ResultsList : public QWidget {
   ElidedLabel* chosen_ = nullptr;
   QString noted_;  // folder whose note the fields show
   bool loading_ = true;
+  std::pair<int, bool> fitted_{};  // to which width, and whether for ± as well
 };
 
 }  // namespace n2nq::ui

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QLocale>
 #include <QSet>
+#include <algorithm>
 #include <cmath>
 
 #include "ui/text/figures.h"
@@ -71,6 +72,10 @@ void ResultsModel::refilter() {
   }
 }
 
+bool ResultsModel::any_bound() const {
+  return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !std::isnan(entry.clock_bound_us); });
+}
+
 int ResultsModel::row_of(const QString& folder) const {
   for (std::size_t row = 0; row < shown_.size(); ++row) {
     if (all_[shown_[row]].folder == folder) return static_cast<int>(row);
@@ -101,7 +106,7 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
     case name:
       if (entry.is_case) return case_text(entry);
       return entry.test_case.isEmpty() ? (entry.title.isEmpty() ? entry.name : entry.title)
-                                       : entry.test_case + QStringLiteral(" · ") + entry.name;
+                                       : entry.name + QStringLiteral(" · ") + entry.test_case;  // what tells one from another first
     case mode:
       if (entry.mode.contains(',')) return QStringLiteral("both");
       return entry.mode.isEmpty() ? dash() : QString(entry.mode).replace('-', ' ');

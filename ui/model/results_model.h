@@ -23,6 +23,8 @@ class ResultsModel : public QAbstractTableModel {
   /// The row of a folder; -1: it is not shown.
   int row_of(const QString& folder) const;
   std::size_t all_count() const { return all_.size(); }
+  /// Whether any of them has figures between two clocks.
+  bool any_bound() const;
   QStringList all_tags() const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -264,8 +264,8 @@ TEST_F(CaseRunnerTest, is_compared_by_the_axes_of_its_own_file) {
   place_in_cases(sides);
   const Comparison comparison = compare(sides);
   ASSERT_EQ(comparison.points.size(), 3u);
-  EXPECT_EQ(comparison.points[0].label, "internal, services 1");
-  EXPECT_EQ(comparison.points[2].label, "internal, services 3");
+  EXPECT_EQ(comparison.points[0].label, "services 1");
+  EXPECT_EQ(comparison.points[2].label, "services 3");
   EXPECT_EQ(comparison.points[2].at, (std::vector<std::pair<QString, QString>>{{"Services", "3"}}));
   EXPECT_EQ(comparison.points[2].repeats, (std::vector<int>{3, 3}));
   // A folder that is no test case beside one: by settings.
