@@ -180,7 +180,9 @@ void ResultsList::fit_columns() {
                            ResultsModel::p99, ResultsModel::deliveries}) {
     rest -= table_->columnWidth(column);
   }
-  const int name = std::clamp(rest - column_px[ResultsModel::tags] - note_px_min, column_px[ResultsModel::name], name_px_max);
+  // Half of what is left over for the name, the rest for tags and note.
+  const int over = rest - column_px[ResultsModel::name] - column_px[ResultsModel::tags] - note_px_min;
+  const int name = std::clamp(column_px[ResultsModel::name] + over / 2, column_px[ResultsModel::name], name_px_max);
   table_->setColumnWidth(ResultsModel::name, name);
   table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) / 3, column_px[ResultsModel::tags], tags_px_max));
 }
