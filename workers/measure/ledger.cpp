@@ -20,6 +20,7 @@ struct SenderKnowledge {
   bool unheard = false;
   std::optional<std::uint64_t> accepted_below;  // N2NQ says so
   SenderLedger ledger;
+  IndexSet refused;   // as its sender was told
   IndexSet accepted;  // everything that is known to have been accepted
   IndexSet possible;  // everything that can have been sent
 };
@@ -71,6 +72,9 @@ class Maker {
         sender.ledger.attempted = account.attempted;
         sender.ledger.refused = account.refused;
         sender.accepted = account.accepted_set;
+        // Of the first so many each is one or the other.
+        const std::uint64_t answered = account.accepted_set.count() + account.refused;
+        if (account.refused > 0) sender.refused.add_range(0, answered - 1), sender.refused -= account.accepted_set;
         if (account.attempted > 0) sender.possible.add_range(0, account.attempted - 1);
       }
     }
@@ -125,6 +129,8 @@ class Maker {
       SenderLedger& line = sender.ledger;
       count_unnoted(sender);
       line.accepted = sender.accepted.count();
+      // Whoever offers again to another N2NQ what one before it had taken may be refused now: it was accepted all the same.
+      if (in_.broker_restarted) line.refused = (sender.refused - sender.accepted).count();
       if (!sender.has_account) line.attempted = line.accepted;
       const std::uint64_t not_accepted = sender.has_account ? (sender.possible - sender.accepted).count() : 0;
       line.lost_before_queue = not_accepted > line.refused ? not_accepted - line.refused : 0;

@@ -430,6 +430,28 @@ TEST(Ledger, TwoGroupsThatBothGotAMessageHaveADuplicate) {
   EXPECT_TRUE(ledger.balanced);
 }
 
+TEST(Ledger, WhatOneN2nqHadTakenIsNotRefusedByAnother) {
+  LedgerInput input = broadcast();
+  // A N2NQ before this one had taken 0-5 of S1, who was told of 0-2 alone, came back too late, offered all of it again, and was refused it.
+  SenderAccount& late = input.senders[0].services[0];
+  late.accepted = 0;
+  late.accepted_set = {};
+  late.refused = 8;  // and 8 and 9 nobody ever answered
+  for (ReceiverAccount& account : input.receivers[0].services) account = receiver(account.number, {{1, 1, set("0-5")}, {2, 2, set("0-9")}});
+  input.broker->senders = {{1, 0}, {2, 10}};
+  for (BrokerAccount::Receiver& told : input.broker->receivers) told.handed_over = 16;
+  input.broker_restarted = true;
+  const Ledger ledger = make_ledger(input);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_EQ(ledger.senders[0].accepted, 6u);
+  EXPECT_EQ(ledger.senders[0].refused, 2u);
+  EXPECT_EQ(ledger.senders[0].lost_before_queue, 2u);
+  EXPECT_EQ(ledger.total.lost, 0u);
+  // Without another N2NQ it is a contradiction.
+  input.broker_restarted = false;
+  EXPECT_FALSE(make_ledger(input).balanced);
+}
+
 TEST(Ledger, SaysWhatElseTaints) {
   LedgerInput input = broadcast();
   ReceivedCounts& counts = input.receivers[0].services[0].counts;
