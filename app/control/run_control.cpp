@@ -25,7 +25,7 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
-    if (hurried) return kill_all();
+    if (hurried) return hurry_over();
     if (drains()) return give_up_drain();
     if (step != Step::none && step < Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
   });

@@ -36,6 +36,23 @@ void RunControl::Private::hurry() {
   if (step == Step::byes) step_timer.start(options.deadlines.hurry);
 }
 
+/// Who does not answer keeps nobody else from being asked: N2NQ, which comes last, has as long once they are gone.
+void RunControl::Private::hurry_over() {
+  run.killed_by_user = true;
+  bool any_killed = false;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    Member& member = of(role);
+    if (member.salvaging()) member.salvager->kill();
+    if (!member.alive()) continue;
+    member.watch->kill();
+    any_killed = true;
+  }
+  if (any_killed && of(Role::broker).alive()) return step_timer.start(options.deadlines.hurry);
+  step = Step::terminate;
+  of(Role::broker).end_asked = true;
+  if (of(Role::broker).alive()) of(Role::broker).watch->kill();
+}
+
 /// Behind a stop it answers the first bye when it has drained.
 void RunControl::Private::hurry_broker() {
   if (hurried && of(Role::broker).alive()) of(Role::broker).watch->send({{"type", "bye"}});
@@ -172,7 +189,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   const bool killed_unheard = !member.record.bye && start_salvage(role);
   if (what.isEmpty()) {
     set_status(role, ProcessState::ended);
-    if (killed_unheard) return;
+    if (killed_unheard && step != Step::byes) return;  // on_salvaged() goes on
     if (state == RunState::preparing && !any_alive()) {
       run.stopped_by_user = true;
       return enter(Step::byes);

@@ -108,6 +108,7 @@ struct RunControl::Private {
   void stop_by_user();
   void hurry();
   void hurry_broker();
+  void hurry_over();
   void kill_all();
   void end_because(const QString& trouble);
   void enter(Step step);
