@@ -296,7 +296,8 @@ void add_limit_keys(std::vector<Key>& table) {
       {"limits.memory_mib",
        "Memory budget",
        "MiB",
-       "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host.",
+       "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host. "
+       "From three quarters on, a receiver that took nothing for a second, though others did, is cut off if anything is kept for it.",
        in_mib(limits::memory_bytes.min),
        in_mib(limits::memory_bytes.max),
        {}},
@@ -305,8 +306,8 @@ void add_limit_keys(std::vector<Key>& table) {
                            "Pending limit",
                            "MiB",
                            "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
-                           "others. With requests on the "
-                           "write deadline alone tells who is slow.",
+                           "others. With requests on, what a receiver has asked for is no backlog: the write deadline and the memory "
+                           "budget alone tell who is slow.",
                            in_mib(limits::pending_bytes.min),
                            in_mib(limits::pending_bytes.max),
                            {}},

@@ -37,9 +37,9 @@ struct QueueOptions {
   uint32_t receivers = 1;  // expected; their numbers are 1 to this
   uint64_t seed = 1;       // of the random dispatch
   bool responses = false;
-  uint32_t responses_window = limits::responses_window.standard;                          // deliveries a receiver may leave unconfirmed
-  int64_t responses_deadline_ns = limits::responses_deadline_ms.standard * 1'000'000;     // then an unconfirmed one is delivered again
-  uint32_t responses_attempts_max = limits::responses_attempts_max.standard;              // deliveries of one message that fail; then it is parked
+  uint32_t responses_window = limits::responses_window.standard;                       // deliveries a receiver may leave unconfirmed
+  int64_t responses_deadline_ns = limits::responses_deadline_ms.standard * 1'000'000;  // then an unconfirmed one is delivered again
+  uint32_t responses_attempts_max = limits::responses_attempts_max.standard;  // deliveries of one message that fail; then it is parked
   bool requests = false;
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
@@ -127,8 +127,8 @@ class Queue {
   void gather(uint32_t receiver, Pieces& pieces);
   /// The kernel took `bytes` more of the batch under way.
   void taken(uint32_t receiver, size_t bytes, int64_t now_ns);
-  /// One batch for all who are in step, that is who miss nothing but what came in before the last take_ready(): a whole DELIVER frame, which
-  /// the caller stamps (Batch::stamp_at). Empty where there is none: nothing new, much at once, or each receiver gets something else.
+  /// One batch for all who are in step, that is who miss nothing but what came in before the last take_ready(): a whole DELIVER frame,
+  /// which the caller stamps (Batch::stamp_at). Empty where there is none: nothing new, much at once, or each receiver gets something else.
   /// Valid until the next take_in() or take_ready().
   std::span<uint8_t> common_frame() { return common_frame_; }
   /// Whether the common frame is exactly what begin_batch() would begin for it.
@@ -136,9 +136,11 @@ class Queue {
   /// The kernel took all of the common frame. (Of a part of it: begin_batch() with the same stamp, then taken().)
   virtual void taken_common(uint32_t /*receiver*/) {}
   const Batch& batch(uint32_t receiver) const { return batches_[receiver - 1]; }
-  /// What waits for this receiver because it does not take it, the batch under way included (bytes of records). With requests that batch alone:
-  /// what it has asked for waits for it in the queue.
+  /// What waits for this receiver because it does not take it, the batch under way included (bytes of records). With requests that batch
+  /// alone: what it has asked for waits for it in the queue.
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
+  /// Something is kept for this receiver that it could have: it has to take its batch, to answer, or to give credit first.
+  virtual bool is_kept_waiting(uint32_t receiver) const { return backlog_bytes(receiver) > 0; }
   /// Nothing is left for this receiver, and without new messages nothing ever will be.
   virtual bool drained(uint32_t receiver) const = 0;
 

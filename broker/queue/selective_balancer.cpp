@@ -311,6 +311,10 @@ size_t SelectiveBalancer::backlog_bytes(uint32_t number) const {
   return options_.requests ? unwritten_bytes(number) : load_bytes(number);
 }
 
+bool SelectiveBalancer::is_kept_waiting(uint32_t number) const {
+  return load_bytes(number) > 0 || receivers_[number - 1].allowance.unconfirmed() > 0;
+}
+
 // --- responses and requests ---
 
 Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uint32_t count, bool negative) {

@@ -44,6 +44,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool has_next(uint32_t receiver) const override { return receivers_[receiver - 1].assigned > 0; }
   void begin_batch(uint32_t receiver, int64_t now_ns) override;
   size_t backlog_bytes(uint32_t receiver) const override;
+  bool is_kept_waiting(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules) override;
   size_t work(size_t units) override { return changes_.work(units); }

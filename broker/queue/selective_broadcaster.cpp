@@ -267,6 +267,12 @@ size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
   return unwritten + (options_.requests ? 0 : bytes_taken_in_ - receivers_[number - 1].bytes_passed);
 }
 
+bool SelectiveBroadcaster::is_kept_waiting(uint32_t number) const {
+  const Receiver& receiver = receivers_[number - 1];
+  if (batch(number).under_way() || receiver.allowance.unconfirmed() > 0) return true;
+  return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() == 0;
+}
+
 // --- responses and requests ---
 
 void SelectiveBroadcaster::skip_one(uint32_t receiver, SkipReason reason, uint32_t handle) {

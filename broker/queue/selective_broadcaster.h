@@ -50,6 +50,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void begin_batch(uint32_t receiver, int64_t now_ns) override;
   /// With requests the receiver sets the pace: what it has not asked for is no backlog.
   size_t backlog_bytes(uint32_t receiver) const override;
+  bool is_kept_waiting(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules) override;
   size_t work(size_t units) override { return changes_.work(units); }

@@ -23,6 +23,12 @@ constexpr size_t together_min = 3;
 constexpr size_t behind_divisor = 4;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
 constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
+/// A receiver of which nothing was heard or taken for so long has stopped, where others need the memory that it holds.
+constexpr int64_t stopped_ns = 1 * net::ns_per_s;
+/// Backlogs grow without their receivers' doing: they are looked at so often.
+constexpr int64_t look_ns = 10 * net::ns_per_ms;
+/// Longer between two looks: this process stood still, or nothing came in.
+constexpr int64_t asleep_ns = 250 * net::ns_per_ms;
 /// How long those who have caught up wait for the last ones, when the load was too high for most.
 constexpr int64_t last_ones_ns = 2 * net::ns_per_s;
 
@@ -74,7 +80,7 @@ void ReceiverDesk::join(Session& session) {
   desk.last_list.reset();
   desk.missing_before = answers_missing(session.number());
   desk.answered = desk.answered_below = 0;
-  desk.moved_ns = net::now_ns();
+  desk.moved_ns = desk.heard_ns = net::now_ns();
   ++connected_;
   queue_.join(session.number());
   desk.joined_with_bytes = queue_.backlog_bytes(session.number());
@@ -130,6 +136,7 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
     const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
     if (result == Queue::Confirmed::yes) {
       Desk& desk = desk_of(session.number());
+      desk.heard_ns = loop_.woke_ns();
       desk.answered += range.count;
       desk.answered_below = std::max(desk.answered_below, range.first_delivery + range.count);
       continue;
@@ -169,6 +176,7 @@ void ReceiverDesk::refuse_list(const RefusedList& list) {
 void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {
   if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "CREDIT: requests are off in this run");
   queue_.add_credit(session.number(), wire::Credit::decode(body)->more);
+  desk_of(session.number()).heard_ns = loop_.woke_ns();
   mark(session.number());
 }
 
@@ -206,6 +214,7 @@ void ReceiverDesk::flush() {
   round_.clear();
   if (!marked_.empty()) loop_.wake_again();
   queue_.trim();
+  watch_all_limits();
   if (!ending_) return;
   for (uint32_t number = 1; number <= desks_.size(); ++number) end_if_due(number);
 }
@@ -380,6 +389,39 @@ void ReceiverDesk::watch_limits(uint32_t number) {
     cut_off(number,
             "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
   }
+}
+
+/// Whoever may get nothing at present, because its window is full, is in nobody's round.
+void ReceiverDesk::watch_all_limits() {
+  const int64_t now_ns = loop_.woke_ns();
+  if (now_ns - looked_ns_ < look_ns) return;
+  if (now_ns - looked_ns_ > asleep_ns) awake_since_ns_ = now_ns;
+  looked_ns_ = now_ns;
+  if (queue_.bytes_held() <= options_.limits.pending_bytes) return;
+  for (uint32_t number = 1; number <= desks_.size(); ++number) {
+    const Desk& desk = desk_of(number);
+    if (desk.session && desk.session->serving()) watch_limits(number);
+  }
+}
+
+void ReceiverDesk::cut_off_stopped(size_t memory_bytes) {
+  // Then it is time that frees memory, and nobody holds it.
+  if (options_.queue.mode == wire::QueueMode::broadcaster && options_.queue.removal == RemovalRule::after_time) return;
+  const int64_t now_ns = loop_.woke_ns();
+  if (looked_ns_ != now_ns) return;  // as often as at the other limits
+  uint32_t stopped = 0, longest = 0;
+  int64_t longest_ns = 0;
+  for (uint32_t number = 1; number <= desks_.size(); ++number) {
+    const Desk& desk = desk_of(number);
+    if (!desk.session || !desk.session->serving() || !queue_.is_kept_waiting(number)) continue;
+    const int64_t still_ns = now_ns - std::max({desk.moved_ns, desk.heard_ns, awake_since_ns_});
+    if (still_ns < stopped_ns) continue;
+    ++stopped;
+    if (still_ns > longest_ns) longest = number, longest_ns = still_ns;
+  }
+  if (stopped == 0 || 2 * stopped > connected_) return;
+  cut_off(longest, "memory budget: it took nothing for " + std::to_string(longest_ns / net::ns_per_ms) + " ms while " +
+                       std::to_string(memory_bytes) + " of " + std::to_string(options_.limits.memory_bytes) + " bytes are in use");
 }
 
 void ReceiverDesk::pass_write_deadline(uint32_t number) {

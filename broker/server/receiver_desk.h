@@ -3,7 +3,8 @@
 // With `io: io_uring` what a wake-up has for several receivers goes to the kernel in one call.
 //
 // flush() is called at the end of each wake-up. A receiver whose socket is full is left alone until it has room; nothing is stamped for it
-// meanwhile. Two limits end its patience: its backlog (pending limit) and the time one batch takes (write deadline).
+// meanwhile. Three limits end its patience: its backlog (pending limit), the time one batch takes (write deadline), and the memory that
+// others need (see cut_off_stopped()).
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,10 @@ class ReceiverDesk {
   void mark_untold();
   /// True in the middle of a DELIVER frame: no other frame may be written.
   bool in_frame(uint32_t number) const { return queue_.batch(number).under_way(); }
+  /// The memory budget is nearly used up: who has taken, answered and asked for nothing for a second, though something is kept for it, is
+  /// cut off before the others have to wait, one at a call, the longest first. Where that is most of them it is the load that is too high:
+  /// then none is.
+  void cut_off_stopped(size_t memory_bytes);
   /// From now on streams end as soon as nothing is left for them.
   void set_ending(bool ending) { ending_ = ending; }
   /// Ends every stream now, with Queue::finish().
@@ -83,6 +88,7 @@ class ReceiverDesk {
     uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
+    int64_t heard_ns = 0;               // when it last answered or gave credit
     uint64_t handed_over_before = 0;    // on earlier connections
     std::optional<uint32_t> last_list;  // of RULES on this connection; none: a list that is refused came on an earlier one
     uint64_t answered = 0;              // on this connection
@@ -112,6 +118,7 @@ class ReceiverDesk {
   bool took(uint32_t number, size_t bytes);
   void look_after(uint32_t number);
   void watch_limits(uint32_t number);
+  void watch_all_limits();
   void end_if_due(uint32_t number);
   void send_end(uint32_t number, const char* why);
   void pass_write_deadline(uint32_t number);
@@ -137,6 +144,8 @@ class ReceiverDesk {
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;
+  int64_t looked_ns_ = 0;            // by watch_all_limits()
+  int64_t awake_since_ns_ = 0;       // this process has not stood still since
   int64_t few_behind_since_ns_ = 0;  // while held: since when only some are behind; 0: most are
 };
 

@@ -17,6 +17,8 @@ namespace {
 
 /// Senders resume when so much of the budget (in eighths) is left in use; a gap, so that they are not stopped and started for each message.
 constexpr size_t resume_eighths = 7;
+/// From so much of the budget on, receivers that have stopped are cut off, so that senders need not be held back for them.
+constexpr size_t nearly_used_up_eighths = 6;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 /// Messages expire in bundles at most this much late.
 constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
@@ -303,11 +305,13 @@ void Server::on_place_taken() {
 
 void Server::balance() {
   const bool held = senders_.held_back();
+  const bool serves = !books_closed_ && !stopping_;
+  if (serves && memory_bytes() >= options_.limits.memory_bytes / 8 * nearly_used_up_eighths) receivers_.cut_off_stopped(memory_bytes());
   const size_t bytes_max = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
   Hold hold = Hold::none;
   if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
   if (memory_bytes() >= bytes_max) hold = Hold::memory;
-  senders_.hold_back(books_closed_ || stopping_ ? Hold::none : hold);
+  senders_.hold_back(serves ? hold : Hold::none);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }
 

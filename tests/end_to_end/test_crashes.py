@@ -5,6 +5,7 @@ long form)."""
 import json
 import os
 import pathlib
+import re
 import signal
 import time
 import unittest
@@ -211,6 +212,36 @@ class Crashes(BenchCase):
             self.assertFalse(any("nothing was sent or received" in reason for reason in summary["reasons"]), summary["reasons"])
             self.assertEqual(verify(folder).differences, [])
 
+    def test_senders_that_come_back_too_late_are_refused_what_was_not_taken_before(self):
+        # When they are back depends on the machine: at one of these moments N2NQ has given them up and still runs.
+        for back_s in (1.8, 1.95, 2.1):
+            summary, folder = self.summary_of("quick", *self.settings(
+                senders__amount=2, receivers__amount=3, senders__messages=100, senders__delay_ms=10, queue__retention_s=5, limits__reconnect_deadline_s=0.3),
+                "--fault", "kill:broker@0.5", "--fault", "kill:senders@0.52", "--fault", "restart:broker@0.7", "--fault", f"restart:senders@{back_s}",
+                out=f"late-{back_s}")
+            total = summary["ledger"]["total"]
+            self.assertEqual((total["unexplained"], total["lost"], summary["ledger"]["balanced"]), (0, 0, True), summary["reasons"])
+            self.assertEqual(total["attempted"], total["accepted"] + total["refused"] + total["lost_before_queue"])
+            self.assertEqual(verify(folder).differences, [])
+
+    def test_who_does_not_answer_a_second_stop_keeps_n2nq_from_no_answer(self):
+        process = self.start("quick", *self.settings(
+            senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=5, queue__mode="load-balancer", queue__retention_s=60,
+            queue__responses="true", responses__window=8, responses__deadline_s=30))
+        log = self.folder / "run" / "broker.log"
+        self.wait_for("messages", lambda: log.exists() and "first message" in log.read_text())
+        os.kill(children(process.pid)["n2nq-receivers"], signal.SIGSTOP)
+        self.wait_for("the senders' end", lambda: log.read_text().count("left: ended, 300 messages accepted") == 2)
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)  # a person's
+        process.communicate(timeout=60)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        total = summary["ledger"]["total"]
+        self.assertTrue(summary["processes"]["broker"]["ended_in_order"], summary["processes"])
+        self.assertEqual((total["accepted"], total["lost"], total["unexplained"]), (600, 0, 0), summary["reasons"])
+        self.assertGreater(total["still_queued"], 0)
+
     def test_a_second_stop_asks_for_what_is_known_by_then(self):
         process = self.start("quick", *self.settings(
             senders__amount=2, receivers__amount=2, senders__messages=40, senders__delay_ms=10, queue__mode="load-balancer", queue__retention_s=60,
@@ -243,6 +274,17 @@ class Crashes(BenchCase):
         total = summary["ledger"]["total"]
         self.assertEqual((total["delivered"], total["cut_off"]), (1000, 0), summary["reasons"])
         self.assertEqual(summary["broker"]["faults"], [])
+
+    def test_a_full_window_hides_no_backlog(self):
+        for fault in ("stop-reading", "confirm-nothing"):
+            summary, _ = self.summary_of("quick", *self.settings(
+                senders__amount=2, receivers__amount=4, senders__messages=1500, senders__delay_ms=2, senders__size_bytes=5000, queue__retention_s=20,
+                queue__responses="true", responses__deadline_s=60, limits__memory_mib=16, limits__pending_mib=4), "--fault", f"{fault}:R001@0.2", out=fault)
+            [told] = [reason for reason in summary["reasons"] if "pending bytes" in reason]
+            self.assertTrue(told.startswith("R001"), told)
+            self.assertLess(int(re.search(r"pending bytes: (\d+) wait", told)[1]), 8 * MIB, "4 MiB is the limit")
+            self.assertEqual(sum(receiver["delivered"] for receiver in summary["ledger"]["receivers"][1:]), 9000)
+            self.assertFalse(any("held back" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_receivers_that_never_confirm_hold_a_window_and_no_more(self):
         window = 16

@@ -84,7 +84,8 @@ TEST(Limits, AReceiverIsNotCutOffForATimeInWhichTheBrokerItselfStoodStill) {
   const int64_t stopped_ns = net::now_ns();
   // Takes what the kernel has, while the broker's deadline passes.
   std::thread reading([&] { EXPECT_EQ(receiver.receive(messages).records.size(), messages); });
-  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(stopped_ns + 2 * deadline_ms * net::ns_per_ms)));
+  std::this_thread::sleep_until(
+      std::chrono::steady_clock::time_point(std::chrono::nanoseconds(stopped_ns + 2 * deadline_ms * net::ns_per_ms)));
   broker.process().signal(SIGCONT);
   reading.join();
   EXPECT_EQ(broker.finish()["receivers"][0]["cut_off_reason"], "");
@@ -157,6 +158,52 @@ TEST(Limits, AtTheMemoryBudgetSendersAreHeldBackAndNothingIsLost) {
               bye["held_back_by_memory_ns"].get<int64_t>() + bye["held_back_by_receivers_ns"].get<int64_t>());
     EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + 2 * 256 * 1024 + 64 * 1024) << "one frame of each sender may be over";
   }
+}
+
+/// Of three, the third takes nothing: what is kept for it uses up the budget, which is far below its pending limit.
+void expect_cut_off_for_memory(const json& queue, size_t payload_bytes, uint64_t credit) {
+  constexpr uint64_t messages = 4000;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 3}}},
+                              {"queue", queue},
+                              {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", 600'000}}}});
+  const auto ask = [&](WireClient& of, uint64_t more) {
+    if (credit > 0) of.send(wire::Credit{more});
+  };
+  WireClient stopped = WireClient::receiver(broker.port(), 3, {.receive_buffer_bytes = 4096});
+  ask(stopped, credit);
+  std::vector<Received> received(2);
+  std::vector<std::thread> threads;
+  for (uint32_t number = 1; number <= 2; ++number) {
+    threads.emplace_back([&, number, receiver = WireClient::receiver(broker.port(), number)]() mutable {
+      ask(receiver, 2 * messages);
+      received[number - 1] = receiver.receive_all();
+    });
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, payload_bytes);
+  EXPECT_EQ(sender.end(messages), messages);
+  broker.hear("state", "ended");
+  for (std::thread& thread : threads) thread.join();
+  const json bye = broker.finish();
+  EXPECT_EQ(bye["receivers"][2]["cut_off_reason"].get<std::string>().find("memory budget: it took nothing for "), 0u)
+      << bye["receivers"][2];
+  EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
+  EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
+  if (queue["mode"] == "broadcaster") {
+    for (const Received& all : received) EXPECT_EQ(all.records.size(), messages);
+  } else {
+    EXPECT_EQ(received[0].records.size() + received[1].records.size() + bye["receivers"][2]["handed_over"].get<size_t>() +
+                  bye["total"]["cut_off"].get<size_t>(),
+              messages);
+  }
+}
+
+TEST(Limits, WhoAsksAndThenTakesNothingIsCutOffBeforeTheOthersWaitForItsMemory) {
+  expect_cut_off_for_memory({{"mode", "broadcaster"}, {"requests", true}, {"retention_ms", 600'000}}, 10'000, 10);
+}
+
+TEST(Limits, InTheLoadBalancerWhoTakesNothingIsCutOffBeforeTheOthersWaitForItsMemory) {
+  expect_cut_off_for_memory({{"mode", "load-balancer"}, {"dispatch", "round-robin"}, {"retention_ms", 600'000}}, 10'000, 0);
 }
 
 TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
