@@ -263,6 +263,7 @@ bool RunControl::Private::start_salvage(Role role) {
 void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   Member& member = of(role);
   member.record.bye = member.salvager->bye();
+  member.record.salvaged = true;
   if (!trouble.isEmpty()) {
     run.troubles += QString("what the dead process had noted could not be read back: %1").arg(trouble);
     emit q->message(run.troubles.back());

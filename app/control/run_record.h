@@ -26,6 +26,7 @@ struct ProcessRecord {
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
+  bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   QString trouble;                                           // empty: it ended as asked
   QStringList last_lines;                                    // of stderr, with trouble
   QString files_left;                                        // why what it wrote is not all here; empty: it is

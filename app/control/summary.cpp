@@ -233,7 +233,7 @@ Json processes_json(const RunRecord& record) {
   Json out;
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
-    Json entry = {{"ended_in_order", process.bye != nullptr && process.trouble.isEmpty()}};
+    Json entry = {{"ended_in_order", process.bye != nullptr && !process.salvaged && process.trouble.isEmpty()}};
     if (!process.trouble.isEmpty()) {
       entry["trouble"] = process.trouble.toStdString();
       entry["last_lines"] = Json::array();
