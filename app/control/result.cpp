@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/control/clocks.h"
+#include "app/control/disturbance.h"
 #include "app/control/hgrm.h"
 #include "app/control/live_accumulator.h"
 #include "app/control/recovery.h"
@@ -288,6 +289,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
 RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const QStringList& troubles) {
   RunOutcome outcome;
   if (record.folder) outcome.folder = record.folder->path();
+  outcome.disturbances = disturbances(record);
   outcome.reasons = record.troubles + troubles;
   bool broken = !outcome.reasons.isEmpty();
   bool degraded = false;

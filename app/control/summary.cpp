@@ -116,23 +116,28 @@ Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger, cons
   return out;
 }
 
-Json environment_json(const RunRecord& record) {
+Json environment_json(const RunRecord& record, const RunOutcome& outcome) {
   Json versions = {{"bench", N2NQ_VERSION}};
-  Json hosts, floors, late, switches;
+  Json hosts, floors, late, switches, times;
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
     versions[role_key(role)] = process.hello ? Json(process.hello->version) : Json("unknown");
     switches[role_key(role)] = bye_of(record, role).value("involuntary_switches", PlainJson("unknown"));
+    times[role_key(role)] = bye_of(record, role).value("core_times", PlainJson("unknown"));
     hosts[role_key(role)] = process.hello ? Json(process.hello->host) : Json("unknown");
     if (role == Role::broker) continue;
     floors[role_key(role)] = process.floor.is_object() ? Json(process.floor) : Json("unknown");
     late[role_key(role)] = process.started_late_ns;
   }
+  Json disturbances = Json::array();
+  for (const QString& sentence : outcome.disturbances) disturbances.push_back(sentence.toStdString());
   return {{"versions", versions},
           {"hosts", hosts},
           {"floor", floors},
           {"started_late_ns", late},
           {"involuntary_switches", switches},
+          {"core_times", times},
+          {"disturbed", disturbances},
           {"offsets", offsets_json(record, record.start_at_broker_ns)}};
 }
 
@@ -290,7 +295,7 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   out["started"] = record.started.toOffsetFromUtc(record.started.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["ended"] = record.ended.toOffsetFromUtc(record.ended.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["settings"] = settings_json(record.settings);
-  out["environment"] = environment_json(record);
+  out["environment"] = environment_json(record, outcome);
   out["ledger"] = PlainJson(ledger);
   const PlainJson receiver_totals = receivers.value("figures", PlainJson());
   put_figures(out, receiver_totals, receiver_figures);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -137,6 +138,20 @@ nlohmann::json involuntary_switches() {
   rusage used{};
   if (getrusage(RUSAGE_SELF, &used) != 0) return unknown;
   return used.ru_nivcsw;
+}
+
+nlohmann::json core_times() {
+  std::error_code error;
+  int64_t ran_ns = 0, waited_ns = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    std::ifstream file(task.path() / "schedstat");  // proc(5): on a core, waiting in its queue (ns), number of turns
+    int64_t ran = 0, waited = 0;
+    if (!(file >> ran >> waited)) continue;  // it has just ended, or the kernel does not count
+    ran_ns += ran;
+    waited_ns += waited;
+  }
+  if (ran_ns == 0) return unknown;
+  return {{"ran_ns", ran_ns}, {"waited_ns", waited_ns}};
 }
 
 bool set_timer_slack_ns(uint64_t slack_ns) {

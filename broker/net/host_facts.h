@@ -16,6 +16,10 @@ nlohmann::json host_facts();
 /// How often a thread of this process was taken off its core though it had more to do; "unknown" where the kernel does not count.
 nlohmann::json involuntary_switches();
 
+/// How long the threads that there are now have had a core (`ran_ns`), and have been ready and had to wait for one (`waited_ns`), since
+/// they began; "unknown" where the kernel does not count. Waiting is what other programs on the same cores do to a run.
+nlohmann::json core_times();
+
 /// Timer slack of the calling thread and of the threads it starts from now on; false when the kernel refuses.
 bool set_timer_slack_ns(uint64_t slack_ns);
 

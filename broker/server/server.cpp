@@ -461,6 +461,7 @@ nlohmann::json Server::summary() {
   for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
   nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts);
   summary["involuntary_switches"] = net::involuntary_switches();
+  summary["core_times"] = net::core_times();
   return summary;
 }
 

@@ -210,9 +210,10 @@ QString RunPanel::invitation() const {
   if (actions_.is_on()) return waiting_words();
   const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
                                      [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
-  const QString where = all_local ? QStringLiteral("on this machine")
-                                  : QStringLiteral("(N2NQ on %1, senders on %2, receivers on %3)")
-                                        .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
+  const QString where =
+      all_local ? QStringLiteral("on this machine")
+                : QStringLiteral("(N2NQ on %1, senders on %2, receivers on %3)")
+                      .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
   return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers %3.")
       .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount), where);
 }
@@ -257,14 +258,17 @@ void RunPanel::refresh() {
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
   // N2NQ's own death stands in this card already, with its last lines.
   const bool told = outcome.reasons.isEmpty() || outcome.reasons.first() == actions_.run().process(app::Role::broker).error;
-  const QString story = told ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
-                             : outcome.reasons.first();
+  QString story = told ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
+                       : outcome.reasons.first();
+  if (told && !outcome.disturbances.isEmpty()) story += QStringLiteral("; disturbed: ") + outcome.disturbances.join(QStringLiteral("; "));
   story_->set_text(story);
   folder_->setVisible(!outcome.folder.isEmpty());
 }
 
 void RunPanel::show_reasons() {
-  auto* popup = new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), actions_.run().outcome().reasons, this);
+  QStringList sentences = actions_.run().outcome().reasons;
+  for (const QString& disturbance : actions_.run().outcome().disturbances) sentences += QStringLiteral("disturbed: ") + disturbance;
+  auto* popup = new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), sentences, this);
   popup->open_below(reasons_);
 }
 

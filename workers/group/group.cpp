@@ -243,6 +243,7 @@ nlohmann::json Group::bye() {
   put_totals(line);
   if (clock) line["clock"] = *clock;
   line["involuntary_switches"] = net::involuntary_switches();
+  line["core_times"] = net::core_times();
   line["faults"] = faults_;
   if (faults_left_out_ > 0) line["faults"].push_back("and " + std::to_string(faults_left_out_) + " more faults");
   line["log"] = log_json();

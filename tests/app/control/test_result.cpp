@@ -125,6 +125,19 @@ TEST_F(ResultTest, senders_that_were_held_back_are_told_and_taint_nothing) {
                                                  "senders were held back for less than 0.1 s by receivers most of which were behind"}));
 }
 
+TEST_F(ResultTest, who_had_to_wait_for_a_core_is_told_and_taints_nothing) {
+  broker["core_times"] = {{"ran_ns", 100'000'000}, {"waited_ns", 300'000'000}};
+  senders["core_times"] = {{"ran_ns", 300'000'000}, {"waited_ns", 150'000'000}};  // as where three share two cores
+  receivers["core_times"] = {{"ran_ns", 1'000'000}, {"waited_ns", 10'000'000}};   // too little to say
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::clean);
+  EXPECT_TRUE(result.outcome.reasons.isEmpty());
+  const QString told = "N2NQ had to wait for a core for 75 % of the time in which it had something to do";
+  EXPECT_EQ(result.outcome.disturbances, QStringList(told));
+  EXPECT_EQ(summary()["environment"]["disturbed"], Json::array({told.toStdString()}));
+  EXPECT_EQ(summary()["environment"]["core_times"]["senders"]["waited_ns"], 150'000'000);
+}
+
 TEST_F(ResultTest, everything_arrived_is_clean) {
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::clean) << text(result.outcome);
