@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QDir>
+#include <algorithm>
 
 #include "app/host/ssh_launcher.h"
 
@@ -34,19 +35,22 @@ std::unique_ptr<Launcher> HostPool::launcher(const Host& given) {
 }
 
 /// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other
-/// there.
-std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use) {
+/// there. `behind`: the jump hosts that are reached through it.
+std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use, QStringList behind) {
   const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
   std::shared_ptr<SshSession>& found = hops_[key];
   if (found && found->state() != SshSession::State::ended) return found;
   const SshDestination last = SshDestination::parse(jumps.back());
   SshHostConfig config = SshConfig::of_user().look_up(last.name, last.user, last.port);
   // As ssh does: the first of them is reached as its own lines say.
-  const QStringList before = jumps.size() > 1 ? jumps.mid(0, jumps.size() - 1) : config.jumps;
-  constexpr qsizetype jumps_max = 8;
-  const bool endless = before.contains(jumps.back()) || jumps.size() > jumps_max;
+  if (jumps.size() > 1) config.jumps = jumps.mid(0, jumps.size() - 1);
+  // "Host *" with a ProxyJump speaks of the jump host, too.
+  if (config.jumps.contains(jumps.back())) config.jumps.clear();
+  behind += jumps.back();
+  const auto is_behind = [&behind](const QString& jump) { return behind.contains(jump); };
+  const bool circle = std::any_of(config.jumps.begin(), config.jumps.end(), is_behind);  // the session says so
   found = std::make_shared<SshSession>(last.name, config, SshUse::control, questions_, secrets_,
-                                       before.isEmpty() || endless ? nullptr : hop(before, use));
+                                       config.jumps.isEmpty() || circle ? nullptr : hop(config.jumps, use, behind));
   return found;
 }
 

@@ -28,7 +28,7 @@ class HostPool : public QObject {
   const QString& programs_folder() const { return programs_folder_; }
 
  private:
-  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use);
+  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use, QStringList behind = {});
 
   OpenQuestions questions_;
   QString programs_folder_;

@@ -33,7 +33,13 @@ int signal_number(const QString& name) {
 }  // namespace
 
 SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder)
-    : host_(std::move(host)), programs_folder_(std::move(programs_folder)) {}
+    : host_(std::move(host)), programs_folder_(std::move(programs_folder)) {
+  constexpr int still_every_ms = 2000;
+  pause_timer_.setInterval(still_every_ms);
+  connect(&pause_timer_, &QTimer::timeout, this, [this] {
+    if (pause_) pause_->write("\n");
+  });
+}
 
 SshLauncher::~SshLauncher() {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
@@ -180,15 +186,19 @@ void SshLauncher::kill() {
   send_signal("KILL");
 }
 
-/// It goes on when this command ends, so also when the connection does: nothing is left standing still for ever.
+/// It goes on when this command ends: with the connection, and when nothing was heard for 8 s, for the host may not notice that the
+/// connection is cut. Nothing is left standing still for ever.
 void SshLauncher::pause() {
   if (pid_ == 0 || pause_ || !host_->control()) return;
   const QByteArray pid = QByteArray::number(pid_);
-  pause_ =
-      std::make_unique<SshExec>(*host_->control(), "exec /bin/sh -c 'kill -s STOP " + pid + "; cat >/dev/null; kill -s CONT " + pid + "'");
+  pause_ = std::make_unique<SshExec>(
+      *host_->control(),
+      "exec /bin/sh -c 'kill -s STOP " + pid + "; while timeout 8 /bin/sh -c \"read still\"; do :; done; kill -s CONT " + pid + "'");
+  pause_timer_.start();
 }
 
 void SshLauncher::resume() {
+  pause_timer_.stop();
   pause_.reset();
 }
 

@@ -3,6 +3,7 @@
 // stdin ends, and when it has heard nothing for 13 s: what becomes of the connection or of this program leaves nothing running.
 #pragma once
 
+#include <QTimer>
 #include <memory>
 #include <set>
 
@@ -47,6 +48,7 @@ class SshLauncher : public Launcher {
   QString path_;         // there
   std::unique_ptr<SshExec> exec_;
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
+  QTimer pause_timer_;              // it hears that it is still to
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
   QByteArray before_pid_;                     // what login scripts say, until the process has said its number
   int pid_ = 0;                               // 0: not known yet

@@ -52,6 +52,10 @@ void SshSession::connect_now() {
     run_proxy();
   } else if (via_) {
     go_via();
+  } else if (!config_.jumps.isEmpty()) {
+    end_later({SshProblem::Kind::settings,
+               QString("%1: its jump hosts lead back to one another (ProxyJump %2)").arg(name_, config_.jumps.join(',')),
+               "Name a jump host in ~/.ssh/config that is reached without them"});
   } else {
     look_up();
   }

@@ -34,8 +34,8 @@ class Cuts(LabCase):
         return {name: found for name in self.lab.hosts
                 if (found := [command for command in self.lab.processes(name).values() if "n2nq-" in command])}
 
-    def begin(self, out):
-        bench = self.start("quick", *PLACES, "--set", "senders.duration_s=300",
+    def begin(self, out, *more):
+        bench = self.start("quick", *PLACES, *more, "--set", "senders.duration_s=300",
                            "--set", f"senders.amount={SERVICES}", "--set", f"receivers.amount={SERVICES}", out=out)
         self.wait_for("connections", lambda: self.connected() >= 2 * SERVICES or self.check_alive(bench))
         before = self.carried()
@@ -81,6 +81,17 @@ class Cuts(LabCase):
 
     def test_unplugged_host(self):
         self.each_way("unplugged", lambda bench: self.lab.set_plugged_in("h2", False))
+
+    def test_unplugged_host_of_a_paused_process(self):
+        """Its sshd does not notice, so what holds the process still has to find out for itself."""
+        for repeat in range(REPEATS):
+            bench = self.begin(f"paused-{repeat}", "--fault", "pause:receivers@3")
+            self.wait_for("the pause", lambda: re.search(r"^T.* n2nq-receivers", self.lab.inside("h3", "ps", "-e", "-o", "stat=,comm="), re.M))
+            cut_at = time.monotonic()
+            self.lab.set_plugged_in("h3", False)
+            self.check_end("unplugged while paused", cut_at)
+            self.check_bench_says(bench, "h3")
+            self.mend()
 
     def test_blackhole(self):
         self.each_way("blackhole", lambda bench: self.lab.shape_links({"blackhole": True}, ["h2"]))

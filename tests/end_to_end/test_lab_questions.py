@@ -109,6 +109,15 @@ class Questions(PersonCase):
             self.assertEqual(self.known_hosts.read_text(), before)
             self.assertEqual([self.logins_tried(name) for name in ("h1", "h2")], tried)
 
+    def test_jump_hosts_that_lead_back_to_one_another_are_told(self):
+        self.write_config(f"IdentityFile {self.right_key()}", hosts=["h1", "h2"])
+        config = self.home / ".ssh/config"
+        config.write_text("Host h1\n  ProxyJump h2\nHost h2\n  ProxyJump h1\n" + config.read_text())
+        for command in (self.command("hosts", "check"), self.run_command("h1")):
+            refused = self.with_nobody(command)
+            self.assertEqual(refused.returncode, 1, refused.stdout)
+            self.assertIn("its jump hosts lead back to one another", refused.stdout)
+
     def test_at_a_terminal_an_unknown_key_is_refused_as_well(self):
         self.write_config(f"IdentityFile {self.right_key()}", hosts=["h2"])
         before = self.known_hosts.read_text()
