@@ -296,27 +296,27 @@ void add_limit_keys(std::vector<Key>& table) {
       {"limits.memory_mib",
        "Memory budget",
        "MiB",
-       "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host. "
-       "From three quarters on, a receiver that took nothing for a second, though others did, is cut off if anything is kept for it.",
+       "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host.",
        in_mib(limits::memory_bytes.min),
        in_mib(limits::memory_bytes.max),
        {}},
       N2NQ_FIELD(limits.memory_mib)));
-  table.push_back(integer({"limits.pending_mib",
-                           "Pending limit",
-                           "MiB",
-                           "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
-                           "others. With requests on, what a receiver has asked for is no backlog: the write deadline and the memory "
-                           "budget alone tell who is slow.",
-                           in_mib(limits::pending_bytes.min),
-                           in_mib(limits::pending_bytes.max),
-                           {}},
-                          N2NQ_FIELD(limits.pending_mib)));
+  table.push_back(
+      integer({"limits.pending_mib",
+               "Pending limit",
+               "MiB",
+               "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
+               "others. With requests on, what a receiver has asked for is no backlog: the write deadline alone tells who is slow.",
+               in_mib(limits::pending_bytes.min),
+               in_mib(limits::pending_bytes.max),
+               {}},
+              N2NQ_FIELD(limits.pending_mib)));
   table.push_back(decimal(
       {"limits.write_deadline_s",
        "Write deadline",
        "s",
-       "Time after which a receiver that does not take a batch is cut off: one that stands still must not wait for its backlog to grow.",
+       "Time after which a receiver that does not take a batch is cut off: one that stands still must not wait for its backlog to grow. "
+       "With requests or responses also one that asks for and answers nothing for so long, where others need the memory.",
        in_seconds(limits::write_deadline_ms.min),
        in_seconds(limits::write_deadline_ms.max),
        {}},

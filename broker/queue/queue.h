@@ -139,8 +139,8 @@ class Queue {
   /// What waits for this receiver because it does not take it, the batch under way included (bytes of records). With requests that batch
   /// alone: what it has asked for waits for it in the queue.
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
-  /// Something is kept for this receiver that it could have: it has to take its batch, to answer, or to give credit first.
-  virtual bool is_kept_waiting(uint32_t receiver) const { return backlog_bytes(receiver) > 0; }
+  /// Something is kept for this receiver that it could have: it has to answer, or to give credit first.
+  virtual bool is_kept_waiting(uint32_t /*receiver*/) const { return false; }
   /// Nothing is left for this receiver, and without new messages nothing ever will be.
   virtual bool drained(uint32_t receiver) const = 0;
 

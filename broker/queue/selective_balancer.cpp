@@ -312,7 +312,7 @@ size_t SelectiveBalancer::backlog_bytes(uint32_t number) const {
 }
 
 bool SelectiveBalancer::is_kept_waiting(uint32_t number) const {
-  return load_bytes(number) > 0 || receivers_[number - 1].allowance.unconfirmed() > 0;
+  return receivers_[number - 1].allowance.flights().open() > 0;  // for want of credit others get it
 }
 
 // --- responses and requests ---

@@ -269,7 +269,7 @@ size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
 
 bool SelectiveBroadcaster::is_kept_waiting(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  if (batch(number).under_way() || receiver.allowance.unconfirmed() > 0) return true;
+  if (receiver.allowance.flights().open() > 0) return true;
   return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() == 0;
 }
 

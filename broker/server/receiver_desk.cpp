@@ -23,8 +23,6 @@ constexpr size_t together_min = 3;
 constexpr size_t behind_divisor = 4;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
 constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
-/// A receiver of which nothing was heard or taken for so long has stopped, where others need the memory that it holds.
-constexpr int64_t stopped_ns = 1 * net::ns_per_s;
 /// Backlogs grow without their receivers' doing: they are looked at so often.
 constexpr int64_t look_ns = 10 * net::ns_per_ms;
 /// Longer between two looks: this process stood still, or nothing came in.
@@ -404,24 +402,18 @@ void ReceiverDesk::watch_all_limits() {
   }
 }
 
-void ReceiverDesk::cut_off_stopped(size_t memory_bytes) {
+void ReceiverDesk::cut_off_silent() {
   // Then it is time that frees memory, and nobody holds it.
   if (options_.queue.mode == wire::QueueMode::broadcaster && options_.queue.removal == RemovalRule::after_time) return;
   const int64_t now_ns = loop_.woke_ns();
   if (looked_ns_ != now_ns) return;  // as often as at the other limits
-  uint32_t stopped = 0, longest = 0;
-  int64_t longest_ns = 0;
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
     const Desk& desk = desk_of(number);
     if (!desk.session || !desk.session->serving() || !queue_.is_kept_waiting(number)) continue;
-    const int64_t still_ns = now_ns - std::max({desk.moved_ns, desk.heard_ns, awake_since_ns_});
-    if (still_ns < stopped_ns) continue;
-    ++stopped;
-    if (still_ns > longest_ns) longest = number, longest_ns = still_ns;
+    if (now_ns - std::max(desk.heard_ns, awake_since_ns_) < options_.limits.write_deadline_ms * net::ns_per_ms) continue;
+    cut_off(number, "write deadline: it answered and asked for nothing within " + std::to_string(options_.limits.write_deadline_ms) +
+                        " ms, and others need the memory");
   }
-  if (stopped == 0 || 2 * stopped > connected_) return;
-  cut_off(longest, "memory budget: it took nothing for " + std::to_string(longest_ns / net::ns_per_ms) + " ms while " +
-                       std::to_string(memory_bytes) + " of " + std::to_string(options_.limits.memory_bytes) + " bytes are in use");
 }
 
 void ReceiverDesk::pass_write_deadline(uint32_t number) {

@@ -3,8 +3,8 @@
 // With `io: io_uring` what a wake-up has for several receivers goes to the kernel in one call.
 //
 // flush() is called at the end of each wake-up. A receiver whose socket is full is left alone until it has room; nothing is stamped for it
-// meanwhile. Three limits end its patience: its backlog (pending limit), the time one batch takes (write deadline), and the memory that
-// others need (see cut_off_stopped()).
+// meanwhile. Two limits end its patience: its backlog (pending limit) and the time one batch takes (write deadline); see also
+// cut_off_silent().
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,9 @@ class ReceiverDesk {
   void mark_untold();
   /// True in the middle of a DELIVER frame: no other frame may be written.
   bool in_frame(uint32_t number) const { return queue_.batch(number).under_way(); }
-  /// The memory budget is nearly used up: who has taken, answered and asked for nothing for a second, though something is kept for it, is
-  /// cut off before the others have to wait, one at a call, the longest first. Where that is most of them it is the load that is too high:
-  /// then none is.
-  void cut_off_stopped(size_t memory_bytes);
+  /// The memory budget is nearly used up: who keeps others from it, because for the write deadline it has neither answered nor given credit
+  /// for what is kept for it, is cut off. (With credit used up nothing is under way that the write deadline itself could be for.)
+  void cut_off_silent();
   /// From now on streams end as soon as nothing is left for them.
   void set_ending(bool ending) { ending_ = ending; }
   /// Ends every stream now, with Queue::finish().
