@@ -114,11 +114,12 @@ class LabCase(BenchCase):
     hosts, arguments = 3, {}
 
     def assert_clean(self, summary, delay_ns):
-        """Over links without delay a single latency may be shorter than what the clocks of the hosts are known to."""
-        reasons = [reason for reason in summary["reasons"] if delay_ns > 0 or "below zero" not in reason]
-        self.assertEqual(reasons, [])
-        if delay_ns > 0:
-            self.assertEqual(summary["verdict"], "clean")
+        """But for this: over links without delay a single latency may be shorter than what the clocks of the hosts are known to."""
+        if delay_ns == 0 and summary["verdict"] == "degraded":
+            shorter = ("below zero", "tell nothing finer")
+            self.assertEqual([reason for reason in summary["reasons"] if not any(words in reason for words in shorter)], [])
+        else:
+            self.assertEqual(summary["verdict"], "clean", summary["reasons"])
 
     @classmethod
     def setUpClass(cls):
