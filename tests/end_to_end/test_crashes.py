@@ -22,6 +22,14 @@ class Crashes(BenchCase):
         folder = self.run_bench(*arguments, out=out, expect_exit=expect_exit)
         return json.loads((folder / "summary.json").read_text()), folder
 
+    def stop_twice(self, process):
+        """As a person does who does not want to wait. Returns the summary."""
+        for _ in range(2):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+        process.communicate(timeout=60)
+        return json.loads((self.folder / "run" / "summary.json").read_text())
+
     def settings(self, **values):
         return [argument for key, value in values.items() for argument in ("--set", f"{key.replace('__', '.')}={value}")]
 
@@ -235,11 +243,7 @@ class Crashes(BenchCase):
         self.wait_for("messages", lambda: log.exists() and "first message" in log.read_text())
         os.kill(children(process.pid)["n2nq-receivers"], signal.SIGSTOP)
         self.wait_for("the senders' end", lambda: log.read_text().count("left: ended, 300 messages accepted") == 2)
-        for _ in range(2):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.3)  # a person's
-        process.communicate(timeout=60)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.stop_twice(process)
         total = summary["ledger"]["total"]
         self.assertEqual({role: told["ended_in_order"] for role, told in summary["processes"].items()},
                          {"broker": True, "senders": True, "receivers": False})
@@ -252,11 +256,7 @@ class Crashes(BenchCase):
             queue__responses="true", responses__deadline_s=30), "--fault", "confirm-nothing:R001@0.1")
         log = self.folder / "run" / "broker.log"
         self.wait_for("the senders' end", lambda: log.exists() and log.read_text().count("left: ended, 40 messages accepted") == 2)
-        for _ in range(2):
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.3)  # a person's
-        process.communicate(timeout=60)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        summary = self.stop_twice(process)
         total = summary["ledger"]["total"]
         self.assertEqual((total["accepted"], total["lost_before_queue"], total["lost"], total["unexplained"]), (80, 0, 0, 0), summary["reasons"])
         self.assertTrue(any("who did not wait" in reason for reason in summary["reasons"]), summary["reasons"])

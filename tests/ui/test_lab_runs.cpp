@@ -154,7 +154,6 @@ class TestLabRuns : public QObject {
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.
   void nothing_of_all_this_has_held_up_the_window() {
-    if (!ui_test::BlockedMeter::is_possible()) QSKIP("the kernel does not tell how long a thread waited for a processor");
     ui_test::BlockedMeter seen;
     seen.begin();
     QThread::msleep(80);

@@ -26,11 +26,6 @@ BlockedMeter::BlockedMeter(QObject* parent) : QObject(parent), timer_(this) {
   connect(&timer_, &QTimer::timeout, this, &BlockedMeter::beat);
 }
 
-bool BlockedMeter::is_possible() {
-  const QList<QByteArray> said = schedule();
-  return said.size() == 3 && said[0].toLongLong() > 0;
-}
-
 BlockedMeter::Times BlockedMeter::now() {
   const auto wall = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch());
   const QList<QByteArray> said = schedule();

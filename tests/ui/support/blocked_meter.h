@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // For how long this thread's event loop stood still at most, waiting for something else than its next event: a disk, a network, a lock.
 // Time in which the thread computed, or waited for a processor that others had, does not count, so that a busy machine changes nothing.
+// Where the kernel does not tell the two (schedstat in proc(5)) all of it counts.
 #pragma once
 
 #include <QObject>
@@ -17,8 +18,6 @@ class BlockedMeter : public QObject {
   void end();
   /// Of all that was looked at so far.
   double blocked_max_ms() const { return blocked_max_ms_; }
-  /// Where the kernel does not say for how long a thread waited for a processor, nothing can be told.
-  static bool is_possible();
 
  private:
   struct Times {
