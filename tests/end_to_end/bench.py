@@ -87,10 +87,18 @@ def alive(pid):
         return False
 
 
+def times_run(pid):
+    """How often a process' main thread was given a core."""
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[2])
+
+
 def stop_for(pid, seconds):
-    """SIGSTOP, SIGCONT; returns how long it really was stopped."""
+    """SIGSTOP, SIGCONT; returns how long it really was stopped: until it runs again, which on a busy machine is not at once."""
     os.kill(pid, signal.SIGSTOP)
     begun = time.monotonic()
     time.sleep(seconds)
+    before = times_run(pid)
     os.kill(pid, signal.SIGCONT)
+    while times_run(pid) == before and time.monotonic() - begun < seconds + 10:
+        pass
     return time.monotonic() - begun

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stall oracle: a process stopped for one second must show up where it belongs, and nowhere else.
 
-In 30 s of even traffic a fraction f = 1/30 of the messages falls into a stall of 1 s, and their extra latency is spread evenly over it.
-So the q-th percentile of a latency that sees the stall is 1 s x (1 - (1 - q) / f), e.g. 0.70 s at 99 % and 0.97 s at 99.9 %.
+In 30 s of even traffic the messages that fall into a stall of 1 s have an extra latency that is spread evenly over it, and 30 s x (1 - q) of
+the messages have more than the q-th percentile. So that is 1 s - 30 s x (1 - q), e.g. 0.70 s at 99 % and 0.97 s at 99.9 %.
+A machine that is busy with something else just then makes it longer, so there is another attempt.
 """
 import unittest
 
@@ -12,42 +13,61 @@ from run_folder import RunFolder
 
 RUN_S = 30
 STALL_S = 1.0
+ATTEMPTS = 3
+
+
+def of_stall(stalled_s, quantile):
+    return stalled_s - (1 - quantile) * RUN_S
 
 
 class Stall(BenchCase):
-    def run_with_stall(self, program, *settings):
+    def run_with_stall(self, program, out, *settings):
         arguments = [a for s in (f"senders.duration_s={RUN_S}", *settings) for a in ("--set", s)]
-        process = self.start("quick", *arguments)
-        self.wait_until_traffic(lines=50)
-        self.stalled_s = stop_for(self.wait_for(program, lambda: children(process.pid).get(program)), STALL_S)
+        process = self.start("quick", *arguments, out=out)
+        self.wait_until_traffic(out, lines=50)
+        stalled_s = stop_for(self.wait_for(program, lambda: children(process.pid).get(program)), STALL_S)
         output, _ = process.communicate(timeout=RUN_S + 60)
         self.assertEqual(process.returncode, 0, output)
-        return RunFolder(self.folder / "run").summary
+        return RunFolder(self.folder / out).summary, stalled_s
 
-    def near(self, what, seen, wanted, relative):
-        print(f"{what}: {seen:.3f} s, closed form {wanted:.3f} s")
-        self.assertLessEqual(abs(seen - wanted), wanted * relative, what)
+    def check(self, program, settings, figures_of):
+        """figures_of(summary, stalled_s): what, seen, closed form, by how much of it they may differ, what may come on top of it."""
+        for attempt in range(ATTEMPTS):
+            summary, stalled_s = self.run_with_stall(program, f"run{attempt}", *settings)
+            far = []
+            for what, seen_s, wanted_s, relative, on_top_s in figures_of(summary, stalled_s):
+                print(f"{what}: {seen_s:.3f} s, closed form {wanted_s:.3f} s" + (f", at most {on_top_s:.3f} s more" if on_top_s else ""))
+                if not -wanted_s * relative <= seen_s - wanted_s <= wanted_s * relative + on_top_s:
+                    far.append(what)
+            if not far:
+                return summary
+        self.fail(f"never near the closed form: {far}")
 
     def test_stopped_receivers_show_in_latency(self):
-        summary = self.run_with_stall("n2nq-receivers", "senders.amount=5", "receivers.amount=5", "senders.rate_per_s=200")
-        latency = summary["latency_us"]
-        self.near("latency p99", latency["p99"] / 1e6, self.stalled_s * 0.70, 0.05)
-        self.near("latency p99.9", latency["p99_9"] / 1e6, self.stalled_s * 0.97, 0.05)
-        self.near("latency max", latency["max"] / 1e6, self.stalled_s, 0.02)
+        def figures(summary, stalled_s):
+            latency_s = {key: value / 1e6 for key, value in summary["latency_us"].items() if value is not None}
+            return [("latency p99", latency_s["p99"], of_stall(stalled_s, 0.99), 0.05, 0),
+                    ("latency p99.9", latency_s["p99_9"], of_stall(stalled_s, 0.999), 0.05, 0),
+                    ("latency max", latency_s["max"], stalled_s, 0.02, 0)]
+
+        summary = self.check("n2nq-receivers", ["senders.amount=5", "receivers.amount=5", "senders.rate_per_s=200"], figures)
         total = summary["ledger"]["total"]
         self.assertEqual(total["attempted"], 5 * 200 * RUN_S)
-        self.assertEqual(latency["count"], total["delivered"])
+        self.assertEqual(summary["latency_us"]["count"], total["delivered"])
         self.assertEqual(total["delivered"], 5 * 5 * 200 * RUN_S)
 
     def test_stopped_senders_show_in_delay_lag_and_plan_but_not_in_latency(self):
-        summary = self.run_with_stall("n2nq-senders", "senders.amount=5", "receivers.amount=5", "senders.delay_ms=1")
-        self.near("delay max", summary["delay_ms"]["max"] / 1e3, self.stalled_s, 0.02)
-        self.near("lag max", summary["lag_us"]["max"] / 1e6, self.stalled_s, 0.02)
-        self.near("lag p99", summary["lag_us"]["p99"] / 1e6, self.stalled_s * 0.70, 0.05)
-        self.near("latency from plan p99", summary["latency_from_plan_us"]["p99"] / 1e6, self.stalled_s * 0.70, 0.05)
-        # From the actual send the stall must not show; what shows is the burst of 5,000 messages that follows it.
-        print(f"latency p50 {summary['latency_us']['p50']} us, p99 {summary['latency_us']['p99']} us")
-        self.assertLess(summary["latency_us"]["p99"] / 1e6, self.stalled_s * 0.70 / 2)
+        def figures(summary, stalled_s):
+            # From the actual send the stall must not show; what shows is the burst of 5,000 messages that follows it, also on top of the plan.
+            latency, burst_s = summary["latency_us"], summary["latency_us"]["max"] / 1e6
+            print(f"latency p50 {latency['p50']} us, p99 {latency['p99']} us, max {latency['max']} us")
+            p99_s = of_stall(stalled_s, 0.99)
+            return [("delay max", summary["delay_ms"]["max"] / 1e3, stalled_s, 0.02, 0), ("lag max", summary["lag_us"]["max"] / 1e6, stalled_s, 0.02, 0),
+                    ("lag p99", summary["lag_us"]["p99"] / 1e6, p99_s, 0.05, 0),
+                    ("latency from plan p99", summary["latency_from_plan_us"]["p99"] / 1e6, p99_s, 0.05, burst_s),
+                    ("latency p99", latency["p99"] / 1e6, 0, 0, p99_s / 2)]
+
+        summary = self.check("n2nq-senders", ["senders.amount=5", "receivers.amount=5", "senders.delay_ms=1"], figures)
         total = summary["ledger"]["total"]
         self.assertEqual(total["attempted"], 5 * 1000 * RUN_S)
         self.assertEqual(summary["latency_us"]["count"], total["delivered"])
