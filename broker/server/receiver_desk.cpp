@@ -25,8 +25,8 @@ constexpr size_t behind_divisor = 4;
 constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
 /// Backlogs grow without their receivers' doing: they are looked at so often.
 constexpr int64_t look_ns = 10 * net::ns_per_ms;
-/// Longer between two looks: this process stood still, or nothing came in.
-constexpr int64_t asleep_ns = 250 * net::ns_per_ms;
+/// Longer between two looks at who is silent: this process stood still, nothing came in, or the memory was not needed.
+constexpr int64_t unwatched_ns = 250 * net::ns_per_ms;
 /// How long those who have caught up wait for the last ones, when the load was too high for most.
 constexpr int64_t last_ones_ns = 2 * net::ns_per_s;
 
@@ -78,7 +78,7 @@ void ReceiverDesk::join(Session& session) {
   desk.last_list.reset();
   desk.missing_before = answers_missing(session.number());
   desk.answered = desk.answered_below = 0;
-  desk.moved_ns = desk.heard_ns = net::now_ns();
+  desk.moved_ns = desk.owes_since_ns = net::now_ns();
   ++connected_;
   queue_.join(session.number());
   desk.joined_with_bytes = queue_.backlog_bytes(session.number());
@@ -134,7 +134,7 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
     const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
     if (result == Queue::Confirmed::yes) {
       Desk& desk = desk_of(session.number());
-      desk.heard_ns = loop_.woke_ns();
+      desk.owes_since_ns = loop_.woke_ns();
       desk.answered += range.count;
       desk.answered_below = std::max(desk.answered_below, range.first_delivery + range.count);
       continue;
@@ -174,7 +174,7 @@ void ReceiverDesk::refuse_list(const RefusedList& list) {
 void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {
   if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "CREDIT: requests are off in this run");
   queue_.add_credit(session.number(), wire::Credit::decode(body)->more);
-  desk_of(session.number()).heard_ns = loop_.woke_ns();
+  desk_of(session.number()).owes_since_ns = loop_.woke_ns();
   mark(session.number());
 }
 
@@ -393,7 +393,6 @@ void ReceiverDesk::watch_limits(uint32_t number) {
 void ReceiverDesk::watch_all_limits() {
   const int64_t now_ns = loop_.woke_ns();
   if (now_ns - looked_ns_ < look_ns) return;
-  if (now_ns - looked_ns_ > asleep_ns) awake_since_ns_ = now_ns;
   looked_ns_ = now_ns;
   if (queue_.bytes_held() <= options_.limits.pending_bytes) return;
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
@@ -402,15 +401,20 @@ void ReceiverDesk::watch_all_limits() {
   }
 }
 
-void ReceiverDesk::cut_off_silent() {
+void ReceiverDesk::watch_silent(bool memory_is_needed) {
   // Then it is time that frees memory, and nobody holds it.
   if (options_.queue.mode == wire::QueueMode::broadcaster && options_.queue.removal == RemovalRule::after_time) return;
   const int64_t now_ns = loop_.woke_ns();
   if (looked_ns_ != now_ns) return;  // as often as at the other limits
+  if (now_ns - silent_looked_ns_ > unwatched_ns) silent_watched_since_ns_ = now_ns;
+  silent_looked_ns_ = now_ns;
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
-    const Desk& desk = desk_of(number);
-    if (!desk.session || !desk.session->serving() || !queue_.is_kept_waiting(number)) continue;
-    if (now_ns - std::max(desk.heard_ns, awake_since_ns_) < options_.limits.write_deadline_ms * net::ns_per_ms) continue;
+    Desk& desk = desk_of(number);
+    if (!desk.session || !desk.session->serving()) continue;
+    // Who had nothing to answer was not silent, however long that was.
+    if (!queue_.is_kept_waiting(number)) desk.owes_since_ns = now_ns;
+    const int64_t silent_ns = now_ns - std::max(desk.owes_since_ns, silent_watched_since_ns_);
+    if (!memory_is_needed || silent_ns < options_.limits.write_deadline_ms * net::ns_per_ms) continue;
     cut_off(number, "write deadline: it answered and asked for nothing within " + std::to_string(options_.limits.write_deadline_ms) +
                         " ms, and others need the memory");
   }

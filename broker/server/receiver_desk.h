@@ -4,7 +4,7 @@
 //
 // flush() is called at the end of each wake-up. A receiver whose socket is full is left alone until it has room; nothing is stamped for it
 // meanwhile. Two limits end its patience: its backlog (pending limit) and the time one batch takes (write deadline); see also
-// cut_off_silent().
+// watch_silent().
 #pragma once
 
 #include <cstdint>
@@ -44,9 +44,10 @@ class ReceiverDesk {
   void mark_untold();
   /// True in the middle of a DELIVER frame: no other frame may be written.
   bool in_frame(uint32_t number) const { return queue_.batch(number).under_way(); }
-  /// The memory budget is nearly used up: who keeps others from it, because for the write deadline it has neither answered nor given credit
-  /// for what is kept for it, is cut off. (With credit used up nothing is under way that the write deadline itself could be for.)
-  void cut_off_silent();
+  /// To be called at each wake-up while much of the memory budget is in use. Where it is nearly used up (`memory_is_needed`), who keeps
+  /// others from it is cut off: something was kept for it for the write deadline, and it has neither answered nor given credit. (With
+  /// credit used up nothing is under way that the write deadline itself could be for.)
+  void watch_silent(bool memory_is_needed);
   /// From now on streams end as soon as nothing is left for them.
   void set_ending(bool ending) { ending_ = ending; }
   /// Ends every stream now, with Queue::finish().
@@ -87,7 +88,7 @@ class ReceiverDesk {
     uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
-    int64_t heard_ns = 0;               // when it last answered or gave credit
+    int64_t owes_since_ns = 0;          // when it last answered, gave credit, or was seen to owe neither
     uint64_t handed_over_before = 0;    // on earlier connections
     std::optional<uint32_t> last_list;  // of RULES on this connection; none: a list that is refused came on an earlier one
     uint64_t answered = 0;              // on this connection
@@ -144,7 +145,8 @@ class ReceiverDesk {
   uint32_t connected_ = 0;
   bool ending_ = false;
   int64_t looked_ns_ = 0;            // by watch_all_limits()
-  int64_t awake_since_ns_ = 0;       // this process has not stood still since
+  int64_t silent_looked_ns_ = 0;         // by watch_silent()
+  int64_t silent_watched_since_ns_ = 0;  // it has looked without a gap since
   int64_t few_behind_since_ns_ = 0;  // while held: since when only some are behind; 0: most are
 };
 

@@ -18,8 +18,8 @@ namespace {
 /// Senders resume when so much of the budget (in eighths) is left in use; a gap, so that they are not stopped and started for each message.
 constexpr size_t resume_eighths = 7;
 /// From so much of the budget on, receivers that have been silent for their write deadline are cut off, so that senders are not held back
-/// for them for good.
-constexpr size_t nearly_used_up_eighths = 6;
+/// for them for good; who is silent is watched from before that on.
+constexpr size_t nearly_used_up_eighths = 6, much_in_use_eighths = 2;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 /// Messages expire in bundles at most this much late.
 constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
@@ -307,9 +307,11 @@ void Server::on_place_taken() {
 void Server::balance() {
   const bool held = senders_.held_back();
   const bool serves = !books_closed_ && !stopping_;
-  const size_t nearly_used_up_bytes = options_.limits.memory_bytes / 8 * nearly_used_up_eighths;
-  if (serves && !senders_.all_ended() && memory_bytes() >= nearly_used_up_bytes) receivers_.cut_off_silent();
-  const size_t bytes_max = options_.limits.memory_bytes / 8 * (held ? resume_eighths : 8);
+  const size_t eighth_bytes = options_.limits.memory_bytes / 8;
+  if (serves && !senders_.all_ended() && memory_bytes() >= eighth_bytes * much_in_use_eighths) {
+    receivers_.watch_silent(memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
+  }
+  const size_t bytes_max = eighth_bytes * (held ? resume_eighths : 8);
   Hold hold = Hold::none;
   if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
   if (memory_bytes() >= bytes_max) hold = Hold::memory;

@@ -186,6 +186,37 @@ TEST(Limits, WhoAsksAndThenFallsSilentIsCutOffWhereOthersNeedTheMemory) {
   EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
 }
 
+TEST(Limits, WhoHadNothingToAnswerWasNotSilentWhereOthersNeedTheMemory) {
+  constexpr int64_t deadline_ms = 2000;
+  // Nobody asks for what the first sender sends: it uses up the budget until its retention.
+  for (const bool responses : {false, true}) {
+    BrokerUnderTest broker(
+        json{{"expect", {{"senders", 2}, {"receivers", 1}}},
+             {"queue", {{"mode", "broadcaster"}, {"requests", true}, {"responses", responses}, {"retention_ms", 600'000}}},
+             {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", deadline_ms}}}});
+    WireClient rare = WireClient::receiver(broker.port(), 1);
+    rare.send(wire::Rules{1, {wire::Rule{2, 2, 0, UINT32_MAX}}});
+    rare.send(wire::Credit{1});
+    WireClient much = WireClient::sender(broker.port(), 1);
+    much.publish(1, 0, 240, 10'000);  // between three quarters and all of it
+    much.wait_accepted(240);
+    WireClient probe = WireClient::probe(broker.port());
+    probe.wait_for_broker_clock(net::now_ns() + deadline_ms * net::ns_per_ms);
+    WireClient seldom = WireClient::sender(broker.port(), 2);
+    seldom.publish(2, 0, 3, 100);  // more than it has asked for
+    for (uint64_t delivery = 0; delivery < 3; ++delivery) {
+      EXPECT_EQ(rare.receive(1).records.size(), 1u);
+      probe.wait_for_broker_clock(net::now_ns() + deadline_ms / 20 * net::ns_per_ms);
+      if (responses) {
+        rare.send(wire::Confirm{{{delivery, 1, false}}});
+      } else {
+        rare.send(wire::Credit{1});
+      }
+    }
+    EXPECT_EQ(broker.finish()["receivers"][0]["cut_off_reason"], "") << "responses: " << responses;
+  }
+}
+
 TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}}, {"limits", {{"pending_bytes", 8'000'000}}}});
   std::vector<std::thread> threads;
