@@ -8,9 +8,9 @@
 
 namespace n2nq::app {
 
-/// A sentence for each process that waited for a core for most of the time in which it had something to do (`core_times` of its bye: the
-/// kernel's count, proc(5) schedstat). That the parts of a run wait for each other where they have too few cores counts as well: it does
-/// the same to the latencies. Empty: none did, or none knows.
+/// One sentence about the processes that waited for a core for most of the time in which they had something to do (`core_times` of a bye:
+/// the kernel's count, proc(5) schedstat). That the parts of a run wait for each other where they have too few cores counts as well: it
+/// does the same to the latencies. Empty: none did, or none knows.
 QStringList disturbances(const RunRecord& record);
 
 }  // namespace n2nq::app

@@ -45,7 +45,7 @@ class Environment(BenchCase):
         # A kernel that does not count how long threads wait can tell nobody.
         self.assertEqual(len(environment["disturbed"]) > 0, os.path.exists("/proc/self/schedstat"), environment["core_times"])
         for sentence in environment["disturbed"]:
-            self.assertRegex(sentence, r"^(N2NQ|Senders|Receivers) had to wait for a core for \d+ % of the time in which ")
+            self.assertRegex(sentence, r"^(N2NQ|Senders|Receivers)[a-z, ]* had to wait for a core for \d+ %[\d %a-z,]* of the time in which (it|they) had ")
             self.assertIn(sentence, self.output)
 
 

@@ -138,6 +138,13 @@ TEST_F(ResultTest, who_had_to_wait_for_a_core_is_told_and_taints_nothing) {
   EXPECT_EQ(summary()["environment"]["core_times"]["senders"]["waited_ns"], 150'000'000);
 }
 
+TEST_F(ResultTest, those_that_had_to_wait_for_a_core_are_told_in_one_sentence) {
+  for (auto* bye : {&broker, &senders, &receivers}) (*bye)["core_times"] = {{"ran_ns", 100'000'000}, {"waited_ns", 300'000'000}};
+  receivers["core_times"]["waited_ns"] = 900'000'000;
+  EXPECT_EQ(finish().outcome.disturbances,
+            QStringList("N2NQ, senders and receivers had to wait for a core for 75 %, 75 % and 90 % of the time in which they had something to do"));
+}
+
 TEST_F(ResultTest, everything_arrived_is_clean) {
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::clean) << text(result.outcome);
