@@ -4,10 +4,12 @@
 #include <QAbstractButton>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDesktopServices>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -18,6 +20,7 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QTimer>
+#include <QUrl>
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/support/bench_window.h"
@@ -35,6 +38,7 @@ class TestCases : public QObject {
   std::unique_ptr<BenchWindow> bench;
   static constexpr int own = 7;  // the row behind the seven
   int answers = 0;               // to questions about builds
+  QStringList opened;            // files that an editor was asked for
 
   CasesDesk& desk() { return bench->window().cases_page()->desk(); }
   const CasesDesk::Row& row() { return desk().rows()[own]; }
@@ -125,6 +129,10 @@ figures:
     }
   }
 
+ public slots:
+  /// In place of the desktop's editor.
+  void open_file(const QUrl& file) { opened += file.toLocalFile(); }
+
  private slots:
   void initTestCase() {
     bench = std::make_unique<BenchWindow>();
@@ -153,6 +161,52 @@ figures:
     QTest::keyClick(table(), Qt::Key_Space);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
     QVERIFY(button("button_cases_run")->isEnabled());
+  }
+
+  void a_copy_is_made_edited_and_listed() {
+    QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
+    const QString copy = bench->folder() + QStringLiteral("/cases/delay.yaml");
+    table()->setCurrentIndex(table()->model()->index(2, 1));
+    QVERIFY(bench->click(QStringLiteral("button_case_new")));
+    QVERIFY(settled());
+    QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
+    QCOMPARE(opened, QStringList(copy));
+    QVERIFY2(bench->messages().contains(QStringLiteral("Copied to ") + copy), qPrintable(bench->messages()));
+    // It is the one that is chosen now, and as good as the one it was made from.
+    QCOMPARE(table()->model()->rowCount(), 9);
+    QCOMPARE(table()->currentIndex().row(), own);
+    QCOMPARE(cell(own, 1), QStringLiteral("Delay"));
+    QCOMPARE(cell(own, 2), cell(2, 2));
+    // What is written into it shows when one comes back.
+    QByteArray text = n2nq::ui_test::file_text(copy).replace("title: Delay", "title: My delay");
+    QFile file(copy);
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    file.write(text);
+    file.close();
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    QCOMPARE(cell(own, 1), QStringLiteral("My delay"));
+    QVERIFY(QFile::remove(copy));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
+  }
+
+  void nothing_of_the_list_is_cut() {
+    // At 1280 x 720: the figures' numbers stand in the list of figures then.
+    for (int column = 1; column < table()->model()->columnCount(); ++column) {
+      if (table()->isColumnHidden(column)) continue;
+      for (int at = 0; at < table()->model()->rowCount(); ++at) {
+        const int needed = table()->fontMetrics().horizontalAdvance(cell(at, column));
+        QVERIFY2(needed < table()->columnWidth(column), qPrintable(cell(at, column)));
+      }
+    }
+    QVERIFY(table()->horizontalHeader()->length() <= table()->viewport()->width());
+    table()->setCurrentIndex(table()->model()->index(2, 1));
+    QVERIFY(bench->find<QComboBox>(QStringLiteral("case_figure"))->itemText(0).startsWith(QStringLiteral("16 · Latency by delay")));
+    table()->setCurrentIndex(table()->model()->index(own, 1));
+    QVERIFY(settled());
   }
 
   void a_number_that_is_none_is_refused() {
@@ -345,8 +399,12 @@ figures:
     // So many runs that it still runs when all this was clicked.
     QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("50")));
     QVERIFY(settled());
+    int counted_at_first = -1;
+    const auto counted = connect(&desk(), &CasesDesk::opened, this, [&] { counted_at_first = row().runs_done; });
     QVERIFY(bench->click(QStringLiteral("button_cases_run")));
     QVERIFY(BenchWindow::wait_for([this, first] { return desk().is_on() && row().folder != first && row().runs_done >= 1; }));
+    disconnect(counted);
+    QCOMPARE(counted_at_first, 0);  // those of the one before are not its own
     const QString second = row().folder;
     show_results();
     // Above its runs, and newest first.
@@ -362,19 +420,16 @@ figures:
     const auto runs_there = [&second] { return QDir(second + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(); };
     const auto there = runs_there();
     bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentText(QStringLiteral("runs of cases"));
-    int of_second = -1;
-    for (int at = results()->model()->rowCount() - 1; at >= 0; --at) {
-      if (results()->model()->index(at, 1).data().toString().endsWith(QFileInfo(second).fileName())) of_second = at;
-    }
-    QVERIFY(of_second >= 0);
-    choose_results({of_second});
+    // Newest first: one that it has finished, or the one in progress.
+    const QString newest = results()->model()->index(0, 1).data().toString();
+    QVERIFY2(newest.endsWith(QFileInfo(second).fileName()), qPrintable(newest));
+    choose_results({0});
     QTest::keyClick(results(), Qt::Key_Delete);
     QVERIFY(results_settled());
     QVERIFY2(bench->messages().contains(QStringLiteral("pause or stop it first")), qPrintable(bench->messages()));
     QVERIFY(runs_there() >= there);
     QVERIFY2(!button("button_result_undo")->isEnabled(),
-             qPrintable(button("button_result_undo")->toolTip() + u' ' + second + QStringLiteral(" row %1 ").arg(of_second) +
-                        bench->messages()));
+             qPrintable(button("button_result_undo")->toolTip() + u' ' + second + u' ' + bench->messages()));
     bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentIndex(0);
     bench->window().show_page(QStringLiteral("Test cases"));
     QVERIFY(bench->click(QStringLiteral("button_cases_pause")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/card/case_figure_card.h"
 
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -17,15 +18,15 @@
 #include "ui/text/figures.h"
 #include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
-#include "ui/widget/elided_label.h"
 #include "ui/widget/setting_fields.h"
 
 namespace n2nq::ui {
 
 namespace {
 
-constexpr int chooser_px_min = 160, table_rows_shown = 7, first_column_px = 120, column_px_min = 84, column_px_max = 200;
+constexpr int chooser_px_min = 160, point_lines_shown = 3, table_rows_shown = 7, first_column_px = 120, column_px_min = 84, column_px_max = 200;
 const char* const marked_sign = " ◯";
+const char* const no_point = "A clicked point says what it is; a marked one (◯) can be run again.";
 
 QString axis_text(const app::FigureAxis& axis) {
   return axis.unit.isEmpty() ? axis.title : QStringLiteral("%1 (%2)").arg(axis.title, axis.unit);
@@ -75,7 +76,6 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   chooser_->setMinimumWidth(chooser_px_min);
   card->title_row()->insertWidget(1, chooser_, 100);
   card->title_row()->addWidget(source_);
-  card->title_row()->addWidget(again_);
   card->title_row()->addWidget(export_);
   view_ = new FigureView(theme_);
   view_->setObjectName(QStringLiteral("case_figure_view"));
@@ -86,12 +86,21 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   text_->setAlignment(Qt::AlignCenter);
   text_->setWordWrap(true);
   card->body()->addWidget(text_, 3);
-  point_ = new ElidedLabel("caption");
+  point_ = make_label(QString(), "caption");
   point_->setObjectName(QStringLiteral("case_point"));
-  card->body()->addWidget(point_);
+  point_->setWordWrap(true);
+  point_->setFixedHeight(point_lines_shown * QFontMetrics(theme_.font(TextStyle::caption)).lineSpacing());  // nothing moves when it is filled
+  auto* chosen = new QHBoxLayout;
+  chosen->setSpacing(space::between);
+  chosen->addWidget(point_, 1);
+  chosen->addWidget(again_);
+  card->body()->addLayout(chosen);
   card->body()->addWidget(make_table(), 2);
   all->addWidget(card);
   connect(chooser_, &QComboBox::activated, this, &CaseFigureCard::figure_chosen);
+  connect(chooser_, &QComboBox::currentTextChanged, this, [this](const QString& title) {
+    chooser_->setToolTip(QStringLiteral("Which of the case's figures is shown: ") + title);
+  });
   connect(source_, &QPushButton::toggled, this, &CaseFigureCard::renew);
   connect(again_, &QPushButton::clicked, this, [this] { emit run_again_requested(chosen_); });
   connect(export_, &QPushButton::clicked, this, &CaseFigureCard::export_requested);
@@ -135,13 +144,15 @@ int CaseFigureCard::current() const {
   return chooser_->currentIndex();
 }
 
+int CaseFigureCard::count() const {
+  return chooser_->count();
+}
+
 void CaseFigureCard::show_figure(const app::Figure& figure) {
-  if (figure.id != figure_.id) chosen_.clear(), chosen_marked_ = false, point_->set_text(QString());
+  if (figure.id != figure_.id) chosen_.clear(), chosen_marked_ = false, point_->setText(QString::fromUtf8(no_point));
   figure_ = figure;
   text_->hide();
-  view_->show();
-  table_->show();
-  point_->show();
+  for (QWidget* widget : std::initializer_list<QWidget*>{view_, table_, point_, again_}) widget->show();
   source_->setVisible(!figure.references.empty());
   renew();
   fill_table();
@@ -161,10 +172,7 @@ void CaseFigureCard::show_text(const QString& text) {
   text_->setAlignment(text.contains(QStringLiteral("\n\n")) ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignCenter);
   text_->setText(text);
   text_->show();
-  view_->hide();
-  table_->hide();
-  point_->hide();
-  source_->hide();
+  for (QWidget* widget : std::initializer_list<QWidget*>{view_, table_, point_, again_, source_}) widget->hide();
   refresh_again();
 }
 
@@ -222,7 +230,7 @@ void CaseFigureCard::choose_point(const app::FigureHit& hit) {
   const app::FigurePoint& point = series.points[static_cast<std::size_t>(hit.point)];
   chosen_ = point.folders;
   chosen_marked_ = !point.why.isEmpty();
-  point_->set_text(app::point_lines(figure_, hit).join(QStringLiteral(" · ")));
+  point_->setText(app::point_lines(figure_, hit).join(QStringLiteral(" · ")));
   refresh_again();
 }
 

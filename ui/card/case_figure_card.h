@@ -15,7 +15,6 @@ class QTableWidget;
 
 namespace n2nq::ui {
 
-class ElidedLabel;
 class FigureView;
 
 class CaseFigureCard : public QWidget {
@@ -27,6 +26,7 @@ class CaseFigureCard : public QWidget {
   void set_titles(const QStringList& titles);
   /// Its place among the titles; -1: there is none.
   int current() const;
+  int count() const;
   void show_figure(const app::Figure& figure);
   /// In place of a figure: what there is to do, or why there is none.
   void show_text(const QString& text);
@@ -52,7 +52,7 @@ class CaseFigureCard : public QWidget {
   QPushButton *source_ = nullptr, *again_ = nullptr, *export_ = nullptr;
   FigureView* view_ = nullptr;
   QLabel* text_ = nullptr;
-  ElidedLabel* point_ = nullptr;
+  QLabel* point_ = nullptr;
   QTableWidget* table_ = nullptr;
   QStringList chosen_;  // run folders of the chosen point
   bool chosen_marked_ = false, again_possible_ = false;

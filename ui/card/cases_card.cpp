@@ -26,7 +26,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int column_px[] = {46, 172, 100, 100, 62, 106};
-constexpr int wide_px = 720, wide_name_px = 200, wide_figures_px = 160;  // where there is room, nothing is cut
+constexpr int name_px_max = 260;
 constexpr int rows_shown_min = 8;  // the seven and one of one's own
 static_assert(std::size(column_px) == CasesModel::column_count);
 constexpr int number_px = 72, place_px = 148;
@@ -67,8 +67,11 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidge
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
     // The list was made anew: the same case stays chosen.
     const auto& rows = desk_.rows();
-    const auto same = std::find_if(rows.begin(), rows.end(), [this](const CasesDesk::Row& row) { return row.file.name == current_name_; });
+    const auto same = std::find_if(rows.begin(), rows.end(), [this](const CasesDesk::Row& row) {
+      return row.file.name == current_name_ && row.file.built_in != current_is_own_;
+    });
     if (!rows.empty()) select(same == rows.end() ? 0 : static_cast<int>(same - rows.begin()));
+    fit_columns();
     refresh();
   });
   connect(&hosts_, &app::HostBook::changed, this, &CasesCard::fill_hosts);
@@ -99,9 +102,12 @@ QWidget* CasesCard::make_list() {
   for (int i = 0; i < CasesModel::column_count; ++i) table_->setColumnWidth(i, column_px[i]);
   table_->horizontalHeader()->setSectionResizeMode(CasesModel::sweep, QHeaderView::Stretch);
   table_->installEventFilter(this);
+  table_->viewport()->installEventFilter(this);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) {
-      current_name_ = desk_.rows()[static_cast<std::size_t>(current.row())].file.name;
+      const app::LibraryCase& file = desk_.rows()[static_cast<std::size_t>(current.row())].file;
+      current_name_ = file.name;
+      current_is_own_ = !file.built_in;
       emit row_selected(current.row());
     }
     refresh();
@@ -109,14 +115,27 @@ QWidget* CasesCard::make_list() {
   return table_;
 }
 
-void CasesCard::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  const bool wide = width() >= wide_px;
-  table_->setColumnWidth(CasesModel::name, wide ? wide_name_px : column_px[CasesModel::name]);
-  table_->setColumnWidth(CasesModel::figures, wide ? wide_figures_px : column_px[CasesModel::figures]);
+int CasesCard::contents_px(int column) const {
+  int widest = 0;
+  for (int row = 0; row < model_->rowCount(); ++row) {
+    widest = std::max(widest, table_->fontMetrics().horizontalAdvance(model_->index(row, column).data().toString()));
+  }
+  return widest + 2 * space::between;
+}
+
+// Nothing is cut. Where there is no room for all columns, the figures' numbers stand in the list of figures alone.
+void CasesCard::fit_columns() {
+  const int name = std::clamp(contents_px(CasesModel::name), column_px[CasesModel::name], name_px_max);
+  const int figures = std::max(contents_px(CasesModel::figures), column_px[CasesModel::figures]);
+  const int sweep = std::max(contents_px(CasesModel::sweep), column_px[CasesModel::sweep]);
+  table_->setColumnWidth(CasesModel::name, name);
+  table_->setColumnWidth(CasesModel::figures, figures);
+  const int others = column_px[CasesModel::tick] + column_px[CasesModel::runs] + column_px[CasesModel::state];
+  table_->setColumnHidden(CasesModel::figures, name + sweep + figures + others > table_->viewport()->width());
 }
 
 bool CasesCard::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == table_->viewport() && event->type() == QEvent::Resize) fit_columns();
   if (watched == table_ && event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
     toggle_current();
     return true;
@@ -191,14 +210,13 @@ QWidget* CasesCard::make_hosts() {
     const QString what = QString::fromLatin1(whose[i]);
     places_[i] = described(new ChoiceBox(theme_), names[i], QStringLiteral("External sets: host of ") + what,
                            QStringLiteral("Where %1 run in external sets; internal ones run beside N2NQ").arg(what));
-    places_[i]->setFixedWidth(place_px);
-    row->addWidget(places_[i]);
+    places_[i]->setMinimumWidth(place_px);
+    row->addWidget(places_[i], 1);
     connect(places_[i], &QComboBox::activated, this, &CasesCard::take_hosts);
   }
   no_hosts_ = make_label(QStringLiteral("run here, or not at all: no lab machine is known (page Hosts)"), "secondary");
   no_hosts_->setObjectName(QStringLiteral("case_no_hosts"));
-  row->addWidget(no_hosts_);
-  row->addStretch(1);
+  row->addWidget(no_hosts_, 1);
   return part;
 }
 
@@ -235,6 +253,11 @@ int CasesCard::current_row() const {
 
 void CasesCard::select(int row) {
   table_->setCurrentIndex(model_->index(row, CasesModel::name));
+}
+
+void CasesCard::select_when_listed(const std::string& own_name) {
+  current_name_ = own_name;
+  current_is_own_ = true;
 }
 
 void CasesCard::choose_scale(app::Scale scale) {

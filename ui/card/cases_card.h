@@ -28,6 +28,8 @@ class CasesCard : public QWidget {
   /// The row that is shown; -1: none.
   int current_row() const;
   void select(int row);
+  /// One's own of this name, once the list is read again.
+  void select_when_listed(const std::string& own_name);
 
  signals:
   void row_selected(int row);
@@ -49,13 +51,15 @@ class CasesCard : public QWidget {
   void refresh();
   void refresh_progress();
   void toggle_current();
+  int contents_px(int column) const;
+  void fit_columns();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
   CasesDesk& desk_;
   app::HostBook& hosts_;
   Theme& theme_;
   std::string current_name_;  // of the chosen row
+  bool current_is_own_ = false;
   CasesModel* model_ = nullptr;
   QTableView* table_ = nullptr;
   QPushButton *new_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;

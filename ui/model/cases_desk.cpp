@@ -209,9 +209,14 @@ void CasesDesk::use(int row, Prepared prepared) {
   at.planned = std::move(prepared.planned);
   at.runner.reset();
   if (!prepared.folder) return;
+  const bool begun_anew = at.folder != prepared.folder->path();
   at.folder = prepared.folder->path();
   at.runner = std::make_shared<app::CaseRunner>(at.planned, std::move(*prepared.folder), parts_.launchers);
   watch(row);
+  if (!begun_anew) return;
+  // Nothing of what was counted in the folder before.
+  at.runs_done = at.marked = 0;
+  at.runs_all = at.planned->plan.runs_expected();
 }
 
 void CasesDesk::watch(int row) {
@@ -248,6 +253,7 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
     if (left_out && at.state == State::queued) set_state(row, at.folder.isEmpty() ? State::not_begun : State::stopped);
   }
   queue_ = rows;
+  runs_behind_ = 0;
   halting_ = false;
   again_.clear();
   for (const int row : queue_) {
@@ -325,6 +331,7 @@ void CasesDesk::run_again(int row, const QStringList& folders) {
   }
   if (again_.isEmpty()) return;
   queue_.clear();
+  runs_behind_ = 0;
   halting_ = false;
   active_ = row;
   emit on_changed();
@@ -345,7 +352,9 @@ void CasesDesk::on_stood_still(int row) {
     return keep->run_again(next);
   }
   set_state(row, done ? State::done : State::stopped);
-  goes_on&& done ? begin_next() : halt();
+  if (!goes_on || !done) return halt();
+  runs_behind_ += at.runs_all;
+  begin_next();
 }
 
 /// Nothing runs any more; what is queued stays so, for resume.
@@ -388,7 +397,7 @@ double CasesDesk::share() const {
   if (!is_on()) return 0;
   const Row& at = rows_[static_cast<std::size_t>(active_)];
   const double run_share = at.runner && at.runner->run() ? std::max(0.0, at.runner->run()->progress()) : 0;
-  double done = at.runs_done + run_share, all = std::max(1, at.runs_all);
+  double done = runs_behind_ + at.runs_done + run_share, all = runs_behind_ + std::max(1, at.runs_all);
   for (const int row : queue_) all += rows_[static_cast<std::size_t>(row)].runs_all;
   return std::min(1.0, done / all);
 }

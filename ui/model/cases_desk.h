@@ -150,6 +150,7 @@ class CasesDesk : public QObject {
   std::optional<QStringList> restored_;
   BackgroundJob listing_, opening_;
   std::vector<int> queue_;  // without the active one
+  int runs_behind_ = 0;     // of cases asked for together that are done
   int active_ = -1;
   QStringList again_;
   bool halting_ = false;

@@ -44,11 +44,12 @@ QString case_state_text(CasesDesk::State state) {
 
 QString sweep_text(const app::CaseFile& file, app::Scale scale) {
   QStringList parts;
+  std::size_t sets = 1;  // of values without numbers
   for (const app::CaseAxis& axis : file.axes) {
     const auto& values = axis.at(scale);
     if (values.size() < 2) continue;
     if (!axis.has_numbers(scale)) {
-      parts += QStringLiteral("%1 × %2").arg(values.size()).arg(qt_text(axis.id));
+      sets *= values.size();
       continue;
     }
     const auto [low, high] = std::minmax_element(values.begin(), values.end(),
@@ -56,15 +57,32 @@ QString sweep_text(const app::CaseFile& file, app::Scale scale) {
     const QString unit = qt_text(axis.unit.empty() ? axis.id : axis.unit);
     parts += QStringLiteral("%1–%2 %3").arg(number_text(*low->number), number_text(*high->number), unit);
   }
+  if (sets > 1) parts += QStringLiteral("%1 sets").arg(sets);
   return parts.join(QStringLiteral(" × "));
+}
+
+QString sets_text(const app::CaseFile& file, app::Scale scale) {
+  QStringList parts;
+  for (const app::CaseAxis& axis : file.axes) {
+    const auto& values = axis.at(scale);
+    if (values.size() < 2 || axis.has_numbers(scale)) continue;
+    QStringList names;
+    for (const app::CaseValue& value : values) names += qt_text(value.name);
+    parts += names.join(QStringLiteral(", "));
+  }
+  return parts.join(QStringLiteral(" × "));
+}
+
+std::optional<int> figure_number(const app::CaseFigure& figure) {
+  bool is_number = false;
+  const int number = qt_text(figure.id).mid(4).toInt(&is_number);
+  return figure.id.starts_with("fig-") && is_number ? std::optional(number) : std::nullopt;
 }
 
 QString figures_text(const app::CaseFile& file) {
   std::set<int> numbers;
   for (const app::CaseFigure& figure : file.figures) {
-    bool is_number = false;
-    const int number = qt_text(figure.id).mid(4).toInt(&is_number);
-    if (figure.id.starts_with("fig-") && is_number) numbers.insert(number);
+    if (const auto number = figure_number(figure)) numbers.insert(*number);
   }
   if (numbers.empty()) return file.figures.size() == 1 ? QStringLiteral("1 figure") : QStringLiteral("%1 figures").arg(file.figures.size());
   QStringList parts;
@@ -114,7 +132,9 @@ QString CasesModel::tooltip(const CasesDesk::Row& row) const {
   for (const std::string& text : {file.about, file.source}) {
     if (!text.empty()) lines += qt_text(text);
   }
-  const CasesDesk::Estimate& estimate = row.estimates[static_cast<std::size_t>(desk_.choice().scale)];
+  const app::Scale scale = desk_.choice().scale;
+  if (const QString sets = sets_text(file, scale); !sets.isEmpty()) lines += QStringLiteral("Sets: ") + sets;
+  const CasesDesk::Estimate& estimate = row.estimates[static_cast<std::size_t>(scale)];
   lines +=
       estimate.problem.isEmpty() ? QStringLiteral("%1 runs, %2").arg(estimate.runs).arg(span_text(estimate.seconds)) : estimate.problem;
   if (row.marked > 0) lines += QStringLiteral("%1 marked").arg(row.marked);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <optional>
 
 #include "ui/model/cases_desk.h"
 #include "ui/theme/theme.h"
@@ -34,8 +35,12 @@ class CasesModel : public QAbstractTableModel {
 
 /// "○ not begun", "● running", "◕ stopped", "✓ done", …
 QString case_state_text(CasesDesk::State state);
-/// "0.1–16 kB × 1–50 services".
+/// "0.1–1 s × 1–50 services × 4 sets".
 QString sweep_text(const app::CaseFile& file, app::Scale scale);
+/// What the sets are: "broadcaster, load balancer × external, internal"; empty: there is one.
+QString sets_text(const app::CaseFile& file, app::Scale scale);
+/// 16 of "fig-16", which a figure of the thesis is called by.
+std::optional<int> figure_number(const app::CaseFigure& figure);
 /// "Fig. 13, 22–23, 29–30".
 QString figures_text(const app::CaseFile& file);
 

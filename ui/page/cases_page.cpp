@@ -3,6 +3,7 @@
 
 #include <QAbstractButton>
 #include <QDesktopServices>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QPushButton>
@@ -15,6 +16,7 @@
 #include "app/report/report_files.h"
 #include "ui/card/case_figure_card.h"
 #include "ui/card/cases_card.h"
+#include "ui/model/cases_model.h"
 #include "ui/text/figures.h"
 #include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
@@ -23,7 +25,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int list_share = 12, figure_share = 13, cases_share = 3, notes_share = 2;
+constexpr int list_share = 5, figure_share = 4, cases_share = 3, notes_share = 2;
 
 }  // namespace
 
@@ -55,7 +57,7 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
   connect(desk_, &CasesDesk::figures_changed, this, [this](int changed) {
     if (changed == row_) show_figure();
   });
-  connect(desk_, &CasesDesk::on_changed, this, &CasesPage::refresh_again);
+  connect(desk_, &CasesDesk::on_changed, this, &CasesPage::show_figure);
   // Behind the signal: the question turns an event loop of its own.
   connect(desk_, &CasesDesk::build_asked, this, &CasesPage::ask_build, Qt::QueuedConnection);
   connect(&theme_, &Theme::changed, this, &CasesPage::show_figure);
@@ -82,7 +84,10 @@ void CasesPage::show_row(int row) {
   const CasesDesk::Row& at = desk_->rows()[static_cast<std::size_t>(row)];
   if (!at.file.read.file) return show_mistakes(at);
   QStringList titles;
-  for (const app::CaseFigure& figure : at.file.read.file->figures) titles += qt_text(figure.title);
+  for (const app::CaseFigure& figure : at.file.read.file->figures) {
+    const auto number = figure_number(figure);
+    titles += (number ? QStringLiteral("%1 · ").arg(*number) : QString()) + qt_text(figure.title);
+  }
   figure_->set_titles(titles);
   show_figure();
   if (!at.planned) desk_->open(row);
@@ -114,6 +119,10 @@ void CasesPage::show_figure() {
     figure_->show_text(estimate.problem);
   } else if (at.runner && at.runner->state() == app::CaseRunner::State::reading) {
     figure_->show_text(QStringLiteral("Reading what was run …"));
+  } else if (!figure.series.empty() && std::all_of(figure.series.begin(), figure.series.end(),
+                                                   [](const app::FigureSeries& series) { return !series.not_run.isEmpty(); })) {
+    figure_->show_text(QStringLiteral("This figure is not run: %1.").arg(figure.series.front().not_run) +
+                       (figure_->count() > 1 ? QStringLiteral("\nThe list above has the case's other figures.") : QString()));
   } else if (desk_->active_row() == row_) {
     figure_->show_text(QStringLiteral("The first points come when the first runs end."));
   } else {
@@ -140,6 +149,7 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
   QString html;
   if (!file.about.empty()) html += paragraph(qt_text(file.about));
   if (!file.source.empty()) html += paragraph(qt_text(file.source));
+  if (const QString sets = sets_text(file, desk_->choice().scale); !sets.isEmpty()) html += paragraph(QStringLiteral("Sets: ") + sets);
   const auto& figures = file.figures;
   const auto which = static_cast<std::size_t>(std::max(0, figure_->current()));
   if (figure.references.empty() && which < figures.size()) {
@@ -187,6 +197,7 @@ void CasesPage::copy_case(int row) {
   const QString path = app::CaseLibrary(cases_folder_).copy(desk_->rows()[static_cast<std::size_t>(row)].file, error);
   if (path.isEmpty()) return emit told(error, true);
   const bool opened = QDesktopServices::openUrl(QUrl::fromLocalFile(path));
+  list_->select_when_listed(QFileInfo(path).completeBaseName().toStdString());
   emit told((opened ? QStringLiteral("Copied to %1") : QStringLiteral("Copied to %1; no editor opened by itself")).arg(path), false);
   desk_->reload();
 }
