@@ -6,8 +6,19 @@
 #include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QTextDocument>
+#include <algorithm>
 
 namespace n2nq::ui {
+
+namespace {
+
+/// With a gap: the longest stamp, a minute in µs, eight digits.
+int letters_of(const QString& column) {
+  if (column.endsWith(QLatin1String("_ns"))) return 16;
+  return std::max(column.endsWith(QLatin1String("_us")) ? 12 : 9, static_cast<int>(column.size()) + 1);
+}
+
+}  // namespace
 
 LogHeading::LogHeading(const QPlainTextEdit& view, const Theme& theme, QWidget* parent) : QWidget(parent), view_(view), theme_(theme) {
   setObjectName(QStringLiteral("log_heading"));
@@ -26,6 +37,14 @@ void LogHeading::set_columns(const QString& columns) {
   update();
 }
 
+QList<double> LogHeading::stops() const {
+  const double letter_px = QFontMetricsF(view_.font()).horizontalAdvance('0');
+  QList<double> out;
+  double at = 0;
+  for (const QString& column : columns_.split(u'\t')) out += at += letters_of(column) * letter_px;
+  return out;
+}
+
 QSize LogHeading::sizeHint() const {
   return {0, QFontMetrics(view_.font()).height()};
 }
@@ -38,8 +57,9 @@ void LogHeading::paintEvent(QPaintEvent* event) {
   const double left = view_.frameWidth() + view_.document()->documentMargin() - view_.horizontalScrollBar()->value();
   const int baseline = QFontMetrics(view_.font()).ascent();
   const QStringList names = columns_.split(u'\t');
+  const QList<double> ends = stops();
   for (qsizetype at = 0; at < names.size(); ++at) {
-    painter.drawText(QPointF(left + static_cast<double>(at) * view_.tabStopDistance(), baseline), names[at]);
+    painter.drawText(QPointF(left + (at == 0 ? 0 : ends[at - 1]), baseline), names[at]);
   }
 }
 

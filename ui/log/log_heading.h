@@ -18,6 +18,8 @@ class LogHeading : public QWidget {
   /// Tab-separated; empty hides the line, as for files that have no columns.
   void set_columns(const QString& columns);
   const QString& columns() const { return columns_; }
+  /// Where each column behind the first begins, in px from the first one's beginning: for the view's tabs.
+  QList<double> stops() const;
 
   QSize sizeHint() const override;
 

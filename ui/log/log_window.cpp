@@ -14,6 +14,7 @@
 #include <QPushButton>
 #include <QScrollBar>
 #include <QShortcut>
+#include <QTextOption>
 #include <QUrl>
 
 #include "ui/log/log_heading.h"
@@ -27,7 +28,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr QSize size_at_first(1200, 520);
-constexpr int column_letters = 16;  // the longest stamp and a gap, so that headings stand over their columns
+constexpr int column_letters = 16;  // of files without columns
 constexpr int search_px = 220;
 
 QString bytes_text(qint64 bytes) {
@@ -117,7 +118,10 @@ void LogWindow::connect_tail() {
     view_->clear();
     shown_bytes_ = 0;
   });
-  connect(tail_, &LogTail::columns_found, heading_, &LogHeading::set_columns);
+  connect(tail_, &LogTail::columns_found, this, [this](const QString& columns) {
+    heading_->set_columns(columns);
+    set_stops();
+  });
   connect(tail_, &LogTail::appended, this, &LogWindow::append);
   connect(tail_, &LogTail::prepended, this, &LogWindow::prepend);
   connect(tail_, &LogTail::position_changed, this, &LogWindow::show_position);
@@ -127,6 +131,7 @@ void LogWindow::connect_tail() {
 void LogWindow::restyle() {
   view_->setFont(theme_.monospaced_font());
   view_->setTabStopDistance(column_letters * QFontMetricsF(view_->font()).horizontalAdvance('0'));
+  set_stops();
   heading_->updateGeometry();
   const QColor color = theme_.tokens().secondary;
   previous_->setIcon(theme_.icon(Glyph::chevron_up, color));
@@ -134,6 +139,17 @@ void LogWindow::restyle() {
   follow_->setIcon(theme_.icon(Glyph::live, color));
   copy_->setIcon(theme_.icon(Glyph::copy, color));
   outside_->setIcon(theme_.icon(Glyph::external, color));
+}
+
+// Lines have a tab between two columns; each column is as wide as what stands in it.
+void LogWindow::set_stops() {
+  QList<QTextOption::Tab> tabs;
+  if (!heading_->columns().isEmpty()) {
+    for (const double stop : heading_->stops()) tabs += QTextOption::Tab(stop, QTextOption::LeftTab);
+  }
+  QTextOption option = view_->document()->defaultTextOption();
+  option.setTabs(tabs);
+  view_->document()->setDefaultTextOption(option);
 }
 
 QString LogWindow::text() const {

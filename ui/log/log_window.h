@@ -52,6 +52,7 @@ class LogWindow : public QWidget {
   void set_following(bool following);
   void find(bool backwards);
   void restyle();
+  void set_stops();
   void copy();
   void open_outside();
 
