@@ -138,21 +138,30 @@ QStringList FigurePainter::notes(double width) const {
   } else if (is_numbered(width)) {
     out += QString("1 to %1: in the order of the table").arg(figure_.x.names.size());
   }
-  QList<std::pair<QString, QStringList>> marked;  // why, and where; the same reason is told once
+  using Reasons = QList<std::pair<QString, QStringList>>;  // why, and where; the same reason is told once
+  const auto add = [](Reasons& to, const QString& why, const QString& where) {
+    auto found = std::find_if(to.begin(), to.end(), [&why](const auto& entry) { return entry.first == why; });
+    if (found == to.end()) found = to.insert(to.end(), {why, {}});
+    found->second += where;
+  };
+  Reasons marked, left_out;
+  qsizetype all = 0;  // of places that could be marked: a curve of percentiles is one
   for (const FigureSeries& series : figure_.series) {
+    all += figure_.x.percentiles ? !series.points.empty() : static_cast<qsizetype>(series.points.size());
     for (const FigurePoint& point : series.points) {
-      if (point.why.isEmpty()) continue;
-      const auto same = [&point](const auto& entry) { return entry.first == point.why; };
-      auto found = std::find_if(marked.begin(), marked.end(), same);
-      if (found == marked.end()) found = marked.insert(marked.end(), {point.why, {}});
-      found->second += mark_place(figure_, series, point);
+      if (!point.why.isEmpty()) add(marked, point.why, mark_place(figure_, series, point));
     }
-    if (!series.not_run.isEmpty()) out += series.name + " was not run: " + series.not_run;
+    if (!series.not_run.isEmpty()) add(left_out, series.not_run, series.name);
+  }
+  for (const auto& [why, names] : left_out) {
+    const QString whose = figure_.legend.isEmpty() ? QString() : figure_.legend + ' ';
+    out += whose + names.join(", ") + (names.size() == 1 ? " was not run: " : " were not run: ") + why;
   }
   for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) {
     const auto& [why, places] = marked[i];
-    const QString where =
-        places.size() <= places_told_max ? places.join("; ") : QString("%1 and %2 more").arg(places.first()).arg(places.size() - 1);
+    const QString where = places.size() > 1 && places.size() == all ? QString(figure_.x.percentiles ? "all curves" : "all points")
+                          : places.size() <= places_told_max        ? places.join("; ")
+                                                                    : QString("%1 and %2 more").arg(places.first()).arg(places.size() - 1);
     out += QString::fromUtf8("◯ ") + where + ": " + why;
   }
   if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);

@@ -20,7 +20,10 @@ QString text_of(const std::string& text) {
 Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .grey = {}};
   const auto paths = paths_of(plan);
-  for (const std::string& path : paths) table.columns += text_of(path + " (" + unit_of_path(path) + ")");
+  for (const std::string& path : paths) {
+    const std::string unit(unit_of_path(path));
+    table.columns += text_of(unit.empty() ? path : path + " (" + unit + ")");
+  }
   table.columns += {"clock bound (µs)", "marked", "folder"};
   QStringList seen;
   for (const MeasuredPoint& point : schedule.points(results)) {

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "app/control/run_folder.h"
 #include "app/figure/figure_export.h"
@@ -23,7 +24,7 @@ figure { margin: 0 0 24px; break-inside: avoid; } figure svg { width: 100%; max-
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }
 th, td { padding: 2px 10px 2px 0; border-bottom: 1px solid #E7E9ED; text-align: left; vertical-align: top; }
-thead th { border-bottom: 1px solid #5B6270; } td.number { text-align: right; } td.few { color: #9AA3B2; }
+thead th { border-bottom: 1px solid #5B6270; } .number { text-align: right; } .keys .number { text-align: left; } td.few { color: #9AA3B2; }
 @media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } .scroll { overflow: visible; } table { font-size: 8px; } }
 )";
 
@@ -55,7 +56,14 @@ QString report_html(const Report& report) {
   for (const Table& table : report.tables) {
     if (table.rows.size() <= 40) out += section(table);
   }
-  out += "<p class=\"secondary\">Grey: fewer than 10 samples above that percentile.</p>\n<h2>Figures</h2>\n";
+  const auto has_grey = [](const Table& table) {
+    return std::any_of(table.grey.begin(), table.grey.end(), [](const std::vector<bool>& row) {
+      return std::find(row.begin(), row.end(), true) != row.end();
+    });
+  };
+  if (std::any_of(report.tables.begin(), report.tables.end(), has_grey))
+    out += "<p class=\"secondary\">Grey: fewer than 10 samples above that percentile.</p>\n";
+  if (!report.figures.empty()) out += "<h2>Figures</h2>\n";
   for (const Figure& figure : report.figures)
     out += "<figure id=\"" + figure.id.toHtmlEscaped() + "\">" + inline_svg(figure) + "</figure>\n";
   for (const Table& table : report.tables) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/report/table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -113,8 +114,15 @@ nlohmann::ordered_json table_json(const Table& table) {
 }
 
 QString html(const Table& table) {
-  QString out = QString("<table id=\"table-%1\">\n<thead><tr>").arg(table.id.toHtmlEscaped());
-  for (const QString& column : table.columns) out += "<th>" + column.toHtmlEscaped() + "</th>";
+  QString out = QString("<table id=\"table-%1\"%2>\n<thead><tr>").arg(table.id.toHtmlEscaped(), table.is_of_keys() ? " class=\"keys\"" : "");
+  for (qsizetype c = 0; c < table.columns.size(); ++c) {
+    // A column's title stands where its numbers do.
+    const auto column = static_cast<std::size_t>(c);
+    const bool numbers = std::any_of(table.rows.begin(), table.rows.end(), [column](const auto& row) {
+      return column < row.size() && std::holds_alternative<double>(row[column]);
+    });
+    out += (numbers ? "<th class=\"number\">" : "<th>") + table.columns[c].toHtmlEscaped() + "</th>";
+  }
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     out += "<tr>";

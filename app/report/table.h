@@ -23,6 +23,8 @@ struct Table {
   QStringList columns;  // with units: "p99 (µs)"
   std::vector<std::vector<Cell>> rows;
   std::vector<std::vector<bool>> grey;  // cells on few samples; empty: none
+  /// Words and numbers in one column, each behind what it is called.
+  bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
   bool is_grey(std::size_t row, std::size_t column) const { return row < grey.size() && column < grey[row].size() && grey[row][column]; }
 };
 

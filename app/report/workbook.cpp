@@ -32,7 +32,7 @@ void write_table(lxw_worksheet* sheet, const Table& table, const Formats& format
   for (qsizetype c = 0; c < table.columns.size(); ++c) {
     const auto column = static_cast<lxw_col_t>(c);
     worksheet_write_string(sheet, 0, column, table.columns[c].toUtf8().constData(), formats.head);
-    qsizetype width = table.columns[c].size();
+    qsizetype width = table.columns[c].size() * 5 / 4;  // bold
     for (const auto& row : table.rows) width = std::max(width, cell_text(row[static_cast<std::size_t>(c)]).size());
     worksheet_set_column(sheet, column, column, static_cast<double>(std::min<qsizetype>(width + 2, column_width_max)), nullptr);
   }
@@ -49,6 +49,10 @@ void write_table(lxw_worksheet* sheet, const Table& table, const Formats& format
     }
   }
   worksheet_freeze_panes(sheet, 1, 1);
+  // On paper as wide as a page, with the head on each.
+  worksheet_set_landscape(sheet);
+  worksheet_fit_to_pages(sheet, 1, 0);
+  worksheet_repeat_rows(sheet, 0, 0);
 }
 
 /// In which column of figure_table() a series' y stands.

@@ -21,7 +21,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int parts_px = 280;
+constexpr int parts_px = 240;
 constexpr int slow_px = 210;
 constexpr int column_px_max = 320;
 const char* const over_time = "latency-over-time";
@@ -41,10 +41,15 @@ QTableWidget* make_table(const char* name, const QString& accessible_name) {
   return table;
 }
 
+/// With air between them as far as there is room.
 void fit_columns(QTableWidget* table) {
   table->resizeColumnsToContents();
-  for (int column = 0; column < table->columnCount(); ++column) {
-    table->setColumnWidth(column, std::min(table->columnWidth(column) + space::between, column_px_max));
+  const int columns = table->columnCount();
+  int needed = 0;
+  for (int column = 0; column < columns; ++column) needed += std::min(table->columnWidth(column), column_px_max);
+  const int air = columns == 0 ? 0 : std::clamp((table->viewport()->width() - needed) / columns, 0, static_cast<int>(space::between));
+  for (int column = 0; column < columns; ++column) {
+    table->setColumnWidth(column, std::min(table->columnWidth(column), column_px_max) + air);
   }
 }
 
@@ -76,7 +81,9 @@ ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   row->setSpacing(space::card);
   parts_ = described(new QListWidget, "report_parts", QStringLiteral("What there is to see of this result"), QString());
   parts_->setFixedWidth(parts_px);
-  parts_->setUniformItemSizes(true);
+  parts_->setWordWrap(true);  // titles that begin alike are told apart by their ends
+  parts_->setTextElideMode(Qt::ElideNone);
+  parts_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   row->addWidget(parts_);
   auto* right = new QVBoxLayout;
   right->setSpacing(space::between);
@@ -174,7 +181,7 @@ void ReportView::show_row(int row) {
 }
 
 void ReportView::show_table(const app::Table& table) {
-  const bool of_keys = table.columns.size() == 2 && table.columns.first() == QLatin1String("key");  // words and numbers in one column
+  const bool of_keys = table.is_of_keys();
   table_->clear();
   table_->setRowCount(static_cast<int>(table.rows.size()));
   table_->setColumnCount(static_cast<int>(table.columns.size()));
@@ -198,8 +205,9 @@ void ReportView::show_table(const app::Table& table) {
         table_->horizontalHeaderItem(static_cast<int>(c))->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
     }
   }
-  fit_columns(table_);
+  table_->horizontalHeader()->setStretchLastSection(of_keys);  // its values are sentences, some of them
   stack_->setCurrentIndex(1);
+  fit_columns(table_);
 }
 
 void ReportView::show_slice(int slice) {
@@ -247,6 +255,11 @@ void ReportView::show_slice(int slice) {
     slow_->setItem(row, column++, text_item(flags_text(message.flags)));
   }
   fit_columns(slow_);
+}
+
+void ReportView::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  for (QTableWidget* table : {table_, slow_}) fit_columns(table);
 }
 
 void ReportView::open_log(int row) {

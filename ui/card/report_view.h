@@ -34,6 +34,9 @@ class ReportView : public QWidget {
   /// A service's log at the line that holds this text.
   void log_requested(QChar letter, int number, const QString& text);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   QWidget* make_slow();
   void show_row(int row);

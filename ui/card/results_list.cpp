@@ -170,19 +170,19 @@ void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
 
 // Only when there is another room for them: a person may have set widths.
 void ResultsList::fit_columns() {
-  const std::pair room(table_->viewport()->width(), model_->any_bound());
-  if (room == fitted_ || room.first <= 0) return;
-  fitted_ = room;
-  table_->setColumnWidth(ResultsModel::p50, room.second ? column_px[ResultsModel::p50] : plain_p50_px);
-  table_->setColumnWidth(ResultsModel::p99, room.second ? column_px[ResultsModel::p99] : plain_p99_px);
-  int rest = room.first;
+  const Fit fit{table_->viewport()->width(), model_->any_bound(), model_->any_noted()};
+  if (fit == fitted_ || fit.room_px <= 0) return;
+  fitted_ = fit;
+  table_->setColumnWidth(ResultsModel::p50, fit.bounds ? column_px[ResultsModel::p50] : plain_p50_px);
+  table_->setColumnWidth(ResultsModel::p99, fit.bounds ? column_px[ResultsModel::p99] : plain_p99_px);
+  int rest = fit.room_px;
   for (const int column : {ResultsModel::started, ResultsModel::mode, ResultsModel::services, ResultsModel::verdict, ResultsModel::p50,
                            ResultsModel::p99, ResultsModel::deliveries}) {
     rest -= table_->columnWidth(column);
   }
-  // Half of what is left over for the name, the rest for tags and note.
+  // What is left over goes to the name; half of it to tags and notes, where there are any.
   const int over = rest - column_px[ResultsModel::name] - column_px[ResultsModel::tags] - note_px_min;
-  const int name = std::clamp(column_px[ResultsModel::name] + over / 2, column_px[ResultsModel::name], name_px_max);
+  const int name = std::clamp(column_px[ResultsModel::name] + (fit.notes ? over / 2 : over), column_px[ResultsModel::name], name_px_max);
   table_->setColumnWidth(ResultsModel::name, name);
   table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) / 3, column_px[ResultsModel::tags], tags_px_max));
 }

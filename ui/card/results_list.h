@@ -63,7 +63,12 @@ class ResultsList : public QWidget {
   ElidedLabel* chosen_ = nullptr;
   QString noted_;  // folder whose note the fields show
   bool loading_ = true;
-  std::pair<int, bool> fitted_{};  // to which width, and whether for ± as well
+  struct Fit {  // what the columns' widths were made for
+    int room_px = 0;
+    bool bounds = false, notes = false;
+    bool operator==(const Fit&) const = default;
+  };
+  Fit fitted_;
 };
 
 }  // namespace n2nq::ui

@@ -76,6 +76,10 @@ bool ResultsModel::any_bound() const {
   return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !std::isnan(entry.clock_bound_us); });
 }
 
+bool ResultsModel::any_noted() const {
+  return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !entry.note.isEmpty() || !entry.tags.isEmpty(); });
+}
+
 int ResultsModel::row_of(const QString& folder) const {
   for (std::size_t row = 0; row < shown_.size(); ++row) {
     if (all_[shown_[row]].folder == folder) return static_cast<int>(row);

@@ -106,6 +106,19 @@ TEST(FigureExport, NumbersOfReferencesStandWithinTheFigureAndBesideEachOther) {
   EXPECT_GT(places[1].y(), places[0].y() + 8) << "one below the other";
 }
 
+TEST(FigureExport, AReasonIsToldOnce) {
+  Figure figure = sample_lines();
+  for (FigureSeries& series : figure.series) {
+    for (FigurePoint& point : series.points) point.why = "host busy before the run";
+  }
+  figure.series.push_back({.name = "senders external", .not_run = "no hosts"});
+  figure.series.push_back({.name = "both external", .not_run = "no hosts"});
+  const QString svg = QString::fromUtf8(figure_svg(figure));
+  EXPECT_EQ(svg.count("host busy before the run"), 1);
+  EXPECT_TRUE(svg.contains("all points: host busy before the run"));
+  EXPECT_TRUE(svg.contains("senders external, both external were not run: no hosts"));
+}
+
 TEST(FigurePainter, BareNumbersSayWhatTheyAre) {
   Figure figure = sample_lines();
   figure.legend = "Services";
