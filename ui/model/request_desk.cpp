@@ -50,7 +50,7 @@ bool RequestDesk::is_live() const {
 QString RequestDesk::problem() const {
   if (!is_on()) return QStringLiteral("Receiver requests are off");
   if (is_live() || form_.locked(requests_key).isEmpty()) return {};
-  return QStringLiteral("Requests are made before a run is started or while messages flow");
+  return QStringLiteral("Requests are made before a run or while it runs");
 }
 
 int RequestDesk::receivers() const {

@@ -41,6 +41,7 @@ QString short_wait(const QString& waiting_for) {
   const QRegularExpressionMatch match = connected.match(waiting_for);
   if (match.hasMatch()) return QStringLiteral("%1/%2 connected").arg(match.captured(1), match.captured(2));
   if (waiting_for.contains(QStringLiteral(" and "))) return QStringLiteral("waiting for services");
+  if (waiting_for == QLatin1String("the first message")) return QStringLiteral("waiting for messages");
   static const QRegularExpression amount(QStringLiteral("^[0-9]+ "));
   return QStringLiteral("waiting for ") + QString(waiting_for).remove(amount).section(u' ', 0, 0);
 }
