@@ -57,9 +57,8 @@ QString report_html(const Report& report) {
     if (table.rows.size() <= 40) out += section(table);
   }
   const auto has_grey = [](const Table& table) {
-    return std::any_of(table.grey.begin(), table.grey.end(), [](const std::vector<bool>& row) {
-      return std::find(row.begin(), row.end(), true) != row.end();
-    });
+    return std::any_of(table.grey.begin(), table.grey.end(),
+                       [](const std::vector<bool>& row) { return std::find(row.begin(), row.end(), true) != row.end(); });
   };
   if (std::any_of(report.tables.begin(), report.tables.end(), has_grey))
     out += "<p class=\"secondary\">Grey: fewer than 10 samples above that percentile.</p>\n";

@@ -114,7 +114,8 @@ nlohmann::ordered_json table_json(const Table& table) {
 }
 
 QString html(const Table& table) {
-  QString out = QString("<table id=\"table-%1\"%2>\n<thead><tr>").arg(table.id.toHtmlEscaped(), table.is_of_keys() ? " class=\"keys\"" : "");
+  QString out =
+      QString("<table id=\"table-%1\"%2>\n<thead><tr>").arg(table.id.toHtmlEscaped(), table.is_of_keys() ? " class=\"keys\"" : "");
   for (qsizetype c = 0; c < table.columns.size(); ++c) {
     // A column's title stands where its numbers do.
     const auto column = static_cast<std::size_t>(c);

@@ -24,7 +24,8 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int chooser_px_min = 160, point_lines_shown = 3, table_rows_shown = 7, first_column_px = 120, column_px_min = 84, column_px_max = 200;
+constexpr int chooser_px_min = 160, point_lines_shown = 3, table_rows_shown = 7, first_column_px = 120, column_px_min = 84,
+              column_px_max = 200;
 const char* const marked_sign = " ◯";
 const char* const no_point = "A clicked point says what it is; a marked one (◯) can be run again.";
 
@@ -89,7 +90,8 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   point_ = make_label(QString(), "caption");
   point_->setObjectName(QStringLiteral("case_point"));
   point_->setWordWrap(true);
-  point_->setFixedHeight(point_lines_shown * QFontMetrics(theme_.font(TextStyle::caption)).lineSpacing());  // nothing moves when it is filled
+  point_->setFixedHeight(point_lines_shown *
+                         QFontMetrics(theme_.font(TextStyle::caption)).lineSpacing());  // nothing moves when it is filled
   auto* chosen = new QHBoxLayout;
   chosen->setSpacing(space::between);
   chosen->addWidget(point_, 1);
@@ -98,9 +100,8 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   card->body()->addWidget(make_table(), 2);
   all->addWidget(card);
   connect(chooser_, &QComboBox::activated, this, &CaseFigureCard::figure_chosen);
-  connect(chooser_, &QComboBox::currentTextChanged, this, [this](const QString& title) {
-    chooser_->setToolTip(QStringLiteral("Which of the case's figures is shown: ") + title);
-  });
+  connect(chooser_, &QComboBox::currentTextChanged, this,
+          [this](const QString& title) { chooser_->setToolTip(QStringLiteral("Which of the case's figures is shown: ") + title); });
   connect(source_, &QPushButton::toggled, this, &CaseFigureCard::renew);
   connect(again_, &QPushButton::clicked, this, [this] { emit run_again_requested(chosen_); });
   connect(export_, &QPushButton::clicked, this, &CaseFigureCard::export_requested);

@@ -77,7 +77,8 @@ bool ResultsModel::any_bound() const {
 }
 
 bool ResultsModel::any_noted() const {
-  return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !entry.note.isEmpty() || !entry.tags.isEmpty(); });
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const app::ResultEntry& entry) { return !entry.note.isEmpty() || !entry.tags.isEmpty(); });
 }
 
 int ResultsModel::row_of(const QString& folder) const {
