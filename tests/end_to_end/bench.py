@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -65,6 +66,25 @@ class BenchCase(unittest.TestCase):
                 if sum(1 for line in log.read_text().splitlines() if line[:1].isdigit()) >= lines:
                     return True
         self.wait_for("traffic", some_line)
+
+
+def main_at_once():
+    """In place of unittest.main, for tests that mostly wait: each in a process of its own, all at the same time."""
+    words = sys.argv[1:]
+    if any(not word.startswith("-") for word in words):
+        unittest.main()
+    running = []
+    for cases in unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]):
+        for case in cases:
+            output = tempfile.TemporaryFile("w+")
+            command = [sys.executable, "-B", sys.argv[0], *words, case.id().removeprefix("__main__.")]
+            running.append((subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT), output))
+    codes = []
+    for process, output in running:
+        codes.append(process.wait())
+        output.seek(0)
+        print(output.read(), end="", flush=True)
+    sys.exit(any(codes) or not codes)
 
 
 def children(pid):

@@ -5,7 +5,7 @@ import os
 import time
 import unittest
 
-from bench import BenchCase
+from bench import BenchCase, main_at_once
 from clocks import can_shift_clocks, programs_in
 from run_folder import RunFolder, percentile
 from verify_run import verify
@@ -121,4 +121,4 @@ class Clocks(BenchCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main_at_once()

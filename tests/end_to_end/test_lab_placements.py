@@ -15,7 +15,7 @@ PLACEMENTS = {  # preset: hosts of senders and receivers
 }
 FULL = bool(os.environ.get("N2NQ_LAB_FULL"))
 ATTEMPTS = int(os.environ.get("N2NQ_LAB_REPEATS", 3))
-SHORTER = [] if FULL else ["--set", "senders.messages=8"]
+SHORTER = [] if FULL else ["--set", "senders.messages=5"]
 LINK_NS = 1_000_000
 WITHIN_US = 150 if FULL else 500  # of a median, on a machine that others use, too
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Renders every page of the window in both themes and two sizes to PNG files: idle, with a run going on, finished, and in trouble.
+// Renders every page of the window in both themes and two sizes to PNG files: idle, with a run going on, finished; and the page that shows
+// it in trouble, with a ledger, with requests.
 //
 //   render_pages [FOLDER [PRESET]]     the folder is made; default: rendered, beside the program
 #include <signal.h>
@@ -58,12 +59,17 @@ class Renderer {
   }
 
   /// Every page, both themes, all sizes; `what`: idle, running, finished.
-  void save_all(BenchWindow& bench, const QString& what) {
+  void save_all(BenchWindow& bench, const QString& what) { save_pages(bench, what, bench.window().page_names()); }
+
+  /// Of what the other pages do not show.
+  void save_bench_page(BenchWindow& bench, const QString& what) { save_pages(bench, what, {QStringLiteral("Bench")}); }
+
+  void save_pages(BenchWindow& bench, const QString& what, const QStringList& pages) {
     for (const bool dark : {false, true}) {
       bench.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
       for (const QSize& size : sizes) {
         bench.window().resize(size);
-        for (const QString& page : bench.window().page_names()) {
+        for (const QString& page : pages) {
           bench.window().show_page(page);
           settle(bench);
           save(bench.window(), name_of(page, what, dark, size));
@@ -194,7 +200,7 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   bench.type(QStringLiteral("request_receivers"), QStringLiteral("R6-R8"));
   bench.type(QStringLiteral("request_senders"), QStringLiteral("none"));
   bench.click(QStringLiteral("button_make_request"));
-  renderer.save_all(bench, QStringLiteral("requests-idle"));
+  renderer.save_bench_page(bench, QStringLiteral("requests-idle"));
   bench.window().resize(middle_sizes[0]);
   if (!bench.click(QStringLiteral("button_start_all"))) return false;
   const auto at = [&](double t_s) { return BenchWindow::wait_for([&] { return bench.run().figures().t_s > t_s; }); };
@@ -230,9 +236,9 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   bench.run().make_fault({FaultKind::resume, n2nq::app::Role::senders, 0});
   if (!at(12)) return false;
   bench.click(QStringLiteral("tab_ledger"));
-  renderer.save_all(bench, QStringLiteral("restarted"));
+  renderer.save_bench_page(bench, QStringLiteral("restarted"));
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
-  renderer.save_all(bench, QStringLiteral("ledger"));
+  renderer.save_bench_page(bench, QStringLiteral("ledger"));
   renderer.save_bench(bench, QStringLiteral("ledger"), middle_sizes[0]);
   // As it looks when all has gone wrong that can.
   n2nq::app::LiveFigures figures = bench.run().figures();
@@ -240,7 +246,7 @@ bool render_semantics(Renderer& renderer, const QString& preset) {
   figures.bad_checksum = figures.unasked = figures.expired = figures.parked = figures.cut_off = figures.lost = 345;
   figures.settled->refused = figures.settled->lost_before_queue = figures.settled->still_queued = figures.settled->unexplained = 6;
   bench.find<n2nq::ui::LedgerPanel>(QStringLiteral("ledger_panel"))->show_figures(figures);
-  renderer.save_all(bench, QStringLiteral("ledger-marked"));
+  renderer.save_bench_page(bench, QStringLiteral("ledger-marked"));
   return true;
 }
 
@@ -256,7 +262,7 @@ bool render_warm_up(Renderer& renderer) {
   renderer.save_bench(bench, QStringLiteral("warming-up"), sizes[0]);
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
   bench.click(QStringLiteral("tab_ledger"));
-  renderer.save_all(bench, QStringLiteral("warm-up-ledger"));
+  renderer.save_bench_page(bench, QStringLiteral("warm-up-ledger"));
   bench.window().resize(sizes[0]);
   bench.click(QStringLiteral("button_advanced"));
   renderer.save_bench(bench, QStringLiteral("advanced"), sizes[0]);
