@@ -49,7 +49,7 @@ Interrupts::~Interrupts() {
 const char* words_of_interrupt(int times) {
   if (times <= 1) return "stopping in order; once more waits for nothing";
   if (times == 2) return "not waiting: who does not say within a second what it knows is killed; once more kills at once";
-  return "killing at once";
+  return "whoever still runs is killed at once";
 }
 
 }  // namespace n2nq::app

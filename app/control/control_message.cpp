@@ -124,6 +124,7 @@ ReceiversStats receivers_stats(const Json& object) {
   out.cut_off = count(skipped, "cut_off");
   out.skipped = out.expired + out.unrequested + out.parked + out.cut_off;
   out.parked_delivered = count(object, "parked_delivered");
+  out.ended = count(object, "ended");
   out.redelivered = count(object, "redelivered");
   out.confirmed = count(object, "confirmed");
   out.answered_negatively = count(object, "answered_negatively");

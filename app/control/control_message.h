@@ -70,6 +70,7 @@ struct ReceiversStats {
   std::int64_t redelivered = 0, confirmed = 0, answered_negatively = 0;
   std::int64_t expired = 0, unrequested = 0, parked = 0, cut_off = 0, skipped = 0;       // skipped: all of them together
   std::int64_t parked_delivered = 0;                                                     // not in skipped, because they arrived
+  std::int64_t ended = 0;                                                                // services
   measure::Histogram latency, latency_from_plan, lag, to_broker, in_queue, to_receiver;  // since the answer before
   LogCounts log;
   std::vector<ReceiverRow> rows;

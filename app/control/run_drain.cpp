@@ -9,6 +9,9 @@ namespace n2nq::app {
 
 namespace {
 
+/// For who seems not to read and may do so all the same: its connection broke, and the new one is as usual.
+constexpr int not_reading_ms = 1000;
+
 QString seconds_text(double s) {
   return QString("%1 s").arg(s, 0, 'g', 6);
 }
@@ -40,6 +43,7 @@ void RunControl::Private::wait_for_drain() {
   int left_ms = drain_ms_max() - static_cast<int>(since_drain.elapsed());
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
   if (nobody_can_take()) left_ms = std::min(left_ms, drain_ms);
+  if (!not_waited_for().isEmpty()) left_ms = std::min(left_ms, not_reading_ms);
   // Only that the receivers are back, so that it can end them.
   if (broker_is_new) left_ms = std::min(left_ms, drain_ms + options.deadlines.stop_margin);
   step_timer.start(std::max(0, left_ms));
@@ -54,13 +58,35 @@ bool RunControl::Private::nobody_can_take() const {
   return of(Role::receivers).awaits_restart() && !may_come_back(Role::receivers) && !is_mended_later(Role::broker);
 }
 
+/// N2NQ has ended, and these are all who have not: they do not read, nobody is there to mend them, and nothing is planned for them.
+QStringList RunControl::Private::not_waited_for() const {
+  const auto concerns_receivers = [](const PlannedStep& planned) {
+    const auto* fault = std::get_if<Fault>(&planned.what);
+    return fault && fault->role == Role::receivers;
+  };
+  const Member& receivers = of(Role::receivers);
+  if (!options.unattended || !of(Role::broker).said_ended || !receivers.alive() || receivers.status.paused) return {};
+  if (std::any_of(steps_to_come.begin(), steps_to_come.end(), concerns_receivers)) return {};
+  QStringList names;
+  for (const auto& [service, how] : misbehaving) {
+    if (how == FaultKind::stop_reading) names += QString("R%1").arg(service.second, 3, 10, QChar('0'));
+  }
+  return receivers_ended + names.size() == run.settings.receivers.amount ? names : QStringList();
+}
+
 void RunControl::Private::give_up_drain() {
   if (broker_is_new) {  // told to end, it ends the receivers
     since_stop.start();
     return enter(Step::drain);
   }
   const Settings& settings = run.settings;
-  if (nobody_can_take()) {
+  if (const QStringList names = not_waited_for(); !names.isEmpty()) {
+    constexpr int named_max = 10;
+    QString who = names.mid(0, named_max).join(", ");
+    if (names.size() > named_max) who += QString(" and %1 more").arg(names.size() - named_max);
+    run.gave_up = QString("%1 had stopped reading, and nothing planned made %2 read again: not waited for")
+                      .arg(who, names.size() == 1 ? "it" : "them");
+  } else if (nobody_can_take()) {
     run.gave_up = QString("the receivers were dead, and nothing planned started them again: given up after %1 (limits.drain_s)")
                       .arg(seconds_text(settings.limits.drain_s));
   } else {

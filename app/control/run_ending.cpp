@@ -53,11 +53,6 @@ void RunControl::Private::hurry_over() {
   if (of(Role::broker).alive()) of(Role::broker).watch->kill();
 }
 
-/// Behind a stop it answers the first bye when it has drained.
-void RunControl::Private::hurry_broker() {
-  if (hurried && of(Role::broker).alive()) of(Role::broker).watch->send({{"type", "bye"}});
-}
-
 void RunControl::Private::kill_all() {
   run.killed_by_user = true;
   step_timer.stop();
@@ -172,7 +167,13 @@ void RunControl::Private::advance() {
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (drains() && may_come_back(Role::broker)) return;
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
-  if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) say_bye(Role::broker), hurry_broker();
+  // Behind a stop N2NQ drains, and nobody is there who could take anything.
+  if (step == Step::drain && !drains() && !of(Role::receivers).alive()) return enter(Step::byes);
+  if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) {
+    say_bye(Role::broker);
+    // Behind a stop it answers the first bye when it has drained.
+    if (of(Role::broker).alive() && !of(Role::broker).said_ended) of(Role::broker).watch->send({{"type", "bye"}});
+  }
   if ((step == Step::byes || step == Step::terminate) && !any_left()) bring_back();
 }
 
@@ -181,6 +182,11 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   member.record.bye = member.watch->bye();
   member.record.last_lines = member.watch->last_lines();
   if (member.killed_on_purpose && state == RunState::running) return on_killed(role);
+  if (std::exchange(member.restart_wanted, false)) {
+    run.events[member.restart_event].what =
+        QString("%1 killed; the run was over before %2 started again").arg(role_name(role), role == Role::broker ? "it was" : "they were");
+    emit q->events_changed();
+  }
   QString what = trouble;
   if (what.isEmpty() && !member.end_asked) what = role_name(role) + " ended although nobody asked for it";
   if (run.killed_by_user || member.killed_on_purpose) what.clear();
@@ -232,9 +238,10 @@ void RunControl::Private::give_up_faults() {
 
 /// What lies unread where a service was made to stop reading is not to be lost by a stop.
 void RunControl::Private::read_again() {
-  for (const auto& [role, number] : std::exchange(not_reading, {})) {
+  for (const auto& [service, how] : std::exchange(misbehaving, {})) {
+    const auto [role, number] = service;
     Member& member = of(role);
-    if (!member.alive() || member.said_ended) continue;
+    if (how != FaultKind::stop_reading || !member.alive() || member.said_ended || member.killed_on_purpose) continue;
     const Fault mend{FaultKind::normal, role, number};
     note_event(RunEvent::Kind::fault, fault_sentence(mend) + ", because the run was stopped");
     member.watch->send(fault_message(mend));

@@ -38,6 +38,7 @@ QString RunControl::fault_problem(const Fault& fault) const {
   if (fault.kind == FaultKind::pause && member.status.paused) return QString("%1 %2 paused already").arg(name, is);
   if (fault.kind == FaultKind::resume && !member.status.paused) return QString("%1 %2 not paused").arg(name, is);
   if (fault.number > 0 && member.status.paused) return QString("%1 %2 paused: resume first").arg(name, is);
+  if (fault.kind == FaultKind::normal && !d->misbehaving.contains({fault.role, fault.number})) return "it is normal already";
   return {};
 }
 
@@ -114,13 +115,16 @@ void RunControl::Private::make_fault(const Fault& fault) {
       } else {
         member.killed_on_purpose = true;
         member.restart_wanted = fault.kind == FaultKind::restart;
+        member.restart_event = run.events.size() - 1;
         member.watch->kill();
       }
       break;
     default:
       member.watch->send(fault_message(fault));
-      not_reading.erase({fault.role, fault.number});
-      if (fault.kind == FaultKind::stop_reading) not_reading.insert({fault.role, fault.number});
+      // A new connection ends what was done to the service before.
+      if (misbehaving.erase({fault.role, fault.number}) > 0 && fault.kind == FaultKind::disconnect)
+        recovery.mend({fault.role, fault.number});
+      if (lasts(fault.kind)) misbehaving[{fault.role, fault.number}] = fault.kind;
   }
   if (fault.kind == FaultKind::restart) {
     recovery.renew(fault.role);
@@ -142,7 +146,14 @@ void RunControl::Private::relaunch(Role role) {
   // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
   const std::optional<measure::ClockReport> clock_before = member.record.clock;
-  std::erase_if(not_reading, [role](const auto& service) { return service.first == role; });
+  // A service with a new connection behaves as usual again.
+  std::erase_if(misbehaving, [this, role](const auto& told) {
+    const auto [whose, number] = told.first;
+    if (whose != role && role != Role::broker) return false;
+    recovery.mend({whose, number});
+    return true;
+  });
+  if (role == Role::receivers) receivers_ended = 0;
   member.renew();
   member.record.hello = before;
   member.record.clock_before_restart = clock_before;

@@ -62,7 +62,8 @@ bool RunControl::Private::begin_run() {
   }
   run = RunRecord();
   hurried = false;
-  not_reading.clear();
+  misbehaving.clear();
+  receivers_ended = 0;
   run.settings = wanted;
   run.started = QDateTime::currentDateTime();
   QString error;
@@ -173,6 +174,7 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
   });
   QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
     if (accumulator) accumulator->add(stats, t_s());
+    if (std::exchange(receivers_ended, stats.ended) != stats.ended && drains()) wait_for_drain();
   });
   QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
     emit q->message(QString("%1: %2%3")
@@ -257,10 +259,11 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   } else if (said.state == "ended") {
     member.said_ended = true;
     set_status(role, ProcessState::ended);
+    if (drains()) wait_for_drain();
   } else if (said.state == "failed") {
     member.said_ended = true;  // it waits for nothing any more but the bye
-    // Who was still on its way when N2NQ ended for a person's stop has not failed.
-    if (!run.stopped_by_user || was_connected)
+    // Who was on its way when N2NQ ended for a person's stop has not failed, nor who was on its way back to one that was started again.
+    if (!run.stopped_by_user || (was_connected && !run.broker_restarted))
       end_because(QString("%1 failed: %2").arg(role_name(role), QString::fromStdString(said.message)));
   }
   try_start();

@@ -21,9 +21,9 @@
 #include <QTimer>
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -53,6 +53,7 @@ struct Member {
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
   bool restart_wanted = false;     // as soon as it is gone
+  std::size_t restart_event = 0;   // the event that says so
   bool bringing_back = false;
   qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
@@ -107,7 +108,6 @@ struct RunControl::Private {
   void stop_one(Role role);
   void stop_by_user();
   void hurry();
-  void hurry_broker();
   void hurry_over();
   void kill_all();
   void end_because(const QString& trouble);
@@ -127,6 +127,7 @@ struct RunControl::Private {
   int drain_ms_max() const;
   bool may_come_back(Role role) const;
   bool nobody_can_take() const;
+  QStringList not_waited_for() const;
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
   void bring_back();
@@ -176,7 +177,7 @@ struct RunControl::Private {
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
-  std::set<std::pair<Role, int>> not_reading;  // services that were made to stop reading
+  std::map<std::pair<Role, int>, FaultKind> misbehaving;  // services that were told to, as far as this bench knows
   QTimer pull_timer, connect_timer, step_timer;
   bool connect_waits = false;  // the connect timer, for a person
   std::uint64_t stats_id = 0, recovery_round = 0;
@@ -189,10 +190,11 @@ struct RunControl::Private {
   std::vector<PlannedStep> steps_to_come;
   QTimer plan_timer;
   Recovery recovery;
-  bool plan_is_over = false;   // its last message is due by now
-  QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time
-  bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
-  QElapsedTimer since_stop;    // valid: a person, or trouble, ends the run early
+  bool plan_is_over = false;         // its last message is due by now
+  QElapsedTimer since_drain;         // valid: all was sent, and nothing ended the run before its time
+  std::int64_t receivers_ended = 0;  // how many services, by their last answer
+  bool broker_is_new = false;        // since then: it holds nothing, and no sender tells it any more that it has ended
+  QElapsedTimer since_stop;          // valid: a person, or trouble, ends the run early
   RunOutcome outcome;
 
   std::unique_ptr<QThread> finisher;

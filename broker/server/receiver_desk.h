@@ -144,10 +144,10 @@ class ReceiverDesk {
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;
-  int64_t looked_ns_ = 0;            // by watch_all_limits()
+  int64_t looked_ns_ = 0;                // by watch_all_limits()
   int64_t silent_looked_ns_ = 0;         // by watch_silent()
   int64_t silent_watched_since_ns_ = 0;  // it has looked without a gap since
-  int64_t few_behind_since_ns_ = 0;  // while held: since when only some are behind; 0: most are
+  int64_t few_behind_since_ns_ = 0;      // while held: since when only some are behind; 0: most are
 };
 
 }  // namespace n2nq

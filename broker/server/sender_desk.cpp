@@ -115,6 +115,7 @@ void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_n
     if (!sabotage::takes_in(queue_, record, read_ns)) queue_.take_in(record, read_ns);
     ++account.accepted;
     ++accepted_;
+    account.warm_up += (wire::record_flags(record.data()) & wire::flag_warm_up) != 0;
   }
 }
 
@@ -184,7 +185,8 @@ void SenderDesk::check_gone(int64_t now_ns) {
       continue;
     }
     note_fault(service_name(wire::Role::sender, number) + " was gone for " + std::to_string(options_.limits.reconnect_deadline_ms) +
-               " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages");
+               " ms without END; it counts as ended after " + std::to_string(account.accepted) + " messages" +
+               (account.warm_up > 0 ? " (" + std::to_string(account.warm_up) + " of them warm-up)" : ""));
   }
 }
 

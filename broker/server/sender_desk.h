@@ -37,6 +37,7 @@ class SenderDesk {
     uint64_t next_index = 0;
     std::optional<uint64_t> end_said;  // what END said, as long as nothing was published since
     uint64_t accepted = 0;
+    uint64_t warm_up = 0;  // of those accepted
     uint64_t refused = 0;
     int64_t gone_since_ns = 0;  // while known and not connected
     bool untold = false;        // ACCEPTED is due

@@ -73,7 +73,12 @@ void FaultMenu::add_title(const QString& text) {
   title->setProperty("title", true);
 }
 
-QAction* FaultMenu::add_fault(const QString& text, app::FaultKind kind, const QList<int>& numbers) {
+QAction* FaultMenu::add_fault(const QString& text, app::FaultKind kind, const QList<int>& selected) {
+  QList<int> numbers = selected;
+  if (kind == app::FaultKind::normal) {  // of those that are selected, who is not
+    numbers.removeIf([this, kind](int number) { return !reason({kind, role_, number}).isEmpty(); });
+    if (numbers.isEmpty()) numbers = selected;
+  }
   QAction* action = addAction(text);
   const QString word = qt_text(app::fault_word(kind));
   action->setObjectName(QStringLiteral("fault_%1_%2").arg(role_word(role_), word));

@@ -171,7 +171,7 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
     const std::int64_t tainting = i == duplicated_at ? figures.duplicated_unflagged : value;
     tiles_[i]->set_taint(tainting > 0 ? counts[i].taint : Taint::none);
   }
-  if (figures.in_flight_at_most) {
+  if (figures.in_flight_at_most && figures.in_flight > 0) {
     const auto at_most = [](const QString& count) { return QStringLiteral("≤ ") + count; };  // in the caption there is no room for it
     tiles_[in_flight_at]->set_figure({at_most(count_text(figures.in_flight)), {}}, at_most(count_text(figures.in_flight)),
                                      at_most(count_short(figures.in_flight)));

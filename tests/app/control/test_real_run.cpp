@@ -210,6 +210,36 @@ TEST_F(DrainingRun, a_paused_group_is_resumed_and_one_that_is_told_to_is_normal_
   EXPECT_EQ(control->figures().settled->still_queued, 0) << reasons();
 }
 
+TEST_F(RealRun, a_restart_that_a_stop_forestalls_is_told_as_a_kill) {
+  Settings settings = small();
+  settings.senders.messages.reset();
+  settings.queue.responses = true;
+  make(settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  control->make_fault({FaultKind::restart, Role::receivers});
+  control->stop_all();  // before anybody has heard that they are gone
+  ASSERT_TRUE(wait_finished());
+  ASSERT_EQ(control->events().size(), 1u);
+  EXPECT_EQ(control->events()[0].what, "Receivers killed; the run was over before they were started again");
+  EXPECT_NE(control->outcome().verdict, Verdict::broken) << reasons();
+}
+
+TEST_F(RealRun, who_is_on_its_way_back_to_n2nq_when_the_run_is_stopped_has_not_failed) {
+  Settings settings = small();
+  settings.senders.messages.reset();
+  make(settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  control->make_fault({FaultKind::kill, Role::broker});
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::broker).state == ProcessState::died; }));
+  control->make_fault({FaultKind::restart, Role::broker});
+  control->make_fault({FaultKind::kill, Role::senders});
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(reasons().find("Receivers failed"), std::string::npos) << reasons();
+}
+
 TEST_F(RealRun, a_service_that_misbehaves_has_not_recovered_when_its_process_goes_on) {
   Settings settings = small();
   settings.queue.responses = true;

@@ -253,7 +253,7 @@ Json PretendLauncher::stats(std::uint64_t id) const {
     out["services"].push_back({{"number", 1}, {"attempted", host_.sent_each}, {"delay_mean_ns", 500e6}});
   } else {
     for (const char* key : {"received", "duplicated", "duplicated_unflagged", "redelivered", "out_of_order", "unexpected", "negative",
-                            "bad_checksum", "unasked", "confirmed", "answered_negatively", "parked_delivered"})
+                            "bad_checksum", "unasked", "confirmed", "answered_negatively", "parked_delivered", "ended"})
       out[key] = 0;
     out["skipped"] = {{"expired", 0}, {"unrequested", 0}, {"parked", 0}, {"cut_off", 0}};
     out["interval"] = group_of(receiver_names, 3, false);
