@@ -55,6 +55,14 @@ std::string rounded_text(double value) {
   return decimal_text(std::floor(value));
 }
 
+/// Three digits of it, rounded down, and groups of thousands: "301 000".
+std::string rough_text(double value) {
+  const double digit = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(value, 1.0))) - 2));
+  std::string text = rounded_text(std::floor(value / digit) * digit);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, "\u202f");
+  return text;
+}
+
 }  // namespace
 
 Interval Settings::interval() const {
@@ -200,10 +208,10 @@ std::vector<std::string> remarks(const Settings& s) {
   if (s.queue.mode == QueueMode::broadcaster && s.queue.remove == RemoveRule::after_time) {
     const double held_bytes = mean_size_bytes(s) + static_cast<double>(queued_overhead_bytes);
     const double cap = static_cast<double>(s.limits.memory_mib * bytes_per_mib) / held_bytes / s.queue.retention_s;
-    std::string text = "after-time keeps every message for " + decimal_text(s.queue.retention_s) + " s: at most about " +
-                       rounded_text(cap) + " messages/s fit in " + std::to_string(s.limits.memory_mib) + " MiB";
+    std::string text = "after-time keeps every message for " + decimal_text(s.queue.retention_s) + " s: at most about " + rough_text(cap) +
+                       " messages/s fit in " + std::to_string(s.limits.memory_mib) + " MiB";
     if (planned_rate && *planned_rate > cap) {
-      text += "; the plan asks for " + rounded_text(*planned_rate) + "/s, so the broker will hold the senders back";
+      text += "; the plan asks for " + rough_text(*planned_rate) + "/s, so the broker will hold the senders back";
     }
     out.push_back(text + ".");
   }
