@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QListWidget>
+#include <QScrollBar>
 #include <QStackedWidget>
 #include <QTableWidget>
 #include <QVBoxLayout>
@@ -47,7 +48,10 @@ void fit_columns(QTableWidget* table) {
   const int columns = table->columnCount();
   int needed = 0;
   for (int column = 0; column < columns; ++column) needed += std::min(table->columnWidth(column), column_px_max);
-  const int air = columns == 0 ? 0 : std::clamp((table->viewport()->width() - needed) / columns, 0, static_cast<int>(space::between));
+  // A vertical scroll bar that is not there yet takes its room once the rows are.
+  const QScrollBar* bar = table->verticalScrollBar();
+  const int room = table->viewport()->width() - (bar->isVisible() ? 0 : bar->sizeHint().width());
+  const int air = columns == 0 ? 0 : std::clamp((room - needed) / columns, 0, static_cast<int>(space::between));
   for (int column = 0; column < columns; ++column) {
     table->setColumnWidth(column, std::min(table->columnWidth(column), column_px_max) + air);
   }
