@@ -6,6 +6,7 @@
 
 #include <QThread>
 #include <algorithm>
+#include <utility>
 
 namespace n2nq::app {
 
@@ -42,6 +43,11 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
           [this](const QString& what) { give_up("said something that is no control message: " + what); });
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
   connect(launcher_.get(), &Launcher::putting, this, &ProcessWatch::putting);
+  connect(launcher_.get(), &Launcher::not_paused, this, [this](const QString& why) {
+    if (!std::exchange(paused_, false)) return;
+    if (asked_) answer_timer_.start(deadlines_.answer);
+    emit not_paused(why);
+  });
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });
 

@@ -70,6 +70,8 @@ class ProcessWatch : public QObject {
   void said_receivers_stats(const n2nq::app::ReceiversStats& stats);
   void said_error(const n2nq::app::ErrorMessage& error);
   void said_bye();
+  /// It could not be made to stand still, or goes on though nobody said so; why, in a sentence.
+  void not_paused(const QString& why);
   /// No process any more. `trouble` is empty when it ended as asked; otherwise what happened, e.g. "N2NQ died: signal 9 (Killed)".
   void gone(const QString& trouble);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is done to a run on purpose while it runs.
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/control/configure.h"
 #include "app/control/run_life.h"
@@ -133,6 +135,18 @@ void RunControl::Private::make_fault(const Fault& fault) {
   }
   if (drains()) wait_for_drain();
   emit q->process_changed(fault.role);
+}
+
+/// What was written down as done was not, or not for as long as it should have been.
+void RunControl::Private::on_not_paused(Role role, const QString& why) {
+  if (!std::exchange(of(role).status.paused, false)) return;
+  const QString noted = fault_sentence({FaultKind::pause, role}), told = QString("%1 to be paused: %2").arg(role_name(role), why);
+  const auto event = std::find_if(run.events.rbegin(), run.events.rend(), [&](const RunEvent& each) { return each.what == noted; });
+  if (event != run.events.rend()) event->what = told;
+  recovery.mend({role, 0});
+  emit q->events_changed();
+  emit q->message(told);
+  emit q->process_changed(role);
 }
 
 void RunControl::Private::note_event(RunEvent::Kind kind, const QString& what) {

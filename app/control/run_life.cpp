@@ -181,6 +181,7 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
                         .arg(role_name(role), QString::fromStdString(error.key.empty() ? "" : error.key + ": "),
                              QString::fromStdString(error.message)));
   });
+  QObject::connect(&watch, &ProcessWatch::not_paused, q, [this, role](const QString& why) { on_not_paused(role, why); });
   QObject::connect(&watch, &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_gone(role, trouble); });
 }
 

@@ -100,6 +100,7 @@ struct RunControl::Private {
   bool any_paused() const;
   bool is_mended_later(Role role) const;
   void resume_by_itself(Role role);
+  void on_not_paused(Role role, const QString& why);
   void resume_at_planned_end();
   void look_for_recovery();
   void request(const NumberRanges& receivers, const RequestRules& rules);

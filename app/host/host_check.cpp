@@ -53,7 +53,7 @@ void HostCheck::check(const Hosts& hosts, int port) {
   add(std::make_unique<PlaceCheck>(pool_, terms_, hosts.local_data_address, 1));
   for (const Host& host : hosts.hosts) add(std::make_unique<PlaceCheck>(pool_, terms_, host, places_.size() + 1));
   for (const auto& from : places_) {
-    if (!from->is_local()) reports_[from->name()] = from->report();
+    reports_[from->name()] = from->report();
     for (const auto& to : places_) {
       if (from != to) paths_[{from->name(), to->name()}].state = CheckState::checking;
     }
@@ -71,7 +71,7 @@ void HostCheck::add(std::unique_ptr<PlaceCheck> place) {
 }
 
 void HostCheck::on_place_changed(const PlaceCheck& place) {
-  if (!checking_ || place.is_local()) return;
+  if (!checking_) return;
   HostReport& report = reports_[place.name()];
   for (std::size_t i = 0; i < check_items_count; ++i) {
     // What is still being looked at there may have been found out from elsewhere.
@@ -87,6 +87,9 @@ void HostCheck::on_place_ready() {
 
 void HostCheck::begin_ways() {
   for (const auto& from : places_) {
+    CheckCell& clock = reports_[from->name()].of(CheckItem::clock);
+    if (from->unreachable() && clock.state == CheckState::checking)
+      clock = not_known_cell("No way there from this machine: " + from->unreachable()->detail);
     auto to = to_try_from(*from);
     if (!to.empty()) add_ways(*from, std::move(to));
   }
@@ -105,15 +108,13 @@ std::vector<const PlaceCheck*> HostCheck::to_try_from(const PlaceCheck& from) {
     if (!from.runs_programs() || !to->runs_programs()) {
       const std::string& name = from.runs_programs() ? to->name() : from.name();
       path = not_known_cell(QString("Not looked at: %1 is not ready").arg(QString::fromStdString(name)));
-    } else if (to->port() == 0 && !to->address().empty()) {
-      path = to->report().of(CheckItem::folder);  // why N2NQ does not run there
-    } else if (to->port() == 0) {
-      path = not_known_cell("Where lab machines reach this one is not known");
-      path.what_to_do = "Give the data address of this machine (local_data_address), if N2NQ is to run here and others on lab machines";
+    } else if (to->unreachable()) {
+      path = *to->unreachable();
     } else {
       out.push_back(to.get());
     }
   }
+  if (out.empty() && from.runs_programs()) out.push_back(&from);  // who connects to nobody else tells the floor by itself
   return out;
 }
 
@@ -122,14 +123,21 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
   const PathCheck* way = ways_.back().get();
   connect(way, &PathCheck::found, this, [this, &from](const PlaceCheck& there, const CheckCell& cell) {
     if (!checking_) return;
+    const bool well = cell.state == CheckState::good;
+    const auto explain = [&](const PlaceCheck& place, CheckItem item, const QString& why) {
+      CheckCell& left = reports_[place.name()].of(item);
+      if (!well && left.state == CheckState::checking) left = not_known_cell(why + cell.detail);
+    };
+    if (&from == &there) return explain(from, CheckItem::floor, {});
     paths_[{from.name(), there.name()}] = cell;
+    if (from.is_local()) explain(there, CheckItem::clock, "No way there from this machine: ");
     emit changed();
   });
   connect(way, &PathCheck::clock_found, this, [this](const PlaceCheck& there, const CheckCell& cell) {
     if (checking_) reports_[there.name()].of(CheckItem::clock) = cell;
   });
   connect(way, &PathCheck::floor_found, this, [this, &from](const CheckCell& cell) {
-    if (checking_ && !from.is_local()) reports_[from.name()].of(CheckItem::floor) = cell;
+    if (checking_) reports_[from.name()].of(CheckItem::floor) = cell;
   });
   connect(way, &PathCheck::over, this, [this] {
     if (checking_ && --ways_left_ == 0) finish();

@@ -5,8 +5,6 @@
 #include <QDir>
 #include <algorithm>
 
-#include "app/host/ssh_launcher.h"
-
 namespace n2nq::app {
 
 HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* parent)
@@ -30,8 +28,8 @@ std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   return found;
 }
 
-std::unique_ptr<Launcher> HostPool::launcher(const Host& given) {
-  return std::make_unique<SshLauncher>(host(given), programs_folder_);
+std::unique_ptr<Launcher> HostPool::launcher(const Host& given, SshLauncher::Reached reached) {
+  return std::make_unique<SshLauncher>(host(given), programs_folder_, reached);
 }
 
 /// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other

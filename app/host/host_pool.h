@@ -9,8 +9,8 @@
 
 #include "app/host/host.h"
 #include "app/host/lab_host.h"
-#include "app/host/launcher.h"
 #include "app/host/open_questions.h"
+#include "app/host/ssh_launcher.h"
 
 namespace n2nq::app {
 
@@ -22,7 +22,7 @@ class HostPool : public QObject {
 
   /// ~/.ssh/config is read when a host is used first, or has become another one.
   std::shared_ptr<LabHost> host(const Host& host);
-  std::unique_ptr<Launcher> launcher(const Host& host);
+  std::unique_ptr<Launcher> launcher(const Host& host, SshLauncher::Reached reached = SshLauncher::Reached::by_other_hosts);
   /// What the connections ask of the person, and whether they wait for it.
   const OpenQuestions& questions() const { return questions_; }
   const QString& programs_folder() const { return programs_folder_; }

@@ -30,27 +30,6 @@ void drop_later(std::unique_ptr<Session>& session) {
   session.release()->deleteLater();
 }
 
-/// What a program that was tried out did, as a person has to hear it.
-SshProblem cannot_run(const QString& host, const QString& folder, const QString& path, const QByteArray& machine, const QByteArray& err,
-                      int code) {
-  const QString program = path.section('/', -1).section('-', 0, 1);
-  const QString said = QString::fromUtf8(err).simplified().left(300);
-  if (machine != "x86_64") {
-    return {SshProblem::Kind::program,
-            QString("%1 has the architecture %2: the programs are built for x86_64")
-                .arg(host, QString::fromUtf8(machine.isEmpty() ? "unknown" : machine)),
-            "Choose another machine, or build the programs for that one"};
-  }
-  if (said.contains("ermission denied")) {
-    return {SshProblem::Kind::program,
-            QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
-            "Give the host another folder"};
-  }
-  return {SshProblem::Kind::program,
-          QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code).arg(said.isEmpty() ? QString() : ": " + said),
-          {}};
-}
-
 }  // namespace
 
 LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets, GiveHop hop)
@@ -66,6 +45,12 @@ LabHost::~LabHost() = default;
 
 QString LabHost::data_address() const {
   return host_.data_address.empty() ? address_ : text_of(host_.data_address);
+}
+
+SshProblem LabHost::no_data_address() const {
+  return {SshProblem::Kind::settings,
+          QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it").arg(name_),
+          "Set its data address"};
 }
 
 SshSession* LabHost::control() const {
@@ -92,6 +77,7 @@ void LabHost::with_control(QObject* context, std::function<void(const SshProblem
 
 void LabHost::on_control_over(const SshProblem& why) {
   drop_later(control_);
+  placed_.clear();  // the host may have been switched off: what is on its disk is looked at again
   answer_all(wait_for_control_, why, static_cast<SshSession*>(nullptr));
   emit trouble(why);
 }
@@ -150,30 +136,37 @@ void LabHost::send_signal(int pid, const char* name) {
 void LabHost::place(const QString& local_file, QObject* context, std::function<void(const SshProblem&, const PlacedProgram&)> then) {
   auto& waiting = placing_[local_file];
   waiting.push_back({context, std::move(then)});
-  if (waiting.size() > 1) return;
-  with_files(this, [this, local_file](const SshProblem& problem, SshFiles* files) {
+  if (waiting.size() == 1) put(local_file, PutProgram::If::not_there);
+}
+
+std::function<void()> LabHost::gets_on(SshFiles& files, const QString& local_file) {
+  return [shared = files.shared(), self = QPointer<LabHost>(this), local_file] {
+    shared->post([self, local_file] {
+      if (self) emit self->placing(local_file);
+    });
+  };
+}
+
+void LabHost::put(const QString& local_file, PutProgram::If when) {
+  with_files(this, [this, local_file, when](const SshProblem& problem, SshFiles* files) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    const auto gets_on = [shared = files->shared(), self = QPointer<LabHost>(this), local_file] {
-      shared->post([self, local_file] {
-        if (self) emit self->placing(local_file);
-      });
-    };
-    auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on);
+    auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on(*files, local_file), when);
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
       if (!why.none()) return answer_placing(local_file, why, {});
       const auto known = placed_.find(local_file);
-      if (known != placed_.end() && known->second.path == task->path()) return answer_placing(local_file, {}, known->second);
-      see_it_run(local_file, task->path());
+      if (known != placed_.end() && known->second.path == task->path() && known->second.changed_s == task->changed_s()) {
+        known->second.changed_s = task->touched_s();
+        return answer_placing(local_file, {}, known->second);
+      }
+      try_out(local_file, task);
     });
   });
 }
 
-void LabHost::see_it_run(const QString& local_file, const QString& path) {
-  with_control(this, [this, local_file, path](const SshProblem& problem, SshSession* session) {
+void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put) {
+  with_control(this, [this, local_file, put](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    const QString there = path.startsWith('/') ? path : "./" + path;
-    auto* exec =
-        new SshExec(*session, "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && exec " + there.toLatin1() + " --version'");
+    auto* exec = new SshExec(*session, ProgramTrial::command(put->path()));
     exec->setParent(this);
     auto out = std::make_shared<QByteArray>(), err = std::make_shared<QByteArray>();
     connect(exec, &SshExec::output, this, [out](const QByteArray& bytes) { *out += bytes.left(1 << 20); });
@@ -185,28 +178,46 @@ void LabHost::see_it_run(const QString& local_file, const QString& path) {
     connect(exec, &SshExec::ended, this, [=, this](const SshExit& how) {
       exec->deleteLater();
       if (!how.lost.none()) return answer_placing(local_file, how.lost, {});
-      // The noise of login scripts comes before.
-      const qsizetype at = out->lastIndexOf("\nn2nq-machine ");
-      const QByteArrayList lines = at < 0 ? QByteArrayList() : out->mid(at + 14).split('\n');
-      const QByteArray machine = lines.value(0).trimmed();
-      const QString said = QString::fromUtf8(lines.value(1)).trimmed();
-      const QString program = QFileInfo(local_file).fileName();
-      if (how.code != 0 || !how.signal.isEmpty() || !said.startsWith(program + ' ')) {
-        return answer_placing(local_file, cannot_run(name_, folder_, path, machine, *err, how.code), {});
-      }
-      const PlacedProgram placed{path, said.mid(program.size() + 1)};
-      if (placed.version != N2NQ_VERSION) {
-        return answer_placing(local_file,
-                              {SshProblem::Kind::program,
-                               QString("%1 is of version %2, n2nq-bench of version %3").arg(local_file, placed.version, N2NQ_VERSION),
-                               "Build them together, or put those of one version side by side"},
-                              {});
-      }
-      placed_[local_file] = placed;
-      answer_placing(local_file, {}, placed);
+      const ProgramTrial trial(*out, *err, how.code, !how.signal.isEmpty());
+      if (!trial.has_shell()) return judge(local_file, put, trial);
+      if (!trial.sha256().isEmpty()) return compare(local_file, put, trial, trial.sha256());
+      with_files(this, [this, local_file, put, trial](const SshProblem& why, SshFiles* files) {
+        if (!why.none()) return answer_placing(local_file, why, {});
+        auto hash = std::make_shared<HashFile>(put->path(), gets_on(*files, local_file));
+        files->run(hash, this, [this, local_file, put, trial, hash](const SshProblem& trouble) {
+          trouble.none() ? compare(local_file, put, trial, hash->sha256()) : answer_placing(local_file, trouble, {});
+        });
+      });
     });
     exec->end_stdin();
   });
+}
+
+/// What is not what its name says is sent again, once.
+void LabHost::compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial,
+                      const QByteArray& sha256) {
+  if (sha256 == put->sha256()) return judge(local_file, put, trial);
+  if (!put->sent()) return this->put(local_file, PutProgram::If::damaged);
+  answer_placing(
+      local_file,
+      {SshProblem::Kind::files, QString("%1: %2 does not stay there as it was sent").arg(name_, QFileInfo(local_file).fileName()),
+       "Look at the disk there, or give the host another folder"},
+      {});
+}
+
+void LabHost::judge(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial) {
+  const QString program = QFileInfo(local_file).fileName();
+  if (!trial.ran(program)) return answer_placing(local_file, trial.problem(name_, config_.user, folder_, program), {});
+  if (trial.version() != N2NQ_VERSION) {
+    return answer_placing(
+        local_file,
+        {SshProblem::Kind::program, QString("%1 is of version %2, n2nq-bench of version %3").arg(local_file, trial.version(), N2NQ_VERSION),
+         "Build them together, or put those of one version side by side"},
+        {});
+  }
+  const PlacedProgram placed{put->path(), trial.version(), put->touched_s()};
+  placed_[local_file] = placed;
+  answer_placing(local_file, {}, placed);
 }
 
 void LabHost::answer_placing(const QString& local_file, const SshProblem& problem, const PlacedProgram& placed) {

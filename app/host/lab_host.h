@@ -14,16 +14,19 @@
 #include <vector>
 
 #include "app/host/host.h"
+#include "app/host/program_trial.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_files.h"
 #include "app/host/ssh_session.h"
+#include "app/host/ssh_tasks.h"
 
 namespace n2nq::app {
 
-/// A program that stands on the host, and was seen to run there.
+/// A program that stands on the host, is what its name says, and was seen to run there.
 struct PlacedProgram {
-  QString path;     // there
-  QString version;  // what it says of itself
+  QString path;          // there
+  QString version;       // what it says of itself
+  qint64 changed_s = 0;  // when the file was last touched, in seconds of some clock
 };
 
 class LabHost : public QObject {
@@ -41,6 +44,8 @@ class LabHost : public QObject {
   const QString& folder() const { return folder_; }
   /// Numeric address at which the other hosts of a run reach this one: what was set, else what SSH connected to. Empty: not known (yet).
   QString data_address() const;
+  /// Why it is not known although SSH connected.
+  SshProblem no_data_address() const;
 
   /// Connects first, where that is needed. Not called any more once `context` is destroyed. The pointer is good until the event loop turns.
   void with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then);
@@ -49,7 +54,8 @@ class LabHost : public QObject {
   SshSession* control() const;
   SshFiles* files() const { return files_.get(); }
 
-  /// Puts a program there and sees that it runs. A file there that is the same is not sent again.
+  /// Puts a program there and sees that it runs. A file there that is the same is not sent again: its name and size say so, and, once per
+  /// connection and when its time has changed, its SHA-256.
   void place(const QString& local_file, QObject* context, std::function<void(const SshProblem&, const PlacedProgram&)> then);
   /// It did not run after all: the next place() looks again.
   void forget_placed(const QString& local_file) { placed_.erase(local_file); }
@@ -78,7 +84,11 @@ class LabHost : public QObject {
   void open_files();
   void on_control_over(const SshProblem& why);
   void on_files_over(const SshProblem& why);
-  void see_it_run(const QString& local_file, const QString& path);
+  std::function<void()> gets_on(SshFiles& files, const QString& local_file);
+  void put(const QString& local_file, PutProgram::If when);
+  void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);
+  void compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial, const QByteArray& sha256);
+  void judge(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial);
   void answer_placing(const QString& local_file, const SshProblem& problem, const PlacedProgram& placed);
 
   const Host host_;

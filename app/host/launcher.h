@@ -47,7 +47,8 @@ class Launcher : public QObject {
   /// SIGTERM and SIGKILL. Without effect once the process is gone.
   virtual void terminate() = 0;
   virtual void kill() = 0;
-  /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone.
+  /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone. Where it could not be made to
+  /// stand still, or goes on by itself, not_paused says so.
   virtual void pause() = 0;
   virtual void resume() = 0;
   /// Brings what the process wrote for `local_folder` there, and leaves nothing of it on the host. For when the process is gone. Answered
@@ -64,6 +65,7 @@ class Launcher : public QObject {
   void started();
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
+  void not_paused(const QString& why);                      // a sentence
   void failed(const QString& why);                          // a sentence that names program and host
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
   void brought_back(const QString& error);                  // empty: all there

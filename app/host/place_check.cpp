@@ -63,25 +63,26 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host
 PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::string& data_address, std::size_t number)
     : PlaceCheck(pool, terms, std::nullopt, "local", number) {
   address_ = data_address;
-  runs_programs_ = true;
+  const CheckCell not_asked{CheckState::not_checked, "–", "The bench runs here: nothing has to be reached or put there", {}, {}};
+  for (const CheckItem item : {CheckItem::reach, CheckItem::login, CheckItem::disk, CheckItem::folder}) cell(item) = not_asked;
+  cell(CheckItem::clock) = good_cell("reference", 0.0, "The other clocks are compared with this one");
+  if (!data_address.empty()) return;
+  unreachable_ = not_known_cell("Where lab machines reach this one is not known");
+  unreachable_->what_to_do =
+      "Give the data address of this machine (local_data_address), if N2NQ is to run here and others on lab machines";
 }
 
 std::unique_ptr<Launcher> PlaceCheck::launcher() const {
-  if (host_) return pool_.launcher(*host_);
+  if (host_) return pool_.launcher(*host_, SshLauncher::Reached::from_itself);
   return std::make_unique<LocalLauncher>(pool_.programs_folder(), QString::fromStdString(address_));
 }
 
 void PlaceCheck::begin() {
-  if (host_) {
-    lab_->with_control(this, [this](const SshProblem& problem, SshSession* session) {
-      if (!problem.none()) return on_problem(problem);
-      on_connected(*session);
-    });
-  } else if (address_.empty()) {
-    QTimer::singleShot(0, this, &PlaceCheck::become_ready);
-  } else {
-    launch_broker(launcher());
-  }
+  if (!host_) return launch_broker();
+  lab_->with_control(this, [this](const SshProblem& problem, SshSession* session) {
+    if (!problem.none()) return on_problem(problem);
+    on_connected(*session);
+  });
 }
 
 void PlaceCheck::renew_lease() {
@@ -92,6 +93,10 @@ void PlaceCheck::on_connected(SshSession& session) {
   const QString address = session.address().isEmpty() ? lab_->config().host_name : session.address();
   cell(CheckItem::reach) = good_cell("yes", true, QString("SSH at %1 port %2").arg(address).arg(lab_->config().port));
   cell(CheckItem::login) = good_cell(lab_->config().user, true, QString("Logged in as %1").arg(lab_->config().user));
+  if (lab_->data_address().isEmpty()) {
+    const SshProblem problem = lab_->no_data_address();
+    unreachable_ = not_good_cell(CheckState::bad, "no address", problem.why, problem.what_to_do);
+  }
   emit changed();
   look_at_disk();
   start_broker();
@@ -99,13 +104,19 @@ void PlaceCheck::on_connected(SshSession& session) {
 
 /// What could not be looked at because of it is unknown.
 void PlaceCheck::on_problem(const SshProblem& problem) {
+  // The row names the machine.
+  const QString name = QString::fromStdString(name_) + ": ";
+  const QString why = problem.why.startsWith(name) ? problem.why.mid(name.size()) : problem.why;
   const auto set = [&](CheckItem item, const QString& text) {
-    cell(item) = not_good_cell(CheckState::bad, text, problem.why, problem.what_to_do, false);
+    cell(item) = not_good_cell(CheckState::bad, text, why, problem.what_to_do, false);
   };
   switch (problem.kind) {
     case SshProblem::Kind::login:
       cell(CheckItem::reach) = good_cell("yes", true);
       set(CheckItem::login, "refused");
+      break;
+    case SshProblem::Kind::no_shell:
+      set(CheckItem::login, "no shell");
       break;
     case SshProblem::Kind::files:
       set(CheckItem::folder, "no");
@@ -127,14 +138,14 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
   const bool disk_comes = lab_ && lab_->control();
   for (CheckCell& each : report_.cells) {
     if (each.state != CheckState::checking || (disk_comes && &each == &cell(CheckItem::disk))) continue;
-    each = not_known_cell("Not looked at: " + problem.why);
+    each = not_known_cell("Not looked at: " + why);
   }
   emit changed();
   become_ready();
 }
 
 void PlaceCheck::look_at_disk() {
-  auto task = std::make_shared<LookAtDisk>(".");
+  auto task = std::make_shared<LookAtDisk>(lab_->folder());
   const auto told = [this, task](const SshProblem& problem) {
     cell(CheckItem::disk) = !problem.none() ? not_known_cell(problem.why)
                             : !task->space  ? not_known_cell("Its SFTP server does not say")
@@ -151,46 +162,56 @@ void PlaceCheck::start_broker() {
   // Put there first by itself, because then a problem says what kind it is.
   lab_->place(pool_.programs_folder() + "/n2nq-broker", this, [this](const SshProblem& problem, const PlacedProgram&) {
     if (!problem.none()) return on_problem(problem);
-    launch_broker(launcher());
+    launch_broker();
   });
 }
 
-void PlaceCheck::launch_broker(std::unique_ptr<Launcher> launcher) {
+void PlaceCheck::launch_broker() {
   const auto configure = [this](Launcher& there) {
-    address_ = there.data_address().toStdString();
+    address_ = unreachable_ ? "127.0.0.1" : there.data_address().toStdString();
     return Json{{"type", "configure"},
                 {"control", control_version},
                 {"run", "check"},
                 {"role", "broker"},
                 {"token", terms_.token},
-                {"listen", {{"address", address_}, {"port", terms_.port}}},
+                {"listen", {{"address", address_}, {"port", unreachable_ ? 0 : terms_.port}}},
                 {"expect", {{"senders", 1}, {"receivers", terms_.places}}}};
   };
   const auto said = [this](const Json& message) {
-    if (message.value("type", "") == "hello") on_broker_hello(message);
+    const std::string type = message.value("type", "");
+    if (type == "hello") on_broker_hello(message);
+    if (type == "error") listen_error_ = text_in(message, "message");
   };
-  const auto over = [this](const QString& why) {
-    if (ready_) return;
-    on_problem({SshProblem::Kind::files, QString::fromStdString(name_) + ": N2NQ does not run there: " + why,
-                "Is the data address one of that machine, and the port free there?"});
-  };
-  broker_ = std::make_unique<CheckProcess>(std::move(launcher), "n2nq-broker", configure, said, over);
+  broker_ = std::make_unique<CheckProcess>(launcher(), "n2nq-broker", configure, said, [this](const QString& why) { on_broker_over(why); });
+}
+
+void PlaceCheck::on_broker_over(const QString& why) {
+  if (ready_) return;
+  const QString trouble = "N2NQ does not run there: " + why;
+  if (unreachable_ || listen_error_.isEmpty()) return on_problem({SshProblem::Kind::files, trouble, {}});
+  constexpr int first_port_of_users = 1024;
+  const bool roots = terms_.port > 0 && terms_.port < first_port_of_users && listen_error_.contains("ermission denied");
+  unreachable_ =
+      not_good_cell(CheckState::bad, "cannot listen", trouble,
+                    roots             ? QString("Ports below %1 are root's: choose another one for N2NQ").arg(first_port_of_users)
+                    : terms_.port > 0 ? QString("Is the data address one of that machine, and port %1 free there?").arg(terms_.port)
+                                      : QString("Is the data address one of that machine?"));
+  // What led here is the process's own signal.
+  QTimer::singleShot(0, this, &PlaceCheck::launch_broker);
 }
 
 void PlaceCheck::on_broker_hello(const Json& hello) {
   port_ = static_cast<int>(number_in(hello, "port", 0));
   runs_programs_ = true;
-  if (host_) {
-    const Json facts = hello.value("host", Json::object());
-    const QString cpu = text_in(facts, "cpu"), kernel = text_in(facts, "kernel");
-    const double cores = number_in(facts, "cores", 0);
-    cell(CheckItem::architecture) = good_cell("x86-64", "x86-64", cpu);
-    cell(CheckItem::kernel) = good_cell(kernel, kernel.toStdString());
-    cell(CheckItem::cores) = cores > 0 ? good_cell(QString::number(cores), cores, cpu) : not_known_cell("It does not say");
-    cell(CheckItem::load) = load_cell(number_in(facts, "load_1min", -1), cores);
-    cell(CheckItem::folder) = good_cell("yes", true, QString("Programs are put into %1/bin and run there").arg(lab_->folder()));
-    emit changed();
-  }
+  const Json facts = hello.value("host", Json::object());
+  const QString cpu = text_in(facts, "cpu"), kernel = text_in(facts, "kernel");
+  const double cores = number_in(facts, "cores", 0);
+  cell(CheckItem::architecture) = good_cell("x86-64", "x86-64", cpu);
+  cell(CheckItem::kernel) = good_cell(kernel, kernel.toStdString());
+  cell(CheckItem::cores) = cores > 0 ? good_cell(QString::number(cores), cores, cpu) : not_known_cell("It does not say");
+  cell(CheckItem::load) = load_cell(number_in(facts, "load_1min", -1), cores);
+  if (lab_) cell(CheckItem::folder) = good_cell("yes", true, QString("Programs are put into %1/bin and run there").arg(lab_->folder()));
+  emit changed();
   become_ready();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One machine under check, by itself: reached, logged in to, N2NQ put and started there. N2NQ keeps running until this is destroyed, for
-// those who find out whether they reach it.
+// those who find out whether they reach it. Where it cannot listen for the others it does for that machine alone, which tells the rest.
 #pragma once
 
 #include <QObject>
@@ -27,7 +27,7 @@ class PlaceCheck : public QObject {
  public:
   /// A lab machine, the `number`-th place of the check, from 1. `pool` lives longer.
   PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host, std::size_t number);
-  /// This machine; `data_address`: where the others reach it, empty: not known, so that N2NQ is not started here.
+  /// This machine; `data_address`: where the others reach it, empty: not known.
   PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::string& data_address, std::size_t number);
 
   /// ready() follows.
@@ -40,11 +40,13 @@ class PlaceCheck : public QObject {
   bool is_ready() const { return ready_; }
   /// Whether programs can be run there.
   bool runs_programs() const { return runs_programs_; }
-  /// Where N2NQ listens there; port 0: it does not.
+  /// Where N2NQ listens there; port 0: it does not run.
   const std::string& address() const { return address_; }
   int port() const { return port_; }
+  /// Why the others cannot reach it there, as the cell of a way; none: they can be told to try.
+  const std::optional<CheckCell>& unreachable() const { return unreachable_; }
   std::unique_ptr<Launcher> launcher() const;
-  /// What is not found out here, or not yet, is `checking`. Of this machine: all of it.
+  /// What is not found out here, or not yet, is `checking`.
   const HostReport& report() const { return report_; }
 
  signals:
@@ -56,7 +58,8 @@ class PlaceCheck : public QObject {
   void on_problem(const SshProblem& problem);
   void look_at_disk();
   void start_broker();
-  void launch_broker(std::unique_ptr<Launcher> launcher);
+  void launch_broker();
+  void on_broker_over(const QString& why);
   void on_broker_hello(const nlohmann::json& hello);
   void become_ready();
   CheckCell& cell(CheckItem item) { return report_.of(item); }
@@ -70,6 +73,8 @@ class PlaceCheck : public QObject {
   std::unique_ptr<CheckProcess> broker_;
   HostReport report_;
   std::string address_;
+  std::optional<CheckCell> unreachable_;
+  QString listen_error_;  // what N2NQ said of the address that it was given
   int port_ = 0;
   bool ready_ = false, runs_programs_ = false;
 };

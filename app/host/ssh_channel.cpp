@@ -21,7 +21,7 @@ SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannel
       command_(std::move(command)),
       events_(std::move(events)),
       unread_(std::move(unread)),
-      channel_(ssh_channel_new(link.session())) {
+      attempts_left_(ssh_channel_attempts) {
   callbacks_.userdata = this;
   callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int status, void* self) {
     static_cast<SshChannel*>(self)->exit_.code = status;
@@ -39,12 +39,18 @@ SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannel
   callbacks_.channel_eof_function = [](ssh_session, ssh_channel, void* self) { static_cast<SshChannel*>(self)->touched_ = true; };
   callbacks_.channel_close_function = [](ssh_session, ssh_channel, void* self) { static_cast<SshChannel*>(self)->touched_ = true; };
   ssh_callbacks_init(&callbacks_);
-  if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
+  make();
 }
 
 SshChannel::~SshChannel() {
   // libssh keeps a channel that is freed before its host has closed it, and goes on calling back for it.
   if (channel_) ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
+}
+
+void SshChannel::make() {
+  if (channel_) ssh_remove_channel_callbacks(channel_.get(), &callbacks_);
+  channel_.reset(ssh_channel_new(link_.session()));
+  if (channel_) ssh_set_channel_callbacks(channel_.get(), &callbacks_);
 }
 
 void SshChannel::write(const QByteArray& bytes) {
@@ -91,9 +97,13 @@ int SshChannel::patience_ms() const {
 void SshChannel::open() {
   if (!channel_) return fail("not enough memory");
   if (state_ == State::opening) {
+    if (std::chrono::steady_clock::now() < not_before_) return;
     const int code = ssh_channel_open_session(channel_.get());
     if (code == SSH_AGAIN) return;
-    if (code != SSH_OK) return fail(link_.error());
+    if (code != SSH_OK) {
+      if (may_try_again()) return make();
+      return fail(link_.error() + "; does MaxSessions in its sshd_config allow 10 on one connection, as it does by default?");
+    }
     state_ = State::requesting;
   }
   const int code = ssh_channel_request_exec(channel_.get(), command_.constData());
@@ -101,6 +111,11 @@ void SshChannel::open() {
   if (code != SSH_OK) return fail(link_.error());
   state_ = State::running;
   if (told_) events_.started();
+}
+
+bool SshChannel::may_try_again() {
+  not_before_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(ssh_channel_pause_ms);
+  return --attempts_left_ > 0 && ssh_is_connected(link_.session());
 }
 
 void SshChannel::fail(const QString& why) {

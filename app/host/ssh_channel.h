@@ -10,6 +10,7 @@
 #include <QByteArray>
 #include <QString>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -22,6 +23,8 @@ class SshLink;
 /// Waits of a session's loop, in ms. A turn is taken earlier when its socket has something, or a job is given.
 inline constexpr int ssh_tick_ms = 500;
 inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
+/// A host that takes few sessions on one connection may take one when it has seen that another is closed.
+inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
 
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
@@ -58,7 +61,9 @@ class SshChannel {
 
  private:
   enum class State { opening, requesting, running, over };
+  void make();
   void open();
+  bool may_try_again();
   void write_on();
   void read_on(bool is_stderr);
   void fail(const QString& why);
@@ -71,6 +76,8 @@ class SshChannel {
   ssh_channel_callbacks_struct callbacks_{};
   SshChannelHandle channel_;
   State state_ = State::opening;
+  int attempts_left_;
+  std::chrono::steady_clock::time_point not_before_{};  // the next attempt
   QByteArray to_write_;
   SshExit exit_;
   bool has_exit_ = false;

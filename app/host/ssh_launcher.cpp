@@ -32,8 +32,8 @@ int signal_number(const QString& name) {
 
 }  // namespace
 
-SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder)
-    : host_(std::move(host)), programs_folder_(std::move(programs_folder)) {
+SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder, Reached reached)
+    : host_(std::move(host)), programs_folder_(std::move(programs_folder)), reached_(reached) {
   constexpr int still_every_ms = 2000;
   pause_timer_.setInterval(still_every_ms);
   connect(&pause_timer_, &QTimer::timeout, this, [this] {
@@ -71,12 +71,12 @@ void SshLauncher::put_file(const QString& program) {
   connect(host_.get(), &LabHost::placing, this, [this](const QString& file) {
     if (file == placed_file_) emit putting();
   });
-  host_->place(placed_file_, this, [this](const SshProblem& problem, const PlacedProgram& placed) {
+  // Groups connect to others, nobody to them.
+  const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
+  host_->place(placed_file_, this, [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (!problem.none()) return emit failed(problem.text());
-    if (host_->data_address().isEmpty()) {
-      return emit failed(QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it. "
-                                 "Set its data address")
-                             .arg(host_->name()));
+    if (listens && host_->data_address().isEmpty()) {
+      return emit failed(host_->no_data_address().text());
     }
     path_ = placed.path;
     emit file_put();
@@ -194,7 +194,18 @@ void SshLauncher::pause() {
   pause_ = std::make_unique<SshExec>(
       *host_->control(),
       "exec /bin/sh -c 'kill -s STOP " + pid + "; while timeout 8 /bin/sh -c \"read still\"; do :; done; kill -s CONT " + pid + "'");
+  connect(pause_.get(), &SshExec::failed, this, [this](const QString& why) { on_pause_over("not done, " + why); });
+  connect(pause_.get(), &SshExec::ended, this, [this](const SshExit& how) {
+    // With the connection the process is lost as well.
+    on_pause_over(how.lost.none() ? QString("%1 let it go on, because nothing was heard for 8 s").arg(host_->name()) : QString());
+  });
   pause_timer_.start();
+}
+
+void SshLauncher::on_pause_over(const QString& why) {
+  pause_timer_.stop();
+  pause_.release()->deleteLater();
+  if (!why.isEmpty()) emit not_paused(why);
 }
 
 void SshLauncher::resume() {

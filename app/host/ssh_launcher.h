@@ -16,8 +16,9 @@ namespace n2nq::app {
 class SshLauncher : public Launcher {
   Q_OBJECT
  public:
-  /// `programs_folder`: where the programs are here.
-  SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder);
+  enum class Reached { by_other_hosts, from_itself };
+  /// `programs_folder`: where the programs are here. `reached`: N2NQ is not put where other hosts would not know its address.
+  SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder, Reached reached = Reached::by_other_hosts);
   /// Kills what still runs.
   ~SshLauncher() override;
 
@@ -38,12 +39,14 @@ class SshLauncher : public Launcher {
   void on_output(const QByteArray& bytes);
   void on_ended(const SshExit& how);
   void make_folders();
+  void on_pause_over(const QString& why);
   void send_signal(const char* name);
   void bring_back_again(const QString& local_folder, const SshProblem& problem);
   QString remote_of(const QString& local_file) const;
 
   std::shared_ptr<LabHost> host_;
   const QString programs_folder_;
+  const Reached reached_;
   QString placed_file_;  // here
   QString path_;         // there
   std::unique_ptr<SshExec> exec_;

@@ -182,7 +182,7 @@ sftp_session SshLink::sftp() {
     if (opened) sftp_free(opened);
     shared_.check();
     throw SshError(SshProblem::Kind::files, QString("%1 offers no SFTP: %2").arg(target_.name, why),
-                   "sshd_config there needs a line \"Subsystem sftp …\"");
+                   "sshd_config there needs a line \"Subsystem sftp …\", and the account a shell");
   }
   return sftp_ = opened;
 }

@@ -80,8 +80,11 @@ class KeyLogin {
   Outcome by_passphrase(const SshIdentity& identity);
   Outcome by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell);
   bool is_wanted(const SshIdentity& identity);
+  void tell_public_only();
 
   LoginSteps& steps_;
+  std::vector<QByteArray> held_;                 // keys of the agent
+  std::vector<const SshIdentity*> public_only_;  // whose file has no private key in it; run() has them
 };
 
 Outcome KeyLogin::run() {
@@ -103,6 +106,7 @@ Outcome KeyLogin::run() {
   };
   Outcome outcome = by_files(named, false);
   if (outcome == Outcome::refused) outcome = by_agent(named.empty() ? others : named);
+  if (outcome == Outcome::refused) tell_public_only();
   if (outcome == Outcome::refused) outcome = by_files(others, false);
   if (outcome == Outcome::refused) outcome = by_files(named, true);
   if (outcome == Outcome::refused) outcome = by_files(others, true);
@@ -117,9 +121,10 @@ Outcome KeyLogin::by_agent(const Identities& named) {
   SshAgentView view(std::move(fd));
   const auto held = view.keys();
   steps_.link().shared().check();
+  if (held) held_ = *held;
   auto offers = held ? offers_of(*held, named, steps_.config().identities_only) : std::vector<SshAgentView::Offer>();
   if (offers.empty()) return Outcome::refused;
-  steps_.add_tried("the agent's keys");
+  steps_.add_tried(QString("the agent's keys (%1)").arg(offers.size()));
   OwnedFd socket = view.open(std::move(offers));
   if (socket.get() < 0) return Outcome::refused;
   ssh_set_agent_socket(steps_.session(), socket.release());
@@ -139,8 +144,23 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   if (code == SSH_OK) return by_private_half(identity, key, true);
   const bool there = QFileInfo::exists(identity.file);
   // Where only the public half is here, the private one is the agent's business.
-  if (!there || !identity.half.key) steps_.add_tried(identity.file + (there ? " (cannot be read as a private key)" : " (is not there)"));
+  if (there && identity.half.key) {
+    public_only_.push_back(&identity);
+  } else {
+    steps_.add_tried(identity.file + (there ? " (cannot be read as a private key)" : " (is not there)"));
+  }
   return Outcome::refused;
+}
+
+void KeyLogin::tell_public_only() {
+  for (const SshIdentity* identity : public_only_) {
+    const auto is_held = [identity](const QByteArray& blob) { return identity->is_for(SshPublicKey::of(blob)); };
+    if (std::any_of(held_.begin(), held_.end(), is_held)) continue;
+    steps_.add_tried(identity->file + " (no private key is in it, and the agent holds none for it)");
+    const QString stem = identity->file.endsWith(".pub") ? identity->file.chopped(4) : QString();
+    steps_.advise(QFileInfo(stem).isFile() ? QString("Name the private key as key file: %1").arg(stem)
+                                           : QString("Name the file of the private key as key file, or ssh-add that key"));
+  }
 }
 
 Outcome KeyLogin::by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell) {

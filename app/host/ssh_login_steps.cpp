@@ -42,9 +42,14 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code) {
   if (code == SSH_AUTH_ERROR && !ssh_is_connected(session())) {
     link_.shared().check();
     const QString refused = link_.error();
+    const QString tried = tried_.isEmpty() ? QString() : "; tried " + tried_.join(", ");
+    const bool too_many = refused.contains("Too many authentication failures");
     throw SshError(SshProblem::Kind::login,
-                   QString("%1 ended the connection while logging in as %2 (%3)").arg(link_.target().name, config().user, refused),
-                   tried_.isEmpty() ? QString("Its sshd says why, in its log") : "Tried: " + tried_.join(", "));
+                   QString("%1 ended the connection while logging in as %2 (%3)%4").arg(link_.target().name, config().user, refused, tried),
+                   too_many
+                       ? "Say which key is the right one, so that it is shown first: as the key file of this host, or in ~/.ssh/config by "
+                         "IdentityFile and IdentitiesOnly yes"
+                       : "Its sshd says why, in its log");
   }
   return Outcome::refused;
 }
@@ -64,7 +69,9 @@ std::vector<Secret> LoginSteps::ask(SecretQuestion question, const QString& memo
     const QString tried = before.isEmpty() ? QString() : QString(" (tried before: %1)").arg(before.join(", "));
     throw SshError(SshProblem::Kind::login,
                    QString("%1 needs %2 to log in as %3, and none was given%4").arg(link_.target().name, what, config().user, tried),
-                   QString("Without being asked: %1, and ssh-add the key if it has a passphrase").arg(how_to_bring_a_key()));
+                   !advice_.isEmpty()
+                       ? advice_
+                       : QString("Without being asked: %1, and ssh-add the key if it has a passphrase").arg(how_to_bring_a_key()));
   }
   if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
   link_.check_that_it_waited();
@@ -89,7 +96,7 @@ void LoginSteps::give_up() const {
       SshProblem::Kind::login,
       QString("%1 does not let %2 in: %3; it takes %4")
           .arg(link_.target().name, config().user, tried, taken.isEmpty() ? QString("nothing that is known here") : taken.join(", ")),
-      QString("Is the user right? A key is brought there with: %1").arg(how_to_bring_a_key()));
+      !advice_.isEmpty() ? advice_ : QString("Is the user right? A key is brought there with: %1").arg(how_to_bring_a_key()));
 }
 
 }  // namespace n2nq::app

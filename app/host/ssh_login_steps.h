@@ -36,6 +36,8 @@ class LoginSteps {
   /// Of ways and keys, for sentences.
   void add_tried(const QString& what) { tried_ += what; }
   void add_to_last_tried(const QString& text) { tried_.last() += text; }
+  /// What would help, if nothing lets in: in place of bringing a key.
+  void advise(const QString& sentence) { advice_ = sentence; }
   [[noreturn]] void give_up() const;
 
  private:
@@ -43,6 +45,7 @@ class LoginSteps {
 
   SshLink& link_;
   QStringList tried_;
+  QString advice_;
 };
 
 /// Key files, certificates, the agent. (ssh_login_keys.cpp)

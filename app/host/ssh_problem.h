@@ -18,6 +18,7 @@ struct SshProblem {
     host_key_unknown,  // and nobody said that it is right
     host_key_changed,
     login,
+    no_shell,  // it lets in, and runs no command
     lost,     // it worked, and does no longer
     files,    // the disk, the folder or a file there
     program,  // it is there and cannot be run

@@ -56,8 +56,8 @@ QString mib(quint64 bytes) {
 
 }  // namespace
 
-PutProgram::PutProgram(QString local_file, QString folder, std::function<void()> gets_on)
-    : local_(std::move(local_file)), folder_(std::move(folder)), gets_on_(std::move(gets_on)) {
+PutProgram::PutProgram(QString local_file, QString folder, std::function<void()> gets_on, If when)
+    : local_(std::move(local_file)), folder_(std::move(folder)), gets_on_(std::move(gets_on)), when_(when) {
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
@@ -90,13 +90,15 @@ bool PutProgram::begin(SshLink& link) {
   path_ = bin + '/' + program_ + '-' + QString::fromLatin1(hash_.toHex());
   Sftp sftp(link);
   const auto there = sftp.look(path_);
-  if (there && there->is_file && there->size == static_cast<quint64>(size_)) {
-    sftp.touch(path_);
+  if (there && there->is_file && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
+    check_space(link, sftp, false);
+    changed_s_ = there->changed_s;
+    touched_s_ = sftp.touch(path_);
     return false;
   }
   sftp.make_folder(bin);
   if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it
-  check_space(link, sftp);
+  check_space(link, sftp, true);
   part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) +
           '-' + program_;
   parts_in_writing.add(part_.section('/', -1));
@@ -104,18 +106,20 @@ bool PutProgram::begin(SshLink& link) {
   return true;
 }
 
-void PutProgram::check_space(SshLink& link, Sftp& sftp) {
-  sweep_parts(sftp);
+/// Also where nothing is sent: the logs of a run go to the same disk.
+void PutProgram::check_space(SshLink& link, Sftp& sftp, bool sends) {
+  if (sends) sweep_parts(sftp);
   const auto space = sftp.space(folder_ + "/bin");
   if (!space) return;
   const QString host = link.target().name;
   if (space->read_only)
     throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 is on a read-only file system").arg(host, folder_),
                    "Give the host another folder");
-  if (space->free_bytes < static_cast<quint64>(size_) + spare_bytes) {
+  const quint64 needed_bytes = spare_bytes + (sends ? static_cast<quint64>(size_) : 0);
+  if (space->free_bytes < needed_bytes) {
     throw SshError(SshProblem::Kind::files,
                    QString("%1: the disk is full: %2 are free where %3 lies, %4 are needed for %5")
-                       .arg(host, mib(space->free_bytes), folder_, mib(static_cast<quint64>(size_) + spare_bytes), program_),
+                       .arg(host, mib(space->free_bytes), folder_, mib(needed_bytes), sends ? program_ : QString("the logs of a run")),
                    "Make room there, or give the host another folder");
   }
 }
@@ -164,6 +168,7 @@ void PutProgram::finish(SshLink& link) {
   sftp.make_executable(part_);
   // Another bench may have been faster; what has that name is the same.
   if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
+  touched_s_ = sftp.touch(path_);
   sweep_versions(sftp);
 }
 
@@ -195,6 +200,15 @@ void PutProgram::sweep_versions(Sftp& sftp) {
   }
   std::sort(others.begin(), others.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.changed_s > b.changed_s; });
   for (std::size_t i = versions_max - 1; i < others.size(); ++i) sftp.remove_file(bin + '/' + others[i].name);
+}
+
+bool HashFile::go_on(SshLink& link) {
+  if (!file_) file_ = Sftp(link).open_to_read(remote_);
+  const QByteArray bytes = file_ ? file_->read_at(at_, piece_bytes) : QByteArray();
+  hash_.addData(bytes);
+  at_ += static_cast<quint64>(bytes.size());
+  gets_on_();
+  return !bytes.isEmpty();
 }
 
 }  // namespace n2nq::app

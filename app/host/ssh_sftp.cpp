@@ -34,6 +34,11 @@ SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name
           attributes.type == SSH_FILEXFER_TYPE_DIRECTORY};
 }
 
+QString above(const QString& folder) {
+  const qsizetype end = folder.lastIndexOf('/');
+  return end > 0 ? folder.left(end) : end == 0 ? QString("/") : QString(".");
+}
+
 void begin(SshLink& link, const QString& path) {
   link.shared().check();
   link.shared().begin_step(sftp_call_ms_max,
@@ -106,6 +111,10 @@ void Sftp::make_folder(const QString& path) {
     if (!part.isEmpty() && part != ".") {
       begin(link_, part);
       const Attributes there(sftp_stat(sftp_, part.toUtf8().constData()));
+      if (there && there->type != SSH_FILEXFER_TYPE_DIRECTORY) {
+        throw SshError(SshProblem::Kind::files, QString("%1: %2 is there, and is no folder").arg(link_.target().name, part),
+                       "Move it away there, or give the host another folder");
+      }
       if (!there && sftp_mkdir(sftp_, part.toUtf8().constData(), folder_mode) != SSH_OK) {
         const int code = sftp_get_error(sftp_);
         // Somebody else may have made it in between.
@@ -118,8 +127,7 @@ void Sftp::make_folder(const QString& path) {
 
 /// A read-only file system has no error of its own in SFTP.
 void Sftp::fail_to_make(const QString& folder, int code) {
-  const qsizetype above = folder.lastIndexOf('/');
-  const auto there = space(above > 0 ? folder.left(above) : above == 0 ? QString("/") : QString("."));
+  const auto there = space(above(folder));
   if (code != SSH_FX_PERMISSION_DENIED && there && there->read_only) {
     throw SshError(SshProblem::Kind::files,
                    QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder),
@@ -132,7 +140,11 @@ std::optional<SftpSpace> Sftp::space(const QString& folder) {
   if (!sftp_extension_supported(sftp_, "statvfs@openssh.com", "2")) return {};
   begin(link_, folder);
   const std::unique_ptr<sftp_statvfs_struct, SpaceFree> found(sftp_statvfs(sftp_, folder.toUtf8().constData()));
-  if (!found) return {};
+  if (!found) {
+    const int error = sftp_get_error(sftp_);
+    const bool not_made_yet = error == SSH_FX_NO_SUCH_FILE || error == SSH_FX_NO_SUCH_PATH;
+    return not_made_yet && folder != "." && folder != "/" ? space(above(folder)) : std::nullopt;
+  }
   return SftpSpace{found->f_bavail * found->f_frsize, (found->f_flag & SSH_FXE_STATVFS_ST_RDONLY) != 0};
 }
 
@@ -163,12 +175,13 @@ bool Sftp::rename(const QString& from, const QString& to) {
   fail(link_, "renaming a file to", to);
 }
 
-void Sftp::touch(const QString& path) {
+qint64 Sftp::touch(const QString& path) {
   begin(link_, path);
   timeval now[2];
   ::gettimeofday(&now[0], nullptr);
   now[1] = now[0];
   sftp_utimes(sftp_, path.toUtf8().constData(), now);
+  return now[0].tv_sec;
 }
 
 void Sftp::remove_file(const QString& path) {

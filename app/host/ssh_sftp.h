@@ -60,7 +60,7 @@ class Sftp {
   std::vector<SftpEntry> list(const QString& folder);
   /// With all folders above it, for this user alone.
   void make_folder(const QString& path);
-  /// None: that host does not say.
+  /// Where the folder is, or will be. None: that host does not say.
   std::optional<SftpSpace> space(const QString& folder);
   /// Null: there is no such file.
   std::unique_ptr<SftpFile> open_to_read(const QString& path);
@@ -69,7 +69,8 @@ class Sftp {
   void make_executable(const QString& path);
   /// False: there is one of the new name already.
   bool rename(const QString& from, const QString& to);
-  void touch(const QString& path);
+  /// What its time is now, as far as that can be set: this machine's.
+  qint64 touch(const QString& path);
   /// What is not there is no error, as little as what cannot be removed.
   void remove_file(const QString& path);
   void remove_folder(const QString& path);

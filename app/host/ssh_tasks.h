@@ -22,21 +22,29 @@ class SshTask {
   virtual bool go_on(SshLink& link) = 0;
 };
 
-/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless it is there: written beside, read back, renamed. So
-/// whatever has that name is whole, however the last attempt ended. (ssh_put_program.cpp)
+/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless one of that name and size is there: written beside, read
+/// back, renamed. So whatever has that name was whole once, however the last attempt ended. (ssh_put_program.cpp)
 class PutProgram : public SshTask {
  public:
+  enum class If { not_there, damaged };  // damaged: what is there is not what its name says
   /// `gets_on`: called on the session's thread with each piece that is there.
   PutProgram(
-      QString local_file, QString folder, std::function<void()> gets_on = [] {});
+      QString local_file, QString folder, std::function<void()> gets_on = [] {}, If when = If::not_there);
   ~PutProgram() override;
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
   const QString& path() const { return path_; }
+  /// Of the file here, in hex.
+  QByteArray sha256() const { return hash_.toHex(); }
+  /// Whether it had to be.
+  bool sent() const { return sent_ > 0; }
+  /// When it had changed there, in seconds of some clock, and what that is set to now: who finds that again next time finds the same file.
+  qint64 changed_s() const { return changed_s_; }
+  qint64 touched_s() const { return touched_s_; }
 
  private:
   bool begin(SshLink& link);
-  void check_space(SshLink& link, Sftp& sftp);
+  void check_space(SshLink& link, Sftp& sftp, bool sends);
   void send_piece(SshLink& link);
   void finish(SshLink& link);
   void sweep_parts(Sftp& sftp);
@@ -45,10 +53,27 @@ class PutProgram : public SshTask {
   QFile local_;
   const QString folder_;
   const std::function<void()> gets_on_;
+  const If when_;
   QString program_, path_, part_;
   QByteArray hash_;
-  qint64 size_ = 0, sent_ = 0;
+  qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;
   std::unique_ptr<SftpFile> writing_;
+};
+
+/// SHA-256 of a file there, all of which it reads: for hosts that cannot say it themselves. (ssh_put_program.cpp)
+class HashFile : public SshTask {
+ public:
+  HashFile(QString remote, std::function<void()> gets_on) : remote_(std::move(remote)), gets_on_(std::move(gets_on)) {}
+  bool go_on(SshLink& link) override;
+  /// In hex, once it is done; of a file that is not there that of nothing.
+  QByteArray sha256() const { return hash_.result().toHex(); }
+
+ private:
+  const QString remote_;
+  const std::function<void()> gets_on_;
+  QCryptographicHash hash_{QCryptographicHash::Sha256};
+  std::unique_ptr<SftpFile> file_;
+  quint64 at_ = 0;
 };
 
 /// Makes a run's folder, and in it an empty file whose name says which process writes there. (ssh_run_folders.cpp)

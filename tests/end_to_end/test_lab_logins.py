@@ -100,6 +100,25 @@ class Logins(PersonCase):
         self.write_config()
         self.assertIn("the agent's keys", self.check_refused().said)
 
+    def test_an_agent_that_holds_more_keys_than_the_host_looks_at(self):
+        self.only("publickey")
+        keys = [self.make_key(f"another-{i}") for i in range(8)]
+        self.start_agent(*keys, self.right_key())
+        self.write_config()
+        said = re.sub(r"\s+", " ", self.check_refused(says="ended the connection while logging in as lab").said)
+        self.assertIn("tried the agent's keys (9)", said)
+        self.assertIn("IdentitiesOnly yes", said)
+        self.write_config(f"IdentityFile {self.keys / 'right'}")  # what it says helps
+        self.check_in()
+
+    def test_the_public_key_as_key_file(self):
+        self.only("publickey")
+        key = self.make_key("another")
+        self.write_config(f"IdentityFile {key}.pub", "IdentitiesOnly yes")
+        said = re.sub(r"\s+", " ", self.check_refused().said)
+        self.assertIn(f"{key}.pub (no private key is in it", said)
+        self.assertIn(f"Name the private key as key file: {key}", said)
+
     def test_key_right(self):
         self.only("publickey")
         self.use_key(self.right_key())

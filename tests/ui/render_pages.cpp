@@ -269,7 +269,7 @@ bool render_warm_up(Renderer& renderer) {
   return true;
 }
 
-/// The hosts page without a machine, and with four of which two cannot be used; its dialogs; and the cards when every Source is chosen.
+/// The hosts page without a machine, with four of which two cannot be used, and with names of sixty characters; its dialogs; and the cards when every Source is chosen.
 void render_hosts(Renderer& renderer) {
   BenchWindow bench;
   const auto save_page = [&](const QString& what) {
@@ -297,6 +297,20 @@ void render_hosts(Renderer& renderer) {
   save_page(QStringLiteral("checking"));
   bench.checker().find(true);
   save_page(QStringLiteral("trouble"));
+  for (const char* role : {"broker", "senders", "receivers"}) {
+    host.name = "measurement-machine-of-the-third-floor-room-12-" + std::string(role) + "-1";
+    host.user.clear();
+    bench.hosts().put(host);
+  }
+  for (const char* name : {"lab-1", "lab-2", "lab-3", "cloud-frankfurt-1"}) bench.hosts().remove(name);
+  bench.click(QStringLiteral("button_host_check"));
+  bench.checker().find(true);
+  save_page(QStringLiteral("long-names"));
+  for (const char* name : {"lab-1", "lab-2", "lab-3", "cloud-frankfurt-1"}) {
+    host.name = name;
+    host.user = "measure";
+    bench.hosts().put(host);
+  }
   bench.window().theme().choose(n2nq::ui::ThemeChoice::light);
   n2nq::ui::HostDialog dialog(bench.hosts(), &bench.hosts().hosts().hosts[1], &bench.window());
   dialog.findChild<QLineEdit*>(QStringLiteral("host_data_address"))->setText(QStringLiteral("lab-2.example.org"));

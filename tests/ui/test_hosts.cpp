@@ -241,6 +241,18 @@ class TestHosts : public QObject {
     QCOMPARE(add->x(), x);
   }
 
+  void names_of_sixty_characters_leave_room_for_the_ways_between_their_machines() {
+    const QString stem = QString(58, u'm');
+    for (const char* end : {"-1", "-2", "-3"}) bench->hosts().put(named(qPrintable(stem + QString::fromLatin1(end))));
+    bench->window().resize(1280, 720);
+    QCoreApplication::processEvents();
+    const auto* paths = bench->find<QTableView>("paths_table");
+    QVERIFY2(paths->columnViewportPosition(3) < paths->viewport()->width(), "the third column can be seen");
+    QCOMPARE(paths->model()->headerData(3, Qt::Horizontal, Qt::ToolTipRole).toString(), QStringLiteral("to ") + stem + QStringLiteral("-3"));
+    QVERIFY(table()->model()->index(3, 0).data(Qt::ToolTipRole).toString().startsWith(stem + QStringLiteral("-3\n")));
+    QVERIFY(!table()->model()->index(3, 1).data().toString().contains(stem));
+  }
+
   void findings_move_no_way_between_machines_of_short_names() {
     for (const char* name : {"h1", "h2", "h3"}) bench->hosts().put(named(name));
     QVERIFY(bench->click("button_host_check"));

@@ -25,6 +25,7 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
 constexpr int ssh_port = 22;  // not worth the room
 
 QString address_text(const app::Host& host) {
+  if (host.ssh_target() == host.name && host.user.empty() && host.port == 0) return QStringLiteral("by that name");
   QString text = QString::fromStdString(host.ssh_target());
   if (!host.user.empty()) text.prepend(QString::fromStdString(host.user) + u'@');
   if (host.port != 0 && host.port != ssh_port) text += QStringLiteral(" port %1").arg(host.port);
@@ -70,9 +71,10 @@ QVariant HostsModel::said(const app::Host* host, int column, int role) const {
   if (role != Qt::DisplayRole && role != Qt::ToolTipRole) return {};
   if (column == name_column) {
     if (role == Qt::DisplayRole) return host != nullptr ? QString::fromStdString(host->name) : QStringLiteral("This machine");
-    return host != nullptr ? QStringLiteral("Enter edits, Delete removes") : QStringLiteral("Where the bench runs: Local in every Source");
+    return host != nullptr ? QString::fromStdString(host->name) + QStringLiteral("\nEnter edits, Delete removes")
+                           : QStringLiteral("Where the bench runs: Local in every Source");
   }
-  if (host == nullptr) return dash();
+  if (host == nullptr) return role == Qt::DisplayRole ? QStringLiteral("the bench runs here") : QString();
   if (role == Qt::DisplayRole) return address_text(*host);
   QStringList lines;
   for (const app::HostField& field : app::host_fields()) {
@@ -149,7 +151,7 @@ QVariant PathsModel::data(const QModelIndex& index, int role) const {
 
 QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
-  if (role != Qt::DisplayRole || section >= rowCount()) return {};
+  if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || section >= rowCount()) return {};  // a long name may not have room
   const QString host = host_words(name(section));
   return orientation == Qt::Horizontal ? QStringLiteral("to ") + host : QStringLiteral("from ") + host;
 }

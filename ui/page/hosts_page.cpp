@@ -8,6 +8,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QShortcut>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QTextBrowser>
 #include <QVBoxLayout>
@@ -31,8 +32,21 @@ constexpr int paths_share = 7, advice_share = 6;  // three machines of some leng
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
 constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
 constexpr int column_min_px = 76;
+constexpr int way_max_px = 150, from_max_px = 170;  // names that are longer are shown by their ends
 constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
+
+/// Long names of machines differ at their ends.
+class NameDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    option->textElideMode = Qt::ElideMiddle;
+  }
+};
 
 QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
   auto* table = described(new QTableView, name, accessible_name, QString());
@@ -106,6 +120,8 @@ QWidget* HostsPage::make_hosts_card() {
       table_->setColumnWidth(i, column_px[i]);
     }
   }
+  for (const int column : {HostsModel::name_column, HostsModel::address_column})
+    table_->setItemDelegateForColumn(column, new NameDelegate(table_));
   table_->installEventFilter(this);
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HostsPage::refresh);
@@ -148,6 +164,9 @@ QWidget* HostsPage::make_paths_card() {
   paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"),
                       new PathsModel(*parts_.book, parts_.checker, theme_, this));
   paths_->horizontalHeader()->setMinimumSectionSize(way_min_px);
+  paths_->horizontalHeader()->setMaximumSectionSize(way_max_px);
+  paths_->verticalHeader()->setMaximumWidth(from_max_px);
+  for (QHeaderView* header : {paths_->horizontalHeader(), paths_->verticalHeader()}) header->setTextElideMode(Qt::ElideMiddle);
   paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   card->body()->addWidget(paths_, 1);
   // Shown before a check as well: nothing moves when its findings come.

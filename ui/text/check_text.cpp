@@ -27,7 +27,7 @@ QString cell_text(const app::CheckCell& cell) {
 
 QString cell_tooltip(const app::CheckCell& cell, const QString& meaning) {
   QString text = meaning;
-  if (cell.state == CheckState::not_checked) text += QStringLiteral("\n\nNot checked yet.");
+  if (cell.state == CheckState::not_checked && cell.detail.isEmpty()) text += QStringLiteral("\n\nNot checked yet.");
   if (cell.state == CheckState::checking) text += QStringLiteral("\n\nIs being checked.");
   if (!cell.detail.isEmpty()) text += QStringLiteral("\n\n") + cell.detail;
   if (!cell.what_to_do.isEmpty()) text += QStringLiteral("\nWhat to do: ") + cell.what_to_do;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QFile>
+
 #include "app/host/check_advice.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_lab.h"
@@ -101,9 +103,84 @@ TEST_F(HostCheckTest, what_n2nq_says_of_a_wrong_data_address_is_told) {
   QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
   check.check(hosts, 0);
   ASSERT_TRUE(wait_until([&] { return over; }));
-  const CheckCell& folder = check.hosts().at("h1").of(CheckItem::folder);
-  EXPECT_TRUE(folder.detail.contains("cannot listen on 192.0.2.77")) << folder.detail.toStdString();
-  EXPECT_FALSE(folder.what_to_do.isEmpty());
+  const CheckCell& way = check.paths().at({"local", "h1"});
+  EXPECT_EQ(way.state, CheckState::bad);
+  EXPECT_TRUE(way.detail.contains("cannot listen on 192.0.2.77")) << way.detail.toStdString();
+  EXPECT_TRUE(way.what_to_do.contains("data address")) << way.what_to_do.toStdString();
+  for (const CheckItem item : {CheckItem::folder, CheckItem::kernel, CheckItem::floor})
+    EXPECT_EQ(check.hosts().at("h1").of(item).state, CheckState::good) << "that has nothing to do with it";
+  EXPECT_TRUE(check.hosts().at("h1").of(CheckItem::clock).detail.contains("No way there from this machine"));
+}
+
+TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2nq_and_ports_of_root_are_named) {
+  QFile config(lab->home() + "/.ssh/config");
+  ASSERT_TRUE(config.open(QIODevice::ReadWrite));
+  const QByteArray before = config.readAll();
+  config.write(("\nHost jumped\n  HostName " + lab->address(2) + "\n  ProxyJump h1\n").toUtf8());
+  config.flush();
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1), lab->host(2)};
+  Host& jumped = hosts.hosts[1];
+  jumped.name = jumped.address = "jumped";
+  jumped.data_address.clear();
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell& way = check.paths().at({"h1", "jumped"});
+  EXPECT_EQ(way.state, CheckState::bad);
+  EXPECT_TRUE(way.detail.contains("reached through a jump host")) << way.detail.toStdString();
+  EXPECT_EQ(way.what_to_do, "Set its data address");
+  EXPECT_EQ(check.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good);
+  EXPECT_EQ(check.paths().at({"jumped", "h1"}).state, CheckState::good) << "a group can run there as it is";
+
+  over = false;
+  check.check(hosts, 80);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell& port = check.paths().at({"jumped", "h1"});
+  EXPECT_EQ(port.state, CheckState::bad);
+  EXPECT_TRUE(port.what_to_do.contains("below 1024 are root's")) << port.detail.toStdString() << port.what_to_do.toStdString();
+  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good);
+  config.resize(0);
+  config.seek(0);
+  config.write(before);
+}
+
+TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it_is) {
+  lab->inside(1, {"sh", "-c", "mkdir /small && mount -t tmpfs -o size=60m,mode=777 small /small"});
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  hosts.hosts[0].folder = "/small/n2nq";
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const HostReport &h1 = check.hosts().at("h1"), &here = check.hosts().at("local");
+  EXPECT_EQ(h1.of(CheckItem::floor).state, CheckState::good) << h1.of(CheckItem::floor).detail.toStdString();
+  EXPECT_TRUE(h1.of(CheckItem::disk).text.endsWith("MiB"))
+      << "of the folder, not of the home: " << h1.of(CheckItem::disk).text.toStdString();
+  EXPECT_EQ(here.of(CheckItem::kernel).state, CheckState::good);
+  EXPECT_EQ(here.of(CheckItem::floor).state, CheckState::good) << here.of(CheckItem::floor).detail.toStdString();
+  for (const CheckItem item : {CheckItem::reach, CheckItem::folder}) EXPECT_FALSE(here.of(item).detail.isEmpty());
+  EXPECT_FALSE(check.paths().contains({"h1", "h1"}));
+  lab->inside(1, {"umount", "/small"});
+}
+
+TEST_F(HostCheckTest, a_machine_is_not_named_twice) {
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  hosts.hosts[0].folder = "/etc/bench";
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  EXPECT_TRUE(check.hosts().at("h1").of(CheckItem::folder).detail.startsWith("making the folder")) << "the row says whose";
 }
 
 /// Compares the fingerprint before they answer.

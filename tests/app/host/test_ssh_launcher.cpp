@@ -222,11 +222,75 @@ TEST_F(SshLauncherTest, a_disk_that_is_full_read_only_or_runs_nothing_is_found_b
   mounted("size=64m");
   make(host);
   EXPECT_TRUE(gets_put()) << told();
+  lab->inside(2, {"sh", "-c", "head -c 64M /dev/zero >/home/lab/disk/filler || true"});
+  make(host);
+  EXPECT_FALSE(gets_put()) << "the program is there, and there is no room for logs";
+  EXPECT_NE(told().find("are needed for the logs of a run"), std::string::npos) << told();
+  lab->inside(2, {"touch", "/home/lab/occupied"});
+  host.folder = "occupied/bench";
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("occupied is there, and is no folder"), std::string::npos) << told();
   host.folder = "/etc/bench";
   make(host);
   EXPECT_FALSE(gets_put());
   EXPECT_NE(told().find("not permitted"), std::string::npos) << told();
   lab->inside(2, {"umount", "/home/lab/disk"});
+}
+
+TEST_F(SshLauncherTest, a_program_there_that_is_not_what_its_name_says_is_sent_again) {
+  const auto sum = [] { return lab->inside(1, {"sh", "-c", "cat /home/lab/.cache/n2nq-bench/bin/n2nq-broker-* | sha256sum"}).left(64); };
+  const auto whole = [&] {
+    return lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin"}).section("n2nq-broker-", 1).left(64) == sum();
+  };
+  lab->inside(1, {"rm", "-rf", "/home/lab/.cache"});
+  const auto damaged = [&](const char* what) {
+    lab->inside(1, {"sh", "-c", "f=$(echo /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*); " + QString(what)});
+    EXPECT_FALSE(whole());
+  };
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put() && whole()) << told();
+  damaged("printf oops | dd of=$f bs=1 seek=1000000 conv=notrunc");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "on a new connection";
+  damaged("head -c $(stat -c %s $f) /dev/zero >$f.new; cat $f.new >$f.other; rm $f; mv $f.new $f; rm $f.other");
+  lab->inside(1, {"sh", "-c", "touch -d '1 minute ago' /home/lab/.cache/n2nq-bench/bin/*"});
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "and on one that knows it, when its time has changed";
+  // On a host that cannot say it itself.
+  lab->inside(1, {"sh", "-c", "mkdir /home/lab/b; ln -s /usr/bin/uname /home/lab/b; echo 'PATH=~/b' >/home/lab/.bashrc"});
+  damaged("printf oops | dd of=$f bs=1 seek=1000000 conv=notrunc");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "without sha256sum";
+  launcher.reset();
+  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+TEST_F(SshLauncherTest, an_account_without_a_shell_is_named_with_what_it_says) {
+  lab->inside(2, {"sh", "-c", "cp /etc/passwd /etc/passwd.kept; sed -i '/^lab:/s|[^:]*$|/usr/sbin/nologin|' /etc/passwd"});
+  make(lab->host(2));
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2 lets lab in, but runs no command for it"), std::string::npos) << told();
+  EXPECT_NE(told().find("not available"), std::string::npos) << told();
+  EXPECT_NE(told().find("chsh"), std::string::npos) << told();
+  lab->inside(2, {"mv", "/etc/passwd.kept", "/etc/passwd"});
+}
+
+TEST_F(SshLauncherTest, a_host_that_takes_one_command_at_a_time_runs_one_process_and_says_that_it_cannot_be_paused) {
+  lab->change_sshd(2, "1i MaxSessions 1");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  ASSERT_TRUE(runs_broker(2)) << told();
+  QString why;
+  QObject::connect(launcher.get(), &Launcher::not_paused, [&](const QString& text) { why = text; });
+  launcher->pause();
+  EXPECT_TRUE(wait_until([&] { return !why.isEmpty(); }));
+  EXPECT_NE(why.toStdString().find("MaxSessions"), std::string::npos) << why.toStdString();
+  const auto first = std::move(launcher);
+  make(lab->host(2));
+  EXPECT_TRUE(gets_put()) << "it is known to run";
+  launcher->start("n2nq-broker");
+  EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
+  EXPECT_NE(told().find("MaxSessions"), std::string::npos) << told();
+  lab->change_sshd(2, "/MaxSessions/d");
 }
 
 TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_by_name) {

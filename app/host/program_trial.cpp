@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/program_trial.h"
+
+#include <QByteArrayList>
+
+namespace n2nq::app {
+
+namespace {
+
+const QByteArray machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256";
+constexpr qsizetype said_chars_max = 300;
+
+}  // namespace
+
+QByteArray ProgramTrial::command(const QString& path) {
+  const QByteArray there = (path.startsWith('/') ? path : "./" + path).toLatin1();
+  return "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && echo n2nq-sha256 $(sha256sum " + there + " 2>/dev/null) && exec " +
+         there + " --version'";
+}
+
+ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, int code, bool killed) : code_(code), killed_(killed) {
+  const qsizetype at = out.lastIndexOf(machine_mark);
+  shell_ = at >= 0;
+  const QByteArrayList lines = shell_ ? out.mid(at + machine_mark.size()).split('\n') : QByteArrayList();
+  machine_ = lines.value(0).trimmed();
+  const QByteArrayList sum = lines.value(1).simplified().split(' ');
+  if (sum.value(0) == sha256_mark) sha256_ = sum.value(1);
+  said_ = QString::fromUtf8(lines.value(2)).trimmed();
+  noise_ = QString::fromUtf8(shell_ ? error_out : out + '\n' + error_out).simplified().left(said_chars_max);
+}
+
+bool ProgramTrial::ran(const QString& program) const {
+  return code_ == 0 && !killed_ && said_.startsWith(program + ' ');
+}
+
+SshProblem ProgramTrial::problem(const QString& host, const QString& user, const QString& folder, const QString& program) const {
+  if (!shell_) {
+    return {SshProblem::Kind::no_shell,
+            QString("%1 lets %2 in, but runs no command for it%3").arg(host, user, noise_.isEmpty() ? QString() : ": it says " + noise_),
+            "Give that account a shell there (chsh -s /bin/sh), take away what sshd_config forces on it (ForceCommand), or choose another "
+            "user"};
+  }
+  if (machine_ != "x86_64") {
+    return {SshProblem::Kind::program,
+            QString("%1 has the architecture %2: the programs are built for x86_64")
+                .arg(host, QString::fromUtf8(machine_.isEmpty() ? "unknown" : machine_)),
+            "Choose another machine, or build the programs for that one"};
+  }
+  if (noise_.contains("ermission denied")) {
+    return {SshProblem::Kind::program,
+            QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
+            "Give the host another folder"};
+  }
+  return {
+      SshProblem::Kind::program,
+      QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code_).arg(noise_.isEmpty() ? QString() : ": " + noise_),
+      {}};
+}
+
+}  // namespace n2nq::app
