@@ -35,8 +35,8 @@ class Many(LabCase):
     def test_a_check_names_those_that_are_not_well_first(self):
         bad = re.findall(r"^BAD (\S+), ([^:]+): (.*)$", self.check(), re.MULTILINE)
         self.assertEqual([(name, what) for name, what, _ in bad],
-                         [(GONE, "reachable"), (CHANGED, "reachable"), (UNKNOWN, "reachable"), (FULL, "folder")])
-        for (_, _, why), expected in zip(bad, ("no answer", "has changed", "is not known", "disk is full")):
+                         [(GONE, "reachable"), (CHANGED, "reachable"), (UNKNOWN, "reachable"), (FULL, "free disk"), (FULL, "folder")])
+        for (_, _, why), expected in zip(bad, ("no answer", "has changed", "is not known", "little room", "disk is full")):
             self.assertIn(expected, why)
 
     def test_a_check_finds_the_others_well_and_every_way_between_them(self):

@@ -242,7 +242,7 @@ class TestHosts : public QObject {
   }
 
   void names_of_sixty_characters_leave_room_for_the_ways_between_their_machines() {
-    const QString stem = QString(58, u'm');
+    const QString stem = QStringLiteral("machine-of-the-").repeated(4).left(58);
     for (const char* end : {"-1", "-2", "-3"}) bench->hosts().put(named(qPrintable(stem + QString::fromLatin1(end))));
     bench->window().resize(1280, 720);
     QCoreApplication::processEvents();

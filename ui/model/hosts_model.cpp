@@ -24,6 +24,12 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
 
 constexpr int ssh_port = 22;  // not worth the room
 
+/// A head as wide as sixty characters would leave no room for what stands below; names of machines differ at their ends.
+QString head_text(const QString& name) {
+  constexpr qsizetype whole_chars = 17, first_chars = 4, last_chars = 8;
+  return name.size() <= whole_chars ? name : name.left(first_chars) + QStringLiteral("…") + name.right(last_chars);
+}
+
 QString address_text(const app::Host& host) {
   if (host.ssh_target() == host.name && host.user.empty() && host.port == 0) return QStringLiteral("by that name");
   QString text = QString::fromStdString(host.ssh_target());
@@ -74,7 +80,7 @@ QVariant HostsModel::said(const app::Host* host, int column, int role) const {
     return host != nullptr ? QString::fromStdString(host->name) + QStringLiteral("\nEnter edits, Delete removes")
                            : QStringLiteral("Where the bench runs: Local in every Source");
   }
-  if (host == nullptr) return role == Qt::DisplayRole ? QStringLiteral("the bench runs here") : QString();
+  if (host == nullptr) return role == Qt::DisplayRole ? QStringLiteral("runs the bench") : QString();
   if (role == Qt::DisplayRole) return address_text(*host);
   QStringList lines;
   for (const app::HostField& field : app::host_fields()) {
@@ -151,8 +157,8 @@ QVariant PathsModel::data(const QModelIndex& index, int role) const {
 
 QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
-  if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || section >= rowCount()) return {};  // a long name may not have room
-  const QString host = host_words(name(section));
+  if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || section >= rowCount()) return {};
+  const QString whole = host_words(name(section)), host = role == Qt::ToolTipRole ? whole : head_text(whole);
   return orientation == Qt::Horizontal ? QStringLiteral("to ") + host : QStringLiteral("from ") + host;
 }
 

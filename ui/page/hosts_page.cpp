@@ -32,7 +32,6 @@ constexpr int paths_share = 7, advice_share = 6;  // three machines of some leng
 // Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
 constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
 constexpr int column_min_px = 76;
-constexpr int way_max_px = 150, from_max_px = 170;  // names that are longer are shown by their ends
 constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
@@ -164,9 +163,6 @@ QWidget* HostsPage::make_paths_card() {
   paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"),
                       new PathsModel(*parts_.book, parts_.checker, theme_, this));
   paths_->horizontalHeader()->setMinimumSectionSize(way_min_px);
-  paths_->horizontalHeader()->setMaximumSectionSize(way_max_px);
-  paths_->verticalHeader()->setMaximumWidth(from_max_px);
-  for (QHeaderView* header : {paths_->horizontalHeader(), paths_->verticalHeader()}) header->setTextElideMode(Qt::ElideMiddle);
   paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   card->body()->addWidget(paths_, 1);
   // Shown before a check as well: nothing moves when its findings come.
