@@ -29,8 +29,8 @@ class ProgramTrial {
 
  private:
   QByteArray machine_, sha256_;
-  QString said_;     // the program
-  QString noise_;    // all that came where the shell did not run; else what it complained of
+  QString said_;   // the program
+  QString noise_;  // all that came where the shell did not run; else what it complained of
   int code_ = 0;
   bool shell_ = false, killed_ = false;
 };

@@ -19,9 +19,9 @@ struct SshProblem {
     host_key_changed,
     login,
     no_shell,  // it lets in, and runs no command
-    lost,     // it worked, and does no longer
-    files,    // the disk, the folder or a file there
-    program,  // it is there and cannot be run
+    lost,      // it worked, and does no longer
+    files,     // the disk, the folder or a file there
+    program,   // it is there and cannot be run
   };
   Kind kind = Kind::none;
   QString why;         // a sentence that names the host
