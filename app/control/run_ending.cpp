@@ -167,8 +167,8 @@ void RunControl::Private::advance() {
   if (step == Step::senders && through(Role::senders)) return enter(Step::drain);
   if (drains() && may_come_back(Role::broker)) return;
   if (step == Step::drain && through(Role::broker) && through(Role::receivers)) return enter(Step::byes);
-  // Behind a stop N2NQ drains, and nobody is there who could take anything.
-  if (step == Step::drain && !drains() && !of(Role::receivers).alive()) return enter(Step::byes);
+  // Behind a stop N2NQ drains, and nobody is there who could take anything. Senders still hear what of theirs it has.
+  if (step == Step::drain && !drains() && through(Role::senders) && !of(Role::receivers).alive()) return enter(Step::byes);
   if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) {
     say_bye(Role::broker);
     // Behind a stop it answers the first bye when it has drained.
@@ -256,6 +256,7 @@ bool RunControl::Private::start_salvage(Role role) {
   ProcessDeadlines deadlines = options.deadlines.process;
   deadlines.hello = options.deadlines.salvage;
   member.salvager = make_watch(role, deadlines);
+  member.salvager->launcher().set_goes_on();
   QObject::connect(member.salvager.get(), &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_salvaged(role, trouble); });
   const auto configure = [this, role, salvager = member.salvager.get(), staging_file = member.record.hello->staging_file] {
     nlohmann::json out = configure_of(role, salvager->launcher());

@@ -160,10 +160,10 @@ void RunControl::Private::relaunch(Role role) {
   // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
   const std::optional<measure::ClockReport> clock_before = member.record.clock;
-  // A service with a new connection behaves as usual again.
+  // A service with a new connection behaves as usual again; who does not read does not see that its old one is gone.
   std::erase_if(misbehaving, [this, role](const auto& told) {
     const auto [whose, number] = told.first;
-    if (whose != role && role != Role::broker) return false;
+    if (whose != role && (role != Role::broker || told.second == FaultKind::stop_reading)) return false;
     recovery.mend({whose, number});
     return true;
   });
@@ -177,6 +177,7 @@ void RunControl::Private::relaunch(Role role) {
   if (accumulator) accumulator->restarted(role);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
+  member.watch->launcher().set_goes_on();
   member.watch->start(program_of(role), [this, role, before, watch = member.watch.get()] {
     nlohmann::json configure = configure_of(role, watch->launcher());
     if (role == Role::broker) {

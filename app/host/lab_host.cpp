@@ -133,10 +133,11 @@ void LabHost::send_signal(int pid, const char* name) {
   connect(exec, &SshExec::failed, exec, &QObject::deleteLater);
 }
 
-void LabHost::place(const QString& local_file, QObject* context, std::function<void(const SshProblem&, const PlacedProgram&)> then) {
+void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* context,
+                    std::function<void(const SshProblem&, const PlacedProgram&)> then) {
   auto& waiting = placing_[local_file];
   waiting.push_back({context, std::move(then)});
-  if (waiting.size() == 1) put(local_file, PutProgram::If::not_there);
+  if (waiting.size() == 1) put(local_file, PutProgram::If::not_there, room);
 }
 
 std::function<void()> LabHost::gets_on(SshFiles& files, const QString& local_file) {
@@ -147,10 +148,10 @@ std::function<void()> LabHost::gets_on(SshFiles& files, const QString& local_fil
   };
 }
 
-void LabHost::put(const QString& local_file, PutProgram::If when) {
-  with_files(this, [this, local_file, when](const SshProblem& problem, SshFiles* files) {
+void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Room room) {
+  with_files(this, [this, local_file, when, room](const SshProblem& problem, SshFiles* files) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on(*files, local_file), when);
+    auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on(*files, local_file), when, room);
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
       if (!why.none()) return answer_placing(local_file, why, {});
       const auto known = placed_.find(local_file);
@@ -197,7 +198,7 @@ void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgra
 void LabHost::compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial,
                       const QByteArray& sha256) {
   if (sha256 == put->sha256()) return judge(local_file, put, trial);
-  if (!put->sent()) return this->put(local_file, PutProgram::If::damaged);
+  if (!put->sent()) return this->put(local_file, PutProgram::If::damaged, PutProgram::Room::as_it_is);
   answer_placing(
       local_file,
       {SshProblem::Kind::files, QString("%1: %2 does not stay there as it was sent").arg(name_, QFileInfo(local_file).fileName()),

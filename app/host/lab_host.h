@@ -56,7 +56,8 @@ class LabHost : public QObject {
 
   /// Puts a program there and sees that it runs. A file there that is the same is not sent again: its name and size say so, and, once per
   /// connection and when its time has changed, its SHA-256.
-  void place(const QString& local_file, QObject* context, std::function<void(const SshProblem&, const PlacedProgram&)> then);
+  void place(const QString& local_file, PutProgram::Room room, QObject* context,
+             std::function<void(const SshProblem&, const PlacedProgram&)> then);
   /// It did not run after all: the next place() looks again.
   void forget_placed(const QString& local_file) { placed_.erase(local_file); }
   /// "TERM", "KILL", "STOP", "CONT" to a process there, by a command of its own: sshd takes no STOP, and nothing at all where root logs in.
@@ -85,7 +86,7 @@ class LabHost : public QObject {
   void on_control_over(const SshProblem& why);
   void on_files_over(const SshProblem& why);
   std::function<void()> gets_on(SshFiles& files, const QString& local_file);
-  void put(const QString& local_file, PutProgram::If when);
+  void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
   void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);
   void compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial, const QByteArray& sha256);
   void judge(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial);

@@ -160,10 +160,11 @@ void PlaceCheck::look_at_disk() {
 
 void PlaceCheck::start_broker() {
   // Put there first by itself, because then a problem says what kind it is.
-  lab_->place(pool_.programs_folder() + "/n2nq-broker", this, [this](const SshProblem& problem, const PlacedProgram&) {
-    if (!problem.none()) return on_problem(problem);
-    launch_broker();
-  });
+  lab_->place(pool_.programs_folder() + "/n2nq-broker", PutProgram::Room::for_logs, this,
+              [this](const SshProblem& problem, const PlacedProgram&) {
+                if (!problem.none()) return on_problem(problem);
+                launch_broker();
+              });
 }
 
 void PlaceCheck::launch_broker() {

@@ -3,6 +3,8 @@
 
 #include <QByteArrayList>
 
+#include "broker/wire/printable.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -26,7 +28,9 @@ ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, i
   const QByteArrayList sum = lines.value(1).simplified().split(' ');
   if (sum.value(0) == sha256_mark) sha256_ = sum.value(1);
   said_ = QString::fromUtf8(lines.value(2)).trimmed();
-  noise_ = QString::fromUtf8(shell_ ? error_out : out + '\n' + error_out).simplified().left(said_chars_max);
+  // It may be printed to a terminal, which obeys escapes.
+  const QByteArray noise = QString::fromUtf8(shell_ ? error_out : out + '\n' + error_out).simplified().left(said_chars_max).toUtf8();
+  noise_ = QString::fromStdString(wire::printable({noise.constData(), static_cast<std::size_t>(noise.size())}));
 }
 
 bool ProgramTrial::ran(const QString& program) const {

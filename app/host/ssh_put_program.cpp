@@ -56,8 +56,8 @@ QString mib(quint64 bytes) {
 
 }  // namespace
 
-PutProgram::PutProgram(QString local_file, QString folder, std::function<void()> gets_on, If when)
-    : local_(std::move(local_file)), folder_(std::move(folder)), gets_on_(std::move(gets_on)), when_(when) {
+PutProgram::PutProgram(QString local_file, QString folder, std::function<void()> gets_on, If when, Room room)
+    : local_(std::move(local_file)), folder_(std::move(folder)), gets_on_(std::move(gets_on)), when_(when), room_(room) {
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
@@ -91,7 +91,7 @@ bool PutProgram::begin(SshLink& link) {
   Sftp sftp(link);
   const auto there = sftp.look(path_);
   if (there && there->is_file && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
-    check_space(link, sftp, false);
+    if (room_ == Room::for_logs) check_space(link, sftp, false);
     changed_s_ = there->changed_s;
     touched_s_ = sftp.touch(path_);
     return false;

@@ -145,7 +145,10 @@ std::optional<SftpSpace> Sftp::space(const QString& folder) {
     const bool not_made_yet = error == SSH_FX_NO_SUCH_FILE || error == SSH_FX_NO_SUCH_PATH;
     return not_made_yet && folder != "." && folder != "/" ? space(above(folder)) : std::nullopt;
   }
-  return SftpSpace{found->f_bavail * found->f_frsize, (found->f_flag & SSH_FXE_STATVFS_ST_RDONLY) != 0};
+  // A file system without a limit of its own (tmpfs with size=0, ramfs) says 0 of everything.
+  const bool read_only = (found->f_flag & SSH_FXE_STATVFS_ST_RDONLY) != 0;
+  if (found->f_blocks == 0 && !read_only) return {};
+  return SftpSpace{found->f_bavail * found->f_frsize, read_only};
 }
 
 std::unique_ptr<SftpFile> Sftp::open_to_read(const QString& path) {

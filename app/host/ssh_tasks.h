@@ -26,10 +26,11 @@ class SshTask {
 /// back, renamed. So whatever has that name was whole once, however the last attempt ended. (ssh_put_program.cpp)
 class PutProgram : public SshTask {
  public:
-  enum class If { not_there, damaged };  // damaged: what is there is not what its name says
+  enum class If { not_there, damaged };    // damaged: what is there is not what its name says
+  enum class Room { for_logs, as_it_is };  // where nothing has to be sent: whether there has to be some
   /// `gets_on`: called on the session's thread with each piece that is there.
   PutProgram(
-      QString local_file, QString folder, std::function<void()> gets_on = [] {}, If when = If::not_there);
+      QString local_file, QString folder, std::function<void()> gets_on = [] {}, If when = If::not_there, Room room = Room::for_logs);
   ~PutProgram() override;
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
@@ -54,6 +55,7 @@ class PutProgram : public SshTask {
   const QString folder_;
   const std::function<void()> gets_on_;
   const If when_;
+  const Room room_;
   QString program_, path_, part_;
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;

@@ -294,6 +294,26 @@ class Crashes(BenchCase):
             if fault.startswith("kill"):  # what the last ones of them had to get would have expired in the minute of limits.drain_s
                 self.assertGreater(total["still_queued"], 0, summary["reasons"])
 
+    def test_a_stop_with_dead_receivers_hears_what_became_of_what_senders_sent_that_were_held_back(self):
+        process = self.start("quick", *self.settings(
+            senders__amount=2, receivers__amount=2, senders__messages="none", senders__duration_s=60, senders__delay_ms=1,
+            senders__size_bytes=10_000, queue__responses="true", queue__retention_s=60, limits__memory_mib=8, limits__pending_mib=4), "--fault", "kill:receivers@0.3")
+        # 420 of each fill the budget.
+        lines = self.folder / "run" / "senders" / "S001.log"
+        self.wait_for("the budget to be used up", lambda: lines.exists() and len(lines.read_text().splitlines()) > 700)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=DEADLINE_S)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["lost_before_queue"], total["unexplained"], summary["verdict"]), (0, 0, "degraded"), summary["reasons"])
+
+    def test_who_does_not_read_reads_again_though_n2nq_was_started_again(self):
+        summary, _ = self.summary_of("quick", *self.settings(
+            senders__amount=2, receivers__amount=2, senders__messages=100, senders__delay_ms=20, queue__retention_s=5),
+            "--fault", "stop-reading:R001@0.4", "--fault", "restart:broker@0.8", "--fault", "normal:R001@1.4")
+        told = [reason for reason in summary["reasons"] if "R001 is back to normal" in reason]
+        self.assertEqual([reason.startswith("done on purpose") for reason in told], [True], summary["reasons"])
+
     def test_who_was_cut_off_and_does_not_read_is_not_waited_for(self):
         summary, _ = self.summary_of("quick", *self.settings(
             senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=2, senders__size_bytes=50_000,
