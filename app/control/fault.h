@@ -49,6 +49,7 @@ struct RunEvent {
   /// kill, a service that does not read, confirm, or answer well) has not recovered before it was mended. None: not within the run, or not
   /// known.
   std::optional<double> recovered_after_s;
+  bool done = true;  // false: a host did not carry it out, as `what` says
 };
 
 }  // namespace n2nq::app

@@ -48,16 +48,20 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
     if (asked_) answer_timer_.start(deadlines_.answer);
     emit not_paused(why);
   });
+  connect(launcher_.get(), &Launcher::not_killed, this, &ProcessWatch::on_not_killed);
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });
 
   hello_timer_.setSingleShot(true);
   answer_timer_.setSingleShot(true);
   kill_timer_.setSingleShot(true);
+  left_timer_.setSingleShot(true);
   connect(&hello_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer within %1 s").arg(deadlines_.hello / 1000.0)); });
   connect(&answer_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer for %1 s").arg(deadlines_.answer / 1000.0)); });
   connect(&lease_timer_, &QTimer::timeout, this, &ProcessWatch::renew_lease);
   connect(&kill_timer_, &QTimer::timeout, this, &ProcessWatch::kill);
+  connect(&left_timer_, &QTimer::timeout, this,
+          [this] { finish(QString("%1 could not be ended and may run on: %2").arg(name_, not_ended_because_)); });
 }
 
 ProcessWatch::~ProcessWatch() {
@@ -149,6 +153,22 @@ void ProcessWatch::kill() {
   launcher_->kill();
 }
 
+void ProcessWatch::try_to_kill() {
+  if (alive()) launcher_->kill();
+}
+
+void ProcessWatch::on_not_killed(const QString& why) {
+  if (!alive()) return;
+  if (!cancelled_) {
+    if (std::exchange(paused_, false) && asked_) answer_timer_.start(deadlines_.answer);
+    return emit not_killed(why);
+  }
+  not_ended_because_ = why;
+  launcher_->end_input();
+  // As long as the ladder takes: what does not hear the end of its input is not waited for.
+  if (!left_timer_.isActive()) left_timer_.start(2 * deadlines_.term_to_kill);
+}
+
 void ProcessWatch::on_message(const SharedMessage& message) {
   if (phase_ == Phase::gone) return;
   std::visit(Overloaded{
@@ -203,12 +223,16 @@ void ProcessWatch::give_up(const QString& why) {
 void ProcessWatch::finish(const QString& trouble) {
   if (phase_ == Phase::gone) return;
   phase_ = Phase::gone;
-  for (QTimer* timer : {&hello_timer_, &lease_timer_, &answer_timer_, &kill_timer_}) timer->stop();
+  for (QTimer* timer : {&hello_timer_, &lease_timer_, &answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
   emit gone(trouble);
 }
 
 QString ProcessWatch::exit_sentence() const {
-  if (!given_up_.isEmpty()) return QString("%1 died: %2").arg(name_, given_up_);
+  const QString not_ended = not_ended_because_.isEmpty()
+                                ? QString()
+                                : QString("could not be told to end (its input was closed instead): %1").arg(not_ended_because_);
+  if (!given_up_.isEmpty()) return QString("%1 died: %2%3").arg(name_, given_up_, not_ended.isEmpty() ? QString() : "; it " + not_ended);
+  if (!not_ended.isEmpty()) return name_ + ' ' + not_ended;
   if (!exit_->lost.isEmpty()) return QString("%1 lost: %2").arg(name_, exit_->lost);
   if (exit_->signal == 0 && exit_->code == exit_lease_lost) {
     const bool stood_still = silence_ns() > 2 * deadlines_.lease * ns_per_ms;

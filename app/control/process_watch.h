@@ -42,6 +42,9 @@ class ProcessWatch : public QObject {
   /// SIGTERM, and SIGKILL when that does not help. What is not started yet is given up at once.
   void terminate();
   void kill();
+  /// Harm: where its host does not carry it out, not_killed says so, and it runs on. What kill() is not carried out for, hears nothing any
+  /// more, and is given up when it has not ended by that.
+  void try_to_kill();
   /// While placing: it is not launched any more; gone() says whether it could have been.
   void only_place() { only_placed_ = true; }
   /// Lets it stand still, and go on. What stands still is not held to answer.
@@ -57,6 +60,8 @@ class ProcessWatch : public QObject {
   /// Nanoseconds since its hello was read.
   std::int64_t ns_since_hello() const { return since_hello_.nsecsElapsed(); }
   const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
+  /// Why its host did not carry out what was to end it, in half a sentence; empty: it did, or was not asked.
+  const QString& not_ended_because() const { return not_ended_because_; }
   const QStringList& last_lines() const { return last_lines_; }
   Launcher& launcher() { return *launcher_; }
 
@@ -72,6 +77,8 @@ class ProcessWatch : public QObject {
   void said_bye();
   /// It could not be made to stand still, or goes on though nobody said so; why, in a sentence.
   void not_paused(const QString& why);
+  /// It runs on; why, in half a sentence.
+  void not_killed(const QString& why);
   /// No process any more. `trouble` is empty when it ended as asked; otherwise what happened, e.g. "N2NQ died: signal 9 (Killed)".
   void gone(const QString& trouble);
 
@@ -83,6 +90,7 @@ class ProcessWatch : public QObject {
   void on_hello(const HelloMessage& hello);
   void on_exit(const ProcessExit& how);
   void on_drained();
+  void on_not_killed(const QString& why);
   void give_up(const QString& why);
   void finish(const QString& trouble);
   QString exit_sentence() const;
@@ -94,13 +102,14 @@ class ProcessWatch : public QObject {
   QPointer<MessageReader> reader_;  // lives on the reader thread and is gone with it
   ProcessDeadlines deadlines_;
   Phase phase_ = Phase::not_started;
-  QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_;
+  QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_, left_timer_;
   std::optional<HelloMessage> hello_;
   QElapsedTimer since_hello_;
   std::int64_t leased_at_ns_ = 0, longest_silence_ns_ = 0;  // by a clock that goes on while this machine sleeps
   std::shared_ptr<const nlohmann::json> bye_;
   std::optional<ProcessExit> exit_;
-  QString given_up_;    // why it was killed by this watch
+  QString given_up_;  // why it was killed by this watch
+  QString not_ended_because_;
   QString last_error_;  // the last error it said
   QStringList last_lines_;
   QByteArray unsent_;  // said to it before it runs

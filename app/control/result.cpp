@@ -309,7 +309,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   }
   for (const RunEvent& event : record.events) {
     if (event.kind != RunEvent::Kind::fault) continue;
-    outcome.reasons += QString("done on purpose at %1 s: %2").arg(event.at_s, 0, 'f', 1).arg(event.what);
+    outcome.reasons += QString("%1 at %2 s: %3").arg(event.done ? "done on purpose" : "tried").arg(event.at_s, 0, 'f', 1).arg(event.what);
     if (event.recovered_after_s) outcome.reasons.back() += "; " + recovery_text(*event.recovered_after_s);
     degraded = true;
   }

@@ -101,6 +101,7 @@ void RunControl::Private::make_fault(const Fault& fault) {
   if (fault.kind == FaultKind::restart && member.alive()) what = role_name(fault.role) + " killed and started again";
   note_event(RunEvent::Kind::fault, what);
   recovery.fault(run.events.size() - 1, t_s(), {fault.role, fault.number}, lasts(fault.kind));
+  if (!is_of_service(fault.kind) && fault.kind != FaultKind::resume) member.harm_event = run.events.size() - 1;
   switch (fault.kind) {
     case FaultKind::pause:
       member.watch->pause();
@@ -117,8 +118,7 @@ void RunControl::Private::make_fault(const Fault& fault) {
       } else {
         member.killed_on_purpose = true;
         member.restart_wanted = fault.kind == FaultKind::restart;
-        member.restart_event = run.events.size() - 1;
-        member.watch->kill();
+        member.watch->try_to_kill();
       }
       break;
     default:
@@ -140,9 +140,22 @@ void RunControl::Private::make_fault(const Fault& fault) {
 /// What was written down as done was not, or not for as long as it should have been.
 void RunControl::Private::on_not_paused(Role role, const QString& why) {
   if (!std::exchange(of(role).status.paused, false)) return;
-  const QString noted = fault_sentence({FaultKind::pause, role}), told = QString("%1 to be paused: %2").arg(role_name(role), why);
-  const auto event = std::find_if(run.events.rbegin(), run.events.rend(), [&](const RunEvent& each) { return each.what == noted; });
-  if (event != run.events.rend()) event->what = told;
+  tell_not_done(role, QString("%1 to be paused: %2").arg(role_name(role), why));
+}
+
+void RunControl::Private::on_not_killed(Role role, const QString& why) {
+  Member& member = of(role);
+  if (!std::exchange(member.killed_on_purpose, false)) return;
+  const bool again = std::exchange(member.restart_wanted, false);
+  member.status.paused = false;
+  tell_not_done(role, QString("%1 to be killed%2: not done, %3").arg(role_name(role), again ? " and started again" : "", why));
+}
+
+void RunControl::Private::tell_not_done(Role role, const QString& told) {
+  RunEvent& event = run.events[of(role).harm_event];
+  event.what = told;
+  event.done = false;
+  event.recovered_after_s.reset();
   recovery.mend({role, 0});
   emit q->events_changed();
   emit q->message(told);
@@ -235,7 +248,9 @@ void RunControl::Private::look_for_recovery() {
   recovery_round = figures.round;
   recovery.look(figures);
   const auto recovered = recovery.take();
-  for (const auto& [event, after_s] : recovered) run.events[event].recovered_after_s = after_s;
+  for (const auto& [event, after_s] : recovered) {
+    if (run.events[event].done) run.events[event].recovered_after_s = after_s;
+  }
   if (!recovered.empty()) emit q->events_changed();
 }
 

@@ -53,7 +53,7 @@ struct Member {
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
   bool restart_wanted = false;     // as soon as it is gone
-  std::size_t restart_event = 0;   // the event that says so
+  std::size_t harm_event = 0;      // the last event that says that it is paused, killed or started again
   bool bringing_back = false;
   qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
@@ -101,6 +101,8 @@ struct RunControl::Private {
   bool is_mended_later(Role role) const;
   void resume_by_itself(Role role);
   void on_not_paused(Role role, const QString& why);
+  void on_not_killed(Role role, const QString& why);
+  void tell_not_done(Role role, const QString& told);
   void resume_at_planned_end();
   void look_for_recovery();
   void request(const NumberRanges& receivers, const RequestRules& rules);

@@ -5,6 +5,8 @@
 #include <QPointer>
 #include <QRegularExpression>
 
+#include "app/host/ssh_command.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -125,12 +127,12 @@ QByteArray LabHost::command_for(const QString& path, const QByteArray& arguments
   return "exec /bin/sh -c 'echo; echo n2nq-pid $$; cd && exec " + there + arguments + "'";
 }
 
-void LabHost::send_signal(int pid, const char* name) {
+void LabHost::send_signal(int pid, const char* name, QObject* context, std::function<void(const QString&)> then) {
   if (pid <= 0 || !control()) return;
-  auto* exec = new SshExec(*control(), "exec /bin/sh -c 'kill -s " + QByteArray(name) + ' ' + QByteArray::number(pid) + "'");
-  exec->setParent(this);  // it may not have ended when this does
-  connect(exec, &SshExec::ended, exec, &QObject::deleteLater);
-  connect(exec, &SshExec::failed, exec, &QObject::deleteLater);
+  new SshCommand(*control(), "exec /bin/sh -c 'kill -s " + QByteArray(name) + ' ' + QByteArray::number(pid) + "'", this,
+                 [asked = QPointer<QObject>(context), then = std::move(then)](const SshCommand::Result& result) {
+                   if (asked) then(result.problem());
+                 });
 }
 
 void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* context,

@@ -60,8 +60,10 @@ class LabHost : public QObject {
              std::function<void(const SshProblem&, const PlacedProgram&)> then);
   /// It did not run after all: the next place() looks again.
   void forget_placed(const QString& local_file) { placed_.erase(local_file); }
-  /// "TERM", "KILL", "STOP", "CONT" to a process there, by a command of its own: sshd takes no STOP, and nothing at all where root logs in.
-  void send_signal(int pid, const char* name);
+  /// "TERM", "KILL", "CONT" to a process there, by a command of its own: sshd takes no signals where root logs in. `then`: why that was not
+  /// done, in half a sentence; empty: it was. Not called any more once `context` is destroyed; nor where it is not connected.
+  void send_signal(
+      int pid, const char* name, QObject* context = nullptr, std::function<void(const QString& why)> then = [](const QString&) {});
   /// How a program there is run: fixed text around what this program made up itself. Says "n2nq-pid N" first.
   QByteArray command_for(const QString& path, const QByteArray& arguments = {}) const;
 

@@ -46,9 +46,11 @@ class Launcher : public QObject {
   virtual void start(const QString& program) = 0;
   /// To the process's stdin; buffered, in order. Without effect once the process is gone.
   virtual void write(const QByteArray& bytes) = 0;
-  /// SIGTERM and SIGKILL. Without effect once the process is gone.
+  /// SIGTERM and SIGKILL. Without effect once the process is gone. What the host does not carry out not_killed tells.
   virtual void terminate() = 0;
   virtual void kill() = 0;
+  /// What is left where the host does not even kill it: it hears nothing any more, and ends by itself if it can.
+  virtual void end_input() {}
   /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone. Where it could not be made to
   /// stand still, or goes on by itself, not_paused says so.
   virtual void pause() = 0;
@@ -68,6 +70,7 @@ class Launcher : public QObject {
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
   void not_paused(const QString& why);                      // a sentence
+  void not_killed(const QString& why);                      // half a sentence that names the host
   void failed(const QString& why);                          // a sentence that names program and host
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
   void brought_back(const QString& error);                  // empty: all there

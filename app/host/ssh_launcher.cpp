@@ -114,7 +114,7 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   pid_ = before_pid_.mid(at + pid_mark.size(), end - at - pid_mark.size()).trimmed().toInt();
   const QByteArray rest = before_pid_.mid(end + 1);
   before_pid_.clear();
-  for (const QByteArray& name : std::exchange(signals_, {})) host_->send_signal(pid_, name.constData());
+  for (const QByteArray& name : std::exchange(signals_, {})) send_signal(name.constData());
   emit started();
   if (!rest.isEmpty()) emit output(rest);
 }
@@ -170,11 +170,11 @@ void SshLauncher::make_folders() {
 
 void SshLauncher::send_signal(const char* name) {
   if (!exec_) return;
-  if (pid_ != 0) {
-    host_->send_signal(pid_, name);
-  } else {
-    signals_.push_back(name);
-  }
+  if (pid_ == 0) return signals_.push_back(name);
+  host_->send_signal(pid_, name, this, [this](const QString& why) {
+    // What is gone with its connection is told as that.
+    if (!why.isEmpty() && exec_ && host_->control()) emit not_killed(why);
+  });
 }
 
 void SshLauncher::terminate() {
@@ -185,6 +185,10 @@ void SshLauncher::terminate() {
 void SshLauncher::kill() {
   pause_.reset();
   send_signal("KILL");
+}
+
+void SshLauncher::end_input() {
+  if (exec_) exec_->end_stdin();
 }
 
 /// It goes on when this command ends: with the connection, and when nothing was heard for 8 s, for the host may not notice that the

@@ -29,6 +29,7 @@ class SshLauncher : public Launcher {
   void write(const QByteArray& bytes) override;
   void terminate() override;
   void kill() override;
+  void end_input() override;
   void pause() override;
   void resume() override;
   void bring_back(const QString& local_folder) override;

@@ -93,16 +93,19 @@ class Starts(LabCase):
             self.assertGreaterEqual(told[f"{role}_to_broker"]["round_trip_min_us"], 200_000)
             self.assertLess(told[f"{role}_to_broker"]["estimation_us"], 10_000)
 
-    def test_a_pause_that_a_host_does_not_carry_out_is_not_told_as_done(self):
+    def test_a_pause_and_a_kill_that_a_host_does_not_carry_out_are_not_told_as_done(self):
         """It takes one command on a connection: the process is that."""
         self.lab.set_sshd("h3", MaxSessions=1)
         self.addCleanup(self.lab.set_sshd, "h3", MaxSessions=10)
-        bench = self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.duration_s=5", "--fault", "pause:receivers@1", "--json", out="pause")
+        bench = self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.duration_s=5", "--fault", "pause:receivers@1",
+                           "--fault", "kill:receivers@3", "--json", out="pause")
         output, _ = bench.communicate(timeout=120)
         summary = json.loads((self.folder / "pause" / "summary.json").read_text())
         reasons = " ".join(summary["reasons"])
-        self.assertNotIn("Receivers paused", reasons + output)
-        self.assertRegex(reasons, r"Receivers to be paused: not done, h3 .*MaxSessions")
+        for word in ("paused", "killed"):
+            self.assertNotIn(f"Receivers {word}", reasons + output)
+            self.assertRegex(reasons, rf"tried at .* s: Receivers to be {word}: not done, h3 .*MaxSessions")
+        self.assertNotIn("done on purpose", reasons)
 
     def test_two_benches_on_the_same_hosts(self):
         benches = [self.start("quick", *places("h1", "h2", "h3"), "--json", out=out) for out in ("one", "two")]

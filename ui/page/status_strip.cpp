@@ -74,7 +74,7 @@ QString StatusStrip::ledger_words() const {
   // No ledger, however clean, makes such a run a clean one.
   const auto& events = run.events();
   const bool harmed =
-      std::any_of(events.begin(), events.end(), [](const app::RunEvent& e) { return e.kind == app::RunEvent::Kind::fault; });
+      std::any_of(events.begin(), events.end(), [](const app::RunEvent& e) { return e.kind == app::RunEvent::Kind::fault && e.done; });
   return harmed ? QStringLiteral("degraded so far: harm on purpose, ledger clean") : QStringLiteral("ledger clean so far");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/control/fault.h"
 #include "tests/app/support/run_control_fixture.h"
 
 namespace n2nq::app {
@@ -210,6 +211,52 @@ TEST_F(RunControlTest, who_does_not_answer_during_traffic_is_killed) {
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("Receivers died: no answer for 0.3 s"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, what_a_host_does_not_kill_runs_on_and_is_not_told_as_killed) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].host_refuses = "h3 runs no command";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  control->make_fault({FaultKind::restart, Role::receivers});
+  EXPECT_EQ(control->events().back().what, "Receivers to be killed and started again: not done, h3 runs no command");
+  EXPECT_FALSE(control->events().back().done);
+  EXPECT_EQ(control->process(Role::receivers).state, ProcessState::running);
+  control->make_fault({FaultKind::kill, Role::receivers});
+  EXPECT_TRUE(messages.contains("Receivers to be killed: not done, h3 runs no command")) << messages.join('\n').toStdString();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::degraded);
+  EXPECT_NE(reasons().find("tried at "), std::string::npos) << reasons();
+  EXPECT_EQ(reasons().find("done on purpose"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, what_a_host_does_not_end_hears_nothing_any_more_and_is_not_waited_for) {
+  for (const bool hears : {true, false}) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::senders].runs_on = true;
+    host.behaviour[Role::receivers].refuses_to_end = true;
+    host.behaviour[Role::receivers].host_refuses = "h3 runs no command";
+    host.behaviour[Role::receivers].hears_the_end = hears;
+    auto given = options();
+    given.deadlines.senders_stop = 20;
+    given.deadlines.stop_margin = 60;
+    given.deadlines.process.term_to_kill = 20;
+    Settings settings = small();
+    settings.limits.drain_s = 0;
+    make(given, settings);
+    control->start_all();
+    ASSERT_TRUE(wait_running());
+    control->stop_all();
+    ASSERT_TRUE(wait_finished());
+    EXPECT_EQ(control->outcome().verdict, Verdict::broken);
+    const char* told = hears ? "Receivers could not be told to end (its input was closed instead): h3 runs no command"
+                             : "Receivers could not be ended and may run on: h3 runs no command";
+    EXPECT_NE(reasons().find(told), std::string::npos) << reasons();
+    control.reset();
+  }
 }
 
 }  // namespace

@@ -275,7 +275,7 @@ TEST_F(SshLauncherTest, an_account_without_a_shell_is_named_with_what_it_says) {
   lab->inside(2, {"mv", "/etc/passwd.kept", "/etc/passwd"});
 }
 
-TEST_F(SshLauncherTest, a_host_that_takes_one_command_at_a_time_runs_one_process_and_says_that_it_cannot_be_paused) {
+TEST_F(SshLauncherTest, a_host_that_takes_one_command_at_a_time_runs_one_process_and_says_what_it_cannot_do_with_it) {
   lab->change_sshd(2, "1i MaxSessions 1");
   pool = std::make_unique<HostPool>(person, programs_folder);
   ASSERT_TRUE(runs_broker(2)) << told();
@@ -284,13 +284,37 @@ TEST_F(SshLauncherTest, a_host_that_takes_one_command_at_a_time_runs_one_process
   launcher->pause();
   EXPECT_TRUE(wait_until([&] { return !why.isEmpty(); }));
   EXPECT_NE(why.toStdString().find("MaxSessions"), std::string::npos) << why.toStdString();
+  QObject::connect(launcher.get(), &Launcher::not_killed, [&](const QString& text) { why = text; });
+  for (const auto& end : {&Launcher::terminate, &Launcher::kill}) {
+    why.clear();
+    (launcher.get()->*end)();
+    EXPECT_TRUE(wait_until([&] { return !why.isEmpty(); }));
+    EXPECT_NE(why.toStdString().find("h2 does not run a command"), std::string::npos) << why.toStdString();
+  }
+  EXPECT_FALSE(exit.has_value());
   const auto first = std::move(launcher);
   make(lab->host(2));
   EXPECT_TRUE(gets_put()) << "it is known to run";
   launcher->start("n2nq-broker");
   EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
   EXPECT_NE(told().find("MaxSessions"), std::string::npos) << told();
+  first->end_input();
+  EXPECT_TRUE(wait_until([] { return lab->programs(2).isEmpty(); })) << "it ends by itself";
   lab->change_sshd(2, "/MaxSessions/d");
+}
+
+TEST_F(SshLauncherTest, a_command_that_ends_with_an_error_is_told_with_what_it_said) {
+  ASSERT_TRUE(runs_broker(2)) << told();
+  lab->inside(2, {"sh", "-c",
+                  "printf 'case $BASH_EXECUTION_STRING in *kill*) echo \"no \\033[31msuch thing\" >&2; exit 1;; esac' >/home/lab/.bashrc"});
+  QString why;
+  QObject::connect(launcher.get(), &Launcher::not_killed, [&](const QString& text) { why = text; });
+  launcher->kill();
+  EXPECT_TRUE(wait_until([&] { return !why.isEmpty(); }));
+  EXPECT_EQ(why.toStdString(), "h2: no \\x1B[31msuch thing");
+  EXPECT_FALSE(exit.has_value());
+  launcher.reset();
+  lab->inside(2, {"rm", "/home/lab/.bashrc"});
 }
 
 TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_by_name) {

@@ -121,6 +121,7 @@ void PretendLauncher::write(const QByteArray& bytes) {
 
 void PretendLauncher::terminate() {
   ++host_.terminated[role_];
+  if (!behaviour().host_refuses.isEmpty()) return emit not_killed(behaviour().host_refuses);
   if (!running_ || !behaviour().answers || behaviour().refuses_to_end) return;
   say(bye());
   end(0, 0);
@@ -128,7 +129,13 @@ void PretendLauncher::terminate() {
 
 void PretendLauncher::kill() {
   ++host_.killed[role_];
+  if (!behaviour().host_refuses.isEmpty()) return emit not_killed(behaviour().host_refuses);
   end(0, SIGKILL);
+}
+
+void PretendLauncher::end_input() {
+  constexpr int lease_lost = 3;
+  if (behaviour().hears_the_end) end(lease_lost, 0);
 }
 
 void PretendLauncher::say(const Json& object) {

@@ -23,6 +23,8 @@ struct Behaviour {
   bool fails_to_start = false;
   bool answers = true;             // false: reads and says nothing, and does not end on TERM
   bool refuses_to_end = false;     // takes no stop, bye and TERM any more once it runs
+  QString host_refuses;            // why the host carries out no TERM and KILL; empty: it does
+  bool hears_the_end = true;       // with host_refuses: ends when its input does
   bool silent_in_traffic = false;  // answers no stats
   bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
   bool runs_on = false;            // senders: go on until they are stopped
@@ -44,14 +46,14 @@ struct PretendHost {
   int alive = 0;
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
-  std::set<std::string> unreachable;                // hosts that a launcher never gets to: neither put nor failed
-  QString problem;                                  // what the factory has against every settings; empty: nothing
-  std::map<Role, std::string> launched_on;          // the host of each role's last launcher
-  std::map<Role, QString> brought;                  // where to what each role wrote was brought
-  std::map<Role, QString> bring_error;              // why it cannot be; empty: it can
-  bool brings_when_told = false;                    // bring_back is answered by the test
-  QStringList followed;                             // files that are kept up to date
-  std::int64_t sent_each = 0;  // messages of each sender, once traffic began
+  std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
+  QString problem;                          // what the factory has against every settings; empty: nothing
+  std::map<Role, std::string> launched_on;  // the host of each role's last launcher
+  std::map<Role, QString> brought;          // where to what each role wrote was brought
+  std::map<Role, QString> bring_error;      // why it cannot be; empty: it can
+  bool brings_when_told = false;            // bring_back is answered by the test
+  QStringList followed;                     // files that are kept up to date
+  std::int64_t sent_each = 0;               // messages of each sender, once traffic began
 
   /// The first thing of this type that the role was told; null when there is none.
   nlohmann::json told(Role role, const std::string& type) const;
@@ -72,6 +74,7 @@ class PretendLauncher : public Launcher {
   void write(const QByteArray& bytes) override;
   void terminate() override;
   void kill() override;
+  void end_input() override;
   void pause() override { host_.paused.insert(role_); }
   void resume() override { host_.paused.erase(role_); }
   void bring_back(const QString& local_folder) override;
