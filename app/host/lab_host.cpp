@@ -5,8 +5,6 @@
 #include <QPointer>
 #include <QRegularExpression>
 
-#include "app/host/ssh_command.h"
-
 namespace n2nq::app {
 
 namespace {
@@ -169,31 +167,39 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
 void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put) {
   with_control(this, [this, local_file, put](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    auto* exec = new SshExec(*session, ProgramTrial::command(put->path()));
-    exec->setParent(this);
-    auto out = std::make_shared<QByteArray>(), err = std::make_shared<QByteArray>();
-    connect(exec, &SshExec::output, this, [out](const QByteArray& bytes) { *out += bytes.left(1 << 20); });
-    connect(exec, &SshExec::error_output, this, [err](const QByteArray& bytes) { *err += bytes.left(1 << 20); });
-    connect(exec, &SshExec::failed, this, [=, this](const QString& why) {
-      exec->deleteLater();
-      answer_placing(local_file, {SshProblem::Kind::program, why, {}}, {});
-    });
-    connect(exec, &SshExec::ended, this, [=, this](const SshExit& how) {
-      exec->deleteLater();
-      if (!how.lost.none()) return answer_placing(local_file, how.lost, {});
-      const ProgramTrial trial(*out, *err, how.code, !how.signal.isEmpty());
-      if (!trial.has_shell()) return judge(local_file, put, trial);
-      if (!trial.sha256().isEmpty()) return compare(local_file, put, trial, trial.sha256());
-      with_files(this, [this, local_file, put, trial](const SshProblem& why, SshFiles* files) {
-        if (!why.none()) return answer_placing(local_file, why, {});
-        auto hash = std::make_shared<HashFile>(put->path(), gets_on(*files, local_file));
-        files->run(hash, this, [this, local_file, put, trial, hash](const SshProblem& trouble) {
-          trouble.none() ? compare(local_file, put, trial, hash->sha256()) : answer_placing(local_file, trouble, {});
-        });
-      });
-    });
-    exec->end_stdin();
+    new SshCommand(*session, ProgramTrial::command(put->path()), this,
+                   [=, this](const SshCommand::Result& result) { on_tried(local_file, put, result); });
   });
+}
+
+void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result) {
+  if (result.let_go) return on_let_go(local_file, result);
+  if (!result.failed.isEmpty()) return answer_placing(local_file, {SshProblem::Kind::program, result.failed, {}}, {});
+  if (!result.how.lost.none()) return answer_placing(local_file, result.how.lost, {});
+  const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
+  if (!trial.has_shell()) return judge(local_file, put, trial);
+  if (!trial.sha256().isEmpty()) return compare(local_file, put, trial, trial.sha256());
+  with_files(this, [this, local_file, put, trial](const SshProblem& why, SshFiles* files) {
+    if (!why.none()) return answer_placing(local_file, why, {});
+    auto hash = std::make_shared<HashFile>(put->path(), gets_on(*files, local_file));
+    files->run(hash, this, [this, local_file, put, trial, hash](const SshProblem& trouble) {
+      trouble.none() ? compare(local_file, put, trial, hash->sha256()) : answer_placing(local_file, trouble, {});
+    });
+  });
+}
+
+/// What hangs in it is killed, so that nothing is left there.
+void LabHost::on_let_go(const QString& local_file, const SshCommand::Result& result) {
+  const int pid = ProgramTrial::pid(result.out);
+  send_signal(pid, "KILL");
+  const QString program = QFileInfo(local_file).fileName();
+  const QString what = QString("%1: %2 was tried there with --version; %3").arg(name_, program, result.failed);
+  answer_placing(local_file,
+                 {SshProblem::Kind::program, what,
+                  pid > 0 ? QString("Try by hand what it does there, in the folder %1/bin").arg(folder_)
+                          : QString("Does something that is read at each login there (.bashrc) wait, or say too much? "
+                                    "Let it do so in interactive shells only")},
+                 {});
 }
 
 /// What is not what its name says is sent again, once.

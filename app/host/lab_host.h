@@ -15,6 +15,7 @@
 
 #include "app/host/host.h"
 #include "app/host/program_trial.h"
+#include "app/host/ssh_command.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_files.h"
 #include "app/host/ssh_session.h"
@@ -90,6 +91,8 @@ class LabHost : public QObject {
   std::function<void()> gets_on(SshFiles& files, const QString& local_file);
   void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
   void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);
+  void on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result);
+  void on_let_go(const QString& local_file, const SshCommand::Result& result);
   void compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial, const QByteArray& sha256);
   void judge(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial);
   void answer_placing(const QString& local_file, const SshProblem& problem, const PlacedProgram& placed);

@@ -9,15 +9,15 @@ namespace n2nq::app {
 
 namespace {
 
-const QByteArray machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256";
+const QByteArray pid_mark = "\nn2nq-pid ", machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256";
 constexpr qsizetype said_chars_max = 300;
 
 }  // namespace
 
 QByteArray ProgramTrial::command(const QString& path) {
   const QByteArray there = (path.startsWith('/') ? path : "./" + path).toLatin1();
-  return "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m); cd && echo n2nq-sha256 $(sha256sum " + there + " 2>/dev/null) && exec " +
-         there + " --version'";
+  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; echo n2nq-machine $(uname -m); cd && echo n2nq-sha256 $(sha256sum " + there +
+         " 2>/dev/null) && exec " + there + " --version'";
 }
 
 ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, int code, bool killed) : code_(code), killed_(killed) {
@@ -31,6 +31,11 @@ ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, i
   // It may be printed to a terminal, which obeys escapes.
   const QByteArray noise = QString::fromUtf8(shell_ ? error_out : out + '\n' + error_out).simplified().left(said_chars_max).toUtf8();
   noise_ = QString::fromStdString(wire::printable({noise.constData(), static_cast<std::size_t>(noise.size())}));
+}
+
+int ProgramTrial::pid(const QByteArray& out) {
+  const qsizetype at = out.lastIndexOf(pid_mark);
+  return at < 0 ? 0 : out.mid(at + pid_mark.size()).split('\n').front().trimmed().toInt();
 }
 
 bool ProgramTrial::ran(const QString& program) const {

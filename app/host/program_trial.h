@@ -11,8 +11,11 @@ namespace n2nq::app {
 
 class ProgramTrial {
  public:
-  /// Fixed text around a path of this program's own making: says the machine, the file's SHA-256, and what the program says its version is.
+  /// Fixed text around a path of this program's own making: says its process id, the machine, the file's SHA-256, and what the program says
+  /// its version is.
   static QByteArray command(const QString& path);
+  /// Of what that said so far; 0: it has not begun, or not said it.
+  static int pid(const QByteArray& out);
   /// Of what that said, login scripts' noise before it and all, and how it ended.
   ProgramTrial(const QByteArray& out, const QByteArray& error_out, int code, bool killed);
 

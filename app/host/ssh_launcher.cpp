@@ -14,7 +14,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr qsizetype noise_bytes_max = 4 << 20;
 constexpr int bring_back_attempts = 5;
 constexpr int bring_back_pause_ms = 2'000;
 constexpr qsizetype run_name_chars_max = 80;
@@ -108,7 +107,7 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   const qsizetype at = before_pid_.startsWith(pid_mark) ? 0 : before_pid_.indexOf('\n' + pid_mark) + 1;
   const qsizetype end = before_pid_.indexOf('\n', at);
   if (!before_pid_.mid(at).startsWith(pid_mark) || end < 0) {
-    if (before_pid_.size() > noise_bytes_max) kill();  // there is nothing to speak with
+    if (before_pid_.size() > ssh_said_bytes_max) give_up_start();
     return;
   }
   pid_ = before_pid_.mid(at + pid_mark.size(), end - at - pid_mark.size()).trimmed().toInt();
@@ -117,6 +116,14 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   for (const QByteArray& name : std::exchange(signals_, {})) send_signal(name.constData());
   emit started();
   if (!rest.isEmpty()) emit output(rest);
+}
+
+/// There is nothing to speak with, nor anything to signal to.
+void SshLauncher::give_up_start() {
+  before_pid_.clear();
+  exec_->disconnect(this);
+  exec_.release()->deleteLater();
+  emit failed(QString("%1: a login there says more than %2 MiB before it runs a program").arg(host_->name()).arg(ssh_said_bytes_max >> 20));
 }
 
 void SshLauncher::on_ended(const SshExit& how) {

@@ -38,6 +38,7 @@ class SshLauncher : public Launcher {
 
  private:
   void on_output(const QByteArray& bytes);
+  void give_up_start();
   void on_ended(const SshExit& how);
   void make_folders();
   void on_pause_over(const QString& why);

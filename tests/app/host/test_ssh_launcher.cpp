@@ -317,6 +317,56 @@ TEST_F(SshLauncherTest, a_command_that_ends_with_an_error_is_told_with_what_it_s
   lab->inside(2, {"rm", "/home/lab/.bashrc"});
 }
 
+TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_and_leaves_nothing) {
+  QDir().mkpath(folder.filePath("bin"));
+  const auto write_program = [&](const QByteArray& text) {
+    QFile file(folder.filePath("bin/n2nq-broker"));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\n" + text);
+  };
+  write_program("exec sleep 4711\n");
+  lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  HostPool others(person, folder.filePath("bin"));
+  launcher = others.launcher(lab->host(1));
+  const auto talker = others.launcher(lab->host(2));
+  QString hangs, talks;
+  QObject::connect(launcher.get(), &Launcher::failed, [&](const QString& why) { hangs = why; });
+  QObject::connect(talker.get(), &Launcher::failed, [&](const QString& why) { talks = why; });
+  launcher->put_file("n2nq-broker");
+  talker->put_file("n2nq-broker");
+  EXPECT_TRUE(wait_until([&] { return !talks.isEmpty(); }));
+  EXPECT_NE(talks.toStdString().find("said more than 4 MiB. Does something that is read at each login"), std::string::npos)
+      << talks.toStdString();
+  EXPECT_TRUE(wait_until([&] { return !hangs.isEmpty(); }));
+  EXPECT_NE(hangs.toStdString().find("h1: n2nq-broker was tried there with --version; a command on h1 did not end within 10 s"),
+            std::string::npos)
+      << hangs.toStdString();
+  for (const int host : {1, 2}) {
+    EXPECT_TRUE(wait_until([&] {
+      return lab->inside(host, {"sh", "-c", "ps -e -o args= | grep -E '^(sleep 4711|yes)$' || true"}).isEmpty();
+    }));
+  }
+  lab->inside(2, {"rm", "/home/lab/.bashrc"});
+  write_program("echo n2nq-broker " N2NQ_VERSION "\n");
+  for (const int host : {1, 2}) {
+    launcher = others.launcher(lab->host(host));
+    put = false;
+    QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
+    QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
+    EXPECT_TRUE(gets_put()) << "the next time it is tried again: " << told();
+  }
+}
+
+TEST_F(SshLauncherTest, a_login_that_says_too_much_behind_the_trial_is_named) {
+  make(lab->host(2));
+  ASSERT_TRUE(gets_put()) << told();
+  lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  launcher->start("n2nq-broker");
+  EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
+  EXPECT_NE(told().find("h2: a login there says more than 4 MiB"), std::string::npos) << told();
+  lab->inside(2, {"rm", "/home/lab/.bashrc"});
+}
+
 TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_by_name) {
   QDir().mkpath(folder.filePath("bin"));
   const QString program = folder.filePath("bin/n2nq-broker");
