@@ -257,7 +257,7 @@ bool RunControl::Private::start_salvage(Role role) {
   ProcessDeadlines deadlines = options.deadlines.process;
   deadlines.hello = options.deadlines.salvage;
   member.salvager = make_watch(role, deadlines);
-  member.salvager->launcher().set_goes_on();
+  member.salvager->launcher().set_needs_no_room();
   QObject::connect(member.salvager.get(), &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_salvaged(role, trouble); });
   const auto configure = [this, role, salvager = member.salvager.get(), staging_file = member.record.hello->staging_file] {
     nlohmann::json out = configure_of(role, salvager->launcher());

@@ -190,7 +190,7 @@ void RunControl::Private::relaunch(Role role) {
   if (accumulator) accumulator->restarted(role);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
-  member.watch->launcher().set_goes_on();
+  member.watch->launcher().set_needs_no_room();  // what it goes on for has to be gone on with
   member.watch->start(program_of(role), [this, role, before, watch = member.watch.get()] {
     nlohmann::json configure = configure_of(role, watch->launcher());
     if (role == Role::broker) {

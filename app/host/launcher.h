@@ -38,8 +38,8 @@ class Launcher : public QObject {
   /// once the file is put.
   virtual QString folder_there(const QString& local_folder) const = 0;
 
-  /// To be said before put_file(): the process goes on for one that was killed, so it is needed even where there is no room for more logs.
-  void set_goes_on() { goes_on_ = true; }
+  /// To be said before put_file(): the process writes no logs, or is needed even where there is no room for them.
+  void set_needs_no_room() { needs_no_room_ = true; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
   virtual void put_file(const QString& program) = 0;
   /// Answered by started or failed.
@@ -76,10 +76,10 @@ class Launcher : public QObject {
   void brought_back(const QString& error);                  // empty: all there
 
  protected:
-  bool goes_on() const { return goes_on_; }
+  bool needs_no_room() const { return needs_no_room_; }
 
  private:
-  bool goes_on_ = false;
+  bool needs_no_room_ = false;
 };
 
 /// Gives a launcher per process, by the host's name in the settings.

@@ -8,6 +8,7 @@
 #include "app/control/control_message.h"
 #include "app/host/check_cells.h"
 #include "app/host/local_launcher.h"
+#include "app/host/ssh_room.h"
 
 namespace n2nq::app {
 
@@ -17,20 +18,6 @@ using Json = nlohmann::json;
 
 constexpr double gib = 1 << 30;
 constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
-
-/// Free space, for which SFTP is asked and no command of the host.
-class LookAtDisk : public SshTask {
- public:
-  explicit LookAtDisk(QString folder) : folder_(std::move(folder)) {}
-  bool go_on(SshLink& link) override {
-    space = Sftp(link).space(folder_);
-    return false;
-  }
-  std::optional<SftpSpace> space;
-
- private:
-  const QString folder_;
-};
 
 CheckCell disk_cell(quint64 free_bytes) {
   const QString text = free_bytes >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free_bytes) / gib, 0, 'f', 1)
@@ -73,7 +60,11 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::strin
 }
 
 std::unique_ptr<Launcher> PlaceCheck::launcher() const {
-  if (host_) return pool_.launcher(*host_, SshLauncher::Reached::from_itself);
+  if (host_) {
+    auto there = pool_.launcher(*host_, SshLauncher::Reached::from_itself);
+    there->set_needs_no_room();
+    return there;
+  }
   return std::make_unique<LocalLauncher>(pool_.programs_folder(), QString::fromStdString(address_));
 }
 
@@ -104,9 +95,7 @@ void PlaceCheck::on_connected(SshSession& session) {
 
 /// What could not be looked at because of it is unknown.
 void PlaceCheck::on_problem(const SshProblem& problem) {
-  // The row names the machine.
-  const QString name = QString::fromStdString(name_) + ": ";
-  const QString why = problem.why.startsWith(name) ? problem.why.mid(name.size()) : problem.why;
+  const QString why = without_name(problem.why);
   const auto set = [&](CheckItem item, const QString& text) {
     cell(item) = not_good_cell(CheckState::bad, text, why, problem.what_to_do, false);
   };
@@ -144,9 +133,12 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
   become_ready();
 }
 
+/// SFTP is asked for it, and no command of the host.
 void PlaceCheck::look_at_disk() {
-  auto task = std::make_shared<LookAtDisk>(lab_->folder());
+  auto task = std::make_shared<LookAtRoom>(lab_->folder());
   const auto told = [this, task](const SshProblem& problem) {
+    disk_is_known_ = true;
+    tell_folder(task->for_logs);
     cell(CheckItem::disk) = !problem.none() ? not_known_cell(problem.why)
                             : !task->space  ? not_known_cell("Its SFTP server does not say")
                                             : disk_cell(task->space->free_bytes);
@@ -159,8 +151,9 @@ void PlaceCheck::look_at_disk() {
 }
 
 void PlaceCheck::start_broker() {
-  // Put there first by itself, because then a problem says what kind it is.
-  lab_->place(pool_.programs_folder() + "/n2nq-broker", PutProgram::Room::for_logs, this,
+  // Put there first by itself, because then a problem says what kind it is. Where programs run, but logs have no room, all else is found
+  // out all the same.
+  lab_->place(pool_.programs_folder() + "/n2nq-broker", PutProgram::Room::as_it_is, this,
               [this](const SshProblem& problem, const PlacedProgram&) {
                 if (!problem.none()) return on_problem(problem);
                 launch_broker();
@@ -211,9 +204,26 @@ void PlaceCheck::on_broker_hello(const Json& hello) {
   cell(CheckItem::kernel) = good_cell(kernel, kernel.toStdString());
   cell(CheckItem::cores) = cores > 0 ? good_cell(QString::number(cores), cores, cpu) : not_known_cell("It does not say");
   cell(CheckItem::load) = load_cell(number_in(facts, "load_1min", -1), cores);
-  if (lab_) cell(CheckItem::folder) = good_cell("yes", true, QString("Programs are put into %1/bin and run there").arg(lab_->folder()));
+  tell_folder({});
   emit changed();
   become_ready();
+}
+
+/// Good when programs run there and logs have room.
+void PlaceCheck::tell_folder(const SshProblem& no_room) {
+  CheckCell& folder = cell(CheckItem::folder);
+  if (!lab_ || folder.state != CheckState::checking) return;
+  if (!no_room.none()) {
+    folder = not_good_cell(CheckState::bad, "no", without_name(no_room.why), no_room.what_to_do, false);
+  } else if (runs_programs_ && disk_is_known_) {
+    folder = good_cell("yes", true, QString("Programs are put into %1/bin and run there").arg(lab_->folder()));
+  }
+}
+
+/// The row names the machine.
+QString PlaceCheck::without_name(const QString& why) const {
+  const QString name = QString::fromStdString(name_) + ": ";
+  return why.startsWith(name) ? why.mid(name.size()) : why;
 }
 
 void PlaceCheck::become_ready() {

@@ -57,6 +57,8 @@ class PlaceCheck : public QObject {
   void on_connected(SshSession& session);
   void on_problem(const SshProblem& problem);
   void look_at_disk();
+  void tell_folder(const SshProblem& no_room);
+  QString without_name(const QString& why) const;
   void start_broker();
   void launch_broker();
   void on_broker_over(const QString& why);
@@ -76,7 +78,7 @@ class PlaceCheck : public QObject {
   std::optional<CheckCell> unreachable_;
   QString listen_error_;  // what N2NQ said of the address that it was given
   int port_ = 0;
-  bool ready_ = false, runs_programs_ = false;
+  bool ready_ = false, runs_programs_ = false, disk_is_known_ = false;
 };
 
 }  // namespace n2nq::app

@@ -72,7 +72,7 @@ void SshLauncher::put_file(const QString& program) {
   });
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
-  const auto room = goes_on() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
+  const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   host_->place(placed_file_, room, this, [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {

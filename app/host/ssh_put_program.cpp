@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 
+#include "app/host/ssh_room.h"
 #include "app/host/ssh_tasks.h"
 
 namespace n2nq::app {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
 constexpr qint64 program_bytes_max = 256 << 20;
-constexpr quint64 spare_bytes = 1 << 20;
 constexpr qint64 forgotten_after_s = 600;
 constexpr int versions_max = 2;  // the present one among them
 
@@ -91,37 +91,21 @@ bool PutProgram::begin(SshLink& link) {
   Sftp sftp(link);
   const auto there = sftp.look(path_);
   if (there && there->is_file && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
-    if (room_ == Room::for_logs) check_space(link, sftp, false);
+    if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
     changed_s_ = there->changed_s;
     touched_s_ = sftp.touch(path_);
     return false;
   }
   sftp.make_folder(bin);
   if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it
-  check_space(link, sftp, true);
+  sweep_parts(sftp);
+  check_room(link, sftp, bin, ssh_spare_bytes + static_cast<quint64>(size_), program_);
+  if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
   part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) +
           '-' + program_;
   parts_in_writing.add(part_.section('/', -1));
   writing_ = sftp.make_file(part_);
   return true;
-}
-
-/// Also where nothing is sent: the logs of a run go to the same disk.
-void PutProgram::check_space(SshLink& link, Sftp& sftp, bool sends) {
-  if (sends) sweep_parts(sftp);
-  const auto space = sftp.space(folder_ + "/bin");
-  if (!space) return;
-  const QString host = link.target().name;
-  if (space->read_only)
-    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 is on a read-only file system").arg(host, folder_),
-                   "Give the host another folder");
-  const quint64 needed_bytes = spare_bytes + (sends ? static_cast<quint64>(size_) : 0);
-  if (space->free_bytes < needed_bytes) {
-    throw SshError(SshProblem::Kind::files,
-                   QString("%1: the disk is full: %2 are free where %3 lies, %4 are needed for %5")
-                       .arg(host, mib(space->free_bytes), folder_, mib(needed_bytes), sends ? program_ : QString("the logs of a run")),
-                   "Make room there, or give the host another folder");
-  }
 }
 
 void PutProgram::send_piece(SshLink& link) {
@@ -135,7 +119,7 @@ void PutProgram::send_piece(SshLink& link) {
     Sftp sftp(link);
     const auto space = sftp.space(folder_ + "/bin");
     sftp.remove_file(part_);
-    if (space && space->free_bytes < spare_bytes) {
+    if (space && space->free_bytes < ssh_spare_bytes) {
       throw SshError(SshProblem::Kind::files,
                      QString("%1: the disk became full after %2 of %3 of %4")
                          .arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),

@@ -27,7 +27,7 @@ class SshTask {
 class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
-  enum class Room { for_logs, as_it_is };  // where nothing has to be sent: whether there has to be some
+  enum class Room { for_logs, as_it_is };  // what there has to be beside the program
   /// `gets_on`: called on the session's thread with each piece that is there.
   PutProgram(
       QString local_file, QString folder, std::function<void()> gets_on = [] {}, If when = If::not_there, Room room = Room::for_logs);
@@ -45,7 +45,6 @@ class PutProgram : public SshTask {
 
  private:
   bool begin(SshLink& link);
-  void check_space(SshLink& link, Sftp& sftp, bool sends);
   void send_piece(SshLink& link);
   void finish(SshLink& link);
   void sweep_parts(Sftp& sftp);

@@ -167,7 +167,28 @@ TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it
   EXPECT_EQ(here.of(CheckItem::floor).state, CheckState::good) << here.of(CheckItem::floor).detail.toStdString();
   for (const CheckItem item : {CheckItem::reach, CheckItem::folder}) EXPECT_FALSE(here.of(item).detail.isEmpty());
   EXPECT_FALSE(check.paths().contains({"h1", "h1"}));
-  lab->inside(1, {"umount", "/small"});
+  const auto check_again = [&] {
+    over = false;
+    HostPool anew(person, programs_folder);
+    HostCheck again(anew);
+    QObject::connect(&again, &HostChecker::checked, [&] { over = true; });
+    again.check(hosts, 0);
+    EXPECT_TRUE(wait_until([&] { return over; }));
+    return again.hosts().at("h1");
+  };
+  for (const bool logs_alone : {false, true}) {
+    lab->inside(1, {"sh", "-c", logs_alone ? "rm /small/filler; mkdir -p /small/n2nq/runs; mount -t tmpfs -o size=100k,mode=777 logs /small/n2nq/runs"
+                                           : "head -c 60M /dev/zero >/small/filler || true"});
+    const HostReport full = check_again();
+    const std::string all = report_json({"h1"}, {{"h1", full}}, {}).dump(1);
+    EXPECT_EQ(full.of(CheckItem::folder).state, CheckState::bad) << all;
+    EXPECT_TRUE(full.of(CheckItem::folder).detail.startsWith("the disk is full: ")) << all;
+    EXPECT_TRUE(full.of(CheckItem::folder).detail.contains("/small/n2nq/runs lies, 1.0 MiB are needed for the logs of a run")) << all;
+    EXPECT_EQ(full.of(CheckItem::disk).state, CheckState::bad) << all;
+    for (const CheckItem item : {CheckItem::architecture, CheckItem::kernel, CheckItem::cores, CheckItem::clock, CheckItem::floor})
+      EXPECT_EQ(full.of(item).state, CheckState::good) << "that has nothing to do with it" << all;
+  }
+  lab->inside(1, {"umount", "/small/n2nq/runs", "/small"});
 }
 
 TEST_F(HostCheckTest, a_machine_is_not_named_twice) {
