@@ -138,6 +138,7 @@ void RunControl::Private::launch(Role role) {
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
   ProcessWatch* const watch = member.watch.get();
+  if (role != Role::broker && run.settings.log == LogMode::off) watch->launcher().set_needs_no_room();
   watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
 }
 

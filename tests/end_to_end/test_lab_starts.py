@@ -38,6 +38,17 @@ class Starts(LabCase):
         self.lab.shape_links({"blackhole": True}, ["h2"])
         self.check_failed_start("h2")
 
+    def test_a_full_disk_is_in_the_way_of_groups_that_write_logs_alone(self):
+        self.lab.inside("h2", "sh", "-c", "rm -rf /home/lab/.cache/*; mkdir -p /home/lab/.cache && mount -t tmpfs -o size=64m,mode=777 full /home/lab/.cache")
+        self.addCleanup(self.lab.inside, "h2", "umount", "/home/lab/.cache")
+        settings = [*places("h1", "h2", "h2"), "--set", "senders.messages=10"]
+        self.assertEqual(self.start("quick", *settings, out="first").wait(timeout=120), 0, "the programs are there from now on")
+        self.lab.inside("h2", "sh", "-c", "head -c 64M /dev/zero >/home/lab/.cache/filler || true")
+        bench = self.start("quick", *settings, "--set", "log=off", out="off")
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 0, output)
+        self.check_failed_start("h2", "are needed for the logs of a run")
+
     def test_a_host_without_sshd(self):
         hosts = self.lab.folder / "hosts.yaml"
         kept = hosts.read_text()
