@@ -523,8 +523,8 @@ void SelectiveBalancer::finish() {
   }
   for (uint32_t handle = messages_.oldest(); handle != MessageTable::none; handle = messages_.newer(handle)) {
     const QueuedMessage& message = messages_[handle];
-    const bool asked_for = message.place != Place::waiting || !options_.requests || !grid_.interests_of(message.cell).empty();
-    add_to(asked_for ? total_.still_queued : of(total_.skipped, SkipReason::unrequested), handle);
+    const bool wanted = message.place != Place::waiting || is_wanted(message.cell);
+    add_to(wanted ? total_.still_queued : of(total_.skipped, SkipReason::unrequested), handle);
   }
 }
 

@@ -68,7 +68,8 @@ void Life::close_total() {
   for (size_t i = 0; i < messages_.size(); ++i) {
     if (messages_[i].left || (with(i, 0) != With::none && with(i, 0) != With::owed)) continue;
     bool wanted = !options_.requests || with(i, 0) == With::owed;
-    for (uint32_t number = 1; number <= options_.receivers; ++number) wanted |= matches(of_number(number).list, messages_[i]);
+    for (uint32_t number = 1; number <= options_.receivers; ++number)
+      wanted |= expected(number) && matches(of_number(number).list, messages_[i]);
     if (wanted) {
       still_queued.insert(i);
     } else {
