@@ -392,7 +392,9 @@ void Server::stop() {
   senders_.refuse_new();
   if (state_ == State::ended) return;
   set_state(State::ending);
-  drain_timer_.arm(net::now_ns() + options_.limits.drain_ms * net::ns_per_ms);
+  int64_t drain_ns = options_.limits.drain_ms * net::ns_per_ms;
+  if (waits_for_senders_) drain_ns = std::max(drain_ns, closing_ns);
+  drain_timer_.arm(net::now_ns() + drain_ns);
   loop_.wake_again();
 }
 
