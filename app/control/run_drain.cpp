@@ -3,14 +3,14 @@
 //
 // Messages still flow, so faults, requests and mends are made as before. It waits as long as something can still be taken: by then
 // (queue.retention_s) every message has left the queue. Where nobody is left who could take anything it gives up sooner.
+#include <algorithm>
+#include <cmath>
+
 #include "app/control/run_life.h"
 
 namespace n2nq::app {
 
 namespace {
-
-/// For who seems not to read and may do so all the same: its connection broke, and the new one is as usual.
-constexpr int not_reading_ms = 1000;
 
 QString seconds_text(double s) {
   return QString("%1 s").arg(s, 0, 'g', 6);
@@ -28,6 +28,11 @@ int RunControl::Private::drain_ms_max() const {
   return static_cast<int>(std::max(settings.limits.drain_s, settings.queue.retention_s) * 1000) + options.deadlines.drain_margin;
 }
 
+/// What is planned for later is not made any more.
+double RunControl::Private::steps_made_until_s() const {
+  return drains() ? t_s() + (drain_ms_max() - static_cast<double>(since_drain.elapsed())) / 1000 : HUGE_VAL;
+}
+
 void RunControl::Private::begin_drain() {
   since_drain.start();
   plan_is_over = true;
@@ -40,10 +45,10 @@ void RunControl::Private::begin_drain() {
 
 /// Again whenever it may have changed who can come back.
 void RunControl::Private::wait_for_drain() {
+  if (nothing_mends_who_does_not_read()) read_again("because N2NQ had ended, and nobody had told it to");
   int left_ms = drain_ms_max() - static_cast<int>(since_drain.elapsed());
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
   if (nobody_can_take()) left_ms = std::min(left_ms, drain_ms);
-  if (!not_waited_for().isEmpty()) left_ms = std::min(left_ms, not_reading_ms);
   // Only that the receivers are back, so that it can end them.
   if (broker_is_new) left_ms = std::min(left_ms, drain_ms + options.deadlines.stop_margin);
   step_timer.start(std::max(0, left_ms));
@@ -58,20 +63,18 @@ bool RunControl::Private::nobody_can_take() const {
   return of(Role::receivers).awaits_restart() && !may_come_back(Role::receivers) && !is_mended_later(Role::broker);
 }
 
-/// N2NQ has ended, and these are all who have not: they do not read, nobody is there to mend them, and nothing is planned for them.
-QStringList RunControl::Private::not_waited_for() const {
-  const auto concerns_receivers = [](const PlannedStep& planned) {
+/// N2NQ has ended: what it sent lies in the sockets of those who do not read, and there is nothing else to see of them any more.
+bool RunControl::Private::nothing_mends_who_does_not_read() const {
+  const auto mends = [until_s = steps_made_until_s()](const PlannedStep& planned) {
     const auto* fault = std::get_if<Fault>(&planned.what);
-    return fault && fault->role == Role::receivers;
+    return fault && fault->role == Role::receivers && fault->kind == FaultKind::normal && planned.at_s <= until_s;
   };
-  const Member& receivers = of(Role::receivers);
-  if (!options.unattended || !of(Role::broker).said_ended || !receivers.alive() || receivers.status.paused) return {};
-  if (std::any_of(steps_to_come.begin(), steps_to_come.end(), concerns_receivers)) return {};
-  QStringList names;
-  for (const auto& [service, how] : misbehaving) {
-    if (how == FaultKind::stop_reading) names += QString("R%1").arg(service.second, 3, 10, QChar('0'));
-  }
-  return receivers_ended + names.size() == run.settings.receivers.amount ? names : QStringList();
+  return of(Role::broker).said_ended && !of(Role::receivers).status.paused &&
+         std::none_of(steps_to_come.begin(), steps_to_come.end(), mends);
+}
+
+bool RunControl::Private::anybody_was_made_not_to_read() const {
+  return std::any_of(misbehaving.begin(), misbehaving.end(), [](const auto& told) { return told.second == FaultKind::stop_reading; });
 }
 
 void RunControl::Private::give_up_drain() {
@@ -80,13 +83,7 @@ void RunControl::Private::give_up_drain() {
     return enter(Step::drain);
   }
   const Settings& settings = run.settings;
-  if (const QStringList names = not_waited_for(); !names.isEmpty()) {
-    constexpr int named_max = 10;
-    QString who = names.mid(0, named_max).join(", ");
-    if (names.size() > named_max) who += QString(" and %1 more").arg(names.size() - named_max);
-    run.gave_up = QString("%1 had stopped reading, and nothing planned made %2 read again: not waited for")
-                      .arg(who, names.size() == 1 ? "it" : "them");
-  } else if (nobody_can_take()) {
+  if (nobody_can_take()) {
     run.gave_up = QString("the receivers were dead, and nothing planned started them again: given up after %1 (limits.drain_s)")
                       .arg(seconds_text(settings.limits.drain_s));
   } else {
@@ -96,6 +93,10 @@ void RunControl::Private::give_up_drain() {
                            seconds_text(drain_ms_max() / 1000.0), by_retention ? "queue.retention_s" : "limits.drain_s");
   }
   emit q->message(run.gave_up);
+  if (!nobody_can_take() && (of(Role::receivers).status.paused || anybody_was_made_not_to_read())) {
+    since_stop.start();  // they go on, and get what N2NQ is in the middle of sending them
+    return enter(Step::drain);
+  }
   enter(Step::byes);
 }
 

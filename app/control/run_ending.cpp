@@ -97,7 +97,7 @@ void RunControl::Private::enter(Step next) {
     return advance();
   }
   give_up_faults();
-  if (since_stop.isValid()) read_again();
+  if (since_stop.isValid()) read_again(run.stopped_by_user ? "because the run was stopped" : "because the run was over");
   set_state(RunState::ending);
   step_timer.start(step_deadline(step));
   switch (step) {
@@ -237,17 +237,19 @@ void RunControl::Private::give_up_faults() {
   }
 }
 
-/// What lies unread where a service was made to stop reading is not to be lost by a stop.
-void RunControl::Private::read_again() {
-  for (const auto& [service, how] : std::exchange(misbehaving, {})) {
-    const auto [role, number] = service;
+/// What lies unread where a service was made to stop reading is not to be lost by the end.
+void RunControl::Private::read_again(const QString& why) {
+  std::erase_if(misbehaving, [&](const auto& told) {
+    if (told.second != FaultKind::stop_reading) return false;
+    const auto [role, number] = told.first;
     Member& member = of(role);
-    if (how != FaultKind::stop_reading || !member.alive() || member.said_ended || member.killed_on_purpose) continue;
+    if (!member.alive() || member.said_ended || member.killed_on_purpose) return true;
     const Fault mend{FaultKind::normal, role, number};
-    note_event(RunEvent::Kind::fault, fault_sentence(mend) + ", because the run was stopped");
+    note_event(RunEvent::Kind::fault, fault_sentence(mend) + ", " + why);
     member.watch->send(fault_message(mend));
     recovery.mend({role, number});
-  }
+    return true;
+  });
 }
 
 /// What a killed worker had sent or received is still in its logs and its staging file: its own program reads them back.

@@ -37,6 +37,9 @@ QString RunControl::fault_problem(const Fault& fault) const {
   if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
   if (!member.alive() || member.end_asked || member.said_ended)
     return name + (fault.role == Role::broker ? " does not run" : " do not run");
+  // Its end is a matter of a moment; a restart may still be asked for.
+  if (member.killed_on_purpose && (fault.kind != FaultKind::restart || member.restart_wanted))
+    return QString("%1 %2 being killed").arg(name, is);
   if (fault.kind == FaultKind::pause && member.status.paused) return QString("%1 %2 paused already").arg(name, is);
   if (fault.kind == FaultKind::resume && !member.status.paused) return QString("%1 %2 not paused").arg(name, is);
   if (fault.number > 0 && member.status.paused) return QString("%1 %2 paused: resume first").arg(name, is);
@@ -98,7 +101,8 @@ void RunControl::Private::make_planned_steps() {
 void RunControl::Private::make_fault(const Fault& fault) {
   Member& member = of(fault.role);
   QString what = fault_sentence(fault);
-  if (fault.kind == FaultKind::restart && member.alive()) what = role_name(fault.role) + " killed and started again";
+  if (fault.kind == FaultKind::restart && member.alive() && !member.killed_on_purpose)
+    what = role_name(fault.role) + " killed and started again";
   note_event(RunEvent::Kind::fault, what);
   recovery.fault(run.events.size() - 1, t_s(), {fault.role, fault.number}, lasts(fault.kind));
   if (!is_of_service(fault.kind) && fault.kind != FaultKind::resume) member.harm_event = run.events.size() - 1;
@@ -180,7 +184,6 @@ void RunControl::Private::relaunch(Role role) {
     recovery.mend({whose, number});
     return true;
   });
-  if (role == Role::receivers) receivers_ended = 0;
   member.renew();
   member.record.hello = before;
   member.record.clock_before_restart = clock_before;
@@ -211,7 +214,7 @@ bool RunControl::Private::any_paused() const {
 /// Whether what is planned resumes or restarts it; while the run drains, in time. A dead process cannot be resumed.
 bool RunControl::Private::is_mended_later(Role role) const {
   const bool dead = of(role).awaits_restart();
-  const double until_s = drains() ? t_s() + (drain_ms_max() - static_cast<double>(since_drain.elapsed())) / 1000 : HUGE_VAL;
+  const double until_s = steps_made_until_s();
   const bool too_late = drains() && of(Role::broker).said_ended;  // there is nothing to come back to
   return std::any_of(steps_to_come.begin(), steps_to_come.end(), [=](const PlannedStep& planned) {
     const auto* fault = std::get_if<Fault>(&planned.what);

@@ -63,7 +63,6 @@ bool RunControl::Private::begin_run() {
   run = RunRecord();
   hurried = false;
   misbehaving.clear();
-  receivers_ended = 0;
   run.settings = wanted;
   run.started = QDateTime::currentDateTime();
   QString error;
@@ -175,7 +174,6 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
   });
   QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
     if (accumulator) accumulator->add(stats, t_s());
-    if (std::exchange(receivers_ended, stats.ended) != stats.ended && drains()) wait_for_drain();
   });
   QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
     emit q->message(QString("%1: %2%3")

@@ -122,15 +122,17 @@ struct RunControl::Private {
   void on_gone(Role role, const QString& trouble);
   void on_killed(Role role);
   void give_up_faults();
-  void read_again();
+  void read_again(const QString& why);
   bool drains() const;
   void begin_drain();
   void wait_for_drain();
   void give_up_drain();
   int drain_ms_max() const;
+  double steps_made_until_s() const;
   bool may_come_back(Role role) const;
   bool nobody_can_take() const;
-  QStringList not_waited_for() const;
+  bool nothing_mends_who_does_not_read() const;
+  bool anybody_was_made_not_to_read() const;
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
   void bring_back();
@@ -193,11 +195,10 @@ struct RunControl::Private {
   std::vector<PlannedStep> steps_to_come;
   QTimer plan_timer;
   Recovery recovery;
-  bool plan_is_over = false;         // its last message is due by now
-  QElapsedTimer since_drain;         // valid: all was sent, and nothing ended the run before its time
-  std::int64_t receivers_ended = 0;  // how many services, by their last answer
-  bool broker_is_new = false;        // since then: it holds nothing, and no sender tells it any more that it has ended
-  QElapsedTimer since_stop;          // valid: a person, or trouble, ends the run early
+  bool plan_is_over = false;   // its last message is due by now
+  QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time
+  bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
+  QElapsedTimer since_stop;    // valid: a person, or trouble, ends the run early
   RunOutcome outcome;
 
   std::unique_ptr<QThread> finisher;

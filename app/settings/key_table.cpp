@@ -316,7 +316,8 @@ void add_limit_keys(std::vector<Key>& table) {
        "Write deadline",
        "s",
        "Time after which a receiver that does not take a batch is cut off: one that stands still must not wait for its backlog to grow. "
-       "With requests or responses also one that asks for and answers nothing for so long, where others need the memory.",
+       "With requests or responses also one that asks for and answers nothing for so long, where others need the memory (load balancer "
+       "without responses: it would free nothing there).",
        in_seconds(limits::write_deadline_ms.min),
        in_seconds(limits::write_deadline_ms.max),
        {}},

@@ -496,7 +496,9 @@ void ReceiverDesk::send_end(uint32_t number, const char* why) {
   desk.ended = true;
   const wire::EndTotals end = totals(number);
   desk.session->send(end);
-  desk.session->finish(std::string(why) + ", " + std::to_string(end.handed_over) + " messages handed over");
+  // What it has not read yet left the queue in time, and is kept as long as it would have been there.
+  desk.session->finish(std::string(why) + ", " + std::to_string(end.handed_over) + " messages handed over",
+                       std::max(Session::end_linger_ns, options_.queue.retention_ns));
 }
 
 wire::EndTotals ReceiverDesk::totals(uint32_t number) const {

@@ -163,7 +163,7 @@ void SenderDesk::on_end(Session& session, const wire::End& end) {
   account.untold = true;
   tell(account);
   session.send(wire::End{account.accepted});
-  session.finish("ended, " + std::to_string(account.accepted) + " messages accepted");
+  session.finish("ended, " + std::to_string(account.accepted) + " messages accepted", Session::end_linger_ns);
 }
 
 void SenderDesk::set_ended(Account& account, bool ended) {

@@ -10,8 +10,6 @@ namespace n2nq {
 namespace {
 /// How long a client may take to read why it was refused.
 constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
-/// How long a client may take to read END and close.
-constexpr int64_t ended_linger_ns = 10 * net::ns_per_s;
 /// What a client may still send in that time.
 constexpr size_t discard_bytes_max = 16 * 1024 * 1024;
 
@@ -91,8 +89,8 @@ void Session::refuse(wire::ErrorCode code, const std::string& text, bool in_fram
   linger(refused_linger_ns, reason);
 }
 
-void Session::finish(const std::string& reason) {
-  if (state_ == State::serving) linger(ended_linger_ns, reason);
+void Session::finish(const std::string& reason, int64_t linger_ns) {
+  if (state_ == State::serving) linger(linger_ns, reason);
 }
 
 void Session::linger(int64_t linger_ns, const std::string& reason) {

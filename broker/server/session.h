@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 
+#include "broker/net/clock.h"
 #include "broker/net/connection.h"
 #include "broker/net/event_loop.h"
 #include "broker/wire/messages.h"
@@ -22,6 +23,9 @@ std::string service_name(wire::Role role, uint32_t number);
 
 class Session : private net::Connection::Handler {
  public:
+  /// How long a client that has all may take to read END and close.
+  static constexpr int64_t end_linger_ns = 10 * net::ns_per_s;
+
   enum class State { awaiting_hello, serving, lingering, gone };
 
   class Owner {
@@ -71,8 +75,8 @@ class Session : private net::Connection::Handler {
 
   /// ERROR, then lingering. With `in_frame` (a DELIVER is cut short) nothing can be said any more: closes.
   void refuse(wire::ErrorCode code, const std::string& text, bool in_frame = false);
-  /// The last frame was sent: the client is to close. `reason` for the log.
-  void finish(const std::string& reason);
+  /// The last frame was sent: the client is to read it and close, within `linger_ns`. `reason` for the log.
+  void finish(const std::string& reason, int64_t linger_ns);
   /// At once, without a word.
   void close(const std::string& reason);
 

@@ -182,10 +182,28 @@ class Crashes(BenchCase):
             self.assertEqual((total["delivered"], total["lost"]), (200, 0), summary["reasons"])
             self.assertFalse(any("not done" in reason for reason in summary["reasons"]), summary["reasons"])
 
+    def test_what_does_not_fit_a_receivers_buffers_waits_in_n2nq_as_long_as_it_would_have_in_the_queue(self):
+        """Twice: until it is told to read again as planned, and where nothing is planned, at N2NQ's end."""
+        for planned in (["--fault", "normal:R001@12"], []):
+            summary, _ = self.summary_of("quick", *self.settings(
+                senders__amount=1, receivers__amount=2, senders__messages=200, senders__delay_ms=5, senders__size_bytes=5000, queue__retention_s=30),
+                "--fault", "stop-reading:R001@0.5", *planned, out=f"{len(planned)}-planned")
+            total = summary["ledger"]["total"]
+            self.assertEqual((total["delivered"], total["lost"], len(summary["events"])), (400, 0, 2), summary["reasons"])
+
+    def test_what_a_receiver_does_not_take_is_still_sent_to_it_when_a_run_gives_up(self):
+        """A batch that the kernel has taken a part of neither leaves N2NQ nor expires."""
+        summary, _ = self.summary_of("quick", *self.settings(
+            senders__amount=1, receivers__amount=1, senders__messages=30, senders__delay_ms=10, senders__size_bytes=1_000_000,
+            queue__retention_s=0.5, limits__drain_s=1, limits__write_deadline_s=60), "--fault", "stop-reading:R001@0.1")
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["lost"], total["unexplained"]), (0, 0), summary["reasons"])
+        self.assertIn("R001 is back to normal, because the run was over", [event["what"] for event in summary["events"]])
+
     def test_a_stop_lets_those_read_that_were_made_to_stop(self):
         process = self.start("quick", *self.settings(
             senders__amount=2, receivers__amount=2, senders__messages=50, senders__delay_ms=10, queue__retention_s=30),
-            "--fault", "stop-reading:R001@0.2", "--fault", "normal:R001@60")  # so that it is waited for
+            "--fault", "stop-reading:R001@0.2", "--fault", "normal:R001@30")  # so that it is not told to at N2NQ's end
         log = self.folder / "run" / "broker.log"
         self.wait_for("N2NQ's end", lambda: log.exists() and "ending -> ended" in log.read_text())
         process.send_signal(signal.SIGINT)
@@ -295,17 +313,20 @@ class Crashes(BenchCase):
                 self.assertGreater(total["still_queued"], 0, summary["reasons"])
 
     def test_a_stop_with_dead_receivers_hears_what_became_of_what_senders_sent_that_were_held_back(self):
-        process = self.start("quick", *self.settings(
-            senders__amount=2, receivers__amount=2, senders__messages="none", senders__duration_s=60, senders__delay_ms=1,
-            senders__size_bytes=10_000, queue__responses="true", queue__retention_s=60, limits__memory_mib=8, limits__pending_mib=4), "--fault", "kill:receivers@0.3")
-        # 420 of each fill the budget.
-        lines = self.folder / "run" / "senders" / "S001.log"
-        self.wait_for("the budget to be used up", lambda: lines.exists() and len(lines.read_text().splitlines()) > 700)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=DEADLINE_S)
-        summary = json.loads((self.folder / "run" / "summary.json").read_text())
-        total = summary["ledger"]["total"]
-        self.assertEqual((total["lost_before_queue"], total["unexplained"], summary["verdict"]), (0, 0, "degraded"), summary["reasons"])
+        for drain_s in (5, 0):
+            out = f"drain-{drain_s}"
+            process = self.start("quick", *self.settings(
+                senders__amount=2, receivers__amount=2, senders__messages="none", senders__duration_s=60, senders__delay_ms=1, limits__drain_s=drain_s,
+                senders__size_bytes=10_000, queue__responses="true", queue__retention_s=60, limits__memory_mib=8, limits__pending_mib=4), "--fault", "kill:receivers@0.3",
+                out=out)
+            # 420 of each fill the budget.
+            lines = self.folder / out / "senders" / "S001.log"
+            self.wait_for("the budget to be used up", lambda: lines.exists() and len(lines.read_text().splitlines()) > 700)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=DEADLINE_S)
+            summary = json.loads((self.folder / out / "summary.json").read_text())
+            total = summary["ledger"]["total"]
+            self.assertEqual((total["lost_before_queue"], total["unexplained"], summary["verdict"]), (0, 0, "degraded"), summary["reasons"])
 
     def test_who_does_not_read_reads_again_though_n2nq_was_started_again(self):
         summary, _ = self.summary_of("quick", *self.settings(
@@ -314,12 +335,13 @@ class Crashes(BenchCase):
         told = [reason for reason in summary["reasons"] if "R001 is back to normal" in reason]
         self.assertEqual([reason.startswith("done on purpose") for reason in told], [True], summary["reasons"])
 
-    def test_who_was_cut_off_and_does_not_read_is_not_waited_for(self):
+    def test_who_was_cut_off_and_does_not_read_hears_it_when_n2nq_has_ended(self):
         summary, _ = self.summary_of("quick", *self.settings(
             senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=2, senders__size_bytes=50_000,
             queue__retention_s=3600, limits__pending_mib=4), "--fault", "stop-reading:R001@0.1")
-        self.assertIn("R001 had stopped reading, and nothing planned made it read again: not waited for", summary["reasons"])
-        self.assertTrue(any(reason.startswith("R001 was cut off: pending bytes") for reason in summary["reasons"]), summary["reasons"])
+        told = [event["what"] for event in summary["events"]]
+        self.assertEqual(told, ["R001 stops reading", "R001 is back to normal, because N2NQ had ended, and nobody had told it to"])
+        self.assertTrue(any("R001" in reason and "pending bytes" in reason for reason in summary["reasons"]), summary["reasons"])
         self.assertEqual([receiver["delivered"] for receiver in summary["ledger"]["receivers"][1:]], [600, 600])
         self.assertEqual((summary["ledger"]["total"]["lost"], summary["verdict"]), (0, "degraded"), summary["reasons"])
 
