@@ -48,7 +48,7 @@ void RunControl::Private::wait_for_drain() {
   if (nothing_mends_who_does_not_read()) read_again("because N2NQ had ended, and nobody had told it to");
   int left_ms = drain_ms_max() - static_cast<int>(since_drain.elapsed());
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
-  if (nobody_can_take()) left_ms = std::min(left_ms, drain_ms);
+  if (nobody_can_take() || nobody_gives_any_more()) left_ms = std::min(left_ms, drain_ms);
   // Only that the receivers are back, so that it can end them.
   if (broker_is_new) left_ms = std::min(left_ms, drain_ms + options.deadlines.stop_margin);
   step_timer.start(std::max(0, left_ms));
@@ -61,6 +61,16 @@ bool RunControl::Private::may_come_back(Role role) const {
 
 bool RunControl::Private::nobody_can_take() const {
   return of(Role::receivers).awaits_restart() && !may_come_back(Role::receivers) && !is_mended_later(Role::broker);
+}
+
+/// Its receivers wait for it. Something may be planned for them, too: what it had sent lies in their sockets.
+bool RunControl::Private::nobody_gives_any_more() const {
+  const auto concerns_receivers = [until_s = steps_made_until_s()](const PlannedStep& planned) {
+    const auto* fault = std::get_if<Fault>(&planned.what);
+    return fault && fault->role == Role::receivers && planned.at_s <= until_s;
+  };
+  return of(Role::broker).awaits_restart() && !may_come_back(Role::broker) &&
+         std::none_of(steps_to_come.begin(), steps_to_come.end(), concerns_receivers);
 }
 
 /// N2NQ has ended: what it sent lies in the sockets of those who do not read, and there is nothing else to see of them any more.
@@ -85,6 +95,9 @@ void RunControl::Private::give_up_drain() {
   const Settings& settings = run.settings;
   if (nobody_can_take()) {
     run.gave_up = QString("the receivers were dead, and nothing planned started them again: given up after %1 (limits.drain_s)")
+                      .arg(seconds_text(settings.limits.drain_s));
+  } else if (nobody_gives_any_more()) {
+    run.gave_up = QString("N2NQ was dead, and nothing planned started it again: given up after %1 (limits.drain_s)")
                       .arg(seconds_text(settings.limits.drain_s));
   } else {
     const bool by_retention = settings.queue.retention_s >= settings.limits.drain_s;

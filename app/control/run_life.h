@@ -131,6 +131,7 @@ struct RunControl::Private {
   double steps_made_until_s() const;
   bool may_come_back(Role role) const;
   bool nobody_can_take() const;
+  bool nobody_gives_any_more() const;
   bool nothing_mends_who_does_not_read() const;
   bool anybody_was_made_not_to_read() const;
   bool start_salvage(Role role);

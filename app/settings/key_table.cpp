@@ -363,7 +363,7 @@ void add_limit_keys(std::vector<Key>& table) {
        "Drain",
        "s",
        "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read. Without a "
-       "stop: how long a run waits for receivers that are dead for good.",
+       "stop: how long a run waits for receivers, or N2NQ, that are dead for good.",
        in_seconds(limits::drain_ms.min),
        in_seconds(limits::drain_ms.max),
        {}},

@@ -32,8 +32,9 @@ struct RealRun : testing::WithEventLoop {
     settings.receivers.amount = 3;
     return settings;
   }
-  void make(const Settings& settings = small(), int drain_margin = RunDeadlines().drain_margin) {
+  void make(const Settings& settings = small(), int drain_margin = RunDeadlines().drain_margin, bool unattended = false) {
     RunControl::Options options;
+    options.unattended = unattended;
     options.deadlines.drain_margin = drain_margin;
     options.runs_folder = runs.path();
     control = std::make_unique<RunControl>(options, std::make_unique<LocalLauncherFactory>(programs_folder));
@@ -208,6 +209,22 @@ TEST_F(DrainingRun, a_paused_group_is_resumed_and_one_that_is_told_to_is_normal_
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->figures().settled->delivered, 60) << reasons();
   EXPECT_EQ(control->figures().settled->still_queued, 0) << reasons();
+}
+
+TEST_F(RealRun, nobody_waits_for_the_retention_where_n2nq_is_dead_for_good) {
+  Settings settings = small();
+  settings.queue.responses = true;
+  settings.queue.retention_s = 3600;
+  settings.limits.drain_s = 0;
+  make(settings, RunDeadlines().drain_margin, true);
+  control->plan({{Fault{FaultKind::confirm_nothing, Role::receivers, 2}, 0}});
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->draining(); })) << reasons();
+  control->make_fault({FaultKind::kill, Role::broker});
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
+  EXPECT_NE(reasons().find("N2NQ was dead, and nothing planned started it again: given up after 0 s"), std::string::npos) << reasons();
+  EXPECT_EQ(control->figures().settled->delivered, control->figures().settled->accepted) << reasons();
 }
 
 TEST_F(RealRun, a_restart_that_a_stop_forestalls_is_told_as_a_kill) {
