@@ -25,11 +25,11 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 3;
+constexpr int index_format = 4;
 const char* const columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
-    "build, is_case, scale, runs_planned, settings, clock_bound_us";
-constexpr int column_count = 22;
+    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed";
+constexpr int column_count = 23;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
 
@@ -176,6 +176,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->receivers = count("settings.receivers.amount", INT_MAX);
     entry->verdict = text("/verdict");
     entry->reason = text("/reasons/0");
+    entry->disturbed = text("/environment/disturbed/0");
     entry->build = text("/environment/versions/bench");
     entry->p50_us = number("latency_us.p50");
     entry->p99_us = number("latency_us.p99");
@@ -216,7 +217,8 @@ void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultE
                                 QVariant(entry.scale),
                                 QVariant(entry.runs_planned),
                                 QVariant(entry.settings),
-                                variant(entry.clock_bound_us)}) {
+                                variant(entry.clock_bound_us),
+                                QVariant(entry.disturbed)}) {
     insert.addBindValue(value);
   }
   insert.exec();
@@ -244,6 +246,7 @@ ResultEntry entry_of(const QSqlQuery& row) {
   entry.runs_planned = row.value(19).toInt();
   entry.settings = row.value(20).toString();
   entry.clock_bound_us = number_or_nan(row.value(21));
+  entry.disturbed = row.value(22).toString();
   return entry;
 }
 

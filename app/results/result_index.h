@@ -32,6 +32,7 @@ struct ResultEntry {
   int runs_planned = 0;            // of a case; 0: not known before it ends
   QString verdict;                 // "unfinished": there is no summary. Of a case: the worst of its runs
   QString reason;                  // the first one; of a case: how many runs had which verdict
+  QString disturbed;               // what others did to the machine meanwhile, the first of it; empty: nothing, or of a case
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
   double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, or not known
   qint64 deliveries = 0;

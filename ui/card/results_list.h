@@ -65,7 +65,7 @@ class ResultsList : public QWidget {
   bool loading_ = true;
   struct Fit {  // what the columns' widths were made for
     int room_px = 0;
-    bool bounds = false, notes = false;
+    bool bounds = false, disturbed = false, notes = false;
     bool operator==(const Fit&) const = default;
   };
   Fit fitted_;

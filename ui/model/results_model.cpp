@@ -76,6 +76,10 @@ bool ResultsModel::any_bound() const {
   return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !std::isnan(entry.clock_bound_us); });
 }
 
+bool ResultsModel::any_disturbed() const {
+  return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !entry.disturbed.isEmpty(); });
+}
+
 bool ResultsModel::any_noted() const {
   return std::any_of(all_.begin(), all_.end(),
                      [](const app::ResultEntry& entry) { return !entry.note.isEmpty() || !entry.tags.isEmpty(); });
@@ -119,7 +123,7 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
       if (entry.is_case) return entry.senders > 0 ? QStringLiteral("≤ %1 × %2").arg(entry.senders).arg(entry.receivers) : dash();
       return QStringLiteral("%1 × %2").arg(entry.senders).arg(entry.receivers);
     case verdict:
-      return verdict_sign(entry.verdict);
+      return verdict_sign(entry.verdict) + (entry.disturbed.isEmpty() ? QString() : QStringLiteral(" · disturbed"));
     case p50:
       return us_text(entry.p50_us, entry.clock_bound_us);
     case p99:
@@ -149,6 +153,7 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       if (column == verdict) return verdict_color(of.verdict, theme_.tokens());
       return column == note || column == tags ? QVariant(theme_.tokens().secondary) : QVariant();
     case Qt::ToolTipRole:
+      if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
       if ((column == p50 || column == p99) && of.clock_bound_us >= of.p50_us)

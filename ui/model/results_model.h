@@ -25,6 +25,8 @@ class ResultsModel : public QAbstractTableModel {
   std::size_t all_count() const { return all_.size(); }
   /// Whether any of them has figures between two clocks.
   bool any_bound() const;
+  /// Whether others used the machine during any of them.
+  bool any_disturbed() const;
   /// Whether any of them has a note or tags.
   bool any_noted() const;
   QStringList all_tags() const;

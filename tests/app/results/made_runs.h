@@ -15,6 +15,7 @@ struct MadeRun {
   const char* mode = "broadcaster";
   const char* verdict = "clean";
   double p50_us = 100;
+  const char* disturbed = nullptr;
 };
 
 inline void make_settings(const QString& folder) {
@@ -37,7 +38,8 @@ inline void make_run(const QString& folder, const MadeRun& run) {
   summary["logs"]["mode"] = "off";
   summary["services"] = {{"senders", nlohmann::json::array()}, {"receivers", nlohmann::json::array()}};
   summary["reasons"] = summary["events"] = nlohmann::json::array();
-  summary["environment"] = {{"versions", {{"bench", "0.1.0"}}}};
+  summary["environment"] = {{"versions", {{"bench", "0.1.0"}}}, {"disturbed", nlohmann::json::array()}};
+  if (run.disturbed) summary["environment"]["disturbed"].push_back(run.disturbed);
   summary["settings"] = {
       {"title", "Made"}, {"queue", {{"mode", run.mode}}}, {"senders", {{"amount", 10}}}, {"receivers", {{"amount", 20}}}};
   summary["latency_us"] = {{"count", 1000}, {"p50", run.p50_us}, {"p99", run.p50_us * 5}, {"mean_lowest_95", run.p50_us * 1.1}};

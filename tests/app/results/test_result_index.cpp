@@ -29,7 +29,8 @@ struct ResultIndexTest : ::testing::Test {
   QString remark;
   void SetUp() override {
     make_run(folder + "/first", {.started = "2026-11-20T10:00:00.000Z", .verdict = "clean"});
-    make_run(folder + "/second", {.started = "2026-11-20T11:00:00.000Z", .mode = "load-balancer", .verdict = "degraded"});
+    make_run(folder + "/second",
+             {.started = "2026-11-20T11:00:00.000Z", .mode = "load-balancer", .verdict = "degraded", .disturbed = "others ran"});
     make_run(folder + "/a-case/runs/0001-x", {.started = "2026-11-19T09:00:00.000Z"});
     QFile(folder + "/a-case/case.yaml").open(QIODevice::WriteOnly);
     make_settings(folder + "/under-way");
@@ -45,6 +46,8 @@ TEST_F(ResultIndexTest, EveryRunIsListedNewestFirstAndOthersAreNot) {
   EXPECT_EQ(entries[0].verdict, "unfinished");
   EXPECT_EQ(entries[1].mode, "load-balancer");
   EXPECT_EQ(entries[1].p50_us, 100);
+  EXPECT_EQ(entries[1].disturbed, "others ran");
+  EXPECT_EQ(entries[2].disturbed, "");
   EXPECT_EQ(entries[3].test_case, "a-case");
 }
 
