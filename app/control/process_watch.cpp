@@ -43,11 +43,15 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
           [this](const QString& what) { give_up("said something that is no control message: " + what); });
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
   connect(launcher_.get(), &Launcher::putting, this, &ProcessWatch::putting);
-  connect(launcher_.get(), &Launcher::not_paused, this, [this](const QString& why) {
-    if (!std::exchange(paused_, false)) return;
-    if (asked_) answer_timer_.start(deadlines_.answer);
-    emit not_paused(why);
-  });
+  const auto on_pause_over = [this](void (ProcessWatch::*tell)(const QString&)) {
+    return [this, tell](const QString& why) {
+      if (!std::exchange(paused_, false)) return;
+      if (asked_) answer_timer_.start(deadlines_.answer);
+      emit(this->*tell)(why);
+    };
+  };
+  connect(launcher_.get(), &Launcher::not_paused, this, on_pause_over(&ProcessWatch::not_paused));
+  connect(launcher_.get(), &Launcher::went_on, this, on_pause_over(&ProcessWatch::went_on));
   connect(launcher_.get(), &Launcher::not_killed, this, &ProcessWatch::on_not_killed);
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });

@@ -75,8 +75,9 @@ class ProcessWatch : public QObject {
   void said_receivers_stats(const n2nq::app::ReceiversStats& stats);
   void said_error(const n2nq::app::ErrorMessage& error);
   void said_bye();
-  /// It could not be made to stand still, or goes on though nobody said so; why, in a sentence.
+  /// It could not be made to stand still; or it did, and went on though nobody said so. Why, in half a sentence.
   void not_paused(const QString& why);
+  void went_on(const QString& why);
   /// It runs on; why, in half a sentence.
   void not_killed(const QString& why);
   /// No process any more. `trouble` is empty when it ended as asked; otherwise what happened, e.g. "N2NQ died: signal 9 (Killed)".

@@ -141,10 +141,14 @@ void RunControl::Private::make_fault(const Fault& fault) {
   emit q->process_changed(fault.role);
 }
 
-/// What was written down as done was not, or not for as long as it should have been.
 void RunControl::Private::on_not_paused(Role role, const QString& why) {
   if (!std::exchange(of(role).status.paused, false)) return;
-  tell_not_done(role, QString("%1 to be paused: %2").arg(role_name(role), why));
+  correct_harm(role, QString("%1 to be paused: not done, %2").arg(role_name(role), why), false);
+}
+
+void RunControl::Private::on_went_on(Role role, const QString& why) {
+  if (!std::exchange(of(role).status.paused, false)) return;
+  correct_harm(role, QString("%1 paused; %2").arg(role_name(role), why), true);
 }
 
 void RunControl::Private::on_not_killed(Role role, const QString& why) {
@@ -152,14 +156,15 @@ void RunControl::Private::on_not_killed(Role role, const QString& why) {
   if (!std::exchange(member.killed_on_purpose, false)) return;
   const bool again = std::exchange(member.restart_wanted, false);
   member.status.paused = false;
-  tell_not_done(role, QString("%1 to be killed%2: not done, %3").arg(role_name(role), again ? " and started again" : "", why));
+  correct_harm(role, QString("%1 to be killed%2: not done, %3").arg(role_name(role), again ? " and started again" : "", why), false);
 }
 
-void RunControl::Private::tell_not_done(Role role, const QString& told) {
+/// What was written down was not done, or not for as long as it should have been.
+void RunControl::Private::correct_harm(Role role, const QString& told, bool done) {
   RunEvent& event = run.events[of(role).harm_event];
   event.what = told;
-  event.done = false;
-  event.recovered_after_s.reset();
+  event.done = done;
+  if (!done) event.recovered_after_s.reset();
   recovery.mend({role, 0});
   emit q->events_changed();
   emit q->message(told);

@@ -181,6 +181,7 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
                              QString::fromStdString(error.message)));
   });
   QObject::connect(&watch, &ProcessWatch::not_paused, q, [this, role](const QString& why) { on_not_paused(role, why); });
+  QObject::connect(&watch, &ProcessWatch::went_on, q, [this, role](const QString& why) { on_went_on(role, why); });
   QObject::connect(&watch, &ProcessWatch::not_killed, q, [this, role](const QString& why) { on_not_killed(role, why); });
   QObject::connect(&watch, &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_gone(role, trouble); });
 }

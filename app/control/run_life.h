@@ -102,7 +102,8 @@ struct RunControl::Private {
   void resume_by_itself(Role role);
   void on_not_paused(Role role, const QString& why);
   void on_not_killed(Role role, const QString& why);
-  void tell_not_done(Role role, const QString& told);
+  void on_went_on(Role role, const QString& why);
+  void correct_harm(Role role, const QString& told, bool done);
   void resume_at_planned_end();
   void look_for_recovery();
   void request(const NumberRanges& receivers, const RequestRules& rules);

@@ -51,8 +51,8 @@ class Launcher : public QObject {
   virtual void kill() = 0;
   /// What is left where the host does not even kill it: it hears nothing any more, and ends by itself if it can.
   virtual void end_input() {}
-  /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone. Where it could not be made to
-  /// stand still, or goes on by itself, not_paused says so.
+  /// SIGSTOP and SIGCONT: the process stands still, and goes on. Without effect once the process is gone. What the host
+  /// does not carry out not_paused tells, and went_on that it went on though nobody said so.
   virtual void pause() = 0;
   virtual void resume() = 0;
   /// Brings what the process wrote for `local_folder` there, and leaves nothing of it on the host. For when the process is gone. Answered
@@ -69,7 +69,8 @@ class Launcher : public QObject {
   void started();
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
-  void not_paused(const QString& why);                      // a sentence
+  void not_paused(const QString& why);                      // half a sentence that names the host
+  void went_on(const QString& why);                         // the same
   void not_killed(const QString& why);                      // half a sentence that names the host
   void failed(const QString& why);                          // a sentence that names program and host
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time

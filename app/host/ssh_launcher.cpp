@@ -17,6 +17,8 @@ namespace {
 constexpr int bring_back_attempts = 5;
 constexpr int bring_back_pause_ms = 2'000;
 constexpr qsizetype run_name_chars_max = 80;
+constexpr int no_timeout = 91, no_stop = 92;  // exit codes of what holds a process still
+constexpr qsizetype pause_said_bytes_max = 4 << 10;
 const QByteArray pid_mark = "n2nq-pid ";
 
 int signal_number(const QString& name) {
@@ -204,20 +206,40 @@ void SshLauncher::pause() {
   if (pid_ == 0 || pause_ || !host_->control()) return;
   const QByteArray pid = QByteArray::number(pid_);
   pause_ = std::make_unique<SshExec>(
-      *host_->control(),
-      "exec /bin/sh -c 'kill -s STOP " + pid + "; while timeout 8 /bin/sh -c \"read still\"; do :; done; kill -s CONT " + pid + "'");
-  connect(pause_.get(), &SshExec::failed, this, [this](const QString& why) { on_pause_over("not done, " + why); });
-  connect(pause_.get(), &SshExec::ended, this, [this](const SshExit& how) {
-    // With the connection the process is lost as well.
-    on_pause_over(how.lost.none() ? QString("%1 let it go on, because nothing was heard for 8 s").arg(host_->name()) : QString());
+      *host_->control(), "exec /bin/sh -c 'timeout 8 /bin/sh -c : || exit " + QByteArray::number(no_timeout) + "; kill -s STOP " + pid +
+                             " || exit " + QByteArray::number(no_stop) +
+                             "; while timeout 8 /bin/sh -c \"read still\"; do :; done; kill -s CONT " + pid + "'");
+  pause_said_.clear();
+  connect(pause_.get(), &SshExec::error_output, this,
+          [this](const QByteArray& bytes) { pause_said_ += bytes.left(pause_said_bytes_max - pause_said_.size()); });
+  connect(pause_.get(), &SshExec::failed, this, [this](const QString& why) {
+    end_pause();
+    emit not_paused(why);
   });
+  connect(pause_.get(), &SshExec::ended, this, &SshLauncher::on_pause_over);
   pause_timer_.start();
 }
 
-void SshLauncher::on_pause_over(const QString& why) {
+void SshLauncher::on_pause_over(const SshExit& how) {
+  end_pause();
+  if (!how.lost.none()) return;  // with the connection the process is lost as well
+  const QString host = host_->name();
+  SshCommand::Result result;
+  result.host = host;
+  result.how = how;
+  result.error_out = pause_said_;
+  if (how.signal.isEmpty() && how.code == 0) return emit went_on(host + " let it go on, because nothing was heard for 8 s");
+  if (how.code == no_timeout)
+    return emit not_paused(host + " has no timeout command of the kind that pauses need (of GNU coreutils, or of a newer BusyBox)");
+  if (how.code == no_stop) return emit not_paused(result.problem());
+  // It may stand still for ever.
+  host_->send_signal(pid_, "CONT");
+  emit went_on(QString("%1 ended what held it still (%2)").arg(host, result.problem()));
+}
+
+void SshLauncher::end_pause() {
   pause_timer_.stop();
   pause_.release()->deleteLater();
-  if (!why.isEmpty()) emit not_paused(why);
 }
 
 void SshLauncher::resume() {

@@ -41,7 +41,8 @@ class SshLauncher : public Launcher {
   void give_up_start();
   void on_ended(const SshExit& how);
   void make_folders();
-  void on_pause_over(const QString& why);
+  void on_pause_over(const SshExit& how);
+  void end_pause();
   void send_signal(const char* name);
   void bring_back_again(const QString& local_folder, const SshProblem& problem);
   QString remote_of(const QString& local_file) const;
@@ -54,6 +55,7 @@ class SshLauncher : public Launcher {
   std::unique_ptr<SshExec> exec_;
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
   QTimer pause_timer_;              // it hears that it is still to
+  QByteArray pause_said_;           // its stderr, or the beginning of that
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
   QByteArray before_pid_;                     // what login scripts say, until the process has said its number
   int pid_ = 0;                               // 0: not known yet

@@ -154,6 +154,37 @@ TEST_F(SshLauncherTest, a_process_stands_still_and_goes_on) {
   EXPECT_TRUE(wait_until([&] { return lab->programs(1).isEmpty(); })) << "nor is one left that stands still";
 }
 
+TEST_F(SshLauncherTest, a_pause_that_a_host_cannot_make_or_keep_up_says_why) {
+  QString not_paused, went_on;
+  const auto state = [] { return lab->inside(1, {"sh", "-c", "ps -e -o stat=,comm= | grep n2nq-broker"}).left(1); };
+  const auto pause_with = [&](const QString& timeout) {
+    lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/b; rm -f /home/lab/b/*; " + timeout + "; echo 'PATH=~/b' >/home/lab/.bashrc"});
+    launcher->pause();
+  };
+  ASSERT_TRUE(runs_broker()) << told();
+  QObject::connect(launcher.get(), &Launcher::not_paused, [&](const QString& why) { not_paused = why; });
+  QObject::connect(launcher.get(), &Launcher::went_on, [&](const QString& why) { went_on = why; });
+  const char* const old_one =
+      "printf '#!/bin/sh\\necho cannot execute $1 >&2; exit 127\\n' >/home/lab/b/timeout; chmod +x /home/lab/b/timeout";
+  for (const char* timeout : {"true", old_one}) {
+    not_paused.clear();
+    pause_with(timeout);
+    ASSERT_TRUE(wait_until([&] { return !not_paused.isEmpty() || !went_on.isEmpty(); }));
+    EXPECT_EQ(not_paused, "h1 has no timeout command of the kind that pauses need (of GNU coreutils, or of a newer BusyBox)");
+    EXPECT_NE(state(), "T");
+  }
+  not_paused.clear();
+  pause_with("ln -s /usr/bin/timeout /home/lab/b");
+  ASSERT_TRUE(wait_until([&] { return state() == "T"; })) << not_paused.toStdString();
+  lab->inside(1, {"pkill", "-KILL", "-f", "kill -s STOP"});
+  EXPECT_TRUE(wait_until([&] { return !went_on.isEmpty(); }));
+  EXPECT_TRUE(went_on.startsWith("h1 ended what held it still (")) << went_on.toStdString();
+  EXPECT_TRUE(wait_until([&] { return state() != "T"; })) << "nothing stands still for ever";
+  EXPECT_EQ(not_paused, "");
+  launcher.reset();
+  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
 TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   lab->inside(
       1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; echo 'cat ~/noise; echo more noise >&2' >/home/lab/.bashrc"});
