@@ -62,7 +62,7 @@ void Login::run() {
 }
 
 Outcome Login::by_prompts() {
-  steps_.add_tried("keyboard-interactive");
+  steps_.add_tried(LoginSteps::way_prompts);
   for (int attempt = 0, asked = 0; asked < login_attempts_max && attempt <= login_attempts_max; ++attempt) {
     bool from_memory = false;
     const Outcome outcome = prompts_once(asked > 0, from_memory);
@@ -116,7 +116,7 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
 }
 
 Outcome Login::by_password() {
-  steps_.add_tried("password");
+  steps_.add_tried(LoginSteps::way_password);
   const QString memory = QString("password %1@%2").arg(steps_.config().user, steps_.config().name);
   const TurnToAsk turn(steps_.link(), memory);
   steps_.link().check_that_it_waited();

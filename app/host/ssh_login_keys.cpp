@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <algorithm>
 
@@ -143,6 +144,11 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   if (may_ask) return Outcome::refused;  // had its turn
   if (code == SSH_OK) return by_private_half(identity, key, true);
   const bool there = QFileInfo::exists(identity.file);
+  if (QFile file(identity.file); there && !file.open(QIODevice::ReadOnly)) {
+    steps_.add_tried(QString("%1 (cannot be read: %2)").arg(identity.file, file.errorString()));
+    steps_.advise(QString("Let yourself read the key file %1, or name another one").arg(identity.file));
+    return Outcome::refused;
+  }
   // Where only the public half is here, the private one is the agent's business.
   if (there && identity.half.key) {
     public_only_.push_back(&identity);

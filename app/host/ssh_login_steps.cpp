@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace n2nq::app {
@@ -44,12 +45,17 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code) {
     const QString refused = link_.error();
     const QString tried = tried_.isEmpty() ? QString() : "; tried " + tried_.join(", ");
     const bool too_many = refused.contains("Too many authentication failures");
+    const auto is_typed = [](const QString& way) { return way == way_password || way == way_prompts; };
+    const bool typed = !tried_.isEmpty() && is_typed(tried_.back());
     throw SshError(SshProblem::Kind::login,
                    QString("%1 ended the connection while logging in as %2 (%3)%4").arg(link_.target().name, config().user, refused, tried),
-                   too_many
-                       ? "Say which key is the right one, so that it is shown first: as the key file of this host, or in ~/.ssh/config by "
-                         "IdentityFile and IdentitiesOnly yes"
-                       : "Its sshd says why, in its log");
+                   !too_many ? "Its sshd says why, in its log"
+                   : typed && std::all_of(tried_.begin(), tried_.end(), is_typed)
+                       ? "What was typed was wrong as often as its sshd allows (MaxAuthTries). Is the user right?"
+                   : typed
+                       ? "What was typed was wrong, and the keys that were shown before count, too (MaxAuthTries in its sshd_config)"
+                       : "Say which key is the right one, so that it is shown first: as the key file of this host, or in ~/.ssh/config by "
+                         "IdentityFile and IdentitiesOnly yes");
   }
   return Outcome::refused;
 }
@@ -89,8 +95,8 @@ void LoginSteps::give_up() const {
   const int methods = ssh_userauth_list(session(), nullptr);
   QStringList taken;
   if (methods & SSH_AUTH_METHOD_PUBLICKEY) taken += "keys";
-  if (methods & SSH_AUTH_METHOD_INTERACTIVE) taken += "keyboard-interactive";
-  if (methods & SSH_AUTH_METHOD_PASSWORD) taken += "password";
+  if (methods & SSH_AUTH_METHOD_INTERACTIVE) taken += way_prompts;
+  if (methods & SSH_AUTH_METHOD_PASSWORD) taken += way_password;
   const QString tried = tried_.isEmpty() ? QString("there is nothing to log in with: no key file, no agent") : "tried " + tried_.join(", ");
   throw SshError(
       SshProblem::Kind::login,

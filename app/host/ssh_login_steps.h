@@ -16,6 +16,8 @@ inline constexpr int login_attempts_max = 3;  // of a person, at each secret
 class LoginSteps {
  public:
   enum class Outcome { in, partly, refused };
+  /// What a person types, for add_tried().
+  static inline const QString way_password = "password", way_prompts = "keyboard-interactive";
 
   explicit LoginSteps(SshLink& link) : link_(link) {}
 

@@ -120,6 +120,18 @@ class Logins(PersonCase):
         self.assertIn(f"{key}.pub (no private key is in it", said)
         self.assertIn(f"Name the private key as key file: {key}", said)
 
+    def test_a_key_file_that_cannot_be_read(self):
+        """Root reads all files, but no folder as one."""
+        self.only("publickey")
+        key = self.make_key("another")
+        key.unlink()
+        key.mkdir()
+        self.write_config(f"IdentityFile {key}", "IdentitiesOnly yes")
+        said = re.sub(r"\s+", " ", self.check_refused().said)
+        self.assertIn(f"{key} (cannot be read: ", said)
+        self.assertIn(f"Let yourself read the key file {key}, or name another one", said)
+        self.assertNotIn("no private key is in it", said)
+
     def test_key_right(self):
         self.only("publickey")
         self.use_key(self.right_key())
@@ -149,6 +161,17 @@ class Logins(PersonCase):
         self.only("password")
         self.write_config()
         self.check_refused("Password of lab on h1: ", [WRONG] * ATTEMPTS)
+
+    def test_passwords_that_are_wrong_as_often_as_the_host_allows(self):
+        """The advice is about what was typed, not about keys."""
+        self.only("password")
+        self.lab.set_sshd("h1", MaxAuthTries=3)
+        self.addCleanup(self.lab.set_sshd, "h1", MaxAuthTries=6)
+        self.write_config()
+        terminal = self.check_refused("Password of lab on h1: ", [WRONG] * ATTEMPTS, says="ended the connection while logging in as lab")
+        said = re.sub(r"\s+", " ", terminal.said)
+        self.assertIn("tried password. What was typed was wrong as often as its sshd allows (MaxAuthTries)", said)
+        self.assertNotIn("IdentitiesOnly", said)
 
     def test_keyboard_interactive_right(self):
         self.only("keyboard-interactive")
