@@ -22,7 +22,7 @@ QString place_text(const PlaceCheck& place) {
 }  // namespace
 
 PathCheck::PathCheck(const CheckTerms& terms, const PlaceCheck& from, std::vector<const PlaceCheck*> to)
-    : terms_(terms), from_(from), to_(std::move(to)) {
+    : terms_(terms), from_(from), to_(std::move(to)), tried_itself_(to_ == std::vector{&from}) {
   deadline_.setSingleShot(true);
   connect(&deadline_, &QTimer::timeout, this, [this] {
     const QString name = QString::fromStdString(this->to().name());
@@ -39,6 +39,8 @@ void PathCheck::renew_lease() {
 }
 
 void PathCheck::next() {
+  // Where all ways have failed it connects to itself: that tells the floor.
+  if (to_.empty() && !floor_known_ && !std::exchange(tried_itself_, true)) to_.push_back(&from_);
   if (to_.empty()) return emit over();
   connected_ = ended_ = false;
   round_trip_us_ = -1;

@@ -45,7 +45,7 @@ class PathCheck : public QObject {
   QTimer deadline_;
   double round_trip_us_ = -1;  // not known yet
   bool connected_ = false, ended_ = false;
-  bool floor_known_ = false;
+  bool floor_known_ = false, tried_itself_;
 };
 
 }  // namespace n2nq::app
