@@ -75,9 +75,24 @@ void HostCheck::on_place_changed(const PlaceCheck& place) {
   HostReport& report = reports_[place.name()];
   for (std::size_t i = 0; i < check_items_count; ++i) {
     // What is still being looked at there may have been found out from elsewhere.
-    if (place.report().cells[i].state != CheckState::checking) report.cells[i] = place.report().cells[i];
+    if (place.report().cells[i].state != CheckState::checking) report.cells[i] = eased(place, place.report().cells[i]);
   }
   emit changed();
+}
+
+bool HostCheck::is_jump(const PlaceCheck& place) const {
+  return std::any_of(places_.begin(), places_.end(), [&](const auto& other) {
+    const QStringList jumps = other->jumps();
+    return std::any_of(jumps.begin(), jumps.end(), [&](const QString& jump) { return place.is_called(jump); });
+  });
+}
+
+/// Who lets others through does that also where nothing can be run.
+CheckCell HostCheck::eased(const PlaceCheck& place, CheckCell cell) const {
+  if (cell.state != CheckState::bad || !place.lets_in() || !is_jump(place)) return cell;
+  cell.state = CheckState::warning;
+  cell.what_to_do.prepend("Others are reached through it, which needs none of this. If something is to run there: ");
+  return cell;
 }
 
 void HostCheck::on_place_ready() {
@@ -109,7 +124,7 @@ std::vector<const PlaceCheck*> HostCheck::to_try_from(const PlaceCheck& from) {
       const std::string& name = from.runs_programs() ? to->name() : from.name();
       path = not_known_cell(QString("Not looked at: %1 is not ready").arg(QString::fromStdString(name)));
     } else if (to->unreachable()) {
-      path = *to->unreachable();
+      path = eased(*to, *to->unreachable());
     } else {
       out.push_back(to.get());
     }
@@ -129,7 +144,7 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
       if (!well && left.state == CheckState::checking) left = not_known_cell(why + cell.detail);
     };
     if (&from == &there) return explain(from, CheckItem::floor, {});
-    paths_[{from.name(), there.name()}] = cell;
+    paths_[{from.name(), there.name()}] = eased(from, eased(there, cell));
     if (from.is_local()) explain(there, CheckItem::clock, "No way there from this machine: ");
     emit changed();
   });

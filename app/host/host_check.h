@@ -34,6 +34,8 @@ class HostCheck : public HostChecker {
   void add(std::unique_ptr<PlaceCheck> place);
   void on_place_changed(const PlaceCheck& place);
   void on_place_ready();
+  bool is_jump(const PlaceCheck& place) const;
+  CheckCell eased(const PlaceCheck& place, CheckCell cell) const;
   void begin_ways();
   std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
   void add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to);

@@ -59,6 +59,11 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::strin
       "Give the data address of this machine (local_data_address), if N2NQ is to run here and others on lab machines";
 }
 
+bool PlaceCheck::is_called(const QString& jump) const {
+  const QString name = SshDestination::parse(jump).name;
+  return lab_ && (name == lab_->name() || name == lab_->config().name || name == lab_->config().host_name);
+}
+
 std::unique_ptr<Launcher> PlaceCheck::launcher() const {
   if (host_) {
     auto there = pool_.launcher(*host_, SshLauncher::Reached::from_itself);
@@ -81,12 +86,14 @@ void PlaceCheck::renew_lease() {
 }
 
 void PlaceCheck::on_connected(SshSession& session) {
+  lets_in_ = true;
   const QString address = session.address().isEmpty() ? lab_->config().host_name : session.address();
   cell(CheckItem::reach) = good_cell("yes", true, QString("SSH at %1 port %2").arg(address).arg(lab_->config().port));
   cell(CheckItem::login) = good_cell(lab_->config().user, true, QString("Logged in as %1").arg(lab_->config().user));
   if (lab_->data_address().isEmpty()) {
     const SshProblem problem = lab_->no_data_address();
-    unreachable_ = not_good_cell(CheckState::bad, "no address", problem.why, problem.what_to_do);
+    // A group can run there as it is.
+    unreachable_ = not_good_cell(CheckState::warning, "no address", problem.why, problem.what_to_do + ", if N2NQ is to run there");
   }
   emit changed();
   look_at_disk();

@@ -40,6 +40,11 @@ class PlaceCheck : public QObject {
   bool is_ready() const { return ready_; }
   /// Whether programs can be run there.
   bool runs_programs() const { return runs_programs_; }
+  /// Whether it is who is named so as a jump host: by its name, or by its address.
+  bool is_called(const QString& jump) const;
+  bool lets_in() const { return lets_in_; }
+  /// The jump hosts on the way to it.
+  QStringList jumps() const { return lab_ ? lab_->config().jumps : QStringList(); }
   /// Where N2NQ listens there; port 0: it does not run.
   const std::string& address() const { return address_; }
   int port() const { return port_; }
@@ -78,7 +83,7 @@ class PlaceCheck : public QObject {
   std::optional<CheckCell> unreachable_;
   QString listen_error_;  // what N2NQ said of the address that it was given
   int port_ = 0;
-  bool ready_ = false, runs_programs_ = false, disk_is_known_ = false;
+  bool ready_ = false, runs_programs_ = false, disk_is_known_ = false, lets_in_ = false;
 };
 
 }  // namespace n2nq::app

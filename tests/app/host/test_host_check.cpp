@@ -97,8 +97,11 @@ TEST_F(HostCheckTest, what_n2nq_says_of_a_wrong_data_address_is_told) {
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
   Hosts hosts;
-  hosts.hosts = {lab->host(1)};
+  // The second has an address that it listens on, and that nobody reaches.
+  lab->inside(2, {"ip", "address", "add", "192.0.2.2/32", "dev", "lo"});
+  hosts.hosts = {lab->host(1), lab->host(2)};
   hosts.hosts[0].data_address = "192.0.2.77";
+  hosts.hosts[1].data_address = "192.0.2.2";
   bool over = false;
   QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
   check.check(hosts, 0);
@@ -110,6 +113,9 @@ TEST_F(HostCheckTest, what_n2nq_says_of_a_wrong_data_address_is_told) {
   for (const CheckItem item : {CheckItem::folder, CheckItem::kernel, CheckItem::floor})
     EXPECT_EQ(check.hosts().at("h1").of(item).state, CheckState::good) << "that has nothing to do with it";
   EXPECT_TRUE(check.hosts().at("h1").of(CheckItem::clock).detail.contains("No way there from this machine"));
+  EXPECT_EQ(check.paths().at({"h1", "h2"}).state, CheckState::bad) << check.paths().at({"h1", "h2"}).detail.toStdString();
+  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::floor).state, CheckState::good) << "though none of its ways leads anywhere";
+  lab->inside(2, {"ip", "address", "delete", "192.0.2.2/32", "dev", "lo"});
 }
 
 TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2nq_and_ports_of_root_are_named) {
@@ -130,9 +136,9 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   check.check(hosts, 0);
   ASSERT_TRUE(wait_until([&] { return over; }));
   const CheckCell& way = check.paths().at({"h1", "jumped"});
-  EXPECT_EQ(way.state, CheckState::bad);
+  EXPECT_EQ(way.state, CheckState::warning) << "groups run there as it is";
   EXPECT_TRUE(way.detail.contains("reached through a jump host")) << way.detail.toStdString();
-  EXPECT_EQ(way.what_to_do, "Set its data address");
+  EXPECT_EQ(way.what_to_do, "Set its data address, if N2NQ is to run there");
   EXPECT_EQ(check.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good);
   EXPECT_EQ(check.paths().at({"jumped", "h1"}).state, CheckState::good) << "a group can run there as it is";
 
@@ -140,9 +146,23 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   check.check(hosts, 80);
   ASSERT_TRUE(wait_until([&] { return over; }));
   const CheckCell& port = check.paths().at({"jumped", "h1"});
-  EXPECT_EQ(port.state, CheckState::bad);
+  EXPECT_EQ(port.state, CheckState::warning) << "h1 is a jump host";
   EXPECT_TRUE(port.what_to_do.contains("below 1024 are root's")) << port.detail.toStdString() << port.what_to_do.toStdString();
+  EXPECT_EQ(check.paths().at({"local", "h1"}).state, CheckState::warning);
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good);
+
+  // One that only lets others through.
+  lab->change_sshd(1, "$a ForceCommand /bin/false");
+  over = false;
+  HostPool anew(person, programs_folder);
+  HostCheck again(anew);
+  QObject::connect(&again, &HostChecker::checked, [&] { over = true; });
+  again.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const std::string all = report_json(names_in_order(hosts, again.hosts()), again.hosts(), again.paths()).dump(1);
+  EXPECT_EQ(worst_of(again.hosts(), again.paths()), CheckState::warning) << all;
+  EXPECT_EQ(again.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good) << all;
+  lab->change_sshd(1, "$d");
   config.resize(0);
   config.seek(0);
   config.write(before);
@@ -177,8 +197,9 @@ TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it
     return again.hosts().at("h1");
   };
   for (const bool logs_alone : {false, true}) {
-    lab->inside(1, {"sh", "-c", logs_alone ? "rm /small/filler; mkdir -p /small/n2nq/runs; mount -t tmpfs -o size=100k,mode=777 logs /small/n2nq/runs"
-                                           : "head -c 60M /dev/zero >/small/filler || true"});
+    lab->inside(1, {"sh", "-c",
+                    logs_alone ? "rm /small/filler; mkdir -p /small/n2nq/runs; mount -t tmpfs -o size=100k,mode=777 logs /small/n2nq/runs"
+                               : "head -c 60M /dev/zero >/small/filler || true"});
     const HostReport full = check_again();
     const std::string all = report_json({"h1"}, {{"h1", full}}, {}).dump(1);
     EXPECT_EQ(full.of(CheckItem::folder).state, CheckState::bad) << all;
