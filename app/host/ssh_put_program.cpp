@@ -90,14 +90,14 @@ bool PutProgram::begin(SshLink& link) {
   path_ = bin + '/' + program_ + '-' + QString::fromLatin1(hash_.toHex());
   Sftp sftp(link);
   const auto there = sftp.look(path_);
-  if (there && there->is_file && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
+  if (there && there->is_file && there->runs && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
     if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
     changed_s_ = there->changed_s;
     touched_s_ = sftp.touch(path_);
     return false;
   }
   sftp.make_folder(bin);
-  if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it
+  if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it, or somebody its right to be run
   sweep_parts(sftp);
   check_room(link, sftp, bin, ssh_spare_bytes + static_cast<quint64>(size_), program_);
   if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
@@ -187,12 +187,19 @@ void PutProgram::sweep_versions(Sftp& sftp) {
 }
 
 bool HashFile::go_on(SshLink& link) {
-  if (!file_) file_ = Sftp(link).open_to_read(remote_);
-  const QByteArray bytes = file_ ? file_->read_at(at_, piece_bytes) : QByteArray();
-  hash_.addData(bytes);
-  at_ += static_cast<quint64>(bytes.size());
-  gets_on_();
-  return !bytes.isEmpty();
+  try {
+    if (!file_) file_ = Sftp(link).open_to_read(remote_);
+    const QByteArray bytes = file_ ? file_->read_at(at_, piece_bytes) : QByteArray();
+    hash_.addData(bytes);
+    at_ += static_cast<quint64>(bytes.size());
+    gets_on_();
+    if (!bytes.isEmpty()) return true;
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+    hash_.reset();  // what cannot be read is not what was put
+  }
+  file_.reset();  // on the thread that opened it
+  return false;
 }
 
 }  // namespace n2nq::app

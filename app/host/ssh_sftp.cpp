@@ -30,8 +30,12 @@ struct DirectoryFree {
 };
 
 SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name) {
-  return {name, attributes.size, static_cast<qint64>(attributes.mtime), attributes.type == SSH_FILEXFER_TYPE_REGULAR,
-          attributes.type == SSH_FILEXFER_TYPE_DIRECTORY};
+  return {name,
+          attributes.size,
+          static_cast<qint64>(attributes.mtime),
+          attributes.type == SSH_FILEXFER_TYPE_REGULAR,
+          attributes.type == SSH_FILEXFER_TYPE_DIRECTORY,
+          (attributes.permissions & program_mode) == program_mode};
 }
 
 QString above(const QString& folder) {

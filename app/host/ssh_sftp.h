@@ -21,6 +21,7 @@ struct SftpEntry {
   quint64 size = 0;
   qint64 changed_s = 0;  // of that host's clock, since 1970
   bool is_file = false, is_folder = false;
+  bool runs = false;  // its owner may read, write and run it
 };
 
 struct SftpSpace {

@@ -22,8 +22,8 @@ class SshTask {
   virtual bool go_on(SshLink& link) = 0;
 };
 
-/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless one of that name and size is there: written beside, read
-/// back, renamed. So whatever has that name was whole once, however the last attempt ended. (ssh_put_program.cpp)
+/// Puts a program into `folder`/bin under a name that carries its SHA-256, unless one of that name and size is there that may be run:
+/// written beside, read back, renamed. So whatever has that name was whole once, however the last attempt ended. (ssh_put_program.cpp)
 class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
@@ -66,7 +66,7 @@ class HashFile : public SshTask {
  public:
   HashFile(QString remote, std::function<void()> gets_on) : remote_(std::move(remote)), gets_on_(std::move(gets_on)) {}
   bool go_on(SshLink& link) override;
-  /// In hex, once it is done; of a file that is not there that of nothing.
+  /// In hex, once it is done; of a file that is not there, or cannot be read, that of nothing.
   QByteArray sha256() const { return hash_.result().toHex(); }
 
  private:
