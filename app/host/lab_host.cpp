@@ -153,6 +153,7 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
     if (!problem.none()) return answer_placing(local_file, problem, {});
     auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on(*files, local_file), when, room);
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
+      if (why.kind == SshProblem::Kind::no_sftp) return look_for_shell(local_file, why);
       if (!why.none()) return answer_placing(local_file, why, {});
       const auto known = placed_.find(local_file);
       if (known != placed_.end() && known->second.path == task->path() && known->second.changed_s == task->changed_s()) {
@@ -160,6 +161,18 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
         return answer_placing(local_file, {}, known->second);
       }
       try_out(local_file, task);
+    });
+  });
+}
+
+/// A command that is forced on an account stands in for SFTP, too: then that is what is wrong.
+void LabHost::look_for_shell(const QString& local_file, const SshProblem& no_sftp) {
+  with_control(this, [this, local_file, no_sftp](const SshProblem& problem, SshSession* session) {
+    if (!problem.none()) return answer_placing(local_file, problem, {});
+    new SshCommand(*session, ProgramTrial::shell_command(), this, [=, this](const SshCommand::Result& result) {
+      const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
+      const bool ended = result.failed.isEmpty() && result.how.lost.none();
+      answer_placing(local_file, ended && !trial.has_shell() ? trial.problem(name_, config_.user, folder_, {}) : no_sftp, {});
     });
   });
 }

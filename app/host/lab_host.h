@@ -90,6 +90,7 @@ class LabHost : public QObject {
   void on_files_over(const SshProblem& why);
   std::function<void()> gets_on(SshFiles& files, const QString& local_file);
   void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
+  void look_for_shell(const QString& local_file, const SshProblem& no_sftp);
   void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);
   void on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result);
   void on_let_go(const QString& local_file, const SshCommand::Result& result);

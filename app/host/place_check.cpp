@@ -115,6 +115,7 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
       set(CheckItem::login, "no shell");
       break;
     case SshProblem::Kind::files:
+    case SshProblem::Kind::no_sftp:
       set(CheckItem::folder, "no");
       break;
     case SshProblem::Kind::program:

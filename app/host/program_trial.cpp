@@ -33,6 +33,10 @@ ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, i
   noise_ = QString::fromStdString(wire::printable({noise.constData(), static_cast<std::size_t>(noise.size())}));
 }
 
+QByteArray ProgramTrial::shell_command() {
+  return "exec /bin/sh -c 'echo; echo n2nq-machine $(uname -m)'";
+}
+
 int ProgramTrial::pid(const QByteArray& out) {
   const qsizetype at = out.lastIndexOf(pid_mark);
   return at < 0 ? 0 : out.mid(at + pid_mark.size()).split('\n').front().trimmed().toInt();

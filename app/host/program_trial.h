@@ -14,6 +14,8 @@ class ProgramTrial {
   /// Fixed text around a path of this program's own making: says its process id, the machine, the file's SHA-256, and what the program says
   /// its version is.
   static QByteArray command(const QString& path);
+  /// The same without a program: whether there is a shell.
+  static QByteArray shell_command();
   /// Of what that said so far; 0: it has not begun, or not said it.
   static int pid(const QByteArray& out);
   /// Of what that said, login scripts' noise before it and all, and how it ended.

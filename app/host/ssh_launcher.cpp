@@ -256,7 +256,8 @@ void SshLauncher::bring_back(const QString& local_folder) {
 void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem& problem) {
   if (attempts_left_-- == 0) return emit brought_back(problem.text());
   const auto again = [this, local_folder](const SshProblem& why) {
-    if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed)
+    if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp || why.kind == SshProblem::Kind::login ||
+        why.kind == SshProblem::Kind::host_key_changed)
       attempts_left_ = 0;
     QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this,
                        [this, local_folder, why] { bring_back_again(local_folder, why); });

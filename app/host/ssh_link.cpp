@@ -181,8 +181,8 @@ sftp_session SshLink::sftp() {
     const QString why = error();
     if (opened) sftp_free(opened);
     shared_.check();
-    throw SshError(SshProblem::Kind::files, QString("%1 offers no SFTP: %2").arg(target_.name, why),
-                   "sshd_config there needs a line \"Subsystem sftp …\", and the account a shell");
+    throw SshError(SshProblem::Kind::no_sftp, QString("%1 offers no SFTP: %2").arg(target_.name, why),
+                   "sshd_config there needs a line \"Subsystem sftp …\"");
   }
   return sftp_ = opened;
 }

@@ -19,6 +19,7 @@ struct SshProblem {
     host_key_changed,
     login,
     no_shell,  // it lets in, and runs no command
+    no_sftp,   // nor is there that
     lost,      // it worked, and does no longer
     files,     // the disk, the folder or a file there
     program,   // it is there and cannot be run

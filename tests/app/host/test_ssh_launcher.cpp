@@ -292,8 +292,23 @@ TEST_F(SshLauncherTest, a_program_there_that_is_not_what_its_name_says_is_sent_a
   damaged("cp -p $f $f.new && printf oops | dd of=$f.new bs=1 seek=1000000 conv=notrunc && mv $f.new $f");  // it runs still
   pool = std::make_unique<HostPool>(person, programs_folder);
   EXPECT_TRUE(runs_broker() && whole()) << told() << "without sha256sum";
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep n2nq-broker- || true"}), "") << "it is not held open";
+  // One that cannot be read any more, as on a disk with a read error.
+  lab->inside(1, {"sh", "-c", "f=$(echo /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*); chown root $f; chmod 711 $f"});
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "unreadable";
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "stat -c %U /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*"}).trimmed(), "lab")
+      << "it was sent again";
   launcher.reset();
   lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+TEST_F(SshLauncherTest, a_program_that_may_not_be_run_any_more_is_sent_again) {
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  lab->inside(1, {"sh", "-c", "chmod 600 /home/lab/.cache/n2nq-bench/bin/*"});
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker()) << told();
 }
 
 TEST_F(SshLauncherTest, an_account_without_a_shell_is_named_with_what_it_says) {
@@ -304,6 +319,16 @@ TEST_F(SshLauncherTest, an_account_without_a_shell_is_named_with_what_it_says) {
   EXPECT_NE(told().find("not available"), std::string::npos) << told();
   EXPECT_NE(told().find("chsh"), std::string::npos) << told();
   lab->inside(2, {"mv", "/etc/passwd.kept", "/etc/passwd"});
+  for (const auto& [forced, says] : {std::pair("/bin/echo only for backups", "runs no command for it: it says only for backups"),
+                                     {"internal-sftp", "runs no command for it: it says This service allows sftp connections only"}}) {
+    lab->change_sshd(2, QString("1i ForceCommand %1").arg(forced));
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    make(lab->host(2));
+    EXPECT_FALSE(gets_put());
+    EXPECT_NE(told().find(says), std::string::npos) << told();
+    EXPECT_NE(told().find("ForceCommand"), std::string::npos) << told();
+    lab->change_sshd(2, "/ForceCommand/d");
+  }
 }
 
 TEST_F(SshLauncherTest, a_host_that_takes_one_command_at_a_time_runs_one_process_and_says_what_it_cannot_do_with_it) {
