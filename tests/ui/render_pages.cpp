@@ -269,7 +269,8 @@ bool render_warm_up(Renderer& renderer) {
   return true;
 }
 
-/// The hosts page without a machine, with four of which two cannot be used, and with names of sixty characters; its dialogs; and the cards when every Source is chosen.
+/// The hosts page without a machine, with four of which two cannot be used, and with names of sixty characters; its dialogs; and the cards
+/// when every Source is chosen.
 void render_hosts(Renderer& renderer) {
   BenchWindow bench;
   const auto save_page = [&](const QString& what) {
@@ -306,6 +307,19 @@ void render_hosts(Renderer& renderer) {
   bench.click(QStringLiteral("button_host_check"));
   bench.checker().find(true);
   save_page(QStringLiteral("long-names"));
+  const n2nq::app::Hosts long_names = bench.hosts().hosts();
+  for (const n2nq::app::Host& each : long_names.hosts) bench.hosts().remove(QString::fromStdString(each.name));
+  const QStringList alike = {QStringLiteral("node1"), QStringLiteral("node2"), QStringLiteral("node17")};
+  const QString rest = QStringLiteral(".a.very.long.name.of.an.institute.example.org");
+  for (const QString& name : alike) {
+    host.name = (name + rest).toStdString();
+    bench.hosts().put(host);
+  }
+  bench.click(QStringLiteral("button_host_check"));
+  bench.checker().find(true);
+  save_page(QStringLiteral("names-alike"));
+  for (const QString& name : alike) bench.hosts().remove(name + rest);
+  for (const n2nq::app::Host& each : long_names.hosts) bench.hosts().put(each);
   for (const char* name : {"lab-1", "lab-2", "lab-3", "cloud-frankfurt-1"}) {
     host.name = name;
     host.user = "measure";
@@ -320,9 +334,10 @@ void render_hosts(Renderer& renderer) {
   n2nq::ui::ImportDialog import(bench.hosts(), {QStringLiteral("lab-1"), QStringLiteral("lab-7")}, &bench.window());
   import.show();
   renderer.save(import, QStringLiteral("import-dialog-light"));
-  n2nq::ui::HostKeyDialog key({QStringLiteral("lab-1"), QStringLiteral("10.77.0.11 port 22"), QStringLiteral("ED25519"),
-                               QStringLiteral("SHA256:9mZ2oF0vS1yXqkq6w1y0k3hW8E0p9Q3m2c7v1b5n4a0"), QStringLiteral("/home/me/.ssh/known_hosts")},
-                              bench.window().theme(), &bench.window());
+  n2nq::ui::HostKeyDialog key(
+      {QStringLiteral("lab-1"), QStringLiteral("10.77.0.11 port 22"), QStringLiteral("ED25519"),
+       QStringLiteral("SHA256:9mZ2oF0vS1yXqkq6w1y0k3hW8E0p9Q3m2c7v1b5n4a0"), QStringLiteral("/home/me/.ssh/known_hosts")},
+      bench.window().theme(), &bench.window());
   key.show();
   renderer.save(key, QStringLiteral("host-key-dialog-light"));
   n2nq::app::SecretQuestion asked;

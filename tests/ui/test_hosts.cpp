@@ -248,7 +248,8 @@ class TestHosts : public QObject {
     QCoreApplication::processEvents();
     const auto* paths = bench->find<QTableView>("paths_table");
     QVERIFY2(paths->columnViewportPosition(3) < paths->viewport()->width(), "the third column can be seen");
-    QCOMPARE(paths->model()->headerData(3, Qt::Horizontal, Qt::ToolTipRole).toString(), QStringLiteral("to ") + stem + QStringLiteral("-3"));
+    QCOMPARE(paths->model()->headerData(3, Qt::Horizontal, Qt::ToolTipRole).toString(),
+             QStringLiteral("to ") + stem + QStringLiteral("-3"));
     QVERIFY(table()->model()->index(3, 0).data(Qt::ToolTipRole).toString().startsWith(stem + QStringLiteral("-3\n")));
     QVERIFY(!table()->model()->index(3, 1).data().toString().contains(stem));
   }
@@ -278,6 +279,24 @@ class TestHosts : public QObject {
     QVERIFY(invitation->isVisible());
     QVERIFY2(invitation->text().contains(QStringLiteral("cannot be read")), qPrintable(invitation->text()));
     QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains(QStringLiteral("hosts.yaml:3")));
+  }
+
+  void long_names_that_are_alike_at_one_end_are_told_apart() {
+    const auto heads = [this](const std::vector<std::string>& names) {
+      for (const std::string& name : names) bench->hosts().put(named(name.c_str()));
+      QStringList out;
+      auto* ways = bench->find<QTableView>("paths_table")->model();
+      for (int i = 1; i < ways->columnCount(); ++i) out << ways->headerData(i, Qt::Horizontal).toString().mid(3);
+      for (const std::string& name : names) bench->hosts().remove(QString::fromStdString(name));
+      return out;
+    };
+    const std::string tail = ".a.very.long.name.of.an.institute.example.org", head = "measurement-machine-of-room-12-";
+    QCOMPARE(heads({head + "broker-1", head + "senders-1"}),
+             QStringList({QStringLiteral("meas…broker-1"), QStringLiteral("meas…enders-1")}));
+    QCOMPARE(heads({"node1" + tail, "node2" + tail, "node17" + tail}),
+             QStringList({QStringLiteral("node1.a…org"), QStringLiteral("node2.a…org"), QStringLiteral("node17.a…org")}));
+    QCOMPARE(heads({head + "a" + tail, head + "b" + tail}),
+             QStringList({QStringLiteral("…-12-a.a.very…"), QStringLiteral("…-12-b.a.very…")}));
   }
 
   void a_source_offers_local_and_the_machines_and_says_internal_or_external() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/model/hosts_model.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "ui/text/check_text.h"
 #include "ui/text/figures.h"
 
@@ -24,10 +27,35 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
 
 constexpr int ssh_port = 22;  // not worth the room
 
-/// A head as wide as sixty characters would leave no room for what stands below; names of machines differ at their ends.
-QString head_text(const QString& name) {
-  constexpr qsizetype whole_chars = 17, first_chars = 4, last_chars = 8;
-  return name.size() <= whole_chars ? name : name.left(first_chars) + QStringLiteral("…") + name.right(last_chars);
+/// A head as wide as sixty characters would leave no room for what stands below. Most names of machines differ at their ends, some at their
+/// beginnings, and some between: the first way to shorten them that tells this one from the others is taken.
+QString head_text(const QString& name, const QStringList& others) {
+  constexpr qsizetype whole_chars = 17, few_chars = 4, many_chars = 8;
+  if (name.size() <= whole_chars) return name;
+  qsizetype same_chars = 0;  // at its beginning, with the one that is most like it there
+  for (const QString& other : others) {
+    const auto differ = std::mismatch(name.begin(), name.end(), other.begin(), other.end());
+    if (other != name) same_chars = std::max(same_chars, static_cast<qsizetype>(differ.first - name.begin()));
+  }
+  const auto by_ends = [](const QString& whole, qsizetype first, qsizetype last) {
+    // Dots beside the dots of what is left out look like more of them.
+    QString head = whole.left(first), tail = whole.right(last);
+    while (head.endsWith(u'.')) head.chop(1);
+    while (tail.startsWith(u'.')) tail.remove(0, 1);
+    return head + QStringLiteral("…") + tail;
+  };
+  const auto by_middle = [same_chars](const QString& whole) {
+    return QStringLiteral("…") + whole.mid(std::max<qsizetype>(0, same_chars - few_chars), few_chars + many_chars) + QStringLiteral("…");
+  };
+  const std::function<QString(const QString&)> ways[] = {[&](const QString& whole) { return by_ends(whole, few_chars, many_chars); },
+                                                         [&](const QString& whole) { return by_ends(whole, many_chars, few_chars); },
+                                                         by_middle};
+  for (const auto& shorten : ways) {
+    const QString text = shorten(name);
+    const auto is_alike = [&](const QString& other) { return other != name && shorten(other) == text; };
+    if (std::none_of(others.begin(), others.end(), is_alike)) return text;
+  }
+  return name;
 }
 
 QString address_text(const app::Host& host) {
@@ -133,6 +161,12 @@ std::string PathsModel::name(int place) const {
   return place == 0 ? std::string(app::local_host) : book_.hosts().hosts[static_cast<std::size_t>(place) - 1].name;
 }
 
+QStringList PathsModel::names() const {
+  QStringList all;
+  for (int place = 0; place < rowCount(); ++place) all << host_words(name(place));
+  return all;
+}
+
 int PathsModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : 1 + static_cast<int>(book_.hosts().hosts.size());
 }
@@ -151,14 +185,15 @@ QVariant PathsModel::data(const QModelIndex& index, int role) const {
     const auto place = checker_->paths().find({from, to});
     if (place != checker_->paths().end()) cell = &place->second;
   }
-  const QString meaning = QStringLiteral("From %1 to %2: whether it gets through, and the smallest round trip").arg(host_words(from), host_words(to));
+  const QString meaning =
+      QStringLiteral("From %1 to %2: whether it gets through, and the smallest round trip").arg(host_words(from), host_words(to));
   return cell_data(*cell, meaning, theme_, role);
 }
 
 QVariant PathsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (role == Qt::TextAlignmentRole) return QVariant(Qt::AlignLeft | Qt::AlignVCenter);
   if ((role != Qt::DisplayRole && role != Qt::ToolTipRole) || section >= rowCount()) return {};
-  const QString whole = host_words(name(section)), host = role == Qt::ToolTipRole ? whole : head_text(whole);
+  const QString whole = host_words(name(section)), host = role == Qt::ToolTipRole ? whole : head_text(whole, names());
   return orientation == Qt::Horizontal ? QStringLiteral("to ") + host : QStringLiteral("from ") + host;
 }
 

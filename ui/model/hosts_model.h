@@ -47,6 +47,7 @@ class PathsModel : public QAbstractTableModel {
 
  private:
   std::string name(int place) const;
+  QStringList names() const;
 
   const app::HostBook& book_;
   const app::HostChecker* checker_;
