@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/control/run_folder.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -75,7 +76,7 @@ MasterFile write_master_file(const QString& receivers_folder, const QString& pat
                              const std::atomic<bool>& cancelled) {
   MasterFile result;
   QSaveFile out(path);
-  if (!out.open(QIODevice::WriteOnly)) return result.error = QString("Cannot write %1: %2").arg(path, out.errorString()), result;
+  if (!out.open(QIODevice::WriteOnly | QIODevice::Unbuffered)) return result.error = QString("Cannot write %1: %2").arg(path, out.errorString()), result;
 
   std::vector<std::unique_ptr<LogCursor>> logs;
   std::priority_queue<LogCursor*, std::vector<LogCursor*>, Later> ahead;
@@ -85,7 +86,8 @@ MasterFile write_master_file(const QString& receivers_folder, const QString& pat
   }
 
   QByteArray buffer = head();
-  while (!ahead.empty() && !cancelled) {
+  bool all_taken = true;
+  while (!ahead.empty() && !cancelled && all_taken) {
     LogCursor* log = ahead.top();
     const auto line_bytes = static_cast<std::uint64_t>(log->name().size()) + log->line().size() + 2;
     if (result.bytes + static_cast<std::uint64_t>(buffer.size()) + line_bytes > bytes_max) {
@@ -97,7 +99,7 @@ MasterFile write_master_file(const QString& receivers_folder, const QString& pat
     ++result.lines;
     if (buffer.size() >= write_bytes) {
       result.bytes += static_cast<std::uint64_t>(buffer.size());
-      if (out.write(buffer) != buffer.size()) break;
+      all_taken = write_all(out, buffer);
       buffer.clear();
     }
     ahead.pop();
@@ -106,8 +108,7 @@ MasterFile write_master_file(const QString& receivers_folder, const QString& pat
   if (cancelled) return result;  // an uncommitted QSaveFile leaves nothing behind
   result.bytes += static_cast<std::uint64_t>(buffer.size());
   for (const auto& log : logs) result.unreadable += log->unreadable();
-  // flush() first: commit() does not tell when the last buffered bytes found the disk full.
-  if (out.write(buffer) == buffer.size() && out.flush() && out.commit()) return result;
+  if (all_taken && write_all(out, buffer) && out.commit()) return result;
   result.error = QString("Cannot write %1: %2").arg(path, out.errorString());
   result.lines = result.bytes = 0;
   return result;

@@ -42,7 +42,8 @@ QString make_exact(const QString& exact, QString& error) {
   return {};
 }
 
-/// A disk that becomes full takes a part, and says why not the rest when that is offered.
+}  // namespace
+
 bool write_all(QFileDevice& file, const QByteArray& bytes) {
   qint64 taken = 0;
   while (taken < bytes.size()) {
@@ -53,12 +54,10 @@ bool write_all(QFileDevice& file, const QByteArray& bytes) {
   return true;
 }
 
-}  // namespace
-
 QString write_whole(const QString& path, const QByteArray& bytes) {
   QSaveFile file(path);
-  // flush() first: commit() does not tell when the last buffered bytes found the disk full.
-  if (file.open(QIODevice::WriteOnly) && write_all(file, bytes) && file.flush() && file.commit()) return {};
+  // Neither flush() nor commit() tells why buffered bytes were taken in part.
+  if (file.open(QIODevice::WriteOnly | QIODevice::Unbuffered) && write_all(file, bytes) && file.commit()) return {};
   return QString("Cannot write %1: %2").arg(path, file.errorString());
 }
 

@@ -11,6 +11,7 @@
 
 #include <QByteArray>
 #include <QDateTime>
+#include <QFileDevice>
 #include <QString>
 #include <optional>
 
@@ -22,6 +23,9 @@ enum class Role;
 
 /// Writes beside, syncs, renames. Empty result: done; otherwise what went wrong, with the path.
 QString write_whole(const QString& path, const QByteArray& bytes);
+/// To a file that is open unbuffered. A disk that becomes full takes a part, and says why not the rest when that is offered: then false, with
+/// the reason in the file's errorString().
+bool write_all(QFileDevice& file, const QByteArray& bytes);
 
 class RunFolder {
  public:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The files of a run folder: its name, the master file, the percentile lines.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include <QDir>
 #include <QFile>
@@ -74,6 +77,25 @@ TEST_F(RunFiles, a_folder_that_cannot_be_made_is_named) {
   EXPECT_FALSE(RunFolder::make(folder.filePath("file/runs"), "", Settings(), {}, error));
   EXPECT_TRUE(error.contains(folder.filePath("file/runs"))) << error.toStdString();
   EXPECT_TRUE(write_whole("/nonexistent/file", "x").startsWith("Cannot write /nonexistent/file"));
+}
+
+TEST_F(RunFiles, what_a_disk_takes_in_part_says_why) {
+  const auto ignored = signal(SIGXFSZ, SIG_IGN);  // a limit in place of a full disk
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit tight = before;
+  tight.rlim_cur = 1000;
+  std::string many;
+  for (int i = 1; i <= 100; ++i) many += line(static_cast<std::uint64_t>(i), i);
+  write("R001.log", many);
+  setrlimit(RLIMIT_FSIZE, &tight);
+  const QString error = write_whole(folder.filePath("summary.json"), QByteArray(3000, 'x'));
+  const QString master = write_master_file(folder.path(), folder.filePath("messages.tsv"), 1 << 20, cancelled).error;
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, ignored);
+  EXPECT_EQ(error, QString("Cannot write %1: File too large").arg(folder.filePath("summary.json")));
+  EXPECT_EQ(master, QString("Cannot write %1: File too large").arg(folder.filePath("messages.tsv")));
+  EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList("R001.log"));
 }
 
 TEST_F(RunFiles, the_master_file_orders_all_receivers_lines_by_receive_time) {
