@@ -49,6 +49,13 @@ auto account_of(const RunRecord& record, Role role, Read read, QStringList& trou
   }
 }
 
+bool goes_on_for_killed(const PlainJson& bye) {
+  const auto services = bye.find("services");
+  if (services == bye.end() || !services->is_array() || services->empty() || !services->front().is_object()) return false;
+  const auto continued = services->front().find("continued");
+  return continued != services->front().end() && *continued == true;
+}
+
 /// "log incomplete": lines that were not written, or a disk that would not take them.
 void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   for (const ProcessRecord& process : record.processes) {
@@ -63,6 +70,8 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
     if (dropped == 0 && error.empty()) continue;
     QString reason = QString("log incomplete: %1 lines of the %2' logs were not written").arg(dropped).arg(role_key(role));
     if (!error.empty()) reason += QString(" (%1)").arg(QString::fromStdString(error));
+    if (role == Role::receivers && dropped > 0 && goes_on_for_killed(*bye))
+      reason += "; those of before the kill are in no count: what they tell of counts as lost";
     reasons += reason;
   }
 }

@@ -114,14 +114,14 @@ void Recorder::take_clock_notes() {
 }
 
 void Recorder::go_on_from(const LogCounts& before) {
-  dropped_before_ = before.dropped;
+  if (ring_) ring_->add_unwritten(before.dropped);
   keep_error(before.error);
 }
 
 LogCounts Recorder::counts() const {
   LogCounts counts;
   counts.lines = lines_.load(std::memory_order_relaxed);
-  counts.dropped = dropped_before_ + dropped_by_disk_.load(std::memory_order_relaxed) + (ring_ ? ring_->dropped() : 0);
+  if (ring_) counts.dropped = ring_->unwritten() + ring_->dropped();
   const std::lock_guard lock(mutex_);  // never held while something is written
   counts.error = error_;
   return counts;
@@ -218,7 +218,8 @@ void Recorder::count_lines() {
     dropped += log.dropped();
   }
   lines_.store(lines, std::memory_order_relaxed);
-  dropped_by_disk_.store(dropped, std::memory_order_relaxed);
+  ring_->add_unwritten(dropped - dropped_by_disk_);
+  dropped_by_disk_ = dropped;
 }
 
 void Recorder::keep_error(const std::string& error) {

@@ -106,8 +106,7 @@ class Recorder {
   std::vector<bool> head_written_;  // or tried
   std::size_t logs_begun_ = 0;      // while their services ran
   std::atomic<std::uint64_t> lines_{0};
-  std::atomic<std::uint64_t> dropped_by_disk_{0};
-  std::uint64_t dropped_before_ = 0;
+  std::uint64_t dropped_by_disk_ = 0;  // the writer's
 
   // From the data thread to the writer. A few a second come, and the writer looks fifty times a second.
   std::array<ClockNote, 256> clock_notes_;

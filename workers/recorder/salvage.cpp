@@ -86,7 +86,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   StagingRing ring = StagingRing::open(staging_file);
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
   LogCounts counts;
-  counts.dropped = ring.dropped();
+  counts.dropped = ring.dropped() + ring.unwritten();
   const auto keep_error = [&](const std::string& error) {
     if (counts.error.empty()) counts.error = error;
   };

@@ -2,7 +2,7 @@
 // A bounded ring of records in a memory-mapped file: written by the data thread, drained by the log writer, and still there when the
 // process is killed. The file belongs in memory (tmpfs): on a disk, writing dirty pages back would make the data thread wait.
 //
-//   file:  | head page: what it is, written, drained, dropped | record 0 | record 1 | … | record capacity - 1 |
+//   file:  | head page: what it is, written, drained, dropped, unwritten | record 0 | record 1 | … | record capacity - 1 |
 //
 // 0 <= drained <= written <= drained + capacity; record number n lies at place n mod capacity. One writing and one draining thread.
 #pragma once
@@ -68,6 +68,10 @@ class StagingRing {
   std::size_t capacity() const { return capacity_; }
   /// Any thread: records that push() had no room for.
   std::uint64_t dropped() const { return counter(dropped_at).load(std::memory_order_relaxed); }
+  /// Any thread: so many records more stand in no log, though they were in the ring (or a process before this one had noted them).
+  void add_unwritten(std::uint64_t count) { counter(unwritten_at).fetch_add(count, std::memory_order_relaxed); }
+  /// Any thread.
+  std::uint64_t unwritten() const { return counter(unwritten_at).load(std::memory_order_relaxed); }
   WorkerRole role() const;
   const std::string& path() const { return path_; }
   /// Marks the file as in use, to be called every minute or so.
@@ -78,7 +82,7 @@ class StagingRing {
  private:
   struct Head;
   static constexpr std::size_t head_bytes = 4096;
-  static constexpr std::size_t written_at = 128, drained_at = 256, dropped_at = 384;  // on cache lines of their own
+  static constexpr std::size_t written_at = 128, drained_at = 256, dropped_at = 384, unwritten_at = 512;  // on cache lines of their own
 
   StagingRing(std::string path, void* map, std::size_t bytes);
   std::atomic_ref<std::uint64_t> counter(std::size_t at) const {

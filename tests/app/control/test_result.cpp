@@ -296,6 +296,8 @@ TEST_F(ResultTest, incomplete_logs_degrade_and_are_told) {
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
   EXPECT_EQ(text(result.outcome), "log incomplete: 1 lines of the receivers' logs were not written (R001.log: No space left on device)");
+  receivers["services"][0]["continued"] = true;
+  EXPECT_NE(text(finish().outcome).find("(R001.log: No space left on device); those of before the kill"), std::string::npos);
 }
 
 TEST_F(ResultTest, a_death_breaks_a_run_whose_ledger_balances) {

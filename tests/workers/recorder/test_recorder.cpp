@@ -258,6 +258,7 @@ TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
   const bool said = wait_for([&] { return recorder.counts().dropped > 0; });
   setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_TRUE(said);
+  EXPECT_GT(StagingRing::open(recorder.staging_file()).unwritten(), 0u) << "who goes on for a killed process has to know";
   recorder.note(received(1, 1000));
   recorder.finish();
 
