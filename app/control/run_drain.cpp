@@ -88,7 +88,7 @@ bool RunControl::Private::anybody_was_made_not_to_read() const {
 }
 
 void RunControl::Private::give_up_drain() {
-  if (broker_is_new) {  // told to end, it ends the receivers
+  if (broker_is_new && of(Role::broker).alive()) {  // told to end, it ends the receivers
     since_stop.start();
     return enter(Step::drain);
   }
