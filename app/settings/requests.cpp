@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 namespace n2nq::app {
 
@@ -66,8 +68,10 @@ std::string scalar_text(const YAML::Node& node) {
 
 Problem parse_entry(const YAML::Node& node, ReceiverRequest& out) {
   if (!node.IsMap()) return "must hold entries such as {receivers: R1-R25, senders: S1-S10, sizes: 20-100, prefetch: 1}";
+  std::set<std::string> seen;
   for (const auto& field : node) {
     const std::string name = field.first.IsScalar() ? field.first.Scalar() : "?";
+    if (!seen.insert(name).second) return "has " + in_quotes(name) + " twice in one entry; keep one of them";
     const std::string text = scalar_text(field.second);
     Problem problem;
     if (name == "receivers") {

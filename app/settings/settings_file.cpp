@@ -111,10 +111,24 @@ class Reader {
     }
     const Settings before = settings_;
     if (auto problem = known->set(settings_, trimmed(*text))) {
-      add(at, key, *problem);
+      add(place_of_problem(*known, at, value), key, *problem);
     } else {
       check_pair(key, at, before, *text);
     }
+  }
+
+  /// Of a list, its first entry that is wrong by itself.
+  static YAML::Node place_of_problem(const Key& key, const YAML::Node& at, const YAML::Node& value) {
+    if (key.kind != KeyKind::requests || !value.IsSequence()) return at;
+    for (const auto& entry : value) {
+      YAML::Node alone;
+      alone.push_back(entry);
+      std::string shape;
+      Settings unused;
+      const auto text = value_text_of(key, alone, shape);
+      if (!text || key.set(unused, *text)) return entry;
+    }
+    return at;
   }
 
   /// Two keys of a file that exclude each other are a mistake; only against a default does the given one win.

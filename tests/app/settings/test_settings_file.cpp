@@ -62,6 +62,8 @@ TEST(settings_file, each_mistake_is_named_with_line_and_key) {
             "f.yaml:2: senders.size_bytes must be one size or a range such as [20, 100]\n");
   EXPECT_EQ(all_errors("format: 1\nqueue:\n  requests: [{receiver: R1}]\n"),
             "f.yaml:3: queue.requests has the unknown field \"receiver\"; the nearest one is receivers\n");
+  EXPECT_EQ(all_errors("format: 1\nqueue:\n  requests:\n    - receivers: R1\n    - receivers: R2\n      sizes: 9-3\n"),
+            "f.yaml:5: queue.requests sizes must be any, one size such as 50, or a range such as 20-100, not \"9-3\"\n");
   EXPECT_EQ(all_errors("format: 1\nqueue: { responses: maybe }\n"), "f.yaml:2: queue.responses must be true or false, not \"maybe\"\n");
   EXPECT_EQ(all_errors("format: 1\nlog: [all]\n"), "f.yaml:2: log must be one value, not a list\n");
   EXPECT_EQ(all_errors("format: 1\nlog: { all: 1 }\n"), "f.yaml:2: log must be one value, not a section\n");
