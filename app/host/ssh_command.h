@@ -20,7 +20,7 @@ inline constexpr qsizetype ssh_said_bytes_max = 4 << 20;
 class SshCommand : public QObject {
   Q_OBJECT
  public:
-  static constexpr int limit_ms = 10'000;
+  static constexpr int limit_ms = 8'000;  // so that a start that fails by it is told within 10 s
   struct Result {
     QString host;
     QString failed;  // half a sentence that names the host: it could not be run, or was let go of; empty: it ended as `how` says

@@ -40,6 +40,12 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
   connect(&pause_timer_, &QTimer::timeout, this, [this] {
     if (pause_) pause_->write("\n");
   });
+  start_timer_.setSingleShot(true);
+  start_timer_.setInterval(SshCommand::limit_ms);
+  connect(&start_timer_, &QTimer::timeout, this, [this] {
+    give_up_start(QString("does not begin to run a program within %1 s. Does something that is read at each login there (.bashrc) wait?")
+                      .arg(SshCommand::limit_ms / 1000));
+  });
 }
 
 SshLauncher::~SshLauncher() {
@@ -94,9 +100,11 @@ void SshLauncher::start(const QString& program) {
     return;
   }
   exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_));
+  start_timer_.start();
   connect(exec_.get(), &SshExec::output, this, &SshLauncher::on_output);
   connect(exec_.get(), &SshExec::error_output, this, [this](const QByteArray& bytes) { stderr_tail_.add(bytes); });
   connect(exec_.get(), &SshExec::failed, this, [this, program](const QString& why) {
+    start_timer_.stop();
     exec_.release()->deleteLater();
     emit failed(QString("%1 cannot be started: %2").arg(program, why));
   });
@@ -109,9 +117,11 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   const qsizetype at = before_pid_.startsWith(pid_mark) ? 0 : before_pid_.indexOf('\n' + pid_mark) + 1;
   const qsizetype end = before_pid_.indexOf('\n', at);
   if (!before_pid_.mid(at).startsWith(pid_mark) || end < 0) {
-    if (before_pid_.size() > ssh_said_bytes_max) give_up_start();
+    if (before_pid_.size() > ssh_said_bytes_max)
+      give_up_start(QString("says more than %1 MiB before it runs a program").arg(ssh_said_bytes_max >> 20));
     return;
   }
+  start_timer_.stop();
   pid_ = before_pid_.mid(at + pid_mark.size(), end - at - pid_mark.size()).trimmed().toInt();
   const QByteArray rest = before_pid_.mid(end + 1);
   before_pid_.clear();
@@ -120,15 +130,17 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   if (!rest.isEmpty()) emit output(rest);
 }
 
-/// There is nothing to speak with, nor anything to signal to.
-void SshLauncher::give_up_start() {
+/// There is nothing to speak with, nor anything to signal to. What begins after all ends with its stdin.
+void SshLauncher::give_up_start(const QString& why) {
+  start_timer_.stop();
   before_pid_.clear();
   exec_->disconnect(this);
   exec_.release()->deleteLater();
-  emit failed(QString("%1: a login there says more than %2 MiB before it runs a program").arg(host_->name()).arg(ssh_said_bytes_max >> 20));
+  emit failed(QString("%1: a login there %2").arg(host_->name(), why));
 }
 
 void SshLauncher::on_ended(const SshExit& how) {
+  start_timer_.stop();
   exec_.release()->deleteLater();
   pause_.reset();
   if (pid_ == 0) {

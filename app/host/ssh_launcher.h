@@ -38,7 +38,7 @@ class SshLauncher : public Launcher {
 
  private:
   void on_output(const QByteArray& bytes);
-  void give_up_start();
+  void give_up_start(const QString& why);
   void on_ended(const SshExit& how);
   void make_folders();
   void on_pause_over(const SshExit& how);
@@ -57,6 +57,7 @@ class SshLauncher : public Launcher {
   QTimer pause_timer_;              // it hears that it is still to
   QByteArray pause_said_;           // its stderr, or the beginning of that
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
+  QTimer start_timer_;                        // until the process has said its number
   QByteArray before_pid_;                     // what login scripts say, until the process has said its number
   int pid_ = 0;                               // 0: not known yet
   std::vector<QByteArray> signals_;           // for when it is

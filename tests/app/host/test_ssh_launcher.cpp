@@ -382,6 +382,10 @@ TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_an
   };
   write_program("exec sleep 4711\n");
   lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  make(lab->host(3));
+  ASSERT_TRUE(gets_put()) << told();
+  const std::unique_ptr<Launcher> waiter = std::move(launcher);  // its login hangs behind a good trial
+  lab->inside(3, {"sh", "-c", "echo sleep 4712 >/home/lab/.bashrc"});
   HostPool others(person, folder.filePath("bin"));
   launcher = others.launcher(lab->host(1));
   const auto talker = others.launcher(lab->host(2));
@@ -390,11 +394,13 @@ TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_an
   QObject::connect(talker.get(), &Launcher::failed, [&](const QString& why) { talks = why; });
   launcher->put_file("n2nq-broker");
   talker->put_file("n2nq-broker");
+  waiter->start("n2nq-broker");
+  waiter->kill();  // is no reason to wait for longer
   EXPECT_TRUE(wait_until([&] { return !talks.isEmpty(); }));
   EXPECT_NE(talks.toStdString().find("said more than 4 MiB. Does something that is read at each login"), std::string::npos)
       << talks.toStdString();
   EXPECT_TRUE(wait_until([&] { return !hangs.isEmpty(); }));
-  EXPECT_NE(hangs.toStdString().find("h1: n2nq-broker was tried there with --version; a command on h1 did not end within 10 s"),
+  EXPECT_NE(hangs.toStdString().find("h1: n2nq-broker was tried there with --version; a command on h1 did not end within 8 s"),
             std::string::npos)
       << hangs.toStdString();
   for (const int host : {1, 2}) {
@@ -402,6 +408,11 @@ TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_an
       return lab->inside(host, {"sh", "-c", "ps -e -o args= | grep -E '^(sleep 4711|yes)$' || true"}).isEmpty();
     }));
   }
+  EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
+  EXPECT_NE(told().find("h3: a login there does not begin to run a program within 8 s"), std::string::npos) << told();
+  lab->inside(3, {"sh", "-c", "rm /home/lab/.bashrc; kill $(pgrep -xf 'sleep 4712')"});
+  EXPECT_TRUE(wait_until([&] { return lab->inside(3, {"sh", "-c", "pgrep n2nq || true"}).isEmpty(); })) << "ends with its stdin";
+  failure.clear();
   lab->inside(2, {"rm", "/home/lab/.bashrc"});
   write_program("echo n2nq-broker " N2NQ_VERSION "\n");
   for (const int host : {1, 2}) {
