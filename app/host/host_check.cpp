@@ -75,15 +75,17 @@ void HostCheck::on_place_changed(const PlaceCheck& place) {
   HostReport& report = reports_[place.name()];
   for (std::size_t i = 0; i < check_items_count; ++i) {
     // What is still being looked at there may have been found out from elsewhere.
-    if (place.report().cells[i].state != CheckState::checking) report.cells[i] = eased(place, place.report().cells[i]);
+    const CheckCell& cell = place.report().cells[i];
+    const bool is_reach = static_cast<CheckItem>(i) == CheckItem::reach;  // that others need, too
+    if (cell.state != CheckState::checking) report.cells[i] = is_reach ? cell : eased(place, cell);
   }
   emit changed();
 }
 
 bool HostCheck::is_jump(const PlaceCheck& place) const {
   return std::any_of(places_.begin(), places_.end(), [&](const auto& other) {
-    const QStringList jumps = other->jumps();
-    return std::any_of(jumps.begin(), jumps.end(), [&](const QString& jump) { return place.is_called(jump); });
+    const auto& jumps = other->jumps();
+    return std::any_of(jumps.begin(), jumps.end(), [&](const SshHostConfig& jump) { return place.is_called(jump); });
   });
 }
 

@@ -45,6 +45,10 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, std::optional<Ho
 PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host, std::size_t number)
     : PlaceCheck(pool, terms, host, host.name, number) {
   lab_ = pool.host(host);
+  for (const QString& jump : lab_->config().jumps) {
+    const SshDestination to = SshDestination::parse(jump);
+    jumps_.push_back(SshConfig::of_user().look_up(to.name, to.user, to.port));
+  }
 }
 
 PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::string& data_address, std::size_t number)
@@ -59,9 +63,9 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::strin
       "Give the data address of this machine (local_data_address), if N2NQ is to run here and others on lab machines";
 }
 
-bool PlaceCheck::is_called(const QString& jump) const {
-  const QString name = SshDestination::parse(jump).name;
-  return lab_ && (name == lab_->name() || name == lab_->config().name || name == lab_->config().host_name);
+bool PlaceCheck::is_called(const SshHostConfig& jump) const {
+  if (!lab_ || lab_->config().port != jump.port) return false;
+  return jump.name == lab_->name() || jump.name == lab_->config().name || jump.host_name == lab_->config().host_name;
 }
 
 std::unique_ptr<Launcher> PlaceCheck::launcher() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/host/check_process.h"
 #include "app/host/host_pool.h"
@@ -40,11 +41,11 @@ class PlaceCheck : public QObject {
   bool is_ready() const { return ready_; }
   /// Whether programs can be run there.
   bool runs_programs() const { return runs_programs_; }
-  /// Whether it is who is named so as a jump host: by its name, or by its address.
-  bool is_called(const QString& jump) const;
+  /// Whether it is who is named so as a jump host: by its name or address, and its port. Several may stand behind one address.
+  bool is_called(const SshHostConfig& jump) const;
   bool lets_in() const { return lets_in_; }
   /// The jump hosts on the way to it.
-  QStringList jumps() const { return lab_ ? lab_->config().jumps : QStringList(); }
+  const std::vector<SshHostConfig>& jumps() const { return jumps_; }
   /// Where N2NQ listens there; port 0: it does not run.
   const std::string& address() const { return address_; }
   int port() const { return port_; }
@@ -77,6 +78,7 @@ class PlaceCheck : public QObject {
   const std::string name_;
   const std::size_t number_;
   std::shared_ptr<LabHost> lab_;
+  std::vector<SshHostConfig> jumps_;
   std::unique_ptr<CheckProcess> broker_;
   HostReport report_;
   std::string address_;

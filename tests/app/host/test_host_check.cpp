@@ -122,7 +122,9 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   QFile config(lab->home() + "/.ssh/config");
   ASSERT_TRUE(config.open(QIODevice::ReadWrite));
   const QByteArray before = config.readAll();
-  config.write(("\nHost jumped\n  HostName " + lab->address(2) + "\n  ProxyJump h1\n").toUtf8());
+  config.write(("\nHost jumped\n  HostName " + lab->address(2) + "\n  ProxyJump " + lab->address(1) + "\nHost " + lab->address(1) +
+                "\n  HostKeyAlias " + lab->address(1) + '\n')
+                   .toUtf8());
   config.flush();
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
@@ -153,6 +155,11 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
 
   // One that only lets others through.
   lab->change_sshd(1, "$a ForceCommand /bin/false");
+  lab->inside(1, {"/usr/sbin/sshd", "-p", "2222"});
+  Host beside = lab->host(1);
+  beside.name = "beside";
+  beside.port = 2222;
+  hosts.hosts.push_back(beside);
   over = false;
   HostPool anew(person, programs_folder);
   HostCheck again(anew);
@@ -160,7 +167,13 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   again.check(hosts, 0);
   ASSERT_TRUE(wait_until([&] { return over; }));
   const std::string all = report_json(names_in_order(hosts, again.hosts()), again.hosts(), again.paths()).dump(1);
-  EXPECT_EQ(worst_of(again.hosts(), again.paths()), CheckState::warning) << all;
+  EXPECT_EQ(again.hosts().at("h1").of(CheckItem::login).state, CheckState::warning) << all;
+  EXPECT_EQ(again.hosts().at("beside").of(CheckItem::login).state, CheckState::bad) << "of the same address, and no jump host: " << all;
+  hosts.hosts.pop_back();
+  over = false;
+  again.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  EXPECT_EQ(worst_of(again.hosts(), again.paths()), CheckState::warning) << "without that one";
   EXPECT_EQ(again.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good) << all;
   lab->change_sshd(1, "$d");
   config.resize(0);
