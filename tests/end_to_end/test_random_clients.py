@@ -321,9 +321,11 @@ class RandomClients(BenchCase):
         books_mib = books_bytes(bye) / 2**20
         refused = {refusal["code"]: refusal["count"] for refusal in bye["sessions_refused"]}
         cut_off = sum(bool(account["cut_off_reason"]) for account in bye["receivers"])
+        account = bye["total"] if queue["mode"] == "load-balancer" else bye["receivers"][0]
+        gone = {category: text for category in CATEGORIES for first, last, text in account.get(f"{category}_sets", []) if first <= 1 <= last}
         print(f"{queue} {io}: {len(memory)} rounds in {memory[-1][0]:.0f} s, {lives} lives, {bye['messages_accepted']} messages accepted, "
               f"{bye['messages_refused']} refused, {bye['deliveries']} deliveries, {cut_off} cut off, refusals {refused}, "
-              f"pair: {pair.published} published, {pair.got} received, {pair.redelivered} again; "
+              f"pair: {pair.published} published, {pair.got} received, {pair.redelivered} again, N2NQ says of the rest {gone}; "
               f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books about {books_mib:.1f} MiB", flush=True)
         self.assertEqual(errors, "")
         self.assertEqual(table.wrong[:20], [], f"{len(table.wrong)} things are wrong")
