@@ -76,7 +76,12 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
 }
 
 Sftp::Sftp(SshLink& link) : link_(link) {
-  begin(link, "SFTP");
+  link.shared().check();
+  // Within what a start may take until it says why it fails.
+  link.shared().begin_step(ssh_step_ms_max,
+                           {SshProblem::Kind::lost,
+                            QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(ssh_step_ms_max / 1000),
+                            "Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config"});
   sftp_ = link.sftp();
 }
 

@@ -386,7 +386,12 @@ TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_an
   ASSERT_TRUE(gets_put()) << told();
   const std::unique_ptr<Launcher> waiter = std::move(launcher);  // its login hangs behind a good trial
   lab->inside(3, {"sh", "-c", "echo sleep 4712 >/home/lab/.bashrc"});
+  lab->change_sshd(3, "s#^Subsystem.*#Subsystem sftp /bin/sleep 4713#");
   HostPool others(person, folder.filePath("bin"));
+  const auto silent = others.launcher(lab->host(3));
+  QString silence;
+  QObject::connect(silent.get(), &Launcher::failed, [&](const QString& why) { silence = why; });
+  silent->put_file("n2nq-broker");
   launcher = others.launcher(lab->host(1));
   const auto talker = others.launcher(lab->host(2));
   QString hangs, talks;
@@ -410,7 +415,11 @@ TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_an
   }
   EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
   EXPECT_NE(told().find("h3: a login there does not begin to run a program within 8 s"), std::string::npos) << told();
-  lab->inside(3, {"sh", "-c", "rm /home/lab/.bashrc; kill $(pgrep -xf 'sleep 4712')"});
+  EXPECT_TRUE(wait_until([&] { return !silence.isEmpty(); }));
+  EXPECT_NE(silence.toStdString().find("h3 did not answer for 8 s when SFTP was begun. Does sftp get in there by hand?"), std::string::npos)
+      << silence.toStdString();
+  lab->change_sshd(3, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
+  lab->inside(3, {"sh", "-c", "rm /home/lab/.bashrc; kill $(pgrep -f '^(/bin/)?sleep 471[23]')"});
   EXPECT_TRUE(wait_until([&] { return lab->inside(3, {"sh", "-c", "pgrep n2nq || true"}).isEmpty(); })) << "ends with its stdin";
   failure.clear();
   lab->inside(2, {"rm", "/home/lab/.bashrc"});
