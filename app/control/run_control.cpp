@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/control/run_life.h"
+#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
@@ -34,7 +35,9 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
     QStringList waiting;
     for (const Role role : all_roles) {
       const ProcessStatus& status = of(role).status;
-      if (status.state == ProcessState::starting) waiting += role_name(role) + " not answering yet";
+      const std::string host = host_of(role, run.settings);
+      const QString on_host = host == local_host ? QString() : " on " + QString::fromStdString(host);
+      if (status.state == ProcessState::starting) waiting += role_name(role) + on_host + " not answering yet";
       if (!status.waiting_for.isEmpty()) waiting += QString("%1 waiting for %2").arg(role_name(role), status.waiting_for);
     }
     end_because(QString("not all connected within %1 s: %2").arg(run.settings.limits.connect_deadline_s).arg(waiting.join(", ")));
