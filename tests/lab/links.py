@@ -65,7 +65,8 @@ def _program():
     program = pathlib.Path(os.environ.get("N2NQ_BIN", project / "build/release/bin"), "n2nq-lab-links")
     if not os.access(program, os.X_OK):
         raise FileNotFoundError(f"{program} is not there: build it (apt install libgtest-dev; "
-                                "cmake --preset release -DN2NQ_BUILD_TESTS=ON && ninja -C build/release n2nq-lab-links), or name its folder with N2NQ_BIN")
+                                "cmake --preset release -DN2NQ_BUILD_TESTS=ON && ninja -C build/release n2nq-lab-links), "
+                                "or name its folder with N2NQ_BIN")
     return str(program)
 
 
