@@ -32,7 +32,9 @@ class Floor(unittest.TestCase):
     def test_the_bare_client_goes_through_it_too(self):
         work = Work("test", "broadcaster", 5, 4, 10_000_000, {})
         self.assertEqual(run_bare(work, "floor-read", SECONDS)["count"], 5 * 4 * 100)
-        self.assertGreater(run_bare(Work("test", "load-balancer", 2, 2, 0, {}), "floor-wake", SECONDS)["count"], 0)
+        flat_out = Work("test", "load-balancer", 2, 2, 0, {})
+        # On a busy machine nothing may have come through in a second.
+        self.assertTrue(any(run_bare(flat_out, "floor-wake", seconds)["count"] > 0 for seconds in (SECONDS, 5 * SECONDS, 25 * SECONDS)))
 
 
 class Figures(unittest.TestCase):
