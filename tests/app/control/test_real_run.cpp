@@ -41,6 +41,15 @@ struct RealRun : testing::WithEventLoop {
     control->set_settings(settings);
     QObject::connect(control.get(), &RunControl::message, [this](const QString& text) { messages += text; });
   }
+  /// With responses, until it is stopped; returns when messages flow.
+  void start_endless() {
+    Settings settings = small();
+    settings.senders.messages.reset();
+    settings.queue.responses = true;
+    make(settings);
+    control->start_all();
+    ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  }
   bool wait_finished() {
     return wait_until([this] { return control->state() == RunState::finished; });
   }
@@ -228,12 +237,7 @@ TEST_F(RealRun, nobody_waits_for_the_retention_where_n2nq_is_dead_for_good) {
 }
 
 TEST_F(RealRun, a_restart_that_a_stop_forestalls_is_told_as_a_kill) {
-  Settings settings = small();
-  settings.senders.messages.reset();
-  settings.queue.responses = true;
-  make(settings);
-  control->start_all();
-  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  ASSERT_NO_FATAL_FAILURE(start_endless());
   control->make_fault({FaultKind::restart, Role::receivers});
   control->stop_all();  // before anybody has heard that they are gone
   ASSERT_TRUE(wait_finished());
@@ -243,12 +247,7 @@ TEST_F(RealRun, a_restart_that_a_stop_forestalls_is_told_as_a_kill) {
 }
 
 TEST_F(RealRun, who_is_being_killed_is_not_killed_again_and_a_restart_is_told_as_it_was) {
-  Settings settings = small();
-  settings.senders.messages.reset();
-  settings.queue.responses = true;
-  make(settings);
-  control->start_all();
-  ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
+  ASSERT_NO_FATAL_FAILURE(start_endless());
   control->make_fault({FaultKind::restart, Role::receivers});
   for (const FaultKind kind : {FaultKind::kill, FaultKind::restart, FaultKind::pause}) {
     EXPECT_EQ(control->fault_problem({kind, Role::receivers}), "Receivers are being killed");
