@@ -298,13 +298,9 @@ TEST_F(RunControlTest, who_refuses_to_stop_is_terminated_and_then_killed) {
     finished = 0;
     host.behaviour[Role::senders].runs_on = true;
     host.behaviour[role].refuses_to_end = true;
-    auto given = options();
-    given.deadlines.senders_stop = 20;
-    given.deadlines.stop_margin = 60;
-    given.deadlines.process.term_to_kill = 20;
     Settings settings = small();
     settings.limits.drain_s = 0;
-    make(given, settings);
+    make(options_with_short_ends(), settings);
     control->start_all();
     ASSERT_TRUE(wait_running());
     control->stop_all();

@@ -240,13 +240,9 @@ TEST_F(RunControlTest, what_a_host_does_not_end_hears_nothing_any_more_and_is_no
     host.behaviour[Role::receivers].refuses_to_end = true;
     host.behaviour[Role::receivers].host_refuses = "h3 runs no command";
     host.behaviour[Role::receivers].hears_the_end = hears;
-    auto given = options();
-    given.deadlines.senders_stop = 20;
-    given.deadlines.stop_margin = 60;
-    given.deadlines.process.term_to_kill = 20;
     Settings settings = small();
     settings.limits.drain_s = 0;
-    make(given, settings);
+    make(options_with_short_ends(), settings);
     control->start_all();
     ASSERT_TRUE(wait_running());
     control->stop_all();

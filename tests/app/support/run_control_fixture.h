@@ -37,6 +37,14 @@ struct RunControlTest : WithEventLoop {
     out.deadlines.start_lead = 0;
     return out;
   }
+  /// For those who do not end when they are told to.
+  RunControl::Options options_with_short_ends() const {
+    RunControl::Options given = options();
+    given.deadlines.senders_stop = 20;
+    given.deadlines.stop_margin = 60;
+    given.deadlines.process.term_to_kill = 20;
+    return given;
+  }
 
   void make(RunControl::Options given, const Settings& settings = small()) {
     control = std::make_unique<RunControl>(given, std::make_unique<PretendFactory>(host));
