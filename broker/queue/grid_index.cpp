@@ -134,10 +134,15 @@ std::string GridIndex::refusal_of(const std::vector<uint64_t>& borders, const Ax
          " beyond their shares; the limit is " + std::to_string(borders_for_all);
 }
 
-std::string GridIndex::begin(List list) {
-  if (std::string refusal = refusal_of(list); !refusal.empty()) return refusal;
+GridIndex::List GridIndex::ordered(List list) {
   std::sort(list.begin(), list.end(), [](const wire::Rule& x, const wire::Rule& y) { return in_order(x) < in_order(y); });
   list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
+std::string GridIndex::begin(List list) {
+  if (std::string refusal = refusal_of(list); !refusal.empty()) return refusal;
+  list = ordered(std::move(list));
   beginning_ = {};
   if (const auto known = by_list_.find(list); known != by_list_.end()) {
     beginning_.known = known->second;

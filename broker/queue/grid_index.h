@@ -115,6 +115,8 @@ class GridIndex {
 
   const std::vector<uint32_t>& interests_of(uint32_t cell) const { return cells_[cell].interests; }
   const Area& area(uint32_t cell) const { return cells_[cell].area; }
+  /// Whether the interest is that of this list, whose rules may come in any order. Never for one that is to be refused.
+  bool is(uint32_t interest, List list) const { return refusal_of(list).empty() && interests_[interest].list == ordered(std::move(list)); }
   bool covers(uint32_t interest, uint32_t cell) const { return covers(interests_[interest].list, cells_[cell].area); }
   size_t rules_of(uint32_t interest) const { return interests_[interest].list.size(); }
   /// Cell numbers are below this; not each of them exists.
@@ -172,6 +174,8 @@ class GridIndex {
   };
 
   static std::string refusal_of(const List& list);
+  /// As interests keep them: sorted, each rule once.
+  static List ordered(List list);
   static bool covers(const List& list, const Area& area);
   std::vector<uint64_t> borders(const List& list, const Axis& axis, bool senders) const;
   std::string refusal_of(const std::vector<uint64_t>& borders, const Axis& axis, const char* name) const;

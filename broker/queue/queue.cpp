@@ -54,7 +54,7 @@ Queue::Confirmed Queue::confirm(uint32_t, uint64_t, uint32_t, bool) {
   throw std::logic_error("this queue was made without responses");
 }
 
-std::string Queue::set_rules(uint32_t, const std::vector<wire::Rule>&) {
+std::string Queue::set_rules(uint32_t, const std::vector<wire::Rule>&, uint64_t) {
   throw std::logic_error("this queue was made without requests");
 }
 

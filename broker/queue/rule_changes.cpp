@@ -12,9 +12,11 @@ constexpr size_t rules_per_unit = 16;
 
 }  // namespace
 
-void RuleChanges::ask(uint32_t receiver, GridIndex::List list) {
+bool RuleChanges::ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on) {
+  if (!pending(receiver) && grid_.is(owner_.interest_of(receiver), list)) return false;
   if (!waiting_.contains(receiver)) turns_.push_back(receiver);
-  waiting_[receiver] = std::move(list);
+  waiting_[receiver] = {std::move(list), asked_on};
+  return true;
 }
 
 size_t RuleChanges::work(size_t units) {
@@ -35,8 +37,9 @@ size_t RuleChanges::work(size_t units) {
 void RuleChanges::begin_next() {
   active_ = turns_.front();
   turns_.pop_front();
-  GridIndex::List list = std::move(waiting_.extract(active_).mapped());
-  if (std::string reason = grid_.begin(std::move(list)); !reason.empty()) return refuse(std::move(reason));
+  Asked asked = std::move(waiting_.extract(active_).mapped());
+  active_asked_on_ = asked.on;
+  if (std::string reason = grid_.begin(std::move(asked.list)); !reason.empty()) return refuse(std::move(reason));
   if (grid_.parted()) enter();
 }
 
@@ -88,7 +91,7 @@ void RuleChanges::finish() {
 
 void RuleChanges::refuse(std::string reason) {
   entered_ = false;
-  refused_.push_back({std::exchange(active_, 0), std::move(reason)});
+  refused_.push_back({std::exchange(active_, 0), active_asked_on_, std::move(reason)});
 }
 
 }  // namespace n2nq

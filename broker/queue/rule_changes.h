@@ -6,8 +6,8 @@
 //                                        +--> refused
 //
 // Until then its receiver gets nothing, neither by the old list nor by the new one. A receiver that asks again before its turn has the
-// newest list only. A step takes about as many units as it is given: a unit is a look at one message, cell or place. No sockets, no time,
-// one thread.
+// newest list only. Who asks for what is in force waits for nobody. A step takes about as many units as it is given: a unit is a look at
+// one message, cell or place. No sockets, no time, one thread.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ namespace n2nq {
 /// A list that is not to be in force, and what is wrong with it.
 struct RefusedList {
   uint32_t receiver = 0;
+  uint64_t asked_on = 0;  // as ask() was told
   std::string reason;
 };
 
@@ -42,7 +43,8 @@ class RuleChanges {
 
   RuleChanges(GridIndex& grid, Owner& owner) : grid_(grid), owner_(owner) {}
 
-  void ask(uint32_t receiver, GridIndex::List list);
+  /// `asked_on` comes back with a refusal. False: there is nothing to do, because just this list is in force.
+  bool ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on);
   /// Its list is not in force yet.
   bool pending(uint32_t receiver) const { return active_ == receiver || waiting_.contains(receiver); }
   bool idle() const { return active_ == 0 && turns_.empty(); }
@@ -60,9 +62,14 @@ class RuleChanges {
 
   GridIndex& grid_;
   Owner& owner_;
-  std::deque<uint32_t> turns_;                             // receivers whose list waits, each once
-  std::unordered_map<uint32_t, GridIndex::List> waiting_;  // by receiver
-  uint32_t active_ = 0;                                    // the receiver whose list is on its way; 0: none
+  struct Asked {
+    GridIndex::List list;
+    uint64_t on = 0;
+  };
+  std::deque<uint32_t> turns_;                   // receivers whose list waits, each once
+  std::unordered_map<uint32_t, Asked> waiting_;  // by receiver
+  uint32_t active_ = 0;                          // the receiver whose list is on its way; 0: none
+  uint64_t active_asked_on_ = 0;
   bool entered_ = false;
   uint32_t interest_ = GridIndex::none;  // of the active one, once it is entered
   uint32_t before_ = GridIndex::none;    // the one that nobody holds any more because of it; none: somebody does

@@ -340,9 +340,9 @@ Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uin
   return result;
 }
 
-std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
+std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on) {
   const bool at_once = changes_.idle();
-  changes_.ask(number, rules);
+  if (!changes_.ask(number, rules, asked_on)) return {};
   set_room(number, false);
   drained_.reset();
   // What was meant for it under the list before and is not on its way yet is free again.

@@ -334,9 +334,9 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
   return Confirmed::yes;
 }
 
-std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules) {
+std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on) {
   const bool at_once = changes_.idle();
-  changes_.ask(number, rules);
+  if (!changes_.ask(number, rules, asked_on)) return {};
   if (!at_once) return {};
   changes_.work(options_.rule_units_at_once);
   for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other

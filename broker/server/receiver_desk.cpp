@@ -72,6 +72,7 @@ void ReceiverDesk::replace(uint32_t number) {
 void ReceiverDesk::join(Session& session) {
   Desk& desk = desk_of(session.number());
   desk.session = &session;
+  ++desk.connection;
   desk.leaving = false;
   desk.ended = false;
   desk.handed_over_before = queue_.account(session.number()).handed_over;
@@ -160,7 +161,7 @@ void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
         "list " + std::to_string(rules->list) + " comes behind list " + std::to_string(*last_list) + "; the numbers have to rise");
   }
   last_list = rules->list;
-  const std::string wrong = queue_.set_rules(session.number(), rules->rules);
+  const std::string wrong = queue_.set_rules(session.number(), rules->rules, desk_of(session.number()).connection);
   if (!wrong.empty()) return refuse(session, ErrorCode::rules, wrong);
   mark(session.number());
 }
@@ -168,7 +169,8 @@ void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
 void ReceiverDesk::refuse_list(const RefusedList& list) {
   const Desk& desk = desk_of(list.receiver);
   log_.write(service_name(wire::Role::receiver, list.receiver) + ": its list is refused: " + list.reason);
-  if (desk.session && desk.session->serving() && desk.last_list) refuse(*desk.session, ErrorCode::rules, list.reason);
+  // A connection that is newer than the list has done nothing wrong.
+  if (desk.session && desk.session->serving() && desk.connection == list.asked_on) refuse(*desk.session, ErrorCode::rules, list.reason);
 }
 
 void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {

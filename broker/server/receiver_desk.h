@@ -80,6 +80,7 @@ class ReceiverDesk {
  private:
   struct Desk {
     Session* session = nullptr;
+    uint64_t connection = 0;                     // the how-manieth of this number
     std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
     bool stuck = false;                          // the deadline is armed
     bool marked = false;
@@ -90,7 +91,7 @@ class ReceiverDesk {
     int64_t moved_ns = 0;               // when the kernel last took something
     int64_t owes_since_ns = 0;          // when it last answered, gave credit, or was seen to owe neither
     uint64_t handed_over_before = 0;    // on earlier connections
-    std::optional<uint32_t> last_list;  // of RULES on this connection; none: a list that is refused came on an earlier one
+    std::optional<uint32_t> last_list;  // of RULES on this connection
     uint64_t answered = 0;              // on this connection
     uint64_t answered_below = 0;        // one above the highest delivery that was answered
     uint64_t missing_before = 0;        // answers_missing() of earlier connections

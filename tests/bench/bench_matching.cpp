@@ -101,7 +101,7 @@ class QueueAlone {
     queue_ = Queue::make(options);
     for (uint32_t receiver = 1; receiver <= receivers; ++receiver) {
       queue_->join(receiver);
-      queue_->set_rules(receiver, {rule_of(receiver)});
+      queue_->set_rules(receiver, {rule_of(receiver)}, 1);
     }
     for (uint32_t size = 0; size < sizes; ++size) records_.push_back(support::make_record(1, 0, size));
     for (uint64_t i = 0; i < work.queued; ++i) publish();

@@ -268,7 +268,7 @@ void Life::set_rules(uint32_t number) {
     list.push_back(rule);
   }
   const bool narrows = of_number(number).list == std::vector<Rule>{Rule()};
-  EXPECT_EQ(queue_->set_rules(number, list), "");
+  EXPECT_EQ(queue_->set_rules(number, list, 1), "");
   of_number(number).list = list;
   while (queue_->work(1 + below(6)) > 0) live_meanwhile(number, narrows);
   EXPECT_TRUE(queue_->take_refused_lists().empty());

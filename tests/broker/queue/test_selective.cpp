@@ -77,11 +77,13 @@ TEST_P(LargeList, IsBroughtInForceInStepsBetweenWhichOthersAreServed) {
   support::QueueKit kit(options());
   kit.join(1);
   kit.join(2);
-  EXPECT_EQ(kit->set_rules(1, {}), "");
-  EXPECT_EQ(kit->set_rules(2, {{senders + 1, senders + 1, 0, UINT32_MAX}}), "");
+  EXPECT_EQ(kit->set_rules(1, {}, 1), "");
+  const std::vector<wire::Rule> of_another = {{senders + 1, senders + 1, 0, UINT32_MAX}};
+  EXPECT_EQ(kit->set_rules(2, of_another, 1), "");
   kit->add_credit(2, UINT32_MAX);
   fill(kit.queue());
-  EXPECT_EQ(kit->set_rules(1, list()), "");
+  EXPECT_EQ(kit->set_rules(1, list(), 1), "");
+  EXPECT_EQ(kit->set_rules(2, of_another, 2), "") << "as who comes back does: it waits for nobody's turn";
   kit->add_credit(1, UINT32_MAX);
   size_t steps = 0, longest = 0;
   const size_t wanted = kit->messages_taken_in();
@@ -108,13 +110,14 @@ TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
   small.notes_bytes_max = 1'000'000;
   support::QueueKit kit(small);
   kit.join(1);
-  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}), "");
+  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}, 1), "");
   fill(kit.queue());
-  EXPECT_EQ(kit->set_rules(1, list()), "") << "found out later";
+  EXPECT_EQ(kit->set_rules(1, list(), 7), "") << "found out later";
   while (kit->work(2000) > 0) EXPECT_LE(kit->bytes_held(), 5'000'000u);
   const std::vector<RefusedList> refused = kit->take_refused_lists();
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_EQ(refused[0].receiver, 1u);
+  EXPECT_EQ(refused[0].asked_on, 7u);
   EXPECT_NE(refused[0].reason.find("too many different kinds"), std::string::npos) << refused[0].reason;
   // The list before is in force.
   kit->add_credit(1, UINT32_MAX);
