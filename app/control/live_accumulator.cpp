@@ -57,20 +57,6 @@ bool LiveAccumulator::Group<Stats>::is_kept_waiting_for(double t_s) const {
   return is_open() && !is_silent(t_s);
 }
 
-void LiveAccumulator::SkipsTold::complete(ReceiversStats& answer) {
-  for (std::size_t i = 0; i < counts.size(); ++i) said_[i] = answer.*counts[i] += before_[i];
-  for (ReceiverRow& row : answer.rows) {
-    const auto before = rows_before_.find(row.number);
-    if (before != rows_before_.end()) row.expired += before->second.expired, row.skipped += before->second.skipped;
-    rows_said_[row.number] = {row.expired, row.skipped};
-  }
-}
-
-void LiveAccumulator::SkipsTold::renew() {
-  before_ = said_;
-  rows_before_ = rows_said_;
-}
-
 LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()) {
   figures_.planned = settings.planned_messages().value_or(-1);
   figures_.warm_up.planned = settings.planned_warmup();
@@ -85,7 +71,6 @@ void LiveAccumulator::restarted(Role role) {
   } else if (role == Role::receivers) {
     receivers_ = {};
     receivers_.absent = true;
-    skips_.renew();
     latency_told_ = latency_;
     for (measure::Histogram* told : {&latency_, &latency_from_plan_, &lag_stage_, &to_broker_, &in_queue_, &to_receiver_}) {
       *told = measure::Histogram();
@@ -104,7 +89,6 @@ void LiveAccumulator::add(const SendersStats& stats, double t_s) {
 
 void LiveAccumulator::add(const ReceiversStats& stats, double t_s) {
   receivers_.take(stats, stats.received, t_s);
-  skips_.complete(receivers_.waiting.back().stats);
   for (ReceiverRow& row : receivers_.waiting.back().stats.rows) {
     CountRate& rate = receivers_.row_rates[row.number];
     rate.look(stats.now_ns, row.received);

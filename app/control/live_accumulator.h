@@ -6,7 +6,6 @@
 // other one waiting for too long is passed over, and one that does not answer at all is said to be silent.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <map>
 #include <optional>
@@ -29,7 +28,7 @@ class LiveAccumulator {
   void asked_receivers(double t_s) { receivers_.asked(t_s); }
   /// The group stands still or is gone, so that nobody can be asked: it is silent at once.
   void set_absent(Role role, bool absent) { (role == Role::senders ? senders_.absent : receivers_.absent) = absent; }
-  /// The group's process is a new one, which tells everything from the start of the run once more, but for what N2NQ said was skipped.
+  /// The group's process is a new one, which tells everything from the start of the run once more.
   void restarted(Role role);
   void add(const SendersStats& stats, double t_s);
   void add(const ReceiversStats& stats, double t_s);
@@ -60,26 +59,6 @@ class LiveAccumulator {
     bool is_kept_waiting_for(double t_s) const;
   };
 
-  /// What N2NQ said that receivers will not get. Only the process to which it was said knows that, for it stands in no log.
-  class SkipsTold {
-   public:
-    /// Adds to an answer what was said to those that were killed.
-    void complete(ReceiversStats& answer);
-    /// The next answers come from another process.
-    void renew();
-
-   private:
-    static constexpr std::array counts = {&ReceiversStats::skipped,     &ReceiversStats::warmup_skipped, &ReceiversStats::expired,
-                                          &ReceiversStats::unrequested, &ReceiversStats::parked,         &ReceiversStats::parked_delivered,
-                                          &ReceiversStats::cut_off};
-    struct Row {
-      std::int64_t expired = 0, skipped = 0;
-    };
-    std::array<std::int64_t, counts.size()> said_{};  // by the newest answer, those that were killed included
-    std::array<std::int64_t, counts.size()> before_{};
-    std::map<int, Row> rows_said_, rows_before_;  // by number, of the rows that were ever in sight
-  };
-
   /// How many of the waiting answers are shown now.
   struct Due {
     std::size_t senders = 0, receivers = 0;
@@ -95,7 +74,6 @@ class LiveAccumulator {
   LiveFigures figures_;
   Group<SendersStats> senders_;
   Group<ReceiversStats> receivers_;
-  SkipsTold skips_;
   measure::Histogram delay_, lag_;                                     // at the senders, per message
   measure::Histogram latency_, latency_from_plan_, latency_now_;       // at the receivers, per delivery
   measure::Histogram lag_stage_, to_broker_, in_queue_, to_receiver_;  // at the receivers, per delivery

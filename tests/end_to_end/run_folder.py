@@ -45,7 +45,7 @@ class Clocks:
 
 class Log:
     """One service log: `#` lines, the last of which names the columns, then tab-separated lines. `rows` are what is measured; what is flagged
-    as warm-up stands apart."""
+    as warm-up stands apart. `skipped` are the (sender, index) that N2NQ said this receiver will not get, warm-up included."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -65,6 +65,11 @@ class Log:
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []
+        self.skipped = set()
+        for line in self.header + self.footer:
+            if line.startswith("# skipped: "):
+                words = dict(word.split("=") for word in line.split()[2:])
+                self.skipped.update((int(words["sender"]), index) for index in range(int(words["from"]), int(words["to"]) + 1))
         self.clocks = Clocks(self.header + self.footer, self.numbers("received_ns") if "received_ns" in self.columns else ())
 
     def numbers(self, column):

@@ -12,7 +12,8 @@ import time
 import unittest
 
 from bench import DEADLINE_S, BenchCase, children
-from verify_run import verify
+from run_folder import RunFolder
+from verify_run import keys_of, verify
 
 KILLS = int(os.environ.get("N2NQ_KILLS", 3))
 MIB = 1 << 20
@@ -228,6 +229,27 @@ class Crashes(BenchCase):
             senders__amount=1, receivers__amount=3, senders__messages=3000, senders__delay_ms=0.2, queue__mode="load-balancer"),
             "--fault", "restart:broker@0.1", "--fault", "restart:receivers@0.3", expect_exit=None)
         self.assertFalse(any("out of order" in reason for reason in summary["reasons"]), summary["reasons"])
+        self.assertEqual(verify(folder).differences, [])
+
+    def test_what_killed_receivers_were_told_they_will_not_get_outlives_n2nq_too(self):
+        # R001 asks for one of two senders, and for far more than it can hold open; N2NQ tells about once a second what nobody asked for.
+        summary, folder = self.summary_of("quick", *self.settings(
+            senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=10, queue__responses="true",
+            queue__requests="[{receivers: R1, senders: S1, prefetch: 10}]"),
+            "--fault", "restart:receivers@2.2", "--fault", "restart:broker@2.6", expect_exit=None)
+        run = RunFolder(folder)
+        told = 0
+        for line in summary["ledger"]["receivers"]:
+            log = run.receivers[line["number"]]
+            named = log.skipped - keys_of(log.rows)
+            told += len(named)
+            self.assertEqual(sum(line[reason] for reason in ("expired", "unrequested", "parked", "cut_off")), len(named), line)
+        # What was told before the receivers were killed is no loss; what N2NQ alone knew is, and that is what came in its last moments.
+        total = summary["ledger"]["total"]
+        print(f"{told} copies were told as skipped, {total['unrequested']} of them as unrequested; {total['lost']} lost")
+        self.assertGreater(total["unrequested"], 100)
+        self.assertLess(total["lost"], 300)
+        self.assertEqual(total["unexplained"], 0)
         self.assertEqual(verify(folder).differences, [])
 
     def test_killed_senders_have_attempted_what_n2nq_accepted(self):

@@ -136,6 +136,12 @@ void Receiver::on_deliveries_done() {
 }
 
 void Receiver::replay(const Record& record) {
+  if (record.is_skipped()) {
+    const measure::SkippedLine line = record.skipped_line();
+    const std::uint64_t warm_up = shared_.warmup_messages;
+    take_skipped({line.sender, line.reason, wire_index(line.from, warm_up), wire_index(line.to, warm_up)});
+    return;
+  }
   if (record.flags & measure::line_reconnected) received_on_last_connection_ = 0;
   ++received_on_last_connection_;
   Delivery delivery;
@@ -215,19 +221,33 @@ std::uint16_t Receiver::check(const Delivery& delivery, std::optional<std::uint1
 }
 
 void Receiver::on_skipped(std::span<const wire::SkippedRange> ranges) {
+  const std::int64_t told_ns = net::now_ns();
   for (const wire::SkippedRange& range : ranges) {
-    if (range.sender == 0 || range.sender > shared_.senders_total || range.to >= Pacer::messages_max) continue;
-    wire::IndexSet fresh;
-    fresh.add_range(range.from, range.to);
-    wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
-    if (set.count_in(range.from, range.to) > 0) fresh -= set;
-    set.add_range(range.from, range.to);
-    for (const wire::IndexSet::Run& run : fresh.runs()) {
-      const std::uint64_t border = shared_.warmup_messages;
-      if (run.from < border) count_skipped(range.reason, range.sender, run.from, std::min(run.to, border - 1));
-      if (run.to >= border) count_skipped(range.reason, range.sender, std::max(run.from, border), run.to);
-    }
+    if (!take_skipped(range) || !recorder().is_on()) continue;
+    recorder().note(Record::of_skipped(number(), {.from = plan_index(range.from, shared_.warmup_messages),
+                                                  .to = plan_index(range.to, shared_.warmup_messages),
+                                                  .sender = range.sender,
+                                                  .reason = range.reason,
+                                                  .told_ns = told_ns}));
   }
+}
+
+bool Receiver::take_skipped(const wire::SkippedRange& range) {
+  // N2NQ may say anything, and so may what a killed process has left.
+  const bool known = range.reason >= wire::SkipReason::expired && range.reason <= wire::SkipReason::cut_off;
+  if (!known || range.sender == 0 || range.sender > shared_.senders_total || range.from > range.to || range.to >= Pacer::messages_max)
+    return false;
+  wire::IndexSet fresh;
+  fresh.add_range(range.from, range.to);
+  wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
+  if (set.count_in(range.from, range.to) > 0) fresh -= set;
+  set.add_range(range.from, range.to);
+  for (const wire::IndexSet::Run& run : fresh.runs()) {
+    const std::uint64_t border = shared_.warmup_messages;
+    if (run.from < border) count_skipped(range.reason, range.sender, run.from, std::min(run.to, border - 1));
+    if (run.to >= border) count_skipped(range.reason, range.sender, std::max(run.from, border), run.to);
+  }
+  return !fresh.empty();
 }
 
 void Receiver::count_skipped(wire::SkipReason reason, std::uint32_t sender, std::uint64_t from, std::uint64_t to) {

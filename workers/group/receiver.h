@@ -33,7 +33,7 @@ class Receiver : public Service {
 
   Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place, Shared& shared);
 
-  /// Counts a delivery that a killed process had received.
+  /// Counts a delivery that a killed process had received, or what N2NQ had told it that it will not get.
   void replay(const Record& record);
   /// Leaves: says so to N2NQ and ends when it has answered, or after leave_deadline_ns.
   void leave();
@@ -65,6 +65,8 @@ class Receiver : public Service {
   void take(const Delivery& delivery);
   void on_deliveries_done() override;
   void on_skipped(std::span<const wire::SkippedRange> ranges) override;
+  /// False: nothing of it is new, or it is none of this run.
+  bool take_skipped(const wire::SkippedRange& range);
   /// Indexes of one sender, none of them told before, and all of them warm-up or none.
   void count_skipped(wire::SkipReason reason, std::uint32_t sender, std::uint64_t from, std::uint64_t to);
   /// What N2NQ had given up has arrived after all.

@@ -12,6 +12,8 @@ constexpr std::string_view flag_words[] = {"warm-up",    "redelivered", "newly-m
                                            "unexpected", "negative",    "bad-checksum",  "unasked",   "confirmed",
                                            "refused",    "reconnected", "overtaken"};
 
+constexpr std::string_view reason_words[] = {"expired", "unrequested", "parked", "cut-off"};  // as wire::SkipReason, from 1 on
+
 class LineWriter {
  public:
   explicit LineWriter(char* out) : start_(out), at_(out) {}
@@ -19,6 +21,11 @@ class LineWriter {
   template <typename Int>
   LineWriter& number(Int value) {
     at_ = std::to_chars(at_, at_ + 24, value).ptr;
+    return *this;
+  }
+  LineWriter& text(std::string_view text) {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
     return *this;
   }
   LineWriter& tab() {
@@ -48,8 +55,7 @@ class LineWriter {
       if ((flags >> bit & 1) == 0) continue;
       if (any) *at_++ = ',';
       any = true;
-      std::memcpy(at_, flag_words[bit].data(), flag_words[bit].size());
-      at_ += flag_words[bit].size();
+      text(flag_words[bit]);
     }
     if (!any) *at_++ = '-';
     return *this;
@@ -169,6 +175,14 @@ std::size_t format_line(char* out, const ReceivedLine& line) {
   return writer.end_of_line();
 }
 
+std::size_t format_line(char* out, const SkippedLine& line) {
+  LineWriter writer(out);
+  const std::size_t reason = static_cast<std::size_t>(line.reason) - 1;
+  writer.text("# skipped: sender=").number(line.sender).text(" from=").number(line.from).text(" to=").number(line.to).text(" reason=");
+  writer.text(reason < std::size(reason_words) ? reason_words[reason] : "unknown").text(" told_ns=").number(line.told_ns);
+  return writer.end_of_line();
+}
+
 std::optional<SentLine> parse_sent_line(std::string_view text, std::string* error) {
   LineReader reader(text);
   SentLine line;
@@ -199,6 +213,32 @@ std::optional<ReceivedLine> parse_received_line(std::string_view text, std::stri
   reader.number("attempt", line.attempt);
   reader.flags(line.flags);
   return finish(reader, line, error);
+}
+
+std::optional<SkippedLine> parse_skipped_line(std::string_view text) {
+  SkippedLine line;
+  const auto take = [&text](std::string_view word) {
+    const bool there = text.starts_with(word);
+    if (there) text.remove_prefix(word.size());
+    return there;
+  };
+  const auto take_number = [&](std::string_view word, auto& value) {
+    if (!take(word)) return false;
+    const auto [end, result] = std::from_chars(text.data(), text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return result == std::errc{};
+  };
+  const auto take_reason = [&] {
+    for (std::size_t i = 0; i < std::size(reason_words); ++i) {
+      if (!take(reason_words[i])) continue;
+      line.reason = static_cast<wire::SkipReason>(i + 1);
+      return true;
+    }
+    return false;
+  };
+  const bool fits = take_number("# skipped: sender=", line.sender) && take_number(" from=", line.from) && take_number(" to=", line.to) &&
+                    take(" reason=") && take_reason() && take_number(" told_ns=", line.told_ns) && text.empty() && line.from <= line.to;
+  return fits ? std::optional(line) : std::nullopt;
 }
 
 std::string service_name(char letter, std::uint32_t number) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One line of a service's log: a message that was sent, or one that was received. Tab-separated, in the order of the columns below.
+// One line of a service's log: a message that was sent, or one that was received. Tab-separated, in the order of the columns below. Between
+// them a receiver's log says in `#` lines what N2NQ told it that it will not get.
 //
 // Raw stamps are written as they were (CLOCK_MONOTONIC nanoseconds of the host named in the log's head); a figure that does not exist is
 // "-". Formatting allocates nothing; both directions know no file.
@@ -10,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "broker/wire/messages.h"
 
 namespace n2nq::measure {
 
@@ -58,6 +61,15 @@ struct ReceivedLine {
   bool operator==(const ReceivedLine&) const = default;
 };
 
+/// "# skipped: sender=3 from=20 to=49 reason=unrequested told_ns=…": a range of one sender's messages.
+struct SkippedLine {
+  std::int64_t from = 0, to = 0;  // inclusive; indexes of the plan: below 0 in the warm-up
+  std::uint32_t sender = 0;
+  wire::SkipReason reason = wire::SkipReason::expired;
+  std::int64_t told_ns = 0;  // by the clock of this host
+  bool operator==(const SkippedLine&) const = default;
+};
+
 inline constexpr std::string_view sent_columns = "index\tsize\tintended_ns\tsent_ns\tlag_us\tdelay_us\tattempt\tflags";
 inline constexpr std::string_view received_columns =
     "index\tsender\tsize\tintended_ns\tsent_ns\treceived_ns\tlatency_us\tto_broker_us\tin_queue_us\tto_receiver_us\tattempt\tflags";
@@ -68,11 +80,13 @@ inline constexpr std::size_t line_bytes_max = 384;
 /// Writes the line with its newline at `out`, which has room for line_bytes_max; returns the bytes written.
 std::size_t format_line(char* out, const SentLine& line);
 std::size_t format_line(char* out, const ReceivedLine& line);
+std::size_t format_line(char* out, const SkippedLine& line);
 
 /// A line without its newline. None when it is no such line (then `error`, if given, says what is wrong). Head and foot lines (they start
 /// with "#") are no such lines.
 std::optional<SentLine> parse_sent_line(std::string_view line, std::string* error = nullptr);
 std::optional<ReceivedLine> parse_received_line(std::string_view line, std::string* error = nullptr);
+std::optional<SkippedLine> parse_skipped_line(std::string_view line);
 
 /// "S001", "R017": at least three digits.
 std::string service_name(char letter, std::uint32_t number);

@@ -12,11 +12,28 @@ std::int64_t wrapping(std::int64_t a, std::int64_t b, std::int64_t c = 0) {
 
 }  // namespace
 
+Record Record::of_skipped(std::uint32_t service, const measure::SkippedLine& line) {
+  Record record;
+  record.index = line.from;
+  record.sent_ns = line.to;
+  record.other_ns = line.told_ns;
+  record.service = service;
+  record.sender = line.sender;
+  record.size = static_cast<std::uint32_t>(line.reason);
+  record.flags = skipped;
+  return record;
+}
+
+measure::SkippedLine Record::skipped_line() const {
+  return {.from = index, .to = sent_ns, .sender = sender, .reason = static_cast<wire::SkipReason>(size), .told_ns = other_ns};
+}
+
 const char* name_of(WorkerRole role) {
   return role == WorkerRole::senders ? "senders" : "receivers";
 }
 
 std::size_t format_record(char* out, WorkerRole role, const Record& record) {
+  if (record.is_skipped()) return measure::format_line(out, record.skipped_line());
   const auto flags = static_cast<std::uint16_t>(record.flags & ~Record::without_plan);
   if (role == WorkerRole::receivers) {
     const std::int64_t latency_ns = wrapping(record.other_ns, record.sent_ns, record.clocks_ns);
@@ -58,6 +75,7 @@ std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::
     record.flags = line.flags;
   };
   if (role == WorkerRole::receivers) {
+    if (const auto skipped = measure::parse_skipped_line(text)) return Record::of_skipped(service, *skipped);
     const auto line = measure::parse_received_line(text);
     if (!line) return std::nullopt;
     take_common(*line);

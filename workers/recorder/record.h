@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the data thread notes about one message, as it lies in the staging file: plain bytes of a fixed size, turned into a log line later.
+// What the data thread notes about one message, or about a range of them that N2NQ says will not come, as it lies in the staging file:
+// plain bytes of a fixed size, turned into a log line later.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,12 @@ struct Record {
   std::uint16_t flags = 0;  // measure::LineFlag, and without_plan
   static constexpr std::int64_t none_ns = std::numeric_limits<std::int64_t>::min();
   static constexpr std::uint16_t without_plan = 1 << 15;  // senders: there is no lag to write
+  static constexpr std::uint16_t skipped = 1 << 14;       // receivers: a range that will not come, as of_skipped() makes it
+
+  static Record of_skipped(std::uint32_t service, const measure::SkippedLine& line);
+  bool is_skipped() const { return (flags & skipped) != 0; }
+  /// Of one that of_skipped() made.
+  measure::SkippedLine skipped_line() const;
 };
 static_assert(sizeof(Record) == 72);
 
@@ -35,7 +42,7 @@ const char* name_of(WorkerRole role);
 
 /// The line of a record, with its newline; `out` has room for measure::line_bytes_max. Returns the bytes written.
 std::size_t format_record(char* out, WorkerRole role, const Record& record);
-/// The record of a line of this service's log; none for anything else, `#` lines included.
+/// The record of a line of this service's log; none for anything else, all other `#` lines included.
 std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::string_view line);
 
 }  // namespace n2nq::worker

@@ -89,7 +89,7 @@ void Recorder::begin_log(std::uint32_t service, std::uint16_t source_port, std::
 
 void Recorder::note(const Record& record) {
   if (!ring_) return;
-  if (options_.mode == LogMode::sampled && record.index % options_.sample_every != 0) return;
+  if (options_.mode == LogMode::sampled && (record.is_skipped() || record.index % options_.sample_every != 0)) return;
   if (ring_->push(record)) [[likely]]
     return;
   Begun& begun = begun_[record.service - first_];

@@ -51,7 +51,7 @@ void ServiceLog::add(const Record& record) {
   const std::size_t used = waiting_.size();
   waiting_.resize(used + measure::line_bytes_max);
   waiting_.resize(used + format_record(waiting_.data() + used, role_, record));
-  ++lines_waiting_;
+  if (!record.is_skipped()) ++lines_waiting_;
 }
 
 std::string ServiceLog::flush() {

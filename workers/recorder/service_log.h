@@ -31,7 +31,7 @@ class ServiceLog {
   /// Opens a log that a killed process has left, without the half line that may be at its end, and gives its lines (`#` lines too) to
   /// `each_line`. What was there counts as lines. Empty: done.
   std::string open_again(const std::function<void(std::string_view)>& each_line);
-  /// Collects a line.
+  /// Collects a line; what was skipped is a `#` line and counts as none.
   void add(const Record& record);
   /// Collects a `#` line.
   void add_remark(const std::string& text) { waiting_ += "# " + text + "\n"; }

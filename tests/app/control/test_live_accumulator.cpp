@@ -213,34 +213,6 @@ TEST(live_accumulator, a_killed_group_is_silent_at_once_and_its_successor_tells_
   EXPECT_NEAR(figures.latency_now.p50_us, 900'000, 900);
 }
 
-TEST(live_accumulator, what_a_killed_group_was_told_is_skipped_stays_skipped) {
-  Rounds rounds(1);
-  const auto answer = [&rounds](std::int64_t sent, std::int64_t received, std::int64_t expired, std::int64_t unrequested) {
-    rounds.ask();
-    rounds.senders_answer(sent);
-    ReceiversStats stats;
-    stats.id = rounds.id, stats.received = received;
-    stats.expired = expired, stats.unrequested = unrequested, stats.skipped = expired + unrequested;
-    stats.rows = {{.number = 1, .received = received, .expired = expired, .skipped = expired + unrequested}};
-    rounds.accumulator.add(stats, rounds.t_s);
-  };
-  answer(100, 60, 10, 25);
-  EXPECT_EQ(rounds.after(0.1).in_flight, 5);
-  answer(120, 70, 10, 30);  // told, and not shown any more
-  for (const int life : {1, 2}) {
-    rounds.accumulator.restarted(Role::receivers);
-    // It knows from its logs what was received, and was told of nothing but what was skipped since.
-    answer(150, 90, 2, 8);
-    const LiveFigures figures = rounds.after(0.1);
-    EXPECT_EQ(figures.expired, 10 + life * 2);
-    EXPECT_EQ(figures.unrequested, 30 + life * 8);
-    EXPECT_EQ(figures.skipped, 40 + life * 10);
-    EXPECT_EQ(figures.in_flight, 150 - 90 - figures.skipped);
-    EXPECT_EQ(figures.receivers.front().expired, figures.expired);
-    EXPECT_EQ(figures.receivers.front().skipped, figures.skipped);
-  }
-}
-
 TEST(live_accumulator, a_group_that_is_not_there_keeps_nobody_waiting) {
   LiveAccumulator accumulator(with_receivers(2));
   SendersStats stats;

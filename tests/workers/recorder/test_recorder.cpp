@@ -61,6 +61,10 @@ Record received(std::uint32_t service, std::uint64_t index) {
   return record;
 }
 
+Record told(std::uint32_t service, std::int64_t from, std::int64_t to) {
+  return Record::of_skipped(service, {.from = from, .to = to, .sender = 9, .reason = wire::SkipReason::expired, .told_ns = 5000 + from});
+}
+
 /// Waits until `done` says so; false when it does not within 20 s.
 template <typename Done>
 bool wait_for(Done&& done) {
@@ -167,6 +171,54 @@ TEST_F(RecorderTest, ALogThatTheKilledProcessHadNotBegunGetsItsHead) {
   EXPECT_EQ(lines.size(), 2u);
   EXPECT_NE(std::ranges::find(marks, "# " + std::string(measure::received_columns)), marks.end());
   EXPECT_FALSE(std::filesystem::exists(log_path("R002"))) << "nothing came of it";
+}
+
+TEST_F(RecorderTest, WhatWillNotComeIsNoMessageAndIsReadBack) {
+  Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  recorder.begin_log(1, 4711, 0);
+  recorder.note(received(1, 0));
+  recorder.note(told(1, 1, 7));
+  recorder.note(received(1, 8));
+  recorder.finish();
+  const auto [marks, lines] = read(log_path("R001"));
+  EXPECT_EQ(recorder.counts().lines, 2u);
+  EXPECT_EQ(lines.size(), 2u);
+  EXPECT_EQ(std::ranges::count(marks, "# skipped: sender=9 from=1 to=7 reason=expired told_ns=5001"), 1);
+  EXPECT_EQ(std::ranges::count(marks, "# lines: 2"), 1);
+}
+
+TEST_F(RecorderTest, WhatAKilledProcessWasToldIsReadBackOnceAndInItsPlace) {
+  const LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  // Killed between writing and giving up: of the five in its staging file three stand in the log already.
+  std::string path;
+  const std::vector<Record> all = {received(1, 0), told(1, 1, 7), told(1, 8, 8), received(1, 9), told(1, 10, 11)};
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    for (const Record& record : all) ring.push(record);
+    path = ring.path();
+    ServiceLog log(wanted.folder, WorkerRole::receivers, 1);
+    ASSERT_EQ(log.open(head_of_log(WorkerRole::receivers, 1, wanted, "4711", "0")), "");
+    for (std::size_t i = 0; i < 3; ++i) log.add(all[i]);
+    ASSERT_EQ(log.flush(), "");
+  }
+  std::vector<std::string> seen;
+  const auto see = [&seen](const Record& record) {
+    char line[measure::line_bytes_max];
+    seen.emplace_back(line, format_record(line, WorkerRole::receivers, record));
+  };
+  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 1, wanted, LogsGoOn::yes, see);
+  EXPECT_EQ(counts.lines, 2u);
+  EXPECT_EQ(counts.dropped, 0u);
+  const std::vector<std::string> once = std::exchange(seen, {});
+  ASSERT_EQ(once.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    char line[measure::line_bytes_max];
+    EXPECT_EQ(once[i], std::string(line, format_record(line, WorkerRole::receivers, all[i])));
+  }
+  // And once more from the logs alone.
+  salvage_logs(path, WorkerRole::receivers, 1, 1, wanted, LogsGoOn::no, see);
+  EXPECT_EQ(seen, once);
 }
 
 TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadBackAgain) {
