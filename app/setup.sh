@@ -41,7 +41,8 @@ need_packages() {
     say "  $*"
     fail "Install what corresponds to them, then call again with N2NQ_SKIP_INSTALL=1."
   fi
-  installed=" $(dpkg-query -W -f='${db:Status-Abbrev}${Package} ' "$@" 2>/dev/null | sed 's/ii  *//g') "
+  # dpkg also knows packages that others merely name, and removed ones whose settings stay: those are not installed.
+  installed=" $(dpkg-query -W -f='${db:Status-Abbrev}${Package}\n' "$@" 2>/dev/null | sed -n 's/^.i. *//p' | tr '\n' ' ') "
   for name in "$@"; do
     case "$installed" in *" $name "*) ;; *) missing+=("$name") ;; esac
   done
