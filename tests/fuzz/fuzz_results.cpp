@@ -36,6 +36,14 @@ void check_line(std::optional<Line> (*parse)(std::string_view, std::string*), st
   require(written == written_again, "it stays what it is");
 }
 
+void check_skipped_line(std::string_view text) {
+  const auto line = parse_skipped_line(text);
+  if (!line) return;
+  char out[line_bytes_max];
+  const size_t bytes = format_line(out, *line);
+  require(parse_skipped_line({out, bytes - 1}) == line, "it stays what it is");
+}
+
 void check_histogram(const nlohmann::json& json) {
   const Histogram histogram = Histogram::from_json(json);
   require(Histogram::from_json(histogram.to_json()).to_json() == histogram.to_json(), "a histogram travels");
@@ -60,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text = fuzz::text_of({data + 1, size - 1});
   try {
-    switch (data[0] % 5) {
+    switch (data[0] % 6) {
       case 0:
         measure::check_line<measure::SentLine>(measure::parse_sent_line, text);
         break;
@@ -78,6 +86,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (set) fuzz::require(wire::IndexSet::parse(set->text()) == set, "a set's text says the set");
         break;
       }
+      case 5:
+        measure::check_skipped_line(text);
+        break;
     }
   } catch (const nlohmann::json::exception&) {
     // said what is wrong
