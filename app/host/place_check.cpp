@@ -122,6 +122,9 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
     case SshProblem::Kind::no_sftp:
       set(CheckItem::folder, "no");
       break;
+    case SshProblem::Kind::silent:
+      set(CheckItem::folder, "no answer");
+      break;
     case SshProblem::Kind::program:
       set(problem.why.contains("architecture") ? CheckItem::architecture : CheckItem::folder,
           problem.why.contains("noexec") ? "noexec" : "no");
@@ -151,9 +154,11 @@ void PlaceCheck::look_at_disk() {
   const auto told = [this, task](const SshProblem& problem) {
     disk_is_known_ = true;
     tell_folder(task->for_logs);
-    cell(CheckItem::disk) = !problem.none() ? not_known_cell(problem.why)
-                            : !task->space  ? not_known_cell("Its SFTP server does not say")
-                                            : disk_cell(task->space->free_bytes);
+    CheckCell& disk = cell(CheckItem::disk);
+    disk = !problem.none() ? not_known_cell(without_name(problem.why))
+           : !task->space  ? not_known_cell("Its SFTP server does not say")
+                           : disk_cell(task->space->free_bytes);
+    if (!problem.none()) disk.what_to_do = problem.what_to_do;
     emit changed();
   };
   lab_->with_files(this, [this, task, told](const SshProblem& problem, SshFiles* files) {

@@ -20,6 +20,7 @@ struct SshProblem {
     login,
     no_shell,  // it lets in, and runs no command
     no_sftp,   // nor is there that
+    silent,    // SSH answers there, SFTP does not
     lost,      // it worked, and does no longer
     files,     // the disk, the folder or a file there
     program,   // it is there and cannot be run

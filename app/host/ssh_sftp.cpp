@@ -45,10 +45,10 @@ QString above(const QString& folder) {
 
 void begin(SshLink& link, const QString& path) {
   link.shared().check();
-  link.shared().begin_step(sftp_call_ms_max,
-                           {SshProblem::Kind::lost,
-                            QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path),
-                            {}});
+  link.shared().begin_step(
+      sftp_call_ms_max,
+      {SshProblem::Kind::silent, QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path),
+       "Does the disk there answer? A network drive that is away holds SFTP up"});
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ Sftp::Sftp(SshLink& link) : link_(link) {
   link.shared().check();
   // Within what a start may take until it says why it fails.
   link.shared().begin_step(ssh_step_ms_max,
-                           {SshProblem::Kind::lost,
+                           {SshProblem::Kind::silent,
                             QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(ssh_step_ms_max / 1000),
                             "Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config"});
   sftp_ = link.sftp();

@@ -238,6 +238,32 @@ TEST_F(HostCheckTest, a_machine_is_not_named_twice) {
   EXPECT_TRUE(check.hosts().at("h1").of(CheckItem::folder).detail.startsWith("making the folder")) << "the row says whose";
 }
 
+TEST_F(HostCheckTest, a_machine_whose_sftp_says_nothing_is_reached_and_logged_in_to) {
+  lab->change_sshd(2, "s#^Subsystem.*#Subsystem sftp /bin/sleep 4714#");
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1), lab->host(2)};
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  EXPECT_TRUE(wait_until([&] { return over; }));
+  lab->change_sshd(2, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
+  lab->inside(2, {"sh", "-c", "kill $(pgrep -f '^(/bin/)?sleep 4714')"});
+  const HostReport& report = check.hosts().at("h2");
+  const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
+  for (const CheckItem item : {CheckItem::reach, CheckItem::login}) EXPECT_EQ(report.of(item).state, CheckState::good) << all;
+  EXPECT_EQ(report.of(CheckItem::folder).state, CheckState::bad) << all;
+  EXPECT_EQ(report.of(CheckItem::folder).text, "no answer") << all;
+  EXPECT_EQ(report.of(CheckItem::disk).state, CheckState::not_known) << all;
+  for (const CheckItem item : {CheckItem::folder, CheckItem::disk}) {
+    EXPECT_EQ(report.of(item).detail, "h2 did not answer for 8 s when SFTP was begun") << all;
+    EXPECT_TRUE(report.of(item).what_to_do.contains("Look at Subsystem sftp in its sshd_config")) << all;
+  }
+  EXPECT_TRUE(report.of(CheckItem::kernel).detail.startsWith("Not looked at: ")) << all;
+  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good) << "that has nothing to do with it";
+}
+
 /// Compares the fingerprint before they answer.
 struct SlowPerson : PretendPerson {
   std::function<void(bool)> answer;
