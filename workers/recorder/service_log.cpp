@@ -51,14 +51,18 @@ void ServiceLog::add(const Record& record) {
   const std::size_t used = waiting_.size();
   waiting_.resize(used + measure::line_bytes_max);
   waiting_.resize(used + format_record(waiting_.data() + used, role_, record));
-  if (!record.is_skipped()) ++lines_waiting_;
+  ++(record.is_skipped() ? skipped_waiting_ : lines_waiting_);
 }
 
 std::string ServiceLog::flush() {
   std::string error = is_open() ? write_all(waiting_) : failed("write");
-  (error.empty() ? lines_ : dropped_) += lines_waiting_;
+  if (error.empty()) {
+    lines_ += lines_waiting_;
+  } else {
+    dropped_ += lines_waiting_ + skipped_waiting_;  // what goes on for a killed process misses both
+  }
   waiting_.clear();
-  lines_waiting_ = 0;
+  lines_waiting_ = skipped_waiting_ = 0;
   return error;
 }
 

@@ -31,7 +31,7 @@ class ServiceLog {
   /// Opens a log that a killed process has left, without the half line that may be at its end, and gives its lines (`#` lines too) to
   /// `each_line`. What was there counts as lines. Empty: done.
   std::string open_again(const std::function<void(std::string_view)>& each_line);
-  /// Collects a line; what was skipped is a `#` line and counts as none.
+  /// Collects a line; what was skipped is a `#` line, and counts as none unless it is dropped.
   void add(const Record& record);
   /// Collects a `#` line.
   void add_remark(const std::string& text) { waiting_ += "# " + text + "\n"; }
@@ -55,7 +55,7 @@ class ServiceLog {
   std::string path_;
   net::Fd fd_;
   std::string waiting_;
-  std::uint64_t lines_waiting_ = 0;
+  std::uint64_t lines_waiting_ = 0, skipped_waiting_ = 0;
   std::uint64_t lines_ = 0;
   std::uint64_t dropped_ = 0;
   std::int64_t whole_bytes_ = 0;  // length of the file up to its last complete line

@@ -325,6 +325,31 @@ TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
   EXPECT_EQ(read(log_path("R002")).second.size(), 1u) << "the others notice nothing";
 }
 
+TEST_F(RecorderTest, AFullDiskThatTakesNoLineOfWhatWasSkippedIsSaidToo) {
+  // Of a receiver that asks for nothing there are no others.
+  Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  recorder.begin_log(1, 51234, 0);
+  ASSERT_TRUE(wait_for([&] { return !read(log_path("R001")).first.empty(); }));
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit tight = before;
+  tight.rlim_cur = fs::file_size(log_path("R001"));
+  setrlimit(RLIMIT_FSIZE, &tight);
+  recorder.note(told(1, 0, 99));
+  const bool said = wait_for([&] { return !recorder.counts().error.empty(); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_TRUE(said);
+  EXPECT_TRUE(wait_for([&] { return StagingRing::open(recorder.staging_file()).unwritten() == 1; }))
+      << "who goes on for a killed process has to know";
+  recorder.note(told(1, 100, 199));
+  recorder.finish();
+
+  EXPECT_EQ(recorder.counts().lines, 0u);
+  EXPECT_EQ(recorder.counts().dropped, 1u);
+  EXPECT_EQ(read(log_path("R001")).first.back(), "# complete: no");
+}
+
 TEST_F(RecorderTest, ManyLinesFromOneThreadAllArrive) {
   Recorder recorder(WorkerRole::receivers, 1, 50, options(), staging());
   for (std::uint32_t service = 1; service <= 50; ++service) recorder.begin_log(service, 1, 0);
