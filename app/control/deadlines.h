@@ -19,7 +19,8 @@ struct RunDeadlines {
   int drain_margin = 5'000;  // beyond queue.retention_s (limits.drain_s if longer): from the senders' end to that of broker and receivers
   int hurry = 1'000;         // the same, when a person stops for the second time
   int bye = 20'000;          // from bye to the process's end, logs written
-  int standstill = 60'000;   // at least two periods of the plan: from the last message that was sent or received to giving up
+  // From the last message that was sent or received to giving up. At least two periods of the plan, and queue.retention_s and drain_margin.
+  int standstill = 60'000;
   int salvage = 60'000;      // for reading back what a killed worker has left
   int other_starts = 5'000;  // when one cannot be started: until the others have said whether they can be
   int single_stop = 3'000;   // before traffic: from one process's stop to SIGTERM

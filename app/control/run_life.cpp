@@ -342,7 +342,8 @@ void RunControl::Private::pull() {
 
 /// A process that hangs without dying must not keep a run open for ever.
 void RunControl::Private::look_for_standstill() {
-  const std::int64_t now_moved = figures.attempted + figures.received + figures.skipped + figures.warm_up.sent + figures.warm_up.received;
+  const LiveFigures& f = figures;
+  const std::int64_t now_moved = f.attempted + f.accepted + f.received + f.skipped + f.warm_up.sent + f.warm_up.received;
   if (now_moved != moved || state != RunState::running) {
     moved = now_moved;
     since_moved.start();
@@ -360,7 +361,10 @@ void RunControl::Private::look_for_standstill() {
     }
     since_moved.start();
   } else if (!drains()) {  // which has a deadline of its own
-    end_because(QString("nothing was sent or received for %1 s").arg(static_cast<double>(limit_ms) / 1000));
+    // Senders that a full queue holds back wait for its retention, at the end of which it has room.
+    const auto give_up_ms = of(Role::broker).alive() ? std::max<std::int64_t>(limit_ms, drain_ms_max()) : limit_ms;
+    if (since_moved.elapsed() > give_up_ms)
+      end_because(QString("nothing was sent or received for %1 s").arg(static_cast<double>(give_up_ms) / 1000));
   }
 }
 

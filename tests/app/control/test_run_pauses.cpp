@@ -18,9 +18,11 @@ struct PausesTest : RunControlTest {
     host.behaviour[Role::senders].runs_on = true;
     Settings settings = small();
     settings.senders.delay_ms = delay_ms;
+    settings.queue.retention_s = settings.limits.drain_s = 0.1;
     if (endless) settings.senders.messages.reset();
     auto given = options();
     given.deadlines.standstill = standstill_ms;
+    given.deadlines.drain_margin = 0;
     make(given, settings);
     control->plan(std::move(steps));
     control->start_all();

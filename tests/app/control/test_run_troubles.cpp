@@ -176,11 +176,47 @@ TEST_F(RunControlTest, a_run_in_which_nothing_moves_is_ended) {
   host.behaviour[Role::senders].runs_on = true;
   auto given = options();
   given.deadlines.standstill = 300;
-  make(given);
+  given.deadlines.drain_margin = 0;
+  Settings settings = small();
+  settings.queue.retention_s = settings.limits.drain_s = 0.1;
+  make(given, settings);
   control->start_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("nothing was sent or received for 0.3 s"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, a_run_in_which_nothing_moves_goes_on_while_a_full_queue_may_keep_its_messages) {
+  host.behaviour[Role::senders].runs_on = true;
+  auto given = options();
+  given.deadlines.standstill = 50;
+  given.deadlines.drain_margin = 100;
+  Settings settings = small();
+  settings.queue.retention_s = 0.5;
+  settings.limits.drain_s = 0.1;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("nothing was sent or received for 0.6 s"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, a_run_in_which_n2nq_accepts_what_was_sent_long_ago_moves) {
+  constexpr int standstill_ms = 500;
+  host.behaviour[Role::senders].runs_on = host.behaviour[Role::senders].held_back = true;
+  auto given = options();
+  given.deadlines.standstill = standstill_ms;
+  given.deadlines.drain_margin = 0;
+  Settings settings = small();
+  settings.senders.messages = 1'000'000;
+  settings.queue.retention_s = settings.limits.drain_s = 0.1;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_until([&] { return control->state() != RunState::running || control->figures().t_s * 1000 > 3 * standstill_ms; }));
+  EXPECT_EQ(control->state(), RunState::running) << reasons();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
 }
 
 TEST_F(RunControlTest, n2nq_that_does_not_end_is_given_up_when_every_message_has_left_by_its_retention) {

@@ -256,6 +256,7 @@ Json PretendLauncher::stats(std::uint64_t id) const {
               {"services", Json::array()}};
   if (role_ == Role::senders) {
     out["attempted"] = out["accepted"] = host_.sent_each, out["refused"] = 0;
+    if (behaviour().held_back) out["accepted"] = std::min<std::int64_t>(host_.sent_each, static_cast<std::int64_t>(id));
     out["interval"] = group_of(sender_names, 2, false);
     out["services"].push_back({{"number", 1}, {"attempted", host_.sent_each}, {"delay_mean_ns", 500e6}});
   } else {

@@ -28,6 +28,7 @@ struct Behaviour {
   bool silent_in_traffic = false;  // answers no stats
   bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
   bool runs_on = false;            // senders: go on until they are stopped
+  bool held_back = false;          // senders: all is sent, and N2NQ has accepted one message more whenever they are asked
   QByteArray says_first;           // before its hello
   QByteArray says_as_hello;        // in place of its hello
   QByteArray says_when_running;    // in between
