@@ -18,7 +18,7 @@ namespace n2nq {
 
 EventLog::EventLog(const std::string& path) : path_(path), started_ns_(net::now_ns()) {
   if (path_.empty()) return;
-  file_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  file_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file_.valid()) {
     add_fault(std::strerror(errno));
     return;

@@ -21,7 +21,7 @@ class EventLog {
   /// Of lines that are not on their way to the disk yet; and as many may be on their way.
   static constexpr size_t bytes_waiting_max = 1024 * 1024;
 
-  /// An empty path: nothing is written. An existing file is replaced.
+  /// An empty path: nothing is written. An existing file is written on: it is that of the N2NQ before this one, in the same run.
   explicit EventLog(const std::string& path);
   ~EventLog();
   EventLog(const EventLog&) = delete;

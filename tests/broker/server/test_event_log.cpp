@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace n2nq {
@@ -87,6 +88,19 @@ TEST_F(SlowDisk, ItTakesUpAgainWhenThereIsRoom) {
   ASSERT_NE(missing, std::string::npos);
   EXPECT_GT(all.find("later"), missing);
   EXPECT_NE(all.find("later"), std::string::npos);
+}
+
+TEST(EventLogTest, OneThatIsStartedAgainGoesOnBehindWhatWasDoneBefore) {
+  const std::string path = (std::filesystem::temp_directory_path() / ("n2nq-event-log-" + std::to_string(getpid()))).string();
+  { EventLog(path).write("R001 is cut off"); }
+  { EventLog(path).write("started again"); }
+  std::stringstream all;
+  all << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
+  const size_t before = all.str().find("R001 is cut off\n"), after = all.str().find("started again\n");
+  EXPECT_NE(before, std::string::npos) << all.str();
+  EXPECT_NE(after, std::string::npos) << all.str();
+  EXPECT_LT(before, after);
 }
 
 }  // namespace
