@@ -80,7 +80,7 @@ class ReceiverDesk {
  private:
   struct Desk {
     Session* session = nullptr;
-    uint64_t connection = 0;                     // the how-manieth of this number
+    uint64_t connection = 0;                     // how many this number has had
     std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
     bool stuck = false;                          // the deadline is armed
     bool marked = false;
