@@ -58,8 +58,10 @@ SshSession* LabHost::control() const {
 }
 
 std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
-  return std::make_unique<SshSession>(name_, config_, use, questions_, secrets_,
-                                      config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
+  auto session =
+      std::make_unique<SshSession>(name_, config_, use, questions_, secrets_, config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
+  session->prefer(address_);  // who was reached there is not looked for elsewhere again
+  return session;
 }
 
 void LabHost::with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then) {

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include <QFileInfo>
+#include <algorithm>
 
 namespace n2nq::app {
 
@@ -29,7 +30,7 @@ struct AddressFree {
 };
 
 /// errno's words, or empty: connected.
-QString connect_to(const QString& address, int port, SshShared& shared, OwnedFd& out) {
+QString connect_to(const QString& address, int port, int limit_ms, SshShared& shared, OwnedFd& out) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
@@ -43,12 +44,12 @@ QString connect_to(const QString& address, int port, SshShared& shared, OwnedFd&
   if (::connect(fd.get(), list->ai_addr, list->ai_addrlen) != 0) error = errno;
   if (error == EINPROGRESS) {
     pollfd waits[] = {{fd.get(), POLLOUT, 0}, {shared.wake_fd(), POLLIN, 0}};
-    const auto until = SshShared::Clock::now() + std::chrono::milliseconds(ssh_connect_ms_max);
+    const auto until = SshShared::Clock::now() + std::chrono::milliseconds(limit_ms);
     while ((waits[0].revents & (POLLOUT | POLLERR | POLLHUP)) == 0) {
       shared.check();
       shared.clear_wake();
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SshShared::Clock::now()).count();
-      if (left <= 0) return QString("no answer within %1 s").arg(ssh_connect_ms_max / 1000);
+      if (left <= 0) return QString("no answer within %1 s").arg(limit_ms / 1000.0, 0, 'g', 2);
       ::poll(waits, 2, static_cast<int>(left) + 1);
     }
     socklen_t size = sizeof error;
@@ -60,6 +61,10 @@ QString connect_to(const QString& address, int port, SshShared& shared, OwnedFd&
 }
 
 }  // namespace
+
+int ssh_connect_share_ms(int gone_ms, qsizetype addresses_left) {
+  return std::min(ssh_connect_ms_max, std::max(ssh_connect_all_ms_max - gone_ms, 0) / static_cast<int>(addresses_left));
+}
 
 SshLink::SshLink(SshTarget target, SshShared& shared) : target_(std::move(target)), shared_(shared), session_(ssh_new()) {
   if (!session_) throw SshError(SshProblem::Kind::lost, "not enough memory for an SSH session");
@@ -97,8 +102,11 @@ void SshLink::connect_socket() {
     socket_ = std::move(*target_.socket);
   } else {
     QStringList refusals;
+    const auto begun = SshShared::Clock::now();
     for (const QString& address : target_.addresses) {
-      const QString refusal = connect_to(address, target_.config.port, shared_, socket_);
+      const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(SshShared::Clock::now() - begun);
+      const int limit_ms = ssh_connect_share_ms(static_cast<int>(gone.count()), target_.addresses.size() - refusals.size());
+      const QString refusal = connect_to(address, target_.config.port, limit_ms, shared_, socket_);
       if (refusal.isEmpty()) {
         address_ = address;
         break;

@@ -75,7 +75,9 @@ void SshSession::look_up() {
 void SshSession::on_looked_up(const QHostInfo& info) {
   lookup_ = -1;
   QStringList addresses;
-  for (const QHostAddress& address : info.addresses().mid(0, addresses_max)) addresses += address.toString();
+  for (const QHostAddress& address : info.addresses()) addresses += address.toString();
+  if (addresses.removeOne(preferred_)) addresses.prepend(preferred_);
+  addresses = addresses.mid(0, addresses_max);
   if (addresses.isEmpty()) {
     return on_ended({SshProblem::Kind::name,
                      QString("%1: there is no address for the name %2 (%3)").arg(name_, config_.host_name, info.errorString()),

@@ -36,6 +36,8 @@ class SshSession : public QObject {
              std::shared_ptr<SshSession> via = nullptr);
   ~SshSession() override;
 
+  /// Of several addresses of its name this one is tried first.
+  void prefer(const QString& address) { preferred_ = address; }
   void open();
   /// Ended, with `closed` as its problem, as soon as the event loop turns.
   void close();
@@ -82,7 +84,7 @@ class SshSession : public QObject {
   std::shared_ptr<SshShared> shared_;
   State state_ = State::idle;
   SshProblem problem_;
-  QString address_;
+  QString address_, preferred_;
   QTimer deadline_timer_;
   std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand
   int lookup_ = -1;

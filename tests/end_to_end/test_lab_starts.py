@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Starts on several hosts that fail on one of them, and two benches on the same hosts."""
 import json
+import re
+import socket
 import subprocess
 import time
 
+from bench import BIN
 from lab import LabCase, main
 
 START_S = 10  # until a start that cannot succeed has failed
@@ -21,9 +24,9 @@ class Starts(LabCase):
         super().setUp()
         self.addCleanup(self.lab.shape_links, {"blackhole": False})
 
-    def check_failed_start(self, name, *reasons):
+    def check_failed_start(self, name, *reasons, bin=BIN):
         begun = time.monotonic()
-        bench = self.start("quick", *places("h1", name, "h3"))
+        bench = self.start("quick", *places("h1", name, "h3"), bin=bin)
         output, _ = bench.communicate(timeout=60)
         took_s = time.monotonic() - begun
         print(f"failed after {took_s:.1f} s: {output.strip().splitlines()[-1]}")
@@ -33,6 +36,7 @@ class Starts(LabCase):
             self.assertIn(reason, output)
         self.assertLess(took_s, START_S + 1)  # the program's own start and end are not meant
         self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h3")))
+        return output
 
     def test_a_host_that_does_not_answer(self):
         self.lab.shape_links({"blackhole": True}, ["h2"])
@@ -50,11 +54,62 @@ class Starts(LabCase):
         self.check_failed_start("h2", "are needed for the logs of a run")
 
     def test_a_host_without_sshd(self):
+        self.add_host(f"  - name: h9\n    address: 10.77.{self.lab.number}.99\n    user: lab\n")
+        self.check_failed_start("h9")
+
+    def dead_addresses(self, count, port=0):
+        """Of this machine, and a port: nobody there answers who connects."""
+        addresses = []
+        for number in range(count):
+            addresses.append(f"127.77.{self.lab.number}.{100 + number}")
+            listening = socket.socket()
+            self.addCleanup(listening.close)
+            listening.bind((addresses[-1], port))
+            listening.listen(0)
+            port = listening.getsockname()[1]
+            for _ in range(4):  # with that it is full
+                waiting = socket.socket()
+                self.addCleanup(waiting.close)
+                waiting.setblocking(False)
+                waiting.connect_ex((addresses[-1], port))
+        return addresses, port
+
+    def where_a_name_has(self, addresses, name):
+        """The folder of a n2nq-bench for which it is so."""
+        (self.folder / "hosts").write_text("".join(f"{address} {name}\n" for address in addresses))
+        bench = self.folder / "n2nq-bench"
+        bench.write_text(f"#!/bin/sh\nexec unshare --mount sh -c 'mount --bind {self.folder}/hosts /etc/hosts && exec \"$0\" \"$@\"' {BIN}/n2nq-bench \"$@\"\n")
+        bench.chmod(0o700)
+        return self.folder
+
+    def add_host(self, lines):
         hosts = self.lab.folder / "hosts.yaml"
         kept = hosts.read_text()
         self.addCleanup(hosts.write_text, kept)
-        hosts.write_text(kept + f"  - name: h9\n    address: 10.77.{self.lab.number}.99\n    user: lab\n")
-        self.check_failed_start("h9")
+        hosts.write_text(kept + lines)
+
+    def test_the_addresses_of_a_name_share_the_time_of_connecting(self):
+        addresses, port = self.dead_addresses(3)
+        self.add_host(f"  - name: h9\n    address: h9.test\n    port: {port}\n    user: lab\n")
+        output = self.check_failed_start("h9", *addresses, bin=self.where_a_name_has(addresses, "h9.test"))
+        limits_s = [float(text) for text in re.findall(r"no answer within ([0-9.]+) s", next(line for line in output.splitlines() if addresses[0] in line))]
+        self.assertEqual(len(limits_s), 3, output)
+        self.assertLess(sum(limits_s), 8.2)  # they are rounded
+
+    def test_what_answers_behind_dead_addresses_is_found_once(self):
+        """A run connects twice, and would not start in time if it went through them twice."""
+        addresses, _ = self.dead_addresses(2, port=22)
+        there = self.lab.hosts["h2"]["address"]
+        self.add_host(f"  - name: h9\n    address: h9.test\n    user: lab\n    identity_file: {self.lab.folder}/client_key\n")
+        with open(self.lab.folder / "known_hosts", "a+") as known:
+            known.seek(0)
+            before = known.read()
+            self.addCleanup((self.lab.folder / "known_hosts").write_text, before)
+            known.writelines(f"h9.test {line.split(maxsplit=1)[1]}\n" for line in before.splitlines() if line.startswith("h2,"))
+        bench = self.start("quick", *places("h1", "h9", "h3"), "--set", "senders.messages=10",
+                           bin=self.where_a_name_has([*addresses, there], "h9.test"))
+        output, _ = bench.communicate(timeout=60)
+        self.assertEqual(bench.returncode, 0, output)
 
     def test_a_host_whose_key_changed(self):
         self.check_failed_start("h4", "SHA256:")
