@@ -152,10 +152,13 @@ QString figure_text(double value) {
 }
 
 QString result_table(const Json& summary, const QString& folder) {
-  QString out = "\n" + figures_block(summary) + stages_line(summary);
-  out += rate_line(summary.at("rates"), "sent", "sent_per_s", "sent_bytes_per_s");
-  out += rate_line(summary.at("rates"), "received", "received_per_s", "received_bytes_per_s");
-  out += ledger_block(summary) + warm_up_line(summary.at("ledger")) + unusual_line(summary.at("settings"));
+  QString out = "\n";
+  if (summary.value("traffic_started", true)) {  // else there is nothing to tell of
+    out += figures_block(summary) + stages_line(summary);
+    out += rate_line(summary.at("rates"), "sent", "sent_per_s", "sent_bytes_per_s");
+    out += rate_line(summary.at("rates"), "received", "received_per_s", "received_bytes_per_s");
+    out += ledger_block(summary) + warm_up_line(summary.at("ledger")) + unusual_line(summary.at("settings"));
+  }
   out += heading("verdict") + QString::fromStdString(summary.at("verdict").get<std::string>()) + '\n';
   for (const Json& reason : summary.at("reasons")) out += heading("") + "- " + QString::fromStdString(reason.get<std::string>()) + '\n';
   const Json disturbed = summary.at("environment").value("disturbed", Json::array());  // older results have none

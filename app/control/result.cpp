@@ -228,7 +228,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.lag = percentiles_us(total_of(senders, "lag"));
   out.latency = percentiles_us(total_of(receivers, "latency"));
   out.latency_from_plan = percentiles_us(total_of(receivers, "latency_from_plan"));
-  out.clocks = clock_bounds(record, false);
+  if (record.traffic_started) out.clocks = clock_bounds(record, false);
   out.floor_us = floor_us(record);
   out.stages = {mean_us(total_of(receivers, "lag")), mean_us(total_of(receivers, "to_broker")), mean_us(total_of(receivers, "in_queue")),
                 mean_us(total_of(receivers, "to_receiver"))};
@@ -298,7 +298,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
 RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const QStringList& troubles) {
   RunOutcome outcome;
   if (record.folder) outcome.folder = record.folder->path();
-  outcome.disturbances = disturbances(record);
+  if (record.traffic_started) outcome.disturbances = disturbances(record);
   outcome.reasons = record.troubles + troubles;
   bool broken = !outcome.reasons.isEmpty();
   bool degraded = false;

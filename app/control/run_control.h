@@ -34,6 +34,7 @@ struct ProcessStatus {
   QString waiting_for;       // with waiting: "N2NQ", "38 of 50 receivers connected", …
   QString error;             // with died: what happened, in a sentence
   bool may_be_back = false;  // with died: killed on purpose, in a run that goes on
+  bool never_ran = false;    // with died: it could not be started
   QStringList last_lines;    // with died: the last lines of its stderr
 };
 

@@ -194,8 +194,9 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   if (!what.isEmpty() && step == Step::terminate && told_to_end) what = role_name(role) + " did not end in time and was killed";
   member.record.trouble = what;
   const bool killed_unheard = !member.record.bye && start_salvage(role);
+  const bool ran = member.watch->ran() || member.record.hello;  // in an earlier life
   if (what.isEmpty()) {
-    set_status(role, ProcessState::ended);
+    set_status(role, ran ? ProcessState::ended : ProcessState::not_started);
     if (killed_unheard && step != Step::byes) return;  // on_salvaged() goes on
     if (state == RunState::preparing && !any_alive()) {
       run.stopped_by_user = true;
@@ -205,6 +206,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   }
   member.status.error = what;
   member.status.last_lines = member.record.last_lines;
+  member.status.never_ran = !ran;
   set_status(role, ProcessState::died);
   end_because(what);
 }

@@ -294,6 +294,7 @@ Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const 
   for (const QString& reason : outcome.reasons) out["reasons"].push_back(reason.toStdString());
   out["started"] = record.started.toOffsetFromUtc(record.started.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["ended"] = record.ended.toOffsetFromUtc(record.ended.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
+  out["traffic_started"] = record.traffic_started;
   out["settings"] = settings_json(record.settings);
   out["environment"] = environment_json(record, outcome);
   out["ledger"] = PlainJson(ledger);

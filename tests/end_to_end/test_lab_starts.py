@@ -35,6 +35,9 @@ class Starts(LabCase):
         for reason in reasons:
             self.assertIn(reason, output)
         self.assertLess(took_s, START_S + 1)  # the program's own start and end are not meant
+        table = output[output.rindex("verdict  "):]
+        for words in ("latency", "deliveries", " died", "disturbed", "± "):
+            self.assertNotIn(words, output if words != "latency" else table, "nothing was there that this could be said of")
         self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h3")))
         return output
 

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDir>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QRegularExpression>
@@ -20,6 +21,7 @@
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
 #include "ui/dialog/ssh_asker.h"
+#include "ui/widget/state_light.h"
 
 using namespace n2nq;
 using app::testing::PretendLab;
@@ -150,6 +152,37 @@ class TestLabRuns : public QObject {
     QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 50);
     QVERIFY(QFile::exists(outcome.folder + QStringLiteral("/broker.log")));
     for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
+  }
+
+  void a_start_that_fails_names_machine_and_reason_and_tells_of_nothing_that_was_never_there() {
+    app::Host nowhere = lab->host(3);
+    nowhere.name = "nowhere";
+    nowhere.address = lab->address(3).section(QLatin1Char('.'), 0, 2).toStdString() + ".99";
+    nowhere.data_address = nowhere.address;
+    QCOMPARE(book->put(nowhere), QString());
+    window->show_page(QStringLiteral("Bench"));
+    choose("field_broker_host", "h1");
+    choose("field_senders_host", "h2");
+    choose("field_receivers_host", "nowhere");
+    click("button_start_all");
+    QVERIFY(waits([this] { return !is_over(); }));
+    QVERIFY(waits([this] { return is_over(); }));
+    picture("nowhere");
+    const app::RunControl& run = window->run();
+    QCOMPARE(run.outcome().reasons.size(), 1);
+    QVERIFY2(run.outcome().reasons[0].contains(QStringLiteral("nowhere cannot be reached")), qPrintable(run.outcome().reasons[0]));
+    QVERIFY2(run.outcome().disturbances.isEmpty(), qPrintable(run.outcome().disturbances.join(u'\n')));
+    const auto* light = window->findChild<ui::StateLight*>("light_receivers");
+    QVERIFY(light != nullptr);
+    QVERIFY2(light->accessibleDescription().startsWith(QStringLiteral("not started: Receivers could not be started: nowhere")),
+             qPrintable(light->accessibleDescription()));
+    for (const auto* widget : window->findChildren<QWidget*>()) {
+      const auto* label = qobject_cast<const QLabel*>(widget);
+      const QString said = widget->accessibleName() + u' ' + widget->accessibleDescription() + u' ' + (label ? label->text() : QString());
+      for (const QString& words : {QStringLiteral("± ?"), QStringLiteral(" died")})
+        QVERIFY2(!widget->isVisible() || !said.contains(words), qPrintable(said));
+    }
+    QVERIFY(!run.figures().clocks.latency.apart);
   }
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.

@@ -94,8 +94,9 @@ void ProcessHead::refresh() {
                             : QStringLiteral("Ends this process"));
   } else {
     const bool again = actions_.run().state() == app::RunState::running && is_killed_on_purpose(actions_.run().process(role_));
-    const QString why_not = held                                ? actions_.hold()
-                            : state == app::ProcessState::died  ? QStringLiteral("The run is ending: nothing is started in it any more")
+    const QString why_not = held ? actions_.hold()
+                            : state == app::ProcessState::died || state == app::ProcessState::not_started
+                                ? QStringLiteral("The run is ending: nothing is started in it any more")
                             : state == app::ProcessState::ended ? QStringLiteral("Has ended already")
                                                                 : QStringLiteral("Is ending already");
     button_->setToolTip(!starts ? why_not

@@ -55,7 +55,7 @@ QString role_word(app::Role role);
 QString state_word(app::ProcessState state);
 /// Dead, because a person wanted it so.
 bool is_killed_on_purpose(const app::ProcessStatus& status);
-/// The state, or what stands for it: "paused", "killed on purpose".
+/// The state, or what stands for it: "paused", "killed on purpose"; "not started" of who could not be.
 QString state_word(const app::ProcessStatus& status);
 QString verdict_word(app::Verdict verdict);
 

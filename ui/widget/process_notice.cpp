@@ -44,10 +44,10 @@ void ProcessNotice::set_status(const app::ProcessStatus& status) {
     // Who was killed stands above in the same card; so the words have room on a small screen. All of them stand among the details.
     text_->set_text(is_killed_on_purpose(status) ? QStringLiteral("✕ Killed on purpose") + go_on : QStringLiteral("✕ ") + what);
     lines_ = {what += go_on};
-    if (status.last_lines.isEmpty()) {
-      lines_ << QStringLiteral("It wrote nothing before that.");
-    } else {
+    if (!status.last_lines.isEmpty()) {
       lines_ << QStringLiteral("The last it wrote:") << status.last_lines;
+    } else if (!status.never_ran) {
+      lines_ << QStringLiteral("It wrote nothing before that.");
     }
   }
   setVisible(died);
