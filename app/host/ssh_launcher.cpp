@@ -9,6 +9,7 @@
 #include <QSysInfo>
 #include <QTimer>
 #include <algorithm>
+#include <utility>
 
 namespace n2nq::app {
 
@@ -143,6 +144,7 @@ void SshLauncher::on_ended(const SshExit& how) {
   start_timer_.stop();
   exec_.release()->deleteLater();
   pause_.reset();
+  letting_go_ = pause_again_ = false;
   if (pid_ == 0) {
     stderr_tail_.add(before_pid_);
     const QStringList said = stderr_tail_.lines();
@@ -205,6 +207,7 @@ void SshLauncher::terminate() {
 
 void SshLauncher::kill() {
   pause_.reset();
+  letting_go_ = pause_again_ = false;
   send_signal("KILL");
 }
 
@@ -213,9 +216,12 @@ void SshLauncher::end_input() {
 }
 
 /// It goes on when this command ends: with the connection, and when nothing was heard for 8 s, for the host may not notice that the
-/// connection is cut. Nothing is left standing still for ever.
+/// connection is cut. Nothing is left standing still for ever. Commands on one connection keep no order among each other: who was let go
+/// is held again only when it has gone on.
 void SshLauncher::pause() {
-  if (pid_ == 0 || pause_ || !host_->control()) return;
+  if (pid_ == 0 || !host_->control()) return;
+  if (letting_go_) pause_again_ = true;
+  if (letting_go_ || pause_) return;
   const QByteArray pid = QByteArray::number(pid_);
   pause_ = std::make_unique<SshExec>(
       *host_->control(), "exec /bin/sh -c 'timeout 8 /bin/sh -c : || exit " + QByteArray::number(no_timeout) + "; kill -s STOP " + pid +
@@ -226,7 +232,7 @@ void SshLauncher::pause() {
           [this](const QByteArray& bytes) { pause_said_ += bytes.left(pause_said_bytes_max - pause_said_.size()); });
   connect(pause_.get(), &SshExec::failed, this, [this](const QString& why) {
     end_pause();
-    emit not_paused(why);
+    letting_go_ ? has_let_go() : emit not_paused(why);
   });
   connect(pause_.get(), &SshExec::ended, this, &SshLauncher::on_pause_over);
   pause_timer_.start();
@@ -234,6 +240,8 @@ void SshLauncher::pause() {
 
 void SshLauncher::on_pause_over(const SshExit& how) {
   end_pause();
+  const bool has_gone_on = how.signal.isEmpty() && (how.code == 0 || how.code == no_timeout || how.code == no_stop);
+  if (letting_go_) return has_gone_on ? has_let_go() : go_on_by_command();
   if (!how.lost.none()) return;  // with the connection the process is lost as well
   const QString host = host_->name();
   SshCommand::Result result;
@@ -244,8 +252,7 @@ void SshLauncher::on_pause_over(const SshExit& how) {
   if (how.code == no_timeout)
     return emit not_paused(host + " has no timeout command of the kind that pauses need (of GNU coreutils, or of a newer BusyBox)");
   if (how.code == no_stop) return emit not_paused(result.problem());
-  // It may stand still for ever.
-  host_->send_signal(pid_, "CONT");
+  go_on_by_command();
   emit went_on(QString("%1 ended what held it still (%2)").arg(host, result.problem()));
 }
 
@@ -254,9 +261,23 @@ void SshLauncher::end_pause() {
   pause_.release()->deleteLater();
 }
 
+/// What held it still is gone, and may have left it so for ever.
+void SshLauncher::go_on_by_command() {
+  letting_go_ = true;
+  host_->send_signal(pid_, "CONT", this, [this](const QString&) { has_let_go(); });
+}
+
+void SshLauncher::has_let_go() {
+  letting_go_ = false;
+  if (std::exchange(pause_again_, false)) pause();
+}
+
 void SshLauncher::resume() {
   pause_timer_.stop();
-  pause_.reset();
+  pause_again_ = false;
+  if (!pause_ || letting_go_) return;
+  letting_go_ = true;
+  pause_->end_stdin();  // then it lets it go on, and ends
 }
 
 void SshLauncher::bring_back(const QString& local_folder) {

@@ -43,6 +43,8 @@ class SshLauncher : public Launcher {
   void make_folders();
   void on_pause_over(const SshExit& how);
   void end_pause();
+  void go_on_by_command();
+  void has_let_go();
   void send_signal(const char* name);
   void bring_back_again(const QString& local_folder, const SshProblem& problem);
   QString remote_of(const QString& local_file) const;
@@ -54,6 +56,8 @@ class SshLauncher : public Launcher {
   QString path_;         // there
   std::unique_ptr<SshExec> exec_;
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
+  bool letting_go_ = false;         // the process was told to go on, and it is not known yet that it does
+  bool pause_again_ = false;        // as soon as it is
   QTimer pause_timer_;              // it hears that it is still to
   QByteArray pause_said_;           // its stderr, or the beginning of that
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};

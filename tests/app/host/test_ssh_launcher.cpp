@@ -154,6 +154,42 @@ TEST_F(SshLauncherTest, a_process_stands_still_and_goes_on) {
   EXPECT_TRUE(wait_until([&] { return lab->programs(1).isEmpty(); })) << "nor is one left that stands still";
 }
 
+TEST_F(SshLauncherTest, of_pause_resume_and_pause_the_last_one_holds_though_the_host_is_slow_to_let_go) {
+  lab->inside(
+      1, {"sh", "-c",
+          "mkdir -p /home/lab/b; printf '#!/bin/sh\\n/usr/bin/timeout \"$@\"; code=$?; while [ $code != 0 ] && [ -e /home/lab/hold ]; do "
+          "sleep 0.02; done; exit $code\\n' >/home/lab/b/timeout; chmod +x /home/lab/b/timeout; echo 'PATH=~/b:$PATH' "
+          ">/home/lab/.bashrc; touch /home/lab/hold"});
+  ASSERT_TRUE(runs_broker()) << told();
+  const QString pid = lab->inside(1, {"pgrep", "-n", "n2nq-broker"}).trimmed();
+  const auto state = [&] { return lab->inside(1, {"ps", "-o", "stat=", "-p", pid}).left(1); };
+  const auto holders = [] { return lab->inside(1, {"pgrep", "-f", "^/bin/sh -c timeout 8"}).split('\n'); };
+  launcher->pause();
+  ASSERT_TRUE(wait_until([&] { return state() == "T"; }));
+  const QString first = holders()[0];
+  launcher->resume();
+  launcher->pause();
+  const auto other = pool->launcher(lab->host(1));  // over the same connection: what was asked for before it has begun by then
+  bool other_started = false;
+  QObject::connect(other.get(), &Launcher::file_put, [&] { other->start("n2nq-broker"); });
+  QObject::connect(other.get(), &Launcher::started, [&] { other_started = true; });
+  other->put_file("n2nq-broker");
+  ASSERT_TRUE(wait_until([&] { return other_started; }));
+  lab->inside(1, {"rm", "/home/lab/hold"});
+  EXPECT_TRUE(wait_until([&] {
+    return !holders().contains(first) && !lab->inside(1, {"pgrep", "-f", "^/bin/sh -c read still"}).startsWith("exit code");
+  }));
+  EXPECT_EQ(state(), "T");
+  launcher->resume();
+  EXPECT_TRUE(wait_until([&] { return state() != "T"; }));
+  launcher->pause();
+  launcher->resume();
+  EXPECT_TRUE(wait_until([&] { return holders() == QStringList{"exit code 1: "}; }));
+  EXPECT_NE(state(), "T");
+  launcher.reset();
+  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
 TEST_F(SshLauncherTest, a_pause_that_a_host_cannot_make_or_keep_up_says_why) {
   QString not_paused, went_on;
   const auto state = [] { return lab->inside(1, {"sh", "-c", "ps -e -o stat=,comm= | grep n2nq-broker"}).left(1); };
