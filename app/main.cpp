@@ -4,7 +4,9 @@
 
 #include <QCoreApplication>
 #include <QGuiApplication>
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/arguments.h"
@@ -30,10 +32,13 @@ namespace {
 
 using namespace n2nq::app;
 
-int open_window(int argc, char** argv, Terminal& terminal) {
+int open_window(const Arguments& arguments, int argc, char** argv, Terminal& terminal) {
+  if (!arguments.hosts.empty() && !book_of(arguments, terminal)) return exit_bad_input;
 #ifdef N2NQ_HAVE_UI
-  const bool has_platform = ::getenv("DISPLAY") || ::getenv("WAYLAND_DISPLAY") || ::getenv("QT_QPA_PLATFORM") || argc > 1;
-  if (has_platform) return n2nq::ui::run_window(argc, argv);
+  const bool has_options = argc > 1 && arguments.hosts.empty();  // Qt's
+  const bool has_platform = has_options || ::getenv("DISPLAY") || ::getenv("WAYLAND_DISPLAY") || ::getenv("QT_QPA_PLATFORM") ||
+                            std::find(argv, argv + argc, std::string_view("-platform")) != argv + argc;
+  if (has_platform) return n2nq::ui::run_window(argc, argv, QString::fromStdString(arguments.hosts));
   terminal.say("n2nq-bench: there is no display for the window. Without one: n2nq-bench run quick (n2nq-bench --help says more)");
 #else
   static_cast<void>(argc), static_cast<void>(argv);
@@ -78,7 +83,7 @@ int main(int argc, char** argv) {
     return exit_bad_input;
   }
   const auto& arguments = std::get<Arguments>(parsed);
-  if (arguments.command == Command::window) return open_window(argc, argv, terminal);
+  if (arguments.command == Command::window) return open_window(arguments, argc, argv, terminal);
 
   if (arguments.command == Command::report) {
     qputenv("QT_QPA_PLATFORM", "offscreen");  // draws into files, also where there is no display

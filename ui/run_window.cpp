@@ -39,14 +39,14 @@ void print_stats(const StallMeter& meter) {
 
 }  // namespace
 
-int run_window(int argc, char** argv) {
+int run_window(int argc, char** argv, const QString& hosts_file) {
   QApplication application(argc, argv);
   QApplication::setApplicationName(QStringLiteral("n2nq-bench"));
   QApplication::setApplicationDisplayName(QStringLiteral("N2NQ Test Bench"));
   QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
   QApplication::setWindowIcon(program_icon());
 
-  app::HostBook hosts;
+  app::HostBook hosts(hosts_file.isEmpty() ? app::default_hosts_path() : hosts_file);
   app::Keyring keyring;
   SshAsker asker(&keyring);
   app::KeyringQuestions questions(keyring, asker);

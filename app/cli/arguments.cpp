@@ -172,6 +172,19 @@ std::variant<Arguments, std::string> parse_folders(Command command, const std::v
   return arguments;
 }
 
+/// Qt's own options (-platform, -style, …), and --hosts.
+std::variant<Arguments, std::string> parse_window(const std::vector<std::string>& words) {
+  Arguments arguments;
+  const std::string option = "--hosts";
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const bool has_value = words[at].starts_with(option + '=');
+    if (!has_value && words[at] != option) continue;
+    arguments.hosts = has_value ? words[at].substr(option.size() + 1) : at + 1 < words.size() ? words[++at] : std::string();
+    if (arguments.hosts.empty()) return "--hosts needs a file, such as: --hosts lab/hosts.yaml";
+  }
+  return arguments;
+}
+
 std::variant<Arguments, std::string> alone(Command command, const std::vector<std::string>& words) {
   if (words.size() > 1) return words[0] + " takes nothing behind it, not " + in_quotes(words[1]);
   Arguments arguments;
@@ -182,8 +195,8 @@ std::variant<Arguments, std::string> alone(Command command, const std::vector<st
 }  // namespace
 
 std::variant<Arguments, std::string> parse_arguments(const std::vector<std::string>& words) {
-  // Qt's own options (-platform, -style, …) are for the window.
-  if (words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h")) return Arguments{};
+  const bool is_of_window = words.empty() || (words[0].starts_with('-') && !words[0].starts_with("--") && words[0] != "-h");
+  if (is_of_window || words[0] == "--hosts" || words[0].starts_with("--hosts=")) return parse_window(words);
   if (words[0] == "run") return RunParser(words).parse();
   if (words[0] == "case") return parse_case_arguments(words);
   if (words[0] == "cases") return alone(Command::cases, words);
@@ -196,13 +209,13 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) + " is not a command (nearest: " +
-         std::string(nearest_word(
-             words[0], {"run", "case", "cases", "hosts", "verify", "compare", "report", "presets", "settings", "--help", "--version"})) +
+         std::string(nearest_word(words[0], {"run", "case", "cases", "hosts", "verify", "compare", "report", "presets", "settings",
+                                             "--hosts", "--help", "--version"})) +
          "); n2nq-bench --help lists them";
 }
 
 std::string help_text() {
-  return R"(n2nq-bench                  opens the window
+  return R"(n2nq-bench [--hosts FILE]   opens the window
 n2nq-bench run PRESET|FILE.yaml [--set KEY=VALUE]... [--out DIR] [--hosts FILE]
                    [--fault WHAT:WHOM@SECONDS]... [--request REQUEST@SECONDS]...
                    [--assert "FIGURE < NUMBER"]... [--strict] [--json]

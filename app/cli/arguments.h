@@ -23,7 +23,7 @@ struct Arguments {
   std::string out;                                            // run, case: --out; empty: the user's data directory
   std::vector<PlannedStep> steps;                             // run: --fault and --request
   std::vector<Assertion> assertions;                          // run, case: --assert
-  std::string hosts;                                          // run, case, hosts: --hosts; empty: the user's own file
+  std::string hosts;                                          // window, run, case, hosts: --hosts; empty: the user's own file
   std::vector<std::string> folders;                           // verify, compare, report: in order
   int port = 0;                                               // hosts check: --port
   std::optional<Scale> scale;                                 // case

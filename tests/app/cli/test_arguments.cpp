@@ -37,6 +37,16 @@ TEST(arguments, nothing_opens_the_window) {
   EXPECT_EQ(parsed({"-platform", "offscreen"}).command, Command::window);
 }
 
+TEST(arguments, the_window_takes_a_file_of_lab_machines_as_the_commands_do) {
+  for (const auto& words : {std::vector<std::string>{"--hosts", "lab.yaml"},
+                            {"--hosts=lab.yaml", "-platform", "offscreen"},
+                            {"-platform", "offscreen", "--hosts", "lab.yaml"}}) {
+    EXPECT_EQ(parsed(words).command, Command::window);
+    EXPECT_EQ(parsed(words).hosts, "lab.yaml");
+  }
+  EXPECT_EQ(problem({"--hosts"}), "--hosts needs a file, such as: --hosts lab/hosts.yaml");
+}
+
 TEST(arguments, run_takes_its_options_in_any_order) {
   const Arguments arguments =
       parsed({"run", "--set", "a=1", "quick", "--json", "--set=b=2=3", "--out", "dir", "--hosts=lab.yaml", "--strict"});

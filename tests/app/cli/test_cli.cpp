@@ -224,6 +224,14 @@ TEST_F(CliTest, bad_input_names_the_place_and_returns_2) {
 TEST_F(CliTest, without_a_display_the_window_is_not_opened) {
   EXPECT_EQ(run({}), 2);
   EXPECT_NE(errors().find("n2nq-bench run quick"), std::string::npos);
+  QFile hosts(folder.filePath("hosts.yaml"));
+  ASSERT_TRUE(hosts.open(QIODevice::WriteOnly));
+  hosts.write("format: 1\nhosts: []\n");
+  hosts.close();
+  EXPECT_EQ(run({"--hosts", hosts.fileName()}), 2);
+  EXPECT_NE(errors().find("there is no display for the window"), std::string::npos) << "a file of lab machines is no display";
+  EXPECT_EQ(run({"--hosts", folder.filePath("nothing.yaml"), "-platform", "offscreen"}), 2);
+  EXPECT_NE(errors().find("nothing.yaml"), std::string::npos);
 }
 
 TEST_F(CliTest, pages) {
