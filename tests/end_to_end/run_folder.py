@@ -69,7 +69,9 @@ class Log:
         for line in self.header + self.footer:
             if line.startswith("# skipped: "):
                 words = dict(word.split("=") for word in line.split()[2:])
-                self.skipped.update((int(words["sender"]), index) for index in range(int(words["from"]), int(words["to"]) + 1))
+                first, last = map(int, words["senders"].split("-"))
+                self.skipped.update((sender, index) for sender in range(first, last + 1)
+                                    for index in range(int(words["from"]), int(words["to"]) + 1))
         self.clocks = Clocks(self.header + self.footer, self.numbers("received_ns") if "received_ns" in self.columns else ())
 
     def numbers(self, column):

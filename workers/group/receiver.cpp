@@ -139,7 +139,9 @@ void Receiver::replay(const Record& record) {
   if (record.is_skipped()) {
     const measure::SkippedLine line = record.skipped_line();
     const std::uint64_t warm_up = shared_.warmup_messages;
-    take_skipped({line.sender, line.reason, wire_index(line.from, warm_up), wire_index(line.to, warm_up)});
+    const wire::SkippedRange first{line.sender_first, line.reason, wire_index(line.from, warm_up), wire_index(line.to, warm_up)};
+    for (wire::SkippedRange range = first; range.sender <= std::min(line.sender_last, shared_.senders_total); ++range.sender)
+      take_skipped(range);
     return;
   }
   if (record.flags & measure::line_reconnected) received_on_last_connection_ = 0;
@@ -221,15 +223,25 @@ std::uint16_t Receiver::check(const Delivery& delivery, std::optional<std::uint1
 }
 
 void Receiver::on_skipped(std::span<const wire::SkippedRange> ranges) {
-  const std::int64_t told_ns = net::now_ns();
+  // Senders at one pace have the same ranges: a line for all of them.
+  measure::SkippedLine line;
+  line.told_ns = net::now_ns();
+  const auto note = [&] {
+    if (line.sender_first > 0 && recorder().is_on()) recorder().note(Record::of_skipped(number(), line));
+  };
   for (const wire::SkippedRange& range : ranges) {
-    if (!take_skipped(range) || !recorder().is_on()) continue;
-    recorder().note(Record::of_skipped(number(), {.from = plan_index(range.from, shared_.warmup_messages),
-                                                  .to = plan_index(range.to, shared_.warmup_messages),
-                                                  .sender = range.sender,
-                                                  .reason = range.reason,
-                                                  .told_ns = told_ns}));
+    if (!take_skipped(range)) continue;
+    const std::int64_t from = plan_index(range.from, shared_.warmup_messages), to = plan_index(range.to, shared_.warmup_messages);
+    const bool is_alike = line.from == from && line.to == to && line.reason == range.reason;
+    if (is_alike && line.sender_last + 1 == range.sender) {
+      line.sender_last = range.sender;
+      continue;
+    }
+    note();
+    line = {
+        .from = from, .to = to, .sender_first = range.sender, .sender_last = range.sender, .reason = range.reason, .told_ns = line.told_ns};
   }
+  note();
 }
 
 bool Receiver::take_skipped(const wire::SkippedRange& range) {

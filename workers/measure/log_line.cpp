@@ -178,7 +178,15 @@ std::size_t format_line(char* out, const ReceivedLine& line) {
 std::size_t format_line(char* out, const SkippedLine& line) {
   LineWriter writer(out);
   const std::size_t reason = static_cast<std::size_t>(line.reason) - 1;
-  writer.text("# skipped: sender=").number(line.sender).text(" from=").number(line.from).text(" to=").number(line.to).text(" reason=");
+  writer.text("# skipped: senders=")
+      .number(line.sender_first)
+      .text("-")
+      .number(line.sender_last)
+      .text(" from=")
+      .number(line.from)
+      .text(" to=")
+      .number(line.to)
+      .text(" reason=");
   writer.text(reason < std::size(reason_words) ? reason_words[reason] : "unknown").text(" told_ns=").number(line.told_ns);
   return writer.end_of_line();
 }
@@ -236,8 +244,9 @@ std::optional<SkippedLine> parse_skipped_line(std::string_view text) {
     }
     return false;
   };
-  const bool fits = take_number("# skipped: sender=", line.sender) && take_number(" from=", line.from) && take_number(" to=", line.to) &&
-                    take(" reason=") && take_reason() && take_number(" told_ns=", line.told_ns) && text.empty() && line.from <= line.to;
+  const bool fits = take_number("# skipped: senders=", line.sender_first) && take_number("-", line.sender_last) &&
+                    take_number(" from=", line.from) && take_number(" to=", line.to) && take(" reason=") && take_reason() &&
+                    take_number(" told_ns=", line.told_ns) && text.empty() && line.sender_first <= line.sender_last && line.from <= line.to;
   return fits ? std::optional(line) : std::nullopt;
 }
 

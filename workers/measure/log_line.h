@@ -61,10 +61,10 @@ struct ReceivedLine {
   bool operator==(const ReceivedLine&) const = default;
 };
 
-/// "# skipped: sender=3 from=20 to=49 reason=unrequested told_ns=…": a range of one sender's messages.
+/// "# skipped: senders=3-12 from=20 to=49 reason=unrequested told_ns=…": the same range of each sender's messages. All are inclusive.
 struct SkippedLine {
-  std::int64_t from = 0, to = 0;  // inclusive; indexes of the plan: below 0 in the warm-up
-  std::uint32_t sender = 0;
+  std::int64_t from = 0, to = 0;  // indexes of the plan: below 0 in the warm-up
+  std::uint32_t sender_first = 0, sender_last = 0;
   wire::SkipReason reason = wire::SkipReason::expired;
   std::int64_t told_ns = 0;  // by the clock of this host
   bool operator==(const SkippedLine&) const = default;

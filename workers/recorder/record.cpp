@@ -18,14 +18,20 @@ Record Record::of_skipped(std::uint32_t service, const measure::SkippedLine& lin
   record.sent_ns = line.to;
   record.other_ns = line.told_ns;
   record.service = service;
-  record.sender = line.sender;
+  record.sender = line.sender_first;
+  record.attempt = static_cast<std::uint16_t>(line.sender_last - line.sender_first);
   record.size = static_cast<std::uint32_t>(line.reason);
   record.flags = skipped;
   return record;
 }
 
 measure::SkippedLine Record::skipped_line() const {
-  return {.from = index, .to = sent_ns, .sender = sender, .reason = static_cast<wire::SkipReason>(size), .told_ns = other_ns};
+  return {.from = index,
+          .to = sent_ns,
+          .sender_first = sender,
+          .sender_last = sender + attempt,
+          .reason = static_cast<wire::SkipReason>(size),
+          .told_ns = other_ns};
 }
 
 const char* name_of(WorkerRole role) {
@@ -75,7 +81,10 @@ std::optional<Record> parse_record(WorkerRole role, std::uint32_t service, std::
     record.flags = line.flags;
   };
   if (role == WorkerRole::receivers) {
-    if (const auto skipped = measure::parse_skipped_line(text)) return Record::of_skipped(service, *skipped);
+    if (const auto skipped = measure::parse_skipped_line(text)) {
+      if (skipped->sender_last - skipped->sender_first >= Record::skipped_senders_max) return std::nullopt;
+      return Record::of_skipped(service, *skipped);
+    }
     const auto line = measure::parse_received_line(text);
     if (!line) return std::nullopt;
     take_common(*line);

@@ -28,7 +28,9 @@ struct Record {
   static constexpr std::uint16_t without_plan = 1 << 15;  // senders: there is no lag to write
   static constexpr std::uint16_t skipped = 1 << 14;       // receivers: a range that will not come, as of_skipped() makes it
 
+  /// At most skipped_senders_max senders of a line.
   static Record of_skipped(std::uint32_t service, const measure::SkippedLine& line);
+  static constexpr std::uint32_t skipped_senders_max = 1 << 16;
   bool is_skipped() const { return (flags & skipped) != 0; }
   /// Of one that of_skipped() made.
   measure::SkippedLine skipped_line() const;

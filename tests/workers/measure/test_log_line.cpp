@@ -65,8 +65,9 @@ TEST(LogLine, TheLongestFitsAndComesBack) {
 }
 
 TEST(LogLine, OfWhatWillNotCome) {
-  const SkippedLine line{.from = -3, .to = 49, .sender = 12, .reason = wire::SkipReason::unrequested, .told_ns = 123};
-  EXPECT_EQ(text_of(line), "# skipped: sender=12 from=-3 to=49 reason=unrequested told_ns=123");
+  const SkippedLine line{
+      .from = -3, .to = 49, .sender_first = 3, .sender_last = 12, .reason = wire::SkipReason::unrequested, .told_ns = 123};
+  EXPECT_EQ(text_of(line), "# skipped: senders=3-12 from=-3 to=49 reason=unrequested told_ns=123");
   for (const auto reason :
        {wire::SkipReason::expired, wire::SkipReason::unrequested, wire::SkipReason::parked, wire::SkipReason::cut_off}) {
     SkippedLine of_reason = line;
@@ -74,9 +75,9 @@ TEST(LogLine, OfWhatWillNotCome) {
     EXPECT_EQ(parse_skipped_line(text_of(of_reason)), of_reason);
   }
   for (const char* text :
-       {"# skipped: sender=12 from=5 to=4 reason=expired told_ns=1", "# skipped: sender=12 from=5 to=6 reason=late told_ns=1",
-        "# skipped: sender=12 from=5 to=6 reason=expired told_ns=1 ", "# skipped: sender=-1 from=5 to=6 reason=expired told_ns=1",
-        "# skipped: sender=12 from=5", "# lines: 3", ""}) {
+       {"# skipped: senders=3-12 from=5 to=4 reason=expired told_ns=1", "# skipped: senders=3-12 from=5 to=6 reason=late told_ns=1",
+        "# skipped: senders=3-12 from=5 to=6 reason=expired told_ns=1 ", "# skipped: senders=3 from=5 to=6 reason=expired told_ns=1",
+        "# skipped: senders=3-12 from=5", "# skipped: senders=3-2 from=5 to=6 reason=expired told_ns=1", "# lines: 3", ""}) {
     EXPECT_FALSE(parse_skipped_line(text)) << text;
   }
 }

@@ -62,7 +62,8 @@ Record received(std::uint32_t service, std::uint64_t index) {
 }
 
 Record told(std::uint32_t service, std::int64_t from, std::int64_t to) {
-  return Record::of_skipped(service, {.from = from, .to = to, .sender = 9, .reason = wire::SkipReason::expired, .told_ns = 5000 + from});
+  return Record::of_skipped(
+      service, {.from = from, .to = to, .sender_first = 9, .sender_last = 11, .reason = wire::SkipReason::expired, .told_ns = 5000 + from});
 }
 
 /// Waits until `done` says so; false when it does not within 20 s.
@@ -183,7 +184,7 @@ TEST_F(RecorderTest, WhatWillNotComeIsNoMessageAndIsReadBack) {
   const auto [marks, lines] = read(log_path("R001"));
   EXPECT_EQ(recorder.counts().lines, 2u);
   EXPECT_EQ(lines.size(), 2u);
-  EXPECT_EQ(std::ranges::count(marks, "# skipped: sender=9 from=1 to=7 reason=expired told_ns=5001"), 1);
+  EXPECT_EQ(std::ranges::count(marks, "# skipped: senders=9-11 from=1 to=7 reason=expired told_ns=5001"), 1);
   EXPECT_EQ(std::ranges::count(marks, "# lines: 2"), 1);
 }
 
