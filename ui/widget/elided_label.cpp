@@ -2,6 +2,7 @@
 #include "ui/widget/elided_label.h"
 
 #include <QTextLayout>
+#include <QTextOption>
 #include <algorithm>
 
 namespace n2nq::ui {
@@ -46,8 +47,11 @@ void ElidedLabel::elide() {
   const QString source = full_.section(u'\n', 0, 0);
   const int room = contentsRect().width(), lines_most = lines_shown();
   QStringList shown;
-  // Lines break between words; a range such as "20–100" is one.
+  // Lines break between words, and in one only where it is longer than a line, as paths are; a range such as "20–100" is one.
   QTextLayout layout(QString(source).replace(u'–', u'0'), font());
+  QTextOption wrapping;
+  wrapping.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+  layout.setTextOption(wrapping);
   layout.beginLayout();
   int from = 0;
   while (shown.size() + 1 < lines_most) {

@@ -16,6 +16,7 @@ class TestElidedLabel : public QObject {
  private slots:
   void what_there_is_no_room_for_is_in_the_tooltip();
   void more_height_shows_more_lines_where_it_grows();
+  void a_word_longer_than_a_line_is_not_cut_off();
 };
 
 void TestElidedLabel::what_there_is_no_room_for_is_in_the_tooltip() {
@@ -40,6 +41,16 @@ void TestElidedLabel::more_height_shows_more_lines_where_it_grows() {
   label.resize(200, label.sizeHint().height());
   QCOMPARE(label.text().count(u'\n'), 1);
   QVERIFY(label.text().endsWith(u'…'));
+}
+
+void TestElidedLabel::a_word_longer_than_a_line_is_not_cut_off() {
+  const QString path =
+      QStringLiteral("lost while looking at .cache/n2nq-bench/bin/n2nq-receivers-") + QString(64, u'8') + QStringLiteral(" and then");
+  ElidedLabel label("", 9);
+  label.resize(200, 300);
+  label.set_text(path);
+  QCOMPARE(QString(label.text()).remove(u'\n').remove(u' '), QString(path).remove(u' '));
+  for (const QString& line : label.text().split(u'\n')) QVERIFY2(label.fontMetrics().horizontalAdvance(line) <= 200, qPrintable(line));
 }
 
 }  // namespace
