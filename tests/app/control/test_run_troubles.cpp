@@ -255,6 +255,8 @@ TEST_F(RunControlTest, what_a_host_does_not_kill_runs_on_and_is_not_told_as_kill
   make();
   control->start_all();
   ASSERT_TRUE(wait_running());
+  // The first that says so makes the run one that is running.
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::running; }));
   control->make_fault({FaultKind::restart, Role::receivers});
   EXPECT_EQ(control->events().back().what, "Receivers to be killed and started again: not done, h3 runs no command");
   EXPECT_FALSE(control->events().back().done);
