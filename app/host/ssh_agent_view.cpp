@@ -88,9 +88,15 @@ SshAgentView::~SshAgentView() {
   if (thread_.joinable()) thread_.join();
 }
 
+std::optional<QByteArray> SshAgentView::ask(const QByteArray& request) {
+  waits_(true);
+  auto answer = send_message(agent_.get(), request) ? receive_message(agent_.get()) : std::nullopt;
+  waits_(false);
+  return answer;
+}
+
 std::optional<std::vector<QByteArray>> SshAgentView::keys() {
-  if (!send_message(agent_.get(), QByteArray(1, request_identities))) return std::nullopt;
-  const auto answer = receive_message(agent_.get());
+  const auto answer = ask(QByteArray(1, request_identities));
   if (!answer || answer->at(0) != identities_answer) return std::nullopt;
   qsizetype at = 1;
   const auto count = take_number(*answer, at);
@@ -137,9 +143,7 @@ QByteArray SshAgentView::answer_to(const QByteArray& request) {
       QByteArray asked(1, sign_request);
       add_string(asked, offer->sign_with);
       asked += request.mid(at);
-      if (send_message(agent_.get(), asked)) {
-        if (auto answer = receive_message(agent_.get())) return *answer;
-      }
+      if (auto answer = ask(asked)) return *answer;
     }
   }
   return QByteArray(1, failure);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -24,8 +25,8 @@ class SshAgentView {
     QByteArray sign_with;  // which of the agent's keys signs
   };
 
-  /// `agent`: a connection to it.
-  explicit SshAgentView(OwnedFd agent) : agent_(std::move(agent)) {}
+  /// `agent`: a connection to it. `waits`: called with true before each question to it, and with false after it, on either thread.
+  SshAgentView(OwnedFd agent, std::function<void(bool)> waits) : agent_(std::move(agent)), waits_(std::move(waits)) {}
   ~SshAgentView();
   SshAgentView(const SshAgentView&) = delete;
   SshAgentView& operator=(const SshAgentView&) = delete;
@@ -38,8 +39,10 @@ class SshAgentView {
  private:
   void serve();
   QByteArray answer_to(const QByteArray& request);
+  std::optional<QByteArray> ask(const QByteArray& request);
 
   OwnedFd agent_, near_;
+  std::function<void(bool)> waits_;
   std::vector<Offer> offers_;
   std::thread thread_;
 };

@@ -62,8 +62,8 @@ QString connect_to(const QString& address, int port, int limit_ms, SshShared& sh
 
 }  // namespace
 
-int ssh_connect_share_ms(int gone_ms, qsizetype addresses_left) {
-  return std::min(ssh_connect_ms_max, std::max(ssh_connect_all_ms_max - gone_ms, 0) / static_cast<int>(addresses_left));
+int ssh_connect_share_ms(int reach_left_ms, qsizetype addresses_left) {
+  return std::min(ssh_connect_ms_max, std::max(reach_left_ms - ssh_log_in_ms_kept, 0) / static_cast<int>(addresses_left));
 }
 
 SshLink::SshLink(SshTarget target, SshShared& shared) : target_(std::move(target)), shared_(shared), session_(ssh_new()) {
@@ -102,10 +102,8 @@ void SshLink::connect_socket() {
     socket_ = std::move(*target_.socket);
   } else {
     QStringList refusals;
-    const auto begun = SshShared::Clock::now();
     for (const QString& address : target_.addresses) {
-      const auto gone = std::chrono::duration_cast<std::chrono::milliseconds>(SshShared::Clock::now() - begun);
-      const int limit_ms = ssh_connect_share_ms(static_cast<int>(gone.count()), target_.addresses.size() - refusals.size());
+      const int limit_ms = ssh_connect_share_ms(shared_.reach_left_ms(), target_.addresses.size() - refusals.size());
       const QString refusal = connect_to(address, target_.config.port, limit_ms, shared_, socket_);
       if (refusal.isEmpty()) {
         address_ = address;
@@ -170,10 +168,12 @@ void SshLink::set_options() {
 }
 
 void SshLink::exchange_keys() {
-  shared_.begin_step(ssh_step_ms_max,
-                     {SshProblem::Kind::unreachable,
-                      QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(ssh_step_ms_max / 1000),
-                      "Is the port the one of sshd?"});
+  const int limit_ms = shared_.reach_left_ms();
+  shared_.begin_step(
+      limit_ms,
+      {SshProblem::Kind::unreachable,
+       QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(limit_ms / 1000.0, 0, 'g', 2),
+       "Is the port the one of sshd?"});
   socket_.release();  // libssh closes it from here on, whatever happens
   if (ssh_connect(session_.get()) != SSH_OK) {
     shared_.check();

@@ -39,13 +39,12 @@ struct SshTarget {
   std::shared_ptr<SshSecrets> secrets;
 };
 
-inline constexpr int ssh_connect_ms_max = 4'000;      // per address
-inline constexpr int ssh_connect_all_ms_max = 8'000;  // all addresses of a host: a start says within 10 s why it fails
-inline constexpr int ssh_step_ms_max = 8'000;         // key exchange, and each exchange of the log-in
-inline constexpr int ssh_agent_ms_max = 60'000;       // it may ask the person
+inline constexpr int ssh_connect_ms_max = 4'000;  // per address
+inline constexpr int ssh_log_in_ms_kept = 3'000;  // of ssh_reach_ms_max, where addresses do not answer
+inline constexpr int ssh_agent_ms_max = 60'000;   // at each question to it: it may ask the person
 
-/// For the next address, when `gone_ms` went by with earlier ones: what those leave over is shared out among the rest.
-int ssh_connect_share_ms(int gone_ms, qsizetype addresses_left);
+/// For the next address, with `reach_left_ms` left: these are shared out, but for what is kept for the log-in.
+int ssh_connect_share_ms(int reach_left_ms, qsizetype addresses_left);
 
 class SshLink {
  public:

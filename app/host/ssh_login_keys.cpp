@@ -118,8 +118,7 @@ Outcome KeyLogin::by_agent(const Identities& named) {
   OwnedFd fd = connect_to_agent(steps_.config().identity_agent);
   if (fd.get() < 0) return Outcome::refused;
   steps_.link().shared().watch_socket(fd.get());  // an agent that does not answer must not keep the thread
-  steps_.begin(ssh_agent_ms_max);
-  SshAgentView view(std::move(fd));
+  SshAgentView view(std::move(fd), [this](bool asked) { asked ? steps_.begin_agent() : steps_.end_agent(); });
   const auto held = view.keys();
   steps_.link().shared().check();
   if (held) held_ = *held;
@@ -129,7 +128,7 @@ Outcome KeyLogin::by_agent(const Identities& named) {
   OwnedFd socket = view.open(std::move(offers));
   if (socket.get() < 0) return Outcome::refused;
   ssh_set_agent_socket(steps_.session(), socket.release());
-  steps_.begin(ssh_agent_ms_max);
+  steps_.begin();
   return steps_.exchange([this] { return ssh_userauth_agent(steps_.session(), nullptr); });
 }
 

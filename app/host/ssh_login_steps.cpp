@@ -14,11 +14,31 @@ constexpr int answer_look_ms = 500;
 
 }  // namespace
 
-void LoginSteps::begin(int limit_ms) {
+void LoginSteps::begin() {
   link_.shared().check();
+  begin_step();
+}
+
+void LoginSteps::begin_step() {
+  const int limit_ms = link_.shared().reach_left_ms();
   link_.shared().begin_step(
       limit_ms,
-      {SshProblem::Kind::lost, QString("%1 did not answer for %2 s while logging in").arg(link_.target().name).arg(limit_ms / 1000), {}});
+      {SshProblem::Kind::lost,
+       QString("%1 did not answer for %2 s while logging in").arg(link_.target().name).arg(limit_ms / 1000.0, 0, 'g', 2),
+       QString("Does sshd there wait for something: a home folder or a name service that is away? Reaching it and logging in have %1 s")
+           .arg(ssh_reach_ms_max / 1000)});
+}
+
+void LoginSteps::begin_agent() {
+  link_.shared().begin_step(
+      ssh_agent_ms_max,
+      {SshProblem::Kind::login, QString("%1: the SSH agent did not answer for %2 s").arg(link_.target().name).arg(ssh_agent_ms_max / 1000),
+       "Does it ask for something, in another window? What ssh-add -l says shows whether it answers"});
+}
+
+void LoginSteps::end_agent() {
+  link_.shared().begin_reach();
+  begin_step();
 }
 
 /// libssh would wait for ever for an answer that a host which has hung up cannot give. So it is asked without blocking, and waited for

@@ -26,8 +26,11 @@ class LoginSteps {
   const SshHostConfig& config() const { return link_.target().config; }
   SshSecrets& secrets() const { return *link_.target().secrets; }
 
-  /// What follows is answered within `limit_ms`, or the session is closed.
-  void begin(int limit_ms = ssh_step_ms_max);
+  /// What follows is answered by the host within what reaching it may still take, or the session is closed.
+  void begin();
+  /// What follows is up to the person's agent. Throws nothing: from any thread.
+  void begin_agent();
+  void end_agent();
   /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
   int answer_to(const std::function<int()>& call);
   Outcome outcome_of(int code);
@@ -43,6 +46,7 @@ class LoginSteps {
   [[noreturn]] void give_up() const;
 
  private:
+  void begin_step();
   QString how_to_bring_a_key() const;
 
   SshLink& link_;

@@ -31,6 +31,8 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
       shared_(std::make_shared<SshShared>(this)) {
   deadline_timer_.setInterval(deadline_look_ms);
   connect(&deadline_timer_, &QTimer::timeout, this, [this] { shared_->look_at_deadline(); });
+  reach_timer_.setSingleShot(true);
+  connect(&reach_timer_, &QTimer::timeout, this, [this] { on_ended(reach_problem_); });
 }
 
 SshSession::~SshSession() {
@@ -69,6 +71,10 @@ void SshSession::close() {
 
 void SshSession::look_up() {
   if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
+  end_unless_started(
+      {SshProblem::Kind::name,
+       QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name).arg(ssh_reach_ms_max / 1000),
+       "Does the name service answer? With the address itself nobody is asked"});
   lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
 }
 
@@ -103,6 +109,12 @@ void SshSession::run_proxy() {
 
 void SshSession::go_via() {
   const auto dial = [this] {
+    end_unless_started({SshProblem::Kind::unreachable,
+                        QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
+                            .arg(name_, via_->name(), config_.host_name)
+                            .arg(config_.port)
+                            .arg(ssh_reach_ms_max / 1000),
+                        "Is it switched on, is its address right, as the jump host sees it, and does sshd listen on that port?"});
     via_->dial(config_.host_name, config_.port, this, [this](const SshProblem& problem, std::shared_ptr<OwnedFd> socket) {
       if (problem.none()) return start({}, std::move(socket));
       SshProblem told = problem;
@@ -128,6 +140,9 @@ void SshSession::go_via() {
 
 void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket) {
   if (state_ != State::connecting) return;
+  const int left_ms = reach_timer_.isActive() ? reach_timer_.remainingTime() : ssh_reach_ms_max;
+  reach_timer_.stop();
+  shared_->begin_reach(left_ms);
   deadline_timer_.start();
   SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_};
   // The session may be gone when the thread comes to say something: post() knows.
@@ -151,6 +166,11 @@ void SshSession::on_connected(const QString& address) {
   emit ready();
 }
 
+void SshSession::end_unless_started(const SshProblem& why) {
+  reach_problem_ = why;
+  reach_timer_.start(ssh_reach_ms_max);
+}
+
 void SshSession::end_later(const SshProblem& why) {
   QTimer::singleShot(0, this, [this, why] { on_ended(why); });
 }
@@ -171,6 +191,8 @@ void SshSession::on_ended(const SshProblem& given) {
   state_ = State::ended;
   problem_ = why;
   deadline_timer_.stop();
+  reach_timer_.stop();
+  if (lookup_ >= 0) QHostInfo::abortHostLookup(std::exchange(lookup_, -1));
   shared_->close(why);
   proxy_.reset();
   // Who hears of the end may destroy this.

@@ -74,6 +74,8 @@ class SshSession : public QObject {
   void on_connected(const QString& address);
   void on_ended(const SshProblem& why);
   void end_later(const SshProblem& why);
+  /// Unless start() is called before reaching the host has taken what it may.
+  void end_unless_started(const SshProblem& why);
 
   const QString name_;
   const SshHostConfig config_;
@@ -85,7 +87,8 @@ class SshSession : public QObject {
   State state_ = State::idle;
   SshProblem problem_;
   QString address_, preferred_;
-  QTimer deadline_timer_;
+  QTimer deadline_timer_, reach_timer_;
+  SshProblem reach_problem_;
   std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand
   int lookup_ = -1;
   int attempts_left_ = 0;

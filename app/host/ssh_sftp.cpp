@@ -77,10 +77,9 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
 
 Sftp::Sftp(SshLink& link) : link_(link) {
   link.shared().check();
-  // Within what a start may take until it says why it fails.
-  link.shared().begin_step(ssh_step_ms_max,
+  link.shared().begin_step(sftp_call_ms_max,
                            {SshProblem::Kind::silent,
-                            QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(ssh_step_ms_max / 1000),
+                            QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(sftp_call_ms_max / 1000),
                             "Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config"});
   sftp_ = link.sftp();
 }

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <QMetaObject>
+#include <algorithm>
 
 namespace n2nq::app {
 
@@ -67,6 +68,17 @@ void SshShared::end_step() {
   deadline_.reset();
 }
 
+void SshShared::begin_reach(int limit_ms) {
+  const std::lock_guard lock(mutex_);
+  reach_until_ = Clock::now() + std::chrono::milliseconds(limit_ms);
+}
+
+int SshShared::reach_left_ms() const {
+  const std::lock_guard lock(mutex_);
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(reach_until_ - Clock::now()).count();
+  return static_cast<int>(std::max<decltype(left)>(left, 0));
+}
+
 std::deque<SshShared::Job> SshShared::take_jobs() {
   const std::lock_guard lock(mutex_);
   return std::exchange(jobs_, {});
@@ -118,6 +130,8 @@ Answer SshShared::wait_for(const Ask<Answer>& ask) {
   changed_.wait(lock, [&] { return pending->answered || closed_; });
   pending->answered = true;
   if (closed_) throw SshError(*closed_);
+  lock.unlock();
+  begin_reach();
   return std::move(pending->answer);
 }
 

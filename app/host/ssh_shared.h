@@ -24,6 +24,9 @@ namespace n2nq::app {
 
 class SshWorker;
 
+/// Connecting, key exchange and log-in together, but for what a person takes: a start says within 10 s why it fails.
+inline constexpr int ssh_reach_ms_max = 9'000;
+
 /// Made with std::make_shared.
 class SshShared : public std::enable_shared_from_this<SshShared> {
  public:
@@ -51,6 +54,10 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   /// What begins now is over within `limit_ms`, or the session is closed with `problem`. Ends with the next begin_step or end_step.
   void begin_step(int limit_ms, const SshProblem& problem);
   void end_step();
+  /// Reaching the host begins now, and is to be over within `limit_ms`. Called again when a person has answered: their time does not count.
+  void begin_reach(int limit_ms = ssh_reach_ms_max);
+  /// What is left of it for the next step.
+  int reach_left_ms() const;
   /// Jobs that were given meanwhile.
   std::deque<Job> take_jobs();
   int wake_fd() const { return wake_.get(); }
@@ -80,6 +87,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   std::vector<OwnedFd> sockets_;
   std::optional<Clock::time_point> deadline_;
   SshProblem deadline_problem_;
+  Clock::time_point reach_until_;
 };
 
 }  // namespace n2nq::app

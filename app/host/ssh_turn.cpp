@@ -14,6 +14,7 @@ constexpr std::chrono::milliseconds look_every{500};  // whether the session was
 TurnToAsk::TurnToAsk(SshLink& link, QString what) : secrets_(link.target().secrets), what_(std::move(what)) {
   link.shared().end_step();
   while (!secrets_->begin_asking(what_, look_every)) link.shared().check();
+  link.shared().begin_reach();  // who had the turn may have asked
 }
 
 TurnToAsk::~TurnToAsk() {

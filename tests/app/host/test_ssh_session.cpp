@@ -10,6 +10,7 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QProcess>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 
 #include "tests/app/support/event_loop.h"
@@ -484,6 +485,45 @@ TEST_F(SshSessionTest, an_unplugged_cable_is_noticed_within_ten_seconds) {
   EXPECT_LE(since.elapsed(), 10'500);
   EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
   lab->set_plugged_in(1, true);
+}
+
+TEST_F(SshSessionTest, reaching_a_host_and_logging_in_share_what_they_may_take) {
+  // As with keys in a home folder that is away.
+  lab->change_sshd(1, "1i AuthorizedKeysCommand /bin/sleep 30\\nAuthorizedKeysCommandUser root");
+  const auto seconds_of_log_in = [this] {
+    static const QRegularExpression said("h1 did not answer for ([0-9.]+) s while logging in");
+    return said.match(problem.why).captured(1).toDouble();
+  };
+  constexpr double before_s = 4, all_s = ssh_reach_ms_max / 1000.0;
+  config.identities_only = true;
+  config.identity_files = {new_key("unknown")};
+  config.proxy_command =
+      QString("sh -c 'sleep %1; exec ssh -F %2/ssh_config -W %3:22 h2'").arg(before_s).arg(lab->folder(), lab->address(1));
+  EXPECT_FALSE(gets_in());
+  EXPECT_GT(seconds_of_log_in(), 0) << told();
+  EXPECT_LE(seconds_of_log_in(), all_s - before_s + 0.1) << "it is rounded";
+
+  // An agent may ask the person; what is waited for here is the host.
+  config.proxy_command.clear();
+  const Agent agent(folder, config.identity_files);
+  config.identity_agent = agent.socket;
+  config.identity_files = {config.identity_files[0] + ".pub"};
+  EXPECT_FALSE(gets_in());
+  EXPECT_GT(seconds_of_log_in(), 0) << told();
+  EXPECT_LE(seconds_of_log_in(), all_s);
+  lab->change_sshd(1, "/AuthorizedKeysCommand/d");
+}
+
+TEST_F(SshSessionTest, a_host_that_its_jump_host_hears_nothing_of_is_told) {
+  lab->inside(2, {"ip", "route", "add", "blackhole", lab->address(1)});
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  config = lab->config().look_up("h2");
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
+  EXPECT_NE(told().find("the jump host h1: no answer from " + lab->address(2).toStdString() + " port 22 within 9 s"), std::string::npos)
+      << told();
+  lab->inside(2, {"ip", "route", "del", "blackhole", lab->address(1)});
 }
 
 TEST_F(SshSessionTest, a_host_behind_another_one_is_reached_through_it) {
