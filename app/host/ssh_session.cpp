@@ -71,10 +71,9 @@ void SshSession::close() {
 
 void SshSession::look_up() {
   if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
-  end_unless_started(
-      {SshProblem::Kind::name,
-       QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name).arg(ssh_reach_ms_max / 1000),
-       "Does the name service answer? With the address itself nobody is asked"});
+  end_unless_started({SshProblem::Kind::name,
+                      QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name).arg(ssh_reach_ms_max / 1000),
+                      "Does the name service answer? With the address itself nobody is asked"});
   lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
 }
 
