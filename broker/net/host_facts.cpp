@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/net/host_facts.h"
 
-#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -23,17 +21,6 @@ namespace n2nq::net {
 namespace {
 
 constexpr const char* unknown = "unknown";
-
-/// struct sched_attr of linux/sched/types.h, which cannot be included beside the C library's sched.h.
-struct SchedulingAttributes {
-  uint32_t bytes = sizeof(SchedulingAttributes);
-  uint32_t policy;
-  uint64_t flags;
-  int32_t nice;
-  uint32_t priority;
-  uint64_t runtime_ns, deadline_ns, period_ns;
-};
-constexpr uint64_t short_turn_ns = 500'000;  // below what others get (0.7 ms and more)
 
 std::string first_line(const char* path) {
   std::ifstream file(path);
@@ -156,13 +143,6 @@ nlohmann::json core_times() {
 
 bool set_timer_slack_ns(uint64_t slack_ns) {
   return prctl(PR_SET_TIMERSLACK, slack_ns, 0, 0, 0) == 0;
-}
-
-bool ask_for_short_turns() {
-  SchedulingAttributes wanted{};
-  if (syscall(SYS_sched_getattr, 0, &wanted, sizeof wanted, 0) != 0 || wanted.policy != SCHED_OTHER) return false;
-  wanted.runtime_ns = short_turn_ns;
-  return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0;
 }
 
 nlohmann::json make_hello(const std::string& role) {

@@ -23,11 +23,6 @@ nlohmann::json core_times();
 /// Timer slack of the calling thread and of the threads it starts from now on; false when the kernel refuses.
 bool set_timer_slack_ns(uint64_t slack_ns);
 
-/// Of the calling thread, and of those it starts then: when it has waited for something it gets the core at once from a thread that
-/// computes (a window that draws), not at the end of that one's turn; for that its own turns are shorter (EEVDF with slices of one's own,
-/// since Linux 6.12; before, it changes nothing). False: the kernel refuses, or the thread has another scheduling policy.
-bool ask_for_short_turns();
-
 /// `hello` for a process of `role`, without address and port: control and wire version, program version, pid, clock, host facts.
 nlohmann::json make_hello(const std::string& role);
 

@@ -6,6 +6,7 @@
 
 #include "broker/net/control_channel.h"
 #include "broker/net/host_facts.h"
+#include "broker/net/turns.h"
 #include "broker/server/broker_process.h"
 
 namespace {

@@ -24,7 +24,7 @@ POLL_S = 0.005
 TRACED_S = 10
 COUNTED_S = 3
 KILLS, KILL_RUN_S = 50, 2
-SSH_ROUNDS = 15
+ROUNDS = 15
 
 
 def thousand(seconds):
@@ -155,23 +155,37 @@ def allocations(_seconds):
     return found
 
 
+def told_of(rounds):
+    """Of (without, with, without again): with against the mean of both others, and the others against each other, each with its interval."""
+    return ["{:.3f} ({:.3f} to {:.3f})".format(*interval(values)) for values in (
+        [changed / statistics.mean((here, again)) for here, changed, again in rounds], [again / here for here, _, again in rounds])]
+
+
 def window(seconds):
-    """200 + 200 services with the window open and charting (offscreen), and without a window, in turn; the same settings."""
+    """200 + 200 services with the window open and charting (offscreen), between two runs without a window; the same settings."""
     seconds = max(int(seconds), 10)
-    found = {"open": [], "headless": []}
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        for i in range(3):
+
+        def opened():
             told = subprocess.run([BIN / "measure_window", str(seconds)], capture_output=True, text=True, check=True,
                                   env={**os.environ, "QT_QPA_PLATFORM": "offscreen"}).stdout
-            found["open"].append(tuple(float(value) for value in re.search(r"latency p50, p99 +([\d.]+) +([\d.]+) µs", told).groups()))
+            return tuple(float(value) for value in re.search(r"latency p50, p99 +([\d.]+) +([\d.]+) µs", told).groups())
+
+        def headless(name):
             told = subprocess.run([BIN / "n2nq-bench", "run", "many-services", "--set", f"senders.messages={seconds * 10}", "--json", "--out",
-                                   f"{folder}/{i}"], capture_output=True, text=True, check=True).stdout
+                                   f"{folder}/{name}"], capture_output=True, text=True, check=True).stdout
             latency = json.loads(told.splitlines()[-1])["latency_us"]
-            found["headless"].append((latency["p50"], latency["p99"]))
-    text = "; ".join(f"{side} " + ", ".join(f"{p50:,.0f}/{p99:,.0f}" for p50, p99 in runs) for side, runs in found.items())
-    middle = {side: [sorted(one[i] for one in runs)[1] for i in (0, 1)] for side, runs in found.items()}
-    ratios = [middle["open"][i] / middle["headless"][i] for i in (0, 1)]
-    return [("window open, 200 + 200 services, against headless: p50, p99", f"{ratios[0]:.2f}, {ratios[1]:.2f} (p50/p99 in µs: {text})", "1.02, 1.10")]
+            return latency["p50"], latency["p99"]
+
+        rounds = [(headless(f"{i}"), opened(), headless(f"{i}-again")) for i in range(ROUNDS)]
+    found = []
+    for i, (figure, aim) in enumerate((("p50", "1.02"), ("p99", "1.10"))):
+        of_figure = [[one[i] for one in each] for each in rounds]
+        changed, alike = told_of(of_figure)
+        text = "; ".join(f"{here:,.0f}/{there:,.0f}/{again:,.0f}" for here, there, again in of_figure)
+        found.append((f"window open, 200 + 200 services, against headless: {figure}, and headless against headless",
+                      f"{changed}, {alike}; {figure} in µs headless/open/headless: {text}", aim))
+    return found
 
 
 def over_ssh(seconds):
@@ -191,11 +205,10 @@ def over_ssh(seconds):
                                       capture_output=True, text=True, check=True, env=lab.environment()).stdout
                 return json.loads(told.splitlines()[-1])["latency_us"]["p50"]
 
-            rounds = [(p50(f"{i}-here", shape), p50(f"{i}-over", {**shape, **places}), p50(f"{i}-again", shape)) for i in range(SSH_ROUNDS)]
+            rounds = [(p50(f"{i}-here", shape), p50(f"{i}-over", {**shape, **places}), p50(f"{i}-again", shape)) for i in range(ROUNDS)]
     finally:
         lab.close()
-    over, alike = ("{:.3f} ({:.3f} to {:.3f})".format(*interval(values)) for values in (
-        [over / statistics.mean((here, again)) for here, over, again in rounds], [again / here for here, _, again in rounds]))
+    over, alike = told_of(rounds)
     text = "; ".join(f"{here:,.1f}/{over:,.1f}/{again:,.1f}" for here, over, again in rounds)
     return [("over SSH to this machine, 50 x 50, 0.1 s, against local processes: p50, and local against local",
              f"{over}, {alike}; p50 in µs here/over/here: {text}", "1.02")]

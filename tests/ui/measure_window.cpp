@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <cstdio>
 
+#include "broker/net/turns.h"
 #include "tests/ui/support/bench_window.h"
 #include "ui/text/figures.h"
 
@@ -14,6 +15,7 @@ using n2nq::ui_test::BenchWindow;
 
 int main(int argc, char** argv) {
   if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  n2nq::net::ask_for_long_turns();  // as run_window() does
   QApplication application(argc, argv);
   const int seconds = argc > 1 ? std::atoi(argv[1]) : 20;
   BenchWindow bench;

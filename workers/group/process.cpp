@@ -13,6 +13,7 @@
 #include "broker/net/file_limit.h"
 #include "broker/net/host_facts.h"
 #include "broker/net/section.h"
+#include "broker/net/turns.h"
 #include "workers/group/receiver_group.h"
 #include "workers/group/sender_group.h"
 
