@@ -141,6 +141,7 @@ QString RunCommand::progress_json() const {
       {"sent", figures.attempted},
       {"received", figures.received},
       {"in_flight", figures.in_flight},
+      {"in_flight_at_most", figures.in_flight_is_bound()},
       {"sent_per_s", number(figures.sent_per_s)},
       {"received_per_s", number(figures.received_per_s)},
       {"latency_us",
@@ -173,7 +174,7 @@ QString RunCommand::progress_text() const {
   if (figures.planned >= 0) text += '/' + grouped(figures.planned);
   text += QString(" at %1/s  received %2 at %3/s  in flight %4%5")
               .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s),
-                   figures.in_flight_at_most && figures.in_flight > 0 ? QString("at most ") : QString(), grouped(figures.in_flight));
+                   figures.in_flight_is_bound() && figures.in_flight > 0 ? QString("at most ") : QString(), grouped(figures.in_flight));
   text += QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
   return figures.clocks.latency.apart && !std::isnan(bound_us) ? text + QString::fromUtf8(" ± ") + figure_text(bound_us) : text;

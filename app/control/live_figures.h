@@ -67,6 +67,8 @@ struct LiveFigures {
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
   // With requests it contains what nobody asked for, until N2NQ tells that as skipped.
   bool in_flight_at_most = false;
+  /// Also while the receivers are silent, who may have got more than they have said.
+  bool in_flight_is_bound() const { return in_flight_at_most || receivers_silent; }
   // While it runs as CountRate says, at the end the run's means: by the workers' own stamps.
   double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries

@@ -53,9 +53,8 @@ QString StatusStrip::ledger_words() const {
       break;
   }
   if (run.draining() && f.in_flight > 0) {
-    const bool at_most = f.in_flight_at_most || f.receivers_silent;  // they may have got more than they have said
     return QStringLiteral("draining: %1%2 still queued or in flight")
-        .arg(at_most ? QStringLiteral("at most ") : QString(), count_text(f.in_flight));
+        .arg(f.in_flight_is_bound() ? QStringLiteral("at most ") : QString(), count_text(f.in_flight));
   }
   if (f.senders_silent || f.receivers_silent) {
     const QString who = f.senders_silent && f.receivers_silent ? QStringLiteral("senders and receivers do")

@@ -9,6 +9,7 @@
 #include <QProcessEnvironment>
 #include <QRegularExpression>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/result_table.h"
@@ -146,6 +147,17 @@ TEST_F(CliTest, json_is_an_object_per_line_and_the_summary_is_the_last) {
   ASSERT_TRUE(printed.is_object());
   EXPECT_EQ(printed["verdict"], "clean");
   EXPECT_EQ(printed["folder"], out.toStdString());
+}
+
+TEST_F(CliTest, what_is_in_flight_is_an_upper_bound_while_the_receivers_are_silent) {
+  EXPECT_EQ(run({"run", "quick", "--set", "senders.duration_s=4", "--set", "log=off", "--fault", "pause:receivers@1", "--fault",
+                 "resume:receivers@3.5", "--json", "--out", out}),
+            0)
+      << errors();
+  const QByteArrayList lines = bench.readAllStandardOutput().trimmed().split('\n');
+  const auto is_bound = [](const QByteArray& line) { return Json::parse(line.toStdString())["progress"]["in_flight_at_most"] == true; };
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end() - 1, is_bound)) << lines.join('\n').toStdString();
+  EXPECT_FALSE(is_bound(lines.first())) << lines.join('\n').toStdString();
 }
 
 TEST_F(CliTest, an_assertion_that_is_not_met_says_by_how_much_and_fails) {
