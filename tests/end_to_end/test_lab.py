@@ -112,6 +112,11 @@ class ALab(unittest.TestCase):
                                   env={**os.environ, "SSH_ASKPASS": str(asked), "SSH_ASKPASS_REQUIRE": "force"})
             self.assertEqual(done.stdout, "in\n", f"{method}: {done.stderr}")
 
+    def test_it_is_found_whatever_the_environment_says(self):
+        done = subprocess.run([LAB / "link", "--number", str(self.lab.number)], capture_output=True, text=True,
+                              env={**os.environ, "XDG_RUNTIME_DIR": str(self.lab.folder / "home")})
+        self.assertNotIn("There is no lab", done.stdout + done.stderr)
+
     def test_nothing_is_left_of_it(self):
         number = self.lab.number
         lingering = subprocess.Popen(["ssh", "-F", self.lab.folder / "ssh_config", "h1", "echo there; exec sleep 1000"], stdout=subprocess.PIPE,

@@ -32,7 +32,8 @@ def names_of(count):
 
 
 def folder_of(number):
-    return pathlib.Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", f"n2nq-lab-{number}")
+    # One place, whatever the environment says: who takes it down may have another one, by sudo for example.
+    return pathlib.Path("/tmp", f"n2nq-lab-{number}")
 
 
 def bridge_of(number):
