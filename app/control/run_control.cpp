@@ -163,6 +163,10 @@ bool RunControl::draining() const {
   return d->state == RunState::running && d->drains();
 }
 
+bool RunControl::traffic_started() const {
+  return d->run.traffic_started;
+}
+
 bool RunControl::warming_up() const {
   const Settings& settings = d->run.settings;
   if (d->state != RunState::running || settings.senders.warmup_messages == 0) return false;

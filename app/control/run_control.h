@@ -102,6 +102,8 @@ class RunControl : public QObject {
   QString log_path(Role role, int number) const;
   QString broker_log_path() const;
   QString folder() const;
+  /// The present run, or the one that is over, came as far as the word to begin: before it there is nothing to count.
+  bool traffic_started() const;
   /// Warm-up is sent, and nothing is measured yet.
   bool warming_up() const;
   /// All is sent, and N2NQ still has something for the receivers: they get it, and what is dead or misbehaves can still be mended.

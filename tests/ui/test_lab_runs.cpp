@@ -21,6 +21,7 @@
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
 #include "ui/dialog/ssh_asker.h"
+#include "ui/widget/progress_strip.h"
 #include "ui/widget/state_light.h"
 
 using namespace n2nq;
@@ -183,6 +184,10 @@ class TestLabRuns : public QObject {
         QVERIFY2(!widget->isVisible() || !said.contains(words), qPrintable(said));
     }
     QVERIFY(!run.figures().clocks.latency.apart);
+    const auto* progress = window->findChild<ui::ProgressStrip*>("progress");
+    QVERIFY(progress != nullptr);
+    QCOMPARE(progress->accessibleDescription(), QStringLiteral("not started"));
+    QCOMPARE(progress->share(), 0.0);
   }
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.

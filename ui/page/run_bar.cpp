@@ -139,6 +139,7 @@ void RunBar::refresh_progress() {
     case app::RunState::idle:
       return progress_->set_progress(0, QStringLiteral("not started"));
     case app::RunState::preparing:
+      came_ = 0;
       return progress_->set_progress(0, QStringLiteral("preparing"));
     case app::RunState::ending:
       if (run.brought_back() >= 0) {
@@ -147,11 +148,13 @@ void RunBar::refresh_progress() {
       }
       return progress_->set_progress(share_sent(), QStringLiteral("ending"));
     case app::RunState::finished:
+      if (!run.traffic_started()) return progress_->set_progress(0, QStringLiteral("not started"));
       return progress_->set_progress(share_sent(), QStringLiteral("finished"));
     case app::RunState::running:
       break;
   }
   const double left_s = run.seconds_left();
+  came_ = run.draining() ? 1 : run.progress();
   if (run.warming_up()) {
     QString text = QStringLiteral("warming up");
     if (left_s >= 0) text += QStringLiteral(" · %1 left").arg(span_text(left_s));
@@ -172,8 +175,8 @@ void RunBar::refresh_progress() {
 // Once nothing is sent any more the plan's clock says nothing: how far the run came is how much of what was planned it sent.
 double RunBar::share_sent() const {
   const app::LiveFigures& figures = actions_.run().figures();
-  if (figures.planned <= 0) return progress_->share();
-  return std::max(progress_->share(), static_cast<double>(figures.attempted) / static_cast<double>(figures.planned));
+  if (figures.planned <= 0) return came_;
+  return std::max(came_, static_cast<double>(figures.attempted) / static_cast<double>(figures.planned));
 }
 
 void RunBar::refresh_preset() {

@@ -50,6 +50,7 @@ class RunBar : public QFrame {
   QPushButton* save_;
   StateLight* lights_[3];
   ProgressStrip* progress_;
+  double came_ = 0;  // as far as the plan was carried out; the strip shows other things than that behind its end
 };
 
 }  // namespace n2nq::ui

@@ -52,6 +52,7 @@ QString StatusStrip::ledger_words() const {
     default:
       break;
   }
+  if (!run.traffic_started()) return QStringLiteral("not started");
   if (run.draining() && f.in_flight > 0) {
     return QStringLiteral("draining: %1%2 still queued or in flight")
         .arg(f.in_flight_is_bound() ? QStringLiteral("at most ") : QString(), count_text(f.in_flight));
@@ -95,7 +96,7 @@ void StatusStrip::refresh() {
   const bool balancer = actions_.shown_settings().queue.mode == app::QueueMode::load_balancer;
   left_ = QStringLiteral("%1 · %2").arg(balancer ? QStringLiteral("load balancer") : QStringLiteral("broadcaster"), ledger_words());
   counts_.clear();
-  if (run.state() != app::RunState::idle && run.state() != app::RunState::preparing) {
+  if (run.traffic_started() && run.state() != app::RunState::idle && run.state() != app::RunState::preparing) {
     // What is lost is known at the end only; until then nothing is said about it, rather than 0.
     counts_ = QStringLiteral("expired %1 · duplicated %2 · out of order %3")
                   .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
