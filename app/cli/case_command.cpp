@@ -78,8 +78,8 @@ int CaseCommand::execute() {
   HostPool pool(known);
   launchers_ = [this, &pool] { return std::make_unique<HostLaunchers>(*book_, [&pool](const Host& host) { return pool.launcher(host); }); };
   connect(&interrupts, &Interrupts::interrupted, this, &CaseCommand::interrupt);
-  connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) {
-    asking_ = asked;
+  connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) { asking_ = asked; });
+  connect(&pool.questions(), &OpenQuestions::asking, this, [this](bool asked) {
     if (runner_ && runner_->run()) runner_->run()->set_person_asked(asked);
   });
 

@@ -173,7 +173,9 @@ void SshLink::exchange_keys() {
       limit_ms,
       {SshProblem::Kind::unreachable,
        QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(limit_ms / 1000.0, 0, 'g', 2),
-       "Is the port the one of sshd?"});
+       limit_ms < ssh_reach_ms_max / 2
+           ? QString("Reaching it and logging in have %1 s together; what came before has taken the rest").arg(ssh_reach_ms_max / 1000)
+           : QString("Is the port the one of sshd?")});
   socket_.release();  // libssh closes it from here on, whatever happens
   if (ssh_connect(session_.get()) != SSH_OK) {
     shared_.check();

@@ -9,6 +9,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct SshTarget {
   std::shared_ptr<OwnedFd> socket;
   SshQuestions* questions = nullptr;  // lives longer than the session; called on the owner's thread
   std::shared_ptr<SshSecrets> secrets;
+  std::function<void(bool)> agent_waits;  // called before and after each question to the person's agent, on any thread
 };
 
 inline constexpr int ssh_connect_ms_max = 4'000;  // per address

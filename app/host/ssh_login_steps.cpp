@@ -30,14 +30,17 @@ void LoginSteps::begin_step() {
 }
 
 void LoginSteps::begin_agent() {
+  left_for_host_ms_ = link_.shared().reach_left_ms();
   link_.shared().begin_step(
       ssh_agent_ms_max,
       {SshProblem::Kind::login, QString("%1: the SSH agent did not answer for %2 s").arg(link_.target().name).arg(ssh_agent_ms_max / 1000),
        "Does it ask for something, in another window? What ssh-add -l says shows whether it answers"});
+  link_.target().agent_waits(true);
 }
 
 void LoginSteps::end_agent() {
-  link_.shared().begin_reach();
+  link_.target().agent_waits(false);
+  link_.shared().begin_reach(left_for_host_ms_);
   begin_step();
 }
 

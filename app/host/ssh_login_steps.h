@@ -28,7 +28,7 @@ class LoginSteps {
 
   /// What follows is answered by the host within what reaching it may still take, or the session is closed.
   void begin();
-  /// What follows is up to the person's agent. Throws nothing: from any thread.
+  /// What follows is up to the person's agent; the time it takes does not count. Throws nothing: from any thread, never from two at once.
   void begin_agent();
   void end_agent();
   /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
@@ -52,6 +52,7 @@ class LoginSteps {
   SshLink& link_;
   QStringList tried_;
   QString advice_;
+  int left_for_host_ms_ = 0;  // while the agent is asked
 };
 
 /// Key files, certificates, the agent. (ssh_login_keys.cpp)

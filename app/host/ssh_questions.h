@@ -47,6 +47,8 @@ class SshQuestions {
   virtual void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) = 0;
   /// As many answers as there are prompts; none: the person does not want to, and the connection fails.
   virtual void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) = 0;
+  /// True: the person's SSH agent takes so long that it seems to ask them something itself. False: it is over.
+  virtual void agent_asks(bool /*asks*/) {}
 };
 
 }  // namespace n2nq::app

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int deadline_look_ms = 200;
 constexpr int addresses_max = 4;
-constexpr int attempts_max = 3;  // of a host that hangs up while the person is asked
+constexpr int agent_answers_ms = 1'000;  // one that need not ask
+constexpr int attempts_max = 3;          // of a host that hangs up while the person is asked
 
 }  // namespace
 
@@ -32,13 +33,21 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
   deadline_timer_.setInterval(deadline_look_ms);
   connect(&deadline_timer_, &QTimer::timeout, this, [this] { shared_->look_at_deadline(); });
   reach_timer_.setSingleShot(true);
+  reach_timer_.setTimerType(Qt::PreciseTimer);  // others may be half a second late, which the 10 s of a start do not have
   connect(&reach_timer_, &QTimer::timeout, this, [this] { on_ended(reach_problem_); });
+  agent_timer_.setSingleShot(true);
+  agent_timer_.setInterval(agent_answers_ms);
+  connect(&agent_timer_, &QTimer::timeout, this, [this] {
+    agent_asks_ = true;
+    questions_.agent_asks(true);
+  });
 }
 
 SshSession::~SshSession() {
   if (lookup_ >= 0) QHostInfo::abortHostLookup(lookup_);
   for (const auto& [id, exec] : execs_) exec->session_ = nullptr;
   shared_->leave();
+  on_agent_waits(false);
 }
 
 void SshSession::open() {
@@ -71,7 +80,8 @@ void SshSession::close() {
 
 void SshSession::look_up() {
   if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
-  end_unless_started({SshProblem::Kind::name,
+  end_unless_started(ssh_reach_ms_max,
+                     {SshProblem::Kind::name,
                       QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name).arg(ssh_reach_ms_max / 1000),
                       "Does the name service answer? With the address itself nobody is asked"});
   lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
@@ -107,13 +117,13 @@ void SshSession::run_proxy() {
 }
 
 void SshSession::go_via() {
-  const auto dial = [this] {
-    end_unless_started({SshProblem::Kind::unreachable,
-                        QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
-                            .arg(name_, via_->name(), config_.host_name)
-                            .arg(config_.port)
-                            .arg(ssh_reach_ms_max / 1000),
-                        "Is it switched on, is its address right, as the jump host sees it, and does sshd listen on that port?"});
+  const auto dial = [this](int limit_ms) {
+    end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
+                                  QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
+                                      .arg(name_, via_->name(), config_.host_name)
+                                      .arg(config_.port)
+                                      .arg(limit_ms / 1000.0, 0, 'g', 2),
+                                  "Is it switched on, is its address right, as the jump host sees it, and does sshd listen on that port?"});
     via_->dial(config_.host_name, config_.port, this, [this](const SshProblem& problem, std::shared_ptr<OwnedFd> socket) {
       if (problem.none()) return start({}, std::move(socket));
       SshProblem told = problem;
@@ -121,8 +131,9 @@ void SshSession::go_via() {
       on_ended(told);
     });
   };
-  if (via_->state() == State::ready) return dial();
-  connect(via_.get(), &SshSession::ready, this, dial);
+  if (via_->state() == State::ready) return dial(ssh_reach_ms_max);
+  // What the way there has taken is not there any more for what is behind it.
+  connect(via_.get(), &SshSession::ready, this, [this, dial] { dial(via_->shared()->reach_left_ms()); });
   const auto over = [this] {
     const SshProblem& why = via_->problem();
     on_ended({why.kind, QString("%1: its jump host failed: %2").arg(name_, why.why), why.what_to_do});
@@ -143,8 +154,11 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
   reach_timer_.stop();
   shared_->begin_reach(left_ms);
   deadline_timer_.start();
-  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_};
   // The session may be gone when the thread comes to say something: post() knows.
+  const auto agent_waits = [self = this, shared = std::weak_ptr(shared_)](bool waits) {
+    if (const auto there = shared.lock()) there->post([self, waits] { self->on_agent_waits(waits); });
+  };
+  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_, agent_waits};
   SshThreads::start([self = this, shared = shared_, use = use_, target = std::move(target)]() mutable {
     SshProblem problem;
     try {
@@ -165,9 +179,15 @@ void SshSession::on_connected(const QString& address) {
   emit ready();
 }
 
-void SshSession::end_unless_started(const SshProblem& why) {
+void SshSession::end_unless_started(int limit_ms, const SshProblem& why) {
   reach_problem_ = why;
-  reach_timer_.start(ssh_reach_ms_max);
+  reach_timer_.start(limit_ms);
+}
+
+void SshSession::on_agent_waits(bool waits) {
+  if (waits && state_ == State::connecting) return agent_timer_.start();
+  agent_timer_.stop();
+  if (std::exchange(agent_asks_, false)) questions_.agent_asks(false);
 }
 
 void SshSession::end_later(const SshProblem& why) {
@@ -176,6 +196,7 @@ void SshSession::end_later(const SshProblem& why) {
 
 void SshSession::on_ended(const SshProblem& given) {
   if (state_ == State::ended) return;
+  on_agent_waits(false);
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
     shared_->leave();
     shared_ = std::make_shared<SshShared>(this);

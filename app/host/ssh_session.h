@@ -74,8 +74,9 @@ class SshSession : public QObject {
   void on_connected(const QString& address);
   void on_ended(const SshProblem& why);
   void end_later(const SshProblem& why);
-  /// Unless start() is called before reaching the host has taken what it may.
-  void end_unless_started(const SshProblem& why);
+  /// Unless start() is called within `limit_ms`.
+  void end_unless_started(int limit_ms, const SshProblem& why);
+  void on_agent_waits(bool waits);
 
   const QString name_;
   const SshHostConfig config_;
@@ -89,6 +90,8 @@ class SshSession : public QObject {
   QString address_, preferred_;
   QTimer deadline_timer_, reach_timer_;
   SshProblem reach_problem_;
+  QTimer agent_timer_;  // an agent that takes longer is believed to ask the person
+  bool agent_asks_ = false;
   std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand
   int lookup_ = -1;
   int attempts_left_ = 0;

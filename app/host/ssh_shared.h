@@ -54,7 +54,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   /// What begins now is over within `limit_ms`, or the session is closed with `problem`. Ends with the next begin_step or end_step.
   void begin_step(int limit_ms, const SshProblem& problem);
   void end_step();
-  /// Reaching the host begins now, and is to be over within `limit_ms`. Called again when a person has answered: their time does not count.
+  /// Reaching the host begins now, and is to be over within `limit_ms`. Called again when a person has answered, with all of it, and with
+  /// what was left when others were waited for whose time does not count.
   void begin_reach(int limit_ms = ssh_reach_ms_max);
   /// What is left of it for the next step.
   int reach_left_ms() const;

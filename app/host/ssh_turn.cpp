@@ -12,9 +12,10 @@ constexpr std::chrono::milliseconds look_every{500};  // whether the session was
 }  // namespace
 
 TurnToAsk::TurnToAsk(SshLink& link, QString what) : secrets_(link.target().secrets), what_(std::move(what)) {
+  const int left_ms = link.shared().reach_left_ms();
   link.shared().end_step();
   while (!secrets_->begin_asking(what_, look_every)) link.shared().check();
-  link.shared().begin_reach();  // who had the turn may have asked
+  link.shared().begin_reach(left_ms);  // who had the turn may have asked
 }
 
 TurnToAsk::~TurnToAsk() {

@@ -45,13 +45,17 @@ class PersonCase(BenchCase):
         subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", passphrase, "-f", path], check=True, stdout=subprocess.DEVNULL)
         return path
 
-    def start_agent(self, *keys):
-        socket = self.folder / "agent"
-        agent = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL)
+    def start_agent(self, *keys, asks_s=0):
+        """asks_s: so long it asks before each signature, and is then told yes. 0: it does not ask."""
+        socket, asker = self.folder / "agent", self.folder / "asker"
+        asker.write_text(f"#!/bin/sh\nsleep {asks_s}\n")
+        asker.chmod(0o700)
+        agent = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL,
+                                 env={**os.environ, "SSH_ASKPASS": str(asker), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":none"})
         self.processes.append(agent)
         self.wait_for("the agent", socket.exists)
         self.agent = socket
-        subprocess.run(["ssh-add", "-q", *keys], check=True, env=self.environment())
+        subprocess.run(["ssh-add", "-q", *(["-c"] if asks_s else []), *keys], check=True, env=self.environment())
 
     def environment(self):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("SSH_", "XDG_"))}

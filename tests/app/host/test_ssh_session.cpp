@@ -163,7 +163,19 @@ TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once
 
 /// An agent that has these keys.
 struct Agent {
-  Agent(const QTemporaryDir& folder, const QStringList& keys) : socket(folder.filePath("agent")) {
+  /// `asks_s`: so long it asks the person before each signature, who then says yes. 0: it does not ask.
+  Agent(const QTemporaryDir& folder, const QStringList& keys, int asks_s = 0) : socket(folder.filePath("agent")) {
+    QProcessEnvironment person = QProcessEnvironment::systemEnvironment();
+    if (asks_s > 0) {
+      QFile asker(folder.filePath("asker"));
+      EXPECT_TRUE(asker.open(QIODevice::WriteOnly));
+      asker.write("#!/bin/sh\nsleep " + QByteArray::number(asks_s) + "\n");
+      asker.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+      person.insert("SSH_ASKPASS", asker.fileName());
+      person.insert("SSH_ASKPASS_REQUIRE", "force");
+      person.insert("DISPLAY", ":none");
+    }
+    process.setProcessEnvironment(person);
     process.start("ssh-agent", {"-D", "-a", socket});
     process.waitForStarted();
     QProcess add;
@@ -172,7 +184,7 @@ struct Agent {
     add.setProcessEnvironment(environment);
     for (const QDeadlineTimer deadline(testing::deadline_ms); !QFile::exists(socket) && !deadline.hasExpired();)
       process.waitForReadyRead(20);
-    add.start("ssh-add", QStringList("-q") + keys);
+    add.start("ssh-add", QStringList("-q") + (asks_s > 0 ? QStringList("-c") : QStringList()) + keys);
     EXPECT_TRUE(add.waitForFinished() && add.exitCode() == 0) << add.readAllStandardError().toStdString();
   }
   ~Agent() {
@@ -503,15 +515,47 @@ TEST_F(SshSessionTest, reaching_a_host_and_logging_in_share_what_they_may_take) 
   EXPECT_GT(seconds_of_log_in(), 0) << told();
   EXPECT_LE(seconds_of_log_in(), all_s - before_s + 0.1) << "it is rounded";
 
-  // An agent may ask the person; what is waited for here is the host.
-  config.proxy_command.clear();
+  // The agent may ask the person, and their time does not count; what is waited for here is the host.
   const Agent agent(folder, config.identity_files);
   config.identity_agent = agent.socket;
   config.identity_files = {config.identity_files[0] + ".pub"};
   EXPECT_FALSE(gets_in());
   EXPECT_GT(seconds_of_log_in(), 0) << told();
-  EXPECT_LE(seconds_of_log_in(), all_s);
+  EXPECT_LE(seconds_of_log_in(), all_s - before_s + 0.1);
+  EXPECT_EQ(person.agent_asked, (std::vector<bool>{})) << "it answered at once";
   lab->change_sshd(1, "/AuthorizedKeysCommand/d");
+}
+
+TEST_F(SshSessionTest, who_waits_for_the_host_is_told_while_the_agent_asks_the_person) {
+  constexpr int asks_s = 3;
+  const Agent agent(folder, {lab->key_file()}, asks_s);
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = agent.socket;
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.agent_asked, (std::vector{true, false}));
+
+  // Nor is it forgotten where nobody waits any more.
+  open();
+  ASSERT_TRUE(wait_until([this] { return person.agent_asked.size() == 3; }));
+  session.reset();
+  EXPECT_EQ(person.agent_asked, (std::vector{true, false, true, false}));
+}
+
+TEST_F(SshSessionTest, what_a_jump_host_has_taken_is_not_there_for_the_host_behind_it) {
+  lab->inside(2, {"ip", "route", "add", "blackhole", lab->address(1)});
+  constexpr double before_s = 4, all_s = ssh_reach_ms_max / 1000.0;
+  config.proxy_command =
+      QString("sh -c 'sleep %1; exec ssh -F %2/ssh_config -W %3:22 h1'").arg(before_s).arg(lab->folder(), lab->address(1));
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  config = lab->config().look_up("h2");
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  static const QRegularExpression said("no answer from .* within ([0-9.]+) s");
+  const double told_s = said.match(problem.why).captured(1).toDouble();
+  EXPECT_GT(told_s, 0) << told();
+  EXPECT_LE(told_s, all_s - before_s + 0.1) << "it is rounded";
+  lab->inside(2, {"ip", "route", "del", "blackhole", lab->address(1)});
 }
 
 TEST_F(SshSessionTest, a_host_that_its_jump_host_hears_nothing_of_is_told) {
@@ -521,7 +565,7 @@ TEST_F(SshSessionTest, a_host_that_its_jump_host_hears_nothing_of_is_told) {
   open(via);
   ASSERT_TRUE(wait_until([this] { return ready || over; }));
   EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
-  EXPECT_NE(told().find("the jump host h1: no answer from " + lab->address(2).toStdString() + " port 22 within 9 s"), std::string::npos)
+  EXPECT_NE(told().find("the jump host h1: no answer from " + lab->address(2).toStdString() + " port 22 within "), std::string::npos)
       << told();
   lab->inside(2, {"ip", "route", "del", "blackhole", lab->address(1)});
 }

@@ -58,9 +58,11 @@ struct PretendPerson : SshQuestions {
   std::vector<QByteArray> secrets;  // one after the other, each time; none left: does not want to
   std::vector<HostKeyQuestion> key_questions;
   std::vector<SecretQuestion> secret_questions;
+  std::vector<bool> agent_asked;  // each time it began, and was over
 
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
+  void agent_asks(bool asks) override { agent_asked.push_back(asks); }
 };
 
 }  // namespace n2nq::app::testing
