@@ -21,6 +21,7 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   pull_timer.setInterval(pull_ms);
   pull_timer.setTimerType(Qt::PreciseTimer);
   connect_timer.setSingleShot(true);
+  connect_timer.setTimerType(Qt::PreciseTimer);  // half a second sooner, and a host could not say any more why it fails
   step_timer.setSingleShot(true);
   plan_timer.setSingleShot(true);
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });

@@ -71,6 +71,7 @@ void LabHost::with_control(QObject* context, std::function<void(const SshProblem
   control_ = make_session(SshUse::control);
   connect(control_.get(), &SshSession::ready, this, [this] {
     address_ = control_->address();
+    tell_that_it_gets_on();
     answer_all(wait_for_control_, SshProblem(), control_.get());
   });
   connect(control_.get(), &SshSession::ended, this, &LabHost::on_control_over);
@@ -100,6 +101,7 @@ void LabHost::open_files() {
   files_session_ = make_session(SshUse::files);
   connect(files_session_.get(), &SshSession::ready, this, [this] {
     files_ = std::make_unique<SshFiles>(*files_session_);
+    tell_that_it_gets_on();
     answer_all(wait_for_files_, SshProblem(), files_.get());
     // What cannot be swept is in nobody's way.
     if (files_) files_->run(std::make_shared<SweepRunFolders>(folder_), this, [](const SshProblem&) {});
@@ -140,6 +142,15 @@ void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* c
   auto& waiting = placing_[local_file];
   waiting.push_back({context, std::move(then)});
   if (waiting.size() == 1) put(local_file, PutProgram::If::not_there, room);
+}
+
+/// To all who wait for a program: reaching a host and each call there has its own limit, and many quick ones may take long on a long way.
+void LabHost::tell_that_it_gets_on() {
+  QStringList files;  // who hears it may ask for more
+  for (const auto& [local_file, waiting] : placing_) {
+    if (!waiting.empty()) files += local_file;
+  }
+  for (const QString& local_file : files) emit placing(local_file);
 }
 
 std::function<void()> LabHost::gets_on(SshFiles& files, const QString& local_file) {
@@ -189,6 +200,7 @@ void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgra
 
 void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result) {
   if (result.let_go) return on_let_go(local_file, result);
+  emit placing(local_file);
   if (!result.failed.isEmpty()) return answer_placing(local_file, {SshProblem::Kind::program, result.failed, {}}, {});
   if (!result.how.lost.none()) return answer_placing(local_file, result.how.lost, {});
   const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());

@@ -88,6 +88,7 @@ class LabHost : public QObject {
   void open_files();
   void on_control_over(const SshProblem& why);
   void on_files_over(const SshProblem& why);
+  void tell_that_it_gets_on();
   std::function<void()> gets_on(SshFiles& files, const QString& local_file);
   void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
   void look_for_shell(const QString& local_file, const SshProblem& no_sftp);

@@ -66,7 +66,11 @@ PutProgram::~PutProgram() {
 }
 
 bool PutProgram::go_on(SshLink& link) {
-  if (!writing_) return begin(link);
+  if (!writing_) {
+    const bool more = begin(link);
+    gets_on_();  // on a long way that alone takes seconds
+    return more;
+  }
   if (sent_ < size_) {
     send_piece(link);
   } else {
@@ -153,6 +157,7 @@ void PutProgram::finish(SshLink& link) {
   // Another bench may have been faster; what has that name is the same.
   if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
   touched_s_ = sftp.touch(path_);
+  gets_on_();
   sweep_versions(sftp);
 }
 

@@ -28,7 +28,7 @@ class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
   enum class Room { for_logs, as_it_is };  // what there has to be beside the program
-  /// `gets_on`: called on the session's thread with each piece that is there.
+  /// `gets_on`: called on the session's thread with each step that is done, and with each piece that is there.
   PutProgram(
       QString local_file, QString folder, std::function<void()> gets_on = [] {}, If when = If::not_there, Room room = Room::for_logs);
   ~PutProgram() override;

@@ -162,6 +162,16 @@ class Starts(LabCase):
             self.assertGreaterEqual(told[f"{role}_to_broker"]["round_trip_min_us"], 200_000)
             self.assertLess(told[f"{role}_to_broker"]["estimation_us"], 10_000)
 
+    def test_a_host_that_is_far_away_is_waited_for_as_long_as_it_gets_on(self):
+        """It is reached twice, and its files are looked at: each step takes a while."""
+        settings = [*places("h1", "h2", "h3"), "--set", "senders.amount=1", "--set", "senders.messages=10"]
+        self.assertEqual(self.start("quick", *settings, out="near").wait(timeout=60), 0, "the programs are there from now on")
+        self.lab.shape_links({"delay_ns": 120_000_000}, ["h2"])
+        self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
+        bench = self.start("quick", *settings, "--set", "limits.connect_deadline_s=5", out="far")
+        output, _ = bench.communicate(timeout=180)
+        self.assertEqual(bench.returncode, 0, output)
+
     def test_a_pause_and_a_kill_that_a_host_does_not_carry_out_are_not_told_as_done(self):
         """It takes one command on a connection: the process is that."""
         self.lab.set_sshd("h3", MaxSessions=1)
