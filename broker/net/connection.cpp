@@ -139,6 +139,7 @@ void Connection::shut_down_write() {
 void Connection::close() {
   if (state_ == State::closed) return;
   state_ = State::closed;
+  if (std::exchange(looks_later_, false)) loop_.forget_read(*this);
   leave_place();
   later_.disarm();
   loop_.unwatch(fd_.get(), *this);
@@ -184,6 +185,8 @@ void Connection::finish_connect() {
 }
 
 void Connection::read_frames() {
+  if (looks_later_) loop_.look_now();
+  if (state_ != State::open || !reading()) return;
   // One read per wake-up: epoll tells when there is more, and the others get their turn.
   if (discarding_) reader_.reset();
   const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
@@ -204,9 +207,20 @@ void Connection::read_frames() {
     return;
   }
   mark_read(result.bytes);
+  looks_later_ = loop_.look_later(*this, result.bytes);
+  if (!looks_later_) look_at_read();
+}
+
+void Connection::look_at_read() {
+  looks_later_ = false;
   hand_out_frames();
   look_for_place();
   reader_.keep();
+}
+
+void Connection::read_waiting() {
+  if (is_open() && reading()) read_frames();
+  loop_.look_now();
 }
 
 void Connection::mark_read(size_t bytes) {

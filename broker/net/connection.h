@@ -32,7 +32,7 @@ struct ReadMark {
   int64_t ns;
 };
 
-class Connection : private Watcher, private FramePlaces::Waiter {
+class Connection : private Watcher, private LateReader, private FramePlaces::Waiter {
  public:
   enum class State { connecting, open, closed };
 
@@ -111,9 +111,7 @@ class Connection : private Watcher, private FramePlaces::Waiter {
   /// Neither paused nor waiting for memory.
   bool reading() const { return reading_ && !waits_for_place_; }
   /// One read of what lies there, at once: for who is about to judge that nothing came.
-  void read_waiting() {
-    if (is_open() && reading()) read_frames();
-  }
+  void read_waiting();
   /// See liveness.h.
   std::optional<int64_t> host_silent_ns() const;
   /// What it sent may wait to be read still; a write would make the kernel throw that away.
@@ -129,6 +127,7 @@ class Connection : private Watcher, private FramePlaces::Waiter {
 
  private:
   void on_events(uint32_t events) override;
+  void look_at_read() override;
   size_t place_bytes_wanted() const override { return reader_.bytes_wanted(); }
   void on_place(wire::LargeBuffer place) override;
   void look_for_place();
@@ -150,6 +149,7 @@ class Connection : private Watcher, private FramePlaces::Waiter {
   bool reading_ = true;
   bool waits_for_place_ = false;
   bool handing_out_ = false;
+  bool looks_later_ = false;
   bool wants_write_ = false;
   bool write_failed_ = false;
   bool discarding_ = false;

@@ -18,6 +18,9 @@ namespace {
 
 constexpr int events_per_wake_up_max = 512;
 constexpr size_t read_bytes_max = 64 * 1024;
+// Of reads that are looked at later, so that much is still in the processor's caches; and how often the kernel is asked for more of them.
+constexpr size_t late_bytes_max = 192 * 1024;
+constexpr int late_looks_max = 8;
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -106,9 +109,45 @@ void EventLoop::post(std::function<void()> work) {
   [[maybe_unused]] const ssize_t bytes = ::write(eventfd_.get(), &one, sizeof one);
 }
 
+void EventLoop::set_reads_first() {
+  reads_first_ = true;
+  read_room_.resize(late_bytes_max + read_bytes_max);
+}
+
+std::span<uint8_t> EventLoop::read_room() {
+  if (room_used_ > late_bytes_max) look_now();
+  return std::span(read_room_).subspan(room_used_, read_bytes_max);
+}
+
+bool EventLoop::look_later(LateReader& reader, size_t bytes) {
+  // Where a read was full there is more than anybody stamps one by one.
+  if (!reads_first_ || bytes >= read_bytes_max) return false;
+  room_used_ += bytes;
+  late_.push_back(&reader);
+  return true;
+}
+
+void EventLoop::forget_read(LateReader& reader) {
+  for (LateReader*& late : late_) {
+    if (late == &reader) late = nullptr;
+  }
+}
+
+void EventLoop::look_now() {
+  // Who looks may close others, but nobody reads meanwhile.
+  for (size_t i = 0; i < late_.size(); ++i) {
+    if (LateReader* reader = std::exchange(late_[i], nullptr)) reader->look_at_read();
+  }
+  late_.clear();
+  room_used_ = 0;
+}
+
 /// As epoll_wait().
+int EventLoop::look(int timeout_ms) {
+  return epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms);
+}
+
 int EventLoop::wait() {
-  const auto look = [this](int timeout_ms) { return epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms); };
   if (std::exchange(wake_again_, false)) return look(0);
   if (spin_ns_ > 0) {
     const int64_t until_ns = now_ns() + spin_ns_;
@@ -130,6 +169,20 @@ void EventLoop::wait_and_run_once() {
     throw std::system_error(errno, std::generic_category(), "epoll_wait");
   }
   woke_ns_ = now_ns();
+  bool posted = run_ready();
+  for (int i = 0; i < late_looks_max && !late_.empty(); ++i) {
+    ready_count_ = std::max(look(0), 0);  // interrupted: as if there was nothing, which the next wake-up finds
+    if (ready_count_ == 0) break;
+    posted |= run_ready();
+  }
+  look_now();
+  run_due_timers();
+  if (posted) run_posted();
+  if (after_wake_up_) after_wake_up_();
+}
+
+/// True: work was posted.
+bool EventLoop::run_ready() {
   bool posted = false;
   for (ready_next_ = 0; ready_next_ < ready_count_;) {
     const epoll_event& event = ready_[ready_next_++];
@@ -145,9 +198,7 @@ void EventLoop::wait_and_run_once() {
     }
   }
   ready_count_ = 0;
-  run_due_timers();
-  if (posted) run_posted();
-  if (after_wake_up_) after_wake_up_();
+  return posted;
 }
 
 void EventLoop::run_due_timers() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One epoll loop for one thread: descriptors, timers, and work posted by other threads.
 //
-// Every wake-up runs in this order: ready descriptors, due timers, posted work, then after_wake_up. Level-triggered.
-// All functions belong to the loop's thread (the one that calls run()) except post() and stop().
+// Every wake-up runs in this order: ready descriptors, what was read and is looked at later (set_reads_first), due timers, posted work,
+// then after_wake_up. Level-triggered. All functions belong to the loop's thread (the one that calls run()) except post() and stop().
 #pragma once
 
 #include <atomic>
@@ -27,6 +27,15 @@ class Watcher {
   virtual ~Watcher() = default;
   /// EPOLLIN, EPOLLOUT, EPOLLERR, EPOLLHUP, EPOLLRDHUP as epoll says. May unwatch anything, itself included.
   virtual void on_events(uint32_t events) = 0;
+};
+
+/// Someone who looks at what it has read when the loop says so.
+class LateReader {
+ public:
+  virtual void look_at_read() = 0;
+
+ protected:
+  ~LateReader() = default;
 };
 
 /// A timer on CLOCK_MONOTONIC. Arming allocates nothing once the loop's heap has grown to the number of timers.
@@ -83,8 +92,18 @@ class EventLoop {
   void stop();
   /// Any thread: `work` runs on the loop's thread, in the order of posting. At most as many as callers post: they bound it.
   void post(std::function<void()> work);
-  /// Memory for one read, shared by all who read on this loop's thread, one after the other.
-  std::span<uint8_t> read_room() { return read_room_; }
+  /// Memory for one read, shared by all who read on this loop's thread: until look_later() it is the next one's, too.
+  std::span<uint8_t> read_room();
+  /// From now on everybody reads who has something to read before anybody looks at what came: for who stamps what comes in, so that the
+  /// stamps of the last do not wait until the others' messages are looked at. To be called before run().
+  void set_reads_first();
+  /// After a read of `bytes` into the room, or elsewhere: true when look_at_read() follows, in the order of these calls, at the latest
+  /// before the timers of this wake-up. False: look at once.
+  bool look_later(LateReader& reader, size_t bytes);
+  /// For who closes.
+  void forget_read(LateReader& reader);
+  /// All that have read.
+  void look_now();
   /// Inside run(): the time this wake-up began.
   int64_t woke_ns() const { return woke_ns_; }
 
@@ -92,6 +111,8 @@ class EventLoop {
   friend class Timer;
   void wait_and_run_once();
   int wait();
+  int look(int timeout_ms);
+  bool run_ready();
   void run_due_timers();
   void run_posted();
   void set_timerfd();
@@ -116,6 +137,9 @@ class EventLoop {
   int ready_next_ = 0;
 
   std::vector<uint8_t> read_room_;
+  size_t room_used_ = 0;
+  bool reads_first_ = false;
+  std::vector<LateReader*> late_;  // null: forgotten
 
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;  // guarded by mutex_

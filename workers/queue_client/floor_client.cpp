@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <cstring>
+#include <utility>
 
 #include "broker/net/clock.h"
 #include "broker/wire/record.h"
@@ -69,8 +70,10 @@ void FloorClient::greet() {
 }
 
 void FloorClient::read() {
+  if (looks_later_) loop_.look_now();
+  if (!fd_.valid() || !reading_) return;
   const net::IoResult result = net::read_some(fd_.get(), std::span(in_).subspan(received_));
-  const std::int64_t now = net::now_ns();
+  read_ns_ = net::now_ns();
   switch (result.status) {
     case net::IoStatus::again:
       return;
@@ -82,9 +85,15 @@ void FloorClient::read() {
       break;
   }
   received_ += result.bytes;
+  looks_later_ = loop_.look_later(*this, result.bytes);
+  if (!looks_later_) look_at_read();
+}
+
+void FloorClient::look_at_read() {
+  looks_later_ = false;
   const bool full = received_ == in_.size() && in_.size() < read_bytes_max;
   if (state_ == State::greeting) take_greeting();
-  if (state_ == State::open) take_records(now);
+  if (state_ == State::open) take_records();
   if (full) in_.resize(2 * in_.size());
 }
 
@@ -102,7 +111,7 @@ void FloorClient::take_greeting() {
   handler_.on_open(facts);
 }
 
-void FloorClient::take_records(std::int64_t read_ns) {
+void FloorClient::take_records() {
   wire::RecordWalk walk(wire::ByteView(in_.data(), received_));
   std::size_t used = 0;
   bool ended = false;
@@ -116,7 +125,7 @@ void FloorClient::take_records(std::int64_t read_ns) {
     delivery.attempt = 1;
     // The relay stamps nothing. The stages are filled in all the same, so that a delivery costs its receiver what one of N2NQ's costs.
     delivery.taken_in_ns = delivery.sent_on_ns = delivery.sent_ns;
-    delivery.received_ns = read_ns;
+    delivery.received_ns = read_ns_;
     delivery.number = deliveries_++;
     handler_.on_delivery(delivery);
   }
@@ -196,6 +205,7 @@ void FloorClient::fail(const std::string& reason, Closed closed) {
 
 void FloorClient::close() {
   if (!fd_.valid()) return;
+  if (std::exchange(looks_later_, false)) loop_.forget_read(*this);
   loop_.unwatch(fd_.get(), *this);
   fd_.reset();
   state_ = State::closed;

@@ -14,7 +14,7 @@
 
 namespace n2nq::worker {
 
-class FloorClient : public QueueClient, private net::Watcher {
+class FloorClient : public QueueClient, private net::Watcher, private net::LateReader {
  public:
   FloorClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler);
   ~FloorClient() override;
@@ -34,10 +34,11 @@ class FloorClient : public QueueClient, private net::Watcher {
   enum class State { idle, connecting, greeting, open, closed };
 
   void on_events(std::uint32_t events) override;
+  void look_at_read() override;
   void greet();
   void read();
   void take_greeting();
-  void take_records(std::int64_t read_ns);
+  void take_records();
   void flush();
   void tell_accepted();
   void set_interest();
@@ -62,6 +63,8 @@ class FloorClient : public QueueClient, private net::Watcher {
 
   wire::Bytes in_;
   std::size_t received_ = 0;  // in in_
+  std::int64_t read_ns_ = 0;  // when the last of them came
+  bool looks_later_ = false;
   std::uint64_t deliveries_ = 0;
 };
 

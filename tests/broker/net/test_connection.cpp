@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@ struct End : Connection::Handler {
   void on_frame(const wire::Frame& frame, int64_t read_ns) override {
     EXPECT_LE(read_ns, now_ns());
     frames.emplace_back(frame.body.begin(), frame.body.end());
+    last_read_ns = read_ns;
     if (when_whole_frame) when_whole_frame(frame);
     if (when_frame) when_frame();
   }
@@ -31,14 +33,17 @@ struct End : Connection::Handler {
 
   std::string events;
   std::vector<wire::Bytes> frames;
+  int64_t last_read_ns = 0;
   std::function<void()> when_frame, when_writable;
   std::function<void(const wire::Frame&)> when_whole_frame;
   std::unique_ptr<Connection> connection;
 };
 
-class Connections : public ::testing::Test {
+/// Whether all that is ready is read before any of it is looked at: it is the same to a connection.
+class Connections : public ::testing::TestWithParam<bool> {
  protected:
   Connections() {
+    if (GetParam()) loop_.set_reads_first();
     listener_.emplace(loop_, *SocketAddress::parse("127.0.0.1", 0), [this](Fd socket, const SocketAddress& peer) {
       server_.connection = std::make_unique<Connection>(loop_, std::move(socket), 1 << 20, server_);
       EXPECT_EQ(peer.text(), server_.connection->peer().text());
@@ -73,7 +78,7 @@ class Connections : public ::testing::Test {
   std::optional<Listener> listener_;
 };
 
-TEST_F(Connections, OpenAndTalkBothWays) {
+TEST_P(Connections, OpenAndTalkBothWays) {
   EXPECT_EQ(client_.events, "connected ");
   EXPECT_EQ(client_.connection->local().text(), server_.connection->peer().text());
   client_.connection->write(probe(1));
@@ -83,7 +88,7 @@ TEST_F(Connections, OpenAndTalkBothWays) {
   EXPECT_EQ(wire::Probe::decode(client_.frames[0])->t1_ns, 2);
 }
 
-TEST_F(Connections, AShortWriteGoesOnWhenThereIsRoom) {
+TEST_P(Connections, AShortWriteGoesOnWhenThereIsRoom) {
   OutBuffer out;
   wire::Bytes large;
   const size_t begun_at = wire::begin_frame(large, wire::FrameType::publish);
@@ -97,7 +102,7 @@ TEST_F(Connections, AShortWriteGoesOnWhenThereIsRoom) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST_F(Connections, PausedReadingKeepsTheFramesForLater) {
+TEST_P(Connections, PausedReadingKeepsTheFramesForLater) {
   server_.when_frame = [this] { server_.connection->pause_reading(); };
   for (int i = 0; i < 3; ++i) client_.connection->write(probe(i));
   run_until([this] { return server_.frames.size() == 1; });
@@ -112,7 +117,7 @@ TEST_F(Connections, PausedReadingKeepsTheFramesForLater) {
   run_until([this] { return server_.frames.size() == 3; });
 }
 
-TEST_F(Connections, EachPartOfAFrameHasTheTimeOfTheReadThatBroughtIt) {
+TEST_P(Connections, EachPartOfAFrameHasTheTimeOfTheReadThatBroughtIt) {
   wire::Bytes bytes;
   const size_t begun_at = wire::begin_frame(bytes, wire::FrameType::publish);
   bytes.resize(bytes.size() + 300, 'x');
@@ -145,7 +150,7 @@ TEST_F(Connections, EachPartOfAFrameHasTheTimeOfTheReadThatBroughtIt) {
   for (size_t i = 5; i < stamps.size(); ++i) EXPECT_EQ(stamps[i], stamps[4]) << i;
 }
 
-TEST_F(Connections, AnOrderlyEndAndAnEndInTheMiddleOfAFrameAreTwoThings) {
+TEST_P(Connections, AnOrderlyEndAndAnEndInTheMiddleOfAFrameAreTwoThings) {
   client_.connection->write(wire::ByteView(probe(1)).first(11));
   client_.connection->shut_down_write();
   run_until([this] { return !server_.connection->is_open(); });
@@ -154,14 +159,14 @@ TEST_F(Connections, AnOrderlyEndAndAnEndInTheMiddleOfAFrameAreTwoThings) {
   EXPECT_NE(client_.events.find("closed("), std::string::npos);
 }
 
-TEST_F(Connections, CloseIsSilentForWhoClosesAndOrderlyForTheOther) {
+TEST_P(Connections, CloseIsSilentForWhoClosesAndOrderlyForTheOther) {
   client_.connection->close();
   run_until([this] { return !server_.connection->is_open(); });
   EXPECT_EQ(client_.events, "connected ");
   EXPECT_EQ(server_.events, "closed() ");
 }
 
-TEST_F(Connections, ABrokenStreamIsToldOnce) {
+TEST_P(Connections, ABrokenStreamIsToldOnce) {
   client_.connection->write(wire::Bytes(100, 0xEE));
   run_until([this] { return !server_.events.empty(); });
   client_.connection->write(wire::Bytes(100, 0xEE));
@@ -171,20 +176,66 @@ TEST_F(Connections, ABrokenStreamIsToldOnce) {
   EXPECT_EQ(server_.events.find("malformed(", 1), std::string::npos);
 }
 
-TEST_F(Connections, AFrameMayCloseItsConnection) {
+TEST_P(Connections, AFrameMayCloseItsConnection) {
   server_.when_frame = [this] { server_.connection->close(); };
   for (int i = 0; i < 3; ++i) client_.connection->write(probe(i));
   run_until([this] { return !client_.connection->is_open(); });
   EXPECT_EQ(server_.frames.size(), 1u);
 }
 
-TEST_F(Connections, DiscardedInputIsBounded) {
+TEST_P(Connections, DiscardedInputIsBounded) {
   server_.connection->discard_input(1000);
   client_.connection->write(probe(1));
   client_.connection->write(wire::Bytes(5000, 0));
   run_until([this] { return !server_.connection->is_open(); });
   EXPECT_TRUE(server_.frames.empty());
 }
+
+/// The loopback hands over within a write: at the next wake-up both have something to read.
+TEST_P(Connections, WhereReadsGoFirstNobodysStampWaitsForALookAtAnothersFrames) {
+  int64_t looked_ns = 0;
+  client_.when_frame = server_.when_frame = [&] {
+    if (looked_ns == 0) looked_ns = now_ns();
+  };
+  client_.connection->write(probe(1));
+  server_.connection->write(probe(2));
+  run_until([this] { return client_.last_read_ns != 0 && server_.last_read_ns != 0; });
+  EXPECT_EQ(std::max(client_.last_read_ns, server_.last_read_ns) <= looked_ns, GetParam());
+}
+
+TEST_P(Connections, WhoIsClosedByAnotherHearsNoMore) {
+  client_.when_frame = [this] { server_.connection->close(); };
+  server_.when_frame = [this] { client_.connection->close(); };
+  client_.connection->write(probe(1));
+  server_.connection->write(probe(2));
+  run_until([this] { return !client_.frames.empty() || !server_.frames.empty(); });
+  EXPECT_EQ(client_.frames.size() + server_.frames.size(), 1u);
+}
+
+TEST_P(Connections, MoreThanThereIsRoomForComesWholeAndInOrder) {
+  constexpr int frames = 200;
+  constexpr size_t letters = 20'000;
+  OutBuffer out_of_client, out_of_server;
+  for (int i = 0; i < frames; ++i) {
+    for (OutBuffer* out : {&out_of_client, &out_of_server}) {
+      const size_t begun_at = wire::begin_frame(out->bytes(), wire::FrameType::publish);
+      out->bytes().resize(out->bytes().size() + letters, static_cast<uint8_t>(i));
+      wire::end_frame(out->bytes(), begun_at);
+    }
+  }
+  client_.when_writable = [&] { out_of_client.flush(*client_.connection); };
+  server_.when_writable = [&] { out_of_server.flush(*server_.connection); };
+  client_.when_writable();
+  server_.when_writable();
+  run_until([this] { return client_.frames.size() == frames && server_.frames.size() == frames; });
+  for (int i = 0; i < frames; ++i) {
+    const wire::Bytes wanted(letters, static_cast<uint8_t>(i));
+    EXPECT_EQ(client_.frames[static_cast<size_t>(i)], wanted) << i;
+    EXPECT_EQ(server_.frames[static_cast<size_t>(i)], wanted) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(ReadsFirst, Connections, ::testing::Bool());
 
 TEST(Connect, ARefusedConnectionSaysSo) {
   EventLoop loop;
