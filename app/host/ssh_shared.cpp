@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_shared.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -8,6 +10,20 @@
 #include <algorithm>
 
 namespace n2nq::app {
+
+namespace {
+
+constexpr unsigned unheard_ms_min = 4'000;  // long enough for what got lost to be sent again a few times
+
+/// Whether the other end's kernel, too, says nothing to what was sent: then it is not the program there that is slow.
+bool arrives_nowhere(int socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;  // leads to a proxy or a jump host
+  return info.tcpi_unacked > 0 && info.tcpi_last_ack_recv >= unheard_ms_min;
+}
+
+}  // namespace
 
 SshShared::SshShared(QObject* owner) : owner_(owner), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -39,7 +55,13 @@ void SshShared::give(Job job) {
 
 void SshShared::look_at_deadline() {
   const std::lock_guard lock(mutex_);
-  if (deadline_ && Clock::now() > *deadline_) close_locked(deadline_problem_);
+  if (!deadline_ || Clock::now() <= *deadline_) return;
+  SshProblem problem = deadline_problem_;
+  if (std::any_of(sockets_.begin(), sockets_.end(), [](const OwnedFd& socket) { return arrives_nowhere(socket.get()); })) {
+    if (problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
+    problem.what_to_do = "What is sent to it does not even arrive. Is it still switched on, and is the network in order?";
+  }
+  close_locked(problem);
 }
 
 bool SshShared::closed() const {

@@ -43,7 +43,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   void close(const SshProblem& why);
   /// To be run by the thread, in order. Without effect once it has ended.
   void give(Job job);
-  /// Closes when the step that is under way takes too long. To be called a few times a second.
+  /// Closes when the step that is under way takes too long: with its problem, but where the network is silent with the advice for that. To
+  /// be called a few times a second.
   void look_at_deadline();
 
   // --- the session's thread ---

@@ -123,6 +123,19 @@ TEST_F(SshFilesTest, an_upload_that_is_cut_is_never_run_and_the_next_one_repairs
   EXPECT_GT(cuts, 0) << "all were faster than the knife";
 }
 
+/// Which of the limits is reached first, of the call or of the connection, is up to the kernel.
+TEST_F(SshFilesTest, a_network_that_is_gone_is_not_taken_for_a_disk) {
+  const QString program = write("n2nq-small", random_bytes(1000));
+  begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
+  ASSERT_TRUE(ends());
+  lab->set_plugged_in(1, false);
+  begin(std::make_shared<HashFile>(".cache/n2nq-bench/bin", [] {}));
+  ASSERT_TRUE(ends());
+  lab->set_plugged_in(1, true);
+  EXPECT_EQ(outcome->kind, SshProblem::Kind::lost) << outcome->text().toStdString();
+  EXPECT_FALSE(outcome->text().contains("disk")) << outcome->text().toStdString();
+}
+
 TEST_F(SshFilesTest, what_is_damaged_there_is_sent_again) {
   const QString program = write("n2nq-small", random_bytes(100'000));
   auto put = std::make_shared<PutProgram>(program, ".cache/n2nq-bench");
