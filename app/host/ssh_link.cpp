@@ -63,7 +63,9 @@ QString connect_to(const QString& address, int port, int limit_ms, SshShared& sh
 }  // namespace
 
 int ssh_connect_share_ms(int reach_left_ms, qsizetype addresses_left) {
-  return std::min(ssh_connect_ms_max, std::max(reach_left_ms - ssh_log_in_ms_kept, 0) / static_cast<int>(addresses_left));
+  // Where a name has taken most of it, the address gets a part of what is left all the same.
+  const int kept_ms = std::min(ssh_log_in_ms_kept, reach_left_ms / 3 * 2);
+  return std::min(ssh_connect_ms_max, (reach_left_ms - kept_ms) / static_cast<int>(addresses_left));
 }
 
 SshLink::SshLink(SshTarget target, SshShared& shared) : target_(std::move(target)), shared_(shared), session_(ssh_new()) {

@@ -13,6 +13,7 @@
 #include <QRegularExpression>
 #include <QTemporaryDir>
 
+#include "app/host/ssh_link.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_lab.h"
 
@@ -556,6 +557,12 @@ TEST_F(SshSessionTest, what_a_jump_host_has_taken_is_not_there_for_the_host_behi
   EXPECT_GT(told_s, 0) << told();
   EXPECT_LE(told_s, all_s - before_s + 0.1) << "it is rounded";
   lab->inside(2, {"ip", "route", "del", "blackhole", lab->address(1)});
+}
+
+TEST(SshConnectShare, every_address_gets_a_part_of_what_is_left) {
+  EXPECT_EQ(ssh_connect_share_ms(ssh_reach_ms_max, 1), ssh_connect_ms_max);
+  EXPECT_EQ(ssh_connect_share_ms(ssh_reach_ms_max, 3), (ssh_reach_ms_max - ssh_log_in_ms_kept) / 3);
+  EXPECT_GT(ssh_connect_share_ms(2'500, 1), 800) << "behind a slow name service";
 }
 
 TEST_F(SshSessionTest, a_host_that_its_jump_host_hears_nothing_of_is_told) {
