@@ -2,100 +2,18 @@
 // Connections to a real sshd: what is run there, who is let in, which keys are believed, and what becomes of a cut link.
 #include "app/host/ssh_session.h"
 
-#include <gtest/gtest.h>
-#include <signal.h>
-
-#include <QDeadlineTimer>
 #include <QDir>
 #include <QElapsedTimer>
-#include <QFile>
-#include <QProcess>
-#include <QRegularExpression>
-#include <QTemporaryDir>
 
-#include "app/host/ssh_link.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/host/ssh_session_kit.h"
 
 namespace n2nq::app {
 namespace {
 
+using testing::Agent;
 using testing::PretendLab;
 using testing::PretendPerson;
-
-struct SshSessionTest : testing::WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
-  QTemporaryDir folder;
-  PretendPerson person;
-  SshHostConfig config;
-  std::shared_ptr<SshSecrets> secrets = std::make_shared<SshSecrets>();
-  std::unique_ptr<SshSession> session;
-  SshProblem problem;
-  bool ready = false, over = false;
-
-  static void SetUpTestSuite() { lab = PretendLab::take_up(2); }
-  static void TearDownTestSuite() { lab.reset(); }
-
-  void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
-    config = lab->config().look_up("h1");
-  }
-  std::unique_ptr<SshSession> make(const SshHostConfig& given, std::shared_ptr<SshSession> via = nullptr) {
-    return std::make_unique<SshSession>("h1", given, SshUse::control, person, secrets, std::move(via));
-  }
-  void open(std::shared_ptr<SshSession> via = nullptr) {
-    session = make(config, std::move(via));
-    ready = over = false;
-    QObject::connect(session.get(), &SshSession::ready, [this] { ready = true; });
-    QObject::connect(session.get(), &SshSession::ended, [this](const SshProblem& why) {
-      problem = why;
-      over = true;
-    });
-    session->open();
-  }
-  bool gets_in() {
-    open();
-    EXPECT_TRUE(wait_until([this] { return ready || over; }));
-    return ready;
-  }
-  std::string told() const { return problem.text().toStdString(); }
-
-  struct Result {
-    QByteArray out, err;
-    std::optional<SshExit> exit;
-    QString failure;
-  };
-  /// What a command does that is given this and then nothing more.
-  Result run(const QByteArray& command, const QByteArray& input = {}) {
-    Result result;
-    SshExec exec(*session, command);
-    QObject::connect(&exec, &SshExec::output, [&](const QByteArray& bytes) { result.out += bytes; });
-    QObject::connect(&exec, &SshExec::error_output, [&](const QByteArray& bytes) { result.err += bytes; });
-    QObject::connect(&exec, &SshExec::failed, [&](const QString& why) { result.failure = why; });
-    QObject::connect(&exec, &SshExec::ended, [&](const SshExit& how) { result.exit = how; });
-    exec.write(input);
-    exec.end_stdin();
-    EXPECT_TRUE(wait_until([&] { return result.exit || !result.failure.isEmpty(); }));
-    return result;
-  }
-  QString encrypted_key() {
-    const QString file = folder.filePath("key");
-    if (!QFile::copy(lab->key_file(), file)) return file;  // there already
-    QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner);
-    QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "open sesame", "-f", file});
-    return file;
-  }
-  /// One that lets nobody in.
-  QString new_key(const QString& name, const QString& passphrase = {}) {
-    const QString file = folder.filePath(name);
-    QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", passphrase, "-f", file});
-    return file;
-  }
-  void without_keys() {
-    config.identities_only = true;
-    config.identity_files = {folder.filePath("none")};
-  }
-};
+using testing::SshSessionTest;
 
 TEST_F(SshSessionTest, a_command_is_heard_and_answered) {
   ASSERT_TRUE(gets_in()) << told();
@@ -161,41 +79,6 @@ TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once
   ASSERT_TRUE(gets_in()) << "the second connection: " << told();
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
-
-/// An agent that has these keys.
-struct Agent {
-  /// `asks_s`: so long it asks the person before each signature, who then says yes. 0: it does not ask.
-  Agent(const QTemporaryDir& folder, const QStringList& keys, int asks_s = 0) : socket(folder.filePath("agent")) {
-    QProcessEnvironment person = QProcessEnvironment::systemEnvironment();
-    if (asks_s > 0) {
-      QFile asker(folder.filePath("asker"));
-      EXPECT_TRUE(asker.open(QIODevice::WriteOnly));
-      asker.write("#!/bin/sh\nsleep " + QByteArray::number(asks_s) + "\n");
-      asker.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-      person.insert("SSH_ASKPASS", asker.fileName());
-      person.insert("SSH_ASKPASS_REQUIRE", "force");
-      person.insert("DISPLAY", ":none");
-    }
-    process.setProcessEnvironment(person);
-    process.start("ssh-agent", {"-D", "-a", socket});
-    process.waitForStarted();
-    QProcess add;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("SSH_AUTH_SOCK", socket);
-    add.setProcessEnvironment(environment);
-    for (const QDeadlineTimer deadline(testing::deadline_ms); !QFile::exists(socket) && !deadline.hasExpired();)
-      process.waitForReadyRead(20);
-    add.start("ssh-add", QStringList("-q") + (asks_s > 0 ? QStringList("-c") : QStringList()) + keys);
-    EXPECT_TRUE(add.waitForFinished() && add.exitCode() == 0) << add.readAllStandardError().toStdString();
-  }
-  ~Agent() {
-    process.kill();
-    process.waitForFinished();
-  }
-  void send(int signal) const { ::kill(static_cast<pid_t>(process.processId()), signal); }
-  const QString socket;
-  QProcess process;
-};
 
 TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
   const Agent agent(folder, {lab->key_file()});
@@ -311,42 +194,6 @@ TEST_F(SshSessionTest, a_file_that_remembers_nothing_is_not_what_a_key_is_to_be_
   EXPECT_NE(told().find("UserKnownHostsFile"), std::string::npos) << told();
 }
 
-TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
-  // It talks more than a pipe holds, and leaves a child behind that it does not wait for.
-  config.proxy_command = QString("sh -c 'head -c 200000 /dev/zero >&2; sleep 1234 & exec ssh -F %1/ssh_config -W %2:22 h2'")
-                             .arg(lab->folder(), lab->address(1));
-  ASSERT_TRUE(gets_in()) << told();
-  EXPECT_EQ(run("hostname").out, "h1\n");
-  EXPECT_EQ(session->address(), "");
-  const QByteArray much(8 << 20, 'x');
-  EXPECT_EQ(run("cat", much).out, much);
-  session.reset();
-  const auto left = [] {
-    QProcess ps;
-    ps.start("pgrep", {"-fx", "sleep 1234"});
-    ps.waitForFinished();
-    return ps.exitCode() == 0;
-  };
-  EXPECT_TRUE(wait_until([&] { return !left(); })) << "nothing of it is left here";
-}
-
-TEST_F(SshSessionTest, a_proxy_command_that_fails_says_why) {
-  config.proxy_command = "echo the gate is shut >&2";
-  EXPECT_FALSE(gets_in());
-  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
-  EXPECT_NE(told().find("the gate is shut"), std::string::npos) << told();
-  EXPECT_NE(told().find(config.proxy_command.toStdString()), std::string::npos) << told();
-}
-
-TEST_F(SshSessionTest, a_proxy_command_is_never_given_what_a_shell_understands) {
-  const QString made = folder.filePath("made");
-  config.user = QString("x;touch %1;").arg(made);
-  config.proxy_command = "nc " + config.user;
-  EXPECT_FALSE(gets_in());
-  EXPECT_EQ(problem.kind, SshProblem::Kind::settings) << told();
-  EXPECT_FALSE(QFile::exists(made));
-}
-
 TEST_F(SshSessionTest, the_host_asks_and_the_person_answers) {
   without_keys();
   person.secrets = {"wrong", lab->password().toUtf8()};
@@ -458,17 +305,6 @@ TEST_F(SshSessionTest, a_revoked_key_is_refused) {
   EXPECT_NE(told().find("revoked"), std::string::npos) << told();
 }
 
-TEST_F(SshSessionTest, nobody_there_is_told_with_a_reason) {
-  config.host_name = "127.0.0.1";
-  config.port = 9;
-  EXPECT_FALSE(gets_in());
-  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
-  EXPECT_NE(told().find("refused"), std::string::npos) << told();
-  config.host_name = "no-such-host.invalid";
-  EXPECT_FALSE(gets_in());
-  EXPECT_EQ(problem.kind, SshProblem::Kind::name);
-}
-
 TEST_F(SshSessionTest, a_killed_sshd_ends_the_session_and_its_commands) {
   ASSERT_TRUE(gets_in()) << told();
   std::optional<SshExit> exit;
@@ -498,108 +334,6 @@ TEST_F(SshSessionTest, an_unplugged_cable_is_noticed_within_ten_seconds) {
   EXPECT_LE(since.elapsed(), 10'500);
   EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
   lab->set_plugged_in(1, true);
-}
-
-TEST_F(SshSessionTest, reaching_a_host_and_logging_in_share_what_they_may_take) {
-  // As with keys in a home folder that is away.
-  lab->change_sshd(1, "1i AuthorizedKeysCommand /bin/sleep 30\\nAuthorizedKeysCommandUser root");
-  const auto seconds_of_log_in = [this] {
-    static const QRegularExpression said("h1 did not answer for ([0-9.]+) s while logging in");
-    return said.match(problem.why).captured(1).toDouble();
-  };
-  constexpr double before_s = 4, all_s = ssh_reach_ms_max / 1000.0;
-  config.identities_only = true;
-  config.identity_files = {new_key("unknown")};
-  config.proxy_command =
-      QString("sh -c 'sleep %1; exec ssh -F %2/ssh_config -W %3:22 h2'").arg(before_s).arg(lab->folder(), lab->address(1));
-  EXPECT_FALSE(gets_in());
-  EXPECT_GT(seconds_of_log_in(), 0) << told();
-  EXPECT_LE(seconds_of_log_in(), all_s - before_s + 0.1) << "it is rounded";
-
-  // The agent may ask the person, and their time does not count; what is waited for here is the host.
-  const Agent agent(folder, config.identity_files);
-  config.identity_agent = agent.socket;
-  config.identity_files = {config.identity_files[0] + ".pub"};
-  EXPECT_FALSE(gets_in());
-  EXPECT_GT(seconds_of_log_in(), 0) << told();
-  EXPECT_LE(seconds_of_log_in(), all_s - before_s + 0.1);
-  EXPECT_EQ(person.agent_asked, (std::vector<bool>{})) << "it answered at once";
-  lab->change_sshd(1, "/AuthorizedKeysCommand/d");
-}
-
-TEST_F(SshSessionTest, who_waits_for_the_host_is_told_while_the_agent_asks_the_person) {
-  constexpr int asks_s = 3;
-  const Agent agent(folder, {lab->key_file()}, asks_s);
-  config.identities_only = false;
-  config.identity_files.clear();
-  config.identity_agent = agent.socket;
-  ASSERT_TRUE(gets_in()) << told();
-  EXPECT_EQ(person.agent_asked, (std::vector{true, false}));
-
-  // Nor is it forgotten where nobody waits any more.
-  open();
-  ASSERT_TRUE(wait_until([this] { return person.agent_asked.size() == 3; }));
-  session.reset();
-  EXPECT_EQ(person.agent_asked, (std::vector{true, false, true, false}));
-}
-
-TEST_F(SshSessionTest, what_a_jump_host_has_taken_is_not_there_for_the_host_behind_it) {
-  lab->inside(2, {"ip", "route", "add", "blackhole", lab->address(1)});
-  constexpr double before_s = 4, all_s = ssh_reach_ms_max / 1000.0;
-  config.proxy_command =
-      QString("sh -c 'sleep %1; exec ssh -F %2/ssh_config -W %3:22 h1'").arg(before_s).arg(lab->folder(), lab->address(1));
-  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
-  config = lab->config().look_up("h2");
-  open(via);
-  ASSERT_TRUE(wait_until([this] { return ready || over; }));
-  static const QRegularExpression said("no answer from .* within ([0-9.]+) s");
-  const double told_s = said.match(problem.why).captured(1).toDouble();
-  EXPECT_GT(told_s, 0) << told();
-  EXPECT_LE(told_s, all_s - before_s + 0.1) << "it is rounded";
-  lab->inside(2, {"ip", "route", "del", "blackhole", lab->address(1)});
-}
-
-TEST(SshConnectShare, every_address_gets_a_part_of_what_is_left) {
-  EXPECT_EQ(ssh_connect_share_ms(ssh_reach_ms_max, 1), ssh_connect_ms_max);
-  EXPECT_EQ(ssh_connect_share_ms(ssh_reach_ms_max, 3), (ssh_reach_ms_max - ssh_log_in_ms_kept) / 3);
-  EXPECT_GT(ssh_connect_share_ms(2'500, 1), 800) << "behind a slow name service";
-}
-
-TEST_F(SshSessionTest, a_host_that_its_jump_host_hears_nothing_of_is_told) {
-  lab->inside(2, {"ip", "route", "add", "blackhole", lab->address(1)});
-  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
-  config = lab->config().look_up("h2");
-  open(via);
-  ASSERT_TRUE(wait_until([this] { return ready || over; }));
-  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
-  EXPECT_NE(told().find("the jump host h1: no answer from " + lab->address(2).toStdString() + " port 22 within "), std::string::npos)
-      << told();
-  lab->inside(2, {"ip", "route", "del", "blackhole", lab->address(1)});
-}
-
-TEST_F(SshSessionTest, a_host_behind_another_one_is_reached_through_it) {
-  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
-  config = lab->config().look_up("h2");
-  open(via);
-  ASSERT_TRUE(wait_until([this] { return ready || over; }));
-  ASSERT_TRUE(ready) << told();
-  EXPECT_EQ(run("hostname").out, "h2\n");
-  EXPECT_NE(run("echo $SSH_CONNECTION").out.indexOf(lab->address(1).toUtf8()), -1) << "it comes from the jump host";
-  const QByteArray much(8 << 20, 'x');
-  EXPECT_EQ(run("cat", much).out, much);
-  lab->kill_sessions(1);
-  EXPECT_TRUE(wait_until([this] { return over; }));
-  EXPECT_EQ(problem.kind, SshProblem::Kind::lost);
-}
-
-TEST_F(SshSessionTest, a_jump_host_that_cannot_go_on_says_why) {
-  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
-  config.host_name = "127.0.0.1";
-  config.port = 9;
-  open(via);
-  ASSERT_TRUE(wait_until([this] { return ready || over; }));
-  EXPECT_EQ(problem.kind, SshProblem::Kind::unreachable);
-  EXPECT_NE(told().find("from the jump host h1"), std::string::npos) << told();
 }
 
 }  // namespace

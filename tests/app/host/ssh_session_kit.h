@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// For tests of one connection to a real sshd: its owner, who hears what becomes of it, and an agent.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <QDeadlineTimer>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <memory>
+#include <optional>
+
+#include "app/host/ssh_session.h"
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_lab.h"
+
+namespace n2nq::app::testing {
+
+struct SshSessionTest : WithEventLoop {
+  static inline std::unique_ptr<PretendLab> lab;
+  QTemporaryDir folder;
+  PretendPerson person;
+  SshHostConfig config;
+  std::shared_ptr<SshSecrets> secrets = std::make_shared<SshSecrets>();
+  std::unique_ptr<SshSession> session;
+  SshProblem problem;
+  bool ready = false, over = false;
+
+  static void SetUpTestSuite() { lab = PretendLab::take_up(2); }
+  static void TearDownTestSuite() { lab.reset(); }
+
+  void SetUp() override {
+    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    config = lab->config().look_up("h1");
+  }
+  std::unique_ptr<SshSession> make(const SshHostConfig& given, std::shared_ptr<SshSession> via = nullptr) {
+    return std::make_unique<SshSession>("h1", given, SshUse::control, person, secrets, std::move(via));
+  }
+  void open(std::shared_ptr<SshSession> via = nullptr) {
+    session = make(config, std::move(via));
+    ready = over = false;
+    QObject::connect(session.get(), &SshSession::ready, [this] { ready = true; });
+    QObject::connect(session.get(), &SshSession::ended, [this](const SshProblem& why) {
+      problem = why;
+      over = true;
+    });
+    session->open();
+  }
+  bool gets_in() {
+    open();
+    EXPECT_TRUE(wait_until([this] { return ready || over; }));
+    return ready;
+  }
+  std::string told() const { return problem.text().toStdString(); }
+
+  struct Result {
+    QByteArray out, err;
+    std::optional<SshExit> exit;
+    QString failure;
+  };
+  /// What a command does that is given this and then nothing more.
+  Result run(const QByteArray& command, const QByteArray& input = {}) {
+    Result result;
+    SshExec exec(*session, command);
+    QObject::connect(&exec, &SshExec::output, [&](const QByteArray& bytes) { result.out += bytes; });
+    QObject::connect(&exec, &SshExec::error_output, [&](const QByteArray& bytes) { result.err += bytes; });
+    QObject::connect(&exec, &SshExec::failed, [&](const QString& why) { result.failure = why; });
+    QObject::connect(&exec, &SshExec::ended, [&](const SshExit& how) { result.exit = how; });
+    exec.write(input);
+    exec.end_stdin();
+    EXPECT_TRUE(wait_until([&] { return result.exit || !result.failure.isEmpty(); }));
+    return result;
+  }
+  QString encrypted_key() {
+    const QString file = folder.filePath("key");
+    if (!QFile::copy(lab->key_file(), file)) return file;  // there already
+    QFile::setPermissions(file, QFile::ReadOwner | QFile::WriteOwner);
+    QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "open sesame", "-f", file});
+    return file;
+  }
+  /// One that lets nobody in.
+  QString new_key(const QString& name, const QString& passphrase = {}) {
+    const QString file = folder.filePath(name);
+    QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", passphrase, "-f", file});
+    return file;
+  }
+  void without_keys() {
+    config.identities_only = true;
+    config.identity_files = {folder.filePath("none")};
+  }
+};
+
+/// An agent that has these keys.
+struct Agent {
+  /// `asks_s`: so long it asks the person before each signature, who then says yes. 0: it does not ask.
+  Agent(const QTemporaryDir& folder, const QStringList& keys, int asks_s = 0) : socket(folder.filePath("agent")) {
+    QProcessEnvironment person = QProcessEnvironment::systemEnvironment();
+    if (asks_s > 0) {
+      QFile asker(folder.filePath("asker"));
+      EXPECT_TRUE(asker.open(QIODevice::WriteOnly));
+      asker.write("#!/bin/sh\nsleep " + QByteArray::number(asks_s) + "\n");
+      asker.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+      person.insert("SSH_ASKPASS", asker.fileName());
+      person.insert("SSH_ASKPASS_REQUIRE", "force");
+      person.insert("DISPLAY", ":none");
+    }
+    process.setProcessEnvironment(person);
+    process.start("ssh-agent", {"-D", "-a", socket});
+    process.waitForStarted();
+    QProcess add;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("SSH_AUTH_SOCK", socket);
+    add.setProcessEnvironment(environment);
+    for (const QDeadlineTimer deadline(deadline_ms); !QFile::exists(socket) && !deadline.hasExpired();) process.waitForReadyRead(20);
+    add.start("ssh-add", QStringList("-q") + (asks_s > 0 ? QStringList("-c") : QStringList()) + keys);
+    EXPECT_TRUE(add.waitForFinished() && add.exitCode() == 0) << add.readAllStandardError().toStdString();
+  }
+  ~Agent() {
+    process.kill();
+    process.waitForFinished();
+  }
+  void send(int signal) const { ::kill(static_cast<pid_t>(process.processId()), signal); }
+  const QString socket;
+  QProcess process;
+};
+
+}  // namespace n2nq::app::testing
