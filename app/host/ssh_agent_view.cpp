@@ -89,9 +89,9 @@ SshAgentView::~SshAgentView() {
 }
 
 std::optional<QByteArray> SshAgentView::ask(const QByteArray& request) {
-  waits_(true);
+  if (!begin_()) return std::nullopt;
   auto answer = send_message(agent_.get(), request) ? receive_message(agent_.get()) : std::nullopt;
-  waits_(false);
+  end_();
   return answer;
 }
 

@@ -25,8 +25,10 @@ class SshAgentView {
     QByteArray sign_with;  // which of the agent's keys signs
   };
 
-  /// `agent`: a connection to it. `waits`: called with true before each question to it, and with false after it, on either thread.
-  SshAgentView(OwnedFd agent, std::function<void(bool)> waits) : agent_(std::move(agent)), waits_(std::move(waits)) {}
+  /// `agent`: a connection to it. Before each question to it `begin` is called, which may take its time; false: it is not asked. After it
+  /// `end`. On either thread.
+  SshAgentView(OwnedFd agent, std::function<bool()> begin, std::function<void()> end)
+      : agent_(std::move(agent)), begin_(std::move(begin)), end_(std::move(end)) {}
   ~SshAgentView();
   SshAgentView(const SshAgentView&) = delete;
   SshAgentView& operator=(const SshAgentView&) = delete;
@@ -42,7 +44,8 @@ class SshAgentView {
   std::optional<QByteArray> ask(const QByteArray& request);
 
   OwnedFd agent_, near_;
-  std::function<void(bool)> waits_;
+  std::function<bool()> begin_;
+  std::function<void()> end_;
   std::vector<Offer> offers_;
   std::thread thread_;
 };

@@ -118,7 +118,8 @@ Outcome KeyLogin::by_agent(const Identities& named) {
   OwnedFd fd = connect_to_agent(steps_.config().identity_agent);
   if (fd.get() < 0) return Outcome::refused;
   steps_.link().shared().watch_socket(fd.get());  // an agent that does not answer must not keep the thread
-  SshAgentView view(std::move(fd), [this](bool asked) { asked ? steps_.begin_agent() : steps_.end_agent(); });
+  SshAgentView view(
+      std::move(fd), [this] { return steps_.begin_agent(); }, [this] { steps_.end_agent(); });
   const auto held = view.keys();
   steps_.link().shared().check();
   if (held) held_ = *held;

@@ -11,6 +11,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr int answer_look_ms = 500;
+constexpr std::chrono::milliseconds agent_look_every{500};  // whether the session was closed while it answers others
 
 }  // namespace
 
@@ -29,19 +30,31 @@ void LoginSteps::begin_step() {
            .arg(ssh_reach_ms_max / 1000)});
 }
 
-void LoginSteps::begin_agent() {
+bool LoginSteps::begin_agent() {
   left_for_host_ms_ = link_.shared().reach_left_ms();
+  link_.shared().end_step();
+  link_.target().agent_waits(true);
+  while (!secrets().begin_asking(turn_at_agent(), agent_look_every)) {
+    if (!link_.shared().closed()) continue;
+    link_.target().agent_waits(false);
+    return false;
+  }
   link_.shared().begin_step(
       ssh_agent_ms_max,
       {SshProblem::Kind::login, QString("%1: the SSH agent did not answer for %2 s").arg(link_.target().name).arg(ssh_agent_ms_max / 1000),
        "Does it ask for something, in another window? What ssh-add -l says shows whether it answers"});
-  link_.target().agent_waits(true);
+  return true;
 }
 
 void LoginSteps::end_agent() {
+  secrets().end_asking(turn_at_agent());
   link_.target().agent_waits(false);
   link_.shared().begin_reach(left_for_host_ms_);
   begin_step();
+}
+
+QString LoginSteps::turn_at_agent() const {
+  return "agent " + config().identity_agent;
 }
 
 /// libssh would wait for ever for an answer that a host which has hung up cannot give. So it is asked without blocking, and waited for

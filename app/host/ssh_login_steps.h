@@ -28,8 +28,9 @@ class LoginSteps {
 
   /// What follows is answered by the host within what reaching it may still take, or the session is closed.
   void begin();
-  /// What follows is up to the person's agent; the time it takes does not count. Throws nothing: from any thread, never from two at once.
-  void begin_agent();
+  /// What follows is up to the person's agent; the time it takes does not count, nor that in which it answers others: it asks the person
+  /// one thing at a time. False: the session was closed meanwhile. Throws nothing: from any thread, never from two at once.
+  bool begin_agent();
   void end_agent();
   /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
   int answer_to(const std::function<int()>& call);
@@ -47,6 +48,7 @@ class LoginSteps {
 
  private:
   void begin_step();
+  QString turn_at_agent() const;
   QString how_to_bring_a_key() const;
 
   SshLink& link_;

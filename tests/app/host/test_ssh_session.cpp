@@ -4,6 +4,9 @@
 
 #include <QDir>
 #include <QElapsedTimer>
+#include <QLocalServer>
+#include <QLocalSocket>
+#include <set>
 
 #include "tests/app/host/ssh_session_kit.h"
 
@@ -93,6 +96,53 @@ TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
   open();
   session.reset();
   agent.send(SIGCONT);
+}
+
+/// Stands before an agent and sees what is asked of it.
+struct AgentGate {
+  AgentGate(const QTemporaryDir& folder, const QString& agent) {
+    server.listen(folder.filePath("gate"));
+    QObject::connect(&server, &QLocalServer::newConnection, [this, agent] {
+      QLocalSocket* const asker = server.nextPendingConnection();
+      auto* const there = new QLocalSocket(asker);
+      there->connectToServer(agent);
+      QObject::connect(asker, &QLocalSocket::readyRead, [this, asker, there] {
+        asking.insert(asker);
+        most = std::max(most, asking.size());
+        there->write(asker->readAll());
+      });
+      QObject::connect(there, &QLocalSocket::readyRead, [this, asker, there] {
+        asking.erase(asker);
+        ++answers;
+        asker->write(there->readAll());
+      });
+      QObject::connect(asker, &QLocalSocket::disconnected, [this, asker] { asking.erase(asker); });
+    });
+  }
+  QLocalServer server;
+  std::set<QLocalSocket*> asking;
+  std::size_t most = 0;  // at a time
+  int answers = 0;
+};
+
+TEST_F(SshSessionTest, of_several_machines_one_at_a_time_asks_the_agent) {
+  constexpr int asks_s = 1;
+  const Agent agent(folder, {lab->key_file()}, asks_s);
+  const AgentGate gate(folder, agent.socket);
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = gate.server.fullServerName();
+  auto given_up = make(config), other = make(config);
+  bool other_ready = false;
+  QObject::connect(other.get(), &SshSession::ready, [&] { other_ready = true; });
+  open();
+  other->open();
+  given_up->open();
+  ASSERT_TRUE(wait_until([&] { return gate.answers > 0 && !gate.asking.empty(); }));
+  given_up.reset();  // the others' turns come all the same
+  EXPECT_TRUE(wait_until([&] { return (ready && other_ready) || over; })) << told();
+  EXPECT_TRUE(ready && other_ready) << told();
+  EXPECT_EQ(gate.most, 1u);
 }
 
 TEST_F(SshSessionTest, only_the_keys_that_are_named_are_taken_from_the_agent_where_the_config_says_so) {
