@@ -79,9 +79,6 @@ int CaseCommand::execute() {
   launchers_ = [this, &pool] { return std::make_unique<HostLaunchers>(*book_, [&pool](const Host& host) { return pool.launcher(host); }); };
   connect(&interrupts, &Interrupts::interrupted, this, &CaseCommand::interrupt);
   connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) { asking_ = asked; });
-  connect(&pool.questions(), &OpenQuestions::asking, this, [this](bool asked) {
-    if (runner_ && runner_->run()) runner_->run()->set_person_asked(asked);
-  });
 
   // All are looked at before the first is begun: a mistake in the last one would be found hours later.
   std::vector<LibraryCase> cases = asked();
@@ -99,9 +96,10 @@ int CaseCommand::execute() {
   for (const LibraryCase& each : cases) {
     auto opened = open(each);
     if (!opened) return exit_bad_input;
-    if (!run(std::move(*opened))) break;
+    const bool goes_on = run(std::move(*opened));
+    runner_.reset();  // before the hosts that it uses
+    if (!goes_on) break;
   }
-  runner_.reset();  // before the hosts that it uses
   return interrupted_ ? exit_interrupted : code_;
 }
 

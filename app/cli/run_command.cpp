@@ -90,7 +90,6 @@ int RunCommand::execute() {
   control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
-  connect(&pool.questions(), &OpenQuestions::asking, control_.get(), &RunControl::set_person_asked);
   connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) { asking_ = asked; });
   connect(control_.get(), &RunControl::figures_changed, this, &RunCommand::show_progress);
   connect(control_.get(), &RunControl::bringing_back_changed, this, &RunCommand::show_progress);

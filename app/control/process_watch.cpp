@@ -42,7 +42,10 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(reader_, &MessageReader::nonsense, this,
           [this](const QString& what) { give_up("said something that is no control message: " + what); });
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
-  connect(launcher_.get(), &Launcher::putting, this, &ProcessWatch::putting);
+  connect(launcher_.get(), &Launcher::keeps_back, this, [this](bool keeps) {
+    if (answered() || phase_ != Phase::running) return;
+    keeps ? hello_timer_.stop() : hello_timer_.start(deadlines_.hello);
+  });
   const auto on_pause_over = [this](void (ProcessWatch::*tell)(const QString&)) {
     return [this, tell](const QString& why) {
       if (!std::exchange(paused_, false)) return;
@@ -88,10 +91,10 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     phase_ = Phase::running;
     ran_ = true;
     if (cancelled_) launcher_->kill();
+    hello_timer_.start(deadlines_.hello);
     send(configure());
     launcher_->write(unsent_);
     unsent_.clear();
-    hello_timer_.start(deadlines_.hello);
     lease_timer_.start(deadlines_.lease);
     leased_at_ns_ = now_ns();
   });

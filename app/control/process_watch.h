@@ -66,8 +66,6 @@ class ProcessWatch : public QObject {
   Launcher& launcher() { return *launcher_; }
 
  signals:
-  /// The program is still on its way to its host, and gets on.
-  void putting();
   void said_hello();
   void said_state(const n2nq::app::StateMessage& state);
   void said_clock(const n2nq::app::ClockMessage& clock);

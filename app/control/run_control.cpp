@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "app/control/run_life.h"
-#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
@@ -20,8 +19,6 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   reader_thread.start();
   pull_timer.setInterval(pull_ms);
   pull_timer.setTimerType(Qt::PreciseTimer);
-  connect_timer.setSingleShot(true);
-  connect_timer.setTimerType(Qt::PreciseTimer);  // half a second sooner, and a host could not say any more why it fails
   step_timer.setSingleShot(true);
   plan_timer.setSingleShot(true);
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
@@ -30,18 +27,6 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
     if (hurried) return hurry_over();
     if (drains()) return give_up_drain();
     if (step != Step::none && step < Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));
-  });
-  QObject::connect(&connect_timer, &QTimer::timeout, q, [this] {
-    if (state != RunState::preparing) return;
-    QStringList waiting;
-    for (const Role role : all_roles) {
-      const ProcessStatus& status = of(role).status;
-      const std::string host = host_of(role, run.settings);
-      const QString on_host = host == local_host ? QString() : " on " + QString::fromStdString(host);
-      if (status.state == ProcessState::starting) waiting += role_name(role) + on_host + " not answering yet";
-      if (!status.waiting_for.isEmpty()) waiting += QString("%1 waiting for %2").arg(role_name(role), status.waiting_for);
-    }
-    end_because(QString("not all connected within %1 s: %2").arg(run.settings.limits.connect_deadline_s).arg(waiting.join(", ")));
   });
 }
 
@@ -62,15 +47,6 @@ RunControl::RunControl(Options options, std::unique_ptr<LauncherFactory> launche
     : QObject(parent), d(std::make_unique<Private>(this, std::move(options), std::move(launchers))) {}
 
 RunControl::~RunControl() = default;
-
-void RunControl::set_person_asked(bool asked) {
-  if (asked && d->connect_timer.isActive()) {
-    d->connect_timer.stop();
-    d->connect_waits = true;
-  } else if (!asked && std::exchange(d->connect_waits, false) && d->state == RunState::preparing) {
-    d->connect_timer.start();
-  }
-}
 
 void RunControl::set_settings(const Settings& settings) {
   d->wanted = settings;

@@ -52,7 +52,8 @@ class RunControl : public QObject {
   struct Options {
     QString runs_folder;   // the parent of run folders (the user's data directory by default)
     QString exact_folder;  // --out: use exactly this folder instead (must not exist or be empty)
-    // Headless: nobody mends anything by hand, and connections are waited for no longer than limits.connect_deadline_s.
+    // Headless: nobody mends anything by hand, and a group whose process runs is waited for no longer than limits.connect_deadline_s. What
+    // comes before, on its host, has limits of its own.
     bool unattended = false;
     RunDeadlines deadlines = {};
   };
@@ -74,9 +75,6 @@ class RunControl : public QObject {
   /// In order (senders, drain, receivers, broker), all gone in 10 s; a second call asks for what all know by now and kills who does not say
   /// it in a second, a third kills at once. While files are brought back: leaves the rest of them on their hosts.
   void stop_all();
-
-  /// While a person is asked for what only they know, the deadline for all to be connected does not pass; then it begins anew.
-  void set_person_asked(bool asked);
 
   /// What is to be done by itself; for the next run that is started. check_step() has nothing against it.
   void plan(std::vector<PlannedStep> steps);

@@ -91,7 +91,6 @@ int RunControl::Private::step_deadline(Step next) const {
 
 void RunControl::Private::enter(Step next) {
   step = next;
-  connect_timer.stop();
   if (drains()) {
     begin_drain();
     return advance();

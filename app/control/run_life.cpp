@@ -92,8 +92,6 @@ bool RunControl::Private::begin_run() {
   step = Step::none;
   outcome = RunOutcome();
   for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
-  connect_waits = false;
-  if (options.unattended) connect_timer.start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
   set_state(RunState::preparing);
   for (const Role role : all_roles) emit q->process_changed(role);
   return true;
@@ -162,10 +160,6 @@ nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) 
 }
 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
-  // A slow link is no reason to give up as long as something comes over it; a call that stands still has a limit of its own.
-  QObject::connect(&watch, &ProcessWatch::putting, q, [this] {
-    if (connect_timer.isActive()) connect_timer.start();
-  });
   QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
   QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
   QObject::connect(&watch, &ProcessWatch::said_clock, q, [this, role](const ClockMessage& said) { on_clock(role, said); });
@@ -207,8 +201,26 @@ void RunControl::Private::connect_workers() {
     member.connect_sent = true;
     const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
     member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared));
+    if (options.unattended) limit_connecting(role);
   }
   tell_clocks();
+}
+
+/// From the word to connect, and not before: a host that asks a person, or that programs come to over a slow link, takes its time.
+void RunControl::Private::limit_connecting(Role role) {
+  auto& timer = of(role).connecting = std::make_unique<QTimer>();
+  timer->setSingleShot(true);
+  QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
+    if (state != RunState::preparing || !of(role).alive()) return;
+    const std::string host = host_of(role, run.settings);
+    const QString on_host = host == local_host ? QString() : " on " + QString::fromStdString(host);
+    const QString& what = of(role).status.waiting_for;
+    end_because(QString("%1%2 not connected within %3 s%4")
+                    .arg(role_name(role), on_host)
+                    .arg(run.settings.limits.connect_deadline_s)
+                    .arg(what.isEmpty() ? QString() : ": waiting for " + what));
+  });
+  timer->start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
 }
 
 void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
@@ -250,6 +262,11 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   }
   if (said.floor.is_object()) member.record.floor = said.floor;
   const bool was_connected = std::exchange(member.connected, said.state != "waiting");
+  if (member.connected) {
+    member.connecting.reset();
+  } else if (was_connected && options.unattended && state == RunState::preparing) {
+    limit_connecting(role);
+  }
   if (said.state == "waiting") {
     set_status(role, ProcessState::waiting, QString::fromStdString(said.waiting_for));
   } else if (said.state == "connected") {
@@ -296,7 +313,6 @@ void RunControl::Private::try_start() {
   }
   if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
   if (!receivers_ready && run.settings.start_when == StartWhen::all_connected) return;
-  connect_timer.stop();
   run.start_at_broker_ns =
       broker_now_ns + since_broker_now.nsecsElapsed() + options.deadlines.start_lead * std::int64_t{1'000'000} + run.settings.warmup_ns();
   since_start.start();

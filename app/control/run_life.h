@@ -47,6 +47,7 @@ struct Member {
   ProcessRecord record;
   bool connect_sent = false;
   bool connected = false;
+  std::unique_ptr<QTimer> connecting;  // until it is given up; null: it is waited for as long as it takes
   bool start_sent = false;
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
   bool said_ended = false;
@@ -84,6 +85,7 @@ struct RunControl::Private {
   void tell_clocks();
   void note_records();
   void connect_workers();
+  void limit_connecting(Role role);
   void update_waiting();
   void try_start();
   void send_start(Role role);
@@ -185,8 +187,7 @@ struct RunControl::Private {
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
   std::map<std::pair<Role, int>, FaultKind> misbehaving;  // services that were told to, as far as this bench knows
-  QTimer pull_timer, connect_timer, step_timer;
-  bool connect_waits = false;  // the connect timer, for a person
+  QTimer pull_timer, step_timer;
   std::uint64_t stats_id = 0, recovery_round = 0;
   std::int64_t moved = 0;  // messages and deliveries at the last look
   QElapsedTimer since_moved;

@@ -71,7 +71,6 @@ void LabHost::with_control(QObject* context, std::function<void(const SshProblem
   control_ = make_session(SshUse::control);
   connect(control_.get(), &SshSession::ready, this, [this] {
     address_ = control_->address();
-    tell_that_it_gets_on();
     answer_all(wait_for_control_, SshProblem(), control_.get());
   });
   connect(control_.get(), &SshSession::ended, this, &LabHost::on_control_over);
@@ -101,7 +100,6 @@ void LabHost::open_files() {
   files_session_ = make_session(SshUse::files);
   connect(files_session_.get(), &SshSession::ready, this, [this] {
     files_ = std::make_unique<SshFiles>(*files_session_);
-    tell_that_it_gets_on();
     answer_all(wait_for_files_, SshProblem(), files_.get());
     // What cannot be swept is in nobody's way.
     if (files_) files_->run(std::make_shared<SweepRunFolders>(folder_), this, [](const SshProblem&) {});
@@ -144,27 +142,10 @@ void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* c
   if (waiting.size() == 1) put(local_file, PutProgram::If::not_there, room);
 }
 
-/// To all who wait for a program: reaching a host and each call there has its own limit, and many quick ones may take long on a long way.
-void LabHost::tell_that_it_gets_on() {
-  QStringList files;  // who hears it may ask for more
-  for (const auto& [local_file, waiting] : placing_) {
-    if (!waiting.empty()) files += local_file;
-  }
-  for (const QString& local_file : files) emit placing(local_file);
-}
-
-std::function<void()> LabHost::gets_on(SshFiles& files, const QString& local_file) {
-  return [shared = files.shared(), self = QPointer<LabHost>(this), local_file] {
-    shared->post([self, local_file] {
-      if (self) emit self->placing(local_file);
-    });
-  };
-}
-
 void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Room room) {
   with_files(this, [this, local_file, when, room](const SshProblem& problem, SshFiles* files) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    auto task = std::make_shared<PutProgram>(local_file, folder_, gets_on(*files, local_file), when, room);
+    auto task = std::make_shared<PutProgram>(local_file, folder_, when, room);
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
       if (why.kind == SshProblem::Kind::no_sftp) return look_for_shell(local_file, why);
       if (!why.none()) return answer_placing(local_file, why, {});
@@ -200,7 +181,6 @@ void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgra
 
 void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result) {
   if (result.let_go) return on_let_go(local_file, result);
-  emit placing(local_file);
   if (!result.failed.isEmpty()) return answer_placing(local_file, {SshProblem::Kind::program, result.failed, {}}, {});
   if (!result.how.lost.none()) return answer_placing(local_file, result.how.lost, {});
   const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
@@ -208,7 +188,7 @@ void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgr
   if (!trial.sha256().isEmpty()) return compare(local_file, put, trial, trial.sha256());
   with_files(this, [this, local_file, put, trial](const SshProblem& why, SshFiles* files) {
     if (!why.none()) return answer_placing(local_file, why, {});
-    auto hash = std::make_shared<HashFile>(put->path(), gets_on(*files, local_file));
+    auto hash = std::make_shared<HashFile>(put->path(), put->size());
     files->run(hash, this, [this, local_file, put, trial, hash](const SshProblem& trouble) {
       trouble.none() ? compare(local_file, put, trial, hash->sha256()) : answer_placing(local_file, trouble, {});
     });

@@ -69,8 +69,6 @@ class LabHost : public QObject {
   QByteArray command_for(const QString& path, const QByteArray& arguments = {}) const;
 
  signals:
-  /// A program gets on with being put: as `place` was asked for it.
-  void placing(const QString& local_file);
   /// One of the connections was lost, or could not be made.
   void trouble(const n2nq::app::SshProblem& why);
 
@@ -88,8 +86,6 @@ class LabHost : public QObject {
   void open_files();
   void on_control_over(const SshProblem& why);
   void on_files_over(const SshProblem& why);
-  void tell_that_it_gets_on();
-  std::function<void()> gets_on(SshFiles& files, const QString& local_file);
   void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
   void look_for_shell(const QString& local_file, const SshProblem& no_sftp);
   void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);

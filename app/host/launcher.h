@@ -64,9 +64,10 @@ class Launcher : public QObject {
   virtual void unfollow(const QString& local_file) { static_cast<void>(local_file); }
 
  signals:
-  void putting();  // from time to time, as long as put_file() gets on: it may take a while over a slow link
   void file_put();
   void started();
+  // True: what is written to it is kept back, until what it is to find on its host is made. False: it has it.
+  void keeps_back(bool keeps);
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
   void not_paused(const QString& why);                      // half a sentence that names the host

@@ -76,9 +76,6 @@ QString SshLauncher::folder_there(const QString& local_folder) const {
 
 void SshLauncher::put_file(const QString& program) {
   placed_file_ = programs_folder_ + '/' + program;
-  connect(host_.get(), &LabHost::placing, this, [this](const QString& file) {
-    if (file == placed_file_) emit putting();
-  });
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
   const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
@@ -173,12 +170,14 @@ void SshLauncher::write(const QByteArray& bytes) {
 /// The process is told of a folder only when it is there: what it then makes of it is its own business.
 void SshLauncher::make_folders() {
   making_folders_ = true;
+  emit keeps_back(true);
   host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
     const auto go_on = [this](const SshProblem& why) {
       // What could not be made the process will say itself, with the path.
       if (!why.none()) stderr_tail_.add(why.why.toUtf8() + '\n');
       making_folders_ = false;
       write(std::exchange(unwritten_, {}));
+      if (!making_folders_) emit keeps_back(false);
     };
     const auto wanted = std::exchange(folders_wanted_, {});
     if (!problem.none() || wanted.empty()) return go_on(problem);

@@ -56,8 +56,8 @@ QString mib(quint64 bytes) {
 
 }  // namespace
 
-PutProgram::PutProgram(QString local_file, QString folder, std::function<void()> gets_on, If when, Room room)
-    : local_(std::move(local_file)), folder_(std::move(folder)), gets_on_(std::move(gets_on)), when_(when), room_(room) {
+PutProgram::PutProgram(QString local_file, QString folder, If when, Room room)
+    : local_(std::move(local_file)), folder_(std::move(folder)), when_(when), room_(room) {
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
@@ -66,11 +66,7 @@ PutProgram::~PutProgram() {
 }
 
 bool PutProgram::go_on(SshLink& link) {
-  if (!writing_) {
-    const bool more = begin(link);
-    gets_on_();  // on a long way that alone takes seconds
-    return more;
-  }
+  if (!writing_) return begin(link);
   if (sent_ < size_) {
     send_piece(link);
   } else {
@@ -132,7 +128,6 @@ void PutProgram::send_piece(SshLink& link) {
     throw;
   }
   sent_ += bytes.size();
-  gets_on_();
 }
 
 void PutProgram::finish(SshLink& link) {
@@ -141,12 +136,11 @@ void PutProgram::finish(SshLink& link) {
   Sftp sftp(link);
   const auto written = sftp.open_to_read(part_);
   QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (quint64 at = 0; written;) {
+  for (quint64 at = 0; written && at <= static_cast<quint64>(size_);) {
     const QByteArray bytes = written->read_at(at, piece_bytes);
     if (bytes.isEmpty()) break;
     hash.addData(bytes);
     at += static_cast<quint64>(bytes.size());
-    gets_on_();
   }
   if (hash.result() != hash_) {
     sftp.remove_file(part_);
@@ -157,7 +151,6 @@ void PutProgram::finish(SshLink& link) {
   // Another bench may have been faster; what has that name is the same.
   if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
   touched_s_ = sftp.touch(path_);
-  gets_on_();
   sweep_versions(sftp);
 }
 
@@ -197,8 +190,11 @@ bool HashFile::go_on(SshLink& link) {
     const QByteArray bytes = file_ ? file_->read_at(at_, piece_bytes) : QByteArray();
     hash_.addData(bytes);
     at_ += static_cast<quint64>(bytes.size());
-    gets_on_();
-    if (!bytes.isEmpty()) return true;
+    if (at_ > size_) {
+      hash_.reset();
+    } else if (!bytes.isEmpty()) {
+      return true;
+    }
   } catch (const SshError& error) {
     if (error.problem.kind != SshProblem::Kind::files) throw;
     hash_.reset();  // what cannot be read is not what was put

@@ -28,14 +28,13 @@ class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
   enum class Room { for_logs, as_it_is };  // what there has to be beside the program
-  /// `gets_on`: called on the session's thread with each step that is done, and with each piece that is there.
-  PutProgram(
-      QString local_file, QString folder, std::function<void()> gets_on = [] {}, If when = If::not_there, Room room = Room::for_logs);
+  PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs);
   ~PutProgram() override;
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
   const QString& path() const { return path_; }
-  /// Of the file here, in hex.
+  /// Of the file here; its SHA-256 in hex.
+  qint64 size() const { return size_; }
   QByteArray sha256() const { return hash_.toHex(); }
   /// Whether it had to be.
   bool sent() const { return sent_ > 0; }
@@ -52,7 +51,6 @@ class PutProgram : public SshTask {
 
   QFile local_;
   const QString folder_;
-  const std::function<void()> gets_on_;
   const If when_;
   const Room room_;
   QString program_, path_, part_;
@@ -61,17 +59,18 @@ class PutProgram : public SshTask {
   std::unique_ptr<SftpFile> writing_;
 };
 
-/// SHA-256 of a file there, all of which it reads: for hosts that cannot say it themselves. (ssh_put_program.cpp)
+/// SHA-256 of a file there, which it reads: for hosts that cannot say it themselves. (ssh_put_program.cpp)
 class HashFile : public SshTask {
  public:
-  HashFile(QString remote, std::function<void()> gets_on) : remote_(std::move(remote)), gets_on_(std::move(gets_on)) {}
+  /// `size`: of the file that it should be; what is longer is not read to its end.
+  HashFile(QString remote, qint64 size) : remote_(std::move(remote)), size_(static_cast<quint64>(size)) {}
   bool go_on(SshLink& link) override;
-  /// In hex, once it is done; of a file that is not there, or cannot be read, that of nothing.
+  /// In hex, once it is done; of a file that is not there, is too long or cannot be read, that of nothing.
   QByteArray sha256() const { return hash_.result().toHex(); }
 
  private:
   const QString remote_;
-  const std::function<void()> gets_on_;
+  const quint64 size_;
   QCryptographicHash hash_{QCryptographicHash::Sha256};
   std::unique_ptr<SftpFile> file_;
   quint64 at_ = 0;

@@ -379,7 +379,7 @@ void add_limit_keys(std::vector<Key>& table) {
   table.push_back(decimal({"limits.connect_deadline_s",
                            "Connect deadline",
                            "s",
-                           "Without a window: time in which all services must be connected, so that a script ends when a part cannot come.",
+                           "Without a window: time in which a group must be connected once it runs, so that a script ends when it cannot.",
                            0.1,
                            3600,
                            {}},

@@ -69,6 +69,16 @@ TEST_F(RunControlTest, who_never_answers_is_killed) {
   }
 }
 
+TEST_F(RunControlTest, who_was_told_nothing_yet_is_not_held_to_answer) {
+  auto given = options();
+  given.deadlines.process.hello = 1'000;
+  host.behaviour[Role::senders].keeps_back_ms = given.deadlines.process.hello * 3 / 2;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+}
+
 TEST_F(RunControlTest, who_answers_nonsense_is_killed) {
   for (const QByteArray& nonsense : {QByteArray("{\"type\":\"hello\"}\n"), QByteArray("{\"type\":\"greeting\"}\n"),
                                      QByteArray("{\"no\":\"type\"}\n"), QByteArray("{\"type\":\"hello\",\"control\":\"one\"}\n")}) {
@@ -125,7 +135,7 @@ TEST_F(RunControlTest, a_program_that_cannot_be_started_breaks_the_run) {
 }
 
 TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connections) {
-  host.behaviour[Role::receivers].says_as_hello = "\n";  // launched, but silent
+  host.behaviour[Role::receivers].connects = false;
   auto given = options();
   given.unattended = true;
   Settings settings = small();
@@ -134,7 +144,25 @@ TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connection
   control->start_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("not all connected within 0.1 s"), std::string::npos) << reasons();
+  EXPECT_NE(reasons().find("Receivers not connected within 0.1 s: waiting for N2NQ"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, a_host_that_asks_a_person_or_is_far_away_is_waited_for_without_a_window_too) {
+  constexpr int limit_ms = 1'000;
+  host.unreachable.insert("lab-1");
+  auto given = options();
+  given.unattended = true;
+  Settings settings = small();
+  settings.receivers.host = "lab-1";
+  settings.limits.connect_deadline_s = limit_ms / 1e3;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::senders).waiting_for.startsWith("receivers"); }));
+  bool passed = false;
+  QTimer::singleShot(limit_ms * 3 / 2, control.get(), [&] { passed = true; });
+  ASSERT_TRUE(wait_until([&] { return passed; }));
+  EXPECT_EQ(control->state(), RunState::preparing) << reasons();
+  EXPECT_EQ(control->process(Role::receivers).state, ProcessState::starting);
 }
 
 TEST_F(RunControlTest, what_a_killed_worker_has_left_is_read_back) {

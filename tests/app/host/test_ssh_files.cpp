@@ -129,7 +129,7 @@ TEST_F(SshFilesTest, a_network_that_is_gone_is_not_taken_for_a_disk) {
   begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
   ASSERT_TRUE(ends());
   lab->set_plugged_in(1, false);
-  begin(std::make_shared<HashFile>(".cache/n2nq-bench/bin", [] {}));
+  begin(std::make_shared<HashFile>(".cache/n2nq-bench/bin", 1));
   ASSERT_TRUE(ends());
   lab->set_plugged_in(1, true);
   EXPECT_EQ(outcome->kind, SshProblem::Kind::lost) << outcome->text().toStdString();
@@ -145,6 +145,14 @@ TEST_F(SshFilesTest, what_is_damaged_there_is_sent_again) {
   begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
   ASSERT_TRUE(ends() && outcome->none());
   EXPECT_EQ(sh("stat -c %s " + put->path()), "100000");
+}
+
+TEST_F(SshFilesTest, of_a_file_that_does_not_end_no_more_is_read_than_it_should_have) {
+  const auto hash = std::make_shared<HashFile>("/dev/zero", 1000);
+  begin(hash);
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
+  EXPECT_EQ(hash->sha256(), QCryptographicHash::hash({}, QCryptographicHash::Sha256).toHex());
 }
 
 TEST_F(SshFilesTest, two_that_put_the_same_at_once_do_not_disturb_each_other) {

@@ -3,6 +3,9 @@
 
 #include <signal.h>
 
+#include <QTimer>
+#include <utility>
+
 #include "workers/measure/figures.h"
 #include "workers/measure/histogram.h"
 
@@ -103,6 +106,18 @@ void PretendLauncher::bring_back(const QString& local_folder) {
 
 void PretendLauncher::write(const QByteArray& bytes) {
   if (!running_) return;
+  if (behaviour().keeps_back_ms > 0 && !std::exchange(has_kept_back_, true)) {
+    emit keeps_back(keeps_back_ = true);
+    QTimer::singleShot(behaviour().keeps_back_ms, this, [this] {
+      keeps_back_ = false;
+      write(std::exchange(kept_back_, {}));
+      emit keeps_back(false);
+    });
+  }
+  if (keeps_back_) {
+    kept_back_ += bytes;
+    return;
+  }
   open_line_ += bytes;
   for (qsizetype newline = open_line_.indexOf('\n'); newline >= 0; newline = open_line_.indexOf('\n')) {
     const QByteArray line = open_line_.left(newline);
@@ -149,6 +164,7 @@ void PretendLauncher::hear(const Json& object) {
   if (type == "configure") {
     on_configure(object);
   } else if (type == "connect") {
+    if (!behaviour().connects) return say({{"type", "state"}, {"state", "waiting"}, {"for", "N2NQ"}, {"now_ns", broker_clock_ns}});
     say_state("connected");
     reach(Moment::connected);
   } else if (type == "start") {

@@ -21,12 +21,14 @@ struct Behaviour {
   Moment dies = Moment::never;   // by SIGSEGV, as soon as it gets there
   Moment exits = Moment::never;  // with code 0 and without having been asked
   bool fails_to_start = false;
+  int keeps_back_ms = 0;           // so long it is not given what is written first
   bool answers = true;             // false: reads and says nothing, and does not end on TERM
   bool refuses_to_end = false;     // takes no stop, bye and TERM any more once it runs
   QString host_refuses;            // why the host carries out no TERM and KILL; empty: it does
   bool hears_the_end = true;       // with host_refuses: ends when its input does
   bool silent_in_traffic = false;  // answers no stats
   bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
+  bool connects = true;            // workers: false: wait for N2NQ for ever
   bool runs_on = false;            // senders: go on until they are stopped
   bool held_back = false;          // senders: all is sent, and N2NQ has accepted one message more whenever they are asked
   QByteArray says_first;           // before its hello
@@ -102,7 +104,8 @@ class PretendLauncher : public Launcher {
   PretendHost& host_;
   std::string name_;
   bool put_ = false;
-  QByteArray open_line_;
+  QByteArray open_line_, kept_back_;
+  bool keeps_back_ = false, has_kept_back_ = false;
   nlohmann::json configure_;
   bool running_ = false;
   bool ended_ = false;
