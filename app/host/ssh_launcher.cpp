@@ -160,7 +160,8 @@ void SshLauncher::on_ended(const SshExit& how) {
 void SshLauncher::write(const QByteArray& bytes) {
   if (!exec_) return;
   if (!folders_wanted_.empty() && !making_folders_) make_folders();
-  if (making_folders_) {
+  const bool is_lease = bytes == "\n";  // may come before anything else, and a host may take longer for a folder than it lasts
+  if (making_folders_ && !is_lease) {
     unwritten_ += bytes;
   } else {
     exec_->write(bytes);

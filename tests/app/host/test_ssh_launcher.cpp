@@ -221,6 +221,30 @@ TEST_F(SshLauncherTest, a_pause_that_a_host_cannot_make_or_keep_up_says_why) {
   lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
 }
 
+TEST_F(SshLauncherTest, the_lease_goes_on_while_a_host_takes_its_time_for_the_folder) {
+  QDir().mkpath(folder.filePath("bin"));
+  QFile script(folder.filePath("bin/n2nq-broker"));
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+  script.write("#!/bin/sh\n[ $# = 0 ] || exec echo n2nq-broker " N2NQ_VERSION "\nexec cat\n");
+  script.close();
+  lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp /usr/lib/openssh/sftp-server#");
+  pool = std::make_unique<HostPool>(person, folder.filePath("bin"));
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  launcher->start("n2nq-broker");
+  ASSERT_TRUE(wait_until([this] { return started || !failure.isEmpty(); }) && started) << told();
+  launcher->folder_there(folder.filePath("run/senders"));
+  lab->inside(1, {"pkill", "-STOP", "sftp-server"});
+  launcher->write("configure\n");
+  launcher->write("\n");
+  EXPECT_TRUE(wait_until([this] { return !output.isEmpty(); }));
+  EXPECT_EQ(output, "\n");
+  lab->inside(1, {"pkill", "-CONT", "sftp-server"});
+  EXPECT_TRUE(wait_until([this] { return output == "\nconfigure\n"; })) << output.toStdString();
+  launcher.reset();
+  lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
+}
+
 TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   lab->inside(
       1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; echo 'cat ~/noise; echo more noise >&2' >/home/lab/.bashrc"});
