@@ -233,6 +233,7 @@ class CaseDrawing {
       out_.remarks += "These hosts are one machine and share its cores: what the location does is not to be seen here.";
     }
     if (asked_.y == "latency_us.mean_lowest_95") add_left_out();
+    add_clocks();
     if (plan_.choice().scale == Scale::quick) out_.remarks += "Scale quick: short runs, to see the shape.";
     for (const MeasuredPoint& point : points_) {
       if (point.repeats.empty()) continue;
@@ -253,6 +254,14 @@ class CaseDrawing {
     if (least > most) return;
     out_.remarks += QString("Left out of these means are the highest 5 % of each run, %1 deliveries.")
                         .arg(least == most ? QString::number(least) : QString("%1 to %2").arg(least).arg(most));
+  }
+
+  void add_clocks() {
+    const auto is_below = [](const FigurePoint& point) { return point.clock_bound > std::abs(point.y); };
+    if (std::none_of(out_.series.begin(), out_.series.end(),
+                     [&](const FigureSeries& series) { return std::any_of(series.points.begin(), series.points.end(), is_below); }))
+      return;
+    out_.remarks += "Where a value is smaller than what the clocks of its hosts are known to (±), it tells nothing finer.";
   }
 
   const CasePlan& plan_;

@@ -40,6 +40,7 @@ QString x_text(const Figure& figure, double x) {
 QString value_text_of(const FigurePoint& point, QStringList& marks) {
   QString text = std::isnan(point.y) ? QString::fromUtf8("–") : figure_text(point.y);
   if (point.low && point.high) text += QString::fromUtf8(" ±") + figure_text(std::max(*point.high - point.y, point.y - *point.low));
+  if (point.clock_bound > 0) text += QString::fromUtf8(" (clocks ±%1)").arg(figure_text(point.clock_bound));
   if (point.why.isEmpty()) return text;
   qsizetype mark = marks.indexOf(point.why);
   if (mark < 0) mark = marks.size(), marks += point.why;

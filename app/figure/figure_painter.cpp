@@ -21,8 +21,8 @@ constexpr double name_px_max = 2 * tick_every_px;
 constexpr int names_told_max = 24;
 constexpr int y_ticks = 5;
 constexpr double reference_room = 1.05;  // so that a value from elsewhere has room for its mark and number
-constexpr double edge_px = 10;  // beside the outermost points, so that their marks are clear of the numbers at the axes
-constexpr double below_axis_px = 7;  // likewise of a mark that stands on it
+constexpr double edge_px = 10;           // beside the outermost points, so that their marks are clear of the numbers at the axes
+constexpr double below_axis_px = 7;      // likewise of a mark that stands on it
 constexpr int places_told_max = 4;
 constexpr int marked_told_max = 8;  // further ones are counted
 
@@ -78,6 +78,8 @@ void FigurePainter::make_scales() {
     for (const FigurePoint& point : series.points) {
       x.take(point.x, x_above_0);
       for (const double value : {point.y, point.low.value_or(point.y), point.high.value_or(point.y)}) y.take(value, y_above_0);
+      // More than the value itself is said in words: it would leave no room for what was measured.
+      if (!is_heat() && point.clock_bound <= std::abs(point.y)) y.take(point.y + point.clock_bound, y_above_0);
       if (point.box) y.take(point.box->low, y_above_0), y.take(point.box->high, y_above_0);
     }
   }
@@ -245,7 +247,8 @@ void FigurePainter::paint(QPainter& painter, const QRectF& area) {
   painter.restore();
   painter.setFont(font(style_.text_px));
   painter.setPen(style_.ink.secondary);
-  painter.drawText(QRectF(plot_.left(), plot_.bottom() + below_axis_px + labels + gap_px / 2, plot_.width(), title), Qt::AlignCenter, axis_title(figure_.x));
+  painter.drawText(QRectF(plot_.left(), plot_.bottom() + below_axis_px + labels + gap_px / 2, plot_.width(), title), Qt::AlignCenter,
+                   axis_title(figure_.x));
   draw_notes(painter, QRectF(area.left(), area.bottom() - below + gap_px, area.width(), below));
   painter.restore();
 }
@@ -426,8 +429,8 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   FigurePoint of = point;
   if (figure.x.percentiles) {
     const double percent = 100 - 100 / point.x;
-    out +=
-        (series.name.isEmpty() ? QString() : series_title(figure, series) + ", ") + QString::fromUtf8("%1 % of all").arg(QString::number(percent, 'g', 8));
+    out += (series.name.isEmpty() ? QString() : series_title(figure, series) + ", ") +
+           QString::fromUtf8("%1 % of all").arg(QString::number(percent, 'g', 8));
   } else {
     out += mark_place(figure, series, of);
   }

@@ -24,6 +24,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/support/bench_window.h"
+#include "ui/card/case_figure_card.h"
 #include "ui/card/report_view.h"
 #include "ui/chart/figure_view.h"
 #include "ui/page/cases_page.h"
@@ -316,6 +317,19 @@ figures:
     QVERIFY(QFile::exists(run + QStringLiteral("/summary.json")));
   }
 
+  void between_hosts_the_table_says_what_their_clocks_leave_open() {
+    n2nq::app::Figure figure;
+    figure.x = {.title = QStringLiteral("place"), .names = {QStringLiteral("both external")}};
+    figure.y = {.title = QStringLiteral("Latency, mean of the lowest 95 %"), .unit = QStringLiteral("µs")};
+    figure.series = {{.points = {{.x = 0, .y = 256, .low = 252, .high = 260, .clock_bound = 202}}}};
+    n2nq::ui::CaseFigureCard card(bench->window().theme());
+    card.show_figure(figure);
+    auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
+    QCOMPARE(table->item(0, 1)->text(), QStringLiteral("256 ±4.00 (clocks ±202)"));
+    QVERIFY2(table->columnWidth(1) > table->fontMetrics().horizontalAdvance(table->horizontalHeaderItem(1)->text()),
+             "nor is its title cut");
+  }
+
   void exports_its_figures() {
     QVERIFY(bench->click(QStringLiteral("button_case_export")));
     QVERIFY(settled());
@@ -417,7 +431,9 @@ figures:
     QVERIFY(results()->model()->rowCount() >= before);
     QVERIFY(QFile::exists(second + QStringLiteral("/case.yaml")));
     // Nor any of its runs, by the key.
-    const auto runs_there = [&second] { return QDir(second + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(); };
+    const auto runs_there = [&second] {
+      return QDir(second + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size();
+    };
     const auto there = runs_there();
     bench->find<QComboBox>(QStringLiteral("results_kind"))->setCurrentText(QStringLiteral("runs of cases"));
     // Newest first: one that it has finished, or the one in progress.

@@ -25,7 +25,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int chooser_px_min = 160, point_lines_shown = 3, table_rows_shown = 7, first_column_px = 120, column_px_min = 84,
-              column_px_max = 200;
+              column_px_max = 200, only_column_px_max = 320;
 const char* const marked_sign = " ◯";
 const char* const no_point = "A clicked point says what it is; a marked one (◯) can be run again.";
 
@@ -55,6 +55,7 @@ QString value_text(const app::FigurePoint& point) {
     const double half = std::max(*point.high - point.y, point.y - *point.low);
     text += QStringLiteral(" ±") + fixed_text(half, decimals_for(half));
   }
+  if (point.clock_bound > 0) text += QStringLiteral(" (clocks ±%1)").arg(fixed_text(point.clock_bound, decimals_for(point.clock_bound)));
   return point.why.isEmpty() ? text : text + QString::fromUtf8(marked_sign);
 }
 
@@ -121,6 +122,7 @@ QWidget* CaseFigureCard::make_table() {
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_row_px);
   table_->horizontalHeader()->setHighlightSections(false);
+  table_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
   table_->setMinimumHeight(table_row_px * 4);
   table_->setMaximumHeight(table_row_px * (table_rows_shown + 6));
   connect(table_, &QTableWidget::cellClicked, this, [this](int row, int column) {
@@ -218,9 +220,10 @@ void CaseFigureCard::fill_table() {
     }
   }
   table_->resizeColumnsToContents();
+  const int most = figure_.series.size() > 1 ? column_px_max : only_column_px_max;
   for (int column = 0; column < table_->columnCount(); ++column) {
     const int least = column == 0 ? first_column_px : column_px_min;
-    table_->setColumnWidth(column, std::clamp(table_->columnWidth(column) + space::between, least, column_px_max));
+    table_->setColumnWidth(column, std::clamp(table_->columnWidth(column) + space::between, least, most));
   }
 }
 

@@ -4,7 +4,9 @@
 
 #include <QTemporaryDir>
 
+#include "app/cases/case_figures.h"
 #include "app/cases/case_schedule.h"
+#include "app/cli/case_table.h"
 #include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
@@ -52,6 +54,26 @@ TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
   EXPECT_EQ(repeats[2], 8) << "never tight: the most that are allowed";
   EXPECT_EQ(schedule.done(results), 11);
   EXPECT_EQ(schedule.total(results), 11);
+}
+
+TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each_value) {
+  const CasePlan plan = plan_of(until_tight);
+  const CaseSchedule schedule(plan);
+  CaseResults apart, same;
+  for (CaseResults* results : {&apart, &same}) {
+    while (const auto run = schedule.next(*results)) {
+      CaseRunResult result = finished(*run, 100);
+      if (results == &apart) result.clock_bound_us = run->settings.senders.amount == 1 ? 30 : 200;
+      results->add(result);
+    }
+  }
+  const std::string page = figure_page(case_figure(plan, schedule, apart, 0)).toStdString();
+  EXPECT_NE(page.find("100 ±0.000 (clocks ±30.0)"), std::string::npos) << page;
+  EXPECT_NE(page.find("100 ±0.000 (clocks ±200)"), std::string::npos) << page;
+  const char* const words = "smaller than what the clocks of its hosts are known to";
+  EXPECT_NE(page.find(words), std::string::npos) << page;
+  const std::string exact = figure_page(case_figure(plan, schedule, same, 0)).toStdString();
+  EXPECT_EQ(exact.find("clocks"), std::string::npos) << exact;
 }
 
 TEST(case_results, a_floor_that_moved_marks_the_run) {

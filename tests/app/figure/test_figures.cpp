@@ -72,6 +72,21 @@ TEST(FigurePainter, NoPointIsHidden) {
   EXPECT_FALSE(painter.hit({-500, -500}, 20));
 }
 
+TEST(FigurePainter, WhatTheClocksLeaveOpenIsNotCutOffUnlessItIsMoreThanTheValue) {
+  const auto room_above = [](double clock_bound) {  // as a share of the value
+    Figure figure{.x = {.title = "Services"}, .y = {.title = "Latency", .from_zero = true}};
+    figure.series = {{.points = {{.x = 0, .y = 100, .clock_bound = clock_bound}}}};
+    FigurePainter painter(figure, FigureStyle());
+    QImage image(700, 460, QImage::Format_RGB32);
+    QPainter on(&image);
+    painter.paint(on, QRectF(0, 0, 700, 460));
+    const double at = painter.place_of({0, 0}).y();
+    return (at - painter.plot().top()) / (painter.plot().bottom() - at);
+  };
+  EXPECT_GE(room_above(80), 0.8);
+  EXPECT_LT(room_above(8000), 1);
+}
+
 TEST(FigurePainter, APointSaysWhatItIs) {
   const QString lines = point_lines(sample_lines(), {1, 1}).join('\n');
   EXPECT_TRUE(lines.contains("0.5 s, services 10")) << lines.toStdString();
@@ -97,7 +112,8 @@ TEST(FigureExport, NumbersOfReferencesStandWithinTheFigureAndBesideEachOther) {
   ASSERT_GT(width, 100);
   QList<QPointF> places;
   for (int number = 1; number <= 3; ++number) {
-    const auto found = QRegularExpression(QString("<text [^>]*x=\"([0-9.]+)\" y=\"([0-9.]+)\"[^>]*>\\s*\u25c7 %1\\s*</text>").arg(number)).match(svg);
+    const auto found =
+        QRegularExpression(QString("<text [^>]*x=\"([0-9.]+)\" y=\"([0-9.]+)\"[^>]*>\\s*\u25c7 %1\\s*</text>").arg(number)).match(svg);
     ASSERT_TRUE(found.hasMatch()) << number;
     places += QPointF(found.captured(1).toDouble(), found.captured(2).toDouble());
     EXPECT_LT(places.last().x() + 20, width) << number;
