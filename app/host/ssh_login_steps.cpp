@@ -31,23 +31,31 @@ void LoginSteps::begin_step() {
 }
 
 bool LoginSteps::begin_agent() {
+  const SshProblem silent{SshProblem::Kind::login,
+                          QString("%1: the SSH agent did not answer for %2 s").arg(link_.target().name).arg(ssh_agent_ms_max / 1000),
+                          "Does it ask for something, in another window? What ssh-add -l says shows whether it answers"};
   left_for_host_ms_ = link_.shared().reach_left_ms();
   link_.shared().end_step();
   link_.target().agent_waits(true);
-  while (!secrets().begin_asking(turn_at_agent(), agent_look_every)) {
-    if (!link_.shared().closed()) continue;
+  const int unanswered = secrets().unanswered(turn_at_agent());
+  bool has_turn = false;
+  while (!has_turn && !link_.shared().closed()) {
+    has_turn = secrets().begin_asking(turn_at_agent(), agent_look_every);
+    // It still hangs on what another machine asked, and minute after minute would pass.
+    if (secrets().unanswered(turn_at_agent()) != unanswered) link_.shared().close(silent);
+  }
+  if (link_.shared().closed()) {
+    if (has_turn) secrets().end_asking(turn_at_agent());
     link_.target().agent_waits(false);
     return false;
   }
-  link_.shared().begin_step(
-      ssh_agent_ms_max,
-      {SshProblem::Kind::login, QString("%1: the SSH agent did not answer for %2 s").arg(link_.target().name).arg(ssh_agent_ms_max / 1000),
-       "Does it ask for something, in another window? What ssh-add -l says shows whether it answers"});
+  agent_asked_.start();
+  link_.shared().begin_step(ssh_agent_ms_max, silent);
   return true;
 }
 
 void LoginSteps::end_agent() {
-  secrets().end_asking(turn_at_agent());
+  secrets().end_asking(turn_at_agent(), !link_.shared().closed() || agent_asked_.elapsed() < ssh_agent_ms_max);
   link_.target().agent_waits(false);
   link_.shared().begin_reach(left_for_host_ms_);
   begin_step();

@@ -3,6 +3,7 @@
 // questions to the person. Used by one thread; throws SshError.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QStringList>
 #include <functional>
 #include <vector>
@@ -29,7 +30,8 @@ class LoginSteps {
   /// What follows is answered by the host within what reaching it may still take, or the session is closed.
   void begin();
   /// What follows is up to the person's agent; the time it takes does not count, nor that in which it answers others: it asks the person
-  /// one thing at a time. False: the session was closed meanwhile. Throws nothing: from any thread, never from two at once.
+  /// one thing at a time. False: the session was closed meanwhile, also because the agent gave another one no answer. Throws nothing: from
+  /// any thread, never from two at once.
   bool begin_agent();
   void end_agent();
   /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
@@ -55,6 +57,7 @@ class LoginSteps {
   QStringList tried_;
   QString advice_;
   int left_for_host_ms_ = 0;  // while the agent is asked
+  QElapsedTimer agent_asked_;
 };
 
 /// Key files, certificates, the agent. (ssh_login_keys.cpp)

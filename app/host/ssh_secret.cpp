@@ -58,10 +58,17 @@ bool SshSecrets::begin_asking(const QString& what, std::chrono::milliseconds pat
   return true;
 }
 
-void SshSecrets::end_asking(const QString& what) {
+void SshSecrets::end_asking(const QString& what, bool answered) {
   const std::lock_guard lock(mutex_);
+  if (!answered) ++unanswered_[what];
   asked_.erase(what);
   changed_.notify_all();
+}
+
+int SshSecrets::unanswered(const QString& what) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = unanswered_.find(what);
+  return found == unanswered_.end() ? 0 : found->second;
 }
 
 }  // namespace n2nq::app

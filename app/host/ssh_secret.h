@@ -40,13 +40,17 @@ class SshSecrets {
   bool has_accepted_key(const QString& key) const;
   /// Who asks the person for it does so between these two; the others wait, and then find what came of it. False: somebody else still asks.
   bool begin_asking(const QString& what, std::chrono::milliseconds patience);
-  void end_asking(const QString& what);
+  /// `answered`: false where nobody did, as long as there was time. Then who waits for the same need not try.
+  void end_asking(const QString& what, bool answered = true);
+  /// How often nobody did.
+  int unanswered(const QString& what) const;
 
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::set<QString> asked_, accepted_keys_;
   std::map<QString, Secret> kept_;
+  std::map<QString, int> unanswered_;
 };
 
 }  // namespace n2nq::app

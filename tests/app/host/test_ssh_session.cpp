@@ -109,6 +109,7 @@ struct AgentGate {
       QObject::connect(asker, &QLocalSocket::readyRead, [this, asker, there] {
         asking.insert(asker);
         most = std::max(most, asking.size());
+        ++questions;
         there->write(asker->readAll());
       });
       QObject::connect(there, &QLocalSocket::readyRead, [this, asker, there] {
@@ -122,7 +123,7 @@ struct AgentGate {
   QLocalServer server;
   std::set<QLocalSocket*> asking;
   std::size_t most = 0;  // at a time
-  int answers = 0;
+  int questions = 0, answers = 0;
 };
 
 TEST_F(SshSessionTest, of_several_machines_one_at_a_time_asks_the_agent) {
@@ -143,6 +144,27 @@ TEST_F(SshSessionTest, of_several_machines_one_at_a_time_asks_the_agent) {
   EXPECT_TRUE(wait_until([&] { return (ready && other_ready) || over; })) << told();
   EXPECT_TRUE(ready && other_ready) << told();
   EXPECT_EQ(gate.most, 1u);
+}
+
+TEST_F(SshSessionTest, an_agent_that_does_not_answer_one_is_not_waited_for_by_the_others) {
+  const Agent agent(folder, {lab->key_file()});
+  const AgentGate gate(folder, agent.socket);
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = gate.server.fullServerName();
+  agent.send(SIGSTOP);
+  SshProblem others;
+  auto other = make(config);
+  QObject::connect(other.get(), &SshSession::ended, [&](const SshProblem& why) { others = why; });
+  open();
+  other->open();
+  const auto both = [&] { return over && !others.none(); };
+  for (int minute = 0; minute < 3 && !both(); ++minute) static_cast<void>(wait_until(both));
+  agent.send(SIGCONT);
+  ASSERT_TRUE(both());
+  for (const SshProblem& why : {problem, others}) EXPECT_EQ(why.why, "h1: the SSH agent did not answer for 60 s");
+  EXPECT_EQ(gate.questions, 1);
+  EXPECT_TRUE(gets_in()) << "the next time it is asked again: " << told();
 }
 
 TEST_F(SshSessionTest, only_the_keys_that_are_named_are_taken_from_the_agent_where_the_config_says_so) {
