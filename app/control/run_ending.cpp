@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QRegularExpression>
+
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
 #include "app/control/run_life.h"
@@ -202,6 +204,11 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
       return enter(Step::byes);
     }
     return advance();
+  }
+  // Of a start that failed a person wants to know where.
+  const QRegularExpression host("\\b" + QRegularExpression::escape(QString::fromStdString(host_of(role, run.settings))) + "\\b");
+  if (!run.traffic_started && what.startsWith(role_name(role) + ' ') && !what.contains(host)) {
+    what.insert(role_name(role).size(), on_host(role));
   }
   member.status.error = what;
   member.status.last_lines = member.record.last_lines;

@@ -206,17 +206,21 @@ void RunControl::Private::connect_workers() {
   tell_clocks();
 }
 
+/// Behind a role's name; nothing of this machine.
+QString RunControl::Private::on_host(Role role) const {
+  const std::string host = host_of(role, run.settings);
+  return host == local_host ? QString() : " on " + QString::fromStdString(host);
+}
+
 /// From the word to connect, and not before: a host that asks a person, or that programs come to over a slow link, takes its time.
 void RunControl::Private::limit_connecting(Role role) {
   auto& timer = of(role).connecting = std::make_unique<QTimer>();
   timer->setSingleShot(true);
   QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
     if (state != RunState::preparing || !of(role).alive()) return;
-    const std::string host = host_of(role, run.settings);
-    const QString on_host = host == local_host ? QString() : " on " + QString::fromStdString(host);
     const QString& what = of(role).status.waiting_for;
     end_because(QString("%1%2 not connected within %3 s%4")
-                    .arg(role_name(role), on_host)
+                    .arg(role_name(role), on_host(role))
                     .arg(run.settings.limits.connect_deadline_s)
                     .arg(what.isEmpty() ? QString() : ": waiting for " + what));
   });

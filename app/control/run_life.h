@@ -86,6 +86,7 @@ struct RunControl::Private {
   void note_records();
   void connect_workers();
   void limit_connecting(Role role);
+  QString on_host(Role role) const;
   void update_waiting();
   void try_start();
   void send_start(Role role);

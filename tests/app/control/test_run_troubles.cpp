@@ -69,6 +69,19 @@ TEST_F(RunControlTest, who_never_answers_is_killed) {
   }
 }
 
+TEST_F(RunControlTest, a_start_that_fails_says_on_which_host) {
+  host.behaviour[Role::receivers].says_as_hello = "\n";  // launched, but silent
+  auto given = options();
+  given.deadlines.process.hello = 100;
+  Settings settings = small();
+  settings.receivers.host = "lab-1";
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers on lab-1 died: no answer within 0.1 s"), std::string::npos) << reasons();
+}
+
 TEST_F(RunControlTest, who_was_told_nothing_yet_is_not_held_to_answer) {
   auto given = options();
   given.deadlines.process.hello = 1'000;
