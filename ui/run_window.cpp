@@ -15,11 +15,7 @@
 #include "broker/net/turns.h"
 #include "ui/dialog/ssh_asker.h"
 #include "ui/main_window.h"
-
-// A static library's resources are only linked when somebody asks for them.
-static void link_icons() {
-  Q_INIT_RESOURCE(icons);
-}
+#include "ui/theme/style_sheet.h"
 
 namespace n2nq::ui {
 

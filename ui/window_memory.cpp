@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/window_memory.h"
 
-#include "ui/text/qt_text.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::ui {
 

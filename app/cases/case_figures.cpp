@@ -8,6 +8,7 @@
 #include "app/results/run_figures.h"
 #include "app/results/statistics.h"
 #include "app/results/stored_run.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
@@ -16,10 +17,6 @@ namespace {
 constexpr std::size_t repeats_for_interval = 3;
 constexpr double samples_above_min = 10;
 constexpr double percentile_end = 10'000;  // 99.99 %
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 /// Samples above a percentile, as a share; 1: the path names none.
 double share_above(const std::string& path) {
@@ -44,8 +41,8 @@ class CaseDrawing {
   }
 
   Figure figure() {
-    out_.id = text_of(asked_.id);
-    out_.title = text_of(asked_.title);
+    out_.id = qt_text(asked_.id);
+    out_.title = qt_text(asked_.title);
     for (const MeasuredPoint& point : points_) {
       const QString name = series_of(point.point);
       if (!series_.contains(name)) names_ += name;
@@ -54,7 +51,7 @@ class CaseDrawing {
     name_legend();
     asked_.kind == CaseFigure::Kind::lines ? add_lines() : add_percentiles();
     for (const CaseKnown& known : asked_.known) {
-      out_.references.push_back({.text = text_of(known.text), .x = known.x, .y = known.y, .series = text_of(known.series)});
+      out_.references.push_back({.text = qt_text(known.text), .x = known.x, .y = known.y, .series = qt_text(known.series)});
     }
     if (plan_.seeks_knee()) add_knees();
     add_remarks();
@@ -87,12 +84,12 @@ class CaseDrawing {
       name.toDouble(&is_number);
       return is_number;
     });
-    if (bare) out_.legend = text_of(axis.title);
+    if (bare) out_.legend = qt_text(axis.title);
   }
 
   QString series_of(const CasePoint& point) const {
     QStringList names;
-    for (const std::string& axis : asked_.series) names += text_of(point.values[axis_place(axis)].name);
+    for (const std::string& axis : asked_.series) names += qt_text(point.values[axis_place(axis)].name);
     return names.join(", ");
   }
 
@@ -109,13 +106,13 @@ class CaseDrawing {
     const std::size_t place = axis_place(asked_.x);
     const CaseAxis& axis = plan_.file().axes[place];
     const bool numbers = is_load(axis.id) || axis.has_numbers(plan_.choice().scale);
-    out_.x = {.title = text_of(axis.title), .unit = text_of(axis.unit)};
+    out_.x = {.title = qt_text(axis.title), .unit = qt_text(axis.unit)};
     if (!numbers) {
       out_.kind = Figure::Kind::bars;
-      for (const CaseValue& value : axis.at(plan_.choice().scale)) out_.x.names += text_of(value.name);
+      for (const CaseValue& value : axis.at(plan_.choice().scale)) out_.x.names += qt_text(value.name);
     }
-    out_.y = {.title = asked_.y_title.empty() ? title_of_path(asked_.y) : text_of(asked_.y_title),
-              .unit = text_of(std::string(unit_of_path(asked_.y))),
+    out_.y = {.title = asked_.y_title.empty() ? title_of_path(asked_.y) : qt_text(asked_.y_title),
+              .unit = qt_text(std::string(unit_of_path(asked_.y))),
               .logarithmic = asked_.y_logarithmic,
               .from_zero = !asked_.y_logarithmic};
     for (const QString& name : names_) {
@@ -124,7 +121,7 @@ class CaseDrawing {
         if (point->repeats.empty()) continue;
         const CaseValue& value = point->point.values[place];
         FigurePoint drawn = drawn_point(*point);
-        drawn.x = numbers ? value.number.value_or(0) : static_cast<double>(out_.x.names.indexOf(text_of(value.name)));
+        drawn.x = numbers ? value.number.value_or(0) : static_cast<double>(out_.x.names.indexOf(qt_text(value.name)));
         series.points.push_back(std::move(drawn));
       }
       std::stable_sort(series.points.begin(), series.points.end(), [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
@@ -214,7 +211,7 @@ class CaseDrawing {
       if (!is_shown(curve.first) || curve.knee.next) continue;
       const QString name = asked_.x == axis.id ? series_of(curve.first) : curve.first.label;
       FigureReference knee;
-      knee.text = (name.isEmpty() ? QString() : name + ": ") + curve.knee.words(text_of(axis.title).toLower());
+      knee.text = (name.isEmpty() ? QString() : name + ": ") + curve.knee.words(qt_text(axis.title).toLower());
       if (asked_.x == axis.id && curve.knee.low > 0 && curve.knee.high > 0) knee.x = (curve.knee.low + curve.knee.high) / 2 / axis.divide;
       knee.series = name;
       out_.references.push_back(std::move(knee));
@@ -222,7 +219,7 @@ class CaseDrawing {
   }
 
   void add_remarks() {
-    for (const std::string& remark : asked_.remarks) out_.remarks += text_of(remark);
+    for (const std::string& remark : asked_.remarks) out_.remarks += qt_text(remark);
     const auto any = [this](auto&& is) {
       return std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) { return !point.repeats.empty() && is(point); });
     };

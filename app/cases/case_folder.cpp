@@ -9,21 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "app/control/run_folder.h"
+#include "app/settings/qt_text.h"
 #include "workers/measure/whole_number.h"
 
 namespace n2nq::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int same_name_max = 1000, label_chars_max = 60;
 constexpr qint64 state_bytes_max = 1 << 20;
 const QString case_yaml = QStringLiteral("/case.yaml"), case_json = QStringLiteral("/case.json");
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 /// Letters, digits, points and dashes alone: "broadcaster-external-0.1-s-50".
 QString slug(const QString& text) {
@@ -64,23 +61,23 @@ QString make_folder(const QString& parent, const QString& exact, const QString& 
   return {};
 }
 
-Json hosts_json(const std::optional<CaseHosts>& hosts) {
+OrderedJson hosts_json(const std::optional<CaseHosts>& hosts) {
   if (!hosts) return nullptr;
   return {{"broker", hosts->broker}, {"senders", hosts->senders}, {"receivers", hosts->receivers}};
 }
 
 /// Empty: `problem` says what is wrong.
-std::optional<Json> read_state(const QString& folder, QString& problem) {
+std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   QFile file(folder + case_json);
   if (!file.open(QIODevice::ReadOnly)) return problem = folder + " has no case.json: it is not the folder of a test case", std::nullopt;
-  const auto state = Json::parse(file.read(state_bytes_max).toStdString(), nullptr, false);
+  const auto state = OrderedJson::parse(file.read(state_bytes_max).toStdString(), nullptr, false);
   if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
     return problem = file.fileName() + " is not what n2nq-bench writes", std::nullopt;
   }
   if (state.at("format") > case_format) {
     return problem = QString("%1 has format %2, which is newer than this program's %3: use a newer n2nq-bench")
                          .arg(file.fileName())
-                         .arg(text_of(state.at("format").dump()))
+                         .arg(qt_text(state.at("format").dump()))
                          .arg(case_format),
            std::nullopt;
   }
@@ -102,7 +99,7 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
                                            const QString& build, const QDateTime& now, QString& error) {
   const QString own_name =
       QString("%1-case-%2-%3")
-          .arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(text_of(name)), text_of(std::string(scale_word(plan.choice().scale))));
+          .arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(qt_text(name)), qt_text(std::string(scale_word(plan.choice().scale))));
   CaseFolder folder;
   folder.path_ = make_folder(parent, exact, own_name, error);
   if (folder.path_.isEmpty()) return {};
@@ -121,17 +118,17 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
 }
 
 QString CaseFolder::write_state() const {
-  const auto number = [](const auto& value) { return value ? Json(*value) : Json(); };
-  const Json state = {{"format", case_format},
-                      {"case", name_},
-                      {"title", file_.title},
-                      {"scale", std::string(scale_word(choice_.scale))},
-                      {"repeats", number(choice_.repeats)},
-                      {"warm_up_s", number(choice_.warm_up_s)},
-                      {"hosts", hosts_json(choice_.hosts)},
-                      {"runs", number(runs_planned_)},
-                      {"begun", begun_.toUTC().toString(Qt::ISODate).toStdString()},
-                      {"build", build_.toStdString()}};
+  const auto number = [](const auto& value) { return value ? OrderedJson(*value) : OrderedJson(); };
+  const OrderedJson state = {{"format", case_format},
+                             {"case", name_},
+                             {"title", file_.title},
+                             {"scale", std::string(scale_word(choice_.scale))},
+                             {"repeats", number(choice_.repeats)},
+                             {"warm_up_s", number(choice_.warm_up_s)},
+                             {"hosts", hosts_json(choice_.hosts)},
+                             {"runs", number(runs_planned_)},
+                             {"begun", begun_.toUTC().toString(Qt::ISODate).toStdString()},
+                             {"build", build_.toStdString()}};
   return write_whole(path_ + case_json, QByteArray::fromStdString(state.dump(2) + '\n'));
 }
 
@@ -139,25 +136,25 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
   const auto state = read_state(folder, error);
   if (!state) return {};
   ReadCase read = read_case_file((folder + case_yaml).toStdString());
-  if (!read.file) return error = text_of(read.errors.front().text()), std::nullopt;
+  if (!read.file) return error = qt_text(read.errors.front().text()), std::nullopt;
   CaseFolder out;
   out.path_ = QFileInfo(folder).absoluteFilePath();
   out.file_ = std::move(*read.file);
   try {
     out.name_ = state->at("case").get<std::string>();
-    out.build_ = text_of(state->at("build").get<std::string>());
-    out.begun_ = QDateTime::fromString(text_of(state->at("begun").get<std::string>()), Qt::ISODate);
+    out.build_ = qt_text(state->at("build").get<std::string>());
+    out.begun_ = QDateTime::fromString(qt_text(state->at("begun").get<std::string>()), Qt::ISODate);
     if (const auto runs = state->find("runs"); runs != state->end() && !runs->is_null()) {
       out.runs_planned_ = measure::whole_number<int>(*runs, "runs");
     }
     const auto scale = std::find(scale_words().begin(), scale_words().end(), state->at("scale").get<std::string>());
     if (scale == scale_words().end()) return error = folder + case_json + " names a scale that there is not", std::nullopt;
     out.choice_.scale = static_cast<Scale>(scale - scale_words().begin());
-    if (const Json& repeats = state->at("repeats"); !repeats.is_null()) {
+    if (const OrderedJson& repeats = state->at("repeats"); !repeats.is_null()) {
       out.choice_.repeats = std::clamp(measure::whole_number<int>(repeats, "repeats"), 1, case_repeats_max);
     }
-    if (const Json& warm_up = state->at("warm_up_s"); !warm_up.is_null()) out.choice_.warm_up_s = warm_up.get<double>();
-    if (const Json& hosts = state->at("hosts"); !hosts.is_null()) {
+    if (const OrderedJson& warm_up = state->at("warm_up_s"); !warm_up.is_null()) out.choice_.warm_up_s = warm_up.get<double>();
+    if (const OrderedJson& hosts = state->at("hosts"); !hosts.is_null()) {
       out.choice_.hosts = CaseHosts{hosts.at("broker"), hosts.at("senders"), hosts.at("receivers")};
     }
   } catch (const std::exception& problem) {  // a key that is missing or of another kind, a number that does not fit
@@ -174,7 +171,7 @@ QString CaseFolder::newest(const QString& parent, const std::string& name, std::
     QString ignored;
     const auto state = read_state(info.filePath(), ignored);
     if (!state || state->value("case", "") != name || (scale && state->value("scale", "") != scale_word(*scale))) continue;
-    const QDateTime at = QDateTime::fromString(text_of(state->value("begun", "")), Qt::ISODate);
+    const QDateTime at = QDateTime::fromString(qt_text(state->value("begun", "")), Qt::ISODate);
     if (found.isEmpty() || at >= begun) found = info.absoluteFilePath(), begun = at;
   }
   return found;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/cases/knee.h"
+#include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -16,10 +17,6 @@ namespace {
 
 constexpr std::size_t errors_max = 5;
 constexpr std::size_t title_chars_max = 60;
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 /// Receiver i asks for sender i; further senders are shared in turn.
 Requests in_pairs(int senders, int receivers) {
@@ -126,14 +123,15 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
   const auto set = [&](const CaseSetting& setting) {
     if (setting.key == "queue.requests") pairs = setting.text == requests_in_pairs;
     if (setting.text == requests_in_pairs) return;
-    if (const auto error = set_value(point.settings, setting.key, setting.text); error && problem.isEmpty()) problem = text_of(error->key + ' ' + error->message);
+    if (const auto error = set_value(point.settings, setting.key, setting.text); error && problem.isEmpty())
+      problem = qt_text(error->key + ' ' + error->message);
   };
   QStringList label;
   for (const CaseSetting& setting : rules_.settings) set(setting);
   for (const CaseValue& value : values) {
     for (const CaseSetting& setting : value.settings) set(setting);
     place(point, value);
-    label += text_of(value.name);
+    label += qt_text(value.name);
   }
   point.label = label.join(", ");
   Settings& settings = point.settings;
@@ -143,10 +141,10 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
     const double period_s = static_cast<double>(period.num_ns) / static_cast<double>(period.den) / 1e9;
     settings.senders.warmup_messages = static_cast<std::int64_t>(std::ceil(rules_.warm_up_s / period_s));
   }
-  settings.title = (text_of(file_.title) + ": " + point.label).left(title_chars_max).toStdString();
+  settings.title = (qt_text(file_.title) + ": " + point.label).left(title_chars_max).toStdString();
   settings.description.clear();
   for (const SettingsError& error : validate(settings)) {
-    if (problem.isEmpty()) problem = text_of(error.key + ' ' + error.message);
+    if (problem.isEmpty()) problem = qt_text(error.key + ' ' + error.message);
   }
   if (!settings.senders.messages && !settings.senders.duration_s && problem.isEmpty()) {
     problem = "runs of a test case end by themselves: give senders.messages or senders.duration_s";

@@ -8,6 +8,7 @@
 #include "app/cases/knee.h"
 #include "app/results/run_digest.h"
 #include "app/results/stored_run.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
@@ -20,10 +21,6 @@ constexpr double floor_moved = 2;
 constexpr std::size_t floors_min = 3;
 constexpr std::size_t trend_bins = 10;
 const char* const roles[] = {"broker", "senders", "receivers"};
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 double number_at(const Json& summary, const std::string& pointer) {
   const Json value = summary.value(Json::json_pointer(pointer), Json());
@@ -49,9 +46,9 @@ QString busy_host(const Json& summary) {
 bool is_one_machine(const Json& summary) {
   QStringList names, boots;
   for (const char* role : roles) {
-    names += text_of(summary.value(Json::json_pointer(std::string("/settings/") + role + "/host"), std::string()));
+    names += qt_text(summary.value(Json::json_pointer(std::string("/settings/") + role + "/host"), std::string()));
     const Json boot = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role + "/boot_id"), Json());
-    boots += boot.is_string() ? text_of(boot.get<std::string>()) : "unknown " + names.last();
+    boots += boot.is_string() ? qt_text(boot.get<std::string>()) : "unknown " + names.last();
   }
   names.removeDuplicates();
   return names.size() > 1 && boots.removeDuplicates() > 0 && boots.size() < names.size();
@@ -61,7 +58,7 @@ QString machine_of(const Json& summary) {
   const Json host = summary.value(Json::json_pointer("/environment/hosts/broker"), Json());
   if (!host.is_object()) return {};
   return QString("%1 cores, %2, kernel %3")
-      .arg(text_of(host.value("cores", Json()).dump()), text_of(host.value("cpu", "")), text_of(host.value("kernel", "")));
+      .arg(qt_text(host.value("cores", Json()).dump()), qt_text(host.value("cpu", "")), qt_text(host.value("kernel", "")));
 }
 
 /// The slices of a run in as many bins as a trend is looked for in: medians of the latency, the last count of what is in flight. What
@@ -123,19 +120,19 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   const auto run = read_run(folder, problem);
   if (!run) return {};
   const ReadSettings settings = read_settings_file((folder + "/settings.yaml").toStdString());
-  if (!settings.settings) return problem = text_of(settings.errors.front().text()), std::nullopt;
+  if (!settings.settings) return problem = qt_text(settings.errors.front().text()), std::nullopt;
   const Json& summary = run->summary;
   CaseRunResult out;
   out.sha256 = settings_sha256(*settings.settings);
   out.folder = run->folder;
-  out.verdict = text_of(run->verdict());
-  for (const Json& reason : summary.at("reasons")) out.reasons += text_of(reason.get<std::string>());
+  out.verdict = qt_text(run->verdict());
+  for (const Json& reason : summary.at("reasons")) out.reasons += qt_text(reason.get<std::string>());
   for (const std::string& path : paths_of(plan)) out.values[path] = figure_or_nan(summary, path);
   const double bound = figure_or_nan(summary, "latency_us.bound_us");
   out.clock_bound_us = std::isnan(bound) ? 0 : bound;
   out.samples = figure_or_nan(summary, "latency_us.count");
   const auto instant = [&](const char* key) {
-    return QDateTime::fromString(text_of(summary.value(key, std::string())), Qt::ISODateWithMs);
+    return QDateTime::fromString(qt_text(summary.value(key, std::string())), Qt::ISODateWithMs);
   };
   out.duration_s = static_cast<double>(instant("started").msecsTo(instant("ended"))) / 1e3;
   out.planned_s = CasePlan::seconds_of(*settings.settings, 0);

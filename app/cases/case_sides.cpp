@@ -7,24 +7,21 @@
 #include <set>
 
 #include "app/cases/case_folder.h"
+#include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
 
 namespace {
 
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
 /// "broadcaster", "0.1 s", "services 50": a bare number says what it counts.
 QStringList parts_of(const CasePlan& plan, const CasePoint& point, const std::set<std::size_t>& axes) {
   QStringList parts;
   for (const std::size_t i : axes) {
     bool bare = false;
-    const QString name = text_of(point.values[i].name);
+    const QString name = qt_text(point.values[i].name);
     name.toDouble(&bare);
-    parts += bare ? text_of(plan.file().axes[i].id) + ' ' + name : name;
+    parts += bare ? qt_text(plan.file().axes[i].id) + ' ' + name : name;
   }
   return parts;
 }
@@ -53,8 +50,8 @@ std::vector<std::pair<QString, QString>> place_of(const CasePlan& plan, const Ca
   for (const std::size_t i : varying) {
     const CaseAxis& axis = plan.file().axes[i];
     const CaseValue& value = point.values[i];
-    const QString title = axis.unit.empty() ? text_of(axis.title) : QString("%1 (%2)").arg(text_of(axis.title), text_of(axis.unit));
-    out.emplace_back(title, value.number ? text_of(decimal_text(*value.number)) : text_of(value.name));
+    const QString title = axis.unit.empty() ? qt_text(axis.title) : QString("%1 (%2)").arg(qt_text(axis.title), qt_text(axis.unit));
+    out.emplace_back(title, value.number ? qt_text(decimal_text(*value.number)) : qt_text(value.name));
   }
   return out;
 }

@@ -20,6 +20,7 @@
 #include "app/host/keyring.h"
 #include "app/host/local_launcher.h"
 #include "app/results/stored_run.h"
+#include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -28,10 +29,6 @@ namespace {
 
 const char* const all_cases = "all";
 constexpr int json_every_ms = 1000;
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 QString present_build() {
   return build_of_programs(LocalLauncherFactory::folder_or_own({}));
@@ -46,18 +43,18 @@ QString cases_page(const CaseLibrary& library) {
   QString page;
   for (const LibraryCase& each : all) {
     if (!each.read.file) {
-      for (const FileError& error : each.read.errors) page += left_aligned(text_of(each.name), width) + text_of(error.text()) + '\n';
+      for (const FileError& error : each.read.errors) page += left_aligned(qt_text(each.name), width) + qt_text(error.text()) + '\n';
       continue;
     }
-    page += left_aligned(text_of(each.name), width) + text_of(each.read.file->title) + '\n';
-    if (!each.read.file->about.empty()) page += left_aligned("", width) + text_of(each.read.file->about) + '\n';
+    page += left_aligned(qt_text(each.name), width) + qt_text(each.read.file->title) + '\n';
+    if (!each.read.file->about.empty()) page += left_aligned("", width) + qt_text(each.read.file->about) + '\n';
     QStringList scales;
     for (const Scale scale : all_scales) {
       QStringList ignored;
       const auto plan = CasePlan::make(*each.read.file, {.scale = scale}, ignored);
       if (plan)
         scales += QString("%1 %2 runs, %3")
-                      .arg(text_of(std::string(scale_word(scale))))
+                      .arg(qt_text(std::string(scale_word(scale))))
                       .arg(plan->runs_expected())
                       .arg(duration_text(plan->seconds_expected()));
     }
@@ -112,7 +109,7 @@ std::vector<LibraryCase> CaseCommand::asked() const {
 }
 
 bool CaseCommand::is_readable(const LibraryCase& asked) {
-  for (const FileError& error : asked.read.errors) say(text_of(error.text()));
+  for (const FileError& error : asked.read.errors) say(qt_text(error.text()));
   return asked.read.file.has_value();
 }
 
@@ -121,33 +118,33 @@ std::optional<CasePlan> CaseCommand::plan_of(const LibraryCase& asked) {
   if (!arguments_.hosts.empty() || arguments_.on) {
     QString problem;
     choice.hosts = hosts_for(*asked.read.file, arguments_.on, *book_, problem);
-    if (!choice.hosts) return say(text_of(asked.name) + ": " + problem), std::nullopt;
+    if (!choice.hosts) return say(qt_text(asked.name) + ": " + problem), std::nullopt;
   }
   QStringList errors;
   auto plan = CasePlan::make(*asked.read.file, choice, errors);
-  for (const QString& error : errors) say(text_of(asked.name) + ": " + error);
+  for (const QString& error : errors) say(qt_text(asked.name) + ": " + error);
   return plan;
 }
 
 QString CaseCommand::folder_to_resume(const std::string& name) const {
   if (arguments_.out.empty()) return CaseFolder::newest(RunFolder::default_parent(), name, arguments_.scale);
-  const QString folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
-  return arguments_.what == all_cases ? folder + '/' + text_of(name) : folder;
+  const QString folder = QDir::current().absoluteFilePath(qt_text(arguments_.out));
+  return arguments_.what == all_cases ? folder + '/' + qt_text(name) : folder;
 }
 
 /// All cases as they were chosen, as some of them are not begun yet; one by its folder, which knows how it was begun.
 QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
   const bool all = arguments_.what == all_cases;
-  QString words = text_of(arguments_.what) + " --resume";
+  QString words = qt_text(arguments_.what) + " --resume";
   if (all) {
-    if (arguments_.scale) words += " --scale " + text_of(std::string(scale_word(*arguments_.scale)));
+    if (arguments_.scale) words += " --scale " + qt_text(std::string(scale_word(*arguments_.scale)));
     if (arguments_.repeats) words += QString(" --repeats %1").arg(*arguments_.repeats);
-    if (arguments_.warm_up_s) words += " --warm-up " + text_of(decimal_text(*arguments_.warm_up_s));
-    if (const auto& on = arguments_.on) words += " --on " + text_of(on->broker + ',' + on->senders + ',' + on->receivers);
+    if (arguments_.warm_up_s) words += " --warm-up " + qt_text(decimal_text(*arguments_.warm_up_s));
+    if (const auto& on = arguments_.on) words += " --on " + qt_text(on->broker + ',' + on->senders + ',' + on->receivers);
   }
   if (!all) words += " --out " + folder.path();
-  if (all && !arguments_.out.empty()) words += " --out " + QDir::current().absoluteFilePath(text_of(arguments_.out));
-  return arguments_.hosts.empty() ? words : words + " --hosts " + text_of(arguments_.hosts);
+  if (all && !arguments_.out.empty()) words += " --out " + QDir::current().absoluteFilePath(qt_text(arguments_.out));
+  return arguments_.hosts.empty() ? words : words + " --hosts " + qt_text(arguments_.hosts);
 }
 
 std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
@@ -155,13 +152,13 @@ std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
     const QString folder = folder_to_resume(asked.name);
     if (!folder.isEmpty() && (CaseFolder::is_one(folder) || arguments_.what != all_cases)) return resume(folder);
     if (arguments_.what != all_cases)
-      return say(QString("there is no folder of case %1 to go on with").arg(text_of(asked.name))), std::nullopt;
+      return say(QString("there is no folder of case %1 to go on with").arg(qt_text(asked.name))), std::nullopt;
   }
   auto plan = plan_of(asked);
   if (!plan) return {};
   QString exact, error;
   if (!arguments_.out.empty())
-    exact = arguments_.what == all_cases ? folder_to_resume(asked.name) : QDir::current().absoluteFilePath(text_of(arguments_.out));
+    exact = arguments_.what == all_cases ? folder_to_resume(asked.name) : QDir::current().absoluteFilePath(qt_text(arguments_.out));
   auto folder =
       CaseFolder::make(RunFolder::default_parent(), exact, asked.name, *plan, present_build(), QDateTime::currentDateTime(), error);
   if (folder && error.isEmpty()) error = folder->lock();
@@ -174,7 +171,7 @@ std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
   auto folder = CaseFolder::open(path, error);
   if (!folder) return say(error), std::nullopt;
   if (arguments_.scale && *arguments_.scale != folder->choice().scale) {
-    say(QString("%1 was begun at scale %2: it goes on at that scale").arg(path, text_of(std::string(scale_word(folder->choice().scale)))));
+    say(QString("%1 was begun at scale %2: it goes on at that scale").arg(path, qt_text(std::string(scale_word(folder->choice().scale)))));
     return {};
   }
   const QString build = present_build();
@@ -249,7 +246,7 @@ void CaseCommand::show_progress() {
   const ScheduledRun& run = *runner.scheduled();
   const double done = runner.run() ? runner.run()->progress() : -1;
   QString text = QString("%1  run %2 of %3: %4")
-                     .arg(text_of(runner.folder().name()))
+                     .arg(qt_text(runner.folder().name()))
                      .arg(runner.runs_done() + 1)
                      .arg(runner.runs_total())
                      .arg(run.label);
@@ -265,7 +262,7 @@ void CaseCommand::show_progress() {
                                            {"repeat", run.repeat},
                                            {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},
                                            {"left_s", std::round(runner.seconds_left())}};
-  terminal_.print(text_of(nlohmann::ordered_json{{"progress", progress}}.dump()) + '\n');
+  terminal_.print(qt_text(nlohmann::ordered_json{{"progress", progress}}.dump()) + '\n');
 }
 
 bool CaseCommand::report() {
@@ -292,7 +289,7 @@ bool CaseCommand::report() {
     if (bad) code_ = std::max(code_, exit_failed);
   }
   check_assertions(out);
-  return terminal_.print(arguments_.json ? text_of(out.dump()) + '\n' : page);
+  return terminal_.print(arguments_.json ? qt_text(out.dump()) + '\n' : page);
 }
 
 void CaseCommand::check_assertions(nlohmann::ordered_json& out) {
@@ -321,10 +318,10 @@ void CaseCommand::check_assertions(nlohmann::ordered_json& out) {
     out["assertions"].push_back(
         {{"text", text}, {"runs", count.runs}, {"unmet", count.unmet}, {"met", count.runs > 0 && count.unmet == 0}});
     if (count.unmet == 0) {
-      say(QString("--assert %1: met by all %2 runs").arg(text_of(text)).arg(count.runs));
+      say(QString("--assert %1: met by all %2 runs").arg(qt_text(text)).arg(count.runs));
     } else {
       say(QString("--assert %1: not met by %2 of %3 runs, first by %4")
-              .arg(text_of(text))
+              .arg(qt_text(text))
               .arg(count.unmet)
               .arg(count.runs)
               .arg(count.first));

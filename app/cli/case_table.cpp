@@ -90,33 +90,33 @@ QString figure_page(const Figure& figure) {
 }
 
 nlohmann::ordered_json figure_json(const Figure& figure) {
-  using Json = nlohmann::ordered_json;
-  const auto number = [](double value) { return std::isnan(value) ? Json() : Json(value); };
-  const auto optional = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  Json out = {{"id", figure.id.toStdString()},
-              {"title", figure.title.toStdString()},
-              {"x", {{"title", figure.x.title.toStdString()}, {"unit", figure.x.unit.toStdString()}}},
-              {"y", {{"title", figure.y.title.toStdString()}, {"unit", figure.y.unit.toStdString()}}},
-              {"series", Json::array()},
-              {"known", Json::array()},
-              {"remarks", Json::array()}};
+  using OrderedJson = nlohmann::ordered_json;
+  const auto number = [](double value) { return std::isnan(value) ? OrderedJson() : OrderedJson(value); };
+  const auto optional = [](const std::optional<double>& value) { return value ? OrderedJson(*value) : OrderedJson(); };
+  OrderedJson out = {{"id", figure.id.toStdString()},
+                     {"title", figure.title.toStdString()},
+                     {"x", {{"title", figure.x.title.toStdString()}, {"unit", figure.x.unit.toStdString()}}},
+                     {"y", {{"title", figure.y.title.toStdString()}, {"unit", figure.y.unit.toStdString()}}},
+                     {"series", OrderedJson::array()},
+                     {"known", OrderedJson::array()},
+                     {"remarks", OrderedJson::array()}};
   for (const FigureSeries& series : figure.series) {
-    Json points = Json::array();
+    OrderedJson points = OrderedJson::array();
     for (const FigurePoint& point : series.points) {
       if (!is_shown(figure, point.x)) continue;
-      Json folders = Json::array();
+      OrderedJson folders = OrderedJson::array();
       for (const QString& folder : point.folders) folders.push_back(folder.toStdString());
-      Json x = figure.x.names.isEmpty() ? Json(point.x) : Json(x_text(figure, point.x).toStdString());
+      OrderedJson x = figure.x.names.isEmpty() ? OrderedJson(point.x) : OrderedJson(x_text(figure, point.x).toStdString());
       points.push_back({{"x", std::move(x)},
                         {"y", number(point.y)},
                         {"low", optional(point.low)},
                         {"high", optional(point.high)},
                         {"clock_bound", point.clock_bound},
                         {"repeats", point.repeats},
-                        {"marked", point.why.isEmpty() ? Json() : Json(point.why.toStdString())},
+                        {"marked", point.why.isEmpty() ? OrderedJson() : OrderedJson(point.why.toStdString())},
                         {"folders", std::move(folders)}});
     }
-    Json entry = {{"name", series.name.toStdString()}, {"points", std::move(points)}};
+    OrderedJson entry = {{"name", series.name.toStdString()}, {"points", std::move(points)}};
     if (!series.not_run.isEmpty()) entry["not_run"] = series.not_run.toStdString();
     out["series"].push_back(std::move(entry));
   }

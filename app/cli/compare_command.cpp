@@ -7,6 +7,7 @@
 #include "app/cases/case_sides.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
@@ -16,12 +17,8 @@ constexpr int gap = 2;
 /// What is told of each point where there are several; --json and the report have all.
 const char* const figures_of_many[] = {"latency_us.mean_lowest_95", "latency_us.p50", "latency_us.p99"};
 
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
 /// Columns as wide as their widest cell, the first to the left, the others to the right.
-QString columns(const std::vector<QStringList>& rows) {
+QString in_columns(const std::vector<QStringList>& rows) {
   std::vector<int> widths;
   for (const QStringList& row : rows) {
     widths.resize(std::max<std::size_t>(widths.size(), static_cast<std::size_t>(row.size())));
@@ -48,7 +45,7 @@ QString texts_block(const QString& title, const std::vector<ComparedText>& texts
   std::vector<QStringList> rows{{title + " that differ"}};
   for (const ComparedSide& side : sides) rows.front() += side.name;
   for (const ComparedText& text : texts) rows.push_back(QStringList("  " + text.path) + text.texts);
-  return columns(rows) + '\n';
+  return in_columns(rows) + '\n';
 }
 
 /// Counts are whole, but of several runs their mean is not.
@@ -85,7 +82,7 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
   }
   for (const ComparedFigure& figure : point.figures) {
     if (!told(figure, many_points)) continue;
-    QStringList row("  " + text_of(figure.path) + (figure.unit.empty() ? QString() : " " + text_of(figure.unit)));
+    QStringList row("  " + qt_text(figure.path) + (figure.unit.empty() ? QString() : " " + qt_text(figure.unit)));
     for (std::size_t i = 0; i < sides.size(); ++i) {
       row += value_text_of(figure, figure.values[i]) +
              (std::isnan(figure.clock_bounds[i]) ? QString() : QString::fromUtf8(" ± ") + figure_text(figure.clock_bounds[i]));
@@ -93,7 +90,7 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
     }
     rows.push_back(row);
   }
-  return columns(rows) + '\n';
+  return in_columns(rows) + '\n';
 }
 
 nlohmann::ordered_json number(double value) {
@@ -160,8 +157,8 @@ int compare_results(const Arguments& arguments, Terminal& terminal) {
   std::vector<ComparedSide> sides;
   for (const std::string& folder : arguments.folders) {
     QString error;
-    terminal.progress("reading " + text_of(folder));
-    auto side = read_side(text_of(folder), error);
+    terminal.progress("reading " + qt_text(folder));
+    auto side = read_side(qt_text(folder), error);
     if (!side) {
       terminal.say("n2nq-bench: " + error);
       return exit_bad_input;
@@ -170,7 +167,7 @@ int compare_results(const Arguments& arguments, Terminal& terminal) {
   }
   place_in_cases(sides);
   const Comparison comparison = compare(std::move(sides));
-  const QString text = arguments.json ? text_of(comparison_json(comparison).dump()) + '\n' : comparison_text(comparison);
+  const QString text = arguments.json ? qt_text(comparison_json(comparison).dump()) + '\n' : comparison_text(comparison);
   return terminal.print(text) ? exit_good : exit_failed;
 }
 

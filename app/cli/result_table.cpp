@@ -28,7 +28,7 @@ constexpr Row figure_rows[] = {{"latency_us", "latency", "µs"},
                                {"lag_us", "lag", "µs"}};
 constexpr Row stage_rows[] = {
     {"lag_us", "lag", ""}, {"to_broker_us", "to N2NQ", ""}, {"in_queue_us", "in queue", ""}, {"to_receiver_us", "to receiver", ""}};
-constexpr const char* columns[] = {"mean", "mean_lowest_95", "left_out", "p50", "p90", "p95", "p99", "p99_9", "max"};
+constexpr const char* table_columns[] = {"mean", "mean_lowest_95", "left_out", "p50", "p90", "p95", "p99", "p99_9", "max"};
 constexpr const char* column_names[] = {"mean", "lowest 95%", "leaves out", "p50", "p90", "p95", "p99", "p99.9", "max"};
 
 double number_of(const Json& value) {
@@ -47,7 +47,7 @@ QString figures_block(const Json& summary) {
     const Json& figures = summary.at(row.key);
     out += left_aligned(row.name, name_width) + left_aligned(QString::fromUtf8(row.unit), unit_width);
     out += right_aligned(grouped(figures.at("count").get<std::int64_t>()), cell_width);
-    for (const char* column : columns) {
+    for (const char* column : table_columns) {
       const Json& value = figures.at(column);
       // A trimmed mean never stands without the number of samples that the trimming hides.
       out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);

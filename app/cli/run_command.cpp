@@ -14,14 +14,11 @@
 #include "app/host/host_pool.h"
 #include "app/host/keyring.h"
 #include "app/settings/presets.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
 namespace {
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 constexpr int json_every_ms = 1000;
 
@@ -45,19 +42,19 @@ QStringList steps_too_late(const Arguments& arguments, const Settings& settings)
 
 std::optional<Settings> settings_of(const Arguments& arguments, QStringList& errors) {
   const ReadSettings read = Presets().load(arguments.what);
-  for (const FileError& error : read.errors) errors += text_of(error.text());
+  for (const FileError& error : read.errors) errors += qt_text(error.text());
   if (!read.settings) return {};
   Settings settings = *read.settings;
   for (const auto& [key, value] : arguments.settings) {
     if (const auto error = set_value(settings, key, value)) {
-      errors += text_of("--set " + key + "=" + value + ": " + error->key + " " + error->message);
+      errors += qt_text("--set " + key + "=" + value + ": " + error->key + " " + error->message);
     }
   }
   if (!errors.isEmpty()) return {};
-  for (const FileError& error : validate_read(settings, read, arguments.what)) errors += text_of(error.text());
+  for (const FileError& error : validate_read(settings, read, arguments.what)) errors += qt_text(error.text());
   for (const PlannedStep& step : arguments.steps) {
     const char* option = std::holds_alternative<Fault>(step.what) ? "--fault: " : "--request: ";
-    if (const auto problem = check_step(step, settings)) errors += option + text_of(*problem);
+    if (const auto problem = check_step(step, settings)) errors += option + qt_text(*problem);
   }
   return errors.isEmpty() ? std::optional(settings) : std::nullopt;
 }
@@ -74,13 +71,13 @@ int RunCommand::execute() {
   Interrupts interrupts;
   RunControl::Options options;
   options.unattended = true;
-  if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(text_of(arguments_.out));
+  if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(qt_text(arguments_.out));
   TerminalQuestions questions;
   Keyring keyring;
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);
   const bool named = !arguments_.hosts.empty();
-  const HostBook book(named ? text_of(arguments_.hosts) : default_hosts_path(), !named);
+  const HostBook book(named ? qt_text(arguments_.hosts) : default_hosts_path(), !named);
   // A file of one's own with mistakes matters only to a run that needs it; the start says so then.
   if (named && !book.problems().isEmpty()) {
     for (const QString& problem : book.problems()) terminal_.say("n2nq-bench: " + problem);
@@ -146,12 +143,12 @@ QString RunCommand::progress_json() const {
       {"latency_us",
        {{"p50", number(figures.latency.p50_us)}, {"p99", number(figures.latency.p99_us)}, {"max", number(figures.latency.max_us)}}}};
   if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
-  return text_of(nlohmann::ordered_json{{"progress", progress}}.dump());
+  return qt_text(nlohmann::ordered_json{{"progress", progress}}.dump());
 }
 
 QString RunCommand::progress_text() const {
   const LiveFigures& figures = control_->figures();
-  QString text = text_of(arguments_.what);
+  QString text = qt_text(arguments_.what);
   const double progress = control_->progress(), left = control_->seconds_left();
   if (control_->brought_back() >= 0) {
     text += QString("  fetching logs, %1 %").arg(control_->brought_back() * 100, 0, 'f', 0);
@@ -188,7 +185,7 @@ int RunCommand::report() {
   if (arguments_.json) {
     summary["folder"] = outcome.folder.toStdString();
     if (!checked.empty()) summary["assertions"] = assertions_json(checked);
-    printed = terminal_.print(text_of(summary.dump()) + '\n');
+    printed = terminal_.print(qt_text(summary.dump()) + '\n');
   } else {
     printed = terminal_.print(result_table(summary, outcome.folder));
   }

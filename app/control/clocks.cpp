@@ -10,8 +10,8 @@ namespace n2nq::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-using PlainJson = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using Kind = ClockRelation::Kind;
 
 constexpr double ns_per_us = 1e3;
@@ -55,9 +55,7 @@ ClockBound bound_of(const ClockRelation& relation, bool live) {
 }
 
 ClockBound sum(const ClockBound& a, const ClockBound& b) {
-  return {.apart = a.apart || b.apart,
-          .asymmetry_us = a.asymmetry_us + b.asymmetry_us,
-          .estimation_us = a.estimation_us + b.estimation_us};
+  return {.apart = a.apart || b.apart, .asymmetry_us = a.asymmetry_us + b.asymmetry_us, .estimation_us = a.estimation_us + b.estimation_us};
 }
 
 double offset_us(const ClockRelation& relation) {
@@ -65,8 +63,8 @@ double offset_us(const ClockRelation& relation) {
   return static_cast<double>(relation.report.line.offset_ns) / ns_per_us;
 }
 
-Json known(double value) {
-  return std::isnan(value) ? Json("unknown") : Json(std::round(value * 1000) / 1000);
+OrderedJson known(double value) {
+  return std::isnan(value) ? OrderedJson("unknown") : OrderedJson(std::round(value * 1000) / 1000);
 }
 
 const char* word_of(Kind kind) {
@@ -81,14 +79,13 @@ const char* word_of(Kind kind) {
   return "unknown";
 }
 
-Json bound_json(const ClockBound& bound) {
-  return {{"bound_us", known(bound.total_us())},
-          {"asymmetry_us", known(bound.asymmetry_us)},
-          {"estimation_us", known(bound.estimation_us)}};
+OrderedJson bound_json(const ClockBound& bound) {
+  return {
+      {"bound_us", known(bound.total_us())}, {"asymmetry_us", known(bound.asymmetry_us)}, {"estimation_us", known(bound.estimation_us)}};
 }
 
-Json relation_json(const ClockRelation& relation, std::int64_t start_at_broker_ns) {
-  Json out = {{"clock", word_of(relation.kind)}, {"offset_us", known(offset_us(relation))}};
+OrderedJson relation_json(const ClockRelation& relation, std::int64_t start_at_broker_ns) {
+  OrderedJson out = {{"clock", word_of(relation.kind)}, {"offset_us", known(offset_us(relation))}};
   out.update(bound_json(bound_of(relation, false)));
   if (relation.kind != Kind::probed) return out;
   const measure::ClockReport& report = relation.report;
@@ -96,7 +93,7 @@ Json relation_json(const ClockRelation& relation, std::int64_t start_at_broker_n
   out["round_trip_min_us"] = static_cast<double>(report.round_trip_min_ns) / ns_per_us;
   out["probes"] = report.probes;
   out["jumps"] = report.jumps;
-  out["wrong_spans"] = Json::array();
+  out["wrong_spans"] = OrderedJson::array();
   for (const measure::ClockSpan& span : report.spans) {
     const auto at_s = [&](std::int64_t broker_ns) { return std::round(static_cast<double>(broker_ns - start_at_broker_ns) / 1e6) / 1e3; };
     out["wrong_spans"].push_back({{"from_s", at_s(span.from_broker_ns)},
@@ -113,7 +110,7 @@ Json relation_json(const ClockRelation& relation, std::int64_t start_at_broker_n
 bool share_a_clock(const HelloMessage& a, const HelloMessage& b) {
   if (!a.host.is_object() || !b.host.is_object()) return false;
   for (const char* key : {"boot_id", "time_namespace"}) {
-    const PlainJson mine = a.host.value(key, PlainJson()), theirs = b.host.value(key, PlainJson());
+    const Json mine = a.host.value(key, Json()), theirs = b.host.value(key, Json());
     if (!mine.is_string() || mine != theirs || mine == "unknown") return false;
   }
   return true;
@@ -150,18 +147,18 @@ ClockBounds clock_bounds(const RunRecord& record, bool live) {
 double floor_us(const RunRecord& record) {
   double slower_us = unknown;
   for (const Role role : {Role::senders, Role::receivers}) {
-    const PlainJson& floor = record.of(role).floor;
+    const Json& floor = record.of(role).floor;
     if (!floor.is_object()) continue;
-    const PlainJson echo_ns = floor.value("loopback_echo_p50_ns", PlainJson());
+    const Json echo_ns = floor.value("loopback_echo_p50_ns", Json());
     if (echo_ns.is_number()) slower_us = std::fmax(slower_us, echo_ns.get<double>() / ns_per_us);
   }
   return slower_us;
 }
 
-PlainJson senders_clock_message(const RunRecord& record) {
+Json senders_clock_message(const RunRecord& record) {
   const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
   if (senders.kind == Kind::shared && receivers.kind == Kind::shared) return nullptr;
-  PlainJson message = {{"type", "clock"}};
+  Json message = {{"type", "clock"}};
   if (groups_share_a_clock(record)) {
     message["senders"] = "same";
   } else if (senders.kind == Kind::untold) {
@@ -172,13 +169,13 @@ PlainJson senders_clock_message(const RunRecord& record) {
   return message;
 }
 
-Json offsets_json(const RunRecord& record, std::int64_t start_at_broker_ns) {
+OrderedJson offsets_json(const RunRecord& record, std::int64_t start_at_broker_ns) {
   const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
   const ClockBounds bounds = clock_bounds(record, false);
   const bool one_clock = !bounds.latency.apart;
   const bool any_unknown = !one_clock && (senders.kind == Kind::untold || receivers.kind == Kind::untold);
   const double apart_us = one_clock ? 0 : offset_us(senders) - offset_us(receivers);
-  Json pair = {{"clock", one_clock ? "shared" : any_unknown ? "unknown" : "probed"}, {"offset_us", known(apart_us)}};
+  OrderedJson pair = {{"clock", one_clock ? "shared" : any_unknown ? "unknown" : "probed"}, {"offset_us", known(apart_us)}};
   pair.update(bound_json(bounds.latency));
   return {{"senders_to_broker", relation_json(senders, start_at_broker_ns)},
           {"receivers_to_broker", relation_json(receivers, start_at_broker_ns)},

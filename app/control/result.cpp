@@ -16,18 +16,18 @@ namespace n2nq::app {
 
 namespace {
 
-using PlainJson = nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr std::int64_t bytes_per_mib = 1 << 20;
 
 /// 0 where there is no whole number: the ledger's troubles tell of that.
-std::int64_t whole_or_0(const PlainJson& object, const char* key) {
+std::int64_t whole_or_0(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || !found->is_number_integer() ? 0 : found->get<std::int64_t>();
 }
 
 /// The histogram of a bye's `totals`; empty when it is not there or cannot be read (the ledger's troubles tell of that bye).
-measure::Histogram total_of(const std::shared_ptr<const PlainJson>& bye, const char* name) {
+measure::Histogram total_of(const std::shared_ptr<const Json>& bye, const char* name) {
   if (!bye) return measure::Histogram();
   try {
     return measure::Histogram::from_json(bye->at("totals").at(name));
@@ -38,7 +38,7 @@ measure::Histogram total_of(const std::shared_ptr<const PlainJson>& bye, const c
 
 /// Reads one account; what does not fit is a sentence, not a crash.
 template <class Read>
-auto account_of(const RunRecord& record, Role role, Read read, QStringList& troubles) -> std::optional<decltype(read(PlainJson()))> {
+auto account_of(const RunRecord& record, Role role, Read read, QStringList& troubles) -> std::optional<decltype(read(Json()))> {
   const auto& bye = record.of(role).bye;
   if (!bye) return {};
   try {
@@ -49,7 +49,7 @@ auto account_of(const RunRecord& record, Role role, Read read, QStringList& trou
   }
 }
 
-bool goes_on_for_killed(const PlainJson& bye) {
+bool goes_on_for_killed(const Json& bye) {
   const auto services = bye.find("services");
   if (services == bye.end() || !services->is_array() || services->empty() || !services->front().is_object()) return false;
   const auto continued = services->front().find("continued");
@@ -64,7 +64,7 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   for (const Role role : {Role::senders, Role::receivers}) {
     const auto& bye = record.of(role).bye;
     if (!bye || !bye->contains("log") || !bye->at("log").is_object()) continue;
-    const PlainJson& log = bye->at("log");
+    const Json& log = bye->at("log");
     const std::int64_t dropped = whole_or_0(log, "dropped");
     const std::string error = log.value("error", std::string());
     if (dropped == 0 && error.empty()) continue;
@@ -144,23 +144,23 @@ bool was_stopped(const RunRecord& record) {
   return record.stopped_by_user || !record.traffic_started;
 }
 
-void set_final_senders(LiveFigures& figures, const PlainJson& bye) {
+void set_final_senders(LiveFigures& figures, const Json& bye) {
   figures.attempted = whole_or_0(bye, "attempted");
   figures.accepted = whole_or_0(bye, "accepted");
-  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
+  for (const Json& service : bye.value("services", Json::array())) {
     SenderRow row{static_cast<int>(whole_or_0(service, "number")), whole_or_0(service, "attempted")};
-    const PlainJson mean = service.value("/figures/delay/mean_ns"_json_pointer, PlainJson());
+    const Json mean = service.value("/figures/delay/mean_ns"_json_pointer, Json());
     if (mean.is_number()) row.delay_mean_ms = mean.get<double>() / 1e6;
     figures.senders.push_back(row);
   }
 }
 
-void set_final_receivers(LiveFigures& figures, const PlainJson& bye) {
+void set_final_receivers(LiveFigures& figures, const Json& bye) {
   figures.received = whole_or_0(bye, "received");
-  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
+  for (const Json& service : bye.value("services", Json::array())) {
     ReceiverRow row{static_cast<int>(whole_or_0(service, "number")), whole_or_0(service, "received")};
-    const PlainJson mean = service.value("/figures/latency/mean_ns"_json_pointer, PlainJson());
-    const PlainJson p99 = service.value("/figures/latency/p99_ns"_json_pointer, PlainJson());
+    const Json mean = service.value("/figures/latency/mean_ns"_json_pointer, Json());
+    const Json p99 = service.value("/figures/latency/p99_ns"_json_pointer, Json());
     if (mean.is_number()) row.latency_mean_us = mean.get<double>() / 1e3;
     if (p99.is_number()) row.latency_p99_us = p99.get<double>() / 1e3;
     row.confirmed = whole_or_0(service, "confirmed");
@@ -382,7 +382,7 @@ RunResult finish_readable_run(const RunRecord& record, const std::atomic<bool>& 
   degrade(result.outcome, hgrm_error);
 
   const auto summary_text = [&] {
-    return summary_json(record, ledger, result.outcome, master).dump(1, ' ', false, PlainJson::error_handler_t::replace) + "\n";
+    return summary_json(record, ledger, result.outcome, master).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   };
   result.outcome.summary = summary_text();
   const QString error = write_whole(folder.file("summary.json"), QByteArray::fromStdString(result.outcome.summary));

@@ -13,25 +13,26 @@ using nlohmann::literals::operator""_json_pointer;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-using PlainJson = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr double ns_per_us = 1e3;
 constexpr double ns_per_ms = 1e6;
 constexpr double ns_per_s = 1e9;
 
 /// A figure of the control protocol, where it stands in the summary, and in which unit.
-struct Figure {
+struct StoredFigure {
   const char* control_name;
   const char* summary_name;
   double unit_ns;
 };
-constexpr Figure sender_figures[] = {{"delay", "delay_ms", ns_per_ms}, {"lag", "lag_us", ns_per_us}};
-constexpr Figure receiver_figures[] = {{"latency", "latency_us", ns_per_us}, {"latency_from_plan", "latency_from_plan_us", ns_per_us}};
-constexpr Figure stage_figures[] = {{"lag", "lag_us", ns_per_us},
-                                    {"to_broker", "to_broker_us", ns_per_us},
-                                    {"in_queue", "in_queue_us", ns_per_us},
-                                    {"to_receiver", "to_receiver_us", ns_per_us}};
+constexpr StoredFigure sender_figures[] = {{"delay", "delay_ms", ns_per_ms}, {"lag", "lag_us", ns_per_us}};
+constexpr StoredFigure receiver_figures[] = {{"latency", "latency_us", ns_per_us},
+                                             {"latency_from_plan", "latency_from_plan_us", ns_per_us}};
+constexpr StoredFigure stage_figures[] = {{"lag", "lag_us", ns_per_us},
+                                          {"to_broker", "to_broker_us", ns_per_us},
+                                          {"in_queue", "in_queue_us", ns_per_us},
+                                          {"to_receiver", "to_receiver_us", ns_per_us}};
 
 double rounded(double value, double step) {
   // By the number of steps in a whole: a multiple of 0.001 is not the nearest number to 1.003.
@@ -39,35 +40,35 @@ double rounded(double value, double step) {
 }
 
 /// Looked up in a "figures" object; all null where the process said nothing.
-Json figure_at(const PlainJson& figures, const Figure& figure) {
+OrderedJson figure_at(const Json& figures, const StoredFigure& figure) {
   const auto found = figures.is_object() ? figures.find(figure.control_name) : figures.end();
   const bool said = figures.is_object() && found != figures.end() && found->is_object();
   return figures_json(said ? found->get<measure::Figures>() : measure::Figures(), figure.unit_ns);
 }
 
 template <std::size_t Count>
-void put_figures(Json& out, const PlainJson& figures, const Figure (&which)[Count]) {
-  for (const Figure& figure : which) out[figure.summary_name] = figure_at(figures, figure);
+void put_figures(OrderedJson& out, const Json& figures, const StoredFigure (&which)[Count]) {
+  for (const StoredFigure& figure : which) out[figure.summary_name] = figure_at(figures, figure);
 }
 
 /// Beside a figure between two clocks: how far it may be off. Beside one of one clock there is nothing to say.
-void put_bound(Json& figure, const ClockBound& bound) {
-  if (bound.apart) figure["bound_us"] = std::isnan(bound.total_us()) ? Json() : Json(rounded(bound.total_us(), 0.001));
+void put_bound(OrderedJson& figure, const ClockBound& bound) {
+  if (bound.apart) figure["bound_us"] = std::isnan(bound.total_us()) ? OrderedJson() : OrderedJson(rounded(bound.total_us(), 0.001));
 }
 
-void put_bounds(Json& latencies, Json& stages, const ClockBounds& bounds) {
-  for (const Figure& figure : receiver_figures) put_bound(latencies[figure.summary_name], bounds.latency);
+void put_bounds(OrderedJson& latencies, OrderedJson& stages, const ClockBounds& bounds) {
+  for (const StoredFigure& figure : receiver_figures) put_bound(latencies[figure.summary_name], bounds.latency);
   put_bound(stages["to_broker_us"], bounds.to_broker);
   put_bound(stages["to_receiver_us"], bounds.to_receiver);
 }
 
-const PlainJson& bye_of(const RunRecord& record, Role role) {
-  static const PlainJson none = PlainJson::object();
+const Json& bye_of(const RunRecord& record, Role role) {
+  static const Json none = Json::object();
   return record.of(role).bye ? *record.of(role).bye : none;
 }
 
-Json copied(const PlainJson& object, std::initializer_list<const char*> keys) {
-  Json out = Json::object();
+OrderedJson copied(const Json& object, std::initializer_list<const char*> keys) {
+  OrderedJson out = OrderedJson::object();
   for (const char* key : keys) {
     if (const auto found = object.find(key); found != object.end()) out[key] = *found;
   }
@@ -76,16 +77,16 @@ Json copied(const PlainJson& object, std::initializer_list<const char*> keys) {
 
 /// The ledger knows more than the process that speaks for itself: a killed one never heard what was accepted of its last messages.
 template <class Lines>
-const auto* line_of(const Lines& lines, const PlainJson& service) {
+const auto* line_of(const Lines& lines, const Json& service) {
   const auto found = service.find("number");
   const std::uint64_t number = found != service.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
   return number >= 1 && number <= lines.size() ? &lines[number - 1] : nullptr;
 }
 
-Json sender_services(const PlainJson& bye, const measure::Ledger& ledger) {
-  Json out = Json::array();
-  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
-    Json row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"});
+OrderedJson sender_services(const Json& bye, const measure::Ledger& ledger) {
+  OrderedJson out = OrderedJson::array();
+  for (const Json& service : bye.value("services", Json::array())) {
+    OrderedJson row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"});
     if (const measure::SenderLedger* line = line_of(ledger.senders, service)) {
       row["attempted"] = line->attempted;
       if (line->unnoted > 0) row["unnoted"] = row.value("unnoted", std::uint64_t{0}) + line->unnoted;
@@ -93,21 +94,21 @@ Json sender_services(const PlainJson& bye, const measure::Ledger& ledger) {
       row["refused"] = line->refused;
       row["lost_before_queue"] = line->lost_before_queue;
     }
-    put_figures(row, service.value("figures", PlainJson()), sender_figures);
+    put_figures(row, service.value("figures", Json()), sender_figures);
     out.push_back(std::move(row));
   }
   return out;
 }
 
-Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger, const ClockBounds& bounds) {
-  Json out = Json::array();
-  for (const PlainJson& service : bye.value("services", PlainJson::array())) {
-    Json row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
-                                "bad_checksum", "confirmed", "answered_negatively", "bytes", "handed_over", "ended_by_broker"});
+OrderedJson receiver_services(const Json& bye, const measure::Ledger& ledger, const ClockBounds& bounds) {
+  OrderedJson out = OrderedJson::array();
+  for (const Json& service : bye.value("services", Json::array())) {
+    OrderedJson row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
+                                       "bad_checksum", "confirmed", "answered_negatively", "bytes", "handed_over", "ended_by_broker"});
     if (const measure::ReceiverLedger* line = line_of(ledger.receivers, service); line && line->handed_over) {
       row["handed_over"] = *line->handed_over;
     }
-    const PlainJson figures = service.value("figures", PlainJson());
+    const Json figures = service.value("figures", Json());
     put_figures(row, figures, receiver_figures);
     put_figures(row["stages"], figures, stage_figures);
     put_bounds(row, row["stages"], bounds);
@@ -116,20 +117,20 @@ Json receiver_services(const PlainJson& bye, const measure::Ledger& ledger, cons
   return out;
 }
 
-Json environment_json(const RunRecord& record, const RunOutcome& outcome) {
-  Json versions = {{"bench", N2NQ_VERSION}};
-  Json hosts, floors, late, switches, times;
+OrderedJson environment_json(const RunRecord& record, const RunOutcome& outcome) {
+  OrderedJson versions = {{"bench", N2NQ_VERSION}};
+  OrderedJson hosts, floors, late, switches, times;
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
-    versions[role_key(role)] = process.hello ? Json(process.hello->version) : Json("unknown");
-    switches[role_key(role)] = bye_of(record, role).value("involuntary_switches", PlainJson("unknown"));
-    times[role_key(role)] = bye_of(record, role).value("core_times", PlainJson("unknown"));
-    hosts[role_key(role)] = process.hello ? Json(process.hello->host) : Json("unknown");
+    versions[role_key(role)] = process.hello ? OrderedJson(process.hello->version) : OrderedJson("unknown");
+    switches[role_key(role)] = bye_of(record, role).value("involuntary_switches", Json("unknown"));
+    times[role_key(role)] = bye_of(record, role).value("core_times", Json("unknown"));
+    hosts[role_key(role)] = process.hello ? OrderedJson(process.hello->host) : OrderedJson("unknown");
     if (role == Role::broker) continue;
-    floors[role_key(role)] = process.floor.is_object() ? Json(process.floor) : Json("unknown");
+    floors[role_key(role)] = process.floor.is_object() ? OrderedJson(process.floor) : OrderedJson("unknown");
     late[role_key(role)] = process.started_late_ns;
   }
-  Json disturbances = Json::array();
+  OrderedJson disturbances = OrderedJson::array();
   for (const QString& sentence : outcome.disturbances) disturbances.push_back(sentence.toStdString());
   return {{"versions", versions},
           {"hosts", hosts},
@@ -142,15 +143,15 @@ Json environment_json(const RunRecord& record, const RunOutcome& outcome) {
 }
 
 /// The mean gap between two sends of one sender, as a number of seconds; empty when nobody sent twice.
-std::optional<double> mean_gap_s(const PlainJson& senders_bye) {
-  const PlainJson mean_ns = senders_bye.value("/figures/delay/mean_ns"_json_pointer, PlainJson());
+std::optional<double> mean_gap_s(const Json& senders_bye) {
+  const Json mean_ns = senders_bye.value("/figures/delay/mean_ns"_json_pointer, Json());
   if (!mean_ns.is_number() || mean_ns.get<double>() <= 0) return {};
   return mean_ns.get<double>() / ns_per_s;
 }
 
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
 /// messages, and rates over that time would come out too high. Empty when nobody sent twice.
-std::optional<double> sending_s(const PlainJson& senders_bye, int senders) {
+std::optional<double> sending_s(const Json& senders_bye, int senders) {
   const auto attempted = senders_bye.value("attempted", 0.0);
   const auto gap_s = mean_gap_s(senders_bye);
   if (!gap_s || attempted <= 0) return {};
@@ -159,7 +160,7 @@ std::optional<double> sending_s(const PlainJson& senders_bye, int senders) {
 
 /// How long the receiving took: as long as the sending, or longer when what was sent arrived only later. Behind a warm-up without a plan
 /// there is no instant from which all is measured; then it counts from the first delivery that is.
-std::optional<double> receiving_s(const PlainJson& receivers_bye, std::optional<double> sending, const Settings& settings) {
+std::optional<double> receiving_s(const Json& receivers_bye, std::optional<double> sending, const Settings& settings) {
   const bool from_first = settings.senders.warmup_messages > 0 && settings.interval().num_ns == 0;
   const auto from = receivers_bye.find(from_first ? "first_measured_ns" : "started_ns"), to = receivers_bye.find("ended_ns");
   const bool known = from != receivers_bye.end() && to != receivers_bye.end() && from->is_number() && to->is_number() && *from > 0;
@@ -167,18 +168,18 @@ std::optional<double> receiving_s(const PlainJson& receivers_bye, std::optional<
   return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_per_s);
 }
 
-Json per_second(const PlainJson& bye, const char* key, std::optional<double> seconds) {
+OrderedJson per_second(const Json& bye, const char* key, std::optional<double> seconds) {
   const auto count = bye.find(key);
   if (!seconds || count == bye.end() || !count->is_number()) return nullptr;
   return rounded(count->get<double>() / *seconds, 0.001);
 }
 
-Json rates_json(const RunRecord& record) {
-  const PlainJson& senders = bye_of(record, Role::senders);
-  const PlainJson& receivers = bye_of(record, Role::receivers);
+OrderedJson rates_json(const RunRecord& record) {
+  const Json& senders = bye_of(record, Role::senders);
+  const Json& receivers = bye_of(record, Role::receivers);
   const auto seconds = sending_s(senders, record.settings.senders.amount);
   const auto received_over = receiving_s(receivers, seconds, record.settings);
-  const auto seconds_json = [](std::optional<double> value) { return value ? Json(rounded(*value, 1e-6)) : Json(); };
+  const auto seconds_json = [](std::optional<double> value) { return value ? OrderedJson(rounded(*value, 1e-6)) : OrderedJson(); };
   return {{"over_s", seconds_json(seconds)},
           {"received_over_s", seconds_json(received_over)},
           {"sent_per_s", per_second(senders, "attempted", seconds)},
@@ -188,22 +189,23 @@ Json rates_json(const RunRecord& record) {
 }
 
 /// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
-Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
+OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   const Settings& settings = record.settings;
   const Interval interval = settings.interval();
   const auto planned = settings.planned_messages();
-  const PlainJson& bye = bye_of(record, Role::senders);
-  const PlainJson last_lag = bye.value("last_lag_ns", PlainJson());
-  Json out;
-  out["offered_messages"] = planned ? Json(*planned) : Json();
+  const Json& bye = bye_of(record, Role::senders);
+  const Json last_lag = bye.value("last_lag_ns", Json());
+  OrderedJson out;
+  out["offered_messages"] = planned ? OrderedJson(*planned) : OrderedJson();
   out["attempted_messages"] = ledger.attempted;
-  out["offered_per_s"] = interval.num_ns == 0 ? Json()
-                                              : Json(rounded(static_cast<double>(settings.senders.amount) * ns_per_s *
-                                                                 static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
-                                                             1e-6));
+  out["offered_per_s"] = interval.num_ns == 0
+                             ? OrderedJson()
+                             : OrderedJson(rounded(static_cast<double>(settings.senders.amount) * ns_per_s *
+                                                       static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
+                                                   1e-6));
   const auto gap_s = mean_gap_s(bye);
-  out["achieved_per_s"] = gap_s ? Json(rounded(settings.senders.amount / *gap_s, 0.001)) : Json();
-  out["last_message_late_ms"] = last_lag.is_number() ? Json(last_lag.get<double>() / ns_per_ms) : Json();
+  out["achieved_per_s"] = gap_s ? OrderedJson(rounded(settings.senders.amount / *gap_s, 0.001)) : OrderedJson();
+  out["last_message_late_ms"] = last_lag.is_number() ? OrderedJson(last_lag.get<double>() / ns_per_ms) : OrderedJson();
   out["kept"] = nullptr;
   if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {
     bool kept = true;
@@ -213,35 +215,35 @@ Json plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   return out;
 }
 
-Json events_json(const std::vector<RunEvent>& events) {
-  Json out = Json::array();
+OrderedJson events_json(const std::vector<RunEvent>& events) {
+  OrderedJson out = OrderedJson::array();
   for (const RunEvent& event : events) {
     const bool fault = event.kind == RunEvent::Kind::fault;
-    Json entry = {{"at_s", rounded(event.at_s, 0.001)}, {"kind", fault ? "fault" : "setting"}, {"what", event.what.toStdString()}};
-    if (fault) entry["recovered_after_s"] = event.recovered_after_s ? Json(rounded(*event.recovered_after_s, 0.001)) : Json();
+    OrderedJson entry = {{"at_s", rounded(event.at_s, 0.001)}, {"kind", fault ? "fault" : "setting"}, {"what", event.what.toStdString()}};
+    if (fault) entry["recovered_after_s"] = event.recovered_after_s ? OrderedJson(rounded(*event.recovered_after_s, 0.001)) : OrderedJson();
     out.push_back(std::move(entry));
   }
   return out;
 }
 
-Json log_json(const PlainJson& bye) {
+OrderedJson log_json(const Json& bye) {
   const auto log = bye.find("log");
-  return log == bye.end() ? Json() : Json(*log);
+  return log == bye.end() ? OrderedJson() : OrderedJson(*log);
 }
 
-Json broker_json(const PlainJson& bye) {
+OrderedJson broker_json(const Json& bye) {
   return copied(bye, {"messages_accepted", "messages_refused", "deliveries", "memory_bytes_max", "held_back_ns", "held_back_by_memory_ns",
                       "held_back_by_receivers_ns", "sessions_refused", "faults"});
 }
 
-Json processes_json(const RunRecord& record) {
-  Json out;
+OrderedJson processes_json(const RunRecord& record) {
+  OrderedJson out;
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
-    Json entry = {{"ended_in_order", process.bye != nullptr && !process.salvaged && process.trouble.isEmpty()}};
+    OrderedJson entry = {{"ended_in_order", process.bye != nullptr && !process.salvaged && process.trouble.isEmpty()}};
     if (!process.trouble.isEmpty()) {
       entry["trouble"] = process.trouble.toStdString();
-      entry["last_lines"] = Json::array();
+      entry["last_lines"] = OrderedJson::array();
       for (const QString& line : process.last_lines) entry["last_lines"].push_back(line.toStdString());
     }
     out[role_key(role)] = std::move(entry);
@@ -249,26 +251,26 @@ Json processes_json(const RunRecord& record) {
   return out;
 }
 
-Json master_json(const MasterFile& master, const Settings& settings) {
-  Json out = {{"lines", master.lines},
-              {"bytes", master.bytes},
-              {"cut", master.cut},
-              {"limit_mib", settings.messages_tsv_max_mib},
-              {"unreadable_lines", master.unreadable}};
+OrderedJson master_json(const MasterFile& master, const Settings& settings) {
+  OrderedJson out = {{"lines", master.lines},
+                     {"bytes", master.bytes},
+                     {"cut", master.cut},
+                     {"limit_mib", settings.messages_tsv_max_mib},
+                     {"unreadable_lines", master.unreadable}};
   if (!master.error.isEmpty()) out["error"] = master.error.toStdString();
   return out;
 }
 
 }  // namespace
 
-Json figures_json(const measure::Figures& figures, double unit_ns) {
-  Json out = {{"count", figures.count}};
+OrderedJson figures_json(const measure::Figures& figures, double unit_ns) {
+  OrderedJson out = {{"count", figures.count}};
   const bool known = figures.count > 0;
-  const auto exact = [&](std::int64_t ns) { return known ? Json(static_cast<double>(ns) / unit_ns) : Json(); };
-  const auto mean = [&](double ns) { return known ? Json(rounded(ns, 0.001) / unit_ns) : Json(); };
+  const auto exact = [&](std::int64_t ns) { return known ? OrderedJson(static_cast<double>(ns) / unit_ns) : OrderedJson(); };
+  const auto mean = [&](double ns) { return known ? OrderedJson(rounded(ns, 0.001) / unit_ns) : OrderedJson(); };
   out["mean"] = mean(figures.mean_ns);
   out["mean_lowest_95"] = mean(figures.mean_lowest_95_ns);
-  out["left_out"] = known ? Json(figures.left_out) : Json();
+  out["left_out"] = known ? OrderedJson(figures.left_out) : OrderedJson();
   out["min"] = exact(figures.min_ns);
   out["p50"] = exact(figures.p50_ns);
   out["p90"] = exact(figures.p90_ns);
@@ -283,24 +285,24 @@ nlohmann::ordered_json run_rates(const RunRecord& record) {
   return rates_json(record);
 }
 
-Json summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome, const MasterFile& master) {
-  const PlainJson& senders = bye_of(record, Role::senders);
-  const PlainJson& receivers = bye_of(record, Role::receivers);
-  Json out;
+OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome, const MasterFile& master) {
+  const Json& senders = bye_of(record, Role::senders);
+  const Json& receivers = bye_of(record, Role::receivers);
+  OrderedJson out;
   out["format"] = summary_format;
   out["run"] = record.folder ? record.folder->name().toStdString() : std::string();
   out["verdict"] = verdict_word(outcome.verdict);
-  out["reasons"] = Json::array();
+  out["reasons"] = OrderedJson::array();
   for (const QString& reason : outcome.reasons) out["reasons"].push_back(reason.toStdString());
   out["started"] = record.started.toOffsetFromUtc(record.started.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["ended"] = record.ended.toOffsetFromUtc(record.ended.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["traffic_started"] = record.traffic_started;
   out["settings"] = settings_json(record.settings);
   out["environment"] = environment_json(record, outcome);
-  out["ledger"] = PlainJson(ledger);
-  const PlainJson receiver_totals = receivers.value("figures", PlainJson());
+  out["ledger"] = Json(ledger);
+  const Json receiver_totals = receivers.value("figures", Json());
   put_figures(out, receiver_totals, receiver_figures);
-  put_figures(out, senders.value("figures", PlainJson()), sender_figures);
+  put_figures(out, senders.value("figures", Json()), sender_figures);
   put_figures(out["stages"], receiver_totals, stage_figures);
   const ClockBounds bounds = clock_bounds(record, false);
   put_bounds(out, out["stages"], bounds);

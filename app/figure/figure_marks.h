@@ -8,6 +8,7 @@
 namespace n2nq::app {
 
 inline constexpr int mark_shapes = 8;
+inline constexpr double series_line_px = 1.6;
 inline constexpr std::size_t marks_points_max = 40;  // a longer curve has no mark at each point
 
 /// The shape of the `series`-th curve around `at`, in the painter's pen and brush.

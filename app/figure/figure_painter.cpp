@@ -12,7 +12,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr double line_px = 1.6;
 constexpr double gap_px = 6;
 constexpr double sample_px = 26;   // a curve's piece in the legend
 constexpr int tick_every_px = 70;  // along x
@@ -299,7 +298,7 @@ void FigurePainter::draw_sample(QPainter& painter, int series, QRectF box) const
     painter.drawRect(QRectF(box.center().x() - 6, box.center().y() - 5, 12, 10));
     return;
   }
-  painter.setPen(series_pen(series, ink, line_px));
+  painter.setPen(series_pen(series, ink, series_line_px));
   painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
   // A curve of many points has no mark at each of them.
   if (figure_.kind == Figure::Kind::steps || figure_.series[static_cast<std::size_t>(series)].points.size() > marks_points_max) return;

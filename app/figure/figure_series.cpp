@@ -10,7 +10,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr double line_px = 1.6;
 constexpr double mark_px = 3.4;
 constexpr double ring_px = 7.5;
 constexpr double cap_px = 3.5;     // half the width of a whisker's end
@@ -63,7 +62,7 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
   QPolygonF line;
   bool few = false;  // the piece being drawn is of percentiles on few samples
   const auto flush = [&] {
-    painter.setPen(series_pen(series, few ? pale(style_.ink) : ink, line_px));
+    painter.setPen(series_pen(series, few ? pale(style_.ink) : ink, series_line_px));
     painter.setBrush(Qt::NoBrush);
     if (line.size() > 1) painter.drawPolyline(line);
     line.clear();

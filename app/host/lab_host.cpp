@@ -5,15 +5,13 @@
 #include <QPointer>
 #include <QRegularExpression>
 
+#include "app/settings/qt_text.h"
+
 namespace n2nq::app {
 
 namespace {
 
 constexpr const char* default_folder = ".cache/n2nq-bench";
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 /// Who waits may be gone, and may wait again for the same.
 template <class Waiters, class... Values>
@@ -34,8 +32,8 @@ void drop_later(std::unique_ptr<Session>& session) {
 
 LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets, GiveHop hop)
     : host_(std::move(host)),
-      name_(text_of(host_.name)),
-      folder_(host_.folder.empty() ? QString(default_folder) : text_of(host_.folder)),
+      name_(qt_text(host_.name)),
+      folder_(host_.folder.empty() ? QString(default_folder) : qt_text(host_.folder)),
       config_(std::move(config)),
       questions_(questions),
       secrets_(std::move(secrets)),
@@ -44,7 +42,7 @@ LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::
 LabHost::~LabHost() = default;
 
 QString LabHost::data_address() const {
-  return host_.data_address.empty() ? address_ : text_of(host_.data_address);
+  return host_.data_address.empty() ? address_ : qt_text(host_.data_address);
 }
 
 SshProblem LabHost::no_data_address() const {

@@ -10,7 +10,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr quint64 piece_bytes = 1 << 20;
+constexpr quint64 fetched_piece_bytes = 1 << 20;
 constexpr qint64 compared_bytes = 4 << 10;
 constexpr qsizetype named_max = 3;
 
@@ -48,7 +48,7 @@ bool FetchFile::open(SshLink& link) {
 bool FetchFile::go_on(SshLink& link, qint64& done) {
   if (!file_ && !open(link)) return false;
   const quint64 size = file_->size(), at = static_cast<quint64>(local_.pos());
-  const QByteArray bytes = size > at ? file_->read_at(at, std::min(piece_bytes, size - at)) : QByteArray();
+  const QByteArray bytes = size > at ? file_->read_at(at, std::min(fetched_piece_bytes, size - at)) : QByteArray();
   if (local_.write(bytes) != bytes.size() || !local_.flush()) fail_here(local_);
   done = local_.pos();
   return !bytes.isEmpty();

@@ -13,7 +13,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr uint32_t piece_bytes = 32 << 10;
+constexpr uint32_t forwarded_piece_bytes = 32 << 10;
 
 }  // namespace
 
@@ -77,8 +77,8 @@ bool SshForward::open() {
 bool SshForward::from_channel() {
   for (;;) {
     if (to_socket_.isEmpty()) {
-      QByteArray bytes(piece_bytes, Qt::Uninitialized);
-      const int got = ssh_channel_read_nonblocking(channel_.get(), bytes.data(), piece_bytes, 0);
+      QByteArray bytes(forwarded_piece_bytes, Qt::Uninitialized);
+      const int got = ssh_channel_read_nonblocking(channel_.get(), bytes.data(), forwarded_piece_bytes, 0);
       if (got <= 0) {
         if (ssh_channel_is_eof(channel_.get())) ::shutdown(socket_.get(), SHUT_WR);
         return true;
@@ -107,8 +107,8 @@ bool SshForward::from_socket() {
       continue;
     }
     if (socket_ended_) return true;
-    QByteArray bytes(piece_bytes, Qt::Uninitialized);
-    const auto got = ::recv(socket_.get(), bytes.data(), piece_bytes, MSG_DONTWAIT);
+    QByteArray bytes(forwarded_piece_bytes, Qt::Uninitialized);
+    const auto got = ::recv(socket_.get(), bytes.data(), forwarded_piece_bytes, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
       events_ |= POLLIN;
       return true;

@@ -50,10 +50,6 @@ class PartsInWriting {
 };
 PartsInWriting parts_in_writing;
 
-QString mib(quint64 bytes) {
-  return QString("%1 MiB").arg(static_cast<double>(bytes) / (1 << 20), 0, 'f', 1);
-}
-
 }  // namespace
 
 PutProgram::PutProgram(QString local_file, QString folder, If when, Room room)

@@ -3,13 +3,9 @@
 
 namespace n2nq::app {
 
-namespace {
-
 QString mib(quint64 bytes) {
   return QString("%1 MiB").arg(static_cast<double>(bytes) / (1 << 20), 0, 'f', 1);
 }
-
-}  // namespace
 
 void check_room(SshLink& link, Sftp& sftp, const QString& folder, quint64 bytes, const QString& what) {
   const auto space = sftp.space(folder);

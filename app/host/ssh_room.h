@@ -9,6 +9,8 @@ namespace n2nq::app {
 /// What is left free beside a program, and what the logs of a run need to begin with.
 inline constexpr quint64 ssh_spare_bytes = 1 << 20;
 
+/// "12.5 MiB", for sentences.
+QString mib(quint64 bytes);
 /// Throws where there is none, or nothing can be written: `what` needs `bytes` there. A host that does not say has room.
 void check_room(SshLink& link, Sftp& sftp, const QString& folder, quint64 bytes, const QString& what);
 /// The same for the logs of runs below the host's `folder`.

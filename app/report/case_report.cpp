@@ -8,21 +8,18 @@
 #include "app/cases/case_figures.h"
 #include "app/cases/case_folder.h"
 #include "app/results/stored_run.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
 namespace {
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
 
 Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .grey = {}};
   const auto paths = paths_of(plan);
   for (const std::string& path : paths) {
     const std::string unit(unit_of_path(path));
-    table.columns += text_of(unit.empty() ? path : path + " (" + unit + ")");
+    table.columns += qt_text(unit.empty() ? path : path + " (" + unit + ")");
   }
   table.columns += {"clock bound (µs)", "marked", "folder"};
   QStringList seen;
@@ -45,7 +42,7 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
 
 Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "knees", .title = "Knees", .columns = {"curve", "keeps up at", "not at", "in words"}, .rows = {}, .grey = {}};
-  const QString unit = text_of(plan.file().find_axis(plan.file().knee->axis)->title).toLower();
+  const QString unit = qt_text(plan.file().find_axis(plan.file().knee->axis)->title).toLower();
   for (const MeasuredCurve& curve : schedule.curves(results)) {
     const auto load = [](double value) { return value > 0 ? Cell(value) : Cell(); };
     table.rows.push_back(
@@ -57,16 +54,16 @@ Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const Case
 Table case_table(const CaseFolder& folder, const CasePlan& plan) {
   Table table{.id = "case", .title = "Test case", .columns = {"key", "value"}, .rows = {}, .grey = {}};
   const auto add = [&](const char* key, Cell value) { table.rows.push_back({QString(key), std::move(value)}); };
-  add("case", text_of(folder.name()));
-  add("about", text_of(folder.file().about));
-  add("source", text_of(folder.file().source));
-  add("scale", text_of(std::string(scale_word(plan.choice().scale))));
+  add("case", qt_text(folder.name()));
+  add("about", qt_text(folder.file().about));
+  add("source", qt_text(folder.file().source));
+  add("scale", qt_text(std::string(scale_word(plan.choice().scale))));
   add("repeats", static_cast<double>(plan.rules().repeats));
   add("warm-up (s)", plan.rules().warm_up_s);
   if (const auto& hosts = plan.choice().hosts) {
-    add("N2NQ's host", text_of(hosts->broker));
-    add("host of external senders", text_of(hosts->senders));
-    add("host of external receivers", text_of(hosts->receivers));
+    add("N2NQ's host", qt_text(hosts->broker));
+    add("host of external senders", qt_text(hosts->senders));
+    add("host of external receivers", qt_text(hosts->receivers));
   }
   add("build", folder.build());
   return table;
@@ -128,8 +125,8 @@ std::optional<Report> report_of_case(const QString& path, QString& error) {
   QStringList unreadable;
   const CaseResults results = folder->read_results(*plan, &unreadable);
   Report report;
-  report.title = QString("Test case: %1").arg(text_of(folder->file().title));
-  if (!folder->file().about.empty()) report.lead += text_of(folder->file().about);
+  report.title = QString("Test case: %1").arg(qt_text(folder->file().title));
+  if (!folder->file().about.empty()) report.lead += qt_text(folder->file().about);
   report.lead +=
       QString("%1 of %2 runs, %3 of them marked.").arg(schedule.done(results)).arg(schedule.total(results)).arg(results.marked());
   for (const QString& problem : unreadable) report.lead += "Left out: " + problem;

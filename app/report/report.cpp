@@ -6,6 +6,7 @@
 #include <iterator>
 #include <span>
 
+#include "app/settings/qt_text.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -37,14 +38,10 @@ struct Column {
 constexpr Column figure_columns[] = {{"bound_us", 1}, {"count", 1}, {"mean", 1},   {"mean_lowest_95", 1}, {"left_out", 1},  {"min", 1},
                                      {"p50", 0.5},    {"p90", 0.1}, {"p95", 0.05}, {"p99", 0.01},         {"p99_9", 0.001}, {"max", 1}};
 
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
 Cell cell_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return {};
-  return text_of(value.is_string() ? value.get<std::string>() : value.dump());
+  return qt_text(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 Cell cell_at(const Json& summary, const std::string& path) {
@@ -60,7 +57,7 @@ Table figures_table(const Json& summary) {
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
   for (const Column& column : used) table.columns += column.key;
   for (const Row& row : figure_rows) {
-    std::vector<Cell> cells{QString(row.name), text_of(unit_of_path(row.path))};
+    std::vector<Cell> cells{QString(row.name), qt_text(unit_of_path(row.path))};
     std::vector<bool> grey(2);
     const double count = figure_at(summary, std::string(row.path) + ".count").value_or(0);
     for (const Column& column : used) {
@@ -76,7 +73,7 @@ Table figures_table(const Json& summary) {
 /// "key", "value" of every leaf.
 void add_leaves(Table& table, const Json& from, const QString& path) {
   if (from.is_object()) {
-    for (const auto& [key, value] : from.items()) add_leaves(table, value, path.isEmpty() ? text_of(key) : path + '.' + text_of(key));
+    for (const auto& [key, value] : from.items()) add_leaves(table, value, path.isEmpty() ? qt_text(key) : path + '.' + qt_text(key));
   } else {
     table.rows.push_back({path, cell_of(from)});
   }
@@ -104,12 +101,12 @@ Table services_table(const char* id, const char* title, const Json& services, ch
     if (key != "number" && value.is_number()) paths.push_back(key);
   }
   for (const std::string& path : paths) {
-    const QString unit = text_of(unit_of_path(path));
-    table.columns += unit.isEmpty() ? text_of(path) : text_of(path) + " (" + unit + ')';
+    const QString unit = qt_text(unit_of_path(path));
+    table.columns += unit.isEmpty() ? qt_text(path) : qt_text(path) + " (" + unit + ')';
   }
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
-    std::vector<Cell> row{text_of(measure::service_name(letter, number))};
+    std::vector<Cell> row{qt_text(measure::service_name(letter, number))};
     for (const std::string& path : paths) row.push_back(cell_at(service, path));
     table.rows.push_back(std::move(row));
   }
@@ -122,7 +119,7 @@ Table ledger_table(const Json& ledger) {
   if (warm_up) table.columns += "warm-up";
   for (const auto& [key, value] : ledger.at("total").items()) {
     if (!value.is_number()) continue;
-    std::vector<Cell> row{text_of(key), value.get<double>()};
+    std::vector<Cell> row{qt_text(key), value.get<double>()};
     if (warm_up) row.push_back(cell_at(ledger.at("warmup"), key));
     table.rows.push_back(std::move(row));
   }
@@ -133,8 +130,8 @@ Report report_of_one(const DrawnRun& drawn) {
   const Json& summary = drawn.run.summary;
   Report report;
   report.title = drawn.run.name();
-  report.verdict = text_of(drawn.run.verdict());
-  for (const Json& reason : summary.at("reasons")) report.lead += text_of(reason.get<std::string>());
+  report.verdict = qt_text(drawn.run.verdict());
+  for (const Json& reason : summary.at("reasons")) report.lead += qt_text(reason.get<std::string>());
   if (!drawn.digest)
     report.lead += "Not drawn, because " + drawn.no_digest + ": histogram, figures over time, by receiver and by pair of services.";
   report.figures = run_figures({drawn});
@@ -193,9 +190,9 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {
     for (const ComparedFigure& figure : point.figures) {
-      std::vector<Cell> row{text_of(figure.path)};
+      std::vector<Cell> row{qt_text(figure.path)};
       if (several) row.push_back(point.label);
-      row.push_back(text_of(figure.unit));
+      row.push_back(qt_text(figure.unit));
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
         row.push_back(number(figure.values[i]));
         if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
@@ -219,7 +216,7 @@ QString why_of(const ComparedSide& side, const QStringList& folders) {
   for (const StoredRun& run : side.runs) {
     if (!folders.contains(run.folder) || run.verdict() == "clean" || run.verdict() == "stopped") continue;
     const Json& reasons = run.summary.at("reasons");
-    if (marked++ == 0) first = text_of(run.verdict()) + (reasons.empty() ? QString() : ": " + text_of(reasons.front().get<std::string>()));
+    if (marked++ == 0) first = qt_text(run.verdict()) + (reasons.empty() ? QString() : ": " + qt_text(reasons.front().get<std::string>()));
   }
   return marked > 1 ? QString("%1 (and %2 more runs)").arg(first).arg(marked - 1) : first;
 }
@@ -228,9 +225,9 @@ QString why_of(const ComparedSide& side, const QStringList& folders) {
 Figure figure_by_point(const Comparison& comparison, const QStringList& names, std::size_t which) {
   const std::string& path = comparison.points.front().figures[which].path;
   Figure out;
-  out.id = text_of(path).replace('.', '-').replace('_', '-');
+  out.id = qt_text(path).replace('.', '-').replace('_', '-');
   out.title = title_of_path(path);
-  out.y = {.title = title_of_path(path), .unit = text_of(comparison.points.front().figures[which].unit), .from_zero = true};
+  out.y = {.title = title_of_path(path), .unit = qt_text(comparison.points.front().figures[which].unit), .from_zero = true};
   bool numbers = true;
   for (const ComparedPoint& point : comparison.points) {
     bool is_number = point.at.size() == 1;
@@ -275,7 +272,7 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
     names += side_letter(i);
     titles += comparison.sides[i].name;
     named[i].name = names.last() + QString::fromUtf8(" · ") + titles.last();
-    report.lead += QString("%1: %2, %3").arg(names.last(), titles.last(), text_of(named[i].run.verdict()));
+    report.lead += QString("%1: %2, %3").arg(names.last(), titles.last(), qt_text(named[i].run.verdict()));
     if (!named[i].digest) report.lead += QString("%1 is left out of the figures that need logs: %2.").arg(names.last(), named[i].no_digest);
   }
   tell_differing(report, comparison);

@@ -6,29 +6,22 @@
 #include "app/cli/run_command.h"
 #include "app/report/report_files.h"
 #include "app/report/result_report.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
-
-namespace {
-
-QString text_of(const std::string& text) {
-  return QString::fromStdString(text);
-}
-
-}  // namespace
 
 int write_reports(const Arguments& arguments, Terminal& terminal) {
   const std::vector<std::string>& folders = arguments.folders;
   QStringList paths;
-  for (const std::string& folder : folders) paths += text_of(folder);
+  for (const std::string& folder : folders) paths += qt_text(folder);
   QString error;
   const auto report = report_of_results(paths, error, [&](const QString& what) { terminal.progress(what); });
   if (!report) {
     terminal.say("n2nq-bench: " + error);
     return exit_bad_input;
   }
-  QString out = text_of(arguments.out);
-  if (out.isEmpty()) out = folders.size() == 1 ? text_of(folders.front()) : QString("report");
+  QString out = qt_text(arguments.out);
+  if (out.isEmpty()) out = folders.size() == 1 ? qt_text(folders.front()) : QString("report");
   out = QDir::current().absoluteFilePath(out);
   error = write_report(out, report->report, [&](const QString& what) { terminal.progress("writing " + what); });
   if (!error.isEmpty()) {

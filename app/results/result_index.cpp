@@ -26,7 +26,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr int index_format = 4;
-const char* const columns =
+const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
     "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed";
 constexpr int column_count = 23;
@@ -71,7 +71,7 @@ class Database {
       of.exec(QString("PRAGMA user_version = %1").arg(index_format));
     }
     of.exec("PRAGMA synchronous = OFF");  // it can be made anew at any time
-    const bool made = of.exec(QString("CREATE TABLE IF NOT EXISTS results (%1, PRIMARY KEY (folder))").arg(columns));
+    const bool made = of.exec(QString("CREATE TABLE IF NOT EXISTS results (%1, PRIMARY KEY (folder))").arg(result_columns));
     if (!made || !of.exec("SELECT count(*) FROM results")) error_ = of.lastError().text();
     return error_.isEmpty();
   }
@@ -259,7 +259,7 @@ QHash<QString, Known> known_results(const Database& database) {
   QHash<QString, Known> out;
   QSqlQuery rows = database.query();
   rows.setForwardOnly(true);
-  rows.exec(QString("SELECT %1 FROM results").arg(columns));
+  rows.exec(QString("SELECT %1 FROM results").arg(result_columns));
   while (rows.next()) out.insert(rows.value(0).toString(), {rows.value(1).toLongLong(), entry_of(rows)});
   return out;
 }
@@ -361,7 +361,7 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
   const QHash<QString, Known> known = known_results(*database);
   database->handle().transaction();
   QSqlQuery insert = database->query();
-  insert.prepare(QString("INSERT OR REPLACE INTO results (%1) VALUES (%2)").arg(columns, QStringList(column_count, "?").join(',')));
+  insert.prepare(QString("INSERT OR REPLACE INTO results (%1) VALUES (%2)").arg(result_columns, QStringList(column_count, "?").join(',')));
   QHash<QString, bool> seen;
   for (const Found& run : found) {
     if (cancelled != nullptr && *cancelled) break;

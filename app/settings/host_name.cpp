@@ -7,7 +7,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t name_chars_max = 64;
+constexpr std::size_t host_name_chars_max = 64;
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -17,8 +17,9 @@ bool is_letter_or_digit(char c) {
 
 Problem parse_host_name(std::string_view text, std::string& out) {
   const auto allowed = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-'; };
-  if (text.empty() || text.size() > name_chars_max || !is_letter_or_digit(text.front()) || !std::all_of(text.begin(), text.end(), allowed)) {
-    return "must be 1 to " + std::to_string(name_chars_max) +
+  if (text.empty() || text.size() > host_name_chars_max || !is_letter_or_digit(text.front()) ||
+      !std::all_of(text.begin(), text.end(), allowed)) {
+    return "must be 1 to " + std::to_string(host_name_chars_max) +
            " of the characters A–Z a–z 0–9 . _ -, beginning with a letter or digit, not " + in_quotes(text);
   }
   if (text == local_host) return "must not be local: that is this machine";

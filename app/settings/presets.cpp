@@ -18,7 +18,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t name_chars_max = 60;
+constexpr std::size_t preset_name_chars_max = 60;
 const char* const built_in_folder = ":/presets";
 const char* const suffix = ".yaml";
 
@@ -28,9 +28,13 @@ bool is_path(const std::string& text) {
 
 /// In the order in which a person should meet them.
 const std::vector<std::string_view>& built_in_names() {
-  static const std::vector<std::string_view> names = {
-      "quick",           "thesis-baseline", "many-services", "placement-internal", "placement-senders-external", "placement-receivers-external",
-      "placement-external"};
+  static const std::vector<std::string_view> names = {"quick",
+                                                      "thesis-baseline",
+                                                      "many-services",
+                                                      "placement-internal",
+                                                      "placement-senders-external",
+                                                      "placement-receivers-external",
+                                                      "placement-external"};
   return names;
 }
 
@@ -53,8 +57,8 @@ std::optional<std::string> name_problem(const std::string& name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-' || c == ' ';
   };
   const bool framed = !name.empty() && (name.front() == '.' || name.front() == ' ' || name.back() == ' ');
-  if (name.empty() || name.size() > name_chars_max || framed || !std::all_of(name.begin(), name.end(), allowed)) {
-    return "A preset's name has 1 to " + std::to_string(name_chars_max) +
+  if (name.empty() || name.size() > preset_name_chars_max || framed || !std::all_of(name.begin(), name.end(), allowed)) {
+    return "A preset's name has 1 to " + std::to_string(preset_name_chars_max) +
            " of the characters A–Z a–z 0–9 . _ - and space, and begins with neither a point nor a space, unlike " + in_quotes(name);
   }
   if (is_built_in(name) || is_built_in_title(name))

@@ -22,6 +22,9 @@ struct QueuedMessage {
   enum class Place : uint8_t { waiting, assigned, batch, flight, gone } place = Place::waiting;
 };
 
+/// Of heaps whose top is what has the lowest number.
+inline constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
+
 class MessageTable {
  public:
   static constexpr uint32_t none = UINT32_MAX;

@@ -8,12 +8,6 @@
 
 namespace n2nq {
 
-namespace {
-
-constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
-
-}  // namespace
-
 SelectiveBalancer::Waiting SelectiveBalancer::first_of(uint32_t number) const {
   const Cell& cell = cells_[number];
   if (cell.fresh.empty()) return cell.returned.front();

@@ -14,8 +14,6 @@ using wire::SkipReason;
 
 namespace {
 
-constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
-
 /// Deliveries of a batch for which each receiver keeps the memory.
 constexpr size_t batch_kept_max = 256;
 

@@ -12,8 +12,6 @@ using wire::SkipReason;
 
 namespace {
 
-constexpr auto higher = [](const auto& a, const auto& b) { return a.number > b.number; };
-
 constexpr size_t list_kept_max = 65'536;
 
 }  // namespace

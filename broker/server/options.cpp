@@ -14,7 +14,7 @@ namespace {
 
 using net::Section;
 using net::SectionError;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 template <typename Int>
 void read_limit(Section& section, const char* name, Int& value, const limits::Limit& limit) {
@@ -81,7 +81,7 @@ void read_expect(Section section, QueueOptions& queue) {
 
 }  // namespace
 
-Options parse_options(const json& configure) {
+Options parse_options(const Json& configure) {
   Section top(configure, "");
   top.find("type");
   int control = 0;

@@ -3,18 +3,18 @@
 
 namespace n2nq {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using wire::SkipReason;
 
 namespace {
 
-json sets_json(const SenderSets& sets) {
-  json runs = json::array();
+Json sets_json(const SenderSets& sets) {
+  Json runs = Json::array();
   for (const auto& run : sets.shared()) runs.push_back({run.sender_first, run.sender_last, run.set});
   return runs;
 }
 
-json sender_json(uint32_t number, const SenderDesk::Account& account) {
+Json sender_json(uint32_t number, const SenderDesk::Account& account) {
   return {{"number", number},
           {"accepted", account.accepted},
           {"refused", account.refused},
@@ -22,9 +22,9 @@ json sender_json(uint32_t number, const SenderDesk::Account& account) {
           {"ended", account.ended}};
 }
 
-json receiver_json(uint32_t number, const Options& options, const Queue& queue, const ReceiverDesk& receivers) {
+Json receiver_json(uint32_t number, const Options& options, const Queue& queue, const ReceiverDesk& receivers) {
   const wire::EndTotals totals = receivers.totals(number);
-  json receiver{{"number", number},
+  Json receiver{{"number", number},
                 {"handed_over", totals.handed_over},
                 {"handed_over_on_last_connection", receivers.handed_over_on_last_connection(number)},
                 {"redelivered", totals.redelivered},
@@ -47,7 +47,7 @@ json receiver_json(uint32_t number, const Options& options, const Queue& queue, 
   return receiver;
 }
 
-json total_json(const Queue::Total& total) {
+Json total_json(const Queue::Total& total) {
   return {{"expired", of(total.skipped, SkipReason::expired).count()},
           {"unrequested", of(total.skipped, SkipReason::unrequested).count()},
           {"parked", of(total.skipped, SkipReason::parked).count()},
@@ -62,17 +62,17 @@ json total_json(const Queue::Total& total) {
 
 }  // namespace
 
-json make_summary(const Options& options, const Queue& queue, const SenderDesk& senders, const ReceiverDesk& receivers,
+Json make_summary(const Options& options, const Queue& queue, const SenderDesk& senders, const ReceiverDesk& receivers,
                   const SummaryFacts& facts) {
-  json senders_json = json::array();
+  Json senders_json = Json::array();
   for (uint32_t number = 1; number <= options.queue.senders; ++number) senders_json.push_back(sender_json(number, senders.account(number)));
-  json receivers_json = json::array();
+  Json receivers_json = Json::array();
   uint64_t deliveries = 0;
   for (uint32_t number = 1; number <= options.queue.receivers; ++number) {
     receivers_json.push_back(receiver_json(number, options, queue, receivers));
     deliveries += queue.account(number).handed_over;
   }
-  json refused = json::array();
+  Json refused = Json::array();
   for (const auto& [code, count] : facts.sessions_refused) refused.push_back({{"code", code}, {"count", count}});
   return {{"type", "bye"},
           {"role", "broker"},

@@ -12,7 +12,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int field_px = 96;
+constexpr int advanced_field_px = 96;
 
 struct Group {
   const char* title;
@@ -82,7 +82,7 @@ QWidget* AdvancedPanel::make_field(const QString& key) {
   const app::KeyInfo* info = app::find_key(key.toStdString());
   if (info && !info->words.empty()) return new WordField(form_, key, shown_words(key), theme_);
   auto* field = new TextField(form_, key);
-  field->setFixedWidth(field_px);
+  field->setFixedWidth(advanced_field_px);
   return field;
 }
 

@@ -23,7 +23,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int field_px = 64;
+constexpr int broker_field_px = 64;
 const QString remove_key = QStringLiteral("queue.remove");
 const QString retention_key = QStringLiteral("queue.retention_s");
 const QString dispatch_key = QStringLiteral("queue.dispatch");
@@ -32,7 +32,8 @@ const QString requests_key = QStringLiteral("queue.requests");
 
 }  // namespace
 
-BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent)
+BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme,
+                       QWidget* parent)
     : Card(QStringLiteral("N2NQ"), parent), form_(form), actions_(actions), desk_(desk), theme_(theme) {
   setObjectName(QStringLiteral("broker_card"));
   auto* head = new ProcessHead(*this, app::Role::broker, form, actions, hosts, theme);
@@ -75,7 +76,7 @@ void BrokerCard::add_rules(const Theme& theme) {
       new WordField(form_, dispatch_key, {QStringLiteral("random"), QStringLiteral("round robin"), QStringLiteral("next free")}, theme));
   dispatch->addWidget(make_label(QStringLiteral("retention"), "secondary"));
   auto* retention = new TextField(form_, retention_key);
-  retention->setFixedWidth(field_px);
+  retention->setFixedWidth(broker_field_px);
   row->addWidget(remove_row_);
   row->addWidget(dispatch_row_);
   row->addWidget(retention);

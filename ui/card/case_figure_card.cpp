@@ -13,10 +13,10 @@
 #include <iterator>
 #include <map>
 
+#include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
 

@@ -12,10 +12,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
 #include "ui/model/cases_model.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/progress_line.h"

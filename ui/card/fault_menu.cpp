@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/card/fault_menu.h"
 
+#include "app/settings/qt_text.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/service_table.h"
 
 namespace n2nq::ui {

@@ -12,7 +12,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int field_px = 84;
+constexpr int load_field_px = 84;
 constexpr int size_field_px = 66;
 const QString messages_key = QStringLiteral("senders.messages");
 const QString duration_key = QStringLiteral("senders.duration_s");
@@ -46,7 +46,7 @@ std::pair<QString, QString> ends_of(const QString& text) {
 
 LoadForm::LoadForm(SettingsForm& form, const Theme& theme, QWidget* parent) : FormRows(form, parent), form_(form), theme_(theme) {
   auto* amount = new TextField(form, QStringLiteral("senders.amount"));
-  amount->setFixedWidth(field_px);
+  amount->setFixedWidth(load_field_px);
   auto* row = add_row(QStringLiteral("Sender amount"), {QStringLiteral("senders.amount")});
   row->addWidget(amount);
   row->addStretch(1);
@@ -65,7 +65,7 @@ void LoadForm::add_length_row() {
   messages_ = new TextField(form_, messages_key);
   duration_ = new TextField(form_, duration_key);
   for (TextField* field : {messages_, duration_}) {
-    field->setFixedWidth(field_px);
+    field->setFixedWidth(load_field_px);
     row->addWidget(field);
   }
   row->addStretch(1);
@@ -105,7 +105,7 @@ void LoadForm::add_pace_row() {
       new WordField(form_, QStringLiteral("senders.start"), {QStringLiteral("spread evenly"), QStringLiteral("in phase")}, theme_);
   start->setProperty("plain", QStringLiteral("true"));
   for (TextField* field : {delay_, rate_}) {
-    field->setFixedWidth(field_px);
+    field->setFixedWidth(load_field_px);
     row->addWidget(field);
   }
   row->addWidget(start);
@@ -190,7 +190,7 @@ void LoadForm::refresh_size() {
   const auto [min, max] = is_range ? ends_of(text) : std::pair(text.trimmed(), text.trimmed());
   if (!editing_size_ && size_min_->text() != min) size_min_->setText(min);
   if (!editing_size_ && size_max_->text() != max) size_max_->setText(max);
-  size_min_->setFixedWidth(is_range ? size_field_px : field_px);
+  size_min_->setFixedWidth(is_range ? size_field_px : load_field_px);
   size_max_->setFixedWidth(size_field_px);
   size_to_->setVisible(is_range);
   size_max_->setVisible(is_range);

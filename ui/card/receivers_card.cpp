@@ -18,7 +18,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int field_px = 84;
+constexpr int receivers_field_px = 84;
 
 struct TileText {
   const char* object_name;
@@ -32,7 +32,8 @@ QString exact_us(double value_us) {
 
 }  // namespace
 
-ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent)
+ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme,
+                             QWidget* parent)
     : Card(QStringLiteral("Receivers"), parent),
       form_(form),
       actions_(actions),
@@ -102,7 +103,7 @@ void ReceiversCard::add_form() {
   const QString key = QStringLiteral("receivers.amount");
   auto* rows = new FormRows(form_);
   auto* amount = new TextField(form_, key);
-  amount->setFixedWidth(field_px);
+  amount->setFixedWidth(receivers_field_px);
   auto* row = rows->add_row(QStringLiteral("Receiver amount"), {key});
   row->addWidget(amount);
   row->addStretch(1);
@@ -160,7 +161,9 @@ QString bound_words(const app::ClockBound& bound, double value_us) {
 /// The same.
 QString floor_words(const app::LiveFigures& figures, double value_us) {
   if (!figures.is_near_floor(value_us)) return {};
-  return QStringLiteral("; grey, because it is below twice what an echo over loopback takes here (%1): it says more about the machine than about the queue")
+  return QStringLiteral(
+             "; grey, because it is below twice what an echo over loopback takes here (%1): it says more about the machine than about the "
+             "queue")
       .arg(time_figure(figures.floor_us).text());
 }
 
@@ -200,7 +203,7 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   lowest_->set_detail(latency.count == 0 ? dash() : QStringLiteral("leaves out ") + count_short(hidden));
   p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us));
   p50_->set_detail(is_below(figures.clocks.latency, latency.p50_us) ? QStringLiteral("clocks tell no finer")
-                                                                     : QStringLiteral("mean ") + time_figure(latency.mean_us).text());
+                                                                    : QStringLiteral("mean ") + time_figure(latency.mean_us).text());
   p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us));
   p95_->set_detail(QStringLiteral("p90 ") + time_figure(latency.p90_us).text());
   p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us));

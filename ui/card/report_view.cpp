@@ -12,9 +12,9 @@
 #include <array>
 #include <cmath>
 
+#include "app/settings/qt_text.h"
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "workers/measure/log_line.h"
 

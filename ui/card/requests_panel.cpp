@@ -7,8 +7,8 @@
 #include <QPushButton>
 #include <QScrollArea>
 
+#include "app/settings/qt_text.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/setting_fields.h"

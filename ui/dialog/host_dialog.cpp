@@ -7,7 +7,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 
-#include "ui/text/qt_text.h"
+#include "app/settings/qt_text.h"
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
@@ -15,14 +15,14 @@
 namespace n2nq::ui {
 
 namespace {
-constexpr int width_px = 520;
+constexpr int host_width_px = 520;
 constexpr int field_text_max = 4096;
 }  // namespace
 
 HostDialog::HostDialog(app::HostBook& book, const app::Host* host, QWidget* parent) : QDialog(parent), book_(book) {
   setObjectName(QStringLiteral("host_dialog"));
   setWindowTitle(host != nullptr ? QStringLiteral("Edit lab machine") : QStringLiteral("Add lab machine"));
-  setFixedWidth(width_px);
+  setFixedWidth(host_width_px);
   if (host != nullptr) {
     edited_ = *host;
     old_name_ = QString::fromStdString(host->name);

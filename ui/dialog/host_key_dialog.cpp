@@ -11,13 +11,13 @@
 namespace n2nq::ui {
 
 namespace {
-constexpr int width_px = 560;
+constexpr int host_key_width_px = 560;
 }
 
 HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& theme, QWidget* parent) : QDialog(parent) {
   setObjectName(QStringLiteral("host_key_dialog"));
   setWindowTitle(QStringLiteral("Unknown machine"));
-  setFixedWidth(width_px);
+  setFixedWidth(host_key_width_px);
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::between);
@@ -58,7 +58,7 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
   all->addLayout(row);
   no->setFocus();
   // Of exactly these lines: a layout that asks labels for their height at another width leaves gaps that differ from host to host.
-  setFixedHeight(all->heightForWidth(width_px));
+  setFixedHeight(all->heightForWidth(host_key_width_px));
   connect(yes, &QPushButton::clicked, this, &QDialog::accept);
   connect(no, &QPushButton::clicked, this, &QDialog::reject);
 }

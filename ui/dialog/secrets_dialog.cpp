@@ -14,7 +14,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int width_px = 460;
+constexpr int secrets_width_px = 460;
 constexpr int answer_chars_max = 1024;
 
 QString headline(const app::SecretQuestion& question) {
@@ -34,7 +34,7 @@ QString headline(const app::SecretQuestion& question) {
 SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* parent) : QDialog(parent) {
   setObjectName(QStringLiteral("secrets_dialog"));
   setWindowTitle(QStringLiteral("Log in to %1").arg(question.host));
-  setFixedWidth(width_px);
+  setFixedWidth(secrets_width_px);
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::between);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/log/log_window.h"
 
-#include <QCloseEvent>
 #include <QClipboard>
+#include <QCloseEvent>
 #include <QDesktopServices>
 #include <QFontMetricsF>
 #include <QGuiApplication>
@@ -27,7 +27,7 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr QSize size_at_first(1200, 520);
+constexpr QSize log_size_at_first(1200, 520);
 constexpr int column_letters = 16;  // of files without columns
 constexpr int search_px = 220;
 
@@ -45,7 +45,7 @@ LogWindow::LogWindow(const QString& title, const QString& path, const Theme& the
   setObjectName(QStringLiteral("log_window"));
   setWindowTitle(title);
   setAutoFillBackground(true);
-  resize(size_at_first);
+  resize(log_size_at_first);
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::between);
   all->setSpacing(space::between);

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "app/cases/case_figures.h"
+#include "app/settings/qt_text.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 
 namespace n2nq::ui {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 
 namespace n2nq::ui {
 

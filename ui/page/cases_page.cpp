@@ -14,11 +14,11 @@
 
 #include "app/report/case_report.h"
 #include "app/report/report_files.h"
+#include "app/settings/qt_text.h"
 #include "ui/card/case_figure_card.h"
 #include "ui/card/cases_card.h"
 #include "ui/model/cases_model.h"
 #include "ui/text/figures.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 
 namespace n2nq::ui {

@@ -19,11 +19,11 @@
 #include "app/cases/case_folder.h"
 #include "app/report/report_files.h"
 #include "app/results/result_note.h"
+#include "app/settings/qt_text.h"
 #include "app/settings/settings_file.h"
 #include "app/settings/text_value.h"
 #include "ui/card/report_view.h"
 #include "ui/card/results_list.h"
-#include "ui/text/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 

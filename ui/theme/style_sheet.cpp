@@ -4,8 +4,8 @@
 #include <QHash>
 #include <QRegularExpression>
 
-// A static library's resources are only linked when somebody asks for them.
-static void link_icons() {
+// Not possible inside of a namespace.
+static void init_icons() {
   Q_INIT_RESOURCE(icons);
 }
 
@@ -192,6 +192,10 @@ QHash<QString, QString> values(const Tokens& t) {
 }
 
 }  // namespace
+
+void link_icons() {
+  init_icons();
+}
 
 QString style_sheet(const Tokens& tokens) {
   link_icons();

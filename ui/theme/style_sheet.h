@@ -8,6 +8,8 @@
 
 namespace n2nq::ui {
 
+/// A static library's resources are only linked when somebody asks for them; style_sheet() does.
+void link_icons();
 QString style_sheet(const Tokens& tokens);
 
 }  // namespace n2nq::ui

@@ -12,14 +12,14 @@
 namespace n2nq::ui {
 
 namespace {
-constexpr int width_px = 400;
+constexpr int save_as_width_px = 400;
 constexpr int name_chars_max = 60;
 }  // namespace
 
 SaveAsDialog::SaveAsDialog(PresetChoice& presets, QWidget* parent) : QDialog(parent), presets_(presets) {
   setObjectName(QStringLiteral("save_as_dialog"));
   setWindowTitle(QStringLiteral("Save as preset"));
-  setFixedWidth(width_px);
+  setFixedWidth(save_as_width_px);
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::between);

@@ -5,7 +5,7 @@
 #include <QHBoxLayout>
 #include <QPushButton>
 
-#include "ui/text/qt_text.h"
+#include "app/settings/qt_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
 

@@ -7,7 +7,7 @@
 #include <QStyleOptionComboBox>
 #include <QStylePainter>
 
-#include "ui/text/qt_text.h"
+#include "app/settings/qt_text.h"
 #include "ui/theme/glyph_icon.h"
 #include "ui/widget/card.h"
 

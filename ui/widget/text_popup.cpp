@@ -15,7 +15,7 @@
 namespace n2nq::ui {
 
 namespace {
-constexpr int width_px = 480;
+constexpr int popup_width_px = 480;
 constexpr int height_max_px = 240;
 }  // namespace
 
@@ -37,7 +37,7 @@ TextPopup::TextPopup(const QString& object_name, const QString& accessible_name,
   connect(copy, &QPushButton::clicked, this, [lines] { QGuiApplication::clipboard()->setText(lines.join(u'\n')); });
   const int line = fontMetrics().lineSpacing();
   const int lines_shown = static_cast<int>(lines.size()) * 2 + 2;  // most take two
-  setFixedSize(width_px, qMin(height_max_px, lines_shown * line + 2 * space::card + control_height_px + line));
+  setFixedSize(popup_width_px, qMin(height_max_px, lines_shown * line + 2 * space::card + control_height_px + line));
 }
 
 void TextPopup::open_below(QWidget* anchor) {

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "broker/net/clock.h"
+#include "workers/queue_client/queue_client.h"
 
 namespace n2nq::worker {
 
@@ -18,7 +19,6 @@ constexpr int burst_probes_min = 5;
 constexpr std::int64_t burst_max_ns = net::ns_per_s;
 constexpr std::int64_t probe_every_ns = 100 * net::ns_per_ms;
 constexpr std::int64_t answer_deadline_ns = 10 * net::ns_per_s;
-constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
 constexpr std::int64_t pause_first_ns = 100 * net::ns_per_ms;
 constexpr std::int64_t pause_max_ns = net::ns_per_s;
 

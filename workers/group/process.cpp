@@ -23,7 +23,7 @@ namespace {
 
 using net::Section;
 using net::SectionError;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr int exit_done = 0;
 constexpr int exit_bad_start = 2;
@@ -39,8 +39,8 @@ class Process {
   explicit Process(WorkerRole role)
       : role_(role),
         channel_(loop_, {},
-                 {.on_object = [this](const json& object) { take(object); },
-                  .handle_here = [this](const json& object) { return take_on_control_thread(object); },
+                 {.on_object = [this](const Json& object) { take(object); },
+                  .handle_here = [this](const Json& object) { return take_on_control_thread(object); },
                   .on_lease_lost = [this](const std::string& reason) { lose_lease(reason); }}) {}
 
   int run() {
@@ -54,7 +54,7 @@ class Process {
   }
 
  private:
-  bool take_on_control_thread(const json& object) {
+  bool take_on_control_thread(const Json& object) {
     if (object["type"] != "stats") return false;
     Group* group = group_for_stats_.load(std::memory_order_acquire);
     if (group == nullptr) return false;  // refused in its turn
@@ -71,11 +71,11 @@ class Process {
   }
 
   static Ranges read_ranges(Section& section) {
-    const json* services = section.find("services");
+    const Json* services = section.find("services");
     return services == nullptr ? Ranges{{1, UINT32_MAX}} : parse_ranges(*services, "services");
   }
 
-  void take(const json& object) {
+  void take(const Json& object) {
     answer([&] {
       const std::string type = object["type"];
       if (type == "configure") return configure(object);
@@ -117,19 +117,19 @@ class Process {
     }
   }
 
-  void configure(const json& object) {
+  void configure(const Json& object) {
     if (group_) throw SectionError("type", "\"configure\" came before");
     try {
       WorkerSettings settings = parse_worker_settings(object, role_);
-      json hello = net::make_hello(name_of(role_));
-      const json& host = hello["host"];
+      Json hello = net::make_hello(name_of(role_));
+      const Json& host = hello["host"];
       settings.log.head.insert(
           settings.log.head.begin(),
           {{"run", settings.run}, {"host", host["name"].get<std::string>()}, {"boot_id", host["boot_id"].get<std::string>()}});
       const std::size_t amount = settings.last - settings.first + 1;
       const std::string too_few_files = net::raise_file_limit(2 * amount + files_beside_services);
       if (!too_few_files.empty()) throw SectionError("services", too_few_files);
-      const auto tell = [this](const json& line) { channel_.write_line(line); };
+      const auto tell = [this](const Json& line) { channel_.write_line(line); };
       if (role_ == WorkerRole::senders) {
         group_ = std::make_unique<SenderGroup>(loop_, std::move(settings), tell);
       } else {

@@ -13,7 +13,7 @@ namespace {
 
 using net::Section;
 using net::SectionError;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr std::int64_t services_max = 100'000;
 constexpr std::int64_t letters_max = std::int64_t{1} << 30;
@@ -40,7 +40,7 @@ Interval read_interval(Section section) {
 void read_load(Section section, WorkerSettings& settings) {
   SenderPlan& plan = settings.plan;
   const auto is_given = [&](const char* name) {
-    const json* value = section.find(name);
+    const Json* value = section.find(name);
     return value != nullptr && !value->is_null();
   };
   if (is_given("messages")) section.required_number("messages", plan.messages.emplace(), 0, static_cast<std::int64_t>(Pacer::messages_max));
@@ -52,7 +52,7 @@ void read_load(Section section, WorkerSettings& settings) {
     throw SectionError(section.key("duration_ms"),
                        "load.messages and load.duration_ms exclude each other: give one, or neither for \"until stopped\"");
   }
-  const json& sizes = section.get("size_bytes");
+  const Json& sizes = section.get("size_bytes");
   if (!sizes.is_array() || sizes.size() != 2) {
     throw SectionError(section.key("size_bytes"), "load.size_bytes is " + sizes.dump() + ", it has to be [smallest, largest]");
   }
@@ -72,7 +72,7 @@ LogOptions read_log(Section section) {
   log.folder = section.text("folder");
   if (log.folder.empty() && log.mode != LogMode::off)
     throw SectionError(section.key("folder"), "log.folder is missing: the logs need a folder");
-  if (const json* head = section.find("header")) {
+  if (const Json* head = section.find("header")) {
     Section lines(*head, section.key("header"));
     for (const auto& item : head->items()) {
       // A line break would forge a head line, or a line of the log itself.
@@ -95,18 +95,18 @@ constexpr std::size_t rules_max = 1024;  // of one receiver's list
 /// A pair of numbers, such as [20,100]; absent: `whole`.
 std::pair<std::uint32_t, std::uint32_t> read_pair(Section& section, const std::string& name,
                                                   std::pair<std::uint32_t, std::uint32_t> whole) {
-  const json* found = section.find(name);
+  const Json* found = section.find(name);
   if (found == nullptr) return whole;
-  const Ranges ranges = parse_ranges(json::array({*found}), section.key(name));
+  const Ranges ranges = parse_ranges(Json::array({*found}), section.key(name));
   return ranges.front();
 }
 
 }  // namespace
 
-Ranges parse_ranges(const json& array, const std::string& name) {
+Ranges parse_ranges(const Json& array, const std::string& name) {
   Ranges ranges;
   if (!array.is_array()) throw SectionError(name, name + " is " + array.dump() + ", it has to be a list such as [[1,50]]");
-  for (const json& range : array) {
+  for (const Json& range : array) {
     if (!range.is_array() || range.size() != 2) throw SectionError(name, name + " holds " + range.dump() + ", a range is [first, last]");
     const auto first = Section::in_range(name, range[0], 0, UINT32_MAX);
     ranges.emplace_back(static_cast<std::uint32_t>(first),
@@ -118,12 +118,12 @@ Ranges parse_ranges(const json& array, const std::string& name) {
 RequestOrder parse_request_order(Section& section) {
   RequestOrder order;
   order.receivers = parse_ranges(section.get("receivers"), section.key("receivers"));
-  const json& rules = section.get("rules");
+  const Json& rules = section.get("rules");
   if (!rules.is_array() || rules.size() > rules_max) {
     throw SectionError(section.key("rules"), section.key("rules") + " has to be a list of at most " + std::to_string(rules_max) + " rules");
   }
   order.request.rules.clear();
-  for (const json& rule : rules) {
+  for (const Json& rule : rules) {
     Section entry(rule, section.key("rules"));
     const wire::Rule any;
     const auto [sender_first, sender_last] = read_pair(entry, "senders", {any.sender_first, any.sender_last});
@@ -135,10 +135,10 @@ RequestOrder parse_request_order(Section& section) {
   return order;
 }
 
-WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
+WorkerSettings parse_worker_settings(const Json& configure, WorkerRole role) {
   Section top(configure, "");
   top.find("type");
-  const json* control = top.find("control");
+  const Json* control = top.find("control");
   if (control == nullptr || *control != 1) {
     throw SectionError("control", "the bench speaks version " + (control == nullptr ? std::string("none") : control->dump()) +
                                       " of the control protocol, this n2nq-" + name_of(role) + " (" N2NQ_VERSION ") speaks version 1");
@@ -160,11 +160,11 @@ WorkerSettings parse_worker_settings(const json& configure, WorkerRole role) {
     read_load(top.section("load"), settings);
   } else {
     top.required_number("senders_total", settings.senders_total, 1, services_max);
-    if (const json* requests = top.find("requests"); requests != nullptr && !requests->is_null()) {
+    if (const Json* requests = top.find("requests"); requests != nullptr && !requests->is_null()) {
       if (!requests->is_array())
         throw SectionError("requests", "requests is " + requests->dump() + ", it has to be a list, or null for off");
       settings.requests.emplace();
-      for (const json& order : *requests) {
+      for (const Json& order : *requests) {
         Section section(order, "requests");
         settings.requests->push_back(parse_request_order(section));
         section.refuse_unknown();

@@ -10,27 +10,27 @@ namespace n2nq::measure {
 
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 template <typename T>
-T value_or(const json& object, const char* key, T fallback) {
+T value_or(const Json& object, const char* key, T fallback) {
   const auto it = object.find(key);
   return it == object.end() || it->is_null() ? fallback : it->get<T>();
 }
 
-wire::IndexSet index_set_from(const json& text, const char* key) {
+wire::IndexSet index_set_from(const Json& text, const char* key) {
   auto set = wire::IndexSet::parse(text.get<std::string>());
   if (!set)
     throw std::invalid_argument(std::string(key) + ": \"" + text.get<std::string>() + "\" is no set of indexes such as \"0-49,51\"");
   return std::move(*set);
 }
 
-SenderSets sets_at(const json& object, const char* key) {
+SenderSets sets_at(const Json& object, const char* key) {
   const auto it = object.find(key);
   return it == object.end() ? SenderSets{} : sender_sets_from(*it);
 }
 
-SkippedCounts skipped_counts_from(const json& object) {
+SkippedCounts skipped_counts_from(const Json& object) {
   SkippedCounts counts;
   counts.expired = whole_or<std::uint64_t>(object, "expired", 0);
   counts.unrequested = whole_or<std::uint64_t>(object, "unrequested", 0);
@@ -41,7 +41,7 @@ SkippedCounts skipped_counts_from(const json& object) {
 }
 
 /// The receivers' form has the plain words as keys, the broker's appends "_sets".
-SkippedSets skipped_sets_from(const json& object, const std::string& suffix) {
+SkippedSets skipped_sets_from(const Json& object, const std::string& suffix) {
   SkippedSets sets;
   sets.expired = sets_at(object, ("expired" + suffix).c_str());
   sets.unrequested = sets_at(object, ("unrequested" + suffix).c_str());
@@ -51,7 +51,7 @@ SkippedSets skipped_sets_from(const json& object, const std::string& suffix) {
   return sets;
 }
 
-ReceivedCounts received_counts_from(const json& object) {
+ReceivedCounts received_counts_from(const Json& object) {
   ReceivedCounts counts;
   read_whole(object, "received", counts.received);
   read_whole(object, "duplicated", counts.duplicated);
@@ -65,13 +65,13 @@ ReceivedCounts received_counts_from(const json& object) {
   return counts;
 }
 
-std::optional<std::uint64_t> optional_whole(const json& object, const char* key) {
+std::optional<std::uint64_t> optional_whole(const Json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end()) return std::nullopt;
   return whole_number<std::uint64_t>(*it, key);
 }
 
-std::vector<std::string> faults_from(const json& object) {
+std::vector<std::string> faults_from(const Json& object) {
   return value_or<std::vector<std::string>>(object, "faults", {});
 }
 
@@ -115,15 +115,15 @@ SkippedCounts counts_of(const SkippedSets& sets) {
   return {count(sets.expired), count(sets.unrequested), count(sets.parked), count(sets.cut_off), count(sets.still_queued)};
 }
 
-json sender_sets_json(const SenderSets& sets) {
-  json result = json::array();
+Json sender_sets_json(const SenderSets& sets) {
+  Json result = Json::array();
   for (const SenderRun& run : sets) result.push_back({run.first, run.last, run.set.text()});
   return result;
 }
 
-SenderSets sender_sets_from(const json& array) {
+SenderSets sender_sets_from(const Json& array) {
   SenderSets sets;
-  for (const json& entry : array) {
+  for (const Json& entry : array) {
     SenderRun run{whole_number<std::uint32_t>(entry.at(0), "sets"), whole_number<std::uint32_t>(entry.at(1), "sets"),
                   index_set_from(entry.at(2), "sets")};
     if (run.first > run.last) throw std::invalid_argument("sets: first sender " + std::to_string(run.first) + " is above the last");
@@ -132,8 +132,8 @@ SenderSets sender_sets_from(const json& array) {
   return sets;
 }
 
-json skipped_sets_json(const SkippedSets& sets) {
-  json result = json::object();
+Json skipped_sets_json(const SkippedSets& sets) {
+  Json result = Json::object();
   const auto put = [&](const char* key, const SenderSets& part) {
     if (!part.empty()) result[key] = sender_sets_json(part);
   };
@@ -145,20 +145,20 @@ json skipped_sets_json(const SkippedSets& sets) {
   return result;
 }
 
-void to_json(json& object, const SentCounts& counts) {
+void to_json(Json& object, const SentCounts& counts) {
   object = {{"attempted", counts.attempted}, {"accepted", counts.accepted}, {"refused", counts.refused}};
 }
 
-void to_json(json& object, const ReceivedCounts& counts) {
+void to_json(Json& object, const ReceivedCounts& counts) {
   object = {
       {"received", counts.received},       {"duplicated", counts.duplicated},     {"duplicated_unflagged", counts.duplicated_unflagged},
       {"redelivered", counts.redelivered}, {"out_of_order", counts.out_of_order}, {"unexpected", counts.unexpected},
       {"negative", counts.negative},       {"bad_checksum", counts.bad_checksum}, {"unasked", counts.unasked}};
 }
 
-SendersAccount senders_account_from(const json& bye) {
+SendersAccount senders_account_from(const Json& bye) {
   SendersAccount account;
-  for (const json& service : bye.at("services")) {
+  for (const Json& service : bye.at("services")) {
     SenderAccount sender;
     read_whole(service, "number", sender.number);
     read_whole(service, "attempted", sender.attempted);
@@ -182,9 +182,9 @@ SendersAccount senders_account_from(const json& bye) {
   return account;
 }
 
-ReceiversAccount receivers_account_from(const json& bye) {
+ReceiversAccount receivers_account_from(const Json& bye) {
   ReceiversAccount account;
-  for (const json& service : bye.at("services")) {
+  for (const Json& service : bye.at("services")) {
     ReceiverAccount receiver;
     read_whole(service, "number", receiver.number);
     receiver.counts = received_counts_from(service);
@@ -196,9 +196,9 @@ ReceiversAccount receivers_account_from(const json& bye) {
       receiver.answered_negatively += whole_or<std::uint64_t>(*it, "answered_negatively", 0);
     }
     receiver.delivered_sets = sets_at(service, "delivered_sets");
-    receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", json::object()), "");
+    receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", Json::object()), "");
     receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
-    receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", json::object()));
+    receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", Json::object()));
     receiver.connections = whole_or<std::uint64_t>(service, "connections", 0);
     receiver.received_on_last_connection = optional_whole(service, "received_on_last_connection");
     receiver.continued = value_or(service, "continued", false);
@@ -212,16 +212,16 @@ ReceiversAccount receivers_account_from(const json& bye) {
   return account;
 }
 
-BrokerAccount broker_account_from(const json& bye) {
+BrokerAccount broker_account_from(const Json& bye) {
   BrokerAccount account;
-  for (const json& entry : bye.at("senders")) {
+  for (const Json& entry : bye.at("senders")) {
     BrokerAccount::Sender sender;
     read_whole(entry, "number", sender.number);
     read_whole(entry, "accepted", sender.accepted);
     if (whole_or<std::uint64_t>(entry, "refused", 0) == 0) sender.had_below = whole_or<std::uint64_t>(entry, "next_index", 0);
     account.senders.push_back(sender);
   }
-  for (const json& entry : bye.at("receivers")) {
+  for (const Json& entry : bye.at("receivers")) {
     BrokerAccount::Receiver receiver;
     read_whole(entry, "number", receiver.number);
     read_whole(entry, "handed_over", receiver.handed_over);

@@ -18,11 +18,10 @@ namespace {
 /// As N2NQ's client has it, so that both offer alike.
 constexpr std::uint32_t batch_bytes = 64 * 1024;
 /// The relay takes no longer record.
-constexpr std::uint32_t letters_max = batch_bytes - wire::record_header_bytes;
+constexpr std::uint32_t record_letters_max = batch_bytes - wire::record_header_bytes;
 /// Room for one read: grows to the second while reads fill it.
 constexpr std::size_t read_bytes_first = 4 * 1024, read_bytes_max = 256 * 1024;
 constexpr std::size_t greeting_bytes = 8;
-constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
 
 }  // namespace
 
@@ -105,7 +104,7 @@ void FloorClient::take_greeting() {
   OpenFacts facts;
   facts.incarnation = 1;
   facts.batch_bytes_max = batch_bytes;
-  facts.letters_max = letters_max;
+  facts.letters_max = record_letters_max;
   facts.source_port = net::local_address(fd_.get()).port();
   facts.offset_error_ns = (net::now_ns() - greeted_ns_) / 2;
   handler_.on_open(facts);

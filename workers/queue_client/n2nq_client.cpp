@@ -16,8 +16,6 @@ namespace {
 /// One PUBLISH is at most this long (unless a single message is longer): long enough to make system calls rare, short enough that the
 /// last message of a batch does not wait noticeably for the first.
 constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
-/// From open() to WELCOME. The broker gives a client 2 s; a network that swallows packets must not hold a service up for minutes.
-constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
 /// Beside the longest silence that is put up with: an end that stood still has to find out first that it hears nothing.
 constexpr std::int64_t unread_slack_ns = 5 * net::ns_per_s;
 

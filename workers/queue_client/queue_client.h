@@ -14,11 +14,16 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/net/clock.h"
 #include "broker/net/event_loop.h"
 #include "broker/net/tcp.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq::worker {
+
+/// From open() to the other end's first words. N2NQ gives a client 2 s; a network that swallows packets must not hold a service up for
+/// minutes.
+inline constexpr std::int64_t greeting_deadline_ns = 3 * net::ns_per_s;
 
 /// One message on its way out.
 struct Outgoing {

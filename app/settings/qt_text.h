@@ -5,10 +5,10 @@
 #include <QString>
 #include <string_view>
 
-namespace n2nq::ui {
+namespace n2nq {
 
 inline QString qt_text(std::string_view text) {
   return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-}  // namespace n2nq::ui
+}  // namespace n2nq
