@@ -216,13 +216,17 @@ QString RunControl::Private::on_host(Role role) const {
 void RunControl::Private::limit_connecting(Role role) {
   auto& timer = of(role).connecting = std::make_unique<QTimer>();
   timer->setSingleShot(true);
-  QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
-    if (state != RunState::preparing || !of(role).alive()) return;
-    const QString& what = of(role).status.waiting_for;
-    end_because(QString("%1%2 not connected within %3 s%4")
-                    .arg(role_name(role), on_host(role))
-                    .arg(run.settings.limits.connect_deadline_s)
-                    .arg(what.isEmpty() ? QString() : ": waiting for " + what));
+  QObject::connect(timer.get(), &QTimer::timeout, q, [this] {
+    if (state != RunState::preparing) return;
+    QStringList late;
+    for (const Role each : {Role::senders, Role::receivers}) {
+      const Member& member = of(each);
+      if (!member.alive() || !member.connect_sent || member.connected) continue;
+      const QString& what = member.status.waiting_for;
+      late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
+    }
+    if (!late.isEmpty())
+      end_because(QString("not connected within %1 s: %2").arg(run.settings.limits.connect_deadline_s).arg(late.join("; ")));
   });
   timer->start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
 }

@@ -193,10 +193,14 @@ void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgr
   });
 }
 
-/// What hangs in it is killed, so that nothing is left there.
+/// What hangs in it is killed, with what it has started, so that nothing is left there: sshd gives each command a group of its own.
 void LabHost::on_let_go(const QString& local_file, const SshCommand::Result& result) {
   const int pid = ProgramTrial::pid(result.out);
-  send_signal(pid, "KILL");
+  if (pid > 0 && control()) {
+    const QByteArray number = QByteArray::number(pid);
+    new SshCommand(*control(), "exec /bin/sh -c 'kill -s KILL -- -" + number + " || kill -s KILL " + number + "'", this,
+                   [](const SshCommand::Result&) {});
+  }
   const QString program = QFileInfo(local_file).fileName();
   const QString what = QString("%1: %2 was tried there with --version; %3").arg(name_, program, result.failed);
   answer_placing(local_file,

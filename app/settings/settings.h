@@ -102,7 +102,7 @@ struct Settings {
     int sessions_max = limits::sessions_max.standard;
     double drain_s = in_seconds(limits::drain_ms.standard);
     double reconnect_deadline_s = in_seconds(limits::reconnect_deadline_ms.standard);
-    double connect_deadline_s = 10;  // headless only; the window waits for ever
+    double connect_deadline_s = 8;  // headless only; the window waits for ever
     bool operator==(const Limits&) const = default;
   } limits;
 

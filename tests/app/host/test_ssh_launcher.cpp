@@ -440,7 +440,7 @@ TEST_F(SshLauncherTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_an
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
     file.write("#!/bin/sh\n" + text);
   };
-  write_program("exec sleep 4711\n");
+  write_program("sleep 4711\nexit\n");
   lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
   make(lab->host(3));
   ASSERT_TRUE(gets_put()) << told();
