@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a feature, a disturbance or an observer costs: the same work on N2NQ without and with it."""
 import contextlib
+import functools
 import os
 import resource
 import socket
@@ -37,14 +38,18 @@ def stop_reading(work, server, receivers, senders, begin_ns, seconds):
     return {}
 
 
-def knock(work, server, receivers, senders, begin_ns, seconds):
-    """1,000 connections that say nothing, and as many again whenever N2NQ has closed all of them."""
+def knock(work, server, receivers, senders, begin_ns, seconds, apart_s=0):
+    """1,000 connections that say nothing, and as many again whenever N2NQ has closed all of them. Opening them as fast as it goes takes a
+    core of this machine, which has nothing to do with N2NQ: apart_s."""
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, max(files, HALF_OPEN + 500)), most))
     begin_files, closed_after_s = len(os.listdir(f"/proc/{server.pid}/fd")), []
     wait_until(begin_ns, SETTLED_S)
     while time.monotonic() < begin_ns / 1e9 + seconds - HANDSHAKE_S:
-        opened = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(HALF_OPEN)]
+        opened = []
+        for _ in range(HALF_OPEN):
+            opened.append(socket.create_connection(("127.0.0.1", server.port)))
+            time.sleep(apart_s)
         last_opened = time.monotonic()
         for connection in opened:
             with connection:
@@ -112,6 +117,8 @@ VARIANTS = {variant.name: variant for variant in (
             {"p99_beside": 1.20, "delay_p99": 1.20}, during=stop_reading, seconds_min=4),
     Variant("half-open", "1,000 connections that say nothing, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.20, "p99": 1.20},
             during=knock, seconds_min=5),
+    Variant("half-open-spread", "the same, opened 1 ms after one another", PAIRS_OF_100, {"p50": 1.20, "p99": 1.20},
+            during=functools.partial(knock, apart_s=0.001), seconds_min=5),
     Variant("full-disk", "logs on a full disk, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p99": 1.20}, logs=full_disk),
     Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
     Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},
