@@ -46,6 +46,9 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
     if (answered() || phase_ != Phase::running) return;
     keeps ? hello_timer_.stop() : hello_timer_.start(deadlines_.hello);
   });
+  connect(launcher_.get(), &Launcher::not_made, this, [this](const QString& why) {
+    if (!answered()) give_up(why);
+  });
   const auto on_pause_over = [this](void (ProcessWatch::*tell)(const QString&)) {
     return [this, tell](const QString& why) {
       if (!std::exchange(paused_, false)) return;

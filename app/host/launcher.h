@@ -68,6 +68,7 @@ class Launcher : public QObject {
   void started();
   // True: what is written to it is kept back, until what it is to find on its host is made. False: it has it.
   void keeps_back(bool keeps);
+  void not_made(const QString& why);  // that could not be made, though it is needed: a sentence that names the host. Then it has it as well
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
   void gone(const n2nq::app::ProcessExit& how);
   void not_paused(const QString& why);                      // half a sentence that names the host

@@ -174,8 +174,8 @@ void SshLauncher::make_folders() {
   emit keeps_back(true);
   host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
     const auto go_on = [this](const SshProblem& why) {
-      // What could not be made the process will say itself, with the path.
       if (!why.none()) stderr_tail_.add(why.why.toUtf8() + '\n');
+      if (!why.none() && !needs_no_room()) emit not_made(why.text());
       making_folders_ = false;
       write(std::exchange(unwritten_, {}));
       if (!making_folders_) emit keeps_back(false);

@@ -45,6 +45,20 @@ class Starts(LabCase):
         self.lab.shape_links({"blackhole": True}, ["h2"])
         self.check_failed_start("h2")
 
+    def test_a_run_folder_that_cannot_be_made_ends_the_start(self):
+        runs = "/home/lab/.cache/n2nq-bench/runs"
+        for name in ("h1", "h2"):
+            with self.subTest(host=name):
+                self.lab.inside(name, "sh", "-c", f"rm -rf {runs}; mkdir -p {runs}; chmod 555 {runs}; chown -R lab /home/lab/.cache; chown root {runs}")
+                self.addCleanup(self.lab.inside, name, "sh", "-c", f"rm -rf {runs}")
+                bench = self.start("quick", *places("h1", "h2", "h3"), out=f"unwritable-{name}")
+                output, _ = bench.communicate(timeout=60)
+                self.assertNotEqual(bench.returncode, 0, output)
+                self.assertRegex(output, rf"died: {name}: making the folder .*/runs/.* is not permitted. Give the host another folder", output)
+                self.assertNotIn("latency ", output[output.rindex("verdict  "):])
+                self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h2", "h3")))
+                self.lab.inside(name, "sh", "-c", f"rm -rf {runs}")
+
     def test_a_full_disk_is_in_the_way_of_groups_that_write_logs_alone(self):
         self.lab.inside("h2", "sh", "-c", "rm -rf /home/lab/.cache/*; mkdir -p /home/lab/.cache && mount -t tmpfs -o size=64m,mode=777 full /home/lab/.cache")
         self.addCleanup(self.lab.inside, "h2", "umount", "/home/lab/.cache")
