@@ -98,8 +98,7 @@ QString build_of_programs(const QString& programs_folder) {
 std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan,
                                            const QString& build, const QDateTime& now, QString& error) {
   const QString own_name =
-      QString("%1-case-%2-%3")
-          .arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(qt_text(name)), qt_text(std::string(scale_word(plan.choice().scale))));
+      QString("%1-case-%2-%3").arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(qt_text(name)), qt_text(scale_word(plan.choice().scale)));
   CaseFolder folder;
   folder.path_ = make_folder(parent, exact, own_name, error);
   if (folder.path_.isEmpty()) return {};

@@ -54,7 +54,7 @@ QString cases_page(const CaseLibrary& library) {
       const auto plan = CasePlan::make(*each.read.file, {.scale = scale}, ignored);
       if (plan)
         scales += QString("%1 %2 runs, %3")
-                      .arg(qt_text(std::string(scale_word(scale))))
+                      .arg(qt_text(scale_word(scale)))
                       .arg(plan->runs_expected())
                       .arg(duration_text(plan->seconds_expected()));
     }
@@ -137,7 +137,7 @@ QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
   const bool all = arguments_.what == all_cases;
   QString words = qt_text(arguments_.what) + " --resume";
   if (all) {
-    if (arguments_.scale) words += " --scale " + qt_text(std::string(scale_word(*arguments_.scale)));
+    if (arguments_.scale) words += " --scale " + qt_text(scale_word(*arguments_.scale));
     if (arguments_.repeats) words += QString(" --repeats %1").arg(*arguments_.repeats);
     if (arguments_.warm_up_s) words += " --warm-up " + qt_text(decimal_text(*arguments_.warm_up_s));
     if (const auto& on = arguments_.on) words += " --on " + qt_text(on->broker + ',' + on->senders + ',' + on->receivers);
@@ -171,7 +171,7 @@ std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
   auto folder = CaseFolder::open(path, error);
   if (!folder) return say(error), std::nullopt;
   if (arguments_.scale && *arguments_.scale != folder->choice().scale) {
-    say(QString("%1 was begun at scale %2: it goes on at that scale").arg(path, qt_text(std::string(scale_word(folder->choice().scale)))));
+    say(QString("%1 was begun at scale %2: it goes on at that scale").arg(path, qt_text(scale_word(folder->choice().scale))));
     return {};
   }
   const QString build = present_build();

@@ -57,7 +57,7 @@ Table case_table(const CaseFolder& folder, const CasePlan& plan) {
   add("case", qt_text(folder.name()));
   add("about", qt_text(folder.file().about));
   add("source", qt_text(folder.file().source));
-  add("scale", qt_text(std::string(scale_word(plan.choice().scale))));
+  add("scale", qt_text(scale_word(plan.choice().scale)));
   add("repeats", static_cast<double>(plan.rules().repeats));
   add("warm-up (s)", plan.rules().warm_up_s);
   if (const auto& hosts = plan.choice().hosts) {

@@ -32,6 +32,7 @@ struct SshSessionTest : WithEventLoop {
   static void TearDownTestSuite() { lab.reset(); }
 
   void SetUp() override {
+    // A real sshd on a host of its own needs namespaces, which some containers forbid: why_not says it in the test's output.
     if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
     config = lab->config().look_up("h1");
   }
