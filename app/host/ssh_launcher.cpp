@@ -175,6 +175,7 @@ void SshLauncher::make_folders() {
   host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
     const auto go_on = [this](const SshProblem& why) {
       if (!why.none()) stderr_tail_.add(why.why.toUtf8() + '\n');
+      made_no_folder_ = made_no_folder_ || !why.none();
       if (!why.none() && !needs_no_room()) emit not_made(why.text());
       making_folders_ = false;
       write(std::exchange(unwritten_, {}));
@@ -282,7 +283,7 @@ void SshLauncher::resume() {
 
 void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
-  attempts_left_ = bring_back_attempts;
+  attempts_left_ = made_no_folder_ ? 1 : bring_back_attempts;  // nothing of use lies there
   bring_back_again(local_folder, {});
 }
 

@@ -67,6 +67,7 @@ class SshLauncher : public Launcher {
   std::vector<QByteArray> signals_;           // for when it is
   mutable std::set<QString> folders_wanted_;  // there, to be made before the process hears of them
   bool making_folders_ = false;
+  bool made_no_folder_ = false;  // or not all
   QByteArray unwritten_;
   QStringList followed_;
   int attempts_left_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_room.h"
 
+#include <QRandomGenerator>
+
 namespace n2nq::app {
 
 QString mib(quint64 bytes) {
@@ -23,7 +25,12 @@ void check_room(SshLink& link, Sftp& sftp, const QString& folder, quint64 bytes,
 }
 
 void check_room_for_logs(SshLink& link, Sftp& sftp, const QString& folder) {
-  check_room(link, sftp, folder + "/runs", ssh_spare_bytes, "the logs of a run");
+  const QString runs = folder + "/runs";
+  check_room(link, sftp, runs, ssh_spare_bytes, "the logs of a run");
+  // What may be made there is known when it was made. It is called as a run's folder is: where it is left, it is swept as those are.
+  const QString trial = runs + QString("/trial-%1").arg(QRandomGenerator::system()->generate64() >> 16, 12, 16, QChar('0'));
+  sftp.make_folder(trial);
+  sftp.remove_folder(trial);
 }
 
 bool LookAtRoom::go_on(SshLink& link) {

@@ -114,6 +114,8 @@ std::vector<SftpEntry> Sftp::list(const QString& folder) {
 }
 
 void Sftp::make_folder(const QString& path) {
+  begin(link_, path);
+  if (sftp_mkdir(sftp_, path.toUtf8().constData(), folder_mode) == SSH_OK) return;  // all but the last are there: the usual case
   for (qsizetype end = path.indexOf('/', 1);; end = path.indexOf('/', end + 1)) {
     const QString part = end < 0 ? path : path.left(end);
     if (!part.isEmpty() && part != ".") {

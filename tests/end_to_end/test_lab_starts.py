@@ -10,6 +10,17 @@ import time
 from bench import BIN
 from lab import LabCase, main
 
+# Stands in for sftp-server, and hands nothing on any more from the first folder of such a run.
+GATE = """#!/usr/bin/env python3
+import os, subprocess
+server = subprocess.Popen(["/usr/lib/openssh/sftp-server"], stdin=subprocess.PIPE)
+hangs = False
+while asked := os.read(0, 1 << 16):
+    hangs = hangs or b"hangs-" in asked
+    if not hangs:
+        server.stdin.write(asked)
+        server.stdin.flush()
+"""
 START_S = 10  # until a start that cannot succeed has failed
 
 
@@ -45,19 +56,56 @@ class Starts(LabCase):
         self.lab.shape_links({"blackhole": True}, ["h2"])
         self.check_failed_start("h2")
 
-    def test_a_run_folder_that_cannot_be_made_ends_the_start(self):
-        runs = "/home/lab/.cache/n2nq-bench/runs"
+    def fail(self, bench):
+        """What a start on h1, h2 and h3 says that fails; all is taken down."""
+        output, _ = bench.communicate(timeout=60)
+        self.assertNotEqual(bench.returncode, 0, output)
+        self.assertNotIn("latency ", output[output.rindex("verdict  "):])
+        self.wait_for("all to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h2", "h3")))
+        return output
+
+    def test_folders_in_which_none_can_be_made_for_a_run_are_found_by_the_start_and_the_check(self):
+        runs, unwritable = "/home/lab/.cache/n2nq-bench/runs", ("h1", "h2")
+        for name in unwritable:
+            self.lab.inside(name, "sh", "-c", f"rm -rf {runs}; mkdir -p {runs}; chmod 555 {runs}; chown -R lab /home/lab/.cache; chown root {runs}")
+            self.addCleanup(self.lab.inside, name, "rm", "-rf", runs)
+        output = self.fail(self.start("quick", *places("h1", "h2", "h3"), out="unwritable"))
+        for name in unwritable:
+            self.assertRegex(output, rf"{name}: making the folder .*/runs/.* is not permitted. Give the host another folder")
+        done = subprocess.run(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment(), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        for host in json.loads(done.stdout)["hosts"]:
+            if host["name"] in unwritable:
+                self.assertEqual(host["folder"]["state"], "bad", host)
+                self.assertRegex(host["folder"]["detail"], "making the folder .*/runs/.* is not permitted")
+
+    def test_sftp_that_hangs_at_the_folder_of_a_run_ends_the_start(self):
+        """It has answered all else until then."""
+        self.assertEqual(self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", out="before").wait(timeout=120), 0)
         for name in ("h1", "h2"):
-            with self.subTest(host=name):
-                self.lab.inside(name, "sh", "-c", f"rm -rf {runs}; mkdir -p {runs}; chmod 555 {runs}; chown -R lab /home/lab/.cache; chown root {runs}")
-                self.addCleanup(self.lab.inside, name, "sh", "-c", f"rm -rf {runs}")
-                bench = self.start("quick", *places("h1", "h2", "h3"), out=f"unwritable-{name}")
-                output, _ = bench.communicate(timeout=60)
-                self.assertNotEqual(bench.returncode, 0, output)
-                self.assertRegex(output, rf"died: {name}: making the folder .*/runs/.* is not permitted. Give the host another folder", output)
-                self.assertNotIn("latency ", output[output.rindex("verdict  "):])
-                self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h2", "h3")))
-                self.lab.inside(name, "sh", "-c", f"rm -rf {runs}")
+            self.lab.inside(name, "sh", "-c", "cat >/tmp/gate && chmod 755 /tmp/gate", text=GATE)
+            self.lab.set_sshd(name, Subsystem="sftp /tmp/gate")
+            self.addCleanup(self.lab.set_sshd, name, Subsystem="sftp internal-sftp")
+        begun = time.monotonic()
+        benches = {"h1": self.start("quick", *places("h1", "h3", "h3"), out="hangs-with-n2nq"),
+                   "h2": self.start("quick", *places("h3", "h2", "h3"), out="hangs-with-a-group")}
+        for name, bench in benches.items():
+            output = self.fail(bench)
+            print(f"over after {time.monotonic() - begun:.1f} s")
+            self.assertRegex(output, rf"died: {name} did not answer for 8 s at .*hangs-.* Does the disk there answer?")
+            self.assertEqual(output.count("did not answer"), 4, f"that it hangs, and that one try to bring back what is there did too; told, and in the verdict:\n{output}")
+
+    def test_addresses_at_which_n2nq_cannot_listen_or_is_not_reached_are_named_with_their_setting(self):
+        hosts = self.lab.folder / "hosts.yaml"
+        kept = hosts.read_text()
+        self.addCleanup(hosts.write_text, kept)
+        address = f"data_address: {self.lab.hosts['h1']['address']}\n"
+        hosts.write_text(kept.replace(address, "data_address: 192.0.2.77\n"))
+        output = self.fail(self.start("quick", *places("h1", "h2", "h3"), out="elsewhere"))
+        self.assertRegex(output, r"N2NQ on h1 died: .*cannot listen on 192.0.2.77.* Is 192.0.2.77 \(data_address of h1\) one of its addresses\?")
+        hosts.write_text(kept.replace(address, "data_address: 127.0.0.1\n"))
+        output = self.fail(self.start("quick", *places("h1", "h2", "h3"), "--set", "limits.connect_deadline_s=2", out="loopback"))
+        self.assertRegex(output, r"not connected within 2 s: Senders on h2, .* Is 127.0.0.1 \(data_address of h1\) where they reach it, and does a firewall")
 
     def test_a_full_disk_is_in_the_way_of_groups_that_write_logs_alone(self):
         self.lab.inside("h2", "sh", "-c", "rm -rf /home/lab/.cache/*; mkdir -p /home/lab/.cache && mount -t tmpfs -o size=64m,mode=777 full /home/lab/.cache")
