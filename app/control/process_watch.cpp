@@ -250,6 +250,7 @@ QString ProcessWatch::exit_sentence() const {
         .arg(name_, stood_still ? QString("This machine, or the bench on it, stood still for %1 s: asleep?").arg(silence_ns() / ns_per_s)
                                 : QString("Did the link stand still?"));
   }
+  if (exit_->signal == 0 && exit_->code == 0 && !last_error_.isEmpty()) return QString("%1 died: %2").arg(name_, last_error_);
   const QString cause = exit_->signal != 0 ? QString("signal %1 (%2)").arg(exit_->signal).arg(::strsignal(exit_->signal))
                                            : QString("exit code %1").arg(exit_->code);
   return QString("%1 died: %2%3").arg(name_, cause, last_error_.isEmpty() ? QString() : ": " + last_error_);

@@ -17,10 +17,13 @@ Role other_group(Role role) {
   return role == Role::senders ? Role::receivers : Role::senders;
 }
 
+bool is_all_local(const Settings& settings) {
+  return std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
+}
+
 /// A run that is wholly on this machine is nobody else's business.
 QString listen_address(const Settings& settings, const Launcher& broker_launcher) {
-  const bool all_local = std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
-  return all_local ? QStringLiteral("127.0.0.1") : broker_launcher.data_address();
+  return is_all_local(settings) ? QStringLiteral("127.0.0.1") : broker_launcher.data_address();
 }
 
 std::string random_token() {
@@ -170,8 +173,9 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
     if (accumulator) accumulator->add(stats, t_s());
   });
   QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
-    emit q->message(QString("%1: %2%3")
-                        .arg(role_name(role), QString::fromStdString(error.key.empty() ? "" : error.key + ": "),
+    if (error.key == "listen") of(role).did_not_listen = true;
+    emit q->message(QString("%1%2: %3%4")
+                        .arg(role_name(role), on_host(role), QString::fromStdString(error.key.empty() ? "" : error.key + ": "),
                              QString::fromStdString(error.message)));
   });
   QObject::connect(&watch, &ProcessWatch::not_paused, q, [this, role](const QString& why) { on_not_paused(role, why); });
@@ -212,6 +216,28 @@ QString RunControl::Private::on_host(Role role) const {
   return host == local_host ? QString() : " on " + QString::fromStdString(host);
 }
 
+/// What a person has to look at where N2NQ cannot listen at the address that it was given.
+QString RunControl::Private::listen_advice() const {
+  const int port = run.settings.broker.port;
+  if (is_all_local(run.settings)) return QString("Is port %1 (broker.port) taken? 0 takes one that is free").arg(port);
+  return QString("Is %1 (%2) one of its addresses%3?")
+      .arg(of(Role::broker).watch->launcher().data_address(), data_address_key(),
+           port > 0 ? QString(", and port %1 (broker.port) free there").arg(port) : QString());
+}
+
+/// And where others do not reach it there; nothing where there is no way in between.
+QString RunControl::Private::reach_advice() const {
+  if (is_all_local(run.settings) || broker_address.empty()) return {};
+  return QString(". Is %1 (%2) where they reach it, and does a firewall let them through (broker.port makes its port a fixed one)?")
+      .arg(QString::fromStdString(broker_address), data_address_key());
+}
+
+/// As the hosts file has it.
+QString RunControl::Private::data_address_key() const {
+  const std::string host = host_of(Role::broker, run.settings);
+  return host == local_host ? QString("local_data_address") : "data_address of " + QString::fromStdString(host);
+}
+
 /// From the word to connect, and not before: a host that asks a person, or that programs come to over a slow link, takes its time.
 void RunControl::Private::limit_connecting(Role role) {
   auto& timer = of(role).connecting = std::make_unique<QTimer>();
@@ -226,7 +252,8 @@ void RunControl::Private::limit_connecting(Role role) {
       late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
     }
     if (!late.isEmpty())
-      end_because(QString("not connected within %1 s: %2").arg(run.settings.limits.connect_deadline_s).arg(late.join("; ")));
+      end_because(
+          QString("not connected within %1 s: %2%3").arg(run.settings.limits.connect_deadline_s).arg(late.join("; "), reach_advice()));
   });
   timer->start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
 }

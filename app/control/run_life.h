@@ -50,6 +50,7 @@ struct Member {
   std::unique_ptr<QTimer> connecting;  // until it is given up; null: it is waited for as long as it takes
   bool start_sent = false;
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
+  bool did_not_listen = false;
   bool said_ended = false;
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
@@ -87,6 +88,9 @@ struct RunControl::Private {
   void connect_workers();
   void limit_connecting(Role role);
   QString on_host(Role role) const;
+  QString listen_advice() const;
+  QString reach_advice() const;
+  QString data_address_key() const;
   void update_waiting();
   void try_start();
   void send_start(Role role);
