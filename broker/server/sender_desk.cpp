@@ -14,6 +14,8 @@ namespace {
 
 /// The protocol promises 20 ms; the rest is for the way.
 constexpr int64_t tell_after_ns = 15 * net::ns_per_ms;
+/// Each is a write, and whoever has sent a message meanwhile waits for the part that is under way.
+constexpr size_t told_at_once_min = 4, told_parts_max = 16;
 /// Refused ranges that wait to be told; more are told at once.
 constexpr size_t refused_untold_max = 1000;
 constexpr size_t faults_max = 100;
@@ -36,7 +38,8 @@ SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queu
       frame_places_(frame_places),
       log_(log),
       accounts_(options.queue.senders),
-      tell_timer_(loop, [this] { tell_all(); }) {
+      tell_timer_(loop, [this] { due_ = untold_.size(); }) {
+  untold_.reserve(2 * accounts_.size());
   if (!options_.takes_over) return;
   for (Account& account : accounts_) {
     account.known = true;
@@ -207,7 +210,9 @@ std::vector<std::string> SenderDesk::faults() const {
 }
 
 void SenderDesk::dismiss() {
-  tell_all();
+  due_ = untold_.size();
+  tell_next(due_);
+  forget_told();
   for (Account& account : accounts_) {
     if (account.session) account.session->refuse(wire::ErrorCode::ending, "the broker is ending");
   }
@@ -240,21 +245,31 @@ void SenderDesk::hold_back(Hold hold) {
 void SenderDesk::mark_untold(uint32_t number) {
   if (std::exchange(accounts_[number - 1].untold, true)) return;
   untold_.push_back(number);
-  if (!tell_timer_.armed()) tell_timer_.arm(loop_.woke_ns() + tell_after_ns);
+  if (due_ == 0 && !tell_timer_.armed()) tell_timer_.arm(loop_.woke_ns() + tell_after_ns);
 }
 
-void SenderDesk::tell_all() {
-  // Those whose last ACCEPTED is still unsent stay for the next time: one waits at most, however slowly a sender reads.
-  std::vector<uint32_t>::iterator keep = untold_.begin();
-  for (const uint32_t number : untold_) {
+void SenderDesk::tell_due() {
+  if (due_ == 0) return;
+  tell_next(std::max(told_at_once_min, due_ / told_parts_max));
+  told_ < due_ ? loop_.wake_again() : forget_told();
+}
+
+void SenderDesk::tell_next(size_t senders_max) {
+  for (const size_t end = told_ + std::min(senders_max, due_ - told_); told_ < end; ++told_) {
+    const uint32_t number = untold_[told_];
     Account& account = accounts_[number - 1];
+    // Whose last ACCEPTED is still unsent stays for the next time: one waits at most, however slowly a sender reads.
     if (account.session && account.session->has_unsent() && !account.session->flush()) {
-      *keep++ = number;
+      untold_.push_back(number);
     } else {
       tell(account);
     }
   }
-  untold_.erase(keep, untold_.end());
+}
+
+void SenderDesk::forget_told() {
+  untold_.erase(untold_.begin(), untold_.begin() + static_cast<ptrdiff_t>(told_));
+  due_ = told_ = 0;
   if (!untold_.empty()) tell_timer_.arm(net::now_ns() + tell_after_ns);
 }
 

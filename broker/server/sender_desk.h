@@ -2,7 +2,8 @@
 // The senders' side: takes their messages into the queue, tells them what is accepted, holds them back when the queue is full.
 //
 // A message is accepted when it is in the queue; its index must be the next one. What a sender repeats after a reconnect is dropped.
-// ACCEPTED is told unasked, by one timer for all senders that is only armed when there is something to tell.
+// ACCEPTED is told unasked, by one timer for all senders that is only armed when there is something to tell; in parts, between which
+// messages are served.
 #pragma once
 
 #include <array>
@@ -66,6 +67,8 @@ class SenderDesk {
   /// Also of those that were gone for too long and counted as ended without saying END.
   void refuse_lapsed() { lapsed_refused_ = true; }
   bool refuses_lapsed() const { return lapsed_refused_; }
+  /// Behind each wake-up's deliveries: tells what is due of what is accepted, or a part of it, and then wakes the loop again for the rest.
+  void tell_due();
   /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
   void dismiss();
 
@@ -89,7 +92,8 @@ class SenderDesk {
   void set_ended(Account& account, bool ended);
   void mark_untold(uint32_t number);
   void tell(Account& account);
-  void tell_all();
+  void tell_next(size_t senders_max);
+  void forget_told();
 
   net::EventLoop& loop_;
   const Options& options_;
@@ -97,7 +101,8 @@ class SenderDesk {
   const net::FramePlaces& frame_places_;
   EventLog& log_;
   std::vector<Account> accounts_;
-  std::vector<uint32_t> untold_;
+  std::vector<uint32_t> untold_;  // at most twice as many as senders: one that was told is marked again behind those that are due
+  size_t due_ = 0, told_ = 0;     // the first ones of `untold_`: to be told now, and told of these
   net::Timer tell_timer_;
   uint32_t connected_ = 0;
   size_t ended_ = 0;

@@ -293,6 +293,7 @@ void Server::after_wake_up() {
     }
     balance();
   }
+  senders_.tell_due();
   look_for_end();
   close_to_lapsed();
   for (Session* session : gone_) sessions_.erase(session);

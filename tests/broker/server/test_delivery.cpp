@@ -2,11 +2,13 @@
 // Both queue modes as clients see them: a real n2nq-broker, real TCP.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/stepped_server.h"
 #include "tests/broker/support/wire_client.h"
 
 namespace n2nq {
@@ -151,6 +153,31 @@ TEST(Delivery, AcceptedIsToldUnasked) {
   EXPECT_TRUE(sender.wait_accepted(7).empty());
   sender.publish(1, 7, 8);
   EXPECT_TRUE(sender.wait_accepted(8).empty());
+}
+
+TEST(Delivery, AcceptedIsToldInPartsBetweenWhichMessagesAreServed) {
+  constexpr uint32_t senders = 64, told_at_once = 4;
+  Options options;
+  options.queue.senders = senders;
+  options.queue.receivers = 1;
+  support::SteppedServer server(options);
+  WireClient receiver = server.connect(wire::Role::receiver, 1);
+  std::vector<WireClient> clients;
+  for (uint32_t number = 1; number <= senders; ++number) clients.push_back(server.connect(wire::Role::sender, number));
+  for (uint32_t number = 1; number <= senders; ++number) clients[number - 1].publish(number, 0, 1);
+  server.wake_up();
+  receiver.receive(senders);
+  const auto told = [&] { return std::count_if(clients.begin(), clients.end(), [](const WireClient& client) { return client.readable(); }); };
+  uint64_t index = 1;
+  for (int64_t before = told(); before < senders; ++index) {
+    clients.front().publish(1, index, index + 1);
+    server.wake_up();
+    ASSERT_TRUE(receiver.readable()) << "message " << index << " waits until all are told";
+    receiver.receive(1);
+    const int64_t now = told();
+    ASSERT_LE(now - before, told_at_once);
+    before = now;
+  }
 }
 
 TEST(Delivery, AMessageThatIsTooLargeIsRefusedByNameAndTheRestGoesOn) {
