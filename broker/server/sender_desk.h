@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,7 @@ class SenderDesk {
   /// Also of those that were gone for too long and counted as ended without saying END.
   void refuse_lapsed() { lapsed_refused_ = true; }
   bool refuses_lapsed() const { return lapsed_refused_; }
-  /// Behind each wake-up's deliveries: tells what is due of what is accepted, or a part of it, and then wakes the loop again for the rest.
+  /// Behind each wake-up's deliveries: tells what is due of what is accepted, or a part of it.
   void tell_due();
   /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
   void dismiss();
@@ -92,6 +93,7 @@ class SenderDesk {
   void set_ended(Account& account, bool ended);
   void mark_untold(uint32_t number);
   void tell(Account& account);
+  void tell_later(int64_t now_ns);
   void tell_next(size_t senders_max);
   void forget_told();
 
@@ -104,6 +106,8 @@ class SenderDesk {
   std::vector<uint32_t> untold_;  // at most twice as many as senders: one that was told is marked again behind those that are due
   size_t due_ = 0, told_ = 0;     // the first ones of `untold_`: to be told now, and told of these
   net::Timer tell_timer_;
+  bool tells_ = false;  // behind this wake-up
+  std::minstd_rand chance_;
   uint32_t connected_ = 0;
   size_t ended_ = 0;
   uint64_t accepted_ = 0;

@@ -156,7 +156,7 @@ TEST(Delivery, AcceptedIsToldUnasked) {
 }
 
 TEST(Delivery, AcceptedIsToldInPartsBetweenWhichMessagesAreServed) {
-  constexpr uint32_t senders = 64, told_at_once = 4;
+  constexpr uint32_t senders = 64, told_at_once = 8;
   Options options;
   options.queue.senders = senders;
   options.queue.receivers = 1;
