@@ -149,12 +149,13 @@ Json fault_message(const Fault& fault) {
   return {{"type", "fault"}, {"service", fault.number}, {"kind", normal ? "none" : std::string(fault_word(fault.kind))}};
 }
 
-Json connect_message(const std::string& address, int port, Transport transport, bool clock_shared) {
+Json connect_message(const std::string& address, int port, Transport transport, bool clock_shared, bool clocks_first) {
   return {{"type", "connect"},
           {"address", address},
           {"port", port},
           {"transport", transport == Transport::unix_domain ? "unix" : "tcp"},
-          {"clock", clock_shared ? "shared" : "probed"}};
+          {"clock", clock_shared ? "shared" : "probed"},
+          {"clocks_first", clocks_first}};
 }
 
 Json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns) {

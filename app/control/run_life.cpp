@@ -204,10 +204,25 @@ void RunControl::Private::connect_workers() {
     if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
     member.connect_sent = true;
     const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
-    member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared));
+    member.clocks_first = role == Role::receivers && flows_without_receivers() && !all_share_a_clock();
+    member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared, member.clocks_first));
     if (options.unattended) limit_connecting(role);
   }
   tell_clocks();
+}
+
+/// What receivers get from their first moment on has to be reckoned right.
+bool RunControl::Private::flows_without_receivers() const {
+  return state == RunState::running || run.settings.start_when != StartWhen::all_connected;
+}
+
+/// As far as it is known.
+bool RunControl::Private::all_share_a_clock() const {
+  const auto& broker = of(Role::broker).record.hello;
+  return std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) {
+    const auto& hello = of(role).record.hello;
+    return hello && share_a_clock(*hello, *broker);
+  });
 }
 
 /// Behind a role's name; nothing of this machine.
@@ -278,6 +293,7 @@ void RunControl::Private::tell_clocks() {
   if (!receivers.alive() || !receivers.connect_sent || receivers.end_asked) return;
   note_records();
   nlohmann::json told = senders_clock_message(run);
+  if (told.is_null() && receivers.clocks_first && groups_share_a_clock(run)) told = {{"type", "clock"}, {"senders", "same"}};
   if (told.is_null() || told == receivers.clock_told) return;
   receivers.watch->send(told);
   receivers.clock_told = std::move(told);

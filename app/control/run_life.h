@@ -49,6 +49,7 @@ struct Member {
   bool connected = false;
   std::unique_ptr<QTimer> connecting;  // until it is given up; null: it is waited for as long as it takes
   bool start_sent = false;
+  bool clocks_first = false;  // receivers: they wait for what is told of the senders' clock before they connect
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
   bool did_not_listen = false;
   bool said_ended = false;
@@ -86,6 +87,8 @@ struct RunControl::Private {
   void tell_clocks();
   void note_records();
   void connect_workers();
+  bool flows_without_receivers() const;
+  bool all_share_a_clock() const;
   void limit_connecting(Role role);
   QString on_host(Role role) const;
   QString listen_advice() const;

@@ -75,6 +75,20 @@ class ClocksApart(LabCase):
         self.lab.shape_links({"delay_ns": DELAY_NS})
         self.check_latency(self.run_apart("even"), LINKS_PASSED * DELAY_NS / 1e3)
 
+    def test_receivers_that_are_started_again_reckon_nothing_before_the_clocks_are_known(self):
+        self.lab.shape_links({"delay_ns": DELAY_NS})
+        settings = {**{f"{role}.host": host for role, host in PLACES.items()}, "queue.responses": "true", "senders.amount": 10,
+                    "receivers.amount": 10, "senders.messages": 150, "senders.delay_ms": 20}
+        folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")),
+                                "--fault", "kill:receivers@1", "--fault", "restart:receivers@1.5", out="again", expect_exit=None)
+        run = RunFolder(folder)
+        self.assertEqual(run.summary["ledger"]["total"]["lost"], 0, run.summary["reasons"])
+        self.assertNotIn("below zero", " ".join(run.summary["reasons"]))
+        to_receiver = run.summary["stages"]["to_receiver_us"]
+        self.assertLess(to_receiver["max"], -CLOCKS_NS["h3"] / 1e3, "nothing is off by the difference of the clocks")
+        done = subprocess.run([BIN / "n2nq-bench", "verify", folder], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+
     def test_probes_that_are_held_up_move_nothing(self):
         """A tenth of them by up to 20 ms, one way or the other. Those of a machine that has other things to do are late as well."""
         self.lab.shape_links({"delay_ns": DELAY_NS})

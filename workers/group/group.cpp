@@ -45,19 +45,31 @@ Service::Tools Group::tools() {
   return {loop_, recorder_, *this, settings_.system, settings_.token, settings_.seed, settings_.continue_of.empty() ? 0u : 1u};
 }
 
-void Group::connect(const net::SocketAddress& address, bool clock_shared) {
+void Group::connect(const net::SocketAddress& address, bool clock_shared, bool clocks_first) {
   address_ = address.text();
   broker_ = address;
   floor_ = measure_floor();
   tick_due_ns_ = net::now_ns() + tick_every_ns;
   tick_timer_.arm(tick_due_ns_);
-  for (std::size_t place = 0; place < amount(); ++place) service(place).connect(address);
+  waits_for_clocks_ = clocks_first;
+  if (!clocks_first) connect_services();
   if (clock_shared) {
     clock_changed(clock_, net::now_ns());
   } else {
     watch_clock();
   }
+  look_at_clocks();
   tell_waiting();
+}
+
+void Group::connect_services() {
+  for (std::size_t place = 0; place < amount(); ++place) service(place).connect(broker_);
+}
+
+void Group::look_at_clocks() {
+  if (!waits_for_clocks_ || !knows_clocks() || state() != State::waiting) return;
+  waits_for_clocks_ = false;
+  connect_services();
 }
 
 void Group::salvage() {
@@ -105,6 +117,7 @@ void Group::take_clock(const measure::ClockReport& report) {
     clock_changed(clock_, now);
     recorder_.note_clock({ClockNote::Whose::own, now, clock_, report.bound});
   }
+  look_at_clocks();
   judge_state();
 }
 
@@ -209,6 +222,7 @@ void Group::tell_waiting() {
   if (connected == waiting_told_ || state() != State::waiting) return;
   waiting_told_ = connected;
   std::string what = std::to_string(connected) + " of " + std::to_string(amount()) + " connected";
+  if (waits_for_clocks_) what = "the clocks are being compared before anybody connects";
   if (connected == amount()) what = "all connected, and its clock is being compared with this host's";
   tell_state({{"for", "N2NQ at " + address_ + " (" + what + ")"}});
 }

@@ -40,8 +40,9 @@ class Group : public ServiceObserver {
 
   // --- loop thread ---
   /// `clock_shared`: N2NQ's clock is ours, as the bench has found out from both hellos; else it is probed, and nobody is said to be
-  /// connected before that has an estimate.
-  void connect(const net::SocketAddress& address, bool clock_shared);
+  /// connected before that has an estimate. `clocks_first`: nor does anybody connect before all clocks are known that latencies need,
+  /// because messages flow already.
+  void connect(const net::SocketAddress& address, bool clock_shared, bool clocks_first);
   /// The plan's instant 0, on the broker's clock; the warm-up begins `lead_ns` earlier.
   void start(std::int64_t at_broker_ns, std::int64_t lead_ns);
   void stop();
@@ -88,8 +89,8 @@ class Group : public ServiceObserver {
   virtual void stop_services() = 0;
   /// Any thread: payload letters of all.
   virtual std::uint64_t bytes() = 0;
-  /// The counts, the same in `stats` and in `bye`, and one row in `rows` for each service in `ranges`; any thread. Each service is looked at
-  /// once: where rows of all are asked for, they add up to the counts.
+  /// The counts, the same in `stats` and in `bye`, and one row in `rows` for each service in `ranges`; any thread. Each service is looked
+  /// at once: where rows of all are asked for, they add up to the counts.
   virtual void put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) = 0;
   /// The `interval` object; control thread.
   virtual nlohmann::json cut_intervals() = 0;
@@ -98,6 +99,11 @@ class Group : public ServiceObserver {
   virtual void put_totals(nlohmann::json& bye) = 0;
   /// From now on, `now_ns`, this is N2NQ's clock over ours.
   virtual void clock_changed(const measure::ClockLine& /*line*/, std::int64_t /*now_ns*/) {}
+  /// All that latencies need.
+  virtual bool knows_clocks() const { return clock_known(); }
+  /// To be called when one has become known.
+  void look_at_clocks();
+  bool clock_known() const { return !clock_watch_ || clock_known_; }
 
  private:
   void service_changed(ServiceState from, ServiceState to) override;
@@ -110,7 +116,7 @@ class Group : public ServiceObserver {
   void judge_state();
   void watch_clock();
   void take_clock(const measure::ClockReport& report);
-  bool clock_known() const { return !clock_watch_ || clock_known_; }
+  void connect_services();
   std::int64_t to_broker_ns(std::int64_t now_ns) const { return now_ns + clock_.offset_at(now_ns); }
   void tick();
   void run_at_start();
@@ -131,10 +137,11 @@ class Group : public ServiceObserver {
   std::string last_fault_;
 
   net::SocketAddress broker_;
-  measure::ClockLine clock_;     // N2NQ's over ours: zero where it is shared, or in a benchmark what the handshakes say
-  bool clock_known_ = false;     // probes were answered
+  measure::ClockLine clock_;                  // N2NQ's over ours: zero where it is shared, or in a benchmark what the handshakes say
+  bool clock_known_ = false;                  // probes were answered
+  bool waits_for_clocks_ = false;             // nobody has begun to connect
   std::int64_t offset_error_ns_ = INT64_MAX;  // of the handshake with the shortest round trip; before the first: nothing is connected
-  std::int64_t start_ns_ = 0;  // of our clock
+  std::int64_t start_ns_ = 0;                 // of our clock
   std::int64_t ended_ns_ = 0;
   std::optional<std::int64_t> started_late_ns_;
   bool start_told_ = false;

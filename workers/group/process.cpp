@@ -156,12 +156,13 @@ class Process {
     section.required_number("port", port, 1, UINT16_MAX);
     const bool by_unix = section.choice("transport", false, {{"tcp", false}, {"unix", true}});
     const bool clock_shared = section.choice("clock", true, {{"shared", true}, {"probed", false}});
+    const bool clocks_first = section.flag("clocks_first");
     section.refuse_unknown();
     const auto address = net::SocketAddress::parse(text, port);
     if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
     if (!group_->settings().salvage.empty()) throw SectionError("type", "\"connect\" to a process that salvages; \"bye\" is right");
     connecting_ = true;
-    group_->connect(by_unix ? net::SocketAddress::unix_beside(port) : *address, clock_shared);
+    group_->connect(by_unix ? net::SocketAddress::unix_beside(port) : *address, clock_shared, clocks_first);
   }
 
   void start(Section& section) {

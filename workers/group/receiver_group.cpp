@@ -54,6 +54,7 @@ void ReceiverGroup::set_senders_clock(const std::optional<measure::ClockLine>& l
     shared_.clocks.set_senders_same();
     recorder().note_clock({ClockNote::Whose::senders_same, now, {}, {}});
   }
+  look_at_clocks();
 }
 
 void ReceiverGroup::begin(std::int64_t /*start_ns*/) {

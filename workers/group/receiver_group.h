@@ -26,6 +26,7 @@ class ReceiverGroup : public Group {
   nlohmann::json cut_intervals() override;
   void replay(const Record& record) override { receivers_[place_of(record.service)].replay(record); }
   void put_totals(nlohmann::json& bye) override;
+  bool knows_clocks() const override { return clock_known() && shared_.clocks.is_on(); }
   void clock_changed(const measure::ClockLine& line, std::int64_t now_ns) override { shared_.clocks.set_own(line, now_ns); }
 
   bool is_broadcaster() const { return settings().queue_mode == wire::QueueMode::broadcaster; }

@@ -121,7 +121,7 @@ TEST_F(RunControlTest, processes_are_told_what_they_need) {
   EXPECT_EQ(senders["log"]["header"]["transport"], "tcp");
   EXPECT_EQ(receivers["senders_total"], 3);
   EXPECT_EQ(host.told(Role::senders, "connect"),
-            nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}, {"transport", "tcp"}, {"clock", "shared"}}));
+            nlohmann::json({{"type", "connect"}, {"address", "127.0.0.1"}, {"port", 40001}, {"transport", "tcp"}, {"clock", "shared"}, {"clocks_first", false}}));
 }
 
 TEST_F(RunControlTest, live_figures_add_up_what_the_workers_say) {
