@@ -107,16 +107,33 @@ void tell_held_back(const RunRecord& record, QStringList& reasons) {
   tell("held_back_by_receivers_ns", "receivers most of which were behind");
 }
 
-/// Whoever reads a latency has to know when clocks say more about it than messages do.
+QString in_reason(double us) {
+  return QString::number(us, 'f', us < 100 ? 1 : 0);
+}
+
+/// Whoever reads a latency, or a part of one, has to know when clocks say more about it than messages do.
 void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
-  const ClockBound& bound = figures.clocks.latency;
-  if (!bound.apart || figures.latency.count == 0 || std::isnan(bound.total_us())) return;
-  if (bound.total_us() < figures.latency.p50_us) return;
-  reasons += QString::fromUtf8(
-                 "the clocks of the hosts are known to ± %1 µs, which is more than the median latency (%2 µs): "
-                 "the latencies between these hosts tell nothing finer")
-                 .arg(bound.total_us(), 0, 'f', bound.total_us() < 100 ? 1 : 0)
-                 .arg(figures.latency.p50_us, 0, 'f', figures.latency.p50_us < 100 ? 1 : 0);
+  if (figures.latency.count == 0) return;
+  const auto hides = [](const ClockBound& bound, double value_us) {
+    return bound.apart && !std::isnan(bound.total_us()) && bound.total_us() >= value_us;
+  };
+  const ClockBounds& clocks = figures.clocks;
+  if (hides(clocks.latency, figures.latency.p50_us)) {
+    reasons += QString::fromUtf8(
+                   "the clocks of the hosts are known to ± %1 µs, which is more than the median latency (%2 µs): "
+                   "the latencies between these hosts tell nothing finer")
+                   .arg(in_reason(clocks.latency.total_us()), in_reason(figures.latency.p50_us));
+    return;  // nor do their parts
+  }
+  QStringList hidden;
+  const auto look_at = [&](const char* stage, const ClockBound& bound, double mean_us) {
+    if (hides(bound, mean_us)) hidden += QString::fromUtf8("%1 (%2 ± %3 µs)").arg(stage, in_reason(mean_us), in_reason(bound.total_us()));
+  };
+  look_at("to N2NQ", clocks.to_broker, figures.stages.to_broker_us);
+  look_at("to receiver", clocks.to_receiver, figures.stages.to_receiver_us);
+  if (hidden.isEmpty()) return;
+  reasons += QString("the clocks of the hosts are known less well than what messages take %1: as stages these tell nothing finer than that")
+                 .arg(hidden.join(" and "));
 }
 
 /// Two hundred receivers that met the same fate are one reason, not two hundred: of sentences that differ in their numbers only, the first

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 
 #include "app/control/summary.h"
@@ -263,6 +264,24 @@ TEST_F(ResultTest, every_latency_between_two_clocks_has_its_bound_that_of_a_serv
     EXPECT_EQ((*of)["stages"]["to_receiver_us"]["bound_us"], 42.5);
     EXPECT_FALSE((*of)["stages"]["to_broker_us"].contains("bound_us")) << "senders have N2NQ's clock";
   }
+}
+
+TEST_F(ResultTest, a_bound_that_is_larger_than_a_stage_is_told) {
+  HelloMessage hello;
+  hello.host = {{"boot_id", "a"}, {"time_namespace", "1"}};
+  for (auto& process : record.processes) process.hello = hello;
+  record.processes[index_of(Role::broker)].hello->host["time_namespace"] = "2";
+  measure::ClockReport probed;
+  probed.probes = 100;
+  probed.worst.asymmetry_ns = 4'000'000;
+  senders["clock"] = receivers["clock"] = probed;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::clean) << text(result.outcome);
+  EXPECT_FALSE(summary()["latency_us"].contains("bound_us")) << "the groups have one clock";
+  ASSERT_EQ(result.outcome.reasons.size(), 1) << text(result.outcome);
+  const QRegularExpression told(QString::fromUtf8(
+      "^the clocks of the hosts are known less well than what messages take to N2NQ \\(.* ± 4000 µs\\) and to receiver \\(.* ± 4000 µs\\)"));
+  EXPECT_TRUE(told.match(result.outcome.reasons.front()).hasMatch()) << text(result.outcome);
 }
 
 TEST_F(ResultTest, lost_copies_break_the_run) {
