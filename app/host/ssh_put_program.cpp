@@ -7,6 +7,7 @@
 #include <QRandomGenerator>
 #include <QSysInfo>
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <set>
 
@@ -20,7 +21,8 @@ namespace {
 constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
 constexpr qint64 program_bytes_max = 256 << 20;
 constexpr qint64 forgotten_after_s = 600;
-constexpr int versions_max = 2;  // the present one among them
+constexpr int versions_max = 2;    // the present one among them
+constexpr qint64 just_put_s = 15;  // others of that age are about to be started by other benches
 
 /// Parts of this machine's benches that are no more can be removed at once; of others it is not known.
 QString part_prefix() {
@@ -177,7 +179,9 @@ void PutProgram::sweep_versions(Sftp& sftp) {
     if (entry.is_file && version && entry.name != present) others.push_back(entry);
   }
   std::sort(others.begin(), others.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.changed_s > b.changed_s; });
-  for (std::size_t i = versions_max - 1; i < others.size(); ++i) sftp.remove_file(bin + '/' + others[i].name);
+  for (std::size_t i = versions_max - 1; i < others.size(); ++i) {
+    if (std::abs(touched_s_ - others[i].changed_s) > just_put_s) sftp.remove_file(bin + '/' + others[i].name);
+  }
 }
 
 bool HashFile::go_on(SshLink& link) {

@@ -108,10 +108,8 @@ TEST_F(SshLauncherTest, what_is_there_is_not_sent_again_and_old_versions_go) {
   ASSERT_TRUE(gets_put()) << told();
   EXPECT_EQ(numbers(), before);
 
-  // Three other versions of it, one after the other: the last two stay.
   QDir().mkpath(folder.filePath("bin"));
-  QStringList paths;
-  for (int version = 0; version < 3; ++version) {
+  const auto put_version = [this](int version) {
     QFile script(folder.filePath("bin/n2nq-broker"));
     ASSERT_TRUE(script.open(QIODevice::WriteOnly));
     script.write("#!/bin/sh\necho n2nq-broker " N2NQ_VERSION "\n# " + QByteArray::number(version) + '\n');
@@ -123,10 +121,19 @@ TEST_F(SshLauncherTest, what_is_there_is_not_sent_again_and_old_versions_go) {
     QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
     ASSERT_TRUE(gets_put()) << told();
     launcher.reset();
-    // Their times are in seconds: make what is there older.
-    lab->inside(1, {"sh", "-c", "for f in /home/lab/.cache/n2nq-bench/bin/*; do touch -d \"$(stat -c %y $f) - 10 seconds\" $f; done"});
+  };
+  const auto versions = [] {
+    return lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin | grep -c n2nq-broker"}).trimmed().toInt();
+  };
+  // Three other versions of it, one after the other: the last two stay.
+  for (int version = 0; version < 3; ++version) {
+    put_version(version);
+    lab->inside(1, {"sh", "-c", "for f in /home/lab/.cache/n2nq-bench/bin/*; do touch -d \"$(stat -c %y $f) - 20 seconds\" $f; done"});
   }
-  EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin | grep -c n2nq-broker"}).trimmed(), "2");
+  EXPECT_EQ(versions(), 2);
+  // And of benches that put theirs at the same time each finds its own.
+  for (int version = 3; version < 6; ++version) put_version(version);
+  EXPECT_EQ(versions(), 3);
 }
 
 TEST_F(SshLauncherTest, signals_reach_the_process) {
