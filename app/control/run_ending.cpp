@@ -205,9 +205,9 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
     }
     return advance();
   }
-  // Of a start that failed a person wants to know where.
+  // Where, in particular of a start that failed.
   const QRegularExpression host("\\b" + QRegularExpression::escape(QString::fromStdString(host_of(role, run.settings))) + "\\b");
-  if (!run.traffic_started && what.startsWith(role_name(role) + ' ') && !what.contains(host)) {
+  if (what.startsWith(role_name(role) + ' ') && !what.contains(host)) {
     what.insert(role_name(role).size(), on_host(role));
   }
   if (member.did_not_listen) what += ". " + listen_advice();
@@ -285,7 +285,9 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   member.record.bye = member.salvager->bye();
   member.record.salvaged = true;
   if (!trouble.isEmpty()) {
-    run.troubles += QString("what the dead process had noted could not be read back: %1").arg(trouble);
+    const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
+    run.troubles += QString("what the dead process had noted could not be read back: %1")
+                        .arg(trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble);
     emit q->message(run.troubles.back());
   }
   advance();

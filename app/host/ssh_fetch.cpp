@@ -14,10 +14,10 @@ constexpr quint64 fetched_piece_bytes = 1 << 20;
 constexpr qint64 compared_bytes = 4 << 10;
 constexpr qsizetype named_max = 3;
 
-/// A host may call its files what it wants; only names that cannot lead anywhere else become files here.
-bool is_plain(const QString& name) {
-  static const QRegularExpression plain("^[A-Za-z0-9_][A-Za-z0-9._-]{0,199}$");
-  return plain.match(name).hasMatch();
+/// A host may call its files what it wants; only what processes write there becomes a file here, and none that the bench writes itself.
+bool is_log(const QString& name) {
+  static const QRegularExpression log("^(broker|[SR][0-9]{3,9})\\.log$");
+  return log.match(name).hasMatch();
 }
 
 [[noreturn]] void fail_here(const QFile& file) {
@@ -29,8 +29,12 @@ bool is_plain(const QString& name) {
 
 /// False: it is not there.
 bool FetchFile::open(SshLink& link) {
-  Sftp sftp(link);
-  file_ = sftp.open_to_read(remote_);
+  try {
+    file_ = Sftp(link).open_to_read(remote_);
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+    unreadable_ = true;
+  }
   if (!file_) return false;
   if (!local_.open(QIODevice::ReadWrite)) fail_here(local_);
   const qint64 here = local_.size();
@@ -74,13 +78,13 @@ bool BringFolder::go_on(SshLink& link) {
     }
     const QString name = waiting_.front().name;
     waiting_.pop_front();
-    names_ += name;
     now_ = std::make_unique<FetchFile>(remote_ + '/' + name, local_ + '/' + name);
   }
   qint64 done = 0;
   const bool more = now_->go_on(link, done);
   progress_(before_bytes_ + done, std::max(all_bytes_, before_bytes_ + done));
   if (!more) {
+    (now_->unreadable() ? unreadable_ : names_) += now_->remote().section('/', -1);
     before_bytes_ += done;
     now_.reset();
   }
@@ -90,7 +94,7 @@ bool BringFolder::go_on(SshLink& link) {
 void BringFolder::list(SshLink& link) {
   listed_ = true;
   for (const SftpEntry& entry : Sftp(link).list(remote_)) {
-    if (entry.is_file && is_plain(entry.name)) {
+    if (entry.is_file && is_log(entry.name)) {
       waiting_.push_back(entry);
       all_bytes_ += static_cast<qint64>(entry.size);
     } else if (entry.is_file && MakeRunFolder::is_mark(entry.name)) {
@@ -114,6 +118,14 @@ void BringFolder::clear(SshLink& link) {
     return;
   }
   for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
+  if (!unreadable_.isEmpty()) {
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: %2 of the logs in %3 cannot be read and stay there: %4")
+                       .arg(link.target().name)
+                       .arg(unreadable_.size())
+                       .arg(remote_, unreadable_.mid(0, named_max).join(", ")),
+                   "Look there who may read them");
+  }
   if (strange_.isEmpty()) {
     for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
     sftp.remove_folder(remote_);

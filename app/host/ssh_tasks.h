@@ -119,10 +119,14 @@ class FetchFile {
   FetchFile(QString remote, QString local) : remote_(std::move(remote)), local_(std::move(local)) {}
   /// False: all that is there now is here. `done`: bytes that are here.
   bool go_on(SshLink& link, qint64& done);
+  /// It is there, and the host does not let it be read.
+  bool unreadable() const { return unreadable_; }
+  const QString& remote() const { return remote_; }
 
  private:
   bool open(SshLink& link);
   const QString remote_;
+  bool unreadable_ = false;
   QFile local_;
   std::unique_ptr<SftpFile> file_;
 };
@@ -137,7 +141,7 @@ class FollowFile : public SshTask {
   FetchFile file_;
 };
 
-/// All files of a folder there into one here, and then away with them there.
+/// All logs of a folder there into one here, and then away with them there.
 class BringFolder : public SshTask {
  public:
   using Progress = std::function<void(qint64 done_bytes, qint64 all_bytes)>;
@@ -154,6 +158,7 @@ class BringFolder : public SshTask {
   bool listed_ = false;
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched
+  QStringList unreadable_;
   QStringList marks_;  // of processes
   QStringList strange_;
   std::unique_ptr<FetchFile> now_;

@@ -197,16 +197,16 @@ TEST_F(SshFilesTest, a_growing_file_is_followed) {
 
 TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_there) {
   sh("mkdir -p " + there + "/runs/x && cd " + there +
-     "/runs/x && head -c 60M /dev/urandom >big.log && for i in $(seq 100); do echo $i >S$i.log; done");
-  const QString sum = sh("sha256sum <" + there + "/runs/x/big.log");
+     "/runs/x && head -c 60M /dev/urandom >broker.log && for i in $(seq 101 200); do echo $i >S$i.log; done");
+  const QString sum = sh("sha256sum <" + there + "/runs/x/broker.log");
   const QString local = folder.filePath("back");
   qint64 done = 0, all = 0;
   const auto progress = [&](qint64 done_bytes, qint64 all_bytes) { done = done_bytes, all = all_bytes; };
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/x", local, progress));
-  EXPECT_TRUE(wait_until([&] { return outcome || QFileInfo(local + "/big.log").size() > (5 << 20); }));
+  EXPECT_TRUE(wait_until([&] { return outcome || QFileInfo(local + "/broker.log").size() > (5 << 20); }));
   lab->kill_sessions(1);
   ASSERT_TRUE(ends());
-  const qint64 before = QFileInfo(local + "/big.log").size();
+  const qint64 before = QFileInfo(local + "/broker.log").size();
   EXPECT_FALSE(outcome->none());
   EXPECT_LT(before, 60 << 20);
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/x", local, progress));
@@ -214,7 +214,7 @@ TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone
   EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
   EXPECT_EQ(done, all);
   QCryptographicHash hash(QCryptographicHash::Sha256);
-  hash.addData(read(local + "/big.log"));
+  hash.addData(read(local + "/broker.log"));
   EXPECT_EQ(QString::fromLatin1(hash.result().toHex()), sum.section(' ', 0, 0));
   EXPECT_EQ(QDir(local).entryList(QDir::Files).size(), 101);
   EXPECT_EQ(sh("ls " + there + "/runs"), "");
@@ -222,18 +222,34 @@ TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone
 
 TEST_F(SshFilesTest, names_that_lead_elsewhere_stay_there) {
   sh("mkdir -p " + there + "/runs/y/sub && cd " + there +
-     "/runs/y && echo x >good.log && echo x >'..evil' && echo x >'a b' && ln -s /etc/passwd link.log");
+     "/runs/y && echo x >R001.log && echo x >'..evil' && echo x >'a b' && echo x >settings.yaml && ln -s /etc/passwd R002.log");
   const QString local = folder.filePath("back/y");
+  ASSERT_TRUE(QDir().mkpath(local));
+  QFile own(local + "/settings.yaml");
+  ASSERT_TRUE(own.open(QIODevice::WriteOnly) && own.write("own") == 3);
+  own.close();
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/y", local, [](qint64, qint64) {}));
   ASSERT_TRUE(ends());
   EXPECT_EQ(outcome->kind, SshProblem::Kind::files);
   EXPECT_NE(outcome->why.indexOf("stay there"), -1) << outcome->why.toStdString();
-  EXPECT_EQ(QDir(local).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList{"good.log"});
+  EXPECT_EQ(QDir(local).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList({"R001.log", "settings.yaml"}));
+  EXPECT_EQ(read(local + "/settings.yaml"), "own") << "what the bench writes itself is not theirs";
   EXPECT_EQ(QDir(folder.filePath("back")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList{"y"});
 }
 
+TEST_F(SshFilesTest, a_log_that_cannot_be_read_keeps_no_other_from_coming) {
+  sh("mkdir -p " + there + "/runs/u && cd " + there + "/runs/u && for i in 1 2 3 4; do echo $i >S00$i.log; done && chmod 000 S002.log");
+  const QString local = folder.filePath("u");
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/u", local, [](qint64, qint64) {}));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(outcome->kind, SshProblem::Kind::files);
+  EXPECT_NE(outcome->why.indexOf("1 of the logs in .cache/n2nq-bench/runs/u cannot be read and stay there: S002.log"), -1) << outcome->why.toStdString();
+  EXPECT_EQ(QDir(local).entryList(QDir::Files), QStringList({"S001.log", "S003.log", "S004.log"}));
+  EXPECT_EQ(sh("ls " + there + "/runs/u"), "S002.log");
+}
+
 TEST_F(SshFilesTest, what_a_process_says_does_not_wait_for_a_file) {
-  sh("mkdir -p " + there + "/runs/z && head -c 100M /dev/zero >" + there + "/runs/z/big.log");
+  sh("mkdir -p " + there + "/runs/z && head -c 100M /dev/zero >" + there + "/runs/z/broker.log");
   ASSERT_TRUE(files());
   // Answers of 100 kB, each asked for when the one before has come.
   SshExec exec(*host->control(), "exec /bin/sh -c 'b=$(head -c 100000 /dev/zero | tr \"\\0\" x); while read l; do echo $b$l; done'");
@@ -254,7 +270,7 @@ TEST_F(SshFilesTest, what_a_process_says_does_not_wait_for_a_file) {
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/z", folder.filePath("z"), [](qint64, qint64) {}));
   ASSERT_TRUE(ends());
   EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
-  EXPECT_EQ(QFileInfo(folder.filePath("z/big.log")).size(), big_bytes);
+  EXPECT_EQ(QFileInfo(folder.filePath("z/broker.log")).size(), big_bytes);
   std::printf("%d answers of 100 kB while 100 MB were fetched\n", answers_meanwhile);
   EXPECT_GT(answers_meanwhile, 10);
 }
