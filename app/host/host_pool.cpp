@@ -14,7 +14,7 @@ HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* pa
 
 std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   std::shared_ptr<LabHost>& found = hosts_[host.name];
-  if (found && found->host() == host) return found;
+  if (found && found->host() == host && found->config().problems.isEmpty()) return found;  // else they may be mended by now
   SshHostConfig config =
       SshConfig::of_user().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
   if (!host.identity_file.empty()) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_config.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QHostInfo>
+#include <algorithm>
+
+#include "app/host/ssh_config_text.h"
 
 namespace n2nq::app {
 
@@ -16,35 +15,6 @@ namespace {
 constexpr int include_depth_max = 16;
 constexpr qint64 file_bytes_max = 4 << 20;
 constexpr qsizetype lines_max = 100'000;
-
-QString local_user() {
-  const passwd* entry = ::getpwuid(::getuid());
-  return entry ? QString::fromLocal8Bit(entry->pw_name) : qEnvironmentVariable("USER");
-}
-
-/// Words by white space; "quoted words" are one. The key may be parted by = instead.
-QStringList words_of(const QString& text) {
-  QStringList words;
-  QString word;
-  bool quoted = false, open = false;
-  for (const QChar c : text) {
-    if (c == '"') {
-      quoted = !quoted;
-      open = true;
-    } else if (!quoted && c.isSpace()) {
-      if (open) words += word;
-      word.clear();
-      open = false;
-    } else if (!quoted && !open && c == '#') {
-      break;
-    } else {
-      word += c;
-      open = true;
-    }
-  }
-  if (open) words += word;
-  return words;
-}
 
 /// * and ?, nothing else is special.
 bool glob_matches(const QString& pattern, const QString& text) {
@@ -88,6 +58,23 @@ bool is_plain_name(const QString& pattern) {
 }
 
 const QStringList algorithm_keys = {"ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms"};
+/// The others that are read. What is wrong with the rest is for ssh to say.
+const QStringList other_keys = {"host",
+                                "match",
+                                "include",
+                                "hostname",
+                                "port",
+                                "user",
+                                "identityfile",
+                                "certificatefile",
+                                "identitiesonly",
+                                "identityagent",
+                                "userknownhostsfile",
+                                "globalknownhostsfile",
+                                "hostkeyalias",
+                                "proxyjump",
+                                "proxycommand",
+                                "pubkeyacceptedkeytypes"};
 
 /// The names that a look-up is about, as far as they are known so far.
 struct Subject {
@@ -116,60 +103,6 @@ bool match_holds(const QStringList& arguments, const Subject& subject) {
     all = all && (negated ? !holds : holds);
   }
   return all;
-}
-
-QString with_tokens(const QString& text, const SshHostConfig& host, const QString& home) {
-  QString out;
-  for (qsizetype at = 0; at < text.size(); ++at) {
-    if (text[at] != '%' || at + 1 == text.size()) {
-      out += text[at];
-      continue;
-    }
-    switch (text[++at].toLatin1()) {
-      case '%':
-        out += '%';
-        break;
-      case 'h':
-        out += host.host_name;
-        break;
-      case 'n':
-        out += host.name;
-        break;
-      case 'k':
-        out += host.host_key_alias.isEmpty() ? host.name : host.host_key_alias;
-        break;
-      case 'p':
-        out += QString::number(host.port);
-        break;
-      case 'r':
-        out += host.user;
-        break;
-      case 'u':
-        out += local_user();
-        break;
-      case 'd':
-        out += home;
-        break;
-      case 'i':
-        out += QString::number(::getuid());
-        break;
-      case 'L':
-        out += QHostInfo::localHostName().section('.', 0, 0);
-        break;
-      case 'l':
-        out += QHostInfo::localHostName();
-        break;
-      default:
-        out += '%', out += text[at];
-    }
-  }
-  return out;
-}
-
-QString path_of(const QString& text, const SshHostConfig& host, const QString& home) {
-  QString path = with_tokens(text, host, home);
-  if (path == "~" || path.startsWith("~/")) return home + path.mid(1);
-  return path.startsWith('/') ? path : QDir::current().absoluteFilePath(path);
 }
 
 }  // namespace
@@ -224,9 +157,14 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     const QString key = line.left(key_end).toLower();
     QString rest = line.mid(key_end).trimmed();
     if (rest.startsWith('=')) rest = rest.mid(1).trimmed();
-    const QStringList arguments = words_of(rest);
+    const QString where = QString("%1:%2").arg(path).arg(number);
+    const std::optional<QStringList> words = ssh_words(rest);
+    // ProxyCommand is for a shell, whose quotes are others.
+    const QStringList arguments = words || key != "proxycommand" ? words.value_or(QStringList()) : QStringList(rest);
     if (arguments.isEmpty()) {
-      problems_ += QString("%1:%2: %3 without a value").arg(path).arg(number).arg(line.left(key_end));
+      // Without it nobody knows for whom the lines behind it are.
+      if (key == "host" || key == "match") conditions.resize(outer);
+      add_problem(conditions, key, QString(words ? "%1: %2 without a value" : "%1: %2: a quote has no end").arg(where, line.left(key_end)));
       continue;
     }
     if (key == "host" || key == "match") {
@@ -240,83 +178,115 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     } else if (key == "include") {
       include(arguments, path, conditions, depth);
     } else {
-      lines_.push_back({conditions, key, arguments, rest});
+      if (key == "port" && ssh_port(arguments[0]) == 0) {
+        add_problem(conditions, key, QString("%1: %2 must be from 1 to 65535, not %3").arg(where, line.left(key_end), arguments[0]));
+      }
+      lines_.push_back({conditions, key, arguments, rest, where, {}});
     }
   }
 }
 
 void SshConfig::include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth) {
   if (depth >= include_depth_max) {
-    problems_ += QString("%1: files that include each other more than %2 deep").arg(from).arg(include_depth_max);
-    return;
+    return add_problem(conditions, "include",
+                       QString("%1: files that include each other more than %2 deep").arg(from).arg(include_depth_max));
   }
   for (QString pattern : patterns) {
-    if (pattern.startsWith("~/")) pattern = home_ + pattern.mid(1);
-    if (!pattern.startsWith('/')) pattern = (from.startsWith("/etc/ssh/") ? QString("/etc/ssh") : home_ + "/.ssh") + '/' + pattern;
-    const QFileInfo info(pattern);
-    const QStringList names = info.dir().entryList({info.fileName()}, QDir::Files | QDir::Hidden, QDir::Name);
-    for (const QString& name : names) read_file(info.dir().filePath(name), conditions, depth + 1);
+    if (pattern.startsWith('~')) pattern = with_home_folder(pattern, without_wildcards(home_)).value_or(pattern);
+    if (!pattern.startsWith('/')) {
+      const bool of_system = from.startsWith("/etc/ssh/");
+      pattern = (of_system ? QString("/etc/ssh") : without_wildcards(home_) + "/.ssh") + '/' + pattern;
+    }
+    for (const QString& file : files_of_pattern(pattern)) read_file(file, conditions, depth + 1);
   }
 }
 
+void SshConfig::add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem) {
+  problems_ += problem;
+  if (other_keys.contains(key) || algorithm_keys.contains(key)) lines_.push_back({conditions, key, {}, {}, {}, problem});
+}
+
 SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int port) const {
-  QMap<QString, QStringList> values;  // the first one of each key
-  QMap<QString, QString> rests;
-  QStringList identity_files, certificate_files;
-  const auto first = [&values](const QString& key) { return values.value(key).value(0); };
+  SshHostConfig out;
+  QMap<QString, const Line*> lines;  // the first one of each key
+  std::vector<const Line*> identity_files, certificate_files;
+  const auto first = [&lines](const QString& key) { return lines.contains(key) ? lines[key]->arguments[0] : QString(); };
   for (const Line& line : lines_) {
     const Subject subject{name, first("hostname").replace("%h", name), user.isEmpty() ? first("user") : user};
     const bool holds = std::all_of(line.conditions.begin(), line.conditions.end(), [&](const Condition& condition) {
       return condition.keyword == "host" ? list_matches(condition.arguments, name) : match_holds(condition.arguments, subject);
     });
     if (!holds) continue;
+    if (!line.problem.isEmpty()) {
+      out.problems += line.problem;
+      continue;
+    }
+    // One of them alone says how the host is reached: the first. "ProxyJump none" is a word about jumps only, to ssh, too.
+    const bool no_jump = first("proxyjump").compare("none", Qt::CaseInsensitive) == 0;
+    if (line.key == "proxyjump" && lines.contains("proxycommand")) continue;
+    if (line.key == "proxycommand" && lines.contains("proxyjump") && !no_jump) continue;
     if (line.key == "identityfile") {
-      if (!identity_files.contains(line.arguments[0])) identity_files += line.arguments[0];
+      identity_files.push_back(&line);
     } else if (line.key == "certificatefile") {
-      if (!certificate_files.contains(line.arguments[0])) certificate_files += line.arguments[0];
-    } else if (!values.contains(line.key)) {
-      values[line.key] = line.arguments;
-      rests[line.key] = line.rest;
+      certificate_files.push_back(&line);
+    } else if (!lines.contains(line.key)) {
+      lines[line.key] = &line;
     }
   }
 
-  SshHostConfig out;
   out.name = name;
   out.host_name = name;  // for %h in HostName itself
-  if (values.contains("hostname")) out.host_name = with_tokens(first("hostname"), out, home_);
-  out.port = port > 0 ? port : first("port").toInt();
-  if (out.port <= 0 || out.port > 65535) out.port = 22;
+  if (lines.contains("hostname")) out.host_name = with_ssh_tokens(first("hostname"), out, home_);
+  out.port = port > 0 ? port : ssh_port(first("port"));
+  if (out.port == 0) out.port = 22;
   out.user = !user.isEmpty() ? user : first("user").isEmpty() ? local_user() : first("user");
   out.host_key_alias = first("hostkeyalias");
   out.identities_only = is_yes(first("identitiesonly"));
-  for (const QString& file : identity_files) {
-    if (file.compare("none", Qt::CaseInsensitive) != 0) out.identity_files += path_of(file, out, home_);
-  }
-  for (const QString& file : certificate_files) {
-    if (file.compare("none", Qt::CaseInsensitive) != 0) out.certificate_files += path_of(file, out, home_);
-  }
+
+  const auto path = [&](const Line& line, const QString& text) {
+    const SshPath found = ssh_path(text, out, home_);
+    if (!found.problem.isEmpty()) out.problems += QString("%1: %2: %3").arg(line.where, text, found.problem);
+    return found.path;
+  };
+  const auto paths = [&](const std::vector<const Line*>& of) {
+    QStringList all, texts;
+    for (const Line* line : of) {
+      const QString& text = line->arguments[0];
+      if (texts.contains(text) || text.compare("none", Qt::CaseInsensitive) == 0) continue;
+      texts += text;
+      if (const QString file = path(*line, text); !file.isEmpty()) all += file;
+    }
+    return all;
+  };
+  out.identity_files = paths(identity_files);
+  out.certificate_files = paths(certificate_files);
   const QString agent = first("identityagent");
   if (agent.isEmpty() || agent == "SSH_AUTH_SOCK") {
     out.identity_agent = qEnvironmentVariable("SSH_AUTH_SOCK");
-  } else if (agent.startsWith('$')) {
+  } else if (agent.startsWith('$') && !agent.startsWith("${")) {
     out.identity_agent = qEnvironmentVariable(agent.mid(1).toLocal8Bit().constData());
   } else if (agent != "none") {
-    out.identity_agent = path_of(agent, out, home_);
+    out.identity_agent = path(*lines["identityagent"], agent);
   }
-  for (const QString& file : values.value("userknownhostsfile", {"~/.ssh/known_hosts", "~/.ssh/known_hosts2"})) {
-    if (file != "none") out.known_hosts_files += path_of(file, out, home_);
+  if (const Line* said = lines.value("userknownhostsfile")) {
+    for (const QString& file : said->arguments) {
+      if (const QString found = file == "none" ? QString() : path(*said, file); !found.isEmpty()) out.known_hosts_files += found;
+    }
+  } else {
+    out.known_hosts_files = {home_ + "/.ssh/known_hosts", home_ + "/.ssh/known_hosts2"};
   }
-  for (const QString& file : values.value("globalknownhostsfile", {"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"})) {
-    if (file != "none") out.global_known_hosts_files += path_of(file, out, home_);
+  const Line* global = lines.value("globalknownhostsfile");
+  for (const QString& file : global ? global->arguments : QStringList{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}) {
+    if (file != "none") out.global_known_hosts_files += ssh_path_without_variables(file, out, home_);
   }
   const QString jumps = first("proxyjump");
   if (jumps.compare("none", Qt::CaseInsensitive) != 0) out.jumps = jumps.split(',', Qt::SkipEmptyParts);
-  if (out.jumps.isEmpty() && first("proxycommand").compare("none", Qt::CaseInsensitive) != 0)
-    out.proxy_command = with_tokens(rests.value("proxycommand"), out, home_);
-  if (values.contains("pubkeyacceptedkeytypes") && !values.contains("pubkeyacceptedalgorithms"))
-    values["pubkeyacceptedalgorithms"] = values["pubkeyacceptedkeytypes"];  // its name before OpenSSH 8.5
+  const QString command = lines.contains("proxycommand") ? lines["proxycommand"]->rest : QString();
+  if (command.compare("none", Qt::CaseInsensitive) != 0) out.proxy_command = with_ssh_tokens(command, out, home_);
+  if (lines.contains("pubkeyacceptedkeytypes") && !lines.contains("pubkeyacceptedalgorithms"))
+    lines["pubkeyacceptedalgorithms"] = lines["pubkeyacceptedkeytypes"];  // its name before OpenSSH 8.5
   for (const QString& key : algorithm_keys) {
-    if (values.contains(key)) out.algorithms[key] = first(key);
+    if (lines.contains(key)) out.algorithms[key] = first(key);
   }
   return out;
 }

@@ -3,7 +3,8 @@
 // up.
 //
 // Understood: Host (with *, ? and !), Match all/host/originalhost/user/localuser, Include, and the keys of SshHostConfig. Match exec is not
-// evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; reads files.
+// evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; reads files, and asks
+// the system for users, services and ${NAME}.
 #pragma once
 
 #include <QMap>
@@ -29,6 +30,7 @@ struct SshHostConfig {
   QStringList jumps;                  // [user@]name[:port], the first is connected to from here
   QString proxy_command;              // to be run in place of a connection; empty: none
   QMap<QString, QString> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
+  QStringList problems;               // lines that hold for it and cannot be used, as those of SshConfig: ssh refuses to connect then
 };
 
 /// Of "[user@]name[:port]", "[user@][address]:port" or "ssh://[user@]name[:port]".
@@ -62,9 +64,12 @@ class SshConfig {
     std::vector<Condition> conditions;  // all of them have to hold: those of the files that include this one, too
     QString key;                        // lower case
     QStringList arguments;
-    QString rest;  // behind the key, as it stands there
+    QString rest;     // behind the key, as it stands there
+    QString where;    // "/home/a/.ssh/config:7"
+    QString problem;  // why the line cannot be used; empty: it can
   };
   void read_file(const QString& path, std::vector<Condition> conditions, int depth);
+  void add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem);
   void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth);
 
   QString home_, user_file_;

@@ -59,7 +59,9 @@ void SshSession::open() {
 
 void SshSession::connect_now() {
   --attempts_left_;
-  if (!config_.proxy_command.isEmpty()) {
+  if (!config_.problems.isEmpty()) {
+    end_later({SshProblem::Kind::settings, QString("%1: %2").arg(name_, config_.problems.front()), "Mend that line: ssh refuses it, too"});
+  } else if (!config_.proxy_command.isEmpty()) {
     run_proxy();
   } else if (via_) {
     go_via();

@@ -264,6 +264,42 @@ TEST_F(HostCheckTest, a_machine_whose_sftp_says_nothing_is_reached_and_logged_in
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good) << "that has nothing to do with it";
 }
 
+TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_again_when_it_is_mended) {
+  QFile file(lab->home() + "/.ssh/config");
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+  const QByteArray whole = file.readAll();
+  const auto write = [&](const QByteArray& port) {
+    file.resize(0);
+    file.seek(0);
+    file.write("Host h2\n  Port " + port + "\n" + whole);
+    file.flush();
+  };
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(2)};
+  hosts.hosts[0].address.clear();  // so that its name is what the file speaks of
+  hosts.hosts[0].port = 0;
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  write("abc");
+  check.check(hosts, 0);
+  EXPECT_TRUE(wait_until([&] { return over; }));
+  const CheckCell wrong = check.hosts().at("h2").of(CheckItem::reach);
+  over = false;
+  write("22");
+  check.check(hosts, 0);
+  EXPECT_TRUE(wait_until([&] { return over; }));
+  const CheckCell mended = check.hosts().at("h2").of(CheckItem::reach);
+  file.resize(0);
+  file.seek(0);
+  file.write(whole);
+  EXPECT_EQ(wrong.state, CheckState::bad);
+  EXPECT_EQ(wrong.detail, file.fileName() + ":2: Port must be from 1 to 65535, not abc");
+  EXPECT_EQ(wrong.what_to_do, "Mend that line: ssh refuses it, too");
+  EXPECT_EQ(mended.state, CheckState::good) << mended.detail.toStdString();
+}
+
 /// Compares the fingerprint before they answer.
 struct SlowPerson : PretendPerson {
   std::function<void(bool)> answer;

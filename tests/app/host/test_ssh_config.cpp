@@ -4,9 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <pwd.h>
+
+#include <QDir>
 #include <QFile>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <optional>
 
 namespace n2nq::app {
 namespace {
@@ -21,6 +25,16 @@ struct SshConfigTest : ::testing::Test {
     file.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
   }
   SshConfig read() const { return SshConfig::read(home.path(), path("config"), path("system")); }
+  /// What ssh itself says of a name, by key in lower case. None: there is no ssh, or it refuses.
+  std::optional<QMap<QString, QStringList>> of_ssh(const QString& name) const {
+    QProcess ssh;
+    ssh.start("ssh", {"-G", "-F", path("config"), name});
+    if (!ssh.waitForFinished() || ssh.exitCode() != 0) return {};
+    QMap<QString, QStringList> said;
+    for (const QString& line : QString::fromUtf8(ssh.readAllStandardOutput()).split('\n'))
+      said[line.section(' ', 0, 0)] += line.section(' ', 1);
+    return said;
+  }
 };
 
 TEST_F(SshConfigTest, without_a_file_a_name_is_an_address) {
@@ -111,13 +125,10 @@ Host *
   User y
 )");
   for (const QString name : {"a", "b1", "b2", "c"}) {
-    QProcess ssh;
-    ssh.start("ssh", {"-G", "-F", path("config"), name});
-    if (!ssh.waitForFinished() || ssh.exitCode() != 0) GTEST_SKIP() << "no ssh to compare with";
+    const auto all = of_ssh(name);
+    if (!all) GTEST_SKIP() << "no ssh to compare with";
     QMap<QString, QString> said;
-    for (const QString& line : QString::fromUtf8(ssh.readAllStandardOutput()).split('\n')) {
-      if (!said.contains(line.section(' ', 0, 0))) said[line.section(' ', 0, 0)] = line.section(' ', 1);
-    }
+    for (const QString& key : all->keys()) said[key] = all->value(key)[0];
     const SshHostConfig host = read().look_up(name);
     EXPECT_EQ(host.host_name, said["hostname"]);
     EXPECT_EQ(QString::number(host.port), said["port"]) << name.toStdString();
@@ -127,6 +138,156 @@ Host *
     EXPECT_EQ(host.identity_files.value(0), said["identityfile"].replace("%n", name).replace("%p", said["port"]));
     EXPECT_EQ(host.known_hosts_files.join(' '), said["userknownhostsfile"].replace("%h", said["hostname"]));
   }
+}
+
+TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {
+  write("config", R"(
+Host command
+  ProxyCommand nc %h %p
+Host straight
+  ProxyCommand none
+Host jump
+  ProxyJump other
+  ProxyCommand nc %h %p
+Host no_jump
+  ProxyJump none
+Host no_jump
+  ProxyJump later_jump
+Host no_jump bare
+  ProxyCommand later
+Host *
+  ProxyJump gate
+  ProxyCommand last
+)");
+  const SshConfig config = read();
+  const std::map<QString, std::pair<QString, QStringList>> expected = {
+      {"command", {"nc command 22", {}}}, {"straight", {}},        {"jump", {{}, {"other"}}},
+      {"no_jump", {"later", {}}},         {"bare", {"later", {}}}, {"any", {{}, {"gate"}}}};
+  for (const auto& [name, ways] : expected) {
+    const SshHostConfig host = config.look_up(name);
+    EXPECT_EQ(host.proxy_command, ways.first) << name.toStdString();
+    EXPECT_EQ(host.jumps, ways.second) << name.toStdString();
+    const auto said = of_ssh(name);
+    if (!said || name == "no_jump") continue;  // which its manual does not speak of; OpenSSH 9.2 takes the command
+    EXPECT_EQ(host.jumps.join(','), said->value("proxyjump").value(0)) << name.toStdString();
+    EXPECT_EQ(host.proxy_command.isEmpty(), !said->contains("proxycommand")) << name.toStdString();
+  }
+}
+
+TEST_F(SshConfigTest, variables_homes_and_tokens_in_names_of_files) {
+  const passwd* root = ::getpwuid(0);
+  ASSERT_TRUE(root);
+  qputenv("N2NQ_TEST_FOLDER", "/variable");
+  qputenv("N2NQ_TEST_TILDE", "~");
+  write("config", R"(
+IdentityFile ${N2NQ_TEST_FOLDER}/${N2NQ_TEST_FOLDER}$x$
+IdentityFile ~root/key
+IdentityFile /%C-%%-%r
+IdentityFile /${N2NQ_TEST_TILDE}/key
+CertificateFile ${N2NQ_TEST_FOLDER}/certificate
+UserKnownHostsFile ~/known ${N2NQ_TEST_FOLDER}/known
+IdentityAgent ${N2NQ_TEST_FOLDER}/agent
+User ann
+ProxyCommand false
+)");
+  const SshHostConfig host = read().look_up("lab1");
+  EXPECT_EQ(host.problems, QStringList());
+  ASSERT_EQ(host.identity_files.size(), 4);
+  EXPECT_EQ(host.identity_files[0], "/variable//variable$x$");
+  EXPECT_EQ(host.identity_files[1], QString::fromLocal8Bit(root->pw_dir) + "/key");
+  EXPECT_EQ(host.identity_files[2].size(), 40 + 7) << "a SHA-1 in hexadecimal digits";
+  EXPECT_EQ(host.identity_files[3], "/~/key") << "what a variable brings is no home";
+  EXPECT_EQ(host.certificate_files, QStringList{"/variable/certificate"});
+  EXPECT_EQ(host.known_hosts_files, (QStringList{path("known"), "/variable/known"}));
+  EXPECT_EQ(host.identity_agent, "/variable/agent");
+
+  QProcess ssh;  // with -v it says where it looks for keys, before a connection, which "false" does not give
+  ssh.start("ssh", {"-v", "-F", path("config"), "lab1", "true"});
+  if (!ssh.waitForFinished()) GTEST_SKIP() << "no ssh to compare with";
+  const QString said = QString::fromUtf8(ssh.readAllStandardError());
+  for (const QString& file : host.identity_files)
+    EXPECT_TRUE(said.contains("identity file " + file + " type")) << (file + '\n' + said).toStdString();
+}
+
+TEST_F(SshConfigTest, what_cannot_be_used_is_told_with_its_line_to_whom_it_concerns) {
+  qunsetenv("N2NQ_TEST_UNSET");
+  write("config", R"(Host a
+  IdentityFile ${N2NQ_TEST_UNSET}/key
+Host b
+  UserKnownHostsFile /known ${N2NQ_TEST_UNSET}
+Host c
+  IdentityAgent ${N2NQ_TEST_UNSET
+Host d
+  IdentityFile ~nobody-has-this-name/key
+Host e
+  Port abc
+Host f
+  Port 65536
+Host g
+  IdentityFile "/key
+Host h
+  HostName
+Host i
+  Port 22
+  LocalCommand it's
+  ProxyCommand echo it's
+)");
+  const SshConfig config = read();
+  const std::map<QString, QString> expected = {{"a", ":2: ${N2NQ_TEST_UNSET}/key: the environment has no ${N2NQ_TEST_UNSET}"},
+                                               {"b", ":4: ${N2NQ_TEST_UNSET}: the environment has no ${N2NQ_TEST_UNSET}"},
+                                               {"c", ":6: ${N2NQ_TEST_UNSET: ${ has no } behind it"},
+                                               {"d", ":8: ~nobody-has-this-name/key: there is no user nobody-has-this-name here"},
+                                               {"e", ":10: Port must be from 1 to 65535, not abc"},
+                                               {"f", ":12: Port must be from 1 to 65535, not 65536"},
+                                               {"g", ":14: IdentityFile: a quote has no end"},
+                                               {"h", ":16: HostName without a value"}};
+  for (const auto& [name, problem] : expected) {
+    EXPECT_EQ(config.look_up(name).problems, QStringList{path("config") + problem}) << name.toStdString();
+  }
+  EXPECT_EQ(config.look_up("i").problems, QStringList()) << "older ssh take these quotes, too";
+  EXPECT_EQ(config.look_up("i").proxy_command, "echo it's");
+  EXPECT_TRUE(config.problems().contains(path("config") + ":10: Port must be from 1 to 65535, not abc"));
+}
+
+TEST_F(SshConfigTest, services_are_ports) {
+  write("config", "Port ssh\n");
+  EXPECT_EQ(read().look_up("a").port, 22);
+  EXPECT_EQ(read().look_up("a").problems, QStringList());
+}
+
+TEST_F(SshConfigTest, includes_have_wildcards_in_folders_too) {
+  for (const char* folder : {".ssh/conf.d/b", ".ssh/conf.d/a", ".ssh/conf.d/.c"}) ASSERT_TRUE(QDir(home.path()).mkpath(folder));
+  write(".ssh/conf.d/a/extra", "Host inner\n  Port 1\n");
+  write(".ssh/conf.d/b/extra", "Host inner other\n  Port 2\n");
+  write(".ssh/conf.d/.c/extra", "Host hidden\n  Port 3\n");
+  write(".ssh/conf.d/[x]", "Host named\n  Port 4\n");
+  write("config", "Include conf.d/*/ext?a ~/.ssh/conf.d/\\[x]\n");
+  const SshConfig config = read();
+  EXPECT_EQ(config.names(), (QStringList{"inner", "other", "named"})) << "a wildcard takes no hidden one";
+  EXPECT_EQ(config.look_up("inner").port, 1);
+  EXPECT_EQ(config.look_up("other").port, 2);
+  EXPECT_EQ(config.look_up("named").port, 4);
+}
+
+TEST_F(SshConfigTest, quotes_and_backslashes_are_those_of_ssh) {
+  write("config", R"(Host 'a b' plain
+  IdentityFile '/single quoted'
+  IdentityFile "/it's"
+  IdentityFile '/say "x"'
+  IdentityFile /a\ b\\c\d\"e
+  IdentityFile "/a\ b"
+  IdentityFile /in' the 'middle#no_comment
+  IdentityFile "/hash # in it" # a comment
+  User "ann b"
+)");
+  const SshHostConfig host = read().look_up("plain");
+  EXPECT_EQ(host.identity_files, (QStringList{"/single quoted", "/it's", "/say \"x\"", "/a b\\c\\d\"e", "/a\\ b",
+                                              "/in the middle#no_comment", "/hash # in it"}));
+  EXPECT_EQ(host.user, "ann b");
+  EXPECT_EQ(read().names(), (QStringList{"a b", "plain"}));
+  const auto said = of_ssh("plain");
+  if (!said) GTEST_SKIP() << "no ssh to compare with";
+  EXPECT_EQ(host.identity_files, said->value("identityfile"));
 }
 
 TEST(ssh_destination, its_parts) {

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_config_text.h"
+
+#include <glob.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <QCryptographicHash>
+#include <QDir>
+#include <QHostInfo>
+#include <algorithm>
+#include <array>
+
+#include "app/host/ssh_config.h"
+
+namespace n2nq::app {
+
+namespace {
+
+constexpr std::size_t lookup_bytes_max = 16 << 10;  // of what the system's databases say of one user or service
+
+bool is_blank(QChar c) {
+  return c == ' ' || c == '\t';
+}
+
+/// Of %C: it names this machine, the host, its port and the user in few letters.
+QString connection_hash(const SshHostConfig& host) {
+  const QString text = QHostInfo::localHostName() + host.host_name + QString::number(host.port) + host.user;
+  return QString::fromLatin1(QCryptographicHash::hash(text.toUtf8(), QCryptographicHash::Sha1).toHex());
+}
+
+std::optional<QString> token_text(QChar token, const SshHostConfig& host, const QString& home) {
+  switch (token.toLatin1()) {
+    case '%':
+      return "%";
+    case 'C':
+      return connection_hash(host);
+    case 'h':
+      return host.host_name;
+    case 'n':
+      return host.name;
+    case 'k':
+      return host.host_key_alias.isEmpty() ? host.name : host.host_key_alias;
+    case 'p':
+      return QString::number(host.port);
+    case 'r':
+      return host.user;
+    case 'u':
+      return local_user();
+    case 'd':
+      return home;
+    case 'i':
+      return QString::number(::getuid());
+    case 'L':
+      return QHostInfo::localHostName().section('.', 0, 0);
+    case 'l':
+      return QHostInfo::localHostName();
+    default:
+      return {};
+  }
+}
+
+/// With `problem`, ${NAME} counts, too, and that says of which there is none.
+QString expanded(const QString& text, const SshHostConfig& host, const QString& home, QString* problem) {
+  QString out;
+  for (qsizetype at = 0; at < text.size(); ++at) {
+    if (problem && text[at] == '$' && text.mid(at + 1, 1) == "{") {
+      const qsizetype end = text.indexOf('}', at);
+      const QByteArray name = text.mid(at + 2, end - at - 2).toLocal8Bit();
+      if (end < 0 || name.isEmpty()) {
+        *problem = end < 0 ? "${ has no } behind it" : "${} names no variable";
+        return {};
+      }
+      if (!qEnvironmentVariableIsSet(name.constData()))
+        *problem = QString("the environment has no ${%1}").arg(QString::fromLocal8Bit(name));
+      out += qEnvironmentVariable(name.constData());
+      at = end;
+      continue;
+    }
+    const std::optional<QString> token = text[at] == '%' && at + 1 < text.size() ? token_text(text[at + 1], host, home) : std::nullopt;
+    out += token ? *token : QString(text[at]);
+    if (token) ++at;
+  }
+  return out;
+}
+
+QString absolute(const QString& path) {
+  return path.startsWith('/') ? path : QDir::current().absoluteFilePath(path);
+}
+
+}  // namespace
+
+std::optional<QStringList> ssh_words(const QString& text) {
+  QStringList words;
+  QString word;
+  bool open = false;
+  QChar quote;  // null: outside
+  for (qsizetype at = 0; at < text.size(); ++at) {
+    const QChar c = text[at], next = at + 1 < text.size() ? text[at + 1] : QChar();
+    if (quote.isNull() && is_blank(c)) {
+      if (open) words += word;
+      word.clear();
+      open = false;
+      continue;
+    }
+    if (!open && c == '#') break;
+    open = true;
+    if (c == '\\' && (next == '\'' || next == '"' || next == '\\' || (quote.isNull() && next == ' '))) {
+      word += next, ++at;
+    } else if (quote.isNull() && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (!quote.isNull() && c == quote) {
+      quote = QChar();
+    } else {
+      word += c;
+    }
+  }
+  if (!quote.isNull()) return {};
+  if (open) words += word;
+  return words;
+}
+
+QString with_ssh_tokens(const QString& text, const SshHostConfig& host, const QString& home) {
+  return expanded(text, host, home, nullptr);
+}
+
+std::optional<QString> with_home_folder(const QString& text, const QString& home) {
+  if (!text.startsWith('~')) return text;
+  const QString user = text.section('/', 0, 0).mid(1), rest = text.mid(1 + user.size());
+  if (user.isEmpty()) return home + rest;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, lookup_bytes_max> room;
+  ::getpwnam_r(user.toLocal8Bit().constData(), &entry, room.data(), room.size(), &found);
+  if (!found) return {};
+  return QString::fromLocal8Bit(found->pw_dir) + rest;
+}
+
+SshPath ssh_path(const QString& text, const SshHostConfig& host, const QString& home) {
+  const std::optional<QString> begun = with_home_folder(text, home);
+  if (!begun) return {{}, QString("there is no user %1 here").arg(text.section('/', 0, 0).mid(1))};
+  QString problem;
+  const QString path = expanded(*begun, host, home, &problem);
+  return problem.isEmpty() ? SshPath{absolute(path), {}} : SshPath{{}, problem};
+}
+
+QString ssh_path_without_variables(const QString& text, const SshHostConfig& host, const QString& home) {
+  return absolute(with_ssh_tokens(with_home_folder(text, home).value_or(text), host, home));
+}
+
+int ssh_port(const QString& text) {
+  constexpr int port_max = 65'535;
+  bool is_number = false;
+  const int port = text.toInt(&is_number);
+  if (is_number) return port > 0 && port <= port_max ? port : 0;
+  servent entry{};
+  servent* found = nullptr;
+  std::array<char, lookup_bytes_max> room;
+  ::getservbyname_r(text.toLocal8Bit().constData(), "tcp", &entry, room.data(), room.size(), &found);
+  return found ? ntohs(static_cast<std::uint16_t>(found->s_port)) : 0;
+}
+
+QStringList files_of_pattern(const QString& pattern) {
+  QStringList files;
+  glob_t found{};
+  if (::glob(pattern.toLocal8Bit().constData(), GLOB_NOSORT, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) files += QString::fromLocal8Bit(found.gl_pathv[i]);
+  }
+  ::globfree(&found);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+QString without_wildcards(const QString& text) {
+  QString out;
+  for (const QChar c : text) {
+    if (QStringLiteral("*?[\\").contains(c)) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+QString local_user() {
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry ? QString::fromLocal8Bit(entry->pw_name) : qEnvironmentVariable("USER");
+}
+
+}  // namespace n2nq::app
