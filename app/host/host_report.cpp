@@ -8,7 +8,9 @@ namespace n2nq::app {
 namespace {
 
 nlohmann::ordered_json cell_json(const CheckCell& cell) {
-  nlohmann::ordered_json out = {{"state", check_word(cell.state)}, {"value", cell.value}, {"text", cell.text.toStdString()}};
+  nlohmann::ordered_json out = {{"state", check_word(cell.state)}, {"value", cell.value}};
+  if (cell.bound_us) out["bound_us"] = *cell.bound_us;
+  out["text"] = cell.text.toStdString();
   if (!cell.detail.isEmpty()) out["detail"] = cell.detail.toStdString();
   if (!cell.what_to_do.isEmpty()) out["what_to_do"] = cell.what_to_do.toStdString();
   return out;

@@ -8,6 +8,7 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +22,11 @@ enum class CheckState { not_checked, checking, good, warning, bad, not_known };
 
 struct CheckCell {
   CheckState state = CheckState::not_checked;
-  QString text;          // what a cell of a table has room for: "x86-64", "2.1 ms", "refused"
-  QString detail;        // a sentence for the tooltip; what was found in full
-  QString what_to_do;    // with warning and bad, always: a sentence
-  nlohmann::json value;  // for machines, in the unit that check_items() says; null: not known
+  QString text;                         // what a cell of a table has room for: "x86-64", "2.1 ms", "refused"
+  QString detail;                       // a sentence for the tooltip; what was found in full
+  QString what_to_do;                   // with warning and bad, always: a sentence
+  nlohmann::json value;                 // for machines, in the unit that check_items() says; null: not known
+  std::optional<double> bound_us = {};  // of a clock's offset: how sure the value is
 
   bool operator==(const CheckCell&) const = default;
 };

@@ -57,6 +57,7 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::strin
   const CheckCell not_asked{CheckState::not_checked, "–", "The bench runs here: nothing has to be reached or put there", {}, {}};
   for (const CheckItem item : {CheckItem::reach, CheckItem::login, CheckItem::disk, CheckItem::folder}) cell(item) = not_asked;
   cell(CheckItem::clock) = good_cell("reference", 0.0, "The other clocks are compared with this one");
+  cell(CheckItem::clock).bound_us = 0;
   if (!data_address.empty()) return;
   unreachable_ = not_known_cell("Where lab machines reach this one is not known");
   unreachable_->what_to_do =

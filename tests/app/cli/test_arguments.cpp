@@ -112,6 +112,7 @@ TEST(hosts_command, a_check_says_what_to_do_about_everything_that_is_not_good) {
   for (CheckCell& cell : hosts["a"].cells) cell = {CheckState::good, "yes", {}, {}, true};
   hosts["b"] = hosts["a"];
   hosts["b"].of(CheckItem::folder) = {CheckState::bad, "noexec", "Programs cannot be run there", "Choose another folder", {}};
+  hosts["a"].of(CheckItem::clock) = {CheckState::good, "+2 ms ± 0.1 ms", {}, {}, 2000.5, 100.25};
   paths[{"a", "b"}] = {CheckState::good, "0.4 ms", {}, {}, 400};
   paths[{"b", "a"}] = {CheckState::warning, "9 ms", "It takes long", "Look at the way", 9000};
   const std::vector<std::string> names = {"a", "b"};
@@ -125,6 +126,9 @@ TEST(hosts_command, a_check_says_what_to_do_about_everything_that_is_not_good) {
   EXPECT_EQ(json["state"], "bad");
   EXPECT_EQ(json["hosts"][1]["name"], "b");
   EXPECT_EQ(json["hosts"][1]["folder"]["what_to_do"], "Choose another folder");
+  EXPECT_EQ(json["hosts"][0]["clock_offset_us"]["value"], 2000.5);
+  EXPECT_EQ(json["hosts"][0]["clock_offset_us"]["bound_us"], 100.25);
+  EXPECT_FALSE(json["hosts"][0]["folder"].contains("bound_us"));
   EXPECT_EQ(json["paths"][0]["round_trip_us"]["value"], 400);
 }
 

@@ -56,6 +56,8 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
       EXPECT_EQ(report.of(item).state, CheckState::good) << name << ' ' << static_cast<int>(item) << all;
     }
     EXPECT_NE(report.of(CheckItem::disk).state, CheckState::not_known) << all;
+    ASSERT_TRUE(report.of(CheckItem::clock).bound_us) << all;
+    EXPECT_GT(*report.of(CheckItem::clock).bound_us, 0) << all;
   }
   for (const auto& [from, to] : {std::pair("h1", "h2"), {"h2", "h1"}, {"local", "h1"}, {"h2", "local"}}) {
     EXPECT_EQ(check.paths().at({from, to}).state, CheckState::good) << from << ' ' << to << all;
