@@ -157,7 +157,7 @@ void PlaceCheck::look_at_disk() {
     tell_folder(task->for_logs);
     CheckCell& disk = cell(CheckItem::disk);
     disk = !problem.none() ? not_known_cell(without_name(problem.why))
-           : !task->space  ? not_known_cell("Its SFTP server does not say")
+           : !task->space  ? not_known_cell("Its SFTP server, or the file system there, does not say")
                            : disk_cell(task->space->free_bytes);
     if (!problem.none()) disk.what_to_do = problem.what_to_do;
     emit changed();

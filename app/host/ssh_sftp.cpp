@@ -14,6 +14,7 @@ constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answe
 constexpr quint64 reads_under_way = 32;
 constexpr qsizetype openssh_write_bytes = 128 << 10, write_bytes = 32 << 10;
 constexpr std::size_t list_max = 100'000;
+constexpr const char* other_folder = "Give the host another folder";  // where nothing can be made, as below /proc
 constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700;
 
 struct AttributesFree {
@@ -57,7 +58,7 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path) {
   fail(link, doing, path, sftp_get_error(link.sftp()));
 }
 
-void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int code) {
+void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& if_missing) {
   link.shared().check();
   if (!ssh_is_connected(link.session())) link.throw_lost(doing + ' ' + path);
   const QString host = link.target().name;
@@ -68,7 +69,7 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
                      "Give the host another folder, or its user the right to write there");
     case SSH_FX_NO_SUCH_FILE:
     case SSH_FX_NO_SUCH_PATH:
-      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path));
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path), if_missing);
     default:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path),
                      "Is the disk there full, or the file system read-only?");
@@ -140,10 +141,9 @@ void Sftp::fail_to_make(const QString& folder, int code) {
   const auto there = space(above(folder));
   if (code != SSH_FX_PERMISSION_DENIED && there && there->read_only) {
     throw SshError(SshProblem::Kind::files,
-                   QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder),
-                   "Give the host another folder");
+                   QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder), other_folder);
   }
-  fail(link_, "making the folder", folder, code);
+  fail(link_, "making the folder", folder, code, other_folder);
 }
 
 std::optional<SftpSpace> Sftp::space(const QString& folder) {
@@ -172,7 +172,7 @@ std::unique_ptr<SftpFile> Sftp::open_to_read(const QString& path) {
 std::unique_ptr<SftpFile> Sftp::make_file(const QString& path) {
   begin(link_, path);
   sftp_file file = sftp_open(sftp_, path.toUtf8().constData(), O_WRONLY | O_CREAT | O_EXCL, file_mode);
-  if (!file) fail(link_, "making the file", path);
+  if (!file) fail(link_, "making the file", path, sftp_get_error(sftp_), other_folder);
   return std::make_unique<SftpFile>(link_, file, path);
 }
 

@@ -76,8 +76,8 @@ class Sftp {
   void remove_file(const QString& path);
   void remove_folder(const QString& path);
 
-  /// `code`: of SFTP.
-  [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path, int code);
+  /// `code`: of SFTP. `if_missing`: what to do where there is no such path.
+  [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& if_missing = {});
   [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path);
 
  private:

@@ -182,6 +182,12 @@ TEST_F(SshFilesTest, a_disk_that_becomes_full_on_the_way_is_named_and_keeps_noth
   lab->inside(1, {"umount", "/home/lab/disk"});
 }
 
+TEST_F(SshFilesTest, where_nothing_can_be_made_it_says_what_to_do) {
+  begin(std::make_shared<PutProgram>(write("program", "#!/bin/sh\n"), "/proc/x"));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(outcome->text(), "h1: making the folder /proc/x failed: it is not there. Give the host another folder");
+}
+
 TEST_F(SshFilesTest, a_growing_file_is_followed) {
   sh("mkdir -p " + there + "/runs && printf 'one\\n' >" + there + "/runs/a.log");
   const QString local = folder.filePath("a.log");
