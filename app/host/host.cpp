@@ -23,10 +23,18 @@ bool has_only(std::string_view text, std::string_view others) {
   return std::all_of(text.begin(), text.end(), [others](char c) { return is_one_of(c, others); });
 }
 
+/// "name:22" or "192.0.2.7:22". An IPv6 address has more colons.
+bool ends_with_port(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && text.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
 Problem parse_address(std::string_view text, std::string& out) {
   if (text.size() > address_chars_max || text.starts_with('-') || !has_only(text, "._-:%")) {
     return "must be a name, an IP address or an alias of ~/.ssh/config, without user and port, not " + in_quotes(text);
   }
+  if (ends_with_port(text))
+    return "must be without the port, which has a field of its own (SSH port, port in a file), not " + in_quotes(text);
   out = text;
   return {};
 }

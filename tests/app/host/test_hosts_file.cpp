@@ -83,7 +83,11 @@ TEST(hosts_file, a_host_s_values_are_held_to_their_rules) {
   EXPECT_NE(problem("name", std::string(65, 'a')), "");
   EXPECT_EQ(problem("name", std::string(64, 'a')), "");
   for (const char* address : {"-oProxyCommand=x", "user@lab", "a b", "a;b"}) EXPECT_NE(problem("address", address), "") << address;
-  for (const char* address : {"lab-1.example.org", "192.0.2.1", "fe80::1%eth0"}) EXPECT_EQ(problem("address", address), "") << address;
+  EXPECT_EQ(problem("address", "10.77.9.12:22"),
+            "must be without the port, which has a field of its own (SSH port, port in a file), not \"10.77.9.12:22\"");
+  for (const char* address : {"lab-1:2222", "lab-1:"}) EXPECT_NE(problem("address", address), "") << address;
+  for (const char* address : {"lab-1.example.org", "192.0.2.1", "fe80::1%eth0", "fd00::1", "::1", "1:2:3:4:5:6:7:8"})
+    EXPECT_EQ(problem("address", address), "") << address;
   for (const char* folder : {"..", "a/../b", "/a/..", "a b", "~/x", "-x", "$HOME"}) EXPECT_NE(problem("folder", folder), "") << folder;
   for (const char* folder : {".cache/n2nq-bench", "/var/tmp/x", "a..b", ""}) EXPECT_EQ(problem("folder", folder), "") << folder;
   for (const char* address : {"lab", "0.0.0.0", "::", "10.0.0", "10.0.0.5:7"}) EXPECT_NE(problem("data_address", address), "") << address;
