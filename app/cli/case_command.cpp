@@ -262,7 +262,7 @@ void CaseCommand::show_progress() {
                                            {"repeat", run.repeat},
                                            {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},
                                            {"left_s", std::round(runner.seconds_left())}};
-  terminal_.print(qt_text(nlohmann::ordered_json{{"progress", progress}}.dump()) + '\n');
+  terminal_.print_json(nlohmann::ordered_json{{"progress", progress}}.dump());
 }
 
 bool CaseCommand::report() {
@@ -289,7 +289,7 @@ bool CaseCommand::report() {
     if (bad) code_ = std::max(code_, exit_failed);
   }
   check_assertions(out);
-  return terminal_.print(arguments_.json ? qt_text(out.dump()) + '\n' : page);
+  return arguments_.json ? terminal_.print_json(out.dump()) : terminal_.print(page);
 }
 
 void CaseCommand::check_assertions(nlohmann::ordered_json& out) {

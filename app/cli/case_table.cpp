@@ -80,9 +80,9 @@ QString figure_page(const Figure& figure) {
     for (std::size_t s = 0; s < cells.size(); ++s) line += "  " + right_aligned(cells[s], widths[s]);
     out += line + '\n';
   }
-  for (qsizetype i = 0; i < marks.size(); ++i) out += QString("[%1] %2\n").arg(i + 1).arg(marks[i]);
+  for (qsizetype i = 0; i < marks.size(); ++i) out += QString("[%1] %2\n").arg(i + 1).arg(one_line(marks[i]));
   for (const FigureSeries& series : figure.series) {
-    if (!series.not_run.isEmpty()) out += QString("%1: not run: %2\n").arg(series.name, series.not_run);
+    if (!series.not_run.isEmpty()) out += QString("%1: not run: %2\n").arg(series.name, one_line(series.not_run));
   }
   for (const FigureReference& reference : figure.references) out += QString::fromUtf8("◇ %1\n").arg(reference.text);
   for (const QString& remark : figure.remarks) out += remark + '\n';

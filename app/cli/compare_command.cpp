@@ -44,7 +44,10 @@ QString texts_block(const QString& title, const std::vector<ComparedText>& texts
   if (texts.empty()) return title + ": the same\n\n";
   std::vector<QStringList> rows{{title + " that differ"}};
   for (const ComparedSide& side : sides) rows.front() += side.name;
-  for (const ComparedText& text : texts) rows.push_back(QStringList("  " + text.path) + text.texts);
+  for (const ComparedText& text : texts) {
+    QStringList& row = rows.emplace_back(QStringList("  " + text.path));
+    for (const QString& value : text.texts) row += one_line(value);
+  }
   return in_columns(rows) + '\n';
 }
 
@@ -167,8 +170,9 @@ int compare_results(const Arguments& arguments, Terminal& terminal) {
   }
   place_in_cases(sides);
   const Comparison comparison = compare(std::move(sides));
-  const QString text = arguments.json ? qt_text(comparison_json(comparison).dump()) + '\n' : comparison_text(comparison);
-  return terminal.print(text) ? exit_good : exit_failed;
+  const bool printed =
+      arguments.json ? terminal.print_json(comparison_json(comparison).dump()) : terminal.print(comparison_text(comparison));
+  return printed ? exit_good : exit_failed;
 }
 
 }  // namespace n2nq::app

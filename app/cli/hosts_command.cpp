@@ -39,13 +39,13 @@ QString table_text(const std::vector<QStringList>& rows) {
 QString cell_text(const CheckCell& cell) {
   switch (cell.state) {
     case CheckState::bad:
-      return "BAD " + cell.text;
+      return "BAD " + one_line(cell.text);
     case CheckState::warning:
-      return "! " + cell.text;
+      return "! " + one_line(cell.text);
     case CheckState::good:
-      return cell.text;
+      return one_line(cell.text);
     default:
-      return cell.text.isEmpty() ? QString(check_word(cell.state)) : cell.text;
+      return cell.text.isEmpty() ? QString(check_word(cell.state)) : one_line(cell.text);
   }
 }
 
@@ -53,7 +53,7 @@ QString text_of(const CheckAdvice& advice) {
   QStringList machines;
   for (const std::string& machine : advice.machines) machines += text_of(machine);
   const char* sign = advice.state == CheckState::bad ? "BAD" : advice.state == CheckState::warning ? "!" : "?";
-  return QString("%1 %2, %3: %4\n    %5\n").arg(sign, machines.join(' '), advice.what, advice.why, advice.what_to_do);
+  return QString("%1 %2, %3: %4\n    %5\n").arg(sign, machines.join(' '), advice.what, one_line(advice.why), one_line(advice.what_to_do));
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal
 int list_hosts(const Arguments& arguments, Terminal& terminal) {
   const auto book = book_of(arguments, terminal);
   if (!book) return exit_bad_input;
-  const QString page = arguments.json ? QString::fromStdString(hosts_json(*book).dump(1)) + '\n' : hosts_page(*book);
-  return terminal.print(page) ? exit_good : exit_failed;
+  const bool printed = arguments.json ? terminal.print_json(hosts_json(*book).dump(1)) : terminal.print(hosts_page(*book));
+  return printed ? exit_good : exit_failed;
 }
 
 int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook& book, Terminal& terminal) {
@@ -134,9 +134,8 @@ int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook
   checker.check(book.hosts(), arguments.port);
   QCoreApplication::exec();
   const auto names = names_in_order(book.hosts(), checker.hosts());
-  const QString page = arguments.json ? QString::fromStdString(report_json(names, checker.hosts(), checker.paths()).dump(1)) + '\n'
-                                      : check_page(names, checker.hosts(), checker.paths());
-  const bool printed = terminal.print(page);
+  const bool printed = arguments.json ? terminal.print_json(report_json(names, checker.hosts(), checker.paths()).dump(1))
+                                      : terminal.print(check_page(names, checker.hosts(), checker.paths()));
   if (interrupted) return exit_interrupted;
   return printed && worst_of(checker.hosts(), checker.paths()) != CheckState::bad ? exit_good : exit_failed;
 }

@@ -160,9 +160,10 @@ QString result_table(const Json& summary, const QString& folder) {
     out += ledger_block(summary) + warm_up_line(summary.at("ledger")) + unusual_line(summary.at("settings"));
   }
   out += heading("verdict") + QString::fromStdString(summary.at("verdict").get<std::string>()) + '\n';
-  for (const Json& reason : summary.at("reasons")) out += heading("") + "- " + QString::fromStdString(reason.get<std::string>()) + '\n';
+  for (const Json& reason : summary.at("reasons"))
+    out += heading("") + "- " + one_line(QString::fromStdString(reason.get<std::string>())) + '\n';
   const Json disturbed = summary.at("environment").value("disturbed", Json::array());  // older results have none
-  for (const Json& sentence : disturbed) out += heading("disturbed") + QString::fromStdString(sentence.get<std::string>()) + '\n';
+  for (const Json& sentence : disturbed) out += heading("disturbed") + one_line(QString::fromStdString(sentence.get<std::string>())) + '\n';
   return out + heading("folder") + folder + '\n';
 }
 

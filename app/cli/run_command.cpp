@@ -115,10 +115,10 @@ void RunCommand::show_progress() {
   if (!asking_) terminal_.progress(progress_text());  // it would be written over the question
   if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
   since_progress_.start();
-  terminal_.print(progress_json() + '\n');
+  terminal_.print_json(progress_json());
 }
 
-QString RunCommand::progress_json() const {
+std::string RunCommand::progress_json() const {
   const LiveFigures& figures = control_->figures();
   // What is not known is null, as in the summary.
   const auto number = [](double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
@@ -143,7 +143,7 @@ QString RunCommand::progress_json() const {
       {"latency_us",
        {{"p50", number(figures.latency.p50_us)}, {"p99", number(figures.latency.p99_us)}, {"max", number(figures.latency.max_us)}}}};
   if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
-  return qt_text(nlohmann::ordered_json{{"progress", progress}}.dump());
+  return nlohmann::ordered_json{{"progress", progress}}.dump();
 }
 
 QString RunCommand::progress_text() const {
@@ -185,7 +185,7 @@ int RunCommand::report() {
   if (arguments_.json) {
     summary["folder"] = outcome.folder.toStdString();
     if (!checked.empty()) summary["assertions"] = assertions_json(checked);
-    printed = terminal_.print(qt_text(summary.dump()) + '\n');
+    printed = terminal_.print_json(summary.dump());
   } else {
     printed = terminal_.print(result_table(summary, outcome.folder));
   }

@@ -34,7 +34,7 @@ class RunCommand : public QObject {
   void show_progress();
   QString progress_text() const;
   /// The same as one line for machines.
-  QString progress_json() const;
+  std::string progress_json() const;
   int report();
 
   Arguments arguments_;

@@ -32,7 +32,7 @@ bool write_to(FILE* stream, const QString& text) {
 /// Lines as they are to be seen: what a host or N2NQ has said is among them.
 QString printable_lines(const QString& text) {
   QStringList lines = text.split('\n');
-  for (QString& line : lines) line = QString::fromStdString(wire::printable(line.toStdString()));
+  for (QString& line : lines) line = one_line(line);
   return lines.join('\n');
 }
 
@@ -58,6 +58,14 @@ void Terminal::say(const QString& text) {
 }
 
 bool Terminal::print(const QString& text) {
+  return write_out(printable_lines(text));
+}
+
+bool Terminal::print_json(const std::string& json) {
+  return write_out(QString::fromStdString(json) + '\n');
+}
+
+bool Terminal::write_out(const QString& text) {
   clear_line();
   if (write_to(stdout, text)) return true;
   say(QString("n2nq-bench: cannot write to standard output: %1").arg(QString::fromLocal8Bit(std::strerror(errno))));
@@ -67,6 +75,10 @@ bool Terminal::print(const QString& text) {
 void Terminal::clear_line() {
   if (line_open_) write_to(stderr, "\r\033[K");
   line_open_ = false;
+}
+
+QString one_line(const QString& text) {
+  return QString::fromStdString(wire::printable(text.toStdString()));
 }
 
 QString right_aligned(const QString& text, int width) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two streams of a command: results on stdout, everything else on stderr, where one line may be overwritten while it works.
-// Control characters that a host or N2NQ has put into what is said on stderr are shown as "\xNN", not obeyed.
+// Control characters that a host or N2NQ has put into what is said there are shown as "\xNN", not obeyed; JSON is printed as it is.
 #pragma once
 
 #include <QElapsedTimer>
 #include <QString>
+#include <string>
 
 namespace n2nq::app {
 
@@ -15,10 +16,13 @@ class Terminal {
   void progress(const QString& text);
   /// A line of its own on stderr.
   void say(const QString& text);
-  /// On stdout. The progress line is gone by then. False when it could not be written as a whole; why is said on stderr.
+  /// A page on stdout. The progress line is gone by then. False when it could not be written as a whole; why is said on stderr.
   bool print(const QString& text);
+  /// So, too, a line or more for programs: not a letter of it is changed.
+  bool print_json(const std::string& json);
 
  private:
+  bool write_out(const QString& text);
   void clear_line();
 
   bool overwrites_;
@@ -26,6 +30,8 @@ class Terminal {
   QElapsedTimer since_line_;
 };
 
+/// What others have said, as one line: control characters and ends of lines as "\xNN".
+QString one_line(const QString& text);
 /// Padded on the left or right by characters, not bytes.
 QString right_aligned(const QString& text, int width);
 QString left_aligned(const QString& text, int width);

@@ -20,9 +20,9 @@ nlohmann::ordered_json as_json(const StoredRun& run, const Verification& found) 
 }
 
 QString as_text(const StoredRun& run, const Verification& found) {
-  if (!found.not_possible.isEmpty()) return QString("%1: cannot be verified: %2\n").arg(run.folder, found.not_possible);
+  if (!found.not_possible.isEmpty()) return QString("%1: cannot be verified: %2\n").arg(run.folder, one_line(found.not_possible));
   QString out;
-  for (const QString& difference : found.differences) out += difference + '\n';
+  for (const QString& difference : found.differences) out += one_line(difference) + '\n';
   if (const auto more = found.differing - found.differences.size(); more > 0) out += QString("… and %1 more\n").arg(grouped(more));
   return out + QString("%1: %2 values compared, %3\n")
                    .arg(run.folder, grouped(found.compared), found.differing == 0 ? "all agree" : grouped(found.differing) + " differ");
@@ -41,8 +41,8 @@ int verify_runs(const Arguments& arguments, Terminal& terminal) {
     }
     terminal.progress("reading " + run->folder);
     const Verification found = verify_run(*run);
-    const QString text = arguments.json ? QString::fromStdString(as_json(*run, found).dump()) + '\n' : as_text(*run, found);
-    if (!terminal.print(text) || found.differing > 0 || !found.not_possible.isEmpty()) code = exit_failed;
+    const bool printed = arguments.json ? terminal.print_json(as_json(*run, found).dump()) : terminal.print(as_text(*run, found));
+    if (!printed || found.differing > 0 || !found.not_possible.isEmpty()) code = exit_failed;
   }
   return code;
 }

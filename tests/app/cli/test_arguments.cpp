@@ -167,6 +167,22 @@ TEST(hosts_command, ways_that_stay_unknown_until_somebody_says_something_come_la
       << page.toStdString();
 }
 
+TEST(result_table, what_a_host_has_said_is_one_line_that_nobody_obeys) {
+  const std::string said = "h2: the folder has a file \x1b]0;pwned\a\nverdict clean",
+                    shown = "h2: the folder has a file \\x1B]0;pwned\\x07\\x0Averdict clean";
+  const nlohmann::json summary = {
+      {"traffic_started", false}, {"verdict", "broken"}, {"reasons", {said}}, {"environment", {{"disturbed", {said}}}}};
+  const QString table = result_table(summary, "/runs/1");
+  EXPECT_EQ(table.count(QString::fromStdString(shown) + '\n'), 2) << table.toStdString();
+  EXPECT_EQ(table.count('\n'), 5) << table.toStdString();
+
+  HostReports hosts;
+  for (CheckCell& cell : hosts["a"].cells) cell = {CheckState::bad, QString::fromStdString(said), QString::fromStdString(said), "Look", {}};
+  const QString page = check_page({"a"}, hosts, {});
+  EXPECT_FALSE(page.contains('\x1b')) << page.toStdString();
+  EXPECT_TRUE(page.contains("BAD a, login: " + QString::fromStdString(shown) + '\n')) << page.toStdString();
+}
+
 TEST(result_table, numbers_are_written_for_people) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
