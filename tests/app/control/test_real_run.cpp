@@ -228,7 +228,8 @@ TEST_F(RealRun, nobody_waits_for_the_retention_where_n2nq_is_dead_for_good) {
   make(settings, RunDeadlines().drain_margin, true);
   control->plan({{Fault{FaultKind::confirm_nothing, Role::receivers, 2}, 0}});
   control->start_all();
-  ASSERT_TRUE(wait_until([this] { return control->draining(); })) << reasons();
+  // What N2NQ has accepted and not yet sent on dies with it.
+  ASSERT_TRUE(wait_until([this] { return control->draining() && control->figures().received == 60; })) << reasons();
   control->make_fault({FaultKind::kill, Role::broker});
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
