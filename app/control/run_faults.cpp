@@ -210,6 +210,7 @@ void RunControl::Private::relaunch(Role role) {
     if (role == Role::receivers && !rules.empty()) configure["requests"] = request_orders(rules);
     return configure;
   });
+  emit q->process_changed(role);  // from now on it can be stopped
 }
 
 bool RunControl::Private::any_paused() const {

@@ -140,6 +140,7 @@ void RunControl::Private::launch(Role role) {
   ProcessWatch* const watch = member.watch.get();
   if (role != Role::broker && run.settings.log == LogMode::off) watch->launcher().set_needs_no_room();
   watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
+  emit q->process_changed(role);  // from now on it can be stopped
 }
 
 std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines) {

@@ -40,6 +40,16 @@ TEST_F(RunControlTest, start_all_leads_to_a_clean_end) {
   EXPECT_EQ(control->progress(), 1);
 }
 
+TEST_F(RunControlTest, who_has_begun_to_start_is_told_as_one_that_can_be_stopped) {
+  make();
+  std::map<Role, std::pair<bool, bool>> told;  // whether it can be started and stopped, when something of it was told last
+  QObject::connect(control.get(), &RunControl::process_changed,
+                   [&](Role role) { told[role] = {control->can_start(role), control->can_stop(role)}; });
+  control->start_all();
+  for (const Role role : all_roles) EXPECT_EQ(told[role], std::pair(false, true)) << static_cast<int>(role);
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RunControlTest, any_of_the_six_orders_leads_to_a_clean_end) {
   std::vector<Role> order(all_roles.begin(), all_roles.end());
   do {
