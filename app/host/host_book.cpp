@@ -19,15 +19,26 @@ HostBook::HostBook(QString path, bool may_be_absent, QObject* parent)
 }
 
 void HostBook::reload() {
-  ReadHosts read = read_hosts_file(path_.toStdString(), may_be_absent_);
-  problems_.clear();
-  for (const FileError& error : read.errors) problems_ += QString::fromStdString(error.text());
-  hosts_ = std::move(read.hosts).value_or(Hosts());
+  take(read_hosts_file(path_.toStdString(), may_be_absent_));
   removed_.reset();
   emit changed();
 }
 
+void HostBook::look_again() {
+  ReadHosts read = read_hosts_file(path_.toStdString(), may_be_absent_);
+  if (read.errors.empty() && problems_.isEmpty() && *read.hosts == hosts_) return;
+  take(std::move(read));
+  emit changed();
+}
+
+void HostBook::take(ReadHosts read) {
+  problems_.clear();
+  for (const FileError& error : read.errors) problems_ += QString::fromStdString(error.text());
+  hosts_ = std::move(read.hosts).value_or(Hosts());
+}
+
 QString HostBook::put(const Host& host, const QString& old_name) {
+  look_again();
   Hosts next = hosts_;
   const auto old = find_in(next, old_name.toStdString());
   const auto same = find_in(next, host.name);
@@ -43,6 +54,7 @@ QString HostBook::put(const Host& host, const QString& old_name) {
 }
 
 QString HostBook::remove(const QString& name) {
+  look_again();
   Hosts next = hosts_;
   const auto found = find_in(next, name.toStdString());
   if (found == next.hosts.end()) return {};
@@ -56,6 +68,7 @@ QString HostBook::remove(const QString& name) {
 
 QString HostBook::undo_remove() {
   if (!removed_) return {};
+  look_again();
   Hosts next = hosts_;
   const auto [place, host] = *removed_;
   if (find_in(next, host.name) != next.hosts.end()) {
@@ -73,6 +86,7 @@ QString HostBook::removed_name() const {
 }
 
 QString HostBook::set_local_data_address(const QString& address) {
+  look_again();
   Hosts next = hosts_;
   if (const auto problem = parse_data_address(trimmed(address.toStdString()), next.local_data_address)) {
     return QString::fromStdString(*problem);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The hosts file, open: what it says, and every change written to it at once. Window and command line share one. Lives on one thread.
+// The hosts file, open: what it says, and every change written to it at once. Window and command line share one. What another window, or an
+// editor, has written meanwhile is read before each change, and stays. Lives on one thread.
 #pragma once
 
 #include <QObject>
@@ -33,6 +34,8 @@ class HostBook : public QObject {
   void changed();
 
  private:
+  void look_again();
+  void take(ReadHosts read);
   QString write(Hosts next);
 
   QString path_;

@@ -76,6 +76,21 @@ TEST_F(HostBookTest, a_file_with_mistakes_is_not_written_over) {
   EXPECT_EQ(names(), (QStringList{"a", "b"}));
 }
 
+TEST_F(HostBookTest, what_another_window_has_written_stays) {
+  book.put(named("a"));
+  HostBook other(path);
+  EXPECT_EQ(other.put(named("b")), "");
+  EXPECT_EQ(other.set_local_data_address("10.0.0.2"), "");
+  EXPECT_EQ(book.put(named("c")), "");
+  EXPECT_EQ(names(), (QStringList{"a", "b", "c"}));
+  EXPECT_EQ(book.hosts().local_data_address, "10.0.0.2");
+  EXPECT_EQ(other.remove("a"), "");
+  EXPECT_EQ(names(), (QStringList{"b", "c"}));
+  EXPECT_EQ(book.remove("c"), "");
+  EXPECT_EQ(other.undo_remove(), "");
+  EXPECT_EQ(names(), (QStringList{"a", "b"}));
+}
+
 TEST_F(HostBookTest, a_disk_that_takes_nothing_leaves_the_hosts_as_they_were) {
   HostBook nowhere("/proc/no/hosts.yaml");
   EXPECT_NE(nowhere.put(named("a")), "");
