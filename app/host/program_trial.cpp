@@ -64,6 +64,10 @@ SshProblem ProgramTrial::problem(const QString& host, const QString& user, const
             QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
             "Give the host another folder"};
   }
+  if (noise_.contains("xec format error")) {
+    return {SshProblem::Kind::program, QString("%1: %2 is built for another architecture than x86_64, or is damaged").arg(host, program),
+            "Build the programs anew, for x86_64 as that machine is, or put such beside n2nq-bench"};
+  }
   return {
       SshProblem::Kind::program,
       QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code_).arg(noise_.isEmpty() ? QString() : ": " + noise_),

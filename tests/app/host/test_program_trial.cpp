@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/program_trial.h"
+
+#include <gtest/gtest.h>
+
+namespace n2nq::app {
+namespace {
+
+SshProblem problem_of(const QByteArray& machine, const QByteArray& error_out, int code) {
+  const QByteArray out = "motd\n\nn2nq-pid 17\nn2nq-machine " + machine + "\nn2nq-sha256 00\n";
+  return ProgramTrial(out, error_out, code, false).problem("h1", "lab", ".cache/n2nq-bench", "n2nq-senders");
+}
+
+TEST(ProgramTrial, a_machine_of_another_architecture_is_named) {
+  const SshProblem problem = problem_of("aarch64", "/bin/sh: 1: ./n2nq-senders: Exec format error\n", 126);
+  EXPECT_EQ(problem.why.toStdString(), "h1 has the architecture aarch64: the programs are built for x86_64");
+  EXPECT_FALSE(problem.what_to_do.isEmpty());
+}
+
+TEST(ProgramTrial, so_is_a_program_for_another_one) {
+  const SshProblem problem = problem_of("x86_64", "/bin/sh: 1: exec: ./n2nq-senders: Exec format error\n", 126);
+  EXPECT_EQ(problem.why.toStdString(), "h1: n2nq-senders is built for another architecture than x86_64, or is damaged");
+  EXPECT_FALSE(problem.what_to_do.isEmpty());
+}
+
+}  // namespace
+}  // namespace n2nq::app
