@@ -143,7 +143,10 @@ QByteArray SshAgentView::answer_to(const QByteArray& request) {
       QByteArray asked(1, sign_request);
       add_string(asked, offer->sign_with);
       asked += request.mid(at);
-      if (auto answer = ask(asked)) return *answer;
+      if (auto answer = ask(asked)) {
+        if (answer->at(0) == failure) refused_to_sign_ = true;
+        return *answer;
+      }
     }
   }
   return QByteArray(1, failure);

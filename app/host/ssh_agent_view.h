@@ -9,6 +9,7 @@
 #pragma once
 
 #include <QByteArray>
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <thread>
@@ -37,6 +38,8 @@ class SshAgentView {
   std::optional<std::vector<QByteArray>> keys();
   /// A socket to speak with the view; invalid: it cannot be made. To be called once.
   OwnedFd open(std::vector<Offer> offers);
+  /// It has a key that the host would take, and did not sign with it. Any thread.
+  bool refused_to_sign() const { return refused_to_sign_; }
 
  private:
   void serve();
@@ -47,6 +50,7 @@ class SshAgentView {
   std::function<bool()> begin_;
   std::function<void()> end_;
   std::vector<Offer> offers_;
+  std::atomic<bool> refused_to_sign_{false};
   std::thread thread_;
 };
 

@@ -130,7 +130,12 @@ Outcome KeyLogin::by_agent(const Identities& named) {
   if (socket.get() < 0) return Outcome::refused;
   ssh_set_agent_socket(steps_.session(), socket.release());
   steps_.begin();
-  return steps_.exchange([this] { return ssh_userauth_agent(steps_.session(), nullptr); });
+  const Outcome outcome = steps_.exchange([this] { return ssh_userauth_agent(steps_.session(), nullptr); });
+  if (outcome == Outcome::refused && view.refused_to_sign()) {
+    steps_.add_to_last_tried(", with one of which the agent refused to sign");
+    steps_.advise("Say yes where the agent asks, or unlock the key or the agent (ssh-add -X)");
+  }
+  return outcome;
 }
 
 /// A key that needs no passphrase is used at once; one that does only where it may be asked for.

@@ -45,10 +45,10 @@ class PersonCase(BenchCase):
         subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", passphrase, "-f", path], check=True, stdout=subprocess.DEVNULL)
         return path
 
-    def start_agent(self, *keys, asks_s=0):
-        """asks_s: so long it asks before each signature, and is then told yes. 0: it does not ask."""
+    def start_agent(self, *keys, asks_s=0, says="yes"):
+        """asks_s: so long it asks before each signature, and is then told yes, or no. 0: it does not ask."""
         socket, asker = self.folder / "agent", self.folder / "asker"
-        asker.write_text(f"#!/bin/sh\nsleep {asks_s}\n")
+        asker.write_text(f"#!/bin/sh\nsleep {asks_s}\n[ {says} = yes ]\n")
         asker.chmod(0o700)
         agent = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL,
                                  env={**os.environ, "SSH_ASKPASS": str(asker), "SSH_ASKPASS_REQUIRE": "force", "DISPLAY": ":none"})

@@ -107,6 +107,12 @@ class Logins(PersonCase):
         done = self.with_nobody([*self.run_command(), "--set", "limits.connect_deadline_s=3"])
         self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_an_agent_that_refuses_to_sign_is_named(self):
+        self.only("publickey")
+        self.start_agent(self.right_key(), asks_s=0.1, says="no")
+        self.write_config()
+        self.assertIn("the agent's keys (1), with one of which the agent refused to sign", self.check_refused().said)
+
     def test_an_agent_that_holds_more_keys_than_the_host_looks_at(self):
         self.only("publickey")
         keys = [self.make_key(f"another-{i}") for i in range(8)]
