@@ -65,7 +65,8 @@ SshProblem ProgramTrial::problem(const QString& host, const QString& user, const
             "Give the host another folder"};
   }
   if (noise_.contains("xec format error")) {
-    return {SshProblem::Kind::program, QString("%1: %2 is built for another architecture than x86_64, or is damaged").arg(host, program),
+    return {SshProblem::Kind::program,
+            QString("%1: %2 does not run there: it is built for another architecture than x86_64, or is damaged").arg(host, program),
             "Build the programs anew, for x86_64 as that machine is, or put such beside n2nq-bench"};
   }
   return {

@@ -19,7 +19,7 @@ TEST(ProgramTrial, a_machine_of_another_architecture_is_named) {
 
 TEST(ProgramTrial, so_is_a_program_for_another_one) {
   const SshProblem problem = problem_of("x86_64", "/bin/sh: 1: exec: ./n2nq-senders: Exec format error\n", 126);
-  EXPECT_EQ(problem.why.toStdString(), "h1: n2nq-senders is built for another architecture than x86_64, or is damaged");
+  EXPECT_EQ(problem.why.toStdString(), "h1: n2nq-senders does not run there: it is built for another architecture than x86_64, or is damaged");
   EXPECT_FALSE(problem.what_to_do.isEmpty());
 }
 

@@ -529,7 +529,7 @@ TEST_F(SshLauncherTest, a_program_of_another_architecture_or_version_is_refused_
   QByteArray other = real.readAll();
   other[18] = static_cast<char>(0xB7);  // e_machine: AArch64
   ASSERT_TRUE(refused(other));
-  EXPECT_NE(told().find("does not run there"), std::string::npos) << told();
+  EXPECT_NE(told().find("does not run there: it is built for another architecture"), std::string::npos) << told();
   lab->inside(2, {"sh", "-c",
                   "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname; echo "
                   "'PATH=~/b:$PATH' >/home/lab/.bashrc"});
