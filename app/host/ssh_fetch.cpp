@@ -110,33 +110,26 @@ void BringFolder::list(SshLink& link) {
 
 void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
+  const bool all_goes = !keep_ && strange_.isEmpty() && unreadable_.isEmpty();
   if (keep_) {
     // A file that is none of a run's: SweepRunFolders leaves such folders alone.
     const QString kept = remote_ + "/.kept";
     if (!names_.isEmpty() && !sftp.look(kept)) sftp.make_file(kept);
-    for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
-    return;
+  } else {
+    for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
   }
-  for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
-  if (!unreadable_.isEmpty()) {
+  if (keep_ || all_goes) {
+    for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
+  }
+  if (all_goes) sftp.remove_folder(remote_);
+  const auto fail_by = [&](const QStringList& names, const QString& what, const QString& what_to_do) {
+    const QString first = names.mid(0, named_max).join(", ");
     throw SshError(SshProblem::Kind::files,
-                   QString("%1: %2 of the logs in %3 cannot be read and stay there: %4")
-                       .arg(link.target().name)
-                       .arg(unreadable_.size())
-                       .arg(remote_, unreadable_.mid(0, named_max).join(", ")),
-                   "Look there who may read them");
-  }
-  if (strange_.isEmpty()) {
-    for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
-    sftp.remove_folder(remote_);
-    return;
-  }
-  throw SshError(SshProblem::Kind::files,
-                 QString("%1: %2 things in %3 are no files of a run and stay there: %4")
-                     .arg(link.target().name)
-                     .arg(strange_.size())
-                     .arg(remote_, strange_.mid(0, named_max).join(", ")),
-                 "Look at them there, and remove them");
+                   QString("%1: %2 %3 and stay there: %4").arg(link.target().name).arg(names.size()).arg(what.arg(remote_), first),
+                   what_to_do);
+  };
+  if (!unreadable_.isEmpty()) fail_by(unreadable_, "of the logs in %1 cannot be read", "Look there who may read them");
+  if (!keep_ && !strange_.isEmpty()) fail_by(strange_, "things in %1 are no files of a run", "Look at them there, and remove them");
 }
 
 }  // namespace n2nq::app

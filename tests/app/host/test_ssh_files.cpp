@@ -252,6 +252,9 @@ TEST_F(SshFilesTest, a_log_that_cannot_be_read_keeps_no_other_from_coming) {
   EXPECT_NE(outcome->why.indexOf("1 of the logs in .cache/n2nq-bench/runs/u cannot be read and stay there: S002.log"), -1) << outcome->why.toStdString();
   EXPECT_EQ(QDir(local).entryList(QDir::Files), QStringList({"S001.log", "S003.log", "S004.log"}));
   EXPECT_EQ(sh("ls " + there + "/runs/u"), "S002.log");
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/u", local, [](qint64, qint64) {}, true));
+  ASSERT_TRUE(ends());
+  EXPECT_NE(outcome->why.indexOf("cannot be read and stay there: S002.log"), -1) << "nor is it left out silently where all is kept";
 }
 
 TEST_F(SshFilesTest, what_a_process_says_does_not_wait_for_a_file) {
