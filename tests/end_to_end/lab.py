@@ -2,6 +2,7 @@
 """Labs of pretend hosts for the end-to-end tests: made, used, taken down again. See tests/lab."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -91,18 +92,24 @@ class Lab:
 
     def set_sshd(self, name, **options):
         """Changes its sshd_config; sshd is ready for connections again."""
-        def times_listening():
-            return self.sshd_log(name).count("Server listening on 0.0.0.0")
+        # It ignores a SIGHUP from one until it listens anew and has said so: only then is the next one, or a connection, not lost.
+        def takes_hup():
+            status = pathlib.Path(f"/proc/{self.hosts[name]['pid']}/status").read_text()
+            return int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) % 2 == 1
 
-        before = times_listening()
+        def wait_until_up(said_before):
+            deadline = time.monotonic() + pretend_lab.DEADLINE_S
+            while not ("Server listening" in self.sshd_log(name)[said_before:] and takes_hup()):
+                if time.monotonic() > deadline:
+                    raise OSError(f"sshd of {name} does not come back")
+                time.sleep(0.02)
+
+        wait_until_up(0)
         for option, value in options.items():
             self.inside(name, "sed", "-i", "-e", f"1i {option} {value}", "-e", f"/^{option} /d", "/etc/ssh/sshd_config")
+        said_before = len(self.sshd_log(name))
         self.inside(name, "kill", "-s", "HUP", "1")
-        deadline = time.monotonic() + pretend_lab.DEADLINE_S
-        while times_listening() == before:
-            if time.monotonic() > deadline:
-                raise OSError(f"sshd of {name} does not come back")
-            time.sleep(0.02)
+        wait_until_up(said_before)
 
     def set_plugged_in(self, name, plugged_in):
         """Unplugs a host's cable at the bridge, or plugs it in: nobody is told."""

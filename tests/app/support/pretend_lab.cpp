@@ -103,16 +103,23 @@ void PretendLab::kill_sessions(int host) const {
 }
 
 void PretendLab::change_sshd(int host, const QString& sed) const {
-  // It says that it listens, anew, in its log.
-  const QString log = host_facts(host)["sshd_log"].toString();
-  const auto times_said = [&log] {
-    QFile file(log);
-    return file.open(QIODevice::ReadOnly) ? file.readAll().count("Server listening") : 0;
+  // It ignores a SIGHUP from one until it listens anew and has said so: only then is the next one, or a connection, not lost.
+  const auto content = [](const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
   };
-  const auto before = times_said();
+  const auto log = [&] { return content(host_facts(host)["sshd_log"].toString()); };
+  const auto takes_hup = [&] {
+    const QByteArray status = content(QString("/proc/%1/status").arg(host_facts(host)["pid"].toInt()));
+    return status.mid(status.indexOf("SigCgt:") + 7).trimmed().left(16).toULongLong(nullptr, 16) % 2 == 1;
+  };
+  const auto is_up = [&](const QByteArray& said) { return said.contains("Server listening") && takes_hup(); };
+  const QDeadlineTimer deadline(script_ms);
+  while (!is_up(log()) && !deadline.hasExpired()) QThread::msleep(5);
   inside(host, {"sed", "-i", sed, "/etc/ssh/sshd_config"});
+  const qsizetype said_before = log().size();
   inside(host, {"kill", "-s", "HUP", "1"});
-  for (const QDeadlineTimer deadline(script_ms); times_said() <= before && !deadline.hasExpired();) QThread::msleep(5);
+  while (!is_up(log().mid(said_before)) && !deadline.hasExpired()) QThread::msleep(5);
 }
 
 void PretendLab::set_plugged_in(int host, bool plugged_in) const {
