@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QPointer>
 #include <QRegularExpression>
+#include <chrono>
 
 #include "app/settings/qt_text.h"
 
@@ -37,7 +38,11 @@ LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::
       config_(std::move(config)),
       questions_(questions),
       secrets_(std::move(secrets)),
-      hop_(std::move(hop)) {}
+      hop_(std::move(hop)) {
+  sweep_timer_.setSingleShot(true);
+  sweep_timer_.setInterval(std::chrono::seconds(SweepVersions::just_put_s + 2));
+  connect(&sweep_timer_, &QTimer::timeout, this, &LabHost::sweep_versions);
+}
 
 LabHost::~LabHost() = default;
 
@@ -101,9 +106,17 @@ void LabHost::open_files() {
     answer_all(wait_for_files_, SshProblem(), files_.get());
     // What cannot be swept is in nobody's way.
     if (files_) files_->run(std::make_shared<SweepRunFolders>(folder_), this, [](const SshProblem&) {});
+    sweep_versions();
   });
   connect(files_session_.get(), &SshSession::ended, this, &LabHost::on_files_over);
   files_session_->open();
+}
+
+void LabHost::sweep_versions() {
+  if (!files_) return;
+  QStringList in_use;
+  for (const auto& [local_file, placed] : placed_) in_use.push_back(placed.path);
+  files_->run(std::make_shared<SweepVersions>(folder_, in_use), this, [](const SshProblem&) {});
 }
 
 void LabHost::on_files_over(const SshProblem& why) {
@@ -147,6 +160,10 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
       if (why.kind == SshProblem::Kind::no_sftp) return look_for_shell(local_file, why);
       if (!why.none()) return answer_placing(local_file, why, {});
+      if (task->sent()) {
+        sweep_versions();
+        sweep_timer_.start();  // what is spared now because it was just put is looked at again
+      }
       const auto known = placed_.find(local_file);
       if (known != placed_.end() && known->second.path == task->path() && known->second.changed_s == task->changed_s()) {
         known->second.changed_s = task->touched_s();

@@ -8,6 +8,7 @@
 
 #include <QObject>
 #include <QPointer>
+#include <QTimer>
 #include <functional>
 #include <map>
 #include <memory>
@@ -86,6 +87,7 @@ class LabHost : public QObject {
   void open_files();
   void on_control_over(const SshProblem& why);
   void on_files_over(const SshProblem& why);
+  void sweep_versions();
   void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
   void look_for_shell(const QString& local_file, const SshProblem& no_sftp);
   void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);
@@ -108,6 +110,7 @@ class LabHost : public QObject {
   std::vector<Waiting<SshFiles>> wait_for_files_;
   std::map<QString, PlacedProgram> placed_;
   std::map<QString, std::vector<Placing>> placing_;
+  QTimer sweep_timer_;
 };
 
 }  // namespace n2nq::app

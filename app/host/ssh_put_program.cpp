@@ -3,13 +3,17 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <QDateTime>
 #include <QFileInfo>
 #include <QRandomGenerator>
+#include <QRegularExpression>
 #include <QSysInfo>
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <set>
+#include <vector>
 
 #include "app/host/ssh_room.h"
 #include "app/host/ssh_tasks.h"
@@ -21,8 +25,6 @@ namespace {
 constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
 constexpr qint64 program_bytes_max = 256 << 20;
 constexpr qint64 forgotten_after_s = 600;
-constexpr int versions_max = 2;    // the present one among them
-constexpr qint64 just_put_s = 15;  // others of that age are about to be started by other benches
 
 /// Parts of this machine's benches that are no more can be removed at once; of others it is not known.
 QString part_prefix() {
@@ -149,7 +151,6 @@ void PutProgram::finish(SshLink& link) {
   // Another bench may have been faster; what has that name is the same.
   if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
   touched_s_ = sftp.touch(path_);
-  sweep_versions(sftp);
 }
 
 /// Parts that nobody writes any more: of uploads that were cut, of benches of this machine that are gone, and old ones. Whose clock is
@@ -171,17 +172,24 @@ void PutProgram::sweep_parts(Sftp& sftp) {
   }
 }
 
-void PutProgram::sweep_versions(Sftp& sftp) {
-  const QString bin = folder_ + "/bin", present = path_.section('/', -1);
-  std::vector<SftpEntry> others;
-  for (const SftpEntry& entry : sftp.list(bin)) {
-    const bool version = entry.name.size() == present.size() && entry.name.startsWith(program_ + '-');
-    if (entry.is_file && version && entry.name != present) others.push_back(entry);
+bool SweepVersions::go_on(SshLink& link) {
+  static const QRegularExpression version("^(n2nq-[a-z]+)-[0-9a-f]{64}$");
+  Sftp sftp(link);
+  std::map<QString, std::vector<SftpEntry>> programs;
+  for (const SftpEntry& entry : sftp.list(bin_)) {
+    const auto name = version.match(entry.name);
+    if (entry.is_file && name.hasMatch()) programs[name.captured(1)].push_back(entry);
   }
-  std::sort(others.begin(), others.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.changed_s > b.changed_s; });
-  for (std::size_t i = versions_max - 1; i < others.size(); ++i) {
-    if (std::abs(touched_s_ - others[i].changed_s) > just_put_s) sftp.remove_file(bin + '/' + others[i].name);
+  const qint64 now_s = QDateTime::currentSecsSinceEpoch();
+  const auto in_use = [this](const SftpEntry& entry) { return in_use_.contains(bin_ + '/' + entry.name); };
+  for (auto& [program, entries] : programs) {
+    std::sort(entries.begin(), entries.end(),
+              [&](const SftpEntry& a, const SftpEntry& b) { return in_use(a) != in_use(b) ? in_use(a) : a.changed_s > b.changed_s; });
+    for (std::size_t i = versions_max; i < entries.size(); ++i) {
+      if (std::abs(now_s - entries[i].changed_s) > just_put_s) sftp.remove_file(bin_ + '/' + entries[i].name);
+    }
   }
+  return false;
 }
 
 bool HashFile::go_on(SshLink& link) {

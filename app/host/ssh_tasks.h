@@ -47,7 +47,6 @@ class PutProgram : public SshTask {
   void send_piece(SshLink& link);
   void finish(SshLink& link);
   void sweep_parts(Sftp& sftp);
-  void sweep_versions(Sftp& sftp);
 
   QFile local_;
   const QString folder_;
@@ -57,6 +56,22 @@ class PutProgram : public SshTask {
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;
   std::unique_ptr<SftpFile> writing_;
+};
+
+/// Of each program below `folder`/bin the last two versions stay: those in use first, then what was last touched. What was touched within
+/// the last just_put_s stays too: another bench is about to start it. (ssh_put_program.cpp)
+class SweepVersions : public SshTask {
+ public:
+  static constexpr std::size_t versions_max = 2;
+  static constexpr qint64 just_put_s = 15;
+
+  /// `in_use`: paths as PutProgram gives them.
+  SweepVersions(const QString& folder, QStringList in_use) : bin_(folder + "/bin"), in_use_(std::move(in_use)) {}
+  bool go_on(SshLink& link) override;
+
+ private:
+  const QString bin_;
+  const QStringList in_use_;
 };
 
 /// SHA-256 of a file there, which it reads: for hosts that cannot say it themselves. (ssh_put_program.cpp)

@@ -109,31 +109,43 @@ TEST_F(SshLauncherTest, what_is_there_is_not_sent_again_and_old_versions_go) {
   EXPECT_EQ(numbers(), before);
 
   QDir().mkpath(folder.filePath("bin"));
-  const auto put_version = [this](int version) {
+  std::unique_ptr<HostPool> other;
+  const auto put_version = [&](int version) {
     QFile script(folder.filePath("bin/n2nq-broker"));
     ASSERT_TRUE(script.open(QIODevice::WriteOnly));
     script.write("#!/bin/sh\necho n2nq-broker " N2NQ_VERSION "\n# " + QByteArray::number(version) + '\n');
     script.close();
-    HostPool other(person, folder.filePath("bin"));
-    launcher = other.launcher(lab->host(1));
+    launcher.reset();
+    other = std::make_unique<HostPool>(person, folder.filePath("bin"));
+    launcher = other->launcher(lab->host(1));
     put = false;
     QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
     QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
     ASSERT_TRUE(gets_put()) << told();
-    launcher.reset();
   };
   const auto versions = [] {
     return lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin | grep -c n2nq-broker"}).trimmed().toInt();
   };
+  const auto let_them_age = [] {
+    lab->inside(1, {"sh", "-c", "for f in /home/lab/.cache/n2nq-bench/bin/*; do touch -d \"$(stat -c %y $f) - 20 seconds\" $f; done"});
+  };
   // Three other versions of it, one after the other: the last two stay.
   for (int version = 0; version < 3; ++version) {
     put_version(version);
-    lab->inside(1, {"sh", "-c", "for f in /home/lab/.cache/n2nq-bench/bin/*; do touch -d \"$(stat -c %y $f) - 20 seconds\" $f; done"});
+    let_them_age();
   }
-  EXPECT_EQ(versions(), 2);
-  // And of benches that put theirs at the same time each finds its own.
+  EXPECT_TRUE(wait_until([&] { return versions() == 2; })) << versions();
+  // Of benches that put theirs at the same time each finds its own, and then, too, the last two stay: the last bench looks again.
   for (int version = 3; version < 6; ++version) put_version(version);
   EXPECT_EQ(versions(), 3);
+  EXPECT_TRUE(wait_until([&] { return versions() == 2; })) << versions();
+  // Benches that are gone before that leave it to the next one, though that has nothing to put.
+  for (int version = 6; version < 9; ++version) put_version(version);
+  EXPECT_EQ(versions(), 3);
+  other.reset();
+  let_them_age();
+  put_version(8);
+  EXPECT_TRUE(wait_until([&] { return versions() == 2; })) << versions();
 }
 
 TEST_F(SshLauncherTest, signals_reach_the_process) {
