@@ -149,13 +149,17 @@ int EventLoop::look(int timeout_ms) {
 
 int EventLoop::wait() {
   if (std::exchange(wake_again_, false)) return look(0);
-  if (spin_ns_ > 0) {
-    const int64_t until_ns = now_ns() + spin_ns_;
+  if (const int64_t awake_ns = spin_ns_ + (nap_was_short_ ? short_nap_ns_ : 0); awake_ns > 0) {
+    const int64_t until_ns = now_ns() + awake_ns;
     do {
       if (const int ready = look(0); ready != 0) return ready;
     } while (now_ns() < until_ns);
   }
-  return look(-1);
+  if (short_nap_ns_ == 0) return look(-1);
+  const int64_t asleep_ns = now_ns();
+  const int ready = look(-1);
+  nap_was_short_ = now_ns() - asleep_ns < short_nap_ns_;
+  return ready;
 }
 
 void EventLoop::wait_and_run_once() {

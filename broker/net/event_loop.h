@@ -83,6 +83,9 @@ class EventLoop {
   /// Instead of sleeping at once the loop goes on looking for so long: a sleeping thread takes some 10 us to wake up, a looking one takes a
   /// whole core. 0: it sleeps.
   void set_spin(int64_t spin_ns) { spin_ns_ = spin_ns; }
+  /// After a sleep that was shorter than this the loop looks for as long before it sleeps again, until nothing came for so long: where
+  /// things come one behind the other, it does not let each wake it, which costs who sends them. 0: it sleeps at once.
+  void set_short_nap(int64_t short_nap_ns) { short_nap_ns_ = short_nap_ns; }
   /// Makes the loop look again without sleeping (for work that was left for fairness).
   void wake_again() { wake_again_ = true; }
 
@@ -127,7 +130,8 @@ class EventLoop {
   int64_t timerfd_set_ns_ = 0;  // by the kernel's clock; 0: not set
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
-  int64_t spin_ns_ = 0;
+  int64_t spin_ns_ = 0, short_nap_ns_ = 0;
+  bool nap_was_short_ = false;
   std::atomic<bool> stop_{false};
   std::function<void()> after_wake_up_;
   std::vector<Timer*> heap_;  // binary heap, soonest first

@@ -8,9 +8,18 @@
 
 namespace n2nq::worker {
 
+namespace {
+
+constexpr std::int64_t short_nap_ns = 20'000;
+
+}  // namespace
+
 ReceiverGroup::ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell tell)
     : Group(loop, std::move(settings), std::move(tell)),
       balanced_(is_broadcaster() ? 0 : this->settings().senders_total, is_broadcaster() ? 0 : amount()) {
+  // One message for many receivers is one write for each of them, some us apart: each would wake the group, at the expense of the next
+  // write.
+  loop.set_short_nap(short_nap_ns);
   loop.set_reads_first();  // counting one receiver's messages takes about as long as reading another's
   shared_.senders_total = this->settings().senders_total;
   shared_.warmup_messages = this->settings().warmup_messages;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <random>
@@ -149,6 +150,29 @@ TEST(EventLoop, ALoopThatSpinsBeforeItSleepsMissesNothing) {
   later.arm(now_ns() + 20'000'000);
   loop.run();
   EXPECT_EQ(happened, (std::vector<std::string>{"soon", "later", "posted"}));
+}
+
+long times_asleep() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nvcsw;
+}
+
+TEST(EventLoop, WhatSleptShortlyLooksUntilNothingComesForAsLong) {
+  constexpr int64_t soon_ns = 200'000, nap_ns = 1'000'000'000;
+  const auto sleeps_in_100_waits = [&](int64_t short_nap_ns) {
+    EventLoop loop;
+    loop.set_short_nap(short_nap_ns);
+    int left = 100;
+    Timer timer(loop, [&] { --left > 0 ? timer.arm(now_ns() + soon_ns) : loop.stop(); });
+    timer.arm(now_ns() + soon_ns);
+    const long before = times_asleep();
+    loop.run();
+    return times_asleep() - before;
+  };
+  EXPECT_GE(sleeps_in_100_waits(0), 50);
+  EXPECT_LE(sleeps_in_100_waits(nap_ns), 10) << "but for the first one, and where it waited for something else";
+  EXPECT_GE(sleeps_in_100_waits(1), 50) << "what came after longer than that is slept for";
 }
 
 TEST(EventLoop, TheEndOfAWakeUpComesAfterEverythingElse) {
