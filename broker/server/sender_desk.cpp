@@ -12,8 +12,9 @@ namespace n2nq {
 
 namespace {
 
-/// The protocol promises 20 ms: 15 until the first part, 4 for all parts, and the rest is for the way.
-constexpr int64_t tell_after_ns = 13 * net::ns_per_ms, tell_after_more_ns = 2 * net::ns_per_ms;
+/// The protocol promises 20 ms: 15 until the first part, 4 for all parts, and the rest is for the way. From 10 to 13 ms on a wake-up is
+/// waited for that brought no messages: behind deliveries the senders would be woken on the core where receivers read these.
+constexpr int64_t tell_after_ns = 10 * net::ns_per_ms, tell_after_more_ns = 3 * net::ns_per_ms, tell_by_after_ns = 15 * net::ns_per_ms;
 /// Each is a write, and whoever has sent a message meanwhile waits for the part that is under way; so does the receiver that is woken for
 /// it on the same core. Between parts this thread sleeps.
 constexpr size_t told_at_once_min = 4, told_parts_max = 8;
@@ -112,6 +113,7 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
 
 void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {
   const uint64_t index = account.next_index++;
+  took_in_ = true;
   if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
     refuse_message(account, index, wire::RefuseReason::too_large);
   } else if (ending_ || (account.lapsed && lapsed_refused_)) {
@@ -254,12 +256,15 @@ void SenderDesk::mark_untold(uint32_t number) {
 void SenderDesk::tell_later(int64_t now_ns) {
   const auto [least_ns, more_ns] =
       due_ > 0 ? std::pair(between_parts_ns, between_parts_more_ns) : std::pair(tell_after_ns, tell_after_more_ns);
+  if (due_ == 0) tell_by_ns_ = now_ns + tell_by_after_ns;
   tell_timer_.arm(now_ns + least_ns + std::uniform_int_distribution(int64_t{0}, more_ns)(chance_));
 }
 
 void SenderDesk::tell_due() {
+  const bool took_in = std::exchange(took_in_, false);
   if (!std::exchange(tells_, false)) return;
   if (due_ == 0) due_ = untold_.size();
+  if (took_in && loop_.woke_ns() < tell_by_ns_) return tell_later(net::now_ns());
   tell_next(std::max(told_at_once_min, (due_ + told_parts_max - 1) / told_parts_max));
   if (told_ == due_) forget_told();
   if (!untold_.empty()) tell_later(net::now_ns());

@@ -106,7 +106,8 @@ class SenderDesk {
   std::vector<uint32_t> untold_;  // at most twice as many as senders: one that was told is marked again behind those that are due
   size_t due_ = 0, told_ = 0;     // the first ones of `untold_`: to be told now, and told of these
   net::Timer tell_timer_;
-  bool tells_ = false;  // behind this wake-up
+  bool tells_ = false, took_in_ = false;  // behind this wake-up; in it
+  int64_t tell_by_ns_ = 0;                // until then a wake-up that brought no messages is waited for
   std::minstd_rand chance_;
   uint32_t connected_ = 0;
   size_t ended_ = 0;

@@ -167,7 +167,9 @@ TEST(Delivery, AcceptedIsToldInPartsBetweenWhichMessagesAreServed) {
   for (uint32_t number = 1; number <= senders; ++number) clients[number - 1].publish(number, 0, 1);
   server.wake_up();
   receiver.receive(senders);
-  const auto told = [&] { return std::count_if(clients.begin(), clients.end(), [](const WireClient& client) { return client.readable(); }); };
+  const auto told = [&] {
+    return std::count_if(clients.begin(), clients.end(), [](const WireClient& client) { return client.readable(); });
+  };
   uint64_t index = 1;
   for (int64_t before = told(); before < senders; ++index) {
     clients.front().publish(1, index, index + 1);
@@ -178,6 +180,22 @@ TEST(Delivery, AcceptedIsToldInPartsBetweenWhichMessagesAreServed) {
     ASSERT_LE(now - before, told_at_once);
     before = now;
   }
+}
+
+TEST(Delivery, BehindDeliveriesAcceptedIsToldOnlyWhenItMustBe) {
+  constexpr int64_t must_be_after_ns = 15 * net::ns_per_ms;
+  Options options;
+  options.queue.senders = options.queue.receivers = 1;
+  support::SteppedServer server(options);
+  WireClient receiver = server.connect(wire::Role::receiver, 1);
+  WireClient sender = server.connect(wire::Role::sender, 1);
+  const int64_t began_ns = net::now_ns();
+  for (uint64_t index = 0; !sender.readable(); ++index) {
+    sender.publish(1, index, index + 1);
+    server.wake_up();
+    receiver.receive(1);
+  }
+  EXPECT_GE(net::now_ns() - began_ns, must_be_after_ns);
 }
 
 TEST(Delivery, AMessageThatIsTooLargeIsRefusedByNameAndTheRestGoesOn) {
