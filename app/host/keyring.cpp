@@ -41,7 +41,7 @@ QString Keyring::name_of(const SecretQuestion& question) {
       if (!asks_for_the_password(question)) break;
       [[fallthrough]];
     case SecretQuestion::Kind::password:
-      return QString("password of %1 on %2").arg(question.user, question.host);
+      return QString("password of %1 on %2 (%3)").arg(question.user, question.host, question.address);
   }
   return {};
 }

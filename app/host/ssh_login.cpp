@@ -100,7 +100,7 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
     }
     std::vector<Secret> answers;
     const bool single = question.prompts.size() == 1 && !question.prompts[0].echo;
-    if (single) memory = QString("prompt %1@%2 %3").arg(steps_.config().user, steps_.config().name, question.prompts[0].text);
+    if (single) memory = QString("prompt %1 %2").arg(steps_.account(), question.prompts[0].text);
     if (single && !turn) turn.emplace(steps_.link(), memory);
     const auto known = single ? steps_.secrets().find(memory) : std::nullopt;
     if (known) {
@@ -117,7 +117,7 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
 
 Outcome Login::by_password() {
   steps_.add_tried(LoginSteps::way_password);
-  const QString memory = QString("password %1@%2").arg(steps_.config().user, steps_.config().name);
+  const QString memory = "password " + steps_.account();
   const TurnToAsk turn(steps_.link(), memory);
   steps_.link().check_that_it_waited();
   for (int attempt = 0, asked = 0; asked < login_attempts_max && attempt <= login_attempts_max; ++attempt) {

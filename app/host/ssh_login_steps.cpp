@@ -107,6 +107,7 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code) {
 std::vector<Secret> LoginSteps::ask(SecretQuestion question, const QString& memory) {
   question.host = link_.target().name;
   question.user = config().user;
+  question.address = address();
   const std::size_t wanted = question.prompts.size();
   auto answers = link_.shared().ask_secrets(
       [questions = link_.target().questions, question](const auto& answered) { questions->ask_secrets(question, answered); });
@@ -126,6 +127,14 @@ std::vector<Secret> LoginSteps::ask(SecretQuestion question, const QString& memo
   if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
   link_.check_that_it_waited();
   return std::move(*answers);
+}
+
+QString LoginSteps::address() const {
+  return QString("%1 port %2").arg(config().host_name).arg(config().port);
+}
+
+QString LoginSteps::account() const {
+  return QString("%1@%2 (%3)").arg(config().user, config().name, address());
 }
 
 /// User and port may stand in the hosts file only, which ssh does not know.

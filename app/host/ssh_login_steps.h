@@ -25,6 +25,9 @@ class LoginSteps {
   SshLink& link() const { return link_; }
   ssh_session session() const { return link_.session(); }
   const SshHostConfig& config() const { return link_.target().config; }
+  QString address() const;
+  /// What was typed for one is for no other: neither for a machine that has its name by now, nor for one that has its address elsewhere.
+  QString account() const;
   SshSecrets& secrets() const { return *link_.target().secrets; }
 
   /// What follows is answered by the host within what reaching it may still take, or the session is closed.

@@ -34,6 +34,7 @@ struct SecretQuestion {
   Kind kind = Kind::password;
   QString host;                       // as the person calls it
   QString user;                       // who logs in there
+  QString address;                    // "10.77.0.11 port 22", as the settings have it
   QString key_file;                   // passphrase: of this file
   QString instruction;                // keyboard-interactive: what the host says above its prompts; control characters are taken out
   std::vector<SecretPrompt> prompts;  // one, except with keyboard-interactive

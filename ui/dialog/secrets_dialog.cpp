@@ -43,6 +43,7 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
     label->setTextFormat(Qt::PlainText);  // part of it comes from the machine
     label->setWordWrap(true);
     all->addWidget(label);
+    return label;
   };
   add_words(headline(question), "title");
   if (question.kind == app::SecretQuestion::Kind::passphrase) {
@@ -51,7 +52,7 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   if (!question.instruction.isEmpty()) add_words(question.instruction, "secondary");
   if (question.again) add_words(QStringLiteral("✕ That was not right"), "problem");
   for (const app::SecretPrompt& prompt : question.prompts) {
-    add_words(prompt.text, "body");
+    if (prompt.text != headline(question)) add_words(prompt.text, "body");
     const QByteArray name = "secret_" + QByteArray::number(fields_.size() + 1);
     auto* field = described(new QLineEdit, name.constData(), prompt.text,
                             QStringLiteral("Kept in memory until the bench ends, and nowhere else unless you tick it"));
@@ -64,6 +65,9 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
                        QStringLiteral("Keep it in this computer's keyring"), QString());
   keyring_->hide();
   all->addWidget(keyring_);
+  no_keyring_ = add_words(QString(), "secondary");
+  no_keyring_->setObjectName(QStringLiteral("secrets_no_keyring"));
+  no_keyring_->hide();
   auto* row = new QHBoxLayout;
   row->setSpacing(space::between);
   auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "secrets_cancel", QStringLiteral("Cancel"), QString());
@@ -85,9 +89,9 @@ SecretsDialog::~SecretsDialog() {
 void SecretsDialog::offer_keyring(const QString& problem) {
   keyring_->show();
   keyring_->setEnabled(problem.isEmpty());
-  keyring_->setToolTip(problem.isEmpty()
-                           ? QStringLiteral("The next start of the bench does not ask for it again; what is wrong is forgotten there")
-                           : problem);
+  keyring_->setToolTip(QStringLiteral("The next start of the bench does not ask for it again; what is wrong is forgotten there"));
+  no_keyring_->setText(problem);
+  no_keyring_->setVisible(!problem.isEmpty());
 }
 
 bool SecretsDialog::wants_keyring() const {

@@ -8,6 +8,7 @@
 #include "app/host/ssh_questions.h"
 
 class QCheckBox;
+class QLabel;
 class QLineEdit;
 
 namespace n2nq::ui {
@@ -25,6 +26,7 @@ class SecretsDialog : public QDialog {
 
  private:
   QCheckBox* keyring_ = nullptr;
+  QLabel* no_keyring_ = nullptr;  // why there is none
   QList<QLineEdit*> fields_;
 };
 

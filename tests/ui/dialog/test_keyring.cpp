@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QTest>
 
@@ -72,6 +73,15 @@ class TestKeyring : public QObject {
     question.again = true;
     QCOMPARE(answered(question, "night", false), QByteArray("night"));
   }
+  void another_machine_that_has_the_name_by_now_does_not_get_the_password() {
+    QCOMPARE(answered(password(), "dream", true), QByteArray("dream"));
+    QCOMPARE(answered(password()), QByteArray("dream"));
+    app::SecretQuestion question = password();
+    question.address = QStringLiteral("10.0.0.2 port 22");
+    questions->ask_secrets(question, [](auto) {});
+    QVERIFY(wait_for_dialog());
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+  }
   void without_a_session_the_box_says_why() {
     const QByteArray bus = qgetenv("DBUS_SESSION_BUS_ADDRESS"), folder = qgetenv("XDG_RUNTIME_DIR");
     qunsetenv("DBUS_SESSION_BUS_ADDRESS");
@@ -79,7 +89,9 @@ class TestKeyring : public QObject {
     questions->ask_secrets(password(), [](auto) {});
     QVERIFY(wait_for_dialog());
     auto* box = dialog()->findChild<QCheckBox*>("secrets_keyring");
-    QVERIFY(!box->isEnabled() && !box->toolTip().isEmpty());
+    QVERIFY(!box->isEnabled());
+    const auto* why = dialog()->findChild<QLabel*>("secrets_no_keyring");
+    QVERIFY(why->isVisible() && !why->text().isEmpty());
     QTest::keyClick(dialog(), Qt::Key_Escape);
     qputenv("DBUS_SESSION_BUS_ADDRESS", bus);
     if (!folder.isNull()) qputenv("XDG_RUNTIME_DIR", folder);
@@ -89,6 +101,7 @@ class TestKeyring : public QObject {
   static app::SecretQuestion password() {
     app::SecretQuestion question;
     question.host = QStringLiteral("lab-1"), question.user = QStringLiteral("measure");
+    question.address = QStringLiteral("10.0.0.1 port 22");
     question.prompts = {{QStringLiteral("Password of measure on lab-1"), false}};
     return question;
   }
