@@ -39,7 +39,7 @@ constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
 const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
-              cases_topic = QStringLiteral("cases"), log_topic = QStringLiteral("log");
+              cases_topic = QStringLiteral("cases"), log_topic = QStringLiteral("log"), closing_topic = QStringLiteral("closing");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
 const QString cases_name = QStringLiteral("Test cases");
@@ -468,7 +468,13 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     if (closing_ || !ends_already) actions_.stop_all();
     closing_ = true;
   }
-  if (actions_.is_on()) return event->ignore();
+  if (actions_.is_on()) {
+    messages_->withdraw(closing_topic);
+    messages_->add(MessageBar::Kind::remark,
+                   QStringLiteral("The window closes when the run has ended and its logs are here; closed once more, it leaves the rest."),
+                   closing_topic);
+    return event->ignore();
+  }
   logs_.close_all();
   event->accept();
 }
