@@ -326,7 +326,10 @@ void RunControl::Private::on_brought_back(Role role, const QString& error) {
 /// A person does not want to wait for them any longer.
 void RunControl::Private::leave_files() {
   for (const Role role : all_roles) {
-    if (of(role).bringing_back) on_brought_back(role, QString("the files of %1 were not all brought back: stopped").arg(role_name(role)));
+    if (!of(role).bringing_back) continue;
+    const QString rest = of(role).watch->launcher().leave_files();
+    on_brought_back(role, QString("the files of %1 were not all brought back: stopped%2")
+                              .arg(role_name(role), rest.isEmpty() ? QString() : "; the rest is " + rest));
   }
 }
 

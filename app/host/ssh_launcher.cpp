@@ -51,6 +51,7 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
 
 SshLauncher::~SshLauncher() {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
+  SshLauncher::leave_files();
   if (!exec_) return;
   exec_->disconnect(this);
   host_->send_signal(pid_, "KILL");
@@ -284,11 +285,13 @@ void SshLauncher::resume() {
 void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
   attempts_left_ = made_no_folder_ ? 1 : bring_back_attempts;  // nothing of use lies there
+  bringing_ = folder_there(local_folder);
   bring_back_again(local_folder, {});
 }
 
 void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem& problem) {
-  if (attempts_left_-- == 0) return emit brought_back(problem.text());
+  if (bringing_.isEmpty()) return;
+  if (attempts_left_-- == 0) return on_brought_back(problem.text());
   const auto again = [this, local_folder](const SshProblem& why) {
     if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp || why.kind == SshProblem::Kind::login ||
         why.kind == SshProblem::Kind::host_key_changed)
@@ -297,6 +300,7 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
                        [this, local_folder, why] { bring_back_again(local_folder, why); });
   };
   host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {
+    if (bringing_.isEmpty()) return;
     if (!why.none()) return again(why);
     const QPointer<SshLauncher> self(this);
     const auto progress = [shared = files->shared(), self](qint64 done, qint64 all) {
@@ -304,12 +308,25 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
         if (self) emit self->bringing_back(done, all);
       });
     };
-    files->run(std::make_shared<BringFolder>(folder_there(local_folder), local_folder, progress, host_->host().keep_files), this,
-               [this, again](const SshProblem& trouble) {
-                 if (!trouble.none()) return again(trouble);
-                 emit brought_back(QString());
-               });
+    bring_task_ = files->run(std::make_shared<BringFolder>(bringing_, local_folder, progress, host_->host().keep_files), this,
+                             [this, again](const SshProblem& trouble) {
+                               bring_task_.reset();
+                               trouble.none() ? on_brought_back(QString()) : again(trouble);
+                             });
   });
+}
+
+void SshLauncher::on_brought_back(const QString& error) {
+  bringing_.clear();
+  emit brought_back(error);
+}
+
+QString SshLauncher::leave_files() {
+  if (bringing_.isEmpty()) return {};
+  // A connection that ends answers its tasks, so this one is of the present one.
+  if (SshFiles* files = host_->files(); files && bring_task_) files->give_up(*bring_task_);
+  bring_task_.reset();
+  return QString("on %1 in %2").arg(host_->name(), std::exchange(bringing_, {}));
 }
 
 QString SshLauncher::remote_of(const QString& local_file) const {

@@ -5,6 +5,7 @@
 
 #include <QTimer>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "app/host/lab_host.h"
@@ -33,6 +34,7 @@ class SshLauncher : public Launcher {
   void pause() override;
   void resume() override;
   void bring_back(const QString& local_folder) override;
+  QString leave_files() override;
   void follow(const QString& local_file) override;
   void unfollow(const QString& local_file) override;
 
@@ -47,6 +49,7 @@ class SshLauncher : public Launcher {
   void has_let_go();
   void send_signal(const char* name);
   void bring_back_again(const QString& local_folder, const SshProblem& problem);
+  void on_brought_back(const QString& error);
   QString remote_of(const QString& local_file) const;
 
   std::shared_ptr<LabHost> host_;
@@ -71,6 +74,8 @@ class SshLauncher : public Launcher {
   QByteArray unwritten_;
   QStringList followed_;
   int attempts_left_ = 0;
+  QString bringing_;                   // the folder there; empty: nothing is brought
+  std::optional<quint64> bring_task_;  // of host_->files(), while it is under way
 };
 
 }  // namespace n2nq::app

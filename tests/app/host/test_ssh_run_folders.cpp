@@ -104,6 +104,42 @@ TEST_F(RunFoldersTest, a_bench_at_work_is_not_disturbed_and_one_that_was_killed_
   EXPECT_TRUE(runs().isEmpty());
 }
 
+TEST_F(RunFoldersTest, what_is_left_is_named_stays_and_is_not_fetched_any_more) {
+  HostPool pool(person, programs_folder);
+  const auto bring_of = [&](const QTemporaryDir& local, const char* bytes, std::unique_ptr<Launcher>& launcher) {
+    launcher = pool.launcher(lab->host(1));
+    const QString there = launcher->folder_there(local.path());
+    sh("mkdir -p " + there.section('/', -2) + " && truncate -s " + bytes + ' ' + there.section('/', -2) + "/R001.log");
+    launcher->bring_back(local.path());
+    return there;
+  };
+  std::unique_ptr<Launcher> launcher;
+  const QString there = bring_of(folder, "2G", launcher);
+  bool told = false, brings = false;
+  QObject::connect(launcher.get(), &Launcher::brought_back, [&] { told = true; });
+  QObject::connect(launcher.get(), &Launcher::bringing_back, [&] { brings = true; });
+  ASSERT_TRUE(wait_until([&] { return brings; }));
+  EXPECT_EQ(launcher->leave_files(), "on h1 in " + there);
+  EXPECT_EQ(launcher->leave_files(), "") << "there is no more to be left";
+
+  // Others over the same connection have their turns, and it has none.
+  const auto bring_another = [&] {
+    const QTemporaryDir other;
+    std::unique_ptr<Launcher> another;
+    bool brought = false;
+    bring_of(other, "2M", another);
+    QObject::connect(another.get(), &Launcher::brought_back, [&] { brought = true; });
+    EXPECT_TRUE(wait_until([&] { return brought; }));
+    return QFileInfo(folder.filePath("R001.log")).size();
+  };
+  const qint64 here_bytes = bring_another();
+  EXPECT_EQ(bring_another(), here_bytes);
+  EXPECT_LT(here_bytes, 2LL << 30);
+  EXPECT_FALSE(told);
+  EXPECT_EQ(runs(), QStringList(there.section('/', -1)));
+  sh("rm -r runs/*");
+}
+
 TEST_F(RunFoldersTest, what_a_person_wants_kept_is_brought_and_stays_however_old) {
   Host host = lab->host(1);
   host.keep_files = true;
