@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Programs that are put on pretend hosts, through real sshd, and tried there: what is there already, what goes, and what keeps one from
+// running. Takes the programs' folder.
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "tests/app/host/ssh_launcher_kit.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::programs_folder;
+
+using PlacedProgramsTest = testing::LauncherOnHosts;
+
+TEST_F(PlacedProgramsTest, what_is_there_is_not_sent_again_and_old_versions_go) {
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  const auto numbers = [] { return lab->inside(1, {"sh", "-c", "ls -i /home/lab/.cache/n2nq-bench/bin"}); };
+  const QString before = numbers();
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  EXPECT_EQ(numbers(), before);
+
+  QDir().mkpath(folder.filePath("bin"));
+  std::unique_ptr<HostPool> other;
+  const auto put_version = [&](int version) {
+    QFile script(folder.filePath("bin/n2nq-broker"));
+    ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+    script.write("#!/bin/sh\necho n2nq-broker " N2NQ_VERSION "\n# " + QByteArray::number(version) + '\n');
+    script.close();
+    launcher.reset();
+    other = std::make_unique<HostPool>(person, folder.filePath("bin"));
+    launcher = other->launcher(lab->host(1));
+    put = false;
+    QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
+    QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
+    ASSERT_TRUE(gets_put()) << told();
+  };
+  const auto versions = [] {
+    return lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin | grep -c n2nq-broker"}).trimmed().toInt();
+  };
+  const auto let_them_age = [] {
+    lab->inside(1, {"sh", "-c", "for f in /home/lab/.cache/n2nq-bench/bin/*; do touch -d \"$(stat -c %y $f) - 20 seconds\" $f; done"});
+  };
+  // Three other versions of it, one after the other: the last two stay.
+  for (int version = 0; version < 3; ++version) {
+    put_version(version);
+    let_them_age();
+  }
+  EXPECT_TRUE(wait_until([&] { return versions() == 2; })) << versions();
+  // Of benches that put theirs at the same time each finds its own, and then, too, the last two stay: the last bench looks again.
+  for (int version = 3; version < 6; ++version) put_version(version);
+  EXPECT_EQ(versions(), 3);
+  EXPECT_TRUE(wait_until([&] { return versions() == 2; })) << versions();
+  // Benches that are gone before that leave it to the next one, though that has nothing to put.
+  for (int version = 6; version < 9; ++version) put_version(version);
+  EXPECT_EQ(versions(), 3);
+  other.reset();
+  let_them_age();
+  put_version(8);
+  EXPECT_TRUE(wait_until([&] { return versions() == 2; })) << versions();
+}
+
+TEST_F(PlacedProgramsTest, a_disk_that_is_full_read_only_or_runs_nothing_is_found_before) {
+  const auto mounted = [](const QByteArray& options) {
+    lab->inside(2, {"sh", "-c",
+                    "umount /home/lab/disk 2>/dev/null; mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777," + options +
+                        " tmpfs /home/lab/disk"});
+  };
+  Host host = lab->host(2);
+  host.folder = "disk/bench";
+  mounted("size=1m");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2: the disk is full"), std::string::npos) << told();
+  EXPECT_EQ(home_of(2).find("/disk/"), std::string::npos) << home_of(2);
+  mounted("size=64m,ro");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("read-only"), std::string::npos) << told();
+  mounted("size=64m,noexec");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("noexec"), std::string::npos) << told();
+  mounted("size=64m");
+  make(host);
+  EXPECT_TRUE(gets_put()) << told();
+  lab->inside(2, {"sh", "-c", "head -c 64M /dev/zero >/home/lab/disk/filler || true"});
+  make(host);
+  EXPECT_FALSE(gets_put()) << "the program is there, and there is no room for logs";
+  EXPECT_NE(told().find("are needed for the logs of a run"), std::string::npos) << told();
+  lab->inside(2, {"touch", "/home/lab/occupied"});
+  host.folder = "occupied/bench";
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("occupied is there, and is no folder"), std::string::npos) << told();
+  host.folder = "/etc/bench";
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("not permitted"), std::string::npos) << told();
+  lab->inside(2, {"umount", "/home/lab/disk"});
+}
+
+TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sent_again) {
+  const auto sum = [] { return lab->inside(1, {"sh", "-c", "cat /home/lab/.cache/n2nq-bench/bin/n2nq-broker-* | sha256sum"}).left(64); };
+  const auto whole = [&] {
+    return lab->inside(1, {"sh", "-c", "ls /home/lab/.cache/n2nq-bench/bin"}).section("n2nq-broker-", 1).left(64) == sum();
+  };
+  lab->inside(1, {"rm", "-rf", "/home/lab/.cache"});
+  const auto damaged = [&](const char* what) {
+    lab->inside(1, {"sh", "-c", "f=$(echo /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*); " + QString(what)});
+    EXPECT_FALSE(whole());
+  };
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put() && whole()) << told();
+  damaged("printf oops | dd of=$f bs=1 seek=1000000 conv=notrunc");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "on a new connection";
+  damaged("head -c $(stat -c %s $f) /dev/zero >$f.new; cat $f.new >$f.other; rm $f; mv $f.new $f; rm $f.other");
+  lab->inside(1, {"sh", "-c", "touch -d '1 minute ago' /home/lab/.cache/n2nq-bench/bin/*"});
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "and on one that knows it, when its time has changed";
+  // On a host that cannot say it itself.
+  lab->inside(1, {"sh", "-c", "mkdir /home/lab/b; ln -s /usr/bin/uname /home/lab/b; echo 'PATH=~/b' >/home/lab/.bashrc"});
+  damaged("cp -p $f $f.new && printf oops | dd of=$f.new bs=1 seek=1000000 conv=notrunc && mv $f.new $f");  // it runs still
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "without sha256sum";
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep n2nq-broker- || true"}), "") << "it is not held open";
+  // One that cannot be read any more, as on a disk with a read error.
+  lab->inside(1, {"sh", "-c", "f=$(echo /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*); chown root $f; chmod 711 $f"});
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker() && whole()) << told() << "unreadable";
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "stat -c %U /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*"}).trimmed(), "lab")
+      << "it was sent again";
+  launcher.reset();
+  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+TEST_F(PlacedProgramsTest, a_program_that_may_not_be_run_any_more_is_sent_again) {
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  lab->inside(1, {"sh", "-c", "chmod 600 /home/lab/.cache/n2nq-bench/bin/*"});
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker()) << told();
+}
+
+TEST_F(PlacedProgramsTest, an_account_without_a_shell_is_named_with_what_it_says) {
+  lab->inside(2, {"sh", "-c", "cp /etc/passwd /etc/passwd.kept; sed -i '/^lab:/s|[^:]*$|/usr/sbin/nologin|' /etc/passwd"});
+  make(lab->host(2));
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2 lets lab in, but runs no command for it"), std::string::npos) << told();
+  EXPECT_NE(told().find("not available"), std::string::npos) << told();
+  EXPECT_NE(told().find("chsh"), std::string::npos) << told();
+  lab->inside(2, {"mv", "/etc/passwd.kept", "/etc/passwd"});
+  for (const auto& [forced, says] : {std::pair("/bin/echo only for backups", "runs no command for it: it says only for backups"),
+                                     {"internal-sftp", "runs no command for it: it says This service allows sftp connections only"}}) {
+    lab->change_sshd(2, QString("1i ForceCommand %1").arg(forced));
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    make(lab->host(2));
+    EXPECT_FALSE(gets_put());
+    EXPECT_NE(told().find(says), std::string::npos) << told();
+    EXPECT_NE(told().find("ForceCommand"), std::string::npos) << told();
+    lab->change_sshd(2, "/ForceCommand/d");
+  }
+}
+
+TEST_F(PlacedProgramsTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_and_leaves_nothing) {
+  QDir().mkpath(folder.filePath("bin"));
+  const auto write_program = [&](const QByteArray& text) {
+    QFile file(folder.filePath("bin/n2nq-broker"));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\n" + text);
+  };
+  write_program("sleep 4711\nexit\n");
+  lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  make(lab->host(3));
+  ASSERT_TRUE(gets_put()) << told();
+  const std::unique_ptr<Launcher> waiter = std::move(launcher);  // its login hangs behind a good trial
+  lab->inside(3, {"sh", "-c", "echo sleep 4712 >/home/lab/.bashrc"});
+  lab->change_sshd(3, "s#^Subsystem.*#Subsystem sftp /bin/sleep 4713#");
+  HostPool others(person, folder.filePath("bin"));
+  const auto silent = others.launcher(lab->host(3));
+  QString silence;
+  QObject::connect(silent.get(), &Launcher::failed, [&](const QString& why) { silence = why; });
+  silent->put_file("n2nq-broker");
+  launcher = others.launcher(lab->host(1));
+  const auto talker = others.launcher(lab->host(2));
+  QString hangs, talks;
+  QObject::connect(launcher.get(), &Launcher::failed, [&](const QString& why) { hangs = why; });
+  QObject::connect(talker.get(), &Launcher::failed, [&](const QString& why) { talks = why; });
+  launcher->put_file("n2nq-broker");
+  talker->put_file("n2nq-broker");
+  waiter->start("n2nq-broker");
+  waiter->kill();  // is no reason to wait for longer
+  EXPECT_TRUE(wait_until([&] { return !talks.isEmpty(); }));
+  EXPECT_NE(talks.toStdString().find("said more than 4 MiB. Does something that is read at each login"), std::string::npos)
+      << talks.toStdString();
+  EXPECT_TRUE(wait_until([&] { return !hangs.isEmpty(); }));
+  EXPECT_NE(hangs.toStdString().find("h1: n2nq-broker was tried there with --version; a command on h1 did not end within 8 s"),
+            std::string::npos)
+      << hangs.toStdString();
+  for (const int host : {1, 2}) {
+    EXPECT_TRUE(wait_until([&] {
+      return lab->inside(host, {"sh", "-c", "ps -e -o args= | grep -E '^(sleep 4711|yes)$' || true"}).isEmpty();
+    }));
+  }
+  EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
+  EXPECT_NE(told().find("h3: a login there does not begin to run a program within 8 s"), std::string::npos) << told();
+  EXPECT_TRUE(wait_until([&] { return !silence.isEmpty(); }));
+  EXPECT_NE(silence.toStdString().find("h3 did not answer for 8 s when SFTP was begun. Does sftp get in there by hand?"), std::string::npos)
+      << silence.toStdString();
+  lab->change_sshd(3, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
+  lab->inside(3, {"sh", "-c", "rm /home/lab/.bashrc; kill $(pgrep -f '^(/bin/)?sleep 471[23]')"});
+  EXPECT_TRUE(wait_until([&] { return lab->inside(3, {"sh", "-c", "pgrep n2nq || true"}).isEmpty(); })) << "ends with its stdin";
+  failure.clear();
+  lab->inside(2, {"rm", "/home/lab/.bashrc"});
+  write_program("echo n2nq-broker " N2NQ_VERSION "\n");
+  for (const int host : {1, 2}) {
+    launcher = others.launcher(lab->host(host));
+    put = false;
+    QObject::connect(launcher.get(), &Launcher::file_put, [this] { put = true; });
+    QObject::connect(launcher.get(), &Launcher::failed, [this](const QString& why) { failure = why; });
+    EXPECT_TRUE(gets_put()) << "the next time it is tried again: " << told();
+  }
+}
+
+TEST_F(PlacedProgramsTest, a_login_that_says_too_much_behind_the_trial_is_named) {
+  make(lab->host(2));
+  ASSERT_TRUE(gets_put()) << told();
+  lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  launcher->start("n2nq-broker");
+  EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
+  EXPECT_NE(told().find("h2: a login there says more than 4 MiB"), std::string::npos) << told();
+  lab->inside(2, {"rm", "/home/lab/.bashrc"});
+}
+
+TEST_F(PlacedProgramsTest, a_program_of_another_architecture_or_version_is_refused_by_name) {
+  QDir().mkpath(folder.filePath("bin"));
+  const QString program = folder.filePath("bin/n2nq-broker");
+  const auto refused = [&](const QByteArray& text) {
+    QFile file(program);
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.close();
+    pool = std::make_unique<HostPool>(person, folder.filePath("bin"));
+    make(lab->host(2));
+    return !gets_put();
+  };
+  ASSERT_TRUE(refused("#!/bin/sh\necho n2nq-broker 0.0.9\n"));
+  EXPECT_NE(told().find("of version 0.0.9, n2nq-bench of version " N2NQ_VERSION), std::string::npos) << told();
+  QFile real(programs_folder + "/n2nq-broker");
+  ASSERT_TRUE(real.open(QIODevice::ReadOnly));
+  QByteArray other = real.readAll();
+  other[18] = static_cast<char>(0xB7);  // e_machine: AArch64
+  ASSERT_TRUE(refused(other));
+  EXPECT_NE(told().find("does not run there: it is built for another architecture"), std::string::npos) << told();
+  lab->inside(2, {"sh", "-c",
+                  "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname; echo "
+                  "'PATH=~/b:$PATH' >/home/lab/.bashrc"});
+  ASSERT_TRUE(refused(other));
+  EXPECT_NE(told().find("h2 has the architecture aarch64"), std::string::npos) << told();
+  lab->inside(2, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+}  // namespace
+}  // namespace n2nq::app
+
+int main(int argc, char** argv) {
+  return n2nq::app::testing::run_with_programs(argc, argv);
+}
