@@ -33,6 +33,7 @@ TEST_F(PlacedProgramsTest, what_is_there_is_not_sent_again_and_old_versions_go) 
     script.write("#!/bin/sh\necho n2nq-broker " N2NQ_VERSION "\n# " + QByteArray::number(version) + '\n');
     script.close();
     launcher.reset();
+    pool.reset();  // it would look again, too, later than it put the program there, and that may be at any time in the following
     other = std::make_unique<HostPool>(person, folder.filePath("bin"));
     launcher = other->launcher(lab->host(1));
     put = false;
