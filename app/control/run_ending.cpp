@@ -308,6 +308,9 @@ void RunControl::Private::bring_back() {
       of(role).to_bring_bytes = all_bytes;
       emit q->bringing_back_changed();
     });
+    QObject::connect(&launcher, &Launcher::bring_back_waits, q, [this](const QString& why) {
+      emit q->message(QString("Fetching logs waits: %1. It goes on where it was when there is a way again").arg(why));
+    });
     QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error) { on_brought_back(role, error); });
     launcher.bring_back(run.folder->part(role));
   }

@@ -80,6 +80,7 @@ class Launcher : public QObject {
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
   void brought_back(const QString& error);                  // empty: all there
 
+  void bring_back_waits(const QString& why);                // a sentence that names the host; it is tried again
  protected:
   bool needs_no_room() const { return needs_no_room_; }
 

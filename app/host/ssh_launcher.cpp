@@ -286,6 +286,7 @@ void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
   attempts_left_ = made_no_folder_ ? 1 : bring_back_attempts;  // nothing of use lies there
   bringing_ = folder_there(local_folder);
+  told_waiting_ = false;
   bring_back_again(local_folder, {});
 }
 
@@ -297,6 +298,7 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
         why.kind == SshProblem::Kind::host_key_changed)
       attempts_left_ = 0;
     QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this,
+    if (attempts_left_ > 0 && !std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
                        [this, local_folder, why] { bring_back_again(local_folder, why); });
   };
   host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {
@@ -305,7 +307,9 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
     const QPointer<SshLauncher> self(this);
     const auto progress = [shared = files->shared(), self](qint64 done, qint64 all) {
       shared->post([self, done, all] {
-        if (self) emit self->bringing_back(done, all);
+        if (!self) return;
+        self->told_waiting_ = false;
+        emit self->bringing_back(done, all);
       });
     };
     bring_task_ = files->run(std::make_shared<BringFolder>(bringing_, local_folder, progress, host_->host().keep_files), this,

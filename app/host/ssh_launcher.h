@@ -76,6 +76,7 @@ class SshLauncher : public Launcher {
   int attempts_left_ = 0;
   QString bringing_;                   // the folder there; empty: nothing is brought
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way
+  bool told_waiting_ = false;          // since something was brought
 };
 
 }  // namespace n2nq::app

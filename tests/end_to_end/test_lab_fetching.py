@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Logs that are on their way back when the link is cut: that is said, they go on where they were when it is there again, and the result is as if
+nothing had been. N2NQ_LAB_REPEATS: how many cuts, each at another place (1)."""
+import os
+import pathlib
+import subprocess
+import sys
+
+from lab import LabCase, main
+from run_folder import RunFolder
+
+CUTS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
+SERVICES, MESSAGES = 20, 40
+PLACES = ["--set", "broker.host=h1", "--set", "senders.host=h2", "--set", "receivers.host=h3"]
+
+
+class Fetching(LabCase):
+    hosts, arguments = 3, {"shape": {"delay_ns": 0}}
+
+    def brought(self, folder):
+        return sum(path.stat().st_size for path in folder.glob("receivers/R*.log"))
+
+    def test_a_cut_while_they_are_fetched(self):
+        self.lab.shape_links({"rate_bps": 8_000_000}, ["h3"], ["up"])
+        self.addCleanup(self.lab.shape_links, {"blackhole": False, "rate_bps": 0})
+        for cut in range(CUTS):
+            folder = self.folder / f"cut-{cut}"
+            bench = self.start("quick", *PLACES, "--set", f"senders.amount={SERVICES}", "--set", f"receivers.amount={SERVICES}", "--set",
+                               f"senders.messages={MESSAGES}", "--set", "senders.delay_ms=50", out=folder.name)
+            self.wait_for("logs to come", lambda: self.brought(folder) > 50_000 * (cut % 10))
+            self.lab.shape_links({"blackhole": True}, ["h3"])
+            output = ""
+            while "Fetching logs waits: " not in output:
+                line = bench.stdout.readline()
+                self.assertNotEqual(line, "", output)
+                output += line
+            self.assertIn("h3", output.splitlines()[-1])
+            self.lab.shape_links({"blackhole": False}, ["h3"])
+            rest, _ = bench.communicate(timeout=120)
+            self.assertEqual(bench.returncode, 0, output + rest)
+            run = RunFolder(folder)
+            self.assert_clean(run.summary, 0)
+            self.assertEqual(sum(len(log.rows) for log in run.receivers.values()), SERVICES * SERVICES * MESSAGES)
+            verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
+            self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+            self.assertEqual([path for path in self.lab.files("h3") if "/runs/" in path], [])
+
+
+if __name__ == "__main__":
+    main()
