@@ -76,7 +76,7 @@ bool SshChannel::go_on() {
     held_back_ = touched_ = false;
     read_on(false);
     read_on(true);
-    // A channel that went with the connection is told of by the loop, which knows why.
+    // A channel that went with the connection is told of by the session, which knows why.
     if (!held_back_ && ssh_channel_is_closed(channel_.get()) && (has_exit_ || ssh_is_connected(link_.session()))) {
       read_on(false);  // what came while stderr was read
       read_on(true);
@@ -149,17 +149,6 @@ void SshChannel::read_on(bool is_stderr) {
     unread_->fetch_add(got);
     events_.output(bytes, is_stderr);
   }
-}
-
-void SshChannel::give_up(const SshProblem& why) {
-  if (state_ == State::over || !told_) return;
-  if (state_ == State::running) {
-    exit_.lost = why;
-    events_.ended(exit_);
-  } else {
-    events_.failed(why.why);
-  }
-  state_ = State::over;
 }
 
 }  // namespace n2nq::app

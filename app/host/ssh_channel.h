@@ -56,8 +56,6 @@ class SshChannel {
   bool go_on();
   /// How long it can wait for its next turn, in ms. What came for it while another channel was read wakes nobody.
   int patience_ms() const;
-  /// Tells that it is over because of this.
-  void give_up(const SshProblem& why);
 
  private:
   enum class State { opening, requesting, running, over };

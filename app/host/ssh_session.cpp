@@ -18,6 +18,10 @@ constexpr int deadline_look_ms = 200;
 constexpr int addresses_max = 4;
 constexpr int agent_answers_ms = 1'000;  // one that need not ask
 constexpr int attempts_max = 3;          // of a host that hangs up while the person is asked
+// A host that is there answers when it is asked, after 3 s; one behind it that is lost by its silence knows so 6 s after the last word of
+// both at the earliest.
+constexpr int jump_silent_ms = 5'000;
+constexpr int jump_ends_ms = 200;  // within which the end of a jump host is known when a connection through it has ended
 
 }  // namespace
 
@@ -44,6 +48,7 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
 }
 
 SshSession::~SshSession() {
+  leave_via();
   if (lookup_ >= 0) QHostInfo::abortHostLookup(lookup_);
   for (const auto& [id, exec] : execs_) exec->session_ = nullptr;
   shared_->leave();
@@ -119,7 +124,29 @@ void SshSession::run_proxy() {
 }
 
 void SshSession::go_via() {
+/// Which asks the person for nothing when nobody needs it any more.
+void SshSession::leave_via() {
+  if (!via_) return;
+  via_->behind_.erase(this);
+  if (via_->behind_.empty() && via_->state_ == State::connecting) via_->close();
+}
+
+/// What is behind a jump host is lost with it, and is not to be blamed.
+SshProblem SshSession::blame_jump(const SshProblem& given) const {
+  if (!via_ || (given.kind != SshProblem::Kind::lost && given.kind != SshProblem::Kind::unreachable)) return given;
+  const QString what = state_ == State::ready ? QString("the connection to %1 was lost").arg(name_) : name_;
+  if (via_->state() == State::ended) {
+    const SshProblem why = via_->blame_jump(via_->problem());
+    return {given.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
+  }
+  const int silence_ms = via_->shared()->silence_ms();
+  if (silence_ms < jump_silent_ms) return given;
+  return {given.kind, QString("%1: its jump host %2 has not answered for %3 s").arg(what, via_->name()).arg(silence_ms / 1000),
+          QString("Is %1 still switched on, and is the network in order?").arg(via_->name())};
+}
+
   const auto dial = [this](int limit_ms) {
+  via_->behind_.insert(this);
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
                                       .arg(name_, via_->name(), config_.host_name)
@@ -199,12 +226,18 @@ void SshSession::end_later(const SshProblem& why) {
 void SshSession::on_ended(const SshProblem& given) {
   if (state_ == State::ended) return;
   on_agent_waits(false);
+  // What ends because its jump host does may hear of it first.
+  if (via_ && via_->state_ == State::ready && given.kind == SshProblem::Kind::lost && !std::exchange(waits_for_jump_, true)) {
+    QTimer::singleShot(jump_ends_ms, this, [this, given] { on_ended(given); });
+    return;
+  }
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
     shared_->leave();
     shared_ = std::make_shared<SshShared>(this);
     return connect_now();
   }
-  SshProblem why = given;
+  SshProblem why = blame_jump(given);
+  leave_via();
   if (proxy_ && state_ == State::connecting && why.kind == SshProblem::Kind::unreachable) {
     const QString said = proxy_->said();
     if (!said.isEmpty()) why.why += QString("; its ProxyCommand said: %1").arg(said);

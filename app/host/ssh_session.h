@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_exec.h"
@@ -68,6 +69,8 @@ class SshSession : public QObject {
   void look_up();
   void on_looked_up(const QHostInfo& info);
   void go_via();
+  void leave_via();
+  SshProblem blame_jump(const SshProblem& given) const;
   void connect_now();
   void run_proxy();
   void start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket);
@@ -83,7 +86,9 @@ class SshSession : public QObject {
   const SshUse use_;
   SshQuestions& questions_;
   std::shared_ptr<SshSecrets> secrets_;
-  std::shared_ptr<SshSession> via_;
+  std::shared_ptr<SshSession> via_;     // the jump host
+  bool waits_for_jump_ = false;         // to know whether that one is lost, too
+  std::set<const SshSession*> behind_;  // those that wait for this one as their jump host
   std::shared_ptr<SshShared> shared_;
   State state_ = State::idle;
   SshProblem problem_;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <QObject>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -47,6 +48,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   /// be called a few times a second.
   void look_at_deadline();
 
+  int silence_ms() const { return silence_ms_.load(); }
+
   // --- the session's thread ---
   bool closed() const;
   SshProblem why_closed() const;
@@ -66,6 +69,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   void clear_wake();
   /// Shut down when the session is closed. A duplicate is kept.
   void watch_socket(int fd);
+  /// For how long the host has said nothing, though it is asked every few seconds.
+  void note_silence(std::chrono::milliseconds silence) { silence_ms_.store(static_cast<int>(silence.count())); }
   void post(std::function<void()> to_owner);
   /// Wait for the owner's answer; `ask` is called on the owner's thread with whom to tell. Throw when the session is closed meanwhile.
   template <class Answer>
@@ -90,6 +95,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   std::optional<Clock::time_point> deadline_;
   SshProblem deadline_problem_;
   Clock::time_point reach_until_;
+  std::atomic<int> silence_ms_ = 0;
 };
 
 }  // namespace n2nq::app

@@ -43,7 +43,6 @@ SshProblem SshWorker::run(const std::function<void(SshLink&)>& connected) {
   if (shared_->closed()) problem = shared_->why_closed();
   shared_->close(problem);  // no more jobs; those that wait may hold what belongs to the connection
   shared_->take_jobs();
-  for (const auto& channel : channels_) channel->give_up(problem);
   channels_.clear();
   forwards_.clear();
   event_.reset();
@@ -71,6 +70,7 @@ void SshWorker::keep_alive() {
     bytes_in_ = link_.bytes_in();
     last_in_ = now;
   }
+  shared_->note_silence(std::chrono::duration_cast<milliseconds>(now - last_in_));
   if (now - last_in_ < ask_after || now - last_asked_ < ask_every) return;
   const SshProblem lost{
       SshProblem::Kind::lost,
