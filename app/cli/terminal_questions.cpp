@@ -29,7 +29,7 @@ void TerminalQuestions::ask_host_key(const HostKeyQuestion&, std::function<void(
 
 void TerminalQuestions::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
   Asked asked;
-  if (question.again) asked.head = "That was not right.\n";
+  if (question.again) asked.head = question.kept ? "What the keyring has is not right.\n" : "That was not right.\n";
   if (!question.instruction.isEmpty()) asked.head += question.instruction + '\n';
   for (const SecretPrompt& prompt : question.prompts) {
     const bool from_host = question.kind == SecretQuestion::Kind::keyboard_interactive;
@@ -37,6 +37,9 @@ void TerminalQuestions::ask_secrets(const SecretQuestion& question, std::functio
     asked.prompts.push_back({who + prompt.text + (prompt.text.endsWith(':') ? " " : ": "), prompt.echo});
   }
   asked.answer = std::move(answer);
+  asked.by = question.asked_by;
+  asked.may_be_withdrawn = question.asked_by != nullptr;
+  if (question.asked_by) connect(question.asked_by, &QObject::destroyed, this, &TerminalQuestions::drop_withdrawn);
   ask(std::move(asked));
 }
 
@@ -45,6 +48,29 @@ void TerminalQuestions::ask(Asked asked) {
   if (waiting_.size() > 1) return;
   emit asking(true);
   begin();
+}
+
+void TerminalQuestions::drop_withdrawn() {
+  const auto is_withdrawn = [](const Asked& asked) { return asked.may_be_withdrawn && !asked.by; };
+  if (waiting_.empty()) return;
+  const bool first = is_withdrawn(waiting_.front());
+  std::deque<Asked> dropped;
+  for (auto at = waiting_.begin() + 1; at != waiting_.end();) {
+    if (is_withdrawn(*at)) {
+      dropped.push_back(std::move(*at));
+      at = waiting_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+  for (const Asked& asked : dropped) asked.answer(std::nullopt);
+  if (!first) return;
+  if (typed_ && typed_->isEnabled()) {
+    ::tcflush(terminal_.get(), TCIFLUSH);  // what was typed already is for nobody else
+    wipe(line_);
+    show("\n");
+  }
+  finish(false);
 }
 
 void TerminalQuestions::begin() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Questions of SSH without a window: a host key that is not known is refused (the connection's problem then says which command adds it),
 // and secrets are asked for on the terminal, without echo, one question after the other. Where there is no terminal, or this program is in
-// its background, nobody can be asked, and a login that needs a secret is refused.
+// its background, nobody can be asked, and a login that needs a secret is refused. A question that nobody wants an answer to any more ends.
 #pragma once
 
 #include <termios.h>
@@ -33,12 +33,15 @@ class TerminalQuestions : public QObject, public SshQuestions {
 
  private:
   struct Asked {
+    QPointer<QObject> by;
+    bool may_be_withdrawn = false;
     QString head;                       // lines above the first prompt
     std::vector<SecretPrompt> prompts;  // each with all that is to be shown
     std::function<void(std::optional<std::vector<Secret>>)> answer;
     std::vector<Secret> given;
   };
   void ask(Asked asked);
+  void drop_withdrawn();
   void begin();
   bool open_terminal();
   void show(const QString& text);

@@ -234,6 +234,7 @@ void ProcessWatch::finish(const QString& trouble) {
   if (phase_ == Phase::gone) return;
   phase_ = Phase::gone;
   for (QTimer* timer : {&hello_timer_, &lease_timer_, &answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
+  launcher_->give_up_put();
   emit gone(trouble);
 }
 

@@ -15,16 +15,6 @@ namespace {
 
 const QString service = "n2nq-bench";
 
-/// Most hosts that ask ask for nothing else. What could be good for once, or a new one, is not taken for it.
-bool asks_for_the_password(const SecretQuestion& question) {
-  if (question.prompts.size() != 1 || question.prompts[0].echo) return false;
-  const QString text = (question.instruction + ' ' + question.prompts[0].text).toLower();
-  for (const char* other : {"one-time", "one time", "otp", "new ", "retype", "again", "code", "token", "pin", "change", "expired"}) {
-    if (text.contains(other)) return false;
-  }
-  return text.contains("password");
-}
-
 }  // namespace
 
 QString Keyring::problem() {
@@ -38,7 +28,7 @@ QString Keyring::name_of(const SecretQuestion& question) {
     case SecretQuestion::Kind::passphrase:
       return "passphrase of " + question.key_file;
     case SecretQuestion::Kind::keyboard_interactive:
-      if (!asks_for_the_password(question)) break;
+      if (!is_for_the_password(question)) break;
       [[fallthrough]];
     case SecretQuestion::Kind::password:
       return QString("password of %1 on %2 (%3)").arg(question.user, question.host, question.address);
@@ -61,6 +51,17 @@ void Keyring::read(const QString& name, std::function<void(std::optional<Secret>
   });
   QTimer::singleShot(answer_ms_max, this, [say] { say(std::nullopt); });
   job->start();
+}
+
+void Keyring::keep_when_right(const QString& name, const Secret& secret, bool wanted) {
+  to_keep_.erase(name);  // another one may never have been judged
+  if (wanted) to_keep_[name] = secret;
+}
+
+void Keyring::settle(const QString& name, bool right) {
+  const auto kept = to_keep_.extract(name);
+  if (!right) return forget(name);
+  if (kept) write(name, kept.mapped());
 }
 
 void Keyring::write(const QString& name, const Secret& secret) {
@@ -88,15 +89,27 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
   const QString name = Keyring::name_of(question);
   if (name.isEmpty()) return person_.ask_secrets(question, std::move(answer));
   if (question.again) {
-    keyring_.forget(name);
-    return person_.ask_secrets(question, std::move(answer));
+    SecretQuestion asked = question;
+    asked.kept = from_keyring_.erase(name) > 0;
+    return person_.ask_secrets(asked, std::move(answer));
   }
   const QPointer<KeyringQuestions> self(this);
-  keyring_.read(name, [self, question, answer = std::move(answer)](std::optional<Secret> kept) {
-    if (kept) return answer(std::vector{std::move(*kept)});
-    if (!self) return answer(std::nullopt);
-    self->person_.ask_secrets(question, answer);
+  const bool may_be_withdrawn = question.asked_by != nullptr;
+  keyring_.read(name, [self, name, question, may_be_withdrawn, answer = std::move(answer)](std::optional<Secret> kept) {
+    if (!self || (may_be_withdrawn && !question.asked_by)) return answer(std::nullopt);
+    if (!kept) {
+      self->from_keyring_.erase(name);
+      return self->person_.ask_secrets(question, answer);
+    }
+    self->from_keyring_.insert(name);
+    answer(std::vector{std::move(*kept)});
   });
+}
+
+void KeyringQuestions::answered(const SecretQuestion& question, bool right) {
+  const QString name = Keyring::name_of(question);
+  if (!name.isEmpty()) keyring_.settle(name, right);
+  person_.answered(question, right);
 }
 
 }  // namespace n2nq::app

@@ -5,7 +5,9 @@
 
 #include <QObject>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "app/host/ssh_questions.h"
 
@@ -26,12 +28,20 @@ class Keyring : public QObject {
 
   /// None: it has none, or does not answer.
   void read(const QString& name, std::function<void(std::optional<Secret>)> then);
-  /// failed() says what becomes of it otherwise.
-  void write(const QString& name, const Secret& secret);
-  void forget(const QString& name);
+  /// What was typed, and whether it is to be kept: then it is written there when the host has taken it. failed() says what becomes of it
+  /// otherwise.
+  void keep_when_right(const QString& name, const Secret& secret, bool wanted);
+  /// What came of an answer of this name. What was wrong is forgotten, here and there.
+  void settle(const QString& name, bool right);
 
  signals:
   void failed(const QString& why);
+
+ private:
+  void write(const QString& name, const Secret& secret);
+  void forget(const QString& name);
+
+  std::map<QString, Secret> to_keep_;  // of which it is not known yet whether they are right
 };
 
 /// Answers from the keyring what it knows, and passes on everything else. What turns out to be wrong is forgotten there.
@@ -42,10 +52,12 @@ class KeyringQuestions : public QObject, public SshQuestions {
 
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
+  void answered(const SecretQuestion& question, bool right) override;
 
  private:
   Keyring& keyring_;
   SshQuestions& person_;
+  std::set<QString> from_keyring_;  // names of answers that were last given from there
 };
 
 }  // namespace n2nq::app

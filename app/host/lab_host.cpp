@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QPointer>
 #include <QRegularExpression>
+#include <algorithm>
 #include <chrono>
 
 #include "app/settings/qt_text.h"
@@ -70,6 +71,7 @@ std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
 void LabHost::with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then) {
   if (SshSession* session = control()) return then({}, session);
   wait_for_control_.push_back({context, std::move(then)});
+  notice_end_of(context);
   if (control_) return;
   control_ = make_session(SshUse::control);
   connect(control_.get(), &SshSession::ready, this, [this] {
@@ -78,6 +80,29 @@ void LabHost::with_control(QObject* context, std::function<void(const SshProblem
   });
   connect(control_.get(), &SshSession::ended, this, &LabHost::on_control_over);
   control_->open();
+}
+
+void LabHost::notice_end_of(QObject* context) {
+  if (context == this) return;
+  // Several may be gone at once, and others come in their place.
+  connect(context, &QObject::destroyed, this, [this] { QTimer::singleShot(0, this, &LabHost::let_go_unwanted); });
+}
+
+bool LabHost::is_waited_for() const {
+  // Its own waiting is for those who wait for a program or for files.
+  const auto waits = [this](const auto& waiting) { return waiting.context && waiting.context != this; };
+  return std::any_of(wait_for_control_.begin(), wait_for_control_.end(), waits) ||
+         std::any_of(wait_for_files_.begin(), wait_for_files_.end(), waits) ||
+         std::any_of(placing_.begin(), placing_.end(),
+                     [&](const auto& placing) { return std::any_of(placing.second.begin(), placing.second.end(), waits); });
+}
+
+void LabHost::let_go_unwanted() {
+  if (is_waited_for()) return;
+  const SshProblem unwanted{SshProblem::Kind::closed, QString("the connection to %1 is not needed any more").arg(name_), {}};
+  const auto is_being_made = [](const auto& session) { return session && session->state() == SshSession::State::connecting; };
+  if (is_being_made(files_session_)) on_files_over(unwanted);
+  if (is_being_made(control_)) on_control_over(unwanted);
 }
 
 void LabHost::on_control_over(const SshProblem& why) {
@@ -90,6 +115,7 @@ void LabHost::on_control_over(const SshProblem& why) {
 void LabHost::with_files(QObject* context, std::function<void(const SshProblem&, SshFiles*)> then) {
   if (files_) return then({}, files_.get());
   wait_for_files_.push_back({context, std::move(then)});
+  notice_end_of(context);
   if (wait_for_files_.size() > 1 || files_session_) return;
   // One after the other: what a person is asked for the first one is known for the second.
   with_control(this, [this](const SshProblem& problem, SshSession*) {
@@ -150,6 +176,7 @@ void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* c
                     std::function<void(const SshProblem&, const PlacedProgram&)> then) {
   auto& waiting = placing_[local_file];
   waiting.push_back({context, std::move(then)});
+  notice_end_of(context);
   if (waiting.size() == 1) put(local_file, PutProgram::If::not_there, room);
 }
 

@@ -50,6 +50,7 @@ class LabHost : public QObject {
   SshProblem no_data_address() const;
 
   /// Connects first, where that is needed. Not called any more once `context` is destroyed. The pointer is good until the event loop turns.
+  /// A connection that is being made, which may be asking for something, is given up when everybody who waits for it is gone.
   void with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then);
   void with_files(QObject* context, std::function<void(const SshProblem&, SshFiles*)> then);
   /// Null: it is not connected. Nothing is begun.
@@ -84,6 +85,9 @@ class LabHost : public QObject {
     std::function<void(const SshProblem&, const PlacedProgram&)> then;
   };
   std::unique_ptr<SshSession> make_session(SshUse use);
+  void notice_end_of(QObject* context);
+  bool is_waited_for() const;
+  void let_go_unwanted();
   void open_files();
   void on_control_over(const SshProblem& why);
   void on_files_over(const SshProblem& why);

@@ -42,6 +42,8 @@ class Launcher : public QObject {
   void set_needs_no_room() { needs_no_room_ = true; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
   virtual void put_file(const QString& program) = 0;
+  /// Neither of both is told any more, nor the person asked for anything because of it.
+  virtual void give_up_put() {}
   /// Answered by started or failed.
   virtual void start(const QString& program) = 0;
   /// To the process's stdin; buffered, in order. Without effect once the process is gone.
@@ -78,9 +80,9 @@ class Launcher : public QObject {
   void not_killed(const QString& why);                      // half a sentence that names the host
   void failed(const QString& why);                          // a sentence that names program and host
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
+  void bring_back_waits(const QString& why);                // a sentence that names the host; it is tried again
   void brought_back(const QString& error);                  // empty: all there
 
-  void bring_back_waits(const QString& why);                // a sentence that names the host; it is tried again
  protected:
   bool needs_no_room() const { return needs_no_room_; }
 

@@ -18,6 +18,7 @@ class OpenQuestions : public QObject, public SshQuestions {
   bool any() const { return open_ > 0; }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
+  void answered(const SecretQuestion& question, bool right) override { person_.answered(question, right); }
   void agent_asks(bool asks) override { asks ? begin() : end(); }
 
  signals:

@@ -80,7 +80,8 @@ void SshLauncher::put_file(const QString& program) {
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
   const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
-  host_->place(placed_file_, room, this, [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
+  putting_ = std::make_unique<QObject>();
+  host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {
       return emit failed(host_->no_data_address().text());
@@ -285,8 +286,8 @@ void SshLauncher::resume() {
 void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
   attempts_left_ = made_no_folder_ ? 1 : bring_back_attempts;  // nothing of use lies there
-  bringing_ = folder_there(local_folder);
   told_waiting_ = false;
+  bringing_ = folder_there(local_folder);
   bring_back_again(local_folder, {});
 }
 
@@ -297,8 +298,8 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
     if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp || why.kind == SshProblem::Kind::login ||
         why.kind == SshProblem::Kind::host_key_changed)
       attempts_left_ = 0;
-    QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this,
     if (attempts_left_ > 0 && !std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
+    QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this,
                        [this, local_folder, why] { bring_back_again(local_folder, why); });
   };
   host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {

@@ -26,6 +26,7 @@ class SshLauncher : public Launcher {
   QString data_address() const override;
   QString folder_there(const QString& local_folder) const override;
   void put_file(const QString& program) override;
+  void give_up_put() override { putting_.reset(); }
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
   void terminate() override;
@@ -55,8 +56,9 @@ class SshLauncher : public Launcher {
   std::shared_ptr<LabHost> host_;
   const QString programs_folder_;
   const Reached reached_;
-  QString placed_file_;  // here
-  QString path_;         // there
+  std::unique_ptr<QObject> putting_;  // as long as that is wanted
+  QString placed_file_;               // here
+  QString path_;                      // there
   std::unique_ptr<SshExec> exec_;
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
   bool letting_go_ = false;         // the process was told to go on, and it is not known yet that it does
@@ -74,9 +76,9 @@ class SshLauncher : public Launcher {
   QByteArray unwritten_;
   QStringList followed_;
   int attempts_left_ = 0;
+  bool told_waiting_ = false;          // since something was brought
   QString bringing_;                   // the folder there; empty: nothing is brought
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way
-  bool told_waiting_ = false;          // since something was brought
 };
 
 }  // namespace n2nq::app

@@ -74,22 +74,19 @@ Outcome Login::by_prompts() {
 
 /// A single prompt without echo is answered from memory where the same was asked before: the second connection to a host asks nobody again.
 Outcome Login::prompts_once(bool again, bool& from_memory) {
-  QString memory;
-  std::optional<Secret> given;
+  std::vector<LoginSteps::Given> given;
   std::optional<TurnToAsk> turn;  // until it is known whether the answer was right
   for (int round = 0; round < prompt_rounds_max; ++round) {
     steps_.begin();
     const int code = steps_.answer_to([this] { return ssh_userauth_kbdint(session_, nullptr, nullptr); });
     if (code != SSH_AUTH_INFO) {
-      const Outcome outcome = steps_.outcome_of(code);
-      if (!memory.isEmpty() && outcome == Outcome::refused) steps_.secrets().forget(memory);
-      if (!memory.isEmpty() && outcome != Outcome::refused && given) steps_.secrets().keep(memory, *given);
-      return outcome;
+      // Of several one is a code, as a rule, which would be tried in vain with the next connection.
+      if (given.size() > 1) std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
+      return steps_.outcome_of(code, given);
     }
     const int amount = ssh_userauth_kbdint_getnprompts(session_);
     if (amount <= 0) continue;
-    SecretQuestion question;
-    question.kind = SecretQuestion::Kind::keyboard_interactive;
+    SecretQuestion question = steps_.question(SecretQuestion::Kind::keyboard_interactive);
     question.instruction =
         (printable(ssh_userauth_kbdint_getname(session_)) + '\n' + printable(ssh_userauth_kbdint_getinstruction(session_))).trimmed();
     question.again = again;
@@ -100,7 +97,7 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
     }
     std::vector<Secret> answers;
     const bool single = question.prompts.size() == 1 && !question.prompts[0].echo;
-    if (single) memory = QString("prompt %1 %2").arg(steps_.account(), question.prompts[0].text);
+    const QString memory = single ? QString("prompt %1 %2").arg(steps_.account(), question.prompts[0].text) : QString();
     if (single && !turn) turn.emplace(steps_.link(), memory);
     const auto known = single ? steps_.secrets().find(memory) : std::nullopt;
     if (known) {
@@ -109,7 +106,7 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
     } else {
       answers = steps_.ask(question, memory);
     }
-    if (single) given = answers[0];
+    if (single) given.push_back({question, memory, answers[0]});
     for (unsigned i = 0; i < answers.size(); ++i) ssh_userauth_kbdint_setanswer(session_, i, answers[i].text());
   }
   throw SshError(SshProblem::Kind::login, QString("%1 keeps on asking").arg(steps_.link().target().name));
@@ -122,21 +119,17 @@ Outcome Login::by_password() {
   steps_.link().check_that_it_waited();
   for (int attempt = 0, asked = 0; asked < login_attempts_max && attempt <= login_attempts_max; ++attempt) {
     std::optional<Secret> password = steps_.secrets().find(memory);
+    SecretQuestion question = steps_.question(SecretQuestion::Kind::password);
+    question.prompts = {{QString("Password of %1 on %2").arg(steps_.config().user, steps_.link().target().name), false}};
+    question.again = asked > 0;
     if (!password) {
-      SecretQuestion question;
-      question.kind = SecretQuestion::Kind::password;
-      question.prompts = {{QString("Password of %1 on %2").arg(steps_.config().user, steps_.link().target().name), false}};
-      question.again = asked > 0;
       password = steps_.ask(question, memory)[0];
       ++asked;
     }
     steps_.begin();
-    const Outcome outcome = steps_.exchange([&] { return ssh_userauth_password(session_, nullptr, password->text()); });
-    if (outcome != Outcome::refused) {
-      steps_.secrets().keep(memory, *password);
-      return outcome;
-    }
-    steps_.secrets().forget(memory);
+    const Outcome outcome =
+        steps_.exchange([&] { return ssh_userauth_password(session_, nullptr, password->text()); }, {{question, memory, *password}});
+    if (outcome != Outcome::refused) return outcome;
   }
   return Outcome::refused;
 }

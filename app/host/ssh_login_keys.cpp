@@ -213,23 +213,16 @@ Outcome KeyLogin::by_passphrase(const SshIdentity& identity) {
   steps_.link().check_that_it_waited();
   for (int attempt = 0; attempt < login_attempts_max; ++attempt) {
     std::optional<Secret> passphrase = steps_.secrets().find(memory);
-    if (!passphrase) {
-      SecretQuestion question;
-      question.kind = SecretQuestion::Kind::passphrase;
-      question.key_file = file;
-      question.prompts = {{"Passphrase of " + file, false}};
-      question.again = attempt > 0;
-      passphrase = steps_.ask(question, memory)[0];
-    }
+    SecretQuestion question = steps_.question(SecretQuestion::Kind::passphrase);
+    question.key_file = file;
+    question.prompts = {{"Passphrase of " + file, false}};
+    question.again = attempt > 0;
+    if (!passphrase) passphrase = steps_.ask(question, memory)[0];
     ssh_key opened = nullptr;
     const int code = ssh_pki_import_privkey_file(file.toLocal8Bit().constData(), passphrase->text(), nullptr, nullptr, &opened);
     const SshKeyHandle key(opened);
-    if (code != SSH_OK) {
-      steps_.secrets().forget(memory);
-      continue;
-    }
-    steps_.secrets().keep(memory, *passphrase);
-    return by_private_half(identity, key, false);
+    steps_.settle({question, memory, *passphrase}, code == SSH_OK);
+    if (code == SSH_OK) return by_private_half(identity, key, false);
   }
   steps_.add_to_last_tried(" (wrong passphrase)");
   return Outcome::refused;

@@ -81,11 +81,11 @@ int LoginSteps::answer_to(const std::function<int()>& call) {
   }
 }
 
-LoginSteps::Outcome LoginSteps::outcome_of(int code) {
-  if (code == SSH_AUTH_SUCCESS) return Outcome::in;
-  if (code == SSH_AUTH_PARTIAL) return Outcome::partly;
+LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& given) {
+  const Outcome outcome = code == SSH_AUTH_SUCCESS ? Outcome::in : code == SSH_AUTH_PARTIAL ? Outcome::partly : Outcome::refused;
+  link_.shared().check();  // what was cut off from here says nothing about the answer
+  for (const Given& each : given) settle(each, outcome != Outcome::refused);
   if (code == SSH_AUTH_ERROR && !ssh_is_connected(session())) {
-    link_.shared().check();
     const QString refused = link_.error();
     const QString tried = tried_.isEmpty() ? QString() : "; tried " + tried_.join(", ");
     const bool too_many = refused.contains("Too many authentication failures");
@@ -95,19 +95,31 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code) {
                    QString("%1 ended the connection while logging in as %2 (%3)%4").arg(link_.target().name, config().user, refused, tried),
                    !too_many ? "Its sshd says why, in its log"
                    : typed && std::all_of(tried_.begin(), tried_.end(), is_typed)
-                       ? "What was typed was wrong as often as its sshd allows (MaxAuthTries). Is the user right?"
+                       ? "What was typed was wrong as often as its sshd allows (MaxAuthTries); nothing of it is kept, nor in the keyring. "
+                         "Try again. Is the user right?"
                    : typed
                        ? "What was typed was wrong, and the keys that were shown before count, too (MaxAuthTries in its sshd_config)"
                        : "Say which key is the right one, so that it is shown first: as the key file of this host, or in ~/.ssh/config by "
                          "IdentityFile and IdentitiesOnly yes");
   }
-  return Outcome::refused;
+  return outcome;
 }
 
-std::vector<Secret> LoginSteps::ask(SecretQuestion question, const QString& memory) {
-  question.host = link_.target().name;
-  question.user = config().user;
-  question.address = address();
+void LoginSteps::settle(const Given& given, bool right) {
+  right ? secrets().keep(given.memory, given.secret) : secrets().forget(given.memory);
+  link_.shared().post([questions = link_.target().questions, question = given.question, right] { questions->answered(question, right); });
+}
+
+SecretQuestion LoginSteps::question(SecretQuestion::Kind kind) const {
+  SecretQuestion out;
+  out.kind = kind;
+  out.host = link_.target().name;
+  out.user = config().user;
+  out.address = address();
+  return out;
+}
+
+std::vector<Secret> LoginSteps::ask(const SecretQuestion& question, const QString& memory) {
   const std::size_t wanted = question.prompts.size();
   auto answers = link_.shared().ask_secrets(
       [questions = link_.target().questions, question](const auto& answered) { questions->ask_secrets(question, answered); });

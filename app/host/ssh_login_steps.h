@@ -17,6 +17,12 @@ inline constexpr int login_attempts_max = 3;  // of a person, at each secret
 class LoginSteps {
  public:
   enum class Outcome { in, partly, refused };
+  /// An answer that can be right a second time.
+  struct Given {
+    SecretQuestion question;
+    QString memory;  // its name among the secrets
+    Secret secret;
+  };
   /// What a person types, for add_tried().
   static inline const QString way_password = "password", way_prompts = "keyboard-interactive";
 
@@ -39,11 +45,16 @@ class LoginSteps {
   void end_agent();
   /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
   int answer_to(const std::function<int()>& call);
-  Outcome outcome_of(int code);
-  Outcome exchange(const std::function<int()>& call) { return outcome_of(answer_to(call)); }
+  /// `given`: what it is the answer to. Kept when it was right, and forgotten when it was not: a host that hangs up over it did not take
+  /// it.
+  Outcome outcome_of(int code, const std::vector<Given>& given = {});
+  Outcome exchange(const std::function<int()>& call, const std::vector<Given>& given = {}) { return outcome_of(answer_to(call), given); }
+  void settle(const Given& given, bool right);
 
-  /// As many as there are prompts. When the host has hung up over it, a single answer is kept as `memory`, for another attempt.
-  std::vector<Secret> ask(SecretQuestion question, const QString& memory);
+  /// One of the person who logs in here.
+  SecretQuestion question(SecretQuestion::Kind kind) const;
+  /// As many as there are prompts. When the host has hung up meanwhile, a single answer is kept as `memory`, for another attempt.
+  std::vector<Secret> ask(const SecretQuestion& question, const QString& memory);
   /// Of ways and keys, for sentences.
   void add_tried(const QString& what) { tried_ += what; }
   void add_to_last_tried(const QString& text) { tried_.last() += text; }

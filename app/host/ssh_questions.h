@@ -2,10 +2,11 @@
 // What a person must answer before a connection stands: whether a host key is the right one, and what only they know.
 //
 // An asker is told a question on the thread that made the session and answers later, on the same thread, by calling `answer` once. A
-// session that is closed meanwhile does not hear the answer; that is no error. Two questions of different hosts may be open at the same
-// time.
+// session that is closed meanwhile does not hear the answer; that is no error, but nobody should be bothered with the question any longer:
+// `asked_by` is gone then. Two questions of different hosts may be open at the same time.
 #pragma once
 
+#include <QPointer>
 #include <QString>
 #include <functional>
 #include <optional>
@@ -17,11 +18,12 @@ namespace n2nq::app {
 
 /// A host whose key stands in no known_hosts file. (A host whose key has changed is never asked about: it is refused.)
 struct HostKeyQuestion {
-  QString host;              // as the person calls it
-  QString address;           // "10.77.0.11 port 22"
-  QString key_type;          // "ED25519"
-  QString fingerprint;       // "SHA256:…", as ssh-keygen -l prints it
-  QString known_hosts_file;  // where it is added when the answer is yes
+  QString host;                     // as the person calls it
+  QString address;                  // "10.77.0.11 port 22"
+  QString key_type;                 // "ED25519"
+  QString fingerprint;              // "SHA256:…", as ssh-keygen -l prints it
+  QString known_hosts_file;         // where it is added when the answer is yes
+  QPointer<QObject> asked_by = {};  // destroyed when nobody wants the answer any more; null from the beginning: somebody always does
 };
 
 struct SecretPrompt {
@@ -39,7 +41,12 @@ struct SecretQuestion {
   QString instruction;                // keyboard-interactive: what the host says above its prompts; control characters are taken out
   std::vector<SecretPrompt> prompts;  // one, except with keyboard-interactive
   bool again = false;                 // the answer before was wrong
+  bool kept = false;                  // and that one had been kept: nobody typed it now
+  QPointer<QObject> asked_by = {};    // as above
 };
+
+/// Whether a prompt of a host (keyboard-interactive) asks for the password, which is right a second time, too.
+bool is_for_the_password(const SecretQuestion& question);
 
 class SshQuestions {
  public:
@@ -48,6 +55,8 @@ class SshQuestions {
   virtual void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) = 0;
   /// As many answers as there are prompts; none: the person does not want to, and the connection fails.
   virtual void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) = 0;
+  /// What came of the answer, also of one that was known from before. Not said where the connection ended before that showed.
+  virtual void answered(const SecretQuestion& /*question*/, bool /*right*/) {}
   /// True: the person's SSH agent takes so long that it seems to ask them something itself. False: it is over.
   virtual void agent_asks(bool /*asks*/) {}
 };

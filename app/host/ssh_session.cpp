@@ -64,6 +64,7 @@ void SshSession::open() {
 
 void SshSession::connect_now() {
   --attempts_left_;
+  questions_.begin();
   if (!config_.problems.isEmpty()) {
     end_later({SshProblem::Kind::settings, QString("%1: %2").arg(name_, config_.problems.front()), "Mend that line: ssh refuses it, too"});
   } else if (!config_.proxy_command.isEmpty()) {
@@ -123,7 +124,6 @@ void SshSession::run_proxy() {
       {SshProblem::Kind::unreachable, QString("%1: its ProxyCommand could not be started: %2").arg(name_, config_.proxy_command), {}});
 }
 
-void SshSession::go_via() {
 /// Which asks the person for nothing when nobody needs it any more.
 void SshSession::leave_via() {
   if (!via_) return;
@@ -145,8 +145,9 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
           QString("Is %1 still switched on, and is the network in order?").arg(via_->name())};
 }
 
-  const auto dial = [this](int limit_ms) {
+void SshSession::go_via() {
   via_->behind_.insert(this);
+  const auto dial = [this](int limit_ms) {
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
                                       .arg(name_, via_->name(), config_.host_name)
@@ -225,12 +226,13 @@ void SshSession::end_later(const SshProblem& why) {
 
 void SshSession::on_ended(const SshProblem& given) {
   if (state_ == State::ended) return;
-  on_agent_waits(false);
   // What ends because its jump host does may hear of it first.
   if (via_ && via_->state_ == State::ready && given.kind == SshProblem::Kind::lost && !std::exchange(waits_for_jump_, true)) {
     QTimer::singleShot(jump_ends_ms, this, [this, given] { on_ended(given); });
     return;
   }
+  on_agent_waits(false);
+  questions_.withdraw();
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
     shared_->leave();
     shared_ = std::make_shared<SshShared>(this);

@@ -16,11 +16,11 @@
 #include <memory>
 #include <set>
 
+#include "app/host/session_questions.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_exec.h"
 #include "app/host/ssh_problem.h"
 #include "app/host/ssh_proxy.h"
-#include "app/host/ssh_questions.h"
 #include "app/host/ssh_worker.h"
 
 class QHostInfo;
@@ -84,7 +84,7 @@ class SshSession : public QObject {
   const QString name_;
   const SshHostConfig config_;
   const SshUse use_;
-  SshQuestions& questions_;
+  SessionQuestions questions_;
   std::shared_ptr<SshSecrets> secrets_;
   std::shared_ptr<SshSession> via_;     // the jump host
   bool waits_for_jump_ = false;         // to know whether that one is lost, too

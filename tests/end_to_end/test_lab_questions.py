@@ -156,6 +156,16 @@ class Questions(PersonCase):
                 terminal.interrupt()
                 self.assertEqual(terminal.wait(), (INTERRUPTED, True), terminal.said)
 
+    def test_a_question_ends_with_what_asked_it(self):
+        """h3 asks, and before anybody answers the start is over, because of h1."""
+        self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h1", "h3"])
+        terminal = self.at_terminal([*self.run_command("h3"), "--set", "senders.host=h1"])
+        code, echoes = terminal.wait()
+        self.assertNotEqual(code, 0)
+        self.assertTrue(echoes)
+        self.assertIn("has changed", terminal.said)
+        self.assertIn("verdict", terminal.said, "it came to its end")
+
     def test_a_person_may_take_their_time(self):
         self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h3"])
         terminal = self.at_terminal([*self.run_command("h3"), "--set", "limits.connect_deadline_s=3"])

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lab machines used from the window: real sshd on pretend hosts, real processes, everything clicked.
 #include <QAbstractButton>
-#include <QApplication>
-#include <QComboBox>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
@@ -14,19 +12,18 @@
 #include <QThread>
 #include <cstdio>
 
-#include "app/host/host_check.h"
-#include "app/host/host_launchers.h"
-#include "app/host/host_pool.h"
 #include "tests/app/support/pretend_lab.h"
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
-#include "ui/dialog/ssh_asker.h"
+#include "tests/ui/support/lab_window.h"
 #include "ui/widget/progress_strip.h"
 #include "ui/widget/state_light.h"
 
 using namespace n2nq;
 using app::testing::PretendLab;
 using ui_test::BenchWindow;
+using ui_test::LabWindow;
+using ui_test::open_question;
 
 class TestLabRuns : public QObject {
   Q_OBJECT
@@ -38,39 +35,22 @@ class TestLabRuns : public QObject {
     if (!lab) QSKIP(qPrintable(PretendLab::why_not));
     qputenv("HOME", lab->home().toUtf8());
     qunsetenv("SSH_AUTH_SOCK");
-    book = std::make_unique<app::HostBook>(folder.filePath(QStringLiteral("hosts.yaml")));
-    for (int host = 1; host <= 3; ++host) QCOMPARE(book->put(lab->host(host)), QString());
-    asker = std::make_unique<ui::SshAsker>();
-    pool = std::make_unique<app::HostPool>(*asker, QStringLiteral(N2NQ_PROGRAMS));
-    checker = std::make_unique<app::HostCheck>(*pool);
-    ui::MainWindow::Parts parts;
-    parts.hosts = book.get();
-    parts.checker = checker.get();
-    parts.launchers = std::make_unique<app::HostLaunchers>(*book, [this](const app::Host& host) { return pool->launcher(host); });
-    parts.runs_folder = folder.filePath(QStringLiteral("runs"));
-    parts.presets_folder = folder.filePath(QStringLiteral("presets"));
-    parts.memory = std::make_unique<QSettings>(folder.filePath(QStringLiteral("memory.ini")), QSettings::IniFormat);
-    window = std::make_unique<ui::MainWindow>(std::move(parts));
-    asker->set_window(window.get(), window->theme());
-    window->resize(1440, 900);
-    window->show();
+    bench = std::make_unique<LabWindow>(std::vector{lab->host(1), lab->host(2), lab->host(3)});
+    window = &bench->window();
   }
   void cleanupTestCase() {
-    window.reset();
-    checker.reset();
-    pool.reset();
-    asker.reset();
+    bench.reset();
     lab.reset();
   }
 
   void machines_that_are_gone_or_slow_are_waited_for() {
     lab->shape_links(1, {QStringLiteral("--blackhole"), QStringLiteral("on")});
     lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("10mbit")});
-    app::HostPool own_pool(*asker, QStringLiteral(N2NQ_PROGRAMS));  // the window's has no connection before the next test
+    app::HostPool own_pool(bench->asker(), QStringLiteral(N2NQ_PROGRAMS));  // the window's has no connection before the next test
     app::HostCheck check(own_pool);
-    check.check(book->hosts(), 0);
-    QVERIFY(waits([] { return QApplication::activeModalWidget() != nullptr; }));
-    QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);  // h2 is not known, and stays so
+    check.check(bench->book().hosts(), 0);
+    QVERIFY(waits([] { return open_question() != nullptr; }));
+    QTest::keyClick(open_question(), Qt::Key_Escape);  // h2 is not known, and stays so
     QVERIFY(waits([&] { return !check.is_checking(); }));
     QCOMPARE(check.hosts().at("h1").of(app::CheckItem::reach).state, app::CheckState::bad);
     QCOMPARE(check.hosts().at("h3").of(app::CheckItem::folder).state, app::CheckState::good);
@@ -93,10 +73,10 @@ class TestLabRuns : public QObject {
     QVERIFY(write(changed));
     window->show_page(QStringLiteral("Hosts"));
     click("button_host_check");
-    QVERIFY(waits([] { return QApplication::activeModalWidget() != nullptr; }));
-    QTest::keyClick(QApplication::activeModalWidget(), Qt::Key_Escape);  // h2 is not known, and stays so
+    QVERIFY(waits([] { return open_question() != nullptr; }));
+    QTest::keyClick(open_question(), Qt::Key_Escape);  // h2 is not known, and stays so
     QVERIFY(waits([this] { return is_checked(); }));
-    const app::CheckCell& cell = checker->hosts().at("h3").of(app::CheckItem::reach);
+    const app::CheckCell& cell = bench->checker().hosts().at("h3").of(app::CheckItem::reach);
     QCOMPARE(cell.state, app::CheckState::bad);
     QCOMPARE(cell.detail.count(QStringLiteral("SHA256:")), 2);
     picture("changed-key");
@@ -106,16 +86,16 @@ class TestLabRuns : public QObject {
   void a_check_asks_about_an_unknown_key_and_finds_all_machines_usable() {
     window->show_page(QStringLiteral("Hosts"));
     click("button_host_check");
-    QVERIFY(waits([] { return QApplication::activeModalWidget() != nullptr; }));
-    QWidget* dialog = QApplication::activeModalWidget();
+    QVERIFY(waits([] { return open_question() != nullptr; }));
+    QDialog* dialog = open_question();
     QCOMPARE(dialog->objectName(), QStringLiteral("host_key_dialog"));
     QVERIFY(dialog->findChild<QLineEdit*>("host_key_fingerprint")->text().startsWith(QStringLiteral("SHA256:")));
     QTest::mouseClick(dialog->findChild<QAbstractButton*>("host_key_yes"), Qt::LeftButton);
     QVERIFY(waits([this] { return is_checked(); }));
-    for (const auto& [name, report] : checker->hosts()) {
+    for (const auto& [name, report] : bench->checker().hosts()) {
       for (const app::CheckCell& cell : report.cells) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
     }
-    for (const auto& [ends, cell] : checker->paths()) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
+    for (const auto& [ends, cell] : bench->checker().paths()) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
     picture("checked");
   }
 
@@ -160,7 +140,7 @@ class TestLabRuns : public QObject {
     nowhere.name = "nowhere";
     nowhere.address = lab->address(3).section(QLatin1Char('.'), 0, 2).toStdString() + ".99";
     nowhere.data_address = nowhere.address;
-    QCOMPARE(book->put(nowhere), QString());
+    QCOMPARE(bench->book().put(nowhere), QString());
     window->show_page(QStringLiteral("Bench"));
     choose("field_broker_host", "h1");
     choose("field_senders_host", "h2");
@@ -223,32 +203,19 @@ class TestLabRuns : public QObject {
     }
     return {};
   }
-  /// And the page says so.
-  bool is_checked() { return window->findChild<QAbstractButton*>("button_host_check")->text() == QStringLiteral("Check"); }
-  bool is_over() { return window->run().state() == app::RunState::finished; }
+  bool is_checked() { return bench->is_checked(); }
+  bool is_over() { return bench->is_over(); }
   void click(const char* name) {
-    auto* button = window->findChild<QAbstractButton*>(QString::fromLatin1(name));
-    QVERIFY2(button != nullptr && button->isVisible() && button->isEnabled(), name);
     meter.begin();
-    QTest::mouseClick(button, Qt::LeftButton);
+    const bool clicked = bench->click(name);
     meter.end();
+    QVERIFY2(clicked, name);
   }
-  /// By keys: from the top down to the host.
-  void choose(const char* name, const char* host) {
-    auto* box = window->findChild<QComboBox*>(QString::fromLatin1(name));
-    QVERIFY2(box != nullptr, name);
-    QTest::keyClick(box, Qt::Key_Home);
-    while (box->currentText() != QLatin1String(host) && box->currentIndex() + 1 < box->count()) QTest::keyClick(box, Qt::Key_Down);
-    QCOMPARE(box->currentText(), QString::fromLatin1(host));
-  }
+  void choose(const char* name, const char* host) { QVERIFY2(bench->choose(name, host), name); }
 
   std::unique_ptr<PretendLab> lab;
-  QTemporaryDir folder;
-  std::unique_ptr<app::HostBook> book;
-  std::unique_ptr<ui::SshAsker> asker;
-  std::unique_ptr<app::HostPool> pool;
-  std::unique_ptr<app::HostCheck> checker;
-  std::unique_ptr<ui::MainWindow> window;
+  std::unique_ptr<LabWindow> bench;
+  ui::MainWindow* window = nullptr;
   ui_test::BlockedMeter meter;
 };
 

@@ -50,7 +50,9 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
     add_words(QStringLiteral("%1, to log in as %2 on %3").arg(question.key_file, question.user, question.host), "secondary");
   }
   if (!question.instruction.isEmpty()) add_words(question.instruction, "secondary");
-  if (question.again) add_words(QStringLiteral("✕ That was not right"), "problem");
+  if (question.again) {
+    add_words(question.kept ? QStringLiteral("✕ What the keyring has is not right") : QStringLiteral("✕ That was not right"), "problem");
+  }
   for (const app::SecretPrompt& prompt : question.prompts) {
     if (prompt.text != headline(question)) add_words(prompt.text, "body");
     const QByteArray name = "secret_" + QByteArray::number(fields_.size() + 1);
@@ -89,7 +91,8 @@ SecretsDialog::~SecretsDialog() {
 void SecretsDialog::offer_keyring(const QString& problem) {
   keyring_->show();
   keyring_->setEnabled(problem.isEmpty());
-  keyring_->setToolTip(QStringLiteral("The next start of the bench does not ask for it again; what is wrong is forgotten there"));
+  keyring_->setToolTip(
+      QStringLiteral("If it is right, the next start of the bench does not ask for it again; what is wrong is forgotten there"));
   no_keyring_->setText(problem);
   no_keyring_->setVisible(!problem.isEmpty());
 }

@@ -2,6 +2,7 @@
 #include "ui/dialog/ssh_asker.h"
 
 #include <QMessageBox>
+#include <algorithm>
 #include <utility>
 
 #include "ui/dialog/host_key_dialog.h"
@@ -16,7 +17,7 @@ SshAsker::SshAsker(app::Keyring* keyring, QObject* parent) : QObject(parent), ke
 SshAsker::~SshAsker() {
   if (shown_ != nullptr) shown_->disconnect(this);
   delete shown_;
-  for (const Question& question : std::exchange(waiting_, {})) question.answer(nullptr);
+  for (const auto& question : std::exchange(waiting_, {})) question->answer(nullptr);
 }
 
 void SshAsker::set_window(QWidget* window, const Theme& theme) {
@@ -26,7 +27,8 @@ void SshAsker::set_window(QWidget* window, const Theme& theme) {
 
 void SshAsker::ask_host_key(const app::HostKeyQuestion& question, std::function<void(bool)> answer) {
   put({[this, question] { return new HostKeyDialog(question, *theme_, window_); },
-       [answer = std::move(answer)](QDialog* dialog) { answer(dialog != nullptr); }});
+       [answer = std::move(answer)](QDialog* dialog) { answer(dialog != nullptr); }},
+      question.asked_by);
 }
 
 void SshAsker::ask_secrets(const app::SecretQuestion& question, std::function<void(std::optional<std::vector<app::Secret>>)> answer) {
@@ -40,9 +42,10 @@ void SshAsker::ask_secrets(const app::SecretQuestion& question, std::function<vo
          auto* secrets = static_cast<SecretsDialog*>(dialog);
          if (secrets == nullptr) return answer(std::nullopt);
          std::vector<app::Secret> answers = secrets->take_answers();
-         if (secrets->wants_keyring()) keyring_->write(name, answers.front());
+         if (!name.isEmpty()) keyring_->keep_when_right(name, answers.front(), secrets->wants_keyring());
          answer(std::move(answers));
-       }});
+       }},
+      question.asked_by);
 }
 
 void SshAsker::tell_keyring_problem(const QString& why) {
@@ -53,22 +56,32 @@ void SshAsker::tell_keyring_problem(const QString& why) {
   box->open();
 }
 
-void SshAsker::put(Question question) {
+void SshAsker::put(Question question, QObject* asked_by) {
   if (!window_) return question.answer(nullptr);
-  waiting_.push_back(std::move(question));
+  const auto put = std::make_shared<Question>(std::move(question));
+  if (asked_by != nullptr) connect(asked_by, &QObject::destroyed, this, [this, put] { withdraw(put); });
+  waiting_.push_back(put);
   if (shown_ == nullptr) show_next();
+}
+
+void SshAsker::withdraw(const std::shared_ptr<Question>& question) {
+  const auto found = std::find(waiting_.begin(), waiting_.end(), question);
+  if (found == waiting_.end()) return;
+  if (found == waiting_.begin() && shown_ != nullptr) return shown_->reject();
+  waiting_.erase(found);
+  question->answer(nullptr);
 }
 
 void SshAsker::show_next() {
   if (waiting_.empty()) return;
-  shown_ = waiting_.front().make();
+  shown_ = waiting_.front()->make();
   QDialog* const dialog = shown_;
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &QDialog::finished, this, [this, dialog](int result) {
-    const Question question = std::move(waiting_.front());
+    const std::shared_ptr<Question> question = waiting_.front();
     waiting_.pop_front();
     shown_ = nullptr;
-    question.answer(result == QDialog::Accepted ? dialog : nullptr);
+    question->answer(result == QDialog::Accepted ? dialog : nullptr);
     if (shown_ == nullptr) show_next();
   });
   connect(dialog, &QObject::destroyed, this, [this, dialog] {
@@ -76,9 +89,11 @@ void SshAsker::show_next() {
     // Gone with the window, and never answered: nobody will answer the others either.
     shown_ = nullptr;
     window_ = nullptr;
-    for (const Question& question : std::exchange(waiting_, {})) question.answer(nullptr);
+    for (const auto& question : std::exchange(waiting_, {})) question->answer(nullptr);
   });
-  dialog->open();
+  // Not modal: what asks can be stopped in the window.
+  dialog->show();
+  dialog->activateWindow();
 }
 
 }  // namespace n2nq::ui

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked; the window goes on meanwhile.
+// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked. The window goes on meanwhile and
+// can be used, also to stop what asks: what nobody wants to know any more goes away by itself.
 #pragma once
 
 #include <QObject>
 #include <QPointer>
 #include <deque>
+#include <memory>
 
 #include "app/host/keyring.h"
 #include "app/host/ssh_questions.h"
@@ -32,7 +34,8 @@ class SshAsker : public QObject, public app::SshQuestions {
     std::function<QDialog*()> make;
     std::function<void(QDialog*)> answer;  // null: no
   };
-  void put(Question question);
+  void put(Question question, QObject* asked_by);
+  void withdraw(const std::shared_ptr<Question>& question);
   void show_next();
 
   void tell_keyring_problem(const QString& why);
@@ -40,7 +43,7 @@ class SshAsker : public QObject, public app::SshQuestions {
   app::Keyring* const keyring_;
   QPointer<QWidget> window_;
   const Theme* theme_ = nullptr;
-  std::deque<Question> waiting_;  // the first is the one that is shown
+  std::deque<std::shared_ptr<Question>> waiting_;  // the first is the one that is shown
   QDialog* shown_ = nullptr;
 };
 

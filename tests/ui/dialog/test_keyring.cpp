@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Secrets in a real keyring, in a desktop session of the test's own (in_session.sh): kept for who ticks it, and for nobody else.
 #include <QAbstractButton>
-#include <QApplication>
 #include <QCheckBox>
 #include <QDialog>
 #include <QLabel>
@@ -9,6 +8,7 @@
 #include <QTest>
 
 #include "app/host/keyring.h"
+#include "tests/ui/support/lab_window.h"
 #include "ui/dialog/ssh_asker.h"
 
 using namespace n2nq;
@@ -39,10 +39,32 @@ class TestKeyring : public QObject {
     QCOMPARE(answered(password(), "dream", false), QByteArray("dream"));
     QCOMPARE(answered(password(), "dream", true), QByteArray("dream"));  // was not kept the first time
     QCOMPARE(answered(password()), QByteArray("dream"));
+    questions->answered(password(), false);
     app::SecretQuestion again = password();
     again.again = true;
-    QCOMPARE(answered(again, "night", false), QByteArray("night"));
+    questions->ask_secrets(again, [](auto) {});
+    QVERIFY(wait_for_dialog());
+    QStringList words;
+    for (const QLabel* label : dialog()->findChildren<QLabel*>()) words << label->text();
+    QVERIFY2(words.contains(QStringLiteral("✕ What the keyring has is not right")), qPrintable(words.join(u'\n')));
+    QTest::keyClick(dialog(), Qt::Key_Escape);
     QCOMPARE(answered(password(), "day", false), QByteArray("day"));  // forgotten
+  }
+  void what_the_host_did_not_take_or_never_judged_is_not_kept() {
+    QCOMPARE(answered(password(), "night", true, false), QByteArray("night"));
+    QCOMPARE(answered(password(), "dawn", true, std::nullopt), QByteArray("dawn"));
+    QCOMPARE(answered(password(), "day", false), QByteArray("day"));
+  }
+  void what_nobody_wants_to_know_any_more_is_not_asked_when_the_keyring_has_nothing() {
+    app::SecretQuestion question = password();
+    question.host = QStringLiteral("lab-3");
+    auto asking = std::make_unique<QObject>();
+    question.asked_by = asking.get();
+    bool asked = false;
+    questions->ask_secrets(question, [&](auto) { asked = true; });
+    asking.reset();
+    QVERIFY(QTest::qWaitFor([&] { return asked; }, 20'000));
+    QVERIFY(dialog() == nullptr);
   }
   void a_passphrase_is_kept_for_its_key() {
     app::SecretQuestion question = password();
@@ -105,12 +127,13 @@ class TestKeyring : public QObject {
     question.prompts = {{QStringLiteral("Password of measure on lab-1"), false}};
     return question;
   }
-  static QDialog* dialog() { return qobject_cast<QDialog*>(QApplication::activeModalWidget()); }
+  static QDialog* dialog() { return ui_test::open_question(); }
   static bool wait_for_dialog() {
     return QTest::qWaitFor([] { return dialog() != nullptr; }, 20'000);
   }
-  /// What came of a question to which a person types this; null: nobody is to be asked.
-  QByteArray answered(const app::SecretQuestion& question, const char* typed = nullptr, bool ticked = false) {
+  /// What came of a question to which a person types this; null: nobody is to be asked. `right`: what the host says of it, if it does.
+  QByteArray answered(const app::SecretQuestion& question, const char* typed = nullptr, bool ticked = false,
+                      std::optional<bool> right = true) {
     std::optional<QByteArray> answer;
     questions->ask_secrets(question, [&](auto given) { answer = given ? QByteArray(given->front().text()) : QByteArray("nothing"); });
     if (typed != nullptr) {
@@ -121,6 +144,7 @@ class TestKeyring : public QObject {
     }
     if (!QTest::qWaitFor([&] { return answer.has_value() || (typed == nullptr && dialog() != nullptr); }, 20'000) || !answer)
       return "somebody was asked";
+    if (right) questions->answered(question, *right);
     QTest::qWait(300);  // the keyring is told, and does not say when it is done
     return *answer;
   }

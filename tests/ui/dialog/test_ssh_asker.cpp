@@ -3,10 +3,11 @@
 #include "ui/dialog/ssh_asker.h"
 
 #include <QAbstractButton>
-#include <QApplication>
 #include <QDialog>
 #include <QLineEdit>
 #include <QTest>
+
+#include "tests/ui/support/lab_window.h"
 
 using namespace n2nq;
 
@@ -86,6 +87,27 @@ class TestSshAsker : public QObject {
     QVERIFY(dialog() == nullptr);
   }
 
+  void what_nobody_wants_to_know_any_more_goes_away() {
+    std::vector<int> answers;
+    std::vector<std::unique_ptr<QObject>> asking;
+    for (int i = 0; i < 3; ++i) {
+      app::HostKeyQuestion question = key_question();
+      asking.push_back(std::make_unique<QObject>());
+      question.asked_by = asking.back().get();
+      asker->ask_host_key(question, [&answers, i](bool yes) { answers.push_back(yes ? -1 : i); });
+    }
+    QVERIFY(!dialog()->isModal());  // what asks can be stopped in the window
+    asking[1].reset();
+    QCOMPARE(answers, (std::vector<int>{1}));
+    asking[0].reset();
+    QCOMPARE(answers, (std::vector<int>{1, 0}));
+    QVERIFY(dialog() != nullptr);  // the third is shown
+    QTest::mouseClick(dialog()->findChild<QAbstractButton*>("host_key_yes"), Qt::LeftButton);
+    QCOMPARE(answers, (std::vector<int>{1, 0, -1}));
+    asking.clear();
+    QVERIFY(dialog() == nullptr);
+  }
+
   void questions_end_with_a_no_when_nobody_can_answer_any_more() {
     std::vector<bool> answers;
     asker->ask_host_key(key_question(), [&](bool yes) { answers.push_back(yes); });
@@ -100,7 +122,7 @@ class TestSshAsker : public QObject {
   static app::HostKeyQuestion key_question() {
     return {"lab-1", "10.77.0.11 port 22", "ED25519", "SHA256:9mZ2oF0vS1yXqkq6w1y0k3hW8E0p9Q3m2c7v1b5n4a0", "/home/me/.ssh/known_hosts"};
   }
-  QDialog* dialog() { return qobject_cast<QDialog*>(QApplication::activeModalWidget()); }
+  QDialog* dialog() { return ui_test::open_question(); }
 
   ui::Theme theme;
   std::unique_ptr<QWidget> window;

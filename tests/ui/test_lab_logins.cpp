@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What machines ask for, typed into the window: real sshd on pretend hosts. Run in a desktop session with a keyring of its own
+// (in_session.sh).
+#include <QAbstractButton>
+#include <QCheckBox>
+#include <QFile>
+#include <QHostAddress>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QTcpServer>
+#include <QTcpSocket>
+#include <QTemporaryFile>
+#include <QTest>
+
+#include "tests/app/support/pretend_lab.h"
+#include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/lab_window.h"
+
+using namespace n2nq;
+using app::testing::PretendLab;
+using ui_test::BenchWindow;
+using ui_test::LabWindow;
+using ui_test::open_question;
+
+namespace {
+
+const QByteArray passphrase = "open sesame, dear cave", wrong = "this is not it, either";
+
+/// A port of this machine behind which another one is, as behind a router.
+class Forwarded : public QObject {
+ public:
+  Forwarded(const QString& address, quint16 port) {
+    server_.listen(QHostAddress::LocalHost);
+    connect(&server_, &QTcpServer::newConnection, this, [this, address, port] {
+      while (QTcpSocket* near = server_.nextPendingConnection()) {
+        auto* far = new QTcpSocket(near);
+        far->connectToHost(address, port);
+        for (const auto& [from, to] : {std::pair(near, far), {far, near}}) {
+          connect(from, &QTcpSocket::readyRead, to, [from = from, to = to] { to->write(from->readAll()); });
+          connect(from, &QTcpSocket::disconnected, to, &QTcpSocket::disconnectFromHost);
+        }
+        connect(near, &QTcpSocket::disconnected, near, &QObject::deleteLater);
+      }
+    });
+  }
+  int port() const { return server_.serverPort(); }
+
+ private:
+  QTcpServer server_;
+};
+
+}  // namespace
+
+class TestLabLogins : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() {
+    lab = PretendLab::take_up(3);
+    if (!lab) QSKIP(qPrintable(PretendLab::why_not));
+    qputenv("HOME", lab->home().toUtf8());
+    qunsetenv("SSH_AUTH_SOCK");
+    QVERIFY(key.open());
+    key.write(file_text(lab->key_file()));
+    key.close();
+    QCOMPARE(QProcess::execute(QStringLiteral("ssh-keygen"),
+                               {QStringLiteral("-q"), QStringLiteral("-p"), QStringLiteral("-P"), QString(), QStringLiteral("-N"),
+                                QString::fromLatin1(passphrase), QStringLiteral("-f"), key.fileName()}),
+             0);
+    // Whose config would name the key without a passphrase.
+    QFile config(lab->home() + QStringLiteral("/.ssh/config"));
+    QVERIFY(config.open(QIODevice::ReadWrite));
+    const QString named = QString::fromUtf8(config.readAll());
+    QVERIFY(config.resize(0) && config.seek(0));
+    config.write(
+        QString(named).remove(QRegularExpression(QStringLiteral("^ *IdentityFile .*$"), QRegularExpression::MultilineOption)).toUtf8());
+    config.close();
+    allow(1, "password");
+    allow(2, "keyboard-interactive");
+    allow(3, "publickey");
+  }
+  void cleanupTestCase() { lab.reset(); }
+  void cleanup() { bench.reset(); }
+
+  void each_machine_is_asked_for_by_itself_and_what_is_wrong_once_more() {
+    open({host(1), host(2), host(3)});
+    check();
+    QMap<QString, int> asked;
+    QVERIFY(waits([&] {
+      QDialog* question = open_question();
+      if (question == nullptr) return bench->is_checked();
+      const QString title = question->windowTitle();
+      const bool again = words_in(question).contains(QStringLiteral("✕ That was not right"));
+      if (again != (asked[title]++ > 0)) return true;
+      answer(question, again ? right_for(title) : wrong);
+      return false;
+    }));
+    QVERIFY(open_question() == nullptr);
+    for (int i = 1; i <= 3; ++i) QCOMPARE(asked[QStringLiteral("Log in to h%1").arg(i)], 2);
+    for (const auto& [name, report] : bench->checker().hosts()) {
+      for (const app::CheckCell& cell : report.cells) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
+    }
+    // What was typed is known from now on: nobody is asked for a run.
+    bench->window().show_page(QStringLiteral("Bench"));
+    for (const auto& [field, name] : {std::pair("field_broker_host", "h1"), {"field_senders_host", "h2"}, {"field_receivers_host", "h3"}})
+      QVERIFY(bench->choose(field, name));
+    for (const auto& [setting, value] :
+         {std::pair("senders.amount", "3"), {"receivers.amount", "3"}, {"senders.messages", "10"}, {"senders.delay_ms", "50"}})
+      QVERIFY(bench->window().form().set(QString::fromLatin1(setting), QString::fromLatin1(value)));
+    QVERIFY(bench->click("button_start_all"));
+    QVERIFY(waits([&] { return bench->is_over() || open_question() != nullptr; }));
+    QVERIFY(open_question() == nullptr);
+    QVERIFY2(bench->run().outcome().verdict == app::Verdict::clean, qPrintable(bench->run().outcome().reasons.join(u'\n')));
+  }
+
+  void a_start_that_is_over_asks_for_nothing_any_more() {
+    open({host(1), host(2), host(3)});
+    bench->window().show_page(QStringLiteral("Bench"));
+    for (const auto& [field, name] : {std::pair("field_broker_host", "h1"), {"field_senders_host", "h2"}, {"field_receivers_host", "h3"}})
+      QVERIFY(bench->choose(field, name));
+    // Refused by the person, and stopped while it asks: by a click, for the window can be used meanwhile.
+    for (const bool refused : {true, false}) {
+      QVERIFY(bench->click("button_start_all"));
+      QVERIFY(waits([&] { return all_ask(); }));
+      if (refused) {
+        QTest::keyClick(open_question(), Qt::Key_Escape);
+      } else {
+        QVERIFY(bench->click("button_stop_all"));
+      }
+      QVERIFY(waits([&] { return bench->is_over(); }));
+      QVERIFY(waits([&] { return open_question() == nullptr && no_log_in_is_left(); }));
+      QVERIFY(open_question() == nullptr);
+    }
+  }
+
+  void a_check_that_asks_can_be_cancelled_by_a_click() {
+    open({host(1), host(2), host(3)});
+    check();
+    QVERIFY(waits([&] { return all_ask(); }));
+    QVERIFY(bench->click("button_host_check"));
+    QVERIFY(waits([&] { return bench->is_checked() && open_question() == nullptr && no_log_in_is_left(); }));
+    QVERIFY(open_question() == nullptr);
+    check();  // and begun anew
+    QVERIFY(waits([] { return open_question() != nullptr; }));
+    QVERIFY(bench->click("button_host_check"));
+    QVERIFY(waits([&] { return bench->is_checked() && open_question() == nullptr; }));
+  }
+
+  void a_window_that_is_closed_while_it_asks_is_gone() {
+    open({host(1)});
+    bench->window().show_page(QStringLiteral("Bench"));
+    for (const char* field : {"field_broker_host", "field_senders_host", "field_receivers_host"}) QVERIFY(bench->choose(field, "h1"));
+    QVERIFY(bench->click("button_start_all"));
+    QVERIFY(waits([] { return open_question() != nullptr; }));
+    bench->window().close();
+    QVERIFY(waits([&] { return !bench->window().isVisible() && open_question() == nullptr; }));
+  }
+
+  void what_the_keyring_keeps_is_right_also_where_the_host_hangs_up_over_what_is_not() {
+    if (qEnvironmentVariableIsEmpty("N2NQ_KEYRING")) QSKIP("there can be no desktop session with a keyring here");
+    lab->change_sshd(1, QStringLiteral("$aMaxAuthTries 1"));
+    const auto checks = [this](const QByteArray& typed) {
+      check();
+      if (!waits([&] { return open_question() != nullptr || bench->is_checked(); })) return QStringLiteral("nothing happens");
+      if (open_question() == nullptr && !typed.isEmpty()) return QStringLiteral("nobody was asked");
+      if (open_question() != nullptr && typed.isEmpty()) return QStringLiteral("somebody was asked");
+      if (open_question() != nullptr) answer(open_question(), typed, true);
+      if (!waits([&] { return bench->is_checked(); })) return QStringLiteral("it does not end");
+      const app::CheckCell& cell = bench->checker().hosts().at("h1").of(app::CheckItem::login);
+      return cell.state == app::CheckState::good ? QString() : cell.what_to_do;
+    };
+    const QByteArray right = lab->password().toUtf8();
+    open({host(1)});
+    QVERIFY(checks(wrong).contains(QStringLiteral("nothing of it is kept")));
+    QCOMPARE(checks(right), QString());
+    QTest::qWait(500);  // the keyring does not say when it has it
+    open({host(1)});    // as the next day: memory has nothing
+    QCOMPARE(checks({}), QString());
+    // What is not right any more is forgotten.
+    set_password(1, "another one");
+    open({host(1)});
+    QVERIFY(checks({}).contains(QStringLiteral("nothing of it is kept")));
+    QCOMPARE(checks("another one"), QString());
+    set_password(1, right);
+  }
+
+  void two_machines_behind_one_address_are_two_machines() {
+    Forwarded a(lab->address(1), 22), b(lab->address(2), 22);
+    allow(2, "password");
+    const QByteArray other = "the password of the second";
+    set_password(2, other);
+    app::Host first = host(1), second = host(2);
+    first.name = "a", second.name = "b";
+    first.address = second.address = "127.0.0.1";
+    first.port = a.port(), second.port = b.port();
+    const auto refusals = [this] { return sshd_log(1).count("Failed password") + sshd_log(2).count("Failed password"); };
+    const auto before = refusals();
+    open({first, second});
+    check();
+    QStringList asked;
+    QVERIFY(waits([&] {
+      QDialog* question = open_question();
+      if (question == nullptr) return bench->is_checked();
+      if (auto* yes = question->findChild<QAbstractButton*>(QStringLiteral("host_key_yes"))) {
+        QTest::mouseClick(yes, Qt::LeftButton);
+        return false;
+      }
+      asked << question->windowTitle();
+      answer(question, asked.back() == QStringLiteral("Log in to a") ? lab->password().toUtf8() : other);
+      return asked.size() > 2;
+    }));
+    asked.sort();
+    QCOMPARE(asked, (QStringList{QStringLiteral("Log in to a"), QStringLiteral("Log in to b")}));
+    QCOMPARE(refusals(), before);
+    for (const char* name : {"a", "b"}) {
+      const app::CheckCell& cell = bench->checker().hosts().at(name).of(app::CheckItem::login);
+      QVERIFY2(cell.state == app::CheckState::good, qPrintable(cell.detail));
+    }
+  }
+
+ private:
+  static bool waits(const std::function<bool()>& condition) { return BenchWindow::wait_for(condition); }
+  static QByteArray file_text(const QString& path) { return ui_test::file_text(path); }
+  static QStringList words_in(const QDialog* question) {
+    QStringList out;
+    for (const QLabel* label : question->findChildren<QLabel*>()) out << label->text();
+    return out;
+  }
+  static void answer(QDialog* question, const QByteArray& typed, bool kept = false) {
+    QTest::keyClicks(question->findChild<QLineEdit*>(QStringLiteral("secret_1")), QString::fromUtf8(typed));
+    if (kept) QTest::keyClick(question->findChild<QCheckBox*>(QStringLiteral("secrets_keyring")), Qt::Key_Space);
+    QTest::mouseClick(question->findChild<QAbstractButton*>(QStringLiteral("secrets_log_in")), Qt::LeftButton);
+  }
+  QByteArray right_for(const QString& title) const {
+    return title == QStringLiteral("Log in to h3") ? passphrase : lab->password().toUtf8();
+  }
+  app::Host host(int number) const {
+    app::Host out = lab->host(number);
+    out.identity_file = number == 3 ? key.fileName().toStdString() : std::string();
+    return out;
+  }
+  void allow(int number, const char* methods) {
+    lab->change_sshd(number, QStringLiteral("/^AuthenticationMethods/d"));
+    lab->change_sshd(number, QStringLiteral("$aAuthenticationMethods ") + QLatin1String(methods));
+  }
+  void set_password(int number, const QByteArray& password) {
+    // By itself: the host has no PAM for it.
+    const QString said =
+        lab->inside(number, {QStringLiteral("chpasswd"), QStringLiteral("-c"), QStringLiteral("SHA512")}, "lab:" + password + '\n');
+    QVERIFY2(said.isEmpty(), qPrintable(said));
+  }
+  QByteArray sshd_log(int number) const { return file_text(lab->folder() + QStringLiteral("/hosts/h%1/sshd.log").arg(number)); }
+  void open(const std::vector<app::Host>& hosts) {
+    bench.reset();
+    bench = std::make_unique<LabWindow>(hosts);
+    bench->window().show_page(QStringLiteral("Hosts"));
+  }
+  void check() {
+    bench->window().show_page(QStringLiteral("Hosts"));
+    QVERIFY(bench->click("button_host_check"));
+  }
+  /// A question is open, and each machine has somebody before its door.
+  bool all_ask() {
+    if (open_question() == nullptr) return false;
+    for (int i = 1; i <= 3; ++i) {
+      if (sessions(i).isEmpty()) return false;
+    }
+    return true;
+  }
+  bool no_log_in_is_left() {
+    for (int i = 1; i <= 3; ++i) {
+      if (!sessions(i).isEmpty()) return false;
+    }
+    return true;
+  }
+  QString sessions(int number) const {
+    return lab
+        ->inside(number,
+                 {QStringLiteral("sh"), QStringLiteral("-c"), QStringLiteral("ps -e -o args= | grep 'sshd: lab' | grep -v grep || true")})
+        .trimmed();
+  }
+
+  std::unique_ptr<PretendLab> lab;
+  QTemporaryFile key;
+  std::unique_ptr<LabWindow> bench;
+};
+
+QTEST_MAIN(TestLabLogins)
+#include "test_lab_logins.moc"
