@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the data thread notes about one message, or about a range of them that N2NQ says will not come, as it lies in the staging file:
-// plain bytes of a fixed size, turned into a log line later.
+// What the data thread notes about one message, about a range of them that N2NQ says will not come, or about clocks, as it lies in the
+// staging file: plain bytes of a fixed size, turned into a log line later.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,13 @@ struct Record {
   static constexpr std::int64_t none_ns = std::numeric_limits<std::int64_t>::min();
   static constexpr std::uint16_t without_plan = 1 << 15;  // senders: there is no lag to write
   static constexpr std::uint16_t skipped = 1 << 14;       // receivers: a range that will not come, as of_skipped() makes it
+  static constexpr std::uint16_t clock = 1 << 13;         // of all services: a ClockNote
 
   /// At most skipped_senders_max senders of a line.
   static Record of_skipped(std::uint32_t service, const measure::SkippedLine& line);
   static constexpr std::uint32_t skipped_senders_max = 1 << 16;
   bool is_skipped() const { return (flags & skipped) != 0; }
+  bool is_clock() const { return (flags & clock) != 0; }
   /// Of one that of_skipped() made.
   measure::SkippedLine skipped_line() const;
 };

@@ -37,14 +37,6 @@ std::string port_text(std::uint32_t port_and_one) {
   return port_and_one == 1 ? "unix" : std::to_string(port_and_one - 1);
 }
 
-std::string clock_line_text(const ClockNote& note) {
-  const auto number = [](const char* name, std::int64_t value) { return std::string(" ") + name + "=" + std::to_string(value); };
-  std::string text = std::string("clock: ") + (note.whose == ClockNote::Whose::own ? "own" : "senders") + number("from_ns", note.from_ns);
-  if (note.whose == ClockNote::Whose::senders_same) return text + " same as own";
-  return text + number("at_ns", note.line.at_ns) + number("offset_ns", note.line.offset_ns) + number("drift_ppt", note.line.drift_ppt) +
-         number("asymmetry_ns", note.bound.asymmetry_ns) + number("estimation_ns", note.bound.estimation_ns);
-}
-
 }  // namespace
 
 HeadLines head_of_log(WorkerRole role, std::uint32_t number, const LogOptions& options, const std::string& source_port,
@@ -97,20 +89,7 @@ void Recorder::note(const Record& record) {
 }
 
 void Recorder::note_clock(const ClockNote& note) {
-  if (!ring_) return;
-  const std::size_t written = clock_notes_written_.load(std::memory_order_relaxed);
-  // Full only while the writer has hung for minutes; the lines' latencies are right all the same.
-  if (written - clock_notes_read_.load(std::memory_order_acquire) == clock_notes_.size()) return;
-  clock_notes_[written % clock_notes_.size()] = note;
-  clock_notes_written_.store(written + 1, std::memory_order_release);
-}
-
-void Recorder::take_clock_notes() {
-  std::size_t read = clock_notes_read_.load(std::memory_order_relaxed);
-  for (; read != clock_notes_written_.load(std::memory_order_acquire); ++read) {
-    if (clock_lines_.size() < clock_notes_max) clock_lines_.push_back(clock_line_text(clock_notes_[read % clock_notes_.size()]));
-    clock_notes_read_.store(read + 1, std::memory_order_release);
-  }
+  if (ring_) ring_->push(note.record());
 }
 
 void Recorder::go_on_from(const LogCounts& before) {
@@ -186,8 +165,11 @@ void Recorder::open_log(std::size_t place) {
 void Recorder::write_waiting() {
   // Records are given up only when their lines are written: a process that is killed in between leaves them twice, never lost.
   const std::span<const Record> records = ring_->waiting(records_per_pass_max);
-  take_clock_notes();  // behind the look at the records: what they were written by is there
   for (const Record& record : records) {
+    if (record.is_clock()) {
+      if (clock_lines_.size() < clock_notes_max) clock_lines_.push_back(ClockNote::of(record).text());
+      continue;
+    }
     const std::size_t place = record.service - first_;
     ServiceLog& log = logs_[place];
     if (!log.has_waiting()) touched_.push_back(&log);

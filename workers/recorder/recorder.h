@@ -3,7 +3,6 @@
 // it. A thread of the recorder turns records into lines, every file at most 100 ms behind. A disk that is full costs lines, never the run.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -13,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "workers/measure/clock_fit.h"
+#include "workers/recorder/clock_note.h"
 #include "workers/recorder/service_log.h"
 #include "workers/recorder/staging_ring.h"
 
@@ -39,14 +38,6 @@ struct LogCounts {
   std::string error;          // the first thing that went wrong, with path and reason; empty: nothing
 };
 
-/// Which line between two clocks the lines of the logs are written by, from an instant of our clock on.
-struct ClockNote {
-  enum class Whose { own, senders, senders_same } whose = Whose::own;
-  std::int64_t from_ns = 0;
-  measure::ClockLine line;    // not with senders_same: there it is what `own` says
-  measure::ClockBound bound;  // then
-};
-
 class Recorder {
  public:
   /// Services are numbered from `first` to `last`. Creates the folder and the staging file and starts the thread. Throws std::runtime_error
@@ -63,9 +54,8 @@ class Recorder {
   /// Data thread. Costs a copy into the ring.
   void note(const Record& record);
 
-  /// Data thread: every log says so before its next line, as a `#` line of its own. At most clock_notes_max of a run are written.
+  /// Data thread: every log says so before its next line.
   void note_clock(const ClockNote& note);
-  static constexpr std::size_t clock_notes_max = 100'000;
 
   /// Before the first note(): what the process before this one had not written, and what went wrong there.
   void go_on_from(const LogCounts& before);
@@ -87,7 +77,6 @@ class Recorder {
 
   void run();
   void write_waiting();
-  void take_clock_notes();
   void begin_logs();
   void open_log(std::size_t place);
   void close_logs();
@@ -103,14 +92,10 @@ class Recorder {
   std::vector<ServiceLog*> touched_;
   std::vector<std::string> clock_lines_;        // so far
   std::vector<std::size_t> clock_lines_there_;  // by service: how many of them stand in its log
-  std::vector<bool> head_written_;  // or tried
-  std::size_t logs_begun_ = 0;      // while their services ran
+  std::vector<bool> head_written_;              // or tried
+  std::size_t logs_begun_ = 0;                  // while their services ran
   std::atomic<std::uint64_t> lines_{0};
   std::uint64_t dropped_by_disk_ = 0;  // the writer's
-
-  // From the data thread to the writer. A few a second come, and the writer looks fifty times a second.
-  std::array<ClockNote, 256> clock_notes_;
-  std::atomic<std::size_t> clock_notes_written_{0}, clock_notes_read_{0};
 
   mutable std::mutex mutex_;
   std::condition_variable finishing_changed_;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 #include <vector>
@@ -19,25 +20,78 @@ std::string text_of(WorkerRole role, const Record& record) {
   return {line, format_record(line, role, record) - 1};
 }
 
-/// The records of the ring, by service from `first`. Whose service is none of these is left out. They stay in it: who reads them back may
-/// be killed before it has written them, and the next one needs them all.
-std::vector<std::vector<Record>> records_by_service(const StagingRing& ring, std::uint32_t first, std::uint32_t last) {
-  std::vector<std::vector<Record>> records(last - first + 1);
+/// A record of the ring, and how many notes about clocks lie there before it.
+struct Staged {
+  Record record;
+  std::size_t notes_before;
+};
+
+struct StagedRecords {
+  std::vector<std::vector<Staged>> by_service;
+  std::vector<std::string> clock_lines;  // of all
+};
+
+/// What is in the ring, by service from `first`. Whose service is none of these is left out. All stays in it: who reads it back may be
+/// killed before it has written it, and the next one needs it all.
+StagedRecords staged_in(const StagingRing& ring, std::uint32_t first, std::uint32_t last) {
+  StagedRecords out;
+  out.by_service.resize(last - first + 1);
   for (std::size_t seen = 0; seen < ring.fill();) {
     const std::span<const Record> waiting = ring.waiting(ring.capacity(), seen);
     for (const Record& record : waiting) {
-      if (record.service >= first && record.service <= last) records[record.service - first].push_back(record);
+      if (record.is_clock()) {
+        if (out.clock_lines.size() < clock_notes_max) out.clock_lines.push_back(ClockNote::of(record).text());
+      } else if (record.service >= first && record.service <= last) {
+        out.by_service[record.service - first].push_back({record, out.clock_lines.size()});
+      }
     }
     seen += waiting.size();
   }
-  return records;
+  return out;
+}
+
+/// A log that the killed process has left.
+struct Left {
+  ServiceLog log;
+  std::string last_line = {}, error = {};  // the last with a record
+  bool has_head = false;
+  std::vector<std::string> clock_lines = {};  // by that process, and none before it
+};
+
+Left read_left(WorkerRole role, std::uint32_t number, const LogOptions& log_options,
+               const std::function<void(const Record&)>& each_record) {
+  Left left{ServiceLog(log_options.folder, role, number)};
+  const std::string read_back = std::string("# remark: ") + killed_and_started;
+  left.error = left.log.open_again([&](std::string_view line) {
+    left.has_head = left.has_head || line.ends_with(role == WorkerRole::senders ? measure::sent_columns : measure::received_columns);
+    if (line == read_back) left.clock_lines.clear();
+    if (line.starts_with(clock_line_begins)) left.clock_lines.emplace_back(line.substr(2));
+    const auto record = parse_record(role, number, line);
+    if (!record) return;
+    left.last_line = line;
+    each_record(*record);
+  });
+  return left;
+}
+
+/// All that the killed process had noted about clocks, and how many of these are not among the staged ones. Logs have as many of them as
+/// they needed until their last line; what was written may be staged still.
+std::pair<std::vector<std::string>, std::size_t> clock_lines_of(const std::vector<Left>& logs, const std::vector<std::string>& staged) {
+  std::vector<std::string> lines;
+  for (const Left& left : logs) {
+    if (left.clock_lines.size() > lines.size()) lines = left.clock_lines;
+  }
+  if (!staged.empty()) lines.erase(std::find(lines.begin(), lines.end(), staged.front()), lines.end());
+  const std::size_t not_staged = lines.size();
+  lines.insert(lines.end(), staged.begin(), staged.end());
+  return {std::move(lines), not_staged};
 }
 
 /// Lines are written before their records are given up, so the first records may be in the log already: up to the one that is its last
 /// line.
-std::size_t written_already(WorkerRole role, const std::vector<Record>& records, const std::string& last_line) {
+std::size_t written_already(WorkerRole role, const std::vector<Staged>& records, const std::string& last_line) {
   for (std::size_t i = records.size(); i > 0; --i) {
-    if (text_of(role, records[i - 1]) == last_line) return i;
+    if (text_of(role, records[i - 1].record) == last_line) return i;
   }
   return 0;
 }
@@ -90,31 +144,27 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   const auto keep_error = [&](const std::string& error) {
     if (counts.error.empty()) counts.error = error;
   };
-  const auto records = records_by_service(ring, first, last);
-  for (std::uint32_t number = first; number <= last; ++number) {
-    const std::vector<Record>& staged = records[number - first];
-    ServiceLog log(log_options.folder, role, number);
-    std::string last_line;
-    bool has_head = false;
-    std::string error = log.open_again([&](std::string_view line) {
-      has_head = has_head || line.ends_with(role == WorkerRole::senders ? measure::sent_columns : measure::received_columns);
-      const auto record = parse_record(role, number, line);
-      if (!record) return;
-      last_line = line;
-      each_record(*record);
-    });
-    if (!has_head) {
-      if (staged.empty()) continue;  // nothing came of it yet; whoever goes on begins it
-      error = log.open(head_of_log(role, number, log_options, "unknown", "unknown"));
+  const StagedRecords staged = staged_in(ring, first, last);
+  std::vector<Left> logs;
+  for (std::uint32_t number = first; number <= last; ++number) logs.push_back(read_left(role, number, log_options, each_record));
+  const auto [clock_lines, not_staged] = clock_lines_of(logs, staged.clock_lines);
+  for (Left& left : logs) {
+    const std::vector<Staged>& records = staged.by_service[left.log.number() - first];
+    if (!left.has_head) {
+      if (records.empty()) continue;  // nothing came of it yet; whoever goes on begins it
+      left.error = left.log.open(head_of_log(role, left.log.number(), log_options, "unknown", "unknown"));
     }
-    keep_error(error);
-    for (std::size_t i = written_already(role, staged, last_line); i < staged.size(); ++i) {
-      each_record(staged[i]);
-      log.add(staged[i]);
+    keep_error(left.error);
+    std::size_t clock_lines_there = left.clock_lines.size();
+    for (std::size_t i = written_already(role, records, left.last_line); i < records.size(); ++i) {
+      for (; clock_lines_there < not_staged + records[i].notes_before; ++clock_lines_there)
+        left.log.add_remark(clock_lines[clock_lines_there]);
+      each_record(records[i].record);
+      left.log.add(records[i].record);
     }
-    keep_error(go_on == LogsGoOn::yes ? log.break_off(killed_and_started) : log.close(0, killed));
-    counts.lines += log.lines();
-    counts.dropped += log.dropped();
+    keep_error(go_on == LogsGoOn::yes ? left.log.break_off(killed_and_started) : left.log.close(0, killed));
+    counts.lines += left.log.lines();
+    counts.dropped += left.log.dropped();
   }
   ring.remove_file();
   return counts;

@@ -222,6 +222,52 @@ TEST_F(RecorderTest, WhatAKilledProcessWasToldIsReadBackOnceAndInItsPlace) {
   EXPECT_EQ(seen, once);
 }
 
+TEST_F(RecorderTest, ByWhichClocksAKilledProcessHadWrittenStandsInItsLogs) {
+  const LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  const auto note = [](std::int64_t from_ns) {
+    return ClockNote{.whose = ClockNote::Whose::own, .from_ns = from_ns, .line = {from_ns, 5, -7}, .bound = {8, 9}};
+  };
+  const ClockNote drained = note(100), first = note(200), second = note(300);
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    for (const Record& record : {first.record(), received(1, 1), received(2, 1), second.record(), received(1, 2), received(2, 2)})
+      ring.push(record);
+    path = ring.path();
+    // The first has what was there before, and one of what waits; the second needed neither until now.
+    ServiceLog one(wanted.folder, WorkerRole::receivers, 1), two(wanted.folder, WorkerRole::receivers, 2);
+    for (ServiceLog* log : {&one, &two}) {
+      ASSERT_EQ(log->open(head_of_log(WorkerRole::receivers, log->number(), wanted, "4711", "0")), "");
+      log->add_remark("clock: of the process before");
+      log->add_remark("remark: the process was killed here and started again");
+    }
+    one.add_remark(drained.text());
+    one.add(received(1, 0));
+    one.add_remark(first.text());
+    one.add(received(1, 1));
+    for (ServiceLog* log : {&one, &two}) ASSERT_EQ(log->flush(), "");
+  }
+  std::size_t seen = 0;
+  salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [&seen](const Record& record) {
+    EXPECT_FALSE(record.is_clock());
+    ++seen;
+  });
+  EXPECT_EQ(seen, 5u);
+  const auto told = [&](const char* name) {
+    std::vector<std::string> out;
+    std::ifstream file(log_path(name));
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(clock_line_begins)) out.push_back(line.substr(2));
+      if (!line.starts_with('#')) out.push_back(line.substr(0, line.find('\t')));
+    }
+    return out;
+  };
+  const std::string before = "clock: of the process before";
+  EXPECT_EQ(told("R001"), (std::vector<std::string>{before, drained.text(), "0", first.text(), "1", second.text(), "2"}));
+  EXPECT_EQ(told("R002"), (std::vector<std::string>{before, drained.text(), first.text(), "1", second.text(), "2"}));
+}
+
 TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadBackAgain) {
   std::string path;
   {
