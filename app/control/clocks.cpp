@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/control/role.h"
+#include "app/figure/time_units.h"
 
 namespace n2nq::app {
 
@@ -13,8 +14,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 using Kind = ClockRelation::Kind;
-
-constexpr double ns_per_us = 1e3;
 
 /// The report of a bye is the last one; before it there is what was said on the way.
 std::optional<measure::ClockReport> last_report(const ProcessRecord& worker) {
@@ -50,8 +49,8 @@ ClockBound bound_of(const ClockRelation& relation, bool live) {
   }
   const measure::ClockBound& bound = live ? relation.report.bound : relation.report.worst;
   return {.apart = true,
-          .asymmetry_us = static_cast<double>(bound.asymmetry_ns) / ns_per_us,
-          .estimation_us = static_cast<double>(bound.estimation_ns) / ns_per_us};
+          .asymmetry_us = static_cast<double>(bound.asymmetry_ns) / ns_in_us,
+          .estimation_us = static_cast<double>(bound.estimation_ns) / ns_in_us};
 }
 
 ClockBound sum(const ClockBound& a, const ClockBound& b) {
@@ -60,7 +59,7 @@ ClockBound sum(const ClockBound& a, const ClockBound& b) {
 
 double offset_us(const ClockRelation& relation) {
   if (relation.kind == Kind::untold) return unknown;
-  return static_cast<double>(relation.report.line.offset_ns) / ns_per_us;
+  return static_cast<double>(relation.report.line.offset_ns) / ns_in_us;
 }
 
 OrderedJson known(double value) {
@@ -90,7 +89,7 @@ OrderedJson relation_json(const ClockRelation& relation, std::int64_t start_at_b
   if (relation.kind != Kind::probed) return out;
   const measure::ClockReport& report = relation.report;
   out["drift_ppm"] = static_cast<double>(report.line.drift_ppt) / 1e6;
-  out["round_trip_min_us"] = static_cast<double>(report.round_trip_min_ns) / ns_per_us;
+  out["round_trip_min_us"] = static_cast<double>(report.round_trip_min_ns) / ns_in_us;
   out["probes"] = report.probes;
   out["jumps"] = report.jumps;
   out["wrong_spans"] = OrderedJson::array();
@@ -100,7 +99,7 @@ OrderedJson relation_json(const ClockRelation& relation, std::int64_t start_at_b
                                   {"to_s", at_s(span.to_broker_ns)},
                                   {"from_broker_ns", span.from_broker_ns},
                                   {"to_broker_ns", span.to_broker_ns},
-                                  {"jump_us", static_cast<double>(span.jump_ns) / ns_per_us}});
+                                  {"jump_us", static_cast<double>(span.jump_ns) / ns_in_us}});
   }
   return out;
 }
@@ -150,7 +149,7 @@ double floor_us(const RunRecord& record) {
     const Json& floor = record.of(role).floor;
     if (!floor.is_object()) continue;
     const Json echo_ns = floor.value("loopback_echo_p50_ns", Json());
-    if (echo_ns.is_number()) slower_us = std::fmax(slower_us, echo_ns.get<double>() / ns_per_us);
+    if (echo_ns.is_number()) slower_us = std::fmax(slower_us, echo_ns.get<double>() / ns_in_us);
   }
   return slower_us;
 }

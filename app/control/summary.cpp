@@ -5,6 +5,7 @@
 
 #include "app/control/clocks.h"
 #include "app/control/live_accumulator.h"
+#include "app/figure/time_units.h"
 #include "app/settings/settings_json.h"
 
 namespace n2nq::app {
@@ -16,23 +17,18 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 
-constexpr double ns_per_us = 1e3;
-constexpr double ns_per_ms = 1e6;
-constexpr double ns_per_s = 1e9;
-
 /// A figure of the control protocol, where it stands in the summary, and in which unit.
 struct StoredFigure {
   const char* control_name;
   const char* summary_name;
   double unit_ns;
 };
-constexpr StoredFigure sender_figures[] = {{"delay", "delay_ms", ns_per_ms}, {"lag", "lag_us", ns_per_us}};
-constexpr StoredFigure receiver_figures[] = {{"latency", "latency_us", ns_per_us},
-                                             {"latency_from_plan", "latency_from_plan_us", ns_per_us}};
-constexpr StoredFigure stage_figures[] = {{"lag", "lag_us", ns_per_us},
-                                          {"to_broker", "to_broker_us", ns_per_us},
-                                          {"in_queue", "in_queue_us", ns_per_us},
-                                          {"to_receiver", "to_receiver_us", ns_per_us}};
+constexpr StoredFigure sender_figures[] = {{"delay", "delay_ms", ns_in_ms}, {"lag", "lag_us", ns_in_us}};
+constexpr StoredFigure receiver_figures[] = {{"latency", "latency_us", ns_in_us}, {"latency_from_plan", "latency_from_plan_us", ns_in_us}};
+constexpr StoredFigure stage_figures[] = {{"lag", "lag_us", ns_in_us},
+                                          {"to_broker", "to_broker_us", ns_in_us},
+                                          {"in_queue", "in_queue_us", ns_in_us},
+                                          {"to_receiver", "to_receiver_us", ns_in_us}};
 
 double rounded(double value, double step) {
   // By the number of steps in a whole: a multiple of 0.001 is not the nearest number to 1.003.
@@ -146,7 +142,7 @@ OrderedJson environment_json(const RunRecord& record, const RunOutcome& outcome)
 std::optional<double> mean_gap_s(const Json& senders_bye) {
   const Json mean_ns = senders_bye.value("/figures/delay/mean_ns"_json_pointer, Json());
   if (!mean_ns.is_number() || mean_ns.get<double>() <= 0) return {};
-  return mean_ns.get<double>() / ns_per_s;
+  return mean_ns.get<double>() / ns_in_s;
 }
 
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
@@ -165,7 +161,7 @@ std::optional<double> receiving_s(const Json& receivers_bye, std::optional<doubl
   const auto from = receivers_bye.find(from_first ? "first_measured_ns" : "started_ns"), to = receivers_bye.find("ended_ns");
   const bool known = from != receivers_bye.end() && to != receivers_bye.end() && from->is_number() && to->is_number() && *from > 0;
   if (!sending || !known) return sending;
-  return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_per_s);
+  return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_in_s);
 }
 
 OrderedJson per_second(const Json& bye, const char* key, std::optional<double> seconds) {
@@ -200,12 +196,12 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   out["attempted_messages"] = ledger.attempted;
   out["offered_per_s"] = interval.num_ns == 0
                              ? OrderedJson()
-                             : OrderedJson(rounded(static_cast<double>(settings.senders.amount) * ns_per_s *
+                             : OrderedJson(rounded(static_cast<double>(settings.senders.amount) * ns_in_s *
                                                        static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                    1e-6));
   const auto gap_s = mean_gap_s(bye);
   out["achieved_per_s"] = gap_s ? OrderedJson(rounded(settings.senders.amount / *gap_s, 0.001)) : OrderedJson();
-  out["last_message_late_ms"] = last_lag.is_number() ? OrderedJson(last_lag.get<double>() / ns_per_ms) : OrderedJson();
+  out["last_message_late_ms"] = last_lag.is_number() ? OrderedJson(last_lag.get<double>() / ns_in_ms) : OrderedJson();
   out["kept"] = nullptr;
   if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {
     bool kept = true;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/figure/time_units.h"
 #include "app/results/service_logs.h"
 
 namespace n2nq::app {
@@ -15,14 +16,13 @@ using measure::ReceivedLine;
 using measure::SentLine;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr double ns_per_us = 1e3, ns_per_s = 1e9;
 
 /// The smallest value such that ceil(share * n) samples are not above it. Reorders.
 double rank_us(std::vector<std::int64_t>& samples, double share) {
   if (samples.empty()) return none;
   const auto rank = static_cast<std::size_t>(std::max(1.0, std::ceil(share * static_cast<double>(samples.size()) - 1e-9)));
   std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(rank - 1), samples.end());
-  return static_cast<double>(samples[rank - 1]) / ns_per_us;
+  return static_cast<double>(samples[rank - 1]) / ns_in_us;
 }
 
 /// So that there are at most slices_max, of a width that people count in.
@@ -74,10 +74,10 @@ class Digester {
         last_ns = std::max(last_ns, line.received_ns);
       }
     }
-    double span_s = last_ns > 0 ? static_cast<double>(last_ns - zero_received_ns_) / ns_per_s : 0;
+    double span_s = last_ns > 0 ? static_cast<double>(last_ns - zero_received_ns_) / ns_in_s : 0;
     for (const SenderLog& log : logs_.senders) {
       for (const SentLine& line : log.lines) {
-        if (!is_warm_up(line)) span_s = std::max(span_s, static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_per_s);
+        if (!is_warm_up(line)) span_s = std::max(span_s, static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_in_s);
       }
     }
     out_.slice_s = slice_for(span_s);
@@ -99,7 +99,7 @@ class Digester {
       for (const SentLine& line : log.lines) {
         if (is_warm_up(line)) continue;
         ++out_.lines;
-        const std::size_t slice = slice_of(static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_per_s);
+        const std::size_t slice = slice_of(static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_in_s);
         ++out_.slices[slice].sent;
         if (planned_) lags_[slice].push_back(line.sent_ns - line.intended_ns);
       }
@@ -113,7 +113,7 @@ class Digester {
       for (const ReceivedLine& line : log.lines) {
         if (is_warm_up(line)) continue;
         ++out_.lines;
-        const double at_s = static_cast<double>(line.received_ns - zero_received_ns_) / ns_per_s;
+        const double at_s = static_cast<double>(line.received_ns - zero_received_ns_) / ns_in_s;
         const std::size_t slice = slice_of(at_s);
         ++out_.slices[slice].received;
         latencies_[slice].push_back(line.latency_ns);
@@ -134,9 +134,9 @@ class Digester {
 
   void note_slow(std::size_t slice, int receiver, const ReceivedLine& line, double at_s) {
     auto& slow = out_.slowest[slice];
-    const double latency_us = static_cast<double>(line.latency_ns) / ns_per_us;
+    const double latency_us = static_cast<double>(line.latency_ns) / ns_in_us;
     if (slow.size() == RunDigest::slow_per_slice && slow.back().latency_us >= latency_us) return;
-    const double lag_us = planned_ ? static_cast<double>(line.sent_ns - line.intended_ns) / ns_per_us : none;
+    const double lag_us = planned_ ? static_cast<double>(line.sent_ns - line.intended_ns) / ns_in_us : none;
     const SlowMessage message{.receiver = receiver,
                               .sender = static_cast<int>(line.sender),
                               .index = line.index,
@@ -144,9 +144,9 @@ class Digester {
                               .received_ns = line.received_ns,
                               .at_s = at_s,
                               .lag_us = lag_us,
-                              .to_broker_us = static_cast<double>(line.to_broker_ns) / ns_per_us,
-                              .in_queue_us = static_cast<double>(line.in_queue_ns) / ns_per_us,
-                              .to_receiver_us = static_cast<double>(line.to_receiver_ns) / ns_per_us,
+                              .to_broker_us = static_cast<double>(line.to_broker_ns) / ns_in_us,
+                              .in_queue_us = static_cast<double>(line.in_queue_ns) / ns_in_us,
+                              .to_receiver_us = static_cast<double>(line.to_receiver_ns) / ns_in_us,
                               .latency_us = latency_us,
                               .attempt = line.attempt,
                               .flags = line.flags};

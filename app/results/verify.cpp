@@ -9,6 +9,7 @@
 #include "app/control/hgrm.h"
 #include "app/control/master_file.h"
 #include "app/control/summary.h"
+#include "app/figure/time_units.h"
 #include "app/results/service_logs.h"
 #include "app/results/verify_parts.h"
 #include "workers/measure/figures.h"
@@ -22,7 +23,6 @@ using Json = nlohmann::json;
 using measure::ReceivedLine;
 using measure::SentLine;
 
-constexpr double ns_per_us = 1e3, ns_per_ms = 1e6, ns_per_s = 1e9;
 constexpr double bytes_per_mib = 1 << 20;
 constexpr double read_back = 1e-6;  // of what the summary gives to six or three decimals
 
@@ -91,18 +91,18 @@ class Verifier {
   }
 
   void check_figures() {
-    check_figure("latency_us", ns_per_us, logs_.receivers, "receivers", false, [](const ReceiverLog& log, auto&& take) {
+    check_figure("latency_us", ns_in_us, logs_.receivers, "receivers", false, [](const ReceiverLog& log, auto&& take) {
       for (const ReceivedLine& line : log.lines) {
         if (!is_warm_up(line)) take(line.latency_ns);
       }
     });
-    check_figure("latency_from_plan_us", ns_per_us, logs_.receivers, "receivers", true, [](const ReceiverLog& log, auto&& take) {
+    check_figure("latency_from_plan_us", ns_in_us, logs_.receivers, "receivers", true, [](const ReceiverLog& log, auto&& take) {
       for (const ReceivedLine& line : log.lines) {
         if (!is_warm_up(line)) take(line.latency_ns + line.sent_ns - line.intended_ns);
       }
     });
-    check_figure("delay_ms", ns_per_ms, logs_.senders, "senders", false, [](const SenderLog& log, auto&& take) { each_gap(log, take); });
-    check_figure("lag_us", ns_per_us, logs_.senders, "senders", true, [](const SenderLog& log, auto&& take) {
+    check_figure("delay_ms", ns_in_ms, logs_.senders, "senders", false, [](const SenderLog& log, auto&& take) { each_gap(log, take); });
+    check_figure("lag_us", ns_in_us, logs_.senders, "senders", true, [](const SenderLog& log, auto&& take) {
       for (const SentLine& line : log.lines) {
         if (!is_warm_up(line)) take(line.sent_ns - line.intended_ns);
       }
@@ -124,10 +124,10 @@ class Verifier {
         all.add(duration(line)), own.add(duration(line));
       }
       if (const Json* row = service("receivers", log.number)) {
-        compare_figures(QString("%1 stages.%2").arg(name_of(log), key), own, ns_per_us, row->at("stages").at(key));
+        compare_figures(QString("%1 stages.%2").arg(name_of(log), key), own, ns_in_us, row->at("stages").at(key));
       }
     }
-    compare_figures(QString("stages.%1").arg(key), all, ns_per_us, summary_.at("stages").at(key));
+    compare_figures(QString("stages.%1").arg(key), all, ns_in_us, summary_.at("stages").at(key));
   }
 
   template <class Take>
@@ -183,7 +183,7 @@ class Verifier {
       for (const ReceivedLine& line : log.lines) received += !is_warm_up(line);
     }
     if (gap_sum <= 0 || some_unnoted_ || logs_.senders.empty()) return;  // nobody sent twice, or all in one instant
-    const double over_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_per_s * static_cast<double>(sent) /
+    const double over_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_in_s * static_cast<double>(sent) /
                           static_cast<double>(logs_.senders.size());
     const Json& rates = summary_.at("rates");
     tally_.near("rates.over_s", over_s, rates.at("over_s"), std::max(read_back, 1e-6 / over_s));
