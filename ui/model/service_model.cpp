@@ -10,7 +10,9 @@ namespace {
 
 // The switch back lies lower than the switch, so that a column around 10 does not flicker.
 // In ms and s a column keeps two decimals, because beside one long latency there are many short ones.
+// Above 1,000, where the unit stays for a while, the thousands need the room.
 int steady_decimals(double largest_shown, int present, const TimeScale& unit) {
+  if (largest_shown > (present == 0 ? 950 : 999)) return 0;
   if (largest_shown < (present == 3 ? 1 : 0.8)) return 3;
   return unit.factor < 1 || largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
 }

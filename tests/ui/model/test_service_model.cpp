@@ -89,6 +89,14 @@ void TestServiceModel::a_column_has_one_unit_and_fixed_decimals() {
   QCOMPARE(cell(model, 0, latency), QStringLiteral("88.5"));
   QCOMPARE(cell(model, 1, latency), QStringLiteral("7.2"));
   QVERIFY(model.index(0, latency).data(Qt::ToolTipRole).toString().contains(QStringLiteral("88.500")));
+  // The unit does not flicker around a thousand, and the thousands have room.
+  for (const auto& [p99_us, shown] :
+       {std::pair(700'000.0, "700.00"), {990'000.0, "990.00"}, {1'010'000.0, "1\u202F010"}, {990'000.0, "990"}, {940'000.0, "940.00"}}) {
+    figures.receivers = {{1, 5, 1.0, 88.5, 500'000.0}, {2, 5, 1.0, 7.24, p99_us}};
+    model.update(figures);
+    QCOMPARE(model.headerData(p99, Qt::Horizontal).toString(), QStringLiteral("p99, ms"));
+    QCOMPARE(cell(model, 1, p99), QString::fromUtf8(shown));
+  }
 }
 
 void TestServiceModel::names_have_at_least_three_digits() {
