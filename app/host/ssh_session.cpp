@@ -136,7 +136,7 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
   if (!via_ || (given.kind != SshProblem::Kind::lost && given.kind != SshProblem::Kind::unreachable)) return given;
   const QString what = state_ == State::ready ? QString("the connection to %1 was lost").arg(name_) : name_;
   if (via_->state() == State::ended) {
-    const SshProblem why = via_->blame_jump(via_->problem());
+    const SshProblem& why = via_->problem();
     return {given.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
   }
   const int silence_ms = via_->shared()->silence_ms();
