@@ -221,6 +221,9 @@ void SshLauncher::end_input() {
 /// It goes on when this command ends: with the connection, and when nothing was heard for 8 s, for the host may not notice that the
 /// connection is cut. Nothing is left standing still for ever. Commands on one connection keep no order among each other: who was let go
 /// is held again only when it has gone on.
+///
+/// While it stands still its lease goes on in its stdin, unread: it would take that for new when it goes on, and run for 13 s more. So when
+/// nothing is heard for another 5 s it is told to end.
 void SshLauncher::pause() {
   if (pid_ == 0 || !host_->control()) return;
   if (letting_go_) pause_again_ = true;
@@ -229,7 +232,9 @@ void SshLauncher::pause() {
   pause_ = std::make_unique<SshExec>(
       *host_->control(), "exec /bin/sh -c 'timeout 8 /bin/sh -c : || exit " + QByteArray::number(no_timeout) + "; kill -s STOP " + pid +
                              " || exit " + QByteArray::number(no_stop) +
-                             "; while timeout 8 /bin/sh -c \"read still\"; do :; done; kill -s CONT " + pid + "'");
+                             "; silent=0; while [ $silent = 0 ]; do timeout 8 /bin/sh -c \"read still\"; silent=$?; done; kill -s CONT " +
+                             pid + "; case $silent in 124|143) timeout 5 /bin/sh -c \"read still\"; case $? in 124|143) kill -s TERM " +
+                             pid + ";; esac;; esac; exit 0'");
   pause_said_.clear();
   connect(pause_.get(), &SshExec::error_output, this,
           [this](const QByteArray& bytes) { pause_said_ += bytes.left(pause_said_bytes_max - pause_said_.size()); });

@@ -12,6 +12,7 @@ from lab import LabCase, main
 REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
 SERVICES = 8
 GONE_S = 15  # from the cut until no process is left
+LEASE_S = 5.5  # a new one has come by then (docs/control-protocol.md)
 LOOKS_S = 1  # that looking at three hosts of a busy machine may take
 ALLOWED = re.compile(r"/home/lab/\.cache/n2nq-bench/")
 PLACES = ["--set", "broker.host=h1", "--set", "senders.host=h2", "--set", "receivers.host=h3"]
@@ -87,6 +88,8 @@ class Cuts(LabCase):
         for repeat in range(REPEATS):
             bench = self.begin(f"paused-{repeat}", "--fault", "pause:receivers@3")
             self.wait_for("the pause", lambda: re.search(r"^T.* n2nq-receivers", self.lab.inside("h3", "ps", "-e", "-o", "stat=,comm="), re.M))
+            paused_at = time.monotonic()
+            self.wait_for("a lease to lie unread in its input", lambda: time.monotonic() > paused_at + LEASE_S)
             cut_at = time.monotonic()
             self.lab.set_plugged_in("h3", False)
             self.check_end("unplugged while paused", cut_at)
