@@ -57,4 +57,11 @@ bool something_is_unknown(const HostReports& hosts) {
   });
 }
 
+bool was_cancelled(const HostReports& hosts) {
+  // What runs the bench is never reached.
+  return std::any_of(hosts.begin(), hosts.end(), [](const auto& host) {
+    return host.first != local_host && host.second.of(CheckItem::reach).state == CheckState::not_checked;
+  });
+}
+
 }  // namespace n2nq::app

@@ -24,5 +24,7 @@ std::vector<std::string> names_in_order(const Hosts& hosts, const HostReports& r
 std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths);
 /// Whether something that was to be found out is not known.
 bool something_is_unknown(const HostReports& hosts);
+/// Whether the check was ended before each machine was looked at.
+bool was_cancelled(const HostReports& hosts);
 
 }  // namespace n2nq::app

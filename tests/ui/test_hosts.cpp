@@ -189,6 +189,8 @@ class TestHosts : public QObject {
     QTest::keyClick(table(), Qt::Key_R, Qt::ControlModifier);
     QVERIFY(!bench->checker().is_checking());
     QCOMPARE(table()->model()->index(1, 2).data().toString(), QStringLiteral("–"));
+    const QString advice = bench->find<QTextBrowser>("hosts_advice")->toPlainText();
+    QVERIFY2(advice.startsWith(QStringLiteral("The check was cancelled.")), qPrintable(advice));
   }
 
   void the_own_address_is_checked_before_it_is_kept() {

@@ -291,6 +291,8 @@ void HostsPage::show_advice() {
     html = QStringLiteral("<p style=\"color: %1\">%2</p>")
                .arg(t.secondary.name(),
                     checking ? QStringLiteral("Checking …")
+                    : checked && was_cancelled(parts_.checker->hosts())
+                        ? QStringLiteral("The check was cancelled. Nothing is wrong with what was found out until then.")
                     : unknown
                         ? QStringLiteral("Nothing is wrong with what was found out. What is unknown says why when the pointer rests on it.")
                     : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")

@@ -21,7 +21,10 @@ class CannedChecker : public app::HostChecker {
     }
     emit changed();
   }
-  void cancel() override { end(); }
+  void cancel() override {
+    for (auto& [name, report] : hosts_) report.cells.fill({app::CheckState::not_checked, QString(), {}, {}, {}});
+    end();
+  }
   bool is_checking() const override { return checking_; }
   const app::HostReports& hosts() const override { return hosts_; }
   const app::PathReports& paths() const override { return paths_; }
