@@ -102,6 +102,7 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
       return self->person_.ask_secrets(question, answer);
     }
     self->from_keyring_.insert(name);
+    self->keyring_.keep_when_right(name, *kept, false);  // nor what was typed before and never judged
     answer(std::vector{std::move(*kept)});
   });
 }

@@ -55,7 +55,8 @@ class SshQuestions {
   virtual void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) = 0;
   /// As many answers as there are prompts; none: the person does not want to, and the connection fails.
   virtual void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) = 0;
-  /// What came of the answer, also of one that was known from before. Not said where the connection ended before that showed.
+  /// What came of the answer, also of one that was known from before. A host that hangs up over it did not take it: else it would be given
+  /// a wrong one for ever. Not said where this side ended the connection.
   virtual void answered(const SecretQuestion& /*question*/, bool /*right*/) {}
   /// True: the person's SSH agent takes so long that it seems to ask them something itself. False: it is over.
   virtual void agent_asks(bool /*asks*/) {}
