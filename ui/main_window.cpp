@@ -57,6 +57,7 @@ app::RunControl::Options run_options(const QString& runs_folder) {
 
 MainWindow::MainWindow(Parts parts)
     : hosts_(*parts.hosts),
+      checker_(parts.checker),
       memory_(std::move(parts.memory)),
       run_(run_options(parts.runs_folder), std::move(parts.launchers)),
       presets_(form_, app::Presets(parts.presets_folder)),
@@ -475,6 +476,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
                    closing_topic);
     return event->ignore();
   }
+  if (checker_ != nullptr) checker_->cancel();  // what it asks for is asked beside the window
   logs_.close_all();
   event->accept();
 }

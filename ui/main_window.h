@@ -100,6 +100,7 @@ class MainWindow : public QMainWindow {
   void connect_cases();
 
   app::HostBook& hosts_;
+  app::HostChecker* const checker_;  // or null
   WindowMemory memory_;
   Theme theme_;
   SettingsForm form_;

@@ -156,6 +156,11 @@ class TestLabLogins : public QObject {
     QVERIFY(waits([] { return open_question() != nullptr; }));
     bench->window().close();
     QVERIFY(waits([&] { return !bench->window().isVisible() && open_question() == nullptr; }));
+    open({host(1)});
+    check();
+    QVERIFY(waits([] { return open_question() != nullptr; }));
+    bench->window().close();
+    QVERIFY(waits([&] { return !bench->window().isVisible() && open_question() == nullptr; }));
   }
 
   void what_the_keyring_keeps_is_right_also_where_the_host_hangs_up_over_what_is_not() {
