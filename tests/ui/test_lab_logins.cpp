@@ -180,8 +180,8 @@ class TestLabLogins : public QObject {
     open({host(1)});
     QVERIFY(checks(wrong).contains(QStringLiteral("nothing of it is kept")));
     QCOMPARE(checks(right), QString());
-    QTest::qWait(500);  // the keyring does not say when it has it
-    open({host(1)});    // as the next day: memory has nothing
+    QVERIFY(waits([this] { return keyring_has_password_of(1); }));
+    open({host(1)});  // as the next day: memory has nothing
     QCOMPARE(checks({}), QString());
     // What is not right any more is forgotten.
     set_password(1, "another one");
@@ -255,6 +255,17 @@ class TestLabLogins : public QObject {
     const QString said =
         lab->inside(number, {QStringLiteral("chpasswd"), QStringLiteral("-c"), QStringLiteral("SHA512")}, "lab:" + password + '\n');
     QVERIFY2(said.isEmpty(), qPrintable(said));
+  }
+  /// It does not say by itself when it has it.
+  bool keyring_has_password_of(int number) {
+    app::SecretQuestion question;
+    question.host = QStringLiteral("h%1").arg(number);
+    question.user = QStringLiteral("lab");
+    question.address = lab->address(number) + QStringLiteral(" port 22");
+    app::Keyring keyring;
+    std::optional<bool> has;
+    keyring.read(app::Keyring::name_of(question), [&has](const std::optional<app::Secret>& kept) { has = kept.has_value(); });
+    return waits([&has] { return has.has_value(); }) && *has;
   }
   QByteArray sshd_log(int number) const { return file_text(lab->folder() + QStringLiteral("/hosts/h%1/sshd.log").arg(number)); }
   void open(const std::vector<app::Host>& hosts) {
