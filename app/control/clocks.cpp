@@ -163,7 +163,8 @@ Json senders_clock_message(const RunRecord& record) {
   } else if (senders.kind == Kind::untold) {
     return nullptr;
   } else {
-    message["senders"] = senders.report.line;  // of a shared clock: zero
+    message["senders"] = senders.report.line;  // of a shared clock: zero, as its bound is
+    message["senders"]["bound"] = senders.report.bound;
   }
   return message;
 }

@@ -89,6 +89,24 @@ class ClocksApart(LabCase):
         done = subprocess.run([BIN / "n2nq-bench", "verify", folder], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:])
 
+    def test_what_a_slow_link_brings_in_pieces_is_reckoned_by_the_clocks_of_when_it_came(self):
+        """Frames take seconds, in which the clocks' lines change several times."""
+        self.lab.shape_links({"delay_ns": DELAY_NS})
+        self.lab.shape_links({"rate_bps": 8_000_000}, names=["h3"])
+        self.addCleanup(self.lab.shape_links, {"rate_bps": 0})
+        settings = {**{f"{role}.host": host for role, host in PLACES.items()}, "receivers.amount": 50, "senders.rate_per_s": 40,
+                    "senders.duration_s": 4}
+        folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), out="slow",
+                                expect_exit=None)
+        run = RunFolder(folder)
+        late_us = run.summary["latency_us"]["max"]
+        self.assertGreater(late_us, 2e6, "the link was too fast to show anything")
+        verified = subprocess.run([sys.executable, "-B", Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout[-2000:] + verified.stderr)
+        bounds = {int(word.split("=")[1]) for log in run.receivers.values() for line in log.header + log.footer if line.startswith("# clock: senders")
+                  for word in line.split() if word.startswith("asymmetry_ns=")}
+        self.assertGreaterEqual(min(bounds), 2 * DELAY_NS, "the senders' bound stands beside their line")
+
     def test_probes_that_are_held_up_move_nothing(self):
         """A tenth of them by up to 20 ms, one way or the other. Those of a machine that has other things to do are late as well."""
         self.lab.shape_links({"delay_ns": DELAY_NS})

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What has to be added to the raw stamps of a delivery to have them all on one clock, N2NQ's. Off where all share one: then nothing is
-// added. A line counts for what is received from its instant on; what was read before, and is looked at only now, gets the line before it.
-// The data thread.
+// added. A line counts for what is received from its instant on, until the next one does: what was read before, and is looked at only now
+// (a frame that a slow link brings in pieces, seconds after one another), gets the one that was in force when it was read. The data thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <vector>
 
 #include "workers/measure/clock_line.h"
 
@@ -13,6 +14,9 @@ namespace n2nq::worker {
 
 class ClockCorrection {
  public:
+  /// Of each clock: more than a quarter of an hour of them. What was read before that gets the oldest.
+  static constexpr std::size_t lines_kept = 1024;
+
   struct Offsets {
     std::int64_t sender_ns = 0;    // N2NQ's clock minus the sender's
     std::int64_t receiver_ns = 0;  // N2NQ's clock minus ours
@@ -27,24 +31,40 @@ class ClockCorrection {
   /// The senders' clock is ours: what is added to both is the same, and latency is what it was.
   void set_senders_same() { same_ = true; }
 
-  bool is_on() const { return own_.line && (same_ || senders_.line); }
+  bool is_on() const { return own_.any() && (same_ || senders_.any()); }
   Offsets offsets(std::int64_t sent_ns, std::int64_t received_ns) const {
     const std::int64_t own_ns = own_.at(received_ns).offset_at(received_ns);
     return {same_ ? own_ns : senders_.at(received_ns).offset_at(sent_ns), own_ns};
   }
 
  private:
-  struct Lines {
-    void set(const measure::ClockLine& next, std::int64_t next_from_ns) {
-      before = line.value_or(next);
-      line = next;
-      from_ns = next_from_ns;
+  class Lines {
+   public:
+    bool any() const { return set_ > 0; }
+    void set(const measure::ClockLine& line, std::int64_t from_ns) {
+      if (entries_.size() < lines_kept) {
+        entries_.push_back({line, from_ns});
+      } else {
+        entries_[set_ % lines_kept] = {line, from_ns};
+      }
+      ++set_;
     }
-    const measure::ClockLine& at(std::int64_t received_ns) const { return received_ns >= from_ns ? *line : before; }
+    /// The last one that was set for then; of an instant before all of them the first one.
+    const measure::ClockLine& at(std::int64_t received_ns) const {
+      std::size_t back = 1;
+      while (back < entries_.size() && received_ns < last(back).from_ns) ++back;
+      return last(back).line;
+    }
 
-    std::optional<measure::ClockLine> line;
-    measure::ClockLine before;
-    std::int64_t from_ns = 0;
+   private:
+    struct Entry {
+      measure::ClockLine line;
+      std::int64_t from_ns;
+    };
+    const Entry& last(std::size_t back) const { return entries_[(set_ - back) % lines_kept]; }
+
+    std::vector<Entry> entries_;  // a ring once it is full
+    std::size_t set_ = 0;         // so far
   };
   Lines own_, senders_;
   bool same_ = false;

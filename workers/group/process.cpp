@@ -175,16 +175,21 @@ class Process {
 
   void clock(Section& section) {
     std::optional<measure::ClockLine> line;
+    measure::ClockBound bound;
     if (section.get("senders") != "same") {
       Section senders = section.section("senders");
       line.emplace();
       senders.required_number("at_ns", line->at_ns, INT64_MIN, INT64_MAX);
       senders.required_number("offset_ns", line->offset_ns, INT64_MIN / 2, INT64_MAX / 2);
       senders.required_number("drift_ppt", line->drift_ppt, -drift_ppt_max, drift_ppt_max);
+      Section bounds = senders.section("bound");
+      bounds.required_number("asymmetry_ns", bound.asymmetry_ns, 0, INT64_MAX / 2);
+      bounds.required_number("estimation_ns", bound.estimation_ns, 0, INT64_MAX / 2);
+      bounds.refuse_unknown();
       senders.refuse_unknown();
     }
     section.refuse_unknown();
-    group_->set_senders_clock(line);
+    group_->set_senders_clock(line, bound);
   }
 
   void fault(Section& section) {

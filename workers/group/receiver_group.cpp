@@ -54,11 +54,11 @@ void ReceiverGroup::make_fault(std::uint32_t number, Fault fault) {
   }
 }
 
-void ReceiverGroup::set_senders_clock(const std::optional<measure::ClockLine>& line) {
+void ReceiverGroup::set_senders_clock(const std::optional<measure::ClockLine>& line, const measure::ClockBound& bound) {
   const std::int64_t now = net::now_ns();
   if (line) {
     shared_.clocks.set_senders(*line, now);
-    recorder().note_clock({ClockNote::Whose::senders, now, *line, {}});
+    recorder().note_clock({ClockNote::Whose::senders, now, *line, bound});
   } else {
     shared_.clocks.set_senders_same();
     recorder().note_clock({ClockNote::Whose::senders_same, now, {}, {}});

@@ -15,7 +15,7 @@ class ReceiverGroup : public Group {
 
   void request(const RequestOrder& order) override;
   void make_fault(std::uint32_t number, Fault fault) override;
-  void set_senders_clock(const std::optional<measure::ClockLine>& line) override;
+  void set_senders_clock(const std::optional<measure::ClockLine>& line, const measure::ClockBound& bound) override;
 
  private:
   Service& service(std::size_t place) override { return receivers_[place]; }

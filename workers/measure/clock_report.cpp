@@ -9,10 +9,6 @@ namespace n2nq::measure {
 
 namespace {
 
-nlohmann::json bound_json(const ClockBound& bound) {
-  return {{"asymmetry_ns", bound.asymmetry_ns}, {"estimation_ns", bound.estimation_ns}};
-}
-
 ClockBound bound_from(const nlohmann::json& json) {
   return {whole_number<std::int64_t>(json.at("asymmetry_ns"), "asymmetry_ns"),
           whole_number<std::int64_t>(json.at("estimation_ns"), "estimation_ns")};
@@ -20,18 +16,17 @@ ClockBound bound_from(const nlohmann::json& json) {
 
 }  // namespace
 
+void to_json(nlohmann::json& json, const ClockBound& bound) {
+  json = {{"asymmetry_ns", bound.asymmetry_ns}, {"estimation_ns", bound.estimation_ns}};
+}
+
 void to_json(nlohmann::json& json, const ClockReport& report) {
   nlohmann::json spans = nlohmann::json::array();
   for (const ClockSpan& span : report.spans) {
     spans.push_back({{"from_broker_ns", span.from_broker_ns}, {"to_broker_ns", span.to_broker_ns}, {"jump_ns", span.jump_ns}});
   }
-  json = {{"line", report.line},
-          {"bound", bound_json(report.bound)},
-          {"worst", bound_json(report.worst)},
-          {"round_trip_min_ns", report.round_trip_min_ns},
-          {"probes", report.probes},
-          {"jumps", report.jumps},
-          {"spans", std::move(spans)}};
+  json = {{"line", report.line},     {"bound", report.bound}, {"worst", report.worst},    {"round_trip_min_ns", report.round_trip_min_ns},
+          {"probes", report.probes}, {"jumps", report.jumps}, {"spans", std::move(spans)}};
 }
 
 void from_json(const nlohmann::json& json, ClockReport& report) {

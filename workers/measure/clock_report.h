@@ -30,6 +30,7 @@ struct ClockReport {
   std::vector<ClockSpan> spans;  // the first spans_max
 };
 
+void to_json(nlohmann::json& json, const ClockBound& bound);
 void to_json(nlohmann::json& json, const ClockReport& report);
 /// Throws std::exception with what is wrong.
 void from_json(const nlohmann::json& json, ClockReport& report);

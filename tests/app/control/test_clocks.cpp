@@ -55,6 +55,7 @@ TEST_F(ClocksTest, the_bound_of_a_pair_is_the_sum_of_both_ways) {
   EXPECT_DOUBLE_EQ(worst.latency.estimation_us, 6);
   EXPECT_DOUBLE_EQ(now.senders_offset_us, -250'000);
   EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000);
+  EXPECT_EQ(senders_clock_message(record)["senders"]["bound"], nlohmann::json(of(Role::senders).clock->bound));
   EXPECT_EQ(offsets_json(record, 0)["senders_to_receivers"]["offset_us"], -500'000);
 }
 
@@ -70,7 +71,9 @@ TEST_F(ClocksTest, groups_on_one_host_apart_from_N2NQ_have_exact_latencies) {
 
 TEST_F(ClocksTest, receivers_elsewhere_are_told_that_the_senders_have_N2NQs_clock) {
   place("1", "1", "2");
-  EXPECT_EQ(senders_clock_message(record)["senders"], nlohmann::json(measure::ClockLine{}));
+  nlohmann::json none = measure::ClockLine{};
+  none["bound"] = measure::ClockBound{};
+  EXPECT_EQ(senders_clock_message(record)["senders"], none);
   of(Role::receivers).clock = report(5'000, 20'000, 2'000);
   EXPECT_DOUBLE_EQ(clock_bounds(record, true).latency.total_us(), 22);
   EXPECT_FALSE(clock_bounds(record, true).to_broker.apart);

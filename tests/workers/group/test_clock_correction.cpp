@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "workers/group/clock_correction.h"
+
+#include <gtest/gtest.h>
+
+namespace n2nq::worker {
+namespace {
+
+constexpr std::int64_t s = 1'000'000'000;
+
+measure::ClockLine ahead_by(std::int64_t offset_ns) {
+  return {.at_ns = 0, .offset_ns = offset_ns, .drift_ppt = 0};
+}
+
+TEST(ClockCorrection, is_off_until_both_clocks_are_known) {
+  ClockCorrection clocks;
+  EXPECT_FALSE(clocks.is_on());
+  clocks.set_own(ahead_by(5), 0);
+  EXPECT_FALSE(clocks.is_on());
+  clocks.set_senders(ahead_by(7), 0);
+  EXPECT_TRUE(clocks.is_on());
+  EXPECT_EQ(clocks.offsets(s, s).sender_ns, 7);
+  EXPECT_EQ(clocks.offsets(s, s).receiver_ns, 5);
+}
+
+TEST(ClockCorrection, what_was_read_seconds_ago_gets_the_line_of_then) {
+  ClockCorrection clocks;
+  for (int i = 0; i < 10; ++i) {
+    clocks.set_own(ahead_by(i), i * s);
+    clocks.set_senders(ahead_by(100 + i), i * s + s / 2);
+  }
+  EXPECT_EQ(clocks.offsets(0, 20 * s).receiver_ns, 9);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(clocks.offsets(0, i * s).receiver_ns, i) << "from its instant on";
+    EXPECT_EQ(clocks.offsets(0, (i + 1) * s - 1).receiver_ns, i) << "until the next one's";
+    EXPECT_EQ(clocks.offsets(0, i * s + s / 2).sender_ns, 100 + i) << "by the instant of receipt, on our clock";
+  }
+  EXPECT_EQ(clocks.offsets(0, -s).receiver_ns, 0) << "before all of them: the first";
+}
+
+TEST(ClockCorrection, the_oldest_lines_make_room) {
+  ClockCorrection clocks;
+  const auto lines = static_cast<std::int64_t>(2 * ClockCorrection::lines_kept + 3);
+  clocks.set_senders_same();
+  for (std::int64_t i = 0; i < lines; ++i) clocks.set_own(ahead_by(i), i);
+  const auto kept = static_cast<std::int64_t>(ClockCorrection::lines_kept);
+  EXPECT_EQ(clocks.offsets(0, lines).receiver_ns, lines - 1);
+  EXPECT_EQ(clocks.offsets(0, lines - kept).receiver_ns, lines - kept);
+  EXPECT_EQ(clocks.offsets(0, 0).receiver_ns, lines - kept) << "of what is forgotten the oldest that is not";
+}
+
+}  // namespace
+}  // namespace n2nq::worker
