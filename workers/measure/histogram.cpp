@@ -114,7 +114,7 @@ double Histogram::mean_lowest_95_ns() const {
     sum += static_cast<double>(taken) * static_cast<double>(std::clamp(layout_.middle_of(first_ + static_cast<int>(i)), min_ns_, max_ns_));
     left -= taken;
   }
-  return sum / static_cast<double>(kept);
+  return std::min(sum / static_cast<double>(kept), mean_ns());  // which is exact, and never lower
 }
 
 bool Histogram::operator==(const Histogram& other) const {

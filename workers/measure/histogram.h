@@ -104,7 +104,8 @@ class Histogram {
   double mean_ns() const { return static_cast<double>(sum_ns_) / static_cast<double>(count_); }
   /// How many samples the mean of the lowest 95 % leaves out: count - ceil(0.95 count).
   std::uint64_t left_out_of_lowest_95() const { return count_ - (count_ / 20 * 19 + (count_ % 20 * 19 + 19) / 20); }
-  /// Mean of the ceil(0.95 count) smallest samples, from bucket middles moved into [min, max]; the exact mean while nothing is left out.
+  /// Mean of the ceil(0.95 count) smallest samples, from bucket middles moved into [min, max], at most the mean of all; the exact mean
+  /// while nothing is left out.
   double mean_lowest_95_ns() const;
 
   /// Calls visit(bucket, count) for each bucket that is not empty, rising.

@@ -196,6 +196,14 @@ TEST(Histogram, MeanOfTheLowest95LeavesNothingOutBelow20Samples) {
   EXPECT_NEAR(histogram.mean_lowest_95_ns(), 1'000'000, 1'000);
 }
 
+TEST(Histogram, MeanOfTheLowest95IsNotAboveTheMean) {
+  Histogram histogram(coarse_layout);  // all in the lower half of one bucket
+  const int bucket = coarse_layout.bucket_of(500'000'000);
+  for (int i = 0; i < 100; ++i) histogram.add(coarse_layout.low_of(bucket) + i);
+  histogram.add(coarse_layout.middle_of(bucket));
+  EXPECT_LE(histogram.mean_lowest_95_ns(), histogram.mean_ns());
+}
+
 TEST(Histogram, AnEmptyOneSurvivesTheControlLine) {
   const Histogram empty;
   EXPECT_EQ(empty.to_json()["min_ns"], nullptr);
