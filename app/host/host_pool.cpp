@@ -38,7 +38,7 @@ std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use, 
   const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
   std::shared_ptr<SshSession>& found = hops_[key];
   if (found && found->state() != SshSession::State::ended) return found;
-  const SshDestination last = SshDestination::parse(jumps.back());
+  const SshDestination last = *SshDestination::parse(jumps.back());
   SshHostConfig config = SshConfig::of_user().look_up(last.name, last.user, last.port);
   // As ssh does: the first of them is reached as its own lines say.
   if (jumps.size() > 1) config.jumps = jumps.mid(0, jumps.size() - 1);

@@ -46,7 +46,7 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host
     : PlaceCheck(pool, terms, host, host.name, number) {
   lab_ = pool.host(host);
   for (const QString& jump : lab_->config().jumps) {
-    const SshDestination to = SshDestination::parse(jump);
+    const SshDestination to = *SshDestination::parse(jump);
     jumps_.push_back(SshConfig::of_user().look_up(to.name, to.user, to.port));
   }
 }

@@ -49,8 +49,28 @@ bool list_matches(const QStringList& patterns, const QString& text) {
   return matched;
 }
 
-bool is_yes(const QString& text) {
-  return text.compare("yes", Qt::CaseInsensitive) == 0 || text.compare("true", Qt::CaseInsensitive) == 0;
+/// None: neither yes nor no.
+std::optional<bool> is_yes(const QString& text) {
+  const QString word = text.toLower();
+  if (word == "yes" || word == "true") return true;
+  if (word == "no" || word == "false") return false;
+  return {};
+}
+
+bool is_none(const QString& text) {
+  return text.compare("none", Qt::CaseInsensitive) == 0;
+}
+
+/// What ssh refuses in a value of this key, as the end of a sentence; empty: nothing.
+QString what_is_wrong(const QString& key, const QString& value) {
+  if (key == "port" && ssh_port(value) == 0) return QString("must be from 1 to 65535, not %1").arg(value);
+  if (key == "identitiesonly" && !is_yes(value)) return QString("must be yes or no, not %1").arg(value);
+  if (key != "proxyjump" || is_none(value)) return {};
+  for (const QString& jump : value.split(',')) {
+    if (!SshDestination::parse(jump))
+      return QString("must be [user@]host[:port] of each jump host, with commas in between, not %1").arg(value);
+  }
+  return {};
 }
 
 bool is_plain_name(const QString& pattern) {
@@ -107,24 +127,29 @@ bool match_holds(const QStringList& arguments, const Subject& subject) {
 
 }  // namespace
 
-SshDestination SshDestination::parse(QString text) {
+std::optional<SshDestination> SshDestination::parse(QString text) {
   SshDestination out;
-  if (text.startsWith("ssh://")) text.remove(0, 6);
-  const qsizetype at = text.lastIndexOf('@');
-  if (at >= 0) {
-    out.user = text.left(at);
+  const bool is_uri = text.startsWith("ssh://");
+  if (is_uri) text.remove(0, 6);
+  if (is_uri && text.endsWith('/')) text.chop(1);
+  if (const qsizetype at = text.lastIndexOf('@'); at >= 0) {
+    out.user = is_uri ? text.left(at).section(';', 0, 0) : text.left(at);
+    if (out.user.isEmpty()) return {};
     text.remove(0, at + 1);
   }
+  QString port;
   if (text.startsWith('[')) {
     const qsizetype end = text.indexOf(']');
+    port = text.mid(end + 1);
+    if (end < 0 || !(port.isEmpty() || port.startsWith(':'))) return {};
     out.name = text.mid(1, end - 1);
-    if (end >= 0 && text.mid(end + 1).startsWith(':')) out.port = text.mid(end + 2).toInt();
-  } else if (text.count(':') == 1) {
-    out.name = text.section(':', 0, 0);
-    out.port = text.section(':', 1).toInt();
+    port.remove(0, 1);
   } else {
-    out.name = text;
+    out.name = text.section(':', 0, 0);
+    port = text.section(':', 1);
   }
+  if (!port.isEmpty()) out.port = ssh_port(port);
+  if (out.name.isEmpty() || (out.port == 0 && !port.isEmpty())) return {};
   return out;
 }
 
@@ -178,9 +203,8 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     } else if (key == "include") {
       include(arguments, path, conditions, depth);
     } else {
-      if (key == "port" && ssh_port(arguments[0]) == 0) {
-        add_problem(conditions, key, QString("%1: %2 must be from 1 to 65535, not %3").arg(where, line.left(key_end), arguments[0]));
-      }
+      const QString wrong = what_is_wrong(key, arguments[0]);
+      if (!wrong.isEmpty()) add_problem(conditions, key, QString("%1: %2 %3").arg(where, line.left(key_end), wrong));
       lines_.push_back({conditions, key, arguments, rest, where, {}});
     }
   }
@@ -222,7 +246,7 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
       continue;
     }
     // One of them alone says how the host is reached: the first. "ProxyJump none" is a word about jumps only, to ssh, too.
-    const bool no_jump = first("proxyjump").compare("none", Qt::CaseInsensitive) == 0;
+    const bool no_jump = is_none(first("proxyjump"));
     if (line.key == "proxyjump" && lines.contains("proxycommand")) continue;
     if (line.key == "proxycommand" && lines.contains("proxyjump") && !no_jump) continue;
     if (line.key == "identityfile") {
@@ -241,7 +265,7 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   if (out.port == 0) out.port = 22;
   out.user = !user.isEmpty() ? user : first("user").isEmpty() ? local_user() : first("user");
   out.host_key_alias = first("hostkeyalias");
-  out.identities_only = is_yes(first("identitiesonly"));
+  out.identities_only = is_yes(first("identitiesonly")).value_or(false);
 
   const auto path = [&](const Line& line, const QString& text) {
     const SshPath found = ssh_path(text, out, home_);
@@ -252,7 +276,7 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
     QStringList all, texts;
     for (const Line* line : of) {
       const QString& text = line->arguments[0];
-      if (texts.contains(text) || text.compare("none", Qt::CaseInsensitive) == 0) continue;
+      if (texts.contains(text) || is_none(text)) continue;
       texts += text;
       if (const QString file = path(*line, text); !file.isEmpty()) all += file;
     }
@@ -280,13 +304,13 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
     if (file != "none") out.global_known_hosts_files += ssh_path_without_variables(file, out, home_);
   }
   const QString jumps = first("proxyjump");
-  if (jumps.compare("none", Qt::CaseInsensitive) != 0) out.jumps = jumps.split(',', Qt::SkipEmptyParts);
+  if (!is_none(jumps) && what_is_wrong("proxyjump", jumps).isEmpty()) out.jumps = jumps.split(',', Qt::SkipEmptyParts);
   const QString command = lines.contains("proxycommand") ? lines["proxycommand"]->rest : QString();
-  if (command.compare("none", Qt::CaseInsensitive) != 0) out.proxy_command = with_ssh_tokens(command, out, home_);
+  if (!is_none(command)) out.proxy_command = with_ssh_tokens(command, out, home_);
   if (lines.contains("pubkeyacceptedkeytypes") && !lines.contains("pubkeyacceptedalgorithms"))
     lines["pubkeyacceptedalgorithms"] = lines["pubkeyacceptedkeytypes"];  // its name before OpenSSH 8.5
   for (const QString& key : algorithm_keys) {
-    if (lines.contains(key)) out.algorithms[key] = first(key);
+    if (const Line* said = lines.value(key)) out.algorithms[key] = {said->arguments[0], said->where};
   }
   return out;
 }

@@ -10,6 +10,7 @@
 #include <QMap>
 #include <QString>
 #include <QStringList>
+#include <optional>
 #include <vector>
 
 namespace n2nq::app {
@@ -26,11 +27,14 @@ struct SshHostConfig {
   QString identity_agent;         // socket; empty: no agent
   QStringList known_hosts_files;  // the first is where new keys are added
   QStringList global_known_hosts_files;
-  QString host_key_alias;             // empty: none
-  QStringList jumps;                  // [user@]name[:port], the first is connected to from here
-  QString proxy_command;              // to be run in place of a connection; empty: none
-  QMap<QString, QString> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
-  QStringList problems;               // lines that hold for it and cannot be used, as those of SshConfig: ssh refuses to connect then
+  QString host_key_alias;  // empty: none
+  QStringList jumps;       // each of them an SshDestination; the first is connected to from here
+  QString proxy_command;   // to be run in place of a connection; empty: none
+  struct Algorithms {
+    QString names, where;  // as they stand there; "/home/a/.ssh/config:7"
+  };
+  QMap<QString, Algorithms> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
+  QStringList problems;                  // lines that hold for it and cannot be used, as those of SshConfig: ssh refuses to connect then
 };
 
 /// Of "[user@]name[:port]", "[user@][address]:port" or "ssh://[user@]name[:port]".
@@ -38,7 +42,8 @@ struct SshDestination {
   QString user;  // empty: not said
   QString name;
   int port = 0;  // 0: not said
-  static SshDestination parse(QString text);
+  /// None: ssh refuses it.
+  static std::optional<SshDestination> parse(QString text);
 };
 
 class SshConfig {

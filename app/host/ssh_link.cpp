@@ -160,9 +160,9 @@ void SshLink::set_options() {
                     {"hostkeyalgorithms", {SSH_OPTIONS_HOSTKEYS}},
                     {"pubkeyacceptedalgorithms", {SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES}}};
   for (const auto& [key, options] : algorithms) {
-    const QString value = config.algorithms.value(key);
-    if (value.isEmpty()) continue;
-    for (const ssh_options_e option : options) set(option, value.toUtf8().constData(), QString("%1 %2").arg(key, value));
+    const auto [names, where] = config.algorithms.value(key);
+    if (names.isEmpty()) continue;
+    for (const ssh_options_e option : options) set(option, names.toUtf8().constData(), QString("%1: %2 %3").arg(where, key, names));
   }
   int fd = socket_.get();
   set(SSH_OPTIONS_FD, &fd, "the connection");

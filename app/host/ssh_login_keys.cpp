@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QFile>
@@ -38,6 +40,13 @@ OwnedFd connect_to_agent(const QString& socket_path) {
   OwnedFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (fd.get() < 0 || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return OwnedFd();
   return fd;
+}
+
+/// Of a file of ours that others may read or change; none: they may not.
+std::optional<unsigned> mode_for_others(const QString& file) {
+  struct stat there {};
+  if (::stat(file.toLocal8Bit().constData(), &there) != 0 || there.st_uid != ::getuid() || (there.st_mode & 077) == 0) return {};
+  return there.st_mode & 0777;
 }
 
 /// Which of the agent's keys are shown to the host.
@@ -145,6 +154,14 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   const int code =
       ssh_pki_import_privkey_file(identity.file.toLocal8Bit().constData(), nullptr, note_that_a_passphrase_is_needed, &encrypted, &raw);
   const SshKeyHandle key(raw);
+  if (code == SSH_OK || encrypted) {
+    if (const auto mode = mode_for_others(identity.file)) {
+      if (may_ask) return Outcome::refused;  // said already
+      steps_.add_tried(QString("%1 (not taken: others may read or change it, mode %2)").arg(identity.file).arg(*mode, 4, 8, QChar('0')));
+      steps_.advise(QString("ssh does not take such a key either. If nobody has read it: chmod 600 %1").arg(identity.file));
+      return Outcome::refused;
+    }
+  }
   if (code != SSH_OK && encrypted) return may_ask ? by_passphrase(identity) : Outcome::refused;
   if (may_ask) return Outcome::refused;  // had its turn
   if (code == SSH_OK) return by_private_half(identity, key, true);

@@ -145,6 +145,16 @@ class Logins(PersonCase):
         self.assertIn(f"Let yourself read the key file {key}, or name another one", said)
         self.assertNotIn("no private key is in it", said)
 
+    def test_a_key_file_that_others_may_read(self):
+        """As ssh does: whether it needs a passphrase or not, and it is no matter where the agent has it."""
+        self.only("publickey")
+        key = self.right_key()
+        key.chmod(0o644)
+        self.use_key(key)
+        said = re.sub(r"\s+", " ", self.check_refused().said)
+        self.assertIn(f"{key} (not taken: others may read or change it, mode 0644)", said)
+        self.assertIn(f"If nobody has read it: chmod 600 {key}", said)
+
     def test_key_right(self):
         self.only("publickey")
         self.use_key(self.right_key())

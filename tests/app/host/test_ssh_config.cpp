@@ -227,6 +227,8 @@ Host g
   IdentityFile "/key
 Host h
   HostName
+Host j
+  IdentitiesOnly maybe
 Host i
   Port 22
   LocalCommand it's
@@ -240,13 +242,38 @@ Host i
                                                {"e", ":10: Port must be from 1 to 65535, not abc"},
                                                {"f", ":12: Port must be from 1 to 65535, not 65536"},
                                                {"g", ":14: IdentityFile: a quote has no end"},
-                                               {"h", ":16: HostName without a value"}};
+                                               {"h", ":16: HostName without a value"},
+                                               {"j", ":18: IdentitiesOnly must be yes or no, not maybe"}};
   for (const auto& [name, problem] : expected) {
     EXPECT_EQ(config.look_up(name).problems, QStringList{path("config") + problem}) << name.toStdString();
   }
   EXPECT_EQ(config.look_up("i").problems, QStringList()) << "older ssh take these quotes, too";
   EXPECT_EQ(config.look_up("i").proxy_command, "echo it's");
   EXPECT_TRUE(config.problems().contains(path("config") + ":10: Port must be from 1 to 65535, not abc"));
+}
+
+TEST_F(SshConfigTest, jump_hosts_that_ssh_refuses_are_told_with_their_line) {
+  for (const QString jumps :
+       {"gate:abc", "gate:0", "gate:70000", ":22", "@gate", "user@", "gate,", ",gate", "gate,,b", "ssh://gate:abc", "[fe80::1", "fe80::1",
+        "gate", "gate:", "gate:ssh", "a,none", "u@[fe80::1]:5", "ssh://u@gate:22", "ssh://gate/"}) {
+    write("config", "ProxyJump " + jumps.toUtf8() + '\n');
+    const SshHostConfig host = read().look_up("a");
+    const auto said = of_ssh("a");
+    EXPECT_EQ(host.problems.isEmpty(), said.has_value()) << jumps.toStdString();
+    if (said) {
+      EXPECT_EQ(host.jumps, jumps.split(','));
+    } else {
+      EXPECT_EQ(host.jumps, QStringList()) << "nobody is connected to";
+      EXPECT_EQ(host.problems[0].section(' ', 0, 2), path("config") + ":1: ProxyJump must");
+    }
+  }
+}
+
+TEST_F(SshConfigTest, lists_of_algorithms_know_their_line) {
+  write("config", "\nCiphers none-such\n");
+  const auto ciphers = read().look_up("a").algorithms["ciphers"];
+  EXPECT_EQ(ciphers.names, "none-such");
+  EXPECT_EQ(ciphers.where, path("config") + ":2");
 }
 
 TEST_F(SshConfigTest, services_are_ports) {
@@ -291,15 +318,17 @@ TEST_F(SshConfigTest, quotes_and_backslashes_are_those_of_ssh) {
 }
 
 TEST(ssh_destination, its_parts) {
-  for (const QString text : {"ann@gate:2022", "ssh://ann@gate:2022", "ann@[gate]:2022"}) {
-    const SshDestination parsed = SshDestination::parse(text);
-    EXPECT_EQ(parsed.user, "ann");
-    EXPECT_EQ(parsed.name, "gate");
-    EXPECT_EQ(parsed.port, 2022);
+  for (const QString text : {"ann@gate:2022", "ssh://ann@gate:2022", "ssh://ann;x=1@gate:2022/", "ann@[gate]:2022"}) {
+    const auto parsed = SshDestination::parse(text);
+    ASSERT_TRUE(parsed) << text.toStdString();
+    EXPECT_EQ(parsed->user, "ann");
+    EXPECT_EQ(parsed->name, "gate");
+    EXPECT_EQ(parsed->port, 2022);
   }
-  EXPECT_EQ(SshDestination::parse("fe80::1").name, "fe80::1");
-  EXPECT_EQ(SshDestination::parse("[fe80::1]:5").port, 5);
-  EXPECT_EQ(SshDestination::parse("gate").port, 0);
+  EXPECT_EQ(SshDestination::parse("[fe80::1]:5")->name, "fe80::1");
+  EXPECT_EQ(SshDestination::parse("[fe80::1]:5")->port, 5);
+  EXPECT_EQ(SshDestination::parse("gate")->port, 0);
+  EXPECT_FALSE(SshDestination::parse("fe80::1")) << "where would the port begin?";
 }
 
 }  // namespace
