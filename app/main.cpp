@@ -65,7 +65,7 @@ QString page_of(Command command) {
 int check(const Arguments& arguments, Terminal& terminal) {
   const auto book = book_of(arguments, terminal);
   if (!book) return exit_bad_input;
-  TerminalQuestions questions;
+  TerminalQuestions questions(terminal);
   Keyring keyring;
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);

@@ -69,7 +69,7 @@ int CaseCommand::execute() {
   Interrupts interrupts;
   book_ = book_of(arguments_, terminal_);
   if (!book_) return exit_bad_input;
-  TerminalQuestions questions;
+  TerminalQuestions questions(terminal_);
   Keyring keyring;
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);

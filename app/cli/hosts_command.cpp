@@ -130,7 +130,7 @@ int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook
     checker.cancel();
   });
   QObject::connect(&checker, &HostChecker::checked, qApp, &QCoreApplication::quit, Qt::QueuedConnection);
-  terminal.progress(QString("checking %1 lab machines").arg(book.hosts().hosts.size()));
+  terminal.progress(QString("checking %1 lab machine%2").arg(book.hosts().hosts.size()).arg(book.hosts().hosts.size() == 1 ? "" : "s"));
   checker.check(book.hosts(), arguments.port);
   QCoreApplication::exec();
   const auto names = names_in_order(book.hosts(), checker.hosts());

@@ -72,7 +72,7 @@ int RunCommand::execute() {
   RunControl::Options options;
   options.unattended = true;
   if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(qt_text(arguments_.out));
-  TerminalQuestions questions;
+  TerminalQuestions questions(terminal_);
   Keyring keyring;
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);

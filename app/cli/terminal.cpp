@@ -73,6 +73,7 @@ bool Terminal::write_out(const QString& text) {
 }
 
 void Terminal::clear_line() {
+  if (before_lines_) before_lines_();
   if (line_open_) write_to(stderr, "\r\033[K");
   line_open_ = false;
 }

@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QString>
+#include <functional>
 #include <string>
 
 namespace n2nq::app {
@@ -20,6 +21,8 @@ class Terminal {
   bool print(const QString& text);
   /// So, too, a line or more for programs: not a letter of it is changed.
   bool print_json(const std::string& json);
+  /// Called before each line and page: somebody else's line may stand there without an end.
+  void set_before_lines(std::function<void()> call) { before_lines_ = std::move(call); }
 
  private:
   bool write_out(const QString& text);
@@ -28,6 +31,7 @@ class Terminal {
   bool overwrites_;
   bool line_open_ = false;
   QElapsedTimer since_line_;
+  std::function<void()> before_lines_;
 };
 
 /// What others have said, as one line: control characters and ends of lines as "\xNN".

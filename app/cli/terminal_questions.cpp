@@ -10,6 +10,8 @@ namespace n2nq::app {
 namespace {
 
 constexpr qsizetype secret_bytes_max = 4096;
+// What somebody else's line, or the end of one question, is about may be what takes this question away.
+constexpr int again_ms = 200;
 
 void wipe(QByteArray& bytes) {
   if (!bytes.isEmpty()) ::explicit_bzero(bytes.data(), static_cast<std::size_t>(bytes.size()));
@@ -18,8 +20,19 @@ void wipe(QByteArray& bytes) {
 
 }  // namespace
 
+TerminalQuestions::TerminalQuestions(Terminal& terminal, QObject* parent) : QObject(parent), said_(terminal) {
+  said_.set_before_lines([this] { step_aside(); });
+  again_.setSingleShot(true);
+  again_.setInterval(again_ms);
+  connect(&again_, &QTimer::timeout, this, [this] {
+    if (waiting_.empty()) return;
+    is_shown() ? prompt() : begin();
+  });
+}
+
 TerminalQuestions::~TerminalQuestions() {
-  if (typed_ && typed_->isEnabled()) set_echo(true);
+  said_.set_before_lines({});
+  if (is_shown()) set_echo(true);
   wipe(line_);
 }
 
@@ -47,6 +60,7 @@ void TerminalQuestions::ask(Asked asked) {
   waiting_.push_back(std::move(asked));
   if (waiting_.size() > 1) return;
   emit asking(true);
+  again_.stop();
   begin();
 }
 
@@ -65,12 +79,19 @@ void TerminalQuestions::drop_withdrawn() {
   }
   for (const Asked& asked : dropped) asked.answer(std::nullopt);
   if (!first) return;
-  if (typed_ && typed_->isEnabled()) {
+  if (is_shown()) {
     ::tcflush(terminal_.get(), TCIFLUSH);  // what was typed already is for nobody else
     wipe(line_);
-    show("\n");
+    if (!again_.isActive()) show("\n");
   }
   finish(false);
+}
+
+/// Others write below the prompt, which comes again behind them.
+void TerminalQuestions::step_aside() {
+  if (!is_shown()) return;
+  if (!again_.isActive()) show("\n");
+  again_.start();
 }
 
 void TerminalQuestions::begin() {
@@ -106,6 +127,7 @@ void TerminalQuestions::show(const QString& text) {
 }
 
 void TerminalQuestions::prompt() {
+  again_.stop();
   const Asked& asked = waiting_.front();
   if (asked.given.size() >= asked.prompts.size()) return finish(true);
   const SecretPrompt& next = asked.prompts[asked.given.size()];
@@ -136,7 +158,8 @@ void TerminalQuestions::on_typed() {
 }
 
 void TerminalQuestions::finish(bool answered) {
-  if (typed_ && typed_->isEnabled()) {
+  const bool was_shown = is_shown();
+  if (was_shown) {
     set_echo(true);
     typed_->setEnabled(false);
   }
@@ -145,7 +168,9 @@ void TerminalQuestions::finish(bool answered) {
   const bool more = !waiting_.empty();  // what is asked because of this answer begins by itself
   if (!more) emit asking(false);
   asked.answer(answered ? std::optional(std::move(asked.given)) : std::nullopt);
-  if (more) begin();
+  if (!more) return again_.stop();
+  if (!answered && was_shown) return again_.start();
+  if (answered || !again_.isActive()) begin();
 }
 
 void TerminalQuestions::set_echo(bool on) {

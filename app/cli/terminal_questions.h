@@ -8,10 +8,12 @@
 
 #include <QObject>
 #include <QSocketNotifier>
+#include <QTimer>
 #include <deque>
 #include <memory>
 #include <optional>
 
+#include "app/cli/terminal.h"
 #include "app/host/owned_fd.h"
 #include "app/host/ssh_questions.h"
 
@@ -20,7 +22,7 @@ namespace n2nq::app {
 class TerminalQuestions : public QObject, public SshQuestions {
   Q_OBJECT
  public:
-  explicit TerminalQuestions(QObject* parent = nullptr) : QObject(parent) {}
+  explicit TerminalQuestions(Terminal& terminal, QObject* parent = nullptr);
   /// Leaves the terminal as it was.
   ~TerminalQuestions() override;
 
@@ -42,6 +44,8 @@ class TerminalQuestions : public QObject, public SshQuestions {
   };
   void ask(Asked asked);
   void drop_withdrawn();
+  bool is_shown() const { return typed_ && typed_->isEnabled(); }
+  void step_aside();
   void begin();
   bool open_terminal();
   void show(const QString& text);
@@ -55,6 +59,8 @@ class TerminalQuestions : public QObject, public SshQuestions {
   std::optional<termios> before_;
   std::unique_ptr<QSocketNotifier> typed_;
   QByteArray line_;
+  QTimer again_;  // until what stands aside comes again
+  Terminal& said_;
 };
 
 }  // namespace n2nq::app

@@ -60,6 +60,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(launcher_.get(), &Launcher::went_on, this, on_pause_over(&ProcessWatch::went_on));
   connect(launcher_.get(), &Launcher::not_killed, this, &ProcessWatch::on_not_killed);
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
+  connect(launcher_.get(), &Launcher::would_ask, this, [this] { finish(QString()); });
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });
 
   hello_timer_.setSingleShot(true);
@@ -102,6 +103,11 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     leased_at_ns_ = now_ns();
   });
   launcher_->put_file(program);
+}
+
+void ProcessWatch::only_place() {
+  only_placed_ = true;
+  launcher_->put_without_asking();
 }
 
 void ProcessWatch::renew_lease() {

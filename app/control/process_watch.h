@@ -45,8 +45,9 @@ class ProcessWatch : public QObject {
   /// Harm: where its host does not carry it out, not_killed says so, and it runs on. What kill() is not carried out for, hears nothing any
   /// more, and is given up when it has not ended by that.
   void try_to_kill();
-  /// While placing: it is not launched any more; gone() says whether it could have been.
-  void only_place() { only_placed_ = true; }
+  /// While placing: it is not launched any more; gone() says whether it could have been. What the person would have to be asked for is not
+  /// found out.
+  void only_place();
   /// Lets it stand still, and go on. What stands still is not held to answer.
   void pause();
   void resume();

@@ -119,6 +119,8 @@ void RunControl::Private::enter(Step next) {
         say_bye(role);
         if (of(role).awaits_restart() && !of(role).salvager) start_salvage(role);
       }
+      // One that is not there yet turns nobody away, and asks for nothing any more.
+      if (of(Role::broker).alive() && of(Role::broker).watch->placing()) say_bye(Role::broker);
       break;
     case Step::terminate:
       step_timer.stop();

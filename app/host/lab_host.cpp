@@ -64,6 +64,7 @@ SshSession* LabHost::control() const {
 std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
   auto session =
       std::make_unique<SshSession>(name_, config_, use, questions_, secrets_, config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
+  connect(session.get(), &SshSession::asking, this, &LabHost::asking);
   session->prefer(address_);  // who was reached there is not looked for elsewhere again
   return session;
 }

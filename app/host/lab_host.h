@@ -53,6 +53,8 @@ class LabHost : public QObject {
   /// A connection that is being made, which may be asking for something, is given up when everybody who waits for it is gone.
   void with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then);
   void with_files(QObject* context, std::function<void(const SshProblem&, SshFiles*)> then);
+  /// Whether a connection asks the person for something.
+  bool asks() const { return (control_ && control_->asks()) || (files_session_ && files_session_->asks()); }
   /// Null: it is not connected. Nothing is begun.
   SshSession* control() const;
   SshFiles* files() const { return files_.get(); }
@@ -73,6 +75,8 @@ class LabHost : public QObject {
  signals:
   /// One of the connections was lost, or could not be made.
   void trouble(const n2nq::app::SshProblem& why);
+  /// One of them is about to ask the person for something, as SshSession says it.
+  void asking();
 
  private:
   template <class Found>

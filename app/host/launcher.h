@@ -42,6 +42,9 @@ class Launcher : public QObject {
   void set_needs_no_room() { needs_no_room_ = true; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
   virtual void put_file(const QString& program) = 0;
+  /// From now on the person is asked for nothing because of it: where that is necessary it is given up, and would_ask told in place of
+  /// both.
+  virtual void put_without_asking() {}
   /// Neither of both is told any more, nor the person asked for anything because of it.
   virtual void give_up_put() {}
   /// Answered by started or failed.
@@ -69,6 +72,7 @@ class Launcher : public QObject {
 
  signals:
   void file_put();
+  void would_ask();
   void started();
   // True: what is written to it is kept back, until what it is to find on its host is made. False: it has it.
   void keeps_back(bool keeps);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
 #include <memory>
 
 #include "app/host/ssh_questions.h"
@@ -12,12 +13,14 @@ namespace n2nq::app {
 
 class SessionQuestions : public SshQuestions {
  public:
-  /// `person` lives longer.
-  explicit SessionQuestions(SshQuestions& person) : person_(person) {}
+  /// `person` lives longer. `about_to_ask` is told before each question; one that is withdrawn because of that is not put to the person.
+  SessionQuestions(SshQuestions& person, std::function<void()> about_to_ask) : person_(person), about_to_ask_(std::move(about_to_ask)) {}
 
   /// What is asked from now on is wanted, until withdraw(). Before and after that it is answered with no, and nobody hears of it.
-  void begin() { asking_ = std::make_unique<QObject>(); }
+  void begin() { asking_ = std::make_unique<Asking>(); }
   void withdraw() { asking_.reset(); }
+  /// Whether one is open.
+  bool any() const { return asking_ && asking_->open > 0; }
 
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
@@ -25,8 +28,16 @@ class SessionQuestions : public SshQuestions {
   void agent_asks(bool asks) override { person_.agent_asks(asks); }
 
  private:
+  struct Asking : QObject {
+    int open = 0;
+  };
+  template <class Answer>
+  std::function<void(Answer)> counted(std::function<void(Answer)> answer);
+  void put(std::function<void()> question);
+
   SshQuestions& person_;
-  std::unique_ptr<QObject> asking_;
+  const std::function<void()> about_to_ask_;
+  std::unique_ptr<Asking> asking_;
 };
 
 }  // namespace n2nq::app

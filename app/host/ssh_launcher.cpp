@@ -91,6 +91,16 @@ void SshLauncher::put_file(const QString& program) {
   });
 }
 
+void SshLauncher::put_without_asking() {
+  if (!putting_) return;
+  const auto give_up = [this] {
+    give_up_put();
+    emit would_ask();
+  };
+  if (host_->asks()) return give_up();
+  connect(host_.get(), &LabHost::asking, putting_.get(), give_up);
+}
+
 void SshLauncher::start(const QString& program) {
   SshSession* session = host_->control();
   if (!session) {
@@ -327,8 +337,9 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
 }
 
 void SshLauncher::on_brought_back(const QString& error) {
-  bringing_.clear();
-  emit brought_back(error);
+  const QString folder = std::exchange(bringing_, {});
+  const bool any_there = !error.isEmpty() && !made_no_folder_;
+  emit brought_back(any_there ? QString("%1; the rest is on %2 in %3").arg(error, host_->name(), folder) : error);
 }
 
 QString SshLauncher::leave_files() {

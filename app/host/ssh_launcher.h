@@ -26,6 +26,7 @@ class SshLauncher : public Launcher {
   QString data_address() const override;
   QString folder_there(const QString& local_folder) const override;
   void put_file(const QString& program) override;
+  void put_without_asking() override;
   void give_up_put() override { putting_.reset(); }
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;

@@ -30,7 +30,7 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
     : name_(std::move(name)),
       config_(std::move(config)),
       use_(use),
-      questions_(questions),
+      questions_(questions, [this] { emit asking(); }),
       secrets_(std::move(secrets)),
       via_(std::move(via)),
       shared_(std::make_shared<SshShared>(this)) {
@@ -147,6 +147,7 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
 
 void SshSession::go_via() {
   via_->behind_.insert(this);
+  connect(via_.get(), &SshSession::asking, this, &SshSession::asking, Qt::UniqueConnection);
   const auto dial = [this](int limit_ms) {
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")

@@ -43,6 +43,8 @@ class SshSession : public QObject {
   /// Ended, with `closed` as its problem, as soon as the event loop turns.
   void close();
   State state() const { return state_; }
+  /// Whether the person is asked for something, by it or a jump host on the way.
+  bool asks() const { return questions_.any() || (via_ && via_->asks()); }
   const QString& name() const { return name_; }
   /// Why it ended; none before.
   const SshProblem& problem() const { return problem_; }
@@ -59,6 +61,8 @@ class SshSession : public QObject {
   void dial(const QString& host, int port, QObject* context, Dialled answer);
 
  signals:
+  /// It, or a jump host on the way, is about to ask the person for something. If it is closed because of that, nobody is asked.
+  void asking();
   void ready();
   void ended(const n2nq::app::SshProblem& why);
 

@@ -163,8 +163,25 @@ class Questions(PersonCase):
         code, echoes = terminal.wait()
         self.assertNotEqual(code, 0)
         self.assertTrue(echoes)
-        self.assertIn("has changed", terminal.said)
+        told = re.search(r"^n2nq-bench: .*has changed", terminal.said.replace("\r", "\n"), re.M)
+        self.assertTrue(told, terminal.said)
+        self.assertNotIn("Passphrase of", terminal.said.replace("\r", "\n")[told.end():], "nobody is asked for a start that has failed")
         self.assertIn("verdict", terminal.said, "it came to its end")
+
+    def test_ctrl_c_at_the_first_of_two_questions_asks_no_second(self):
+        for name in ("h2", "h3"):
+            self.lab.set_sshd(name, AuthenticationMethods="password")
+            self.addCleanup(self.lab.set_sshd, name, AuthenticationMethods="any")
+        self.write_config(hosts=["h2", "h3"])
+        with self.known_hosts.open("a") as known:
+            known.write(f"{self.lab.hosts['h2']['address']} {self.lab.hosts['h2']['host_key']}\n")
+        for command in ([*self.run_command("h2"), "--set", "senders.host=h3"], self.command("hosts", "check")):
+            with self.subTest(command=command[1]):
+                terminal = self.at_terminal(command)
+                terminal.wait_for("Password of ")
+                terminal.interrupt()
+                self.assertEqual(terminal.wait(), (INTERRUPTED, True), terminal.said)
+                self.assertEqual(terminal.said.count("Password of "), 1, terminal.said)
 
     def test_a_person_may_take_their_time(self):
         self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h3"])

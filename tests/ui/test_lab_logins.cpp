@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QProcess>
 #include <QRegularExpression>
+#include <QTableView>
 #include <QTcpServer>
 #include <QTcpSocket>
 #include <QTemporaryFile>
@@ -135,6 +136,28 @@ class TestLabLogins : public QObject {
     }
   }
 
+  void a_start_that_has_failed_begins_no_question() {
+    app::Host refused = host(2);
+    refused.port = 1;  // nobody listens there
+    open({host(1), refused, host(3)});
+    bench->window().show_page(QStringLiteral("Bench"));
+    for (const auto& [field, name] : {std::pair("field_broker_host", "h1"), {"field_senders_host", "h2"}, {"field_receivers_host", "h3"}})
+      QVERIFY(bench->choose(field, name));
+    QVERIFY(bench->click("button_start_all"));
+    QDialog* asked_before = nullptr;
+    bool failed = false, asked_since = false;
+    QVERIFY(waits([&] {
+      if (!std::exchange(failed, bench->run().state() == app::RunState::ending || bench->is_over())) asked_before = open_question();
+      asked_since = asked_since || (failed && open_question() != nullptr && open_question() != asked_before);
+      return bench->is_over();
+    }));
+    QVERIFY(!asked_since);
+    QVERIFY(waits([&] { return open_question() == nullptr && no_log_in_is_left(); }));
+    const app::RunOutcome& outcome = bench->run().outcome();
+    QCOMPARE(outcome.reasons.size(), 1);
+    QVERIFY2(outcome.reasons[0].contains(QStringLiteral("h2")), qPrintable(outcome.reasons[0]));
+  }
+
   void a_check_that_asks_can_be_cancelled_by_a_click() {
     open({host(1), host(2), host(3)});
     check();
@@ -146,6 +169,34 @@ class TestLabLogins : public QObject {
     QVERIFY(waits([] { return open_question() != nullptr; }));
     QVERIFY(bench->click("button_host_check"));
     QVERIFY(waits([&] { return bench->is_checked() && open_question() == nullptr; }));
+  }
+
+  void a_machine_that_is_removed_while_it_asks_asks_no_more_and_the_others_are_found() {
+    open({host(1), host(2), host(3)});
+    check();
+    QVERIFY(waits([&] { return all_ask(); }));
+    const QString first = open_question()->windowTitle();
+    const std::string removed = first.section(QLatin1Char(' '), -1).toStdString();
+    auto* table = bench->window().findChild<QTableView*>(QStringLiteral("hosts_table"));
+    QVERIFY(table != nullptr);
+    table->setCurrentIndex(table->model()->index(removed.back() - '0', 0));  // behind this machine
+    QVERIFY(bench->click("button_host_remove"));
+    QVERIFY(bench->book().hosts().find(removed) == nullptr);
+    QVERIFY(waits([&] { return open_question() == nullptr || open_question()->windowTitle() != first; }));
+    QVERIFY(waits([&] {
+      QDialog* question = open_question();
+      if (question == nullptr) return bench->is_checked();
+      const QString title = question->windowTitle();
+      if (title == first) return true;
+      answer(question, right_for(title));
+      return false;
+    }));
+    QVERIFY(open_question() == nullptr);
+    QCOMPARE(bench->checker().hosts().count(removed), std::size_t{0});
+    QCOMPARE(bench->checker().hosts().size(), std::size_t{3});
+    for (const auto& [name, report] : bench->checker().hosts()) {
+      for (const app::CheckCell& cell : report.cells) QVERIFY2(cell.state != app::CheckState::bad, qPrintable(cell.detail));
+    }
   }
 
   void a_window_that_is_closed_while_it_asks_is_gone() {

@@ -10,7 +10,16 @@
 
 namespace n2nq::ui {
 
+namespace {
+
+constexpr int next_ms = 200;
+
+}  // namespace
+
 SshAsker::SshAsker(app::Keyring* keyring, QObject* parent) : QObject(parent), keyring_(keyring) {
+  next_.setSingleShot(true);
+  next_.setInterval(next_ms);
+  connect(&next_, &QTimer::timeout, this, &SshAsker::show_next);
   if (keyring_ != nullptr) connect(keyring_, &app::Keyring::failed, this, &SshAsker::tell_keyring_problem);
 }
 
@@ -61,19 +70,22 @@ void SshAsker::put(Question question, QObject* asked_by) {
   const auto put = std::make_shared<Question>(std::move(question));
   if (asked_by != nullptr) connect(asked_by, &QObject::destroyed, this, [this, put] { withdraw(put); });
   waiting_.push_back(put);
-  if (shown_ == nullptr) show_next();
+  if (shown_ == nullptr && !next_.isActive()) show_next();
 }
 
 void SshAsker::withdraw(const std::shared_ptr<Question>& question) {
   const auto found = std::find(waiting_.begin(), waiting_.end(), question);
   if (found == waiting_.end()) return;
-  if (found == waiting_.begin() && shown_ != nullptr) return shown_->reject();
+  if (found == waiting_.begin() && shown_ != nullptr) {
+    next_.start();  // what takes this one away may be about to take the others
+    return shown_->reject();
+  }
   waiting_.erase(found);
   question->answer(nullptr);
 }
 
 void SshAsker::show_next() {
-  if (waiting_.empty()) return;
+  if (waiting_.empty() || shown_ != nullptr) return;
   shown_ = waiting_.front()->make();
   QDialog* const dialog = shown_;
   dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -82,7 +94,7 @@ void SshAsker::show_next() {
     waiting_.pop_front();
     shown_ = nullptr;
     question->answer(result == QDialog::Accepted ? dialog : nullptr);
-    if (shown_ == nullptr) show_next();
+    if (shown_ == nullptr && !next_.isActive()) show_next();
   });
   connect(dialog, &QObject::destroyed, this, [this, dialog] {
     if (shown_ != dialog) return;

@@ -5,6 +5,7 @@
 
 #include <QObject>
 #include <QPointer>
+#include <QTimer>
 #include <deque>
 #include <memory>
 
@@ -45,6 +46,7 @@ class SshAsker : public QObject, public app::SshQuestions {
   const Theme* theme_ = nullptr;
   std::deque<std::shared_ptr<Question>> waiting_;  // the first is the one that is shown
   QDialog* shown_ = nullptr;
+  QTimer next_;  // until the next one is shown
 };
 
 }  // namespace n2nq::ui

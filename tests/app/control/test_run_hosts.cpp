@@ -72,6 +72,16 @@ TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_
   EXPECT_FALSE(host.brought.contains(Role::receivers)) << "it never ran";
 }
 
+TEST_F(RunHostsTest, a_start_that_has_failed_asks_for_nothing_on_any_host_at_once) {
+  host.behaviour[Role::senders].fails_to_start = true;
+  host.unreachable = {"lab-1", "lab-3"};
+  make(options(), on_three_hosts());
+  control->start_all();
+  ASSERT_TRUE(wait_until([&] { return control->state() == RunState::ending; }));
+  EXPECT_EQ(host.asks_nothing, (std::set<std::string>{"lab-1", "lab-3"})) << "also N2NQ's, which ends last where it runs";
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RunHostsTest, a_process_that_is_still_being_placed_can_be_stopped_at_once) {
   host.unreachable = {"lab-1", "lab-2", "lab-3"};
   make(options(), on_three_hosts());

@@ -49,6 +49,7 @@ struct PretendHost {
   int alive = 0;
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
+  std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
   QString problem;                          // what the factory has against every settings; empty: nothing
   std::map<Role, std::string> launched_on;  // the host of each role's last launcher
@@ -73,6 +74,7 @@ class PretendLauncher : public Launcher {
   QString data_address() const override { return put_ ? QString::fromStdString("address of " + name_) : QString(); }
   QString folder_there(const QString& local_folder) const override { return put_ ? local_folder : QString(); }
   void put_file(const QString& program) override;
+  void put_without_asking() override { host_.asks_nothing.insert(name_); }
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
   void terminate() override;

@@ -101,7 +101,7 @@ class TestSshAsker : public QObject {
     QCOMPARE(answers, (std::vector<int>{1}));
     asking[0].reset();
     QCOMPARE(answers, (std::vector<int>{1, 0}));
-    QVERIFY(dialog() != nullptr);  // the third is shown
+    QTRY_VERIFY(dialog() != nullptr);  // the third is shown
     QTest::mouseClick(dialog()->findChild<QAbstractButton*>("host_key_yes"), Qt::LeftButton);
     QCOMPARE(answers, (std::vector<int>{1, 0, -1}));
     asking.clear();
