@@ -49,6 +49,7 @@ void HostCheck::check(const Hosts& hosts, int port) {
   forget();
   reports_.clear();
   paths_.clear();
+  left_out_.clear();
   terms_ = {random_token(), port, hosts.hosts.size() + 1};
   add(std::make_unique<PlaceCheck>(pool_, terms_, hosts.local_data_address, 1));
   for (const Host& host : hosts.hosts) add(std::make_unique<PlaceCheck>(pool_, terms_, host, places_.size() + 1));
@@ -175,12 +176,34 @@ void HostCheck::cancel() {
   finish();
 }
 
+void HostCheck::leave_out(const std::string& name) {
+  left_out_.insert(name);
+  if (!checking_) {
+    drop_left_out();
+    return emit changed();
+  }
+  // As long as one is not through nobody else has to do with it. What the others still find out about one that is goes at the end.
+  const auto place =
+      std::find_if(places_.begin(), places_.end(), [&](const auto& each) { return each->name() == name && !each->is_ready(); });
+  if (place == places_.end()) return;
+  places_.erase(place);
+  drop_left_out();
+  emit changed();
+  on_place_ready();
+}
+
+void HostCheck::drop_left_out() {
+  std::erase_if(reports_, [this](const auto& report) { return left_out_.contains(report.first); });
+  std::erase_if(paths_, [this](const auto& path) { return left_out_.contains(path.first.first) || left_out_.contains(path.first.second); });
+}
+
 void HostCheck::finish() {
   if (!checking_) return;
   checking_ = false;
   deadline_.stop();
   lease_.stop();
   fill_rest(CheckState::not_known, "Nothing said it");
+  drop_left_out();
   emit changed();
   // Their processes end with their stdin; what led here may be one's signal.
   QTimer::singleShot(0, this, [this, round = round_] {

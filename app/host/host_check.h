@@ -8,6 +8,8 @@
 
 #include <QTimer>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "app/host/host_pool.h"
@@ -26,6 +28,7 @@ class HostCheck : public HostChecker {
 
   void check(const Hosts& hosts, int port) override;
   void cancel() override;
+  void leave_out(const std::string& name) override;
   bool is_checking() const override { return checking_; }
   const HostReports& hosts() const override { return reports_; }
   const PathReports& paths() const override { return paths_; }
@@ -42,12 +45,14 @@ class HostCheck : public HostChecker {
   void finish();
   void fill_rest(CheckState state, const QString& why);
   void forget();
+  void drop_left_out();
 
   HostPool& pool_;
   const int limit_ms_;
   bool checking_ = false;
   int round_ = 0;  // which check it is
   CheckTerms terms_;
+  std::set<std::string> left_out_;
   HostReports reports_;
   PathReports paths_;
   std::vector<std::unique_ptr<PlaceCheck>> places_;

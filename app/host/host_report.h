@@ -71,6 +71,9 @@ class HostChecker : public QObject {
   virtual void check(const Hosts& hosts, int port) = 0;
   /// What is not found out yet stays not_checked; checked() follows.
   virtual void cancel() = 0;
+  /// This host is no more, or is another one: what was found out of it is forgotten, and a check goes on without it. It may be asking for
+  /// something; then it does not any more.
+  virtual void leave_out(const std::string& name) = 0;
   virtual bool is_checking() const = 0;
   virtual const HostReports& hosts() const = 0;
   virtual const PathReports& paths() const = 0;

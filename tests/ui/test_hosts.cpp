@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QRegularExpression>
 #include <QScrollBar>
 #include <QTabBar>
 #include <QTableView>
@@ -81,11 +82,17 @@ class TestHosts : public QObject {
     QCOMPARE(bench->hosts().hosts().find("lab-1")->port, 2222);
     QVERIFY(!bench->find<QLabel>("hosts_invitation")->isVisible());
 
+    QVERIFY(bench->click("button_host_check"));
+    bench->checker().find(false);
+    in_dialog([](QWidget& dialog) { QTest::keyClick(&dialog, Qt::Key_Return); });
+    QTest::keyClick(table(), Qt::Key_Return);
+    QVERIFY2(bench->checker().hosts().count("lab-1") == 1, "nothing was changed");
     in_dialog([](QWidget& dialog) {
       type_into(dialog, "host_data_address", "10.0.0.7");
       QTest::keyClick(&dialog, Qt::Key_Return);
     });
     QTest::keyClick(table(), Qt::Key_Return);
+    QVERIFY2(bench->checker().hosts().count("lab-1") == 0, "it was found with other settings");
     QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
 
     QTest::keyClick(table(), Qt::Key_Delete);
@@ -335,6 +342,30 @@ class TestHosts : public QObject {
     QVERIFY(bench->click("button_start_all"));
     QCOMPARE(bench->run().state(), app::RunState::idle);
     QVERIFY2(bench->messages().contains("senders.host is lab-9, which is no host of"), qPrintable(bench->messages()));
+  }
+
+  void a_start_that_is_refused_leaves_the_last_run_on_the_screen() {
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->set({{"senders.amount", "2"}, {"receivers.amount", "2"}, {"senders.messages", "5"}, {"senders.delay_ms", "20"}});
+    QVERIFY(bench->click("button_start_all"));
+    QVERIFY(bench->wait_for_state(app::RunState::finished));
+    const auto tables = bench->window().findChildren<QTableView*>();
+    const auto words = [&] {
+      QStringList all;
+      for (const QTableView* each : tables) {
+        if (!each->isVisible()) continue;
+        for (int row = 0; row < each->model()->rowCount(); ++row) {
+          for (int column = 0; column < each->model()->columnCount(); ++column) all += each->model()->index(row, column).data().toString();
+        }
+      }
+      return all;
+    };
+    const QStringList before = words();
+    QVERIFY2(!before.filter(QRegularExpression(QStringLiteral("^[0-9]"))).isEmpty(), qPrintable(before.join(QLatin1Char(' '))));
+    bench->form().set("senders.host", "lab-9");
+    QVERIFY(bench->click("button_start_all"));
+    QVERIFY(bench->messages().contains("senders.host is lab-9"));
+    QCOMPARE(words(), before);
   }
 
  private:

@@ -35,14 +35,26 @@ constexpr int column_min_px = 76;
 constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 
-/// Long names of machines differ at their ends.
-class NameDelegate : public QStyledItemDelegate {
+/// What is red is red in a selected row, too.
+class CellDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
+    option->palette.setBrush(QPalette::HighlightedText, option->palette.brush(QPalette::Text));
+  }
+};
+
+/// Long names of machines differ at their ends.
+class NameDelegate : public CellDelegate {
+ public:
+  using CellDelegate::CellDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    CellDelegate::initStyleOption(option, index);
     option->textElideMode = Qt::ElideMiddle;
   }
 };
@@ -57,6 +69,8 @@ QTableView* make_table(const char* name, const QString& accessible_name, QAbstra
   table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table->verticalHeader()->setDefaultSectionSize(table_row_px + space::in_row);
   table->horizontalHeader()->setHighlightSections(false);
+  table->verticalHeader()->setHighlightSections(false);
+  table->setItemDelegate(new CellDelegate(table));
   return table;
 }
 
@@ -230,15 +244,23 @@ void HostsPage::import() {
 void HostsPage::edit() {
   const app::Host* host = model_->host(table_->currentIndex().row());
   if (host == nullptr) return;
+  const app::Host before = *host;
   HostDialog dialog(*parts_.book, host, window());
-  if (dialog.exec() == QDialog::Accepted) select(dialog.name());
+  if (dialog.exec() != QDialog::Accepted) return;
+  const app::Host* after = parts_.book->hosts().find(dialog.name().toStdString());
+  const bool is_another = after == nullptr || *after != before;
+  if (is_another && parts_.checker != nullptr) parts_.checker->leave_out(before.name);
+  select(dialog.name());
 }
 
 void HostsPage::remove() {
   const int row = table_->currentIndex().row();
   const app::Host* host = model_->host(row);
   if (host == nullptr) return;
-  tell(parts_.book->remove(QString::fromStdString(host->name)));
+  const std::string name = host->name;
+  const QString problem = parts_.book->remove(QString::fromStdString(name));
+  tell(problem);
+  if (problem.isEmpty() && parts_.checker != nullptr) parts_.checker->leave_out(name);
   table_->selectRow(qMin(row, model_->rowCount() - 1));
 }
 

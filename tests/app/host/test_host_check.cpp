@@ -240,6 +240,25 @@ TEST_F(HostCheckTest, a_machine_is_not_named_twice) {
   EXPECT_TRUE(check.hosts().at("h1").of(CheckItem::folder).detail.startsWith("making the folder")) << "the row says whose";
 }
 
+TEST_F(HostCheckTest, of_a_machine_that_is_no_more_nothing_stays) {
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1), lab->host(2)};
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  check.leave_out("h2");
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  EXPECT_FALSE(check.hosts().contains("h2"));
+  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::reach).state, CheckState::good);
+  EXPECT_TRUE(check.paths().contains(std::pair(std::string(local_host), std::string("h1"))));
+  EXPECT_FALSE(check.paths().contains(std::pair(std::string("h1"), std::string("h2"))));
+  check.leave_out("h1");
+  EXPECT_FALSE(check.hosts().contains("h1"));
+  EXPECT_TRUE(check.paths().empty());
+}
+
 TEST_F(HostCheckTest, a_machine_whose_sftp_says_nothing_is_reached_and_logged_in_to) {
   lab->change_sshd(2, "s#^Subsystem.*#Subsystem sftp /bin/sleep 4714#");
   HostPool pool(person, programs_folder);

@@ -25,6 +25,7 @@ class CannedChecker : public app::HostChecker {
     for (auto& [name, report] : hosts_) report.cells.fill({app::CheckState::not_checked, QString(), {}, {}, {}});
     end();
   }
+  void leave_out(const std::string& name) override { hosts_.erase(name); }
   bool is_checking() const override { return checking_; }
   const app::HostReports& hosts() const override { return hosts_; }
   const app::PathReports& paths() const override { return paths_; }
