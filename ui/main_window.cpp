@@ -436,6 +436,7 @@ bool MainWindow::may_close() {
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_stop"));
   question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole)->setObjectName(QStringLiteral("close_go_on"));
+  connect(&run_, &app::RunControl::finished, &question, &QDialog::reject);  // nothing is left to stop
   question.exec();
   return question.clickedButton() == stop;
 }
@@ -471,9 +472,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   }
   if (actions_.is_on()) {
     messages_->withdraw(closing_topic);
-    messages_->add(MessageBar::Kind::remark,
-                   QStringLiteral("The window closes when the run has ended and its logs are here; closed once more, it leaves the rest."),
-                   closing_topic);
+    messages_->add(
+        MessageBar::Kind::remark,
+        QStringLiteral("Close once more to leave what is not here yet; else the window closes when the run and its logs are here."),
+        closing_topic);
     return event->ignore();
   }
   if (checker_ != nullptr) checker_->cancel();  // what it asks for is asked beside the window

@@ -60,6 +60,11 @@ const Settings& RunControl::run_settings() const {
   return d->run.settings;
 }
 
+QString RunControl::refusal() const {
+  for (const auto& error : validate(d->wanted)) return QString::fromStdString(error.key + " " + error.message);
+  return d->launchers->problem(d->wanted);
+}
+
 void RunControl::start_all() {
   for (const Role role : all_roles) {
     if (can_start(role) && !d->start(role)) return;

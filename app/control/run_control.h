@@ -67,6 +67,8 @@ class RunControl : public QObject {
   /// What the present run, or the one that is over, was started with: the figures, counts and verdict belong to these.
   const Settings& run_settings() const;
 
+  /// Why no run can begin with settings(), as far as that is known before anything of it is made; empty: nothing is in the way.
+  QString refusal() const;
   void start_all();
   void start(Role role);
   /// Senders: they end early, the run drains and finishes (verdict stopped). Receivers or broker while traffic runs: the whole run stops in

@@ -55,12 +55,8 @@ bool RunControl::Private::start(Role role) {
 }
 
 bool RunControl::Private::begin_run() {
-  for (const auto& error : validate(wanted)) {
-    emit q->message(QString::fromStdString(error.key + " " + error.message));
-    return false;
-  }
-  if (const QString problem = launchers->problem(wanted); !problem.isEmpty()) {
-    emit q->message(problem);
+  if (const QString refused = q->refusal(); !refused.isEmpty()) {
+    emit q->message(refused);
     return false;
   }
   run = RunRecord();

@@ -21,8 +21,8 @@ bool is_log(const QString& name) {
 }
 
 [[noreturn]] void fail_here(const QFile& file) {
-  throw SshError(SshProblem::Kind::files, QString("%1 cannot be written: %2").arg(file.fileName(), file.errorString()),
-                 "Is there room on the disk here?");
+  const QString why = file.error() == QFile::NoError ? QString("only a part of it was taken") : file.errorString();
+  throw SshError(SshProblem::Kind::files, QString("%1 cannot be written: %2").arg(file.fileName(), why), "Is there room on the disk here?");
 }
 
 }  // namespace

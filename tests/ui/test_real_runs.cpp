@@ -297,7 +297,7 @@ void TestRealRuns::closing_while_messages_flow_asks_once_and_stops() {
   answer("close_stop");
   bench.window().close();
   QCOMPARE(asked, 2);
-  QVERIFY(bench.window().findChild<ui::MessageBar*>()->messages().join('\n').contains("The window closes when the run has ended"));
+  QVERIFY(bench.window().findChild<ui::MessageBar*>()->messages().join('\n').contains("Close once more to leave"));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY(BenchWindow::wait_for([&] { return !bench.window().isVisible(); }));
   QCOMPARE(ui_test::child_pid("n2nq-broker"), 0);

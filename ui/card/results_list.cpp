@@ -27,7 +27,8 @@ namespace {
 constexpr int column_px[] = {160, 204, 108, 84, 104, 112, 116, 84, 90, 100};
 static_assert(std::size(column_px) == ResultsModel::column_count);
 // As the room goes: names of test cases are long, only figures between two clocks need their ±, and few runs were disturbed.
-constexpr int name_px_max = 420, tags_px_max = 160, note_px_min = 100, plain_p50_px = 84, plain_p99_px = 88, disturbed_px = 172;
+constexpr int name_px_max = 420, tags_px_max = 160, note_px_min = 100, plain_p50_px = 84, plain_p99_px = 88, latency_px_max = 190,
+              disturbed_px = 172;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
 
@@ -170,11 +171,17 @@ void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
 
 // Only when there is another room for them: a person may have set widths.
 void ResultsList::fit_columns() {
-  const Fit fit{table_->viewport()->width(), model_->any_bound(), model_->any_disturbed(), model_->any_noted()};
+  const bool bounds = model_->any_bound();
+  const auto px_of = [&](double app::ResultEntry::*percentile, int with_bounds_px, int plain_px) {
+    const int text_px = table_->fontMetrics().horizontalAdvance(model_->largest_latency(percentile)) + 2 * space::between;
+    return std::max(bounds ? with_bounds_px : plain_px, std::min(text_px, latency_px_max));
+  };
+  const Fit fit{table_->viewport()->width(), px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),
+                px_of(&app::ResultEntry::p99_us, column_px[ResultsModel::p99], plain_p99_px), model_->any_disturbed(), model_->any_noted()};
   if (fit == fitted_ || fit.room_px <= 0) return;
   fitted_ = fit;
-  table_->setColumnWidth(ResultsModel::p50, fit.bounds ? column_px[ResultsModel::p50] : plain_p50_px);
-  table_->setColumnWidth(ResultsModel::p99, fit.bounds ? column_px[ResultsModel::p99] : plain_p99_px);
+  table_->setColumnWidth(ResultsModel::p50, fit.p50_px);
+  table_->setColumnWidth(ResultsModel::p99, fit.p99_px);
   table_->setColumnWidth(ResultsModel::verdict, fit.disturbed ? disturbed_px : column_px[ResultsModel::verdict]);
   int rest = fit.room_px;
   for (const int column : {ResultsModel::started, ResultsModel::mode, ResultsModel::services, ResultsModel::verdict, ResultsModel::p50,

@@ -64,8 +64,8 @@ class ResultsList : public QWidget {
   QString noted_;  // folder whose note the fields show
   bool loading_ = true;
   struct Fit {  // what the columns' widths were made for
-    int room_px = 0;
-    bool bounds = false, disturbed = false, notes = false;
+    int room_px = 0, p50_px = 0, p99_px = 0;
+    bool disturbed = false, notes = false;
     bool operator==(const Fit&) const = default;
   };
   Fit fitted_;

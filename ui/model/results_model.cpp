@@ -76,6 +76,14 @@ bool ResultsModel::any_bound() const {
   return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !std::isnan(entry.clock_bound_us); });
 }
 
+QString ResultsModel::largest_latency(double app::ResultEntry::*percentile) const {
+  const app::ResultEntry* largest = nullptr;
+  for (const app::ResultEntry& entry : all_) {
+    if (!std::isnan(entry.*percentile) && (largest == nullptr || entry.*percentile > largest->*percentile)) largest = &entry;
+  }
+  return largest == nullptr ? QString() : us_text(largest->*percentile, largest->clock_bound_us);
+}
+
 bool ResultsModel::any_disturbed() const {
   return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !entry.disturbed.isEmpty(); });
 }

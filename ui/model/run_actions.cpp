@@ -44,8 +44,9 @@ bool RunActions::hand_over() {
     emit refused(key);
     return false;
   }
-  if (!is_on()) emit fresh_run();
   run_.set_settings(form_.settings());
+  // What is refused leaves the last run on the screen.
+  if (!is_on() && run_.refusal().isEmpty()) emit fresh_run();
   return true;
 }
 

@@ -119,7 +119,7 @@ QTableView {
   selection-background-color: @primary_tint@; selection-color: @text@;
 }
 QTableView::item { border-bottom: 1px solid @line@; padding: 0 3px; }
-QTableView::item:selected { background: @primary_tint@; color: @text@; }
+QTableView::item:selected { background: @primary_tint@; }
 QListWidget { background: @surface@; color: @text@; border: none; border-right: 1px solid @border@; outline: 0; }
 QDialog QListWidget { border: 1px solid @border@; border-radius: 4px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; margin-right: 8px; }

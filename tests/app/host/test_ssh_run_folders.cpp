@@ -140,6 +140,21 @@ TEST_F(RunFoldersTest, what_is_left_is_named_stays_and_is_not_fetched_any_more) 
   sh("rm -r runs/*");
 }
 
+TEST_F(RunFoldersTest, what_could_not_be_brought_is_named) {
+  HostPool pool(person, programs_folder);
+  const auto launcher = pool.launcher(lab->host(1));
+  const QString there = launcher->folder_there(folder.path());
+  sh("mkdir -p " + there.section('/', -2) + " && echo x >" + there.section('/', -2) + "/R001.log");
+  ASSERT_TRUE(QDir(folder.path()).mkpath("R001.log")) << "no file can be here";
+  std::optional<QString> told;
+  QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { told = error; });
+  launcher->bring_back(folder.path());
+  ASSERT_TRUE(wait_until([&] { return told.has_value(); }));
+  EXPECT_TRUE(told->contains("R001.log cannot be written: ")) << told->toStdString();
+  EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there)) << told->toStdString();
+  sh("rm -r runs/*");
+}
+
 TEST_F(RunFoldersTest, what_a_person_wants_kept_is_brought_and_stays_however_old) {
   Host host = lab->host(1);
   host.keep_files = true;
