@@ -163,7 +163,7 @@ def main():
     if varied:
         print_variants(varied)
         print()
-    found = [line for name in arguments.works if name in FINDINGS for line in FINDINGS[name](arguments.seconds)]
+    found = [line for name in arguments.works if name in FINDINGS for line in FINDINGS[name](arguments.seconds, arguments.pairs)]
     if found:
         print("| what | found | aim |\n|---|---|---|")
         for what, figure, aim in found:

@@ -24,10 +24,10 @@ POLL_S = 0.005
 TRACED_S = 10
 COUNTED_S = 3
 KILLS, KILL_RUN_S = 50, 2
-ROUNDS = 15
+ROUNDS_PER_PAIR = 3  # figures of one whole run differ more from those of the next than the pairs of a work do
 
 
-def thousand(seconds):
+def thousand(seconds, _pairs):
     """1,000 senders and 1,000 receivers, a message a second each. run() raises unless all is clean."""
     result = run(MANY, "broker", max(seconds, 3))
     return [("1,000 x 1,000, load balancer, 1 s", f"p50 {result['p50']:,.0f} µs, p99 {result['p99']:,.0f} µs, clean", "clean"),
@@ -83,7 +83,7 @@ def kill_once(seconds):
     return complete_after_s * 1e3, redelivered, lost, received["duplicated"]
 
 
-def killed(_seconds):
+def killed(_seconds, _pairs):
     """The same many times: it is a rare moment that a kill has to meet for something to go wrong."""
     times_ms, redelivered, lost, duplicated = zip(*(kill_once(KILL_RUN_S) for _ in range(KILLS)))
     what = f"kill -9 of 25 of 50 receivers, load balancer, responses, as fast as it goes, {KILLS} times"
@@ -92,7 +92,7 @@ def killed(_seconds):
             (what + ": lost in all; duplicated, most in a run", f"{sum(lost)}; {max(duplicated)}", f"0; at most {25 * 256}")]
 
 
-def system_calls(_seconds):
+def system_calls(_seconds, _pairs):
     """What each process calls in a steady run, per message."""
     broker = Broker(STEADY)
     groups = groups_of(STEADY, broker, TRACED_S + 2)
@@ -128,7 +128,7 @@ def allocations_of(process):
     return int.from_bytes(os.read(process.popen.stderr.fileno(), 8), "little")
 
 
-def allocations(_seconds):
+def allocations(_seconds, _pairs):
     """How often each program calls operator new between two moments of a steady run, per message."""
     found = []
     for work in (STEADY, replace(STEADY, mode="broadcaster"), replace(STEADY, queue={"responses": True}),
@@ -161,7 +161,7 @@ def told_of(rounds):
         [changed / statistics.mean((here, again)) for here, changed, again in rounds], [again / here for here, _, again in rounds])]
 
 
-def window(seconds):
+def window(seconds, pairs):
     """200 + 200 services with the window open and charting (offscreen), between two runs without a window; the same settings."""
     seconds = max(int(seconds), 10)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
@@ -177,7 +177,7 @@ def window(seconds):
             latency = json.loads(told.splitlines()[-1])["latency_us"]
             return latency["p50"], latency["p99"]
 
-        rounds = [(headless(f"{i}"), opened(), headless(f"{i}-again")) for i in range(ROUNDS)]
+        rounds = [(headless(f"{i}"), opened(), headless(f"{i}-again")) for i in range(ROUNDS_PER_PAIR * pairs)]
     found = []
     for i, (figure, aim) in enumerate((("p50", "1.02"), ("p99", "1.10"))):
         of_figure = [[one[i] for one in each] for each in rounds]
@@ -188,7 +188,7 @@ def window(seconds):
     return found
 
 
-def over_ssh(seconds):
+def over_ssh(seconds, pairs):
     """The same run by local processes, through SSH to a pretend host on this machine, and by local processes again; each round gives a ratio and a spread."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
     from lab import Lab
@@ -205,7 +205,7 @@ def over_ssh(seconds):
                                       capture_output=True, text=True, check=True, env=lab.environment()).stdout
                 return json.loads(told.splitlines()[-1])["latency_us"]["p50"]
 
-            rounds = [(p50(f"{i}-here", shape), p50(f"{i}-over", {**shape, **places}), p50(f"{i}-again", shape)) for i in range(ROUNDS)]
+            rounds = [(p50(f"{i}-here", shape), p50(f"{i}-over", {**shape, **places}), p50(f"{i}-again", shape)) for i in range(ROUNDS_PER_PAIR * pairs)]
     finally:
         lab.close()
     over, alike = told_of(rounds)
