@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "app/cases/case_reader.h"
+#include "app/settings/settings_node.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -57,15 +58,11 @@ ReadCase read_case_text(std::string_view text, const std::string& name) {
   if (text.size() > settings_file_bytes_max) {
     return failed(name, 0, "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a test case's file");
   }
-  try {
-    ReadCase read = CaseReader(name).read(YAML::Load(std::string(text)));
-    if (read.file) read.file->text = text;
-    return read;
-  } catch (const YAML::Exception& error) {
-    return failed(name, error.mark.is_null() ? 0 : error.mark.line + 1, "is not YAML: " + error.msg);
-  } catch (const std::exception& error) {
-    return failed(name, 0, std::string("is not YAML: ") + error.what());
-  }
+  ReadCase read = read_document(
+      text, [&](const YAML::Node& root) { return CaseReader(name).read(root); },
+      [&](int line, std::string why) { return failed(name, line, std::move(why)); });
+  if (read.file) read.file->text = text;
+  return read;
 }
 
 ReadCase read_case_file(const std::string& path) {

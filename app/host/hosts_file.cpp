@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <set>
 
+#include "app/settings/settings_node.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -133,13 +135,9 @@ ReadHosts read_hosts_text(std::string_view text, const std::string& name) {
   if (text.size() > hosts_file_bytes_max) {
     return failed(name, 0, "is larger than " + std::to_string(hosts_file_bytes_max) + " B: not a hosts file");
   }
-  try {
-    return Reader(name).read(YAML::Load(std::string(text)));
-  } catch (const YAML::Exception& error) {
-    return failed(name, error.mark.is_null() ? 0 : error.mark.line + 1, "is not YAML: " + error.msg);
-  } catch (const std::exception& error) {
-    return failed(name, 0, std::string("is not YAML: ") + error.what());
-  }
+  return read_document(
+      text, [&](const YAML::Node& root) { return Reader(name).read(root); },
+      [&](int line, std::string why) { return failed(name, line, std::move(why)); });
 }
 
 ReadHosts read_hosts_file(const std::string& path, bool may_be_absent) {

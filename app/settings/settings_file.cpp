@@ -211,13 +211,9 @@ ReadSettings read_settings_text(std::string_view text, const std::string& name) 
   if (text.size() > settings_file_bytes_max) {
     return failed(name, 0, "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a settings file");
   }
-  try {
-    return Reader(name).read(YAML::Load(std::string(text)));
-  } catch (const YAML::Exception& error) {
-    return failed(name, error.mark.is_null() ? 0 : error.mark.line + 1, "is not YAML: " + error.msg);
-  } catch (const std::exception& error) {
-    return failed(name, 0, std::string("is not YAML: ") + error.what());
-  }
+  return read_document(
+      text, [&](const YAML::Node& root) { return Reader(name).read(root); },
+      [&](int line, std::string why) { return failed(name, line, std::move(why)); });
 }
 
 ReadSettings read_settings_file(const std::string& path) {

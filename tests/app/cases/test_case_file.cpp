@@ -120,6 +120,7 @@ TEST(case_file, newer_formats_are_refused) {
   EXPECT_EQ(all_errors("title: x\n"), "c.yaml: format is missing: the file must say \"format: 1\"\n");
   EXPECT_EQ(all_errors("format: 1\n"), "c.yaml: title is missing\nc.yaml: axes is missing\nc.yaml: figures is missing\n");
   EXPECT_EQ(all_errors("format: 1\ntitle: {\n").substr(0, 23), "c.yaml:3: is not YAML: ");
+  EXPECT_TRUE(all_errors("format: 1\n---\ntitle: x\n").starts_with("c.yaml:3: begins another document"));
 }
 
 }  // namespace

@@ -71,6 +71,8 @@ TEST(hosts_file, each_mistake_is_named_with_line_and_key) {
   EXPECT_EQ(all_errors("format: 1\nlocal_data_address: lab\n"),
             "h.yaml:2: local_data_address must be a numeric address such as 10.0.0.5, not \"lab\"\n");
   EXPECT_NE(all_errors("format: 1\nhosts: [\n").find("is not YAML"), std::string::npos);
+  EXPECT_NE(all_errors("format: 1\nhosts:\n  - name: a\n---\nformat: 1\nhosts:\n  - name: b\n").find("h.yaml:5: begins another"),
+            std::string::npos);
   EXPECT_NE(all_errors(std::string(hosts_file_bytes_max + 1, ' ')).find("is larger than"), std::string::npos);
 }
 

@@ -71,6 +71,9 @@ TEST(settings_file, each_mistake_is_named_with_line_and_key) {
   EXPECT_EQ(all_errors("format: 2\n"), "f.yaml:1: format is 2, but this version reads up to format 1: a newer n2nq-bench wrote it\n");
   EXPECT_EQ(all_errors("format: zero\n"), "f.yaml:1: format must be a whole number from 1; this version writes \"format: 1\"\n");
   EXPECT_EQ(all_errors("- 1\n- 2\n"), "f.yaml:1: must be a list of keys with values, such as \"format: 1\"\n");
+  EXPECT_EQ(all_errors("format: 1\n---\nseed: 5\n"),
+            "f.yaml:3: begins another document (behind ---), which would not be read: one is all a file has\n");
+  EXPECT_EQ(all_errors("---\nformat: 1\n...\n---\n"), "") << "an empty one holds nothing";
   EXPECT_TRUE(all_errors("format: 1\nsenders: { amount: 7\nseed: 5\n").starts_with("f.yaml:3: is not YAML: "))
       << all_errors("format: 1\nsenders: { amount: 7\nseed: 5\n");
   EXPECT_FALSE(all_errors("").empty());
