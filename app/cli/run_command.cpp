@@ -90,6 +90,9 @@ int RunCommand::execute() {
   connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) { asking_ = asked; });
   connect(control_.get(), &RunControl::figures_changed, this, &RunCommand::show_progress);
   connect(control_.get(), &RunControl::bringing_back_changed, this, &RunCommand::show_progress);
+  connect(control_.get(), &RunControl::process_changed, this, [this](Role role) {
+    if (control_->process(role).copied_percent >= 0) show_progress();
+  });
   connect(
       control_.get(), &RunControl::finished, this, [] { QCoreApplication::quit(); }, Qt::QueuedConnection);
 
@@ -123,11 +126,12 @@ std::string RunCommand::progress_json() const {
   // What is not known is null, as in the summary.
   const auto number = [](double value) { return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(); };
   const double done = control_->progress(), left_s = control_->seconds_left();
-  const char* doing = control_->brought_back() >= 0           ? "fetching logs"
-                      : control_->state() == RunState::ending ? "ending"
-                      : control_->draining()                  ? "draining"
-                      : control_->warming_up()                ? "warming up"
-                                                              : "running";
+  const char* doing = control_->brought_back() >= 0              ? "fetching logs"
+                      : control_->state() == RunState::preparing ? "starting"
+                      : control_->state() == RunState::ending    ? "ending"
+                      : control_->draining()                     ? "draining"
+                      : control_->warming_up()                   ? "warming up"
+                                                                 : "running";
   nlohmann::ordered_json progress = {
       {"doing", doing},
       {"at_s", number(figures.t_s)},
@@ -142,6 +146,12 @@ std::string RunCommand::progress_json() const {
       {"received_per_s", number(figures.received_per_s)},
       {"latency_us",
        {{"p50", number(figures.latency.p50_us)}, {"p99", number(figures.latency.p99_us)}, {"max", number(figures.latency.max_us)}}}};
+  if (control_->state() == RunState::preparing) {
+    for (const Role role : all_roles) {
+      const int percent = control_->process(role).copied_percent;
+      progress["copied_percent"][role_key(role)] = percent >= 0 ? nlohmann::ordered_json(percent) : nlohmann::ordered_json();
+    }
+  }
   if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
   return nlohmann::ordered_json{{"progress", progress}}.dump();
 }
@@ -150,6 +160,14 @@ QString RunCommand::progress_text() const {
   const LiveFigures& figures = control_->figures();
   QString text = qt_text(arguments_.what);
   const double progress = control_->progress(), left = control_->seconds_left();
+  if (control_->state() == RunState::preparing) {
+    QStringList copied;
+    for (const Role role : all_roles) {
+      const int percent = control_->process(role).copied_percent;
+      if (percent >= 0) copied += QString("%1 %2 %").arg(role_name(role)).arg(percent);
+    }
+    return text + (copied.isEmpty() ? QString("  starting") : "  copying programs: " + copied.join(", "));
+  }
   if (control_->brought_back() >= 0) {
     text += QString("  fetching logs, %1 %").arg(control_->brought_back() * 100, 0, 'f', 0);
   } else if (control_->state() == RunState::ending) {

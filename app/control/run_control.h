@@ -31,6 +31,7 @@ enum class Verdict { clean, stopped, degraded, broken };
 struct ProcessStatus {
   ProcessState state = ProcessState::not_started;
   bool paused = false;       // stands still, on purpose
+  int copied_percent = -1;   // with starting: of its program, to its host; -1: nothing has to be
   QString waiting_for;       // with waiting: "N2NQ", "38 of 50 receivers connected", …
   QString error;             // with died: what happened, in a sentence
   bool may_be_back = false;  // with died: killed on purpose, in a run that goes on

@@ -160,6 +160,12 @@ nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) 
 }
 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
+  QObject::connect(&watch.launcher(), &Launcher::putting, q, [this, role](qint64 done_bytes, qint64 all_bytes) {
+    ProcessStatus& status = of(role).status;
+    const int percent = static_cast<int>(100 * done_bytes / std::max<qint64>(all_bytes, 1));
+    if (status.state != ProcessState::starting || std::exchange(status.copied_percent, percent) == percent) return;
+    emit q->process_changed(role);
+  });
   QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
   QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
   QObject::connect(&watch, &ProcessWatch::said_clock, q, [this, role](const ClockMessage& said) { on_clock(role, said); });
@@ -442,6 +448,7 @@ void RunControl::Private::set_status(Role role, ProcessState next, const QString
   ProcessStatus& status = of(role).status;
   if (status.state == next && status.waiting_for == waiting_for) return;
   status.state = next;
+  status.copied_percent = -1;
   status.waiting_for = waiting_for;
   emit q->process_changed(role);
 }

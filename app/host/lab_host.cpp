@@ -184,7 +184,13 @@ void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* c
 void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Room room) {
   with_files(this, [this, local_file, when, room](const SshProblem& problem, SshFiles* files) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    auto task = std::make_shared<PutProgram>(local_file, folder_, when, room);
+    const QPointer<LabHost> self(this);
+    const auto progress = [self, shared = files->shared(), local_file](qint64 done, qint64 all) {
+      shared->post([self, local_file, done, all] {
+        if (self) emit self->sending(local_file, done, all);
+      });
+    };
+    auto task = std::make_shared<PutProgram>(local_file, folder_, when, room, progress);
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
       if (why.kind == SshProblem::Kind::no_sftp) return look_for_shell(local_file, why);
       if (!why.none()) return answer_placing(local_file, why, {});

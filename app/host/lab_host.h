@@ -77,6 +77,8 @@ class LabHost : public QObject {
   void trouble(const n2nq::app::SshProblem& why);
   /// One of them is about to ask the person for something, as SshSession says it.
   void asking();
+  /// From time to time, of a program that is not there yet.
+  void sending(const QString& local_file, qint64 done_bytes, qint64 all_bytes);
 
  private:
   template <class Found>

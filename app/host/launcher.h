@@ -71,6 +71,7 @@ class Launcher : public QObject {
   virtual void unfollow(const QString& local_file) { static_cast<void>(local_file); }
 
  signals:
+  void putting(qint64 done_bytes, qint64 all_bytes);  // from time to time, of what is not there yet
   void file_put();
   void would_ask();
   void started();

@@ -63,7 +63,7 @@ bool FollowFile::go_on(SshLink& link) {
   return file_.go_on(link, done);
 }
 
-BringFolder::BringFolder(QString remote, QString local, Progress progress, bool keep)
+BringFolder::BringFolder(QString remote, QString local, FileProgress progress, bool keep)
     : remote_(std::move(remote)), local_(std::move(local)), progress_(std::move(progress)), keep_(keep) {}
 
 bool BringFolder::go_on(SshLink& link) {

@@ -81,6 +81,9 @@ void SshLauncher::put_file(const QString& program) {
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
   const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   putting_ = std::make_unique<QObject>();
+  connect(host_.get(), &LabHost::sending, putting_.get(), [this](const QString& file, qint64 done_bytes, qint64 all_bytes) {
+    if (file == placed_file_) emit putting(done_bytes, all_bytes);
+  });
   host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {

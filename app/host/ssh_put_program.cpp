@@ -56,8 +56,8 @@ PartsInWriting parts_in_writing;
 
 }  // namespace
 
-PutProgram::PutProgram(QString local_file, QString folder, If when, Room room)
-    : local_(std::move(local_file)), folder_(std::move(folder)), when_(when), room_(room) {
+PutProgram::PutProgram(QString local_file, QString folder, If when, Room room, FileProgress progress)
+    : local_(std::move(local_file)), folder_(std::move(folder)), when_(when), room_(room), progress_(std::move(progress)) {
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
@@ -128,6 +128,7 @@ void PutProgram::send_piece(SshLink& link) {
     throw;
   }
   sent_ += bytes.size();
+  if (progress_) progress_(sent_, size_);
 }
 
 void PutProgram::finish(SshLink& link) {

@@ -15,6 +15,9 @@
 
 namespace n2nq::app {
 
+/// Told from time to time, on the thread of the session.
+using FileProgress = std::function<void(qint64 done_bytes, qint64 all_bytes)>;
+
 class SshTask {
  public:
   virtual ~SshTask() = default;
@@ -28,7 +31,8 @@ class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
   enum class Room { for_logs, as_it_is };  // what there has to be beside the program
-  PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs);
+  /// `progress`: of what has to be sent.
+  PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs, FileProgress progress = {});
   ~PutProgram() override;
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
@@ -52,6 +56,7 @@ class PutProgram : public SshTask {
   const QString folder_;
   const If when_;
   const Room room_;
+  const FileProgress progress_;
   QString program_, path_, part_;
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;
@@ -159,16 +164,15 @@ class FollowFile : public SshTask {
 /// All logs of a folder there into one here, and then away with them there.
 class BringFolder : public SshTask {
  public:
-  using Progress = std::function<void(qint64 done_bytes, qint64 all_bytes)>;
   /// `keep`: what was brought stays there, too, and nobody sweeps it.
-  BringFolder(QString remote, QString local, Progress progress, bool keep = false);
+  BringFolder(QString remote, QString local, FileProgress progress, bool keep = false);
   bool go_on(SshLink& link) override;
 
  private:
   void list(SshLink& link);
   void clear(SshLink& link);
   const QString remote_, local_;
-  Progress progress_;
+  FileProgress progress_;
   const bool keep_;
   bool listed_ = false;
   std::deque<SftpEntry> waiting_;

@@ -200,9 +200,15 @@ class Starts(LabCase):
 
     def test_a_slow_link_is_waited_for_as_long_as_something_comes(self):
         self.on_a_slow_link()
-        bench = self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", "--set", "limits.connect_deadline_s=3")
+        bench = self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", "--set", "limits.connect_deadline_s=3",
+                           "--json")
         output, _ = bench.communicate(timeout=180)
         self.assertEqual(bench.returncode, 0, output)
+        told = [json.loads(line)["progress"] for line in output.splitlines() if line.startswith('{"progress"')]
+        copied = [each["copied_percent"]["senders"] for each in told if each["doing"] == "starting"]
+        copied = [percent for percent in copied if percent is not None]
+        self.assertGreater(len(copied), 3, "it takes some 10 s")
+        self.assertEqual(copied, sorted(copied))
 
     def test_a_check_over_a_slow_link_finds_what_is_there(self):
         self.on_a_slow_link()

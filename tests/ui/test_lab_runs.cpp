@@ -135,6 +135,20 @@ class TestLabRuns : public QObject {
     for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
   }
 
+  void a_program_that_is_not_there_yet_is_seen_coming() {
+    lab->inside(3, {QStringLiteral("rm"), QStringLiteral("-rf"), QStringLiteral("/home/lab/.cache/n2nq-bench/bin")});
+    lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("4mbit")});
+    click("button_start_all");
+    const auto* light = window->findChild<ui::StateLight*>("light_receivers");
+    QVERIFY(waits([&] { return light->word().startsWith(QStringLiteral("copying, ")) || is_over(); }));
+    picture("copying");
+    QVERIFY2(QRegularExpression(QStringLiteral("^copying, [0-9]+ %$")).match(light->word()).hasMatch(), qPrintable(light->word()));
+    click("button_stop_all");
+    QVERIFY(waits([this] { return is_over(); }));
+    QCOMPARE(light->word(), QStringLiteral("not started"));
+    lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("0")});
+  }
+
   void a_start_that_fails_names_machine_and_reason_and_tells_of_nothing_that_was_never_there() {
     app::Host nowhere = lab->host(3);
     nowhere.name = "nowhere";

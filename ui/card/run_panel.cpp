@@ -224,7 +224,7 @@ QString RunPanel::waiting_words() const {
     const app::ProcessStatus status = actions_.run().process(role);
     QString who = role_word(role);
     who[0] = who[0].toUpper();
-    QString line = QStringLiteral("%1: %2").arg(who, state_word(status.state));
+    QString line = QStringLiteral("%1: %2").arg(who, state_word(status));
     if (!status.waiting_for.isEmpty()) line += QStringLiteral(" for ") + status.waiting_for;
     lines << line;
   }

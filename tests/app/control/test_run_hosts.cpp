@@ -72,6 +72,18 @@ TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_
   EXPECT_FALSE(host.brought.contains(Role::receivers)) << "it never ran";
 }
 
+TEST_F(RunHostsTest, how_much_of_a_program_is_there_is_said_while_it_is_copied) {
+  host.unreachable = {"lab-3"};
+  make(options(), on_three_hosts());
+  control->start_all();
+  EXPECT_EQ(control->process(Role::receivers).copied_percent, -1);
+  emit host.process[Role::receivers]->putting(1 << 20, 3 << 20);
+  EXPECT_EQ(control->process(Role::receivers).copied_percent, 33);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->process(Role::receivers).copied_percent, -1);
+}
+
 TEST_F(RunHostsTest, a_start_that_has_failed_asks_for_nothing_on_any_host_at_once) {
   host.behaviour[Role::senders].fails_to_start = true;
   host.unreachable = {"lab-1", "lab-3"};
