@@ -326,7 +326,11 @@ class TestHosts : public QObject {
     QCOMPARE(place->text(), QStringLiteral("Source internal"));
     QCOMPARE(bench->find<QLabel>("place_receivers")->text(), QStringLiteral("Source external"));
     bench->hosts().remove("lab-1");
-    QCOMPARE(broker->currentText(), QStringLiteral("lab-1 (unknown)"));
+    QCOMPARE(broker->currentText(), QStringLiteral("lab-1"));
+    QCOMPARE(broker->accessibleName(), QStringLiteral("Source: lab-1 (unknown)"));
+    QCOMPARE(bench->find<QLabel>("place_N2NQ")->text(), QStringLiteral("Source unknown"));
+    bench->hosts().put(named("lab-1"));
+    QCOMPARE(bench->find<QLabel>("place_N2NQ")->text(), QStringLiteral("Source"));
   }
 
   void the_narrowest_source_shows_local_whole() {

@@ -21,6 +21,7 @@ ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActi
       role_(role),
       form_(form),
       actions_(actions),
+      hosts_(hosts),
       theme_(theme),
       button_(new QPushButton),
       notice_(new ProcessNotice(role)) {
@@ -32,6 +33,7 @@ ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActi
   place_->setBuddy(source);
   card.set_subtitle(place_, source);
   connect(&form_, &SettingsForm::changed, this, &ProcessHead::show_place);
+  connect(&hosts_, &app::HostBook::changed, this, &ProcessHead::show_place);
   show_place();
   faults_button_ =
       small_button(qPrintable(QStringLiteral("button_faults_") + who), QStringLiteral("Faults"),
@@ -60,8 +62,14 @@ ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActi
 
 /// The thesis' words for where a group is, as seen from N2NQ.
 void ProcessHead::show_place() {
-  if (role_ == app::Role::broker) return place_->setText(QStringLiteral("Source"));
   const app::Settings& settings = form_.settings();
+  const std::string host = app::host_of(role_, settings);
+  place_->setToolTip(QString());
+  if (host != app::local_host && hosts_.hosts().find(host) == nullptr) {
+    place_->setText(QStringLiteral("Source unknown"));
+    return place_->setToolTip(QStringLiteral("%1 is not among the machines of the page Hosts").arg(QString::fromStdString(host)));
+  }
+  if (role_ == app::Role::broker) return place_->setText(QStringLiteral("Source"));
   const bool internal = app::host_of(role_, settings) == settings.broker.host;
   place_->setText(internal ? QStringLiteral("Source internal") : QStringLiteral("Source external"));
   place_->setToolTip(internal ? QStringLiteral("On N2NQ's own host") : QStringLiteral("On another host than N2NQ"));

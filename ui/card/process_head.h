@@ -33,6 +33,7 @@ class ProcessHead : public QObject {
   app::Role role_;
   SettingsForm& form_;
   RunActions& actions_;
+  const app::HostBook& hosts_;
   const Theme& theme_;
   QLabel* place_ = nullptr;  // of a group: internal or external
   QPushButton* button_;

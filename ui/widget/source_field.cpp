@@ -46,10 +46,9 @@ void SourceField::fill() {
     addItem(QStringLiteral("Local"), local);
     for (const QString& name : names) addItem(name, name);
   }
-  for (int i = 1; i < count(); ++i) setItemText(i, unknown && i == count() - 1 ? chosen + QStringLiteral(" (unknown)") : itemData(i).toString());
   setCurrentIndex(findData(chosen));
   updateGeometry();
-  setAccessibleName(QStringLiteral("Source: ") + currentText());
+  setAccessibleName(QStringLiteral("Source: %1%2").arg(currentText(), unknown ? QStringLiteral(" (unknown)") : QString()));
   show_lock();
 }
 
