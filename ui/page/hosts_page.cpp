@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QResizeEvent>
 #include <QShortcut>
 #include <QStyledItemDelegate>
 #include <QTableView>
@@ -29,8 +30,10 @@ namespace {
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
-// Machine, SSH, and what a check finds: fixed, so that nothing moves when findings come in. 0: an equal share of what is left of the width.
+// Machine, SSH, and what a check finds: of the width alone, so that nothing moves when findings come in. 0: an equal share of what is left.
 constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
+// From that width on all columns grow, the first two four times as much as the others.
+constexpr int roomy_px = 1240, shares_of_room = 18;
 constexpr int column_min_px = 76;
 constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
@@ -126,13 +129,9 @@ QWidget* HostsPage::make_hosts_card() {
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
   table_->horizontalHeader()->setMinimumSectionSize(column_min_px);
-  for (int i = 0; i < model_->columnCount(); ++i) {
-    if (column_px[i] == 0) {
-      table_->horizontalHeader()->setSectionResizeMode(i, QHeaderView::Stretch);
-    } else {
-      table_->setColumnWidth(i, column_px[i]);
-    }
-  }
+  for (const int column : {HostsModel::name_column, HostsModel::address_column})
+    table_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Stretch);
+  share_width(0);
   for (const int column : {HostsModel::name_column, HostsModel::address_column})
     table_->setItemDelegateForColumn(column, new NameDelegate(table_));
   table_->installEventFilter(this);
@@ -211,7 +210,16 @@ void HostsPage::make_shortcuts() {
 }
 
 // Only while the table has the focus: in a field these keys mean what they mean everywhere.
+/// So that what belongs to a machine stays near its name in a wide window.
+void HostsPage::share_width(int width_px) {
+  const int more_px = qMax(0, width_px - roomy_px) / shares_of_room;
+  for (int i = 0; i < model_->columnCount(); ++i) {
+    if (column_px[i] > 0) table_->setColumnWidth(i, column_px[i] + more_px);
+  }
+}
+
 bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == table_ && event->type() == QEvent::Resize) share_width(static_cast<QResizeEvent*>(event)->size().width());
   if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return edit(), true;
