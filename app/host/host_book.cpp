@@ -96,6 +96,8 @@ QString HostBook::set_local_data_address(const QString& address) {
 
 QString HostBook::write(Hosts next) {
   if (!problems_.isEmpty()) return QString("%1 has mistakes and is not written over: mend it first").arg(path_);
+  const ReadHosts again = read_hosts_text(hosts_yaml(next), path_.toStdString());  // what would not be read is not written
+  if (!again.errors.empty()) return QString::fromStdString(again.errors[0].key + " " + again.errors[0].message);
   if (const auto error = write_hosts_file(path_.toStdString(), next)) return QString::fromStdString(*error);
   hosts_ = std::move(next);
   may_be_absent_ = true;

@@ -43,6 +43,7 @@ TEST_F(HostBookTest, every_change_is_in_the_file_at_once) {
   EXPECT_EQ(names(), (QStringList{"a", "b"}));
   EXPECT_EQ(book.put(named("c"), "a"), "");
   EXPECT_EQ(names(), (QStringList{"c", "b"}));
+  EXPECT_EQ(book.put(named("a b")).left(14), "hosts[3].name ") << "what would not be read again is not written";
   EXPECT_EQ(book.put(named("b"), "c"), "There is a host called b already");
   EXPECT_EQ(book.put(named("b")), "There is a host called b already");
   EXPECT_EQ(book.set_local_data_address(" 10.0.0.2 "), "");
