@@ -63,6 +63,7 @@ QString difference_text(const ComparedFigure& figure, std::size_t side) {
   if (difference.from == 0 && difference.to == 0) return "both 0";
   const QString sign = difference.difference > 0 ? "+" : difference.difference < 0 ? QString::fromUtf8("−") : "";
   QString text = sign + value_text_of(figure, std::abs(difference.difference));
+  if (!std::isnan(difference.clock_bound)) text += QString::fromUtf8(" ± ") + figure_text(difference.clock_bound);
   if (!std::isnan(difference.percent)) {
     const QString percent = QString::number(std::abs(difference.percent), 'f', std::abs(difference.percent) < 10 ? 1 : 0);
     text += QString::fromUtf8(" (%1%2 %)").arg(sign, percent);
@@ -117,7 +118,8 @@ nlohmann::ordered_json figure_json(const ComparedFigure& figure) {
       const Difference& difference = figure.differences[i];
       side["difference"] = number(difference.difference);
       side["percent"] = number(difference.percent);
-      const bool has = difference.kind == Difference::Kind::shown || difference.kind == Difference::Kind::not_shown;
+      side["difference_clock_bound_us"] = number(difference.clock_bound);
+      const bool has = difference.kind >= Difference::Kind::not_shown;
       side["percent_95"] =
           has ? nlohmann::ordered_json{difference.percent_interval.low, difference.percent_interval.high} : nlohmann::ordered_json();
       side["said"] = difference.words(figure.is_time()).toStdString();

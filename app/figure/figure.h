@@ -61,7 +61,8 @@ struct Figure {
   QString legend{};  // what the curves' names are where they are bare numbers: "Services"; empty: they speak for themselves
   std::vector<FigureSeries> series{};
   std::vector<FigureReference> references{};
-  QStringList remarks{};  // sentences below it: machine, warnings, what differs from the source
+  double clock_bound = 0;  // ±, in the unit of x (heat maps: of y), the same for all: stamps of two clocks
+  QStringList remarks{};   // sentences below it: machine, warnings, what differs from the source
 };
 
 }  // namespace n2nq::app

@@ -182,10 +182,14 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
       for (std::size_t i = 0; i < figure.clock_bounds.size(); ++i) bounded[i] = bounded[i] || !std::isnan(figure.clock_bounds[i]);
     }
   }
+  const auto has_bound = [&](qsizetype i) { return bounded[static_cast<std::size_t>(i)] || bounded[0]; };  // a difference
   for (qsizetype i = 0; i < names.size(); ++i) {
     table.columns += names[i];
     if (bounded[static_cast<std::size_t>(i)]) table.columns += names[i] + QString::fromUtf8(", clocks ±");
-    if (i > 0) table.columns += {names[i] + QString::fromUtf8(" − ") + names[0], names[i] + " (%)", names[i] + " against " + names[0]};
+    if (i == 0) continue;
+    table.columns += names[i] + QString::fromUtf8(" − ") + names[0];
+    if (has_bound(i)) table.columns += names[i] + QString::fromUtf8(" − ") + names[0] + QString::fromUtf8(", clocks ±");
+    table.columns += {names[i] + " (%)", names[i] + " against " + names[0]};
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {
@@ -198,6 +202,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
         if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
+        if (has_bound(static_cast<qsizetype>(i))) row.push_back(number(figure.differences[i].clock_bound));
         row.push_back(number(figure.differences[i].percent));
         row.push_back(figure.differences[i].words(figure.is_time()));
       }

@@ -35,7 +35,7 @@ Parts parts_of(const Figure& figure, const FigureSeries& series) {
   Parts parts;
   for (const FigurePoint& point : series.points) {
     parts.interval = parts.interval || point.low || point.high;
-    parts.bound = parts.bound || (point.clock_bound > 0 && figure.kind != Figure::Kind::heat);  // a heat map says it once
+    parts.bound = parts.bound || (point.clock_bound > 0 && figure.kind != Figure::Kind::heat);  // there it is one for all
     parts.box = parts.box || point.box;
     parts.why = parts.why || !point.why.isEmpty();
   }
@@ -66,6 +66,11 @@ void add_cells(std::vector<Cell>& row, const Figure& figure, const FigureSeries&
     }
   }
   if (parts.why) row.push_back(point && !point->why.isEmpty() ? Cell(point->why) : Cell());
+}
+
+/// What Figure::clock_bound is about.
+const FigureAxis& bounded_axis(const Figure& figure) {
+  return figure.kind == Figure::Kind::heat ? figure.y : figure.x;
 }
 
 }  // namespace
@@ -156,11 +161,14 @@ Table figure_table(const Figure& figure) {
       row[s] = &point;
     }
   }
+  const bool has_bound = figure.clock_bound > 0;
+  if (has_bound) table.columns += with_unit(bounded_axis(figure).title + QString::fromUtf8(", clocks ±"), bounded_axis(figure).unit);
   for (const auto& [x, points] : rows) {
     const auto name = static_cast<qsizetype>(x);
     const bool named = name >= 0 && name < figure.x.names.size();
     std::vector<Cell> row{named ? Cell(figure.x.names[name]) : number(figure.x.percentiles ? 100 - 100 / x : x)};
     for (std::size_t s = 0; s < figure.series.size(); ++s) add_cells(row, figure, figure.series[s], points[s]);
+    if (has_bound) row.push_back(number(figure.clock_bound));
     table.rows.push_back(std::move(row));
   }
   return table;

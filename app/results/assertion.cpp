@@ -90,17 +90,20 @@ QString AssertionResult::sentence() const {
   if (std::isnan(value)) return QString("%1: not met: the run gave no such figure").arg(text);
   const QString unit = QString::fromStdString(unit_of_path(assertion.path));
   const auto with_unit = [&unit](double of) { return unit.isEmpty() ? number(of) : number(of) + ' ' + unit; };
-  if (met) return QString("%1: met: %2").arg(text, with_unit(value));
+  const bool apart = !std::isnan(clock_bound);
+  const QString found = apart ? QString::fromUtf8("%1 ± %2").arg(number(value), with_unit(clock_bound)) : with_unit(value);
+  const QString doubt = apart && std::abs(value - assertion.bound) <= clock_bound ? QString(", within what the clocks may err") : QString();
+  if (met) return QString("%1: met: %2%3").arg(text, found, doubt);
   const double off = std::abs(value - assertion.bound);
   QString by = with_unit(off);
   if (assertion.bound != 0) by += QString(" (%1 %)").arg(QString::number(off / std::abs(assertion.bound) * 100, 'g', 3));
   switch (assertion.relation) {
     case Relation::equal:
     case Relation::different:
-      return QString("%1: not met: %2").arg(text, with_unit(value));
+      return QString("%1: not met: %2%3").arg(text, found, doubt);
     default:
       if (off == 0) return QString("%1: not met: it is exactly that").arg(text);
-      return QString("%1: not met: %2, %3 too %4").arg(text, with_unit(value), by, value > assertion.bound ? "much" : "little");
+      return QString("%1: not met: %2, %3 too %4%5").arg(text, found, by, value > assertion.bound ? "much" : "little", doubt);
   }
 }
 
@@ -109,6 +112,7 @@ AssertionResult check_assertion(const Assertion& assertion, const Json& summary)
   const auto value = figure_at(summary, assertion.path);
   result.known = value.has_value();
   result.value = value.value_or(std::nan(""));
+  result.clock_bound = clock_bound_at(summary, assertion.path);
   result.met = !std::isnan(result.value) && holds(result.value, assertion.relation, assertion.bound);
   return result;
 }

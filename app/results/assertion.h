@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct AssertionResult {
   bool known = true;  // false: this summary has no such figure
   bool met = false;   // a figure that the run did not give meets nothing
   double value = 0;   // NaN: null in the summary
+  double clock_bound =
+      std::numeric_limits<double>::quiet_NaN();  // how far it may be off because clocks are, in its unit; NaN: of one clock
   /// "latency_us.p99 < 500: not met: 812.3 µs, 312.3 µs (62 %) too much".
   QString sentence() const;
 };

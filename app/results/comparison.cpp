@@ -156,16 +156,18 @@ std::optional<std::map<QString, QString>> orders_of_places(const std::vector<Com
 
 ComparedFigure figure_of(const std::string& path, const std::vector<std::vector<const StoredRun*>>& runs) {
   ComparedFigure figure{.path = path, .unit = unit_of_path(path), .samples = {}, .values = {}, .clock_bounds = {}, .differences = {}};
-  const std::string bound_path = path.substr(0, path.rfind('.')) + ".bound_us";  // stands beside the figure
   for (const auto& side : runs) {
     auto& samples = figure.samples.emplace_back();
     auto& bound = figure.clock_bounds.emplace_back(std::nan(""));
     for (const StoredRun* run : side) {
-      bound = std::fmax(bound, figure_at(run->summary, bound_path).value_or(std::nan("")));
+      bound = std::fmax(bound, clock_bound_at(run->summary, path));
       if (const auto value = figure_at(run->summary, path); value && !std::isnan(*value)) samples.push_back(*value);
     }
     figure.values.push_back(trimmed_mean(samples));
-    figure.differences.push_back(difference_of(figure.samples.front(), samples));
+    Difference& difference = figure.differences.emplace_back(difference_of(figure.samples.front(), samples));
+    const double base = figure.clock_bounds.front();
+    if (!std::isnan(bound) || !std::isnan(base))
+      difference.limit_by_clocks((std::isnan(bound) ? 0 : bound) + (std::isnan(base) ? 0 : base));
   }
   return figure;
 }

@@ -49,6 +49,7 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
   out.remarks += who + QString::fromUtf8("latencies ± %1 µs: between the clocks of two hosts%2.")
                            .arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)),
                                 bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
+  if (!up || out.kind == Figure::Kind::heat) out.clock_bound = std::max(out.clock_bound, bound_us);
   if (!up) return;
   for (FigureSeries& series : out.series) {
     for (FigurePoint& point : series.points) {

@@ -103,6 +103,12 @@ Difference difference_of(std::vector<double> from, std::vector<double> to, std::
   return out;
 }
 
+void Difference::limit_by_clocks(double bound) {
+  clock_bound = bound;
+  const double least_percent = std::min(std::abs(percent_interval.low), std::abs(percent_interval.high));
+  if (kind == Kind::shown && least_percent / 100 * std::abs(from) <= bound) kind = Kind::within_clocks;
+}
+
 QString Difference::words(bool is_time) const {
   const double half = std::max(percent - percent_interval.low, percent_interval.high - percent);
   switch (kind) {
@@ -113,11 +119,13 @@ QString Difference::words(bool is_time) const {
       return std::isnan(percent) ? QString("was 0: no percentage") : QString("under %1 repeats: no statement").arg(repeats_for_statement);
     case Kind::not_shown:
       return QString::fromUtf8("no difference shown (%1 % ± %2 %)").arg(percent_text(percent), percent_text(half));
+    case Kind::within_clocks:
     case Kind::shown:
       break;
   }
   const char* which = percent > 0 ? (is_time ? "slower" : "higher") : (is_time ? "faster" : "lower");
-  return QString::fromUtf8("%1 by %2 % ± %3 %").arg(which, percent_text(std::abs(percent)), percent_text(half));
+  const QString shown = QString::fromUtf8("%1 by %2 % ± %3 %").arg(which, percent_text(std::abs(percent)), percent_text(half));
+  return kind == Kind::shown ? shown : QString("within what the clocks may err (%1 if both err alike)").arg(shown);
 }
 
 }  // namespace n2nq::app

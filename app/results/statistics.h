@@ -10,6 +10,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -28,13 +29,18 @@ double trimmed_mean(std::vector<double> samples);
 Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed = 1);
 
 struct Difference {
-  enum class Kind { no_value, too_few, not_shown, shown };
+  enum class Kind { no_value, too_few, not_shown, within_clocks, shown };
   Kind kind = Kind::no_value;  // unknown: a side has no value at all
   double from = 0, to = 0;     // each side's value
   double difference = 0;       // to - from
   double percent = 0;          // of from; NaN where that is 0
-  Spread percent_interval{};   // not_shown, shown
-  /// "slower by 12 % ± 3 %", "no difference shown (-1 % ± 4 %)", "under 5 repeats: no statement".
+  Spread percent_interval{};   // not_shown, within_clocks, shown
+  /// In the unit of `difference`: how far it may be off because clocks are. NaN: each side's figure is of one clock.
+  double clock_bound = std::numeric_limits<double>::quiet_NaN();
+  /// What the repeats show and the clocks could have made is not shown: more repeats do not help against that.
+  void limit_by_clocks(double bound);
+  /// "slower by 12 % ± 3 %", "no difference shown (-1 % ± 4 %)", "within what the clocks may err (slower by 12 % ± 3 % if both err alike)",
+  /// "under 5 repeats: no statement".
   QString words(bool is_time) const;
 };
 

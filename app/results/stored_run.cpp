@@ -232,4 +232,9 @@ std::string unit_of_path(std::string_view path) {
   return {};
 }
 
+double clock_bound_at(const nlohmann::json& summary, std::string_view path) {
+  if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return std::nan("");
+  return figure_at(summary, std::string(path.substr(0, path.rfind('.'))) + ".bound_us").value_or(std::nan(""));
+}
+
 }  // namespace n2nq::app

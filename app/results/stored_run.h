@@ -37,5 +37,7 @@ std::vector<std::string> figure_paths(const nlohmann::json& summary);
 QString title_of_path(const std::string& path);
 /// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.
 std::string unit_of_path(std::string_view path);
+/// ± of a time between two clocks, in µs: what stands beside it in the summary. NaN: it is of one clock, or the bound is not known.
+double clock_bound_at(const nlohmann::json& summary, std::string_view path);
 
 }  // namespace n2nq::app

@@ -12,6 +12,7 @@
 #include "app/figure/figure_export.h"
 #include "app/figure/figure_painter.h"
 #include "app/figure/number_text.h"
+#include "app/report/table.h"
 #include "tests/app/figure/sample_figures.h"
 
 namespace {
@@ -92,6 +93,21 @@ TEST(FigurePainter, APointSaysWhatItIs) {
   EXPECT_TRUE(lines.contains("0.5 s, services 10")) << lines.toStdString();
   EXPECT_TRUE(lines.contains("95 % interval")) << lines.toStdString();
   EXPECT_TRUE(lines.contains("the host was busy")) << lines.toStdString();
+}
+
+TEST(FigureTable, WhatTheClocksLeaveOpenStandsBesideWhatItIsAbout) {
+  Figure shares;
+  shares.x = {.title = "Latency", .unit = "µs"};
+  shares.y = {.title = "Share"};
+  shares.series = {{.name = "a", .points = {{.x = 100, .y = 0.5}}}};
+  shares.clock_bound = 12;
+  EXPECT_EQ(csv(figure_table(shares)), QString("Latency (µs),a,\"Latency, clocks ± (µs)\"\n100,0.5,12\n").toUtf8());
+  Figure pairs = shares;
+  pairs.kind = Figure::Kind::heat;
+  pairs.x = {.title = "Sender", .names = {"S001"}};
+  pairs.y = {.title = "Latency, p50", .unit = "µs"};
+  pairs.series = {{.name = "R001", .points = {{.x = 0, .y = 90, .clock_bound = 12}}}};
+  EXPECT_EQ(csv(figure_table(pairs)), QString("Sender,R001 (µs),\"Latency, p50, clocks ± (µs)\"\nS001,90,12\n").toUtf8());
 }
 
 TEST(FigureExport, SvgHasItsTextAsText) {

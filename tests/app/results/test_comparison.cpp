@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/cli/compare_command.h"
+#include "app/results/assertion.h"
 #include "app/results/comparison.h"
 
 namespace n2nq::app {
@@ -48,6 +49,43 @@ TEST(Comparison, RunsThatAgreeInWhatVariesAreRepeatsOfOnePoint) {
   EXPECT_EQ(comparison.settings[0].texts, QStringList({"broadcaster", "load-balancer"}));
   ASSERT_EQ(comparison.environment.size(), 1u);
   EXPECT_EQ(comparison.environment[0].path, "hosts.broker.kernel");
+}
+
+TEST(Comparison, WhatTheClocksOfTwoMachinesLeaveOpenIsNoDifference) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    a.runs.push_back(run("/a/" + QString::number(repeat), 10, "broadcaster", 2000 + repeat));
+    b.runs.push_back(run("/b/" + QString::number(repeat), 10, "broadcaster", 2600 + repeat));
+    a.runs.back().summary["latency_us"]["bound_us"] = 300;
+    b.runs.back().summary["latency_us"]["bound_us"] = 400 - repeat;
+  }
+  const Comparison comparison = compare({a, b});
+  const ComparedFigure& p50 = figure(comparison.points[0], "latency_us.p50");
+  EXPECT_EQ(p50.differences[1].kind, Difference::Kind::within_clocks);
+  EXPECT_DOUBLE_EQ(p50.differences[1].clock_bound, 700) << "the larger of each side's, of both sides together";
+  const QString text = comparison_text(comparison);
+  EXPECT_TRUE(text.contains(QString::fromUtf8("+600 ± 700 (+30 %), within what the clocks may err (slower by 30 % ± ")))
+      << text.toStdString();
+  const auto said = comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][1];
+  EXPECT_EQ(said["difference_clock_bound_us"], 700);
+  EXPECT_EQ(said["percent_95"].size(), 2u);
+}
+
+TEST(Assertion, SaysWhatTheClocksLeaveOpen) {
+  StoredRun of = run("/a", 10, "broadcaster", 2000);
+  const auto said = [&of](const char* text) {
+    Assertion assertion;
+    EXPECT_EQ(parse_assertion(text, assertion), std::nullopt);
+    return check_assertion(assertion, of.summary).sentence().toStdString();
+  };
+  EXPECT_EQ(said("latency_us.p50 < 2500"), "latency_us.p50 < 2500: met: 2000 µs");
+  of.summary["latency_us"]["bound_us"] = 300;
+  of.summary["latency_us"]["count"] = 7;
+  EXPECT_EQ(said("latency_us.p50 < 2500"), "latency_us.p50 < 2500: met: 2000 ± 300 µs");
+  EXPECT_EQ(said("latency_us.p50 < 2300"), "latency_us.p50 < 2300: met: 2000 ± 300 µs, within what the clocks may err");
+  EXPECT_EQ(said("latency_us.p50 < 1900"),
+            "latency_us.p50 < 1900: not met: 2000 ± 300 µs, 100 µs (5.26 %) too much, within what the clocks may err");
+  EXPECT_EQ(said("latency_us.count == 7"), "latency_us.count == 7: met: 7");
 }
 
 TEST(Comparison, OneRunEachHasValuesAndNoStatement) {

@@ -97,6 +97,19 @@ TEST(Statistics, SaysInWordsWhatItIs) {
   EXPECT_EQ(difference_of(std::vector<double>(5, 0), some).words(true), "was 0: no percentage");
 }
 
+TEST(Statistics, WhatClocksCouldHaveMadeIsNotShown) {
+  const std::vector<double> some(6, 100), more(6, 112);
+  Difference difference = difference_of(some, more);
+  difference.limit_by_clocks(11);
+  EXPECT_EQ(difference.words(true).toStdString(), "slower by 12 % ± 0.0 %");
+  difference.limit_by_clocks(12);
+  EXPECT_EQ(difference.kind, Difference::Kind::within_clocks);
+  EXPECT_EQ(difference.words(true).toStdString(), "within what the clocks may err (slower by 12 % ± 0.0 % if both err alike)");
+  Difference none = difference_of(some, some);
+  none.limit_by_clocks(1000);
+  EXPECT_EQ(none.kind, Difference::Kind::not_shown);
+}
+
 TEST(Statistics, TheSameSamplesGiveTheSameAnswer) {
   Runs runs(5, 0.05);
   const auto from = runs.repeats(10, 50), to = runs.repeats(10, 52);
