@@ -12,6 +12,7 @@
 #include "app/figure/time_units.h"
 #include "app/results/service_logs.h"
 #include "app/results/verify_parts.h"
+#include "app/settings/qt_text.h"
 #include "workers/measure/figures.h"
 #include "workers/measure/histogram.h"
 
@@ -226,6 +227,16 @@ class Verifier {
   measure::Histogram latencies_;
 };
 
+/// Why the run says that files lie elsewhere; empty: it does not. Somebody may have fetched them since.
+QString left_elsewhere(const StoredRun& run) {
+  const Json reasons = run.summary.value("reasons", Json::array());
+  for (const Json& reason : reasons) {
+    const QString text = reason.is_string() ? qt_text(reason.get<std::string>()) : QString();
+    if (text.startsWith("log incomplete: ")) return text.section(": ", 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled) {
@@ -237,6 +248,8 @@ Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled
     return none;
   }
   const auto logs = read_logs(run.folder, none.not_possible, cancelled);
+  const QString elsewhere = left_elsewhere(run);
+  if (!logs && !elsewhere.isEmpty()) none.not_possible += "; " + elsewhere;
   if (!logs) return none;
   Verifier verifier(run, *logs);
   try {
@@ -245,7 +258,10 @@ Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled
     ++verifier.tally().result.differing;
     verifier.tally().result.differences += QString("summary.json is not as n2nq-bench writes it: %1").arg(problem.what());
   }
-  return verifier.tally().result;
+  const Verification& found = verifier.tally().result;
+  if (found.differing == 0 || elsewhere.isEmpty()) return found;
+  none.not_possible = QString("not all logs are here, and what is here does not make up the summary: %1").arg(elsewhere);
+  return none;
 }
 
 }  // namespace n2nq::app

@@ -70,6 +70,18 @@ class Verify(BenchCase):
             self.assertEqual(missed, [], pattern)
         self.assert_agrees(folder)
 
+    def test_says_that_not_all_logs_were_fetched(self):
+        folder = self.run_small()
+        summary = json.loads((folder / "summary.json").read_text())
+        summary["reasons"].append("log incomplete: the files of Receivers were not all brought back: stopped; the rest is on h3 in runs/x")
+        (folder / "summary.json").write_text(json.dumps(summary))
+        self.assert_agrees(folder)  # somebody has fetched them since
+        (folder / "receivers" / "R002.log").write_text("")
+        (folder / "receivers" / "R003.log").unlink()
+        code, found = verify(folder)
+        self.assertEqual((code, found["differences"]), (1, []))
+        self.assertIn("stopped; the rest is on h3 in runs/x", found["not_possible"])
+
     def test_says_why_it_cannot_tell(self):
         code, found = verify(self.run_small("log=off", out="off"))
         self.assertEqual(code, 1)
