@@ -118,6 +118,8 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
       break;
     case SshProblem::Kind::no_shell:
       set(CheckItem::login, "no shell");
+      // Then that is why there is no SFTP either, and no line of sshd_config.
+      if (cell(CheckItem::disk).state == CheckState::not_known) cell(CheckItem::disk).what_to_do.clear();
       break;
     case SshProblem::Kind::files:
     case SshProblem::Kind::no_sftp:
@@ -159,7 +161,7 @@ void PlaceCheck::look_at_disk() {
     disk = !problem.none() ? not_known_cell(without_name(problem.why))
            : !task->space  ? not_known_cell("Its SFTP server, or the file system there, does not say")
                            : disk_cell(task->space->free_bytes);
-    if (!problem.none()) disk.what_to_do = problem.what_to_do;
+    if (!problem.none() && cell(CheckItem::login).state != CheckState::bad) disk.what_to_do = problem.what_to_do;
     emit changed();
   };
   lab_->with_files(this, [this, task, told](const SshProblem& problem, SshFiles* files) {

@@ -171,6 +171,7 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   const std::string all = report_json(names_in_order(hosts, again.hosts()), again.hosts(), again.paths()).dump(1);
   EXPECT_EQ(again.hosts().at("h1").of(CheckItem::login).state, CheckState::warning) << all;
   EXPECT_EQ(again.hosts().at("beside").of(CheckItem::login).state, CheckState::bad) << "of the same address, and no jump host: " << all;
+  EXPECT_EQ(again.hosts().at("beside").of(CheckItem::disk).what_to_do, "") << "of the same reason, which no line of sshd_config mends";
   hosts.hosts.pop_back();
   over = false;
   again.check(hosts, 0);
