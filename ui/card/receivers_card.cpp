@@ -147,18 +147,7 @@ void ReceiversCard::take_settings() {
 
 namespace {
 
-bool is_below(const app::ClockBound& bound, double value_us) {
-  return bound.apart && std::abs(value_us) < bound.total_us();
-}
-
 /// For a tooltip, behind the figure.
-QString bound_words(const app::ClockBound& bound, double value_us) {
-  if (!bound.apart || std::isnan(value_us)) return {};
-  return QStringLiteral(" ") + bound_explained(bound) +
-         (is_below(bound, value_us) ? QStringLiteral("; that is more than the figure itself, which tells nothing finer") : QString());
-}
-
-/// The same.
 QString floor_words(const app::LiveFigures& figures, double value_us) {
   if (!figures.is_near_floor(value_us)) return {};
   return QStringLiteral(
@@ -191,7 +180,9 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);
   show_bound(figures.clocks.latency);
   const auto exact = [&](double value_us) {
-    return exact_us(value_us) + bound_words(figures.clocks.latency, value_us) + floor_words(figures, value_us);
+    const bool bounded = figures.clocks.latency.apart && !std::isnan(value_us);
+    return exact_us(value_us) + (bounded ? QStringLiteral(" ") + bound_explained(figures.clocks.latency, value_us) : QString()) +
+           floor_words(figures, value_us);
   };
   lowest_->set_dimmed(figures.is_near_floor(latency.mean_lowest_95_us));
   p50_->set_dimmed(figures.is_near_floor(latency.p50_us));
@@ -202,12 +193,16 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
                           QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
   lowest_->set_detail(latency.count == 0 ? dash() : QStringLiteral("leaves out ") + count_short(hidden));
   p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us));
-  p50_->set_detail(is_below(figures.clocks.latency, latency.p50_us) ? QStringLiteral("clocks tell no finer")
-                                                                    : QStringLiteral("mean ") + time_figure(latency.mean_us).text());
+  // What the mean of the lowest 95 % leaves out always stands below it.
+  const auto detail = [&](double value_us, const char* what, double other_us) {
+    return is_below(figures.clocks.latency, value_us) ? QStringLiteral("clocks tell no finer")
+                                                      : QString::fromLatin1(what) + time_figure(other_us).text();
+  };
+  p50_->set_detail(detail(latency.p50_us, "mean ", latency.mean_us));
   p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us));
-  p95_->set_detail(QStringLiteral("p90 ") + time_figure(latency.p90_us).text());
+  p95_->set_detail(detail(latency.p95_us, "p90 ", latency.p90_us));
   p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us));
-  p99_->set_detail(QStringLiteral("max ") + time_figure(latency.max_us).text());
+  p99_->set_detail(detail(latency.p99_us, "max ", latency.max_us));
   if (figures.skipped > 0 && !skips_) {
     skips_ = true;
     take_extras();

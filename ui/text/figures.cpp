@@ -47,11 +47,16 @@ QString bound_text(const app::ClockBound& bound) {
   return QString::fromUtf8("± ") + (std::isnan(bound.total_us()) ? QStringLiteral("?") : time_figure(bound.total_us()).text());
 }
 
-QString bound_explained(const app::ClockBound& bound) {
+bool is_below(const app::ClockBound& bound, double value_us) {
+  return bound.apart && std::abs(value_us) < bound.total_us();
+}
+
+QString bound_explained(const app::ClockBound& bound, double value_us) {
   if (!bound.apart) return {};
   if (std::isnan(bound.total_us())) return QStringLiteral("between the clocks of two hosts, and not known yet how far they are apart");
-  return QStringLiteral("%1, because it is between the clocks of two hosts: half of the shortest round trip %2, estimation %3")
-      .arg(bound_text(bound), time_figure(bound.asymmetry_us).text(), time_figure(bound.estimation_us).text());
+  return QStringLiteral("%1, because it is between the clocks of two hosts: half of the shortest round trip %2, estimation %3%4")
+      .arg(bound_text(bound), time_figure(bound.asymmetry_us).text(), time_figure(bound.estimation_us).text(),
+           is_below(bound, value_us) ? QStringLiteral("; that is more than the figure itself, which tells nothing finer") : QString());
 }
 
 Figure rate_figure(double per_s) {

@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <cstdint>
+#include <limits>
 
 #include "app/control/run_control.h"
 #include "app/figure/number_text.h"
@@ -38,8 +39,10 @@ struct Figure {
 Figure time_figure(double value_us, int extra_decimals = 0);
 /// "± 12 µs", "± ?" while it is not known; empty for a figure of one clock.
 QString bound_text(const app::ClockBound& bound);
-/// The same for a tooltip, with its two parts; empty likewise.
-QString bound_explained(const app::ClockBound& bound);
+/// The same for a tooltip, with its two parts; empty likewise. Also that the figure it belongs to is smaller; NaN: it belongs to several.
+QString bound_explained(const app::ClockBound& bound, double value_us = std::numeric_limits<double>::quiet_NaN());
+/// The clocks tell nothing finer than it.
+bool is_below(const app::ClockBound& bound, double value_us);
 Figure rate_figure(double per_s);
 /// "250 kB/s"; a kB is 1,000 B.
 QString bytes_rate_text(double bytes_per_s);
