@@ -41,6 +41,7 @@ int decimals_for(double value) {
 }
 
 QString short_number(double value) {
+  if (value < 0) return QString::fromUtf8("−") + short_number(-value);
   if (value == std::floor(value) && std::abs(value) < whole_max) return count_text(static_cast<std::int64_t>(value));
   const double size = std::abs(value);
   const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none

@@ -184,12 +184,14 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   }
   const auto has_bound = [&](qsizetype i) { return bounded[static_cast<std::size_t>(i)] || bounded[0]; };  // a difference
   for (qsizetype i = 0; i < names.size(); ++i) {
+    // What is said of a side first: on a small screen the end of a row is out of sight.
+    if (i > 0) table.columns += names[i] + " against " + names[0];
     table.columns += names[i];
     if (bounded[static_cast<std::size_t>(i)]) table.columns += names[i] + QString::fromUtf8(", clocks ±");
     if (i == 0) continue;
     table.columns += names[i] + QString::fromUtf8(" − ") + names[0];
     if (has_bound(i)) table.columns += names[i] + QString::fromUtf8(" − ") + names[0] + QString::fromUtf8(", clocks ±");
-    table.columns += {names[i] + " (%)", names[i] + " against " + names[0]};
+    table.columns += names[i] + " (%)";
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {
@@ -198,13 +200,13 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
       if (several) row.push_back(point.label);
       row.push_back(qt_text(figure.unit));
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
+        if (i > 0) row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.values[i]));
         if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
         if (has_bound(static_cast<qsizetype>(i))) row.push_back(number(figure.differences[i].clock_bound));
         row.push_back(number(figure.differences[i].percent));
-        row.push_back(figure.differences[i].words(figure.is_time()));
       }
       table.rows.push_back(std::move(row));
     }

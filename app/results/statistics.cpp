@@ -52,7 +52,7 @@ double mean_in_place(std::vector<double>& samples) {
 
 QString percent_text(double percent) {
   const double size = std::abs(percent);
-  return (percent < 0 ? QString::fromUtf8("−") : QString()) + QString::number(size, 'f', size >= 10 ? 0 : 1);
+  return (percent <= -0.05 ? QString::fromUtf8("−") : QString()) + QString::number(size, 'f', size >= 10 ? 0 : 1);
 }
 
 }  // namespace

@@ -218,11 +218,15 @@ figures:
         done = report(*folders, "--out", self.folder / "both")
         self.assertEqual(done.returncode, 0, done.stderr)
         told = {table["id"]: table for table in json.loads((self.folder / "both" / "report.json").read_text())["tables"]}
-        p50 = next(row for row in told["comparison"]["rows"] if row[0] == "latency_us.p50")
-        for value, folder in zip((p50[2], p50[3]), folders):
-            self.assertEqual(value, json.loads((folder / "summary.json").read_text())["latency_us"]["p50"])
-        self.assertEqual(p50[-1], "under 5 repeats: no statement")
+        p50 = self.compared(told, "latency_us.p50")
+        for side, folder in zip("AB", folders):
+            self.assertEqual(p50[side], json.loads((folder / "summary.json").read_text())["latency_us"]["p50"])
+        self.assertEqual(p50["B against A"], "under 5 repeats: no statement")
         self.assertEqual([row[0] for row in told["settings"]["rows"]], ["queue.mode"])
+
+    def compared(self, told, figure):
+        table = told["comparison"]
+        return dict(zip(table["columns"], next(row for row in table["rows"] if row[0] == figure)))
 
     def test_a_folder_of_runs_is_drawn_by_what_they_differ_in(self):
         for senders in (1, 4):
@@ -247,8 +251,8 @@ figures:
         named = json.loads((self.folder / "named" / "report.json").read_text())
         told = {table["id"]: table for table in named["tables"]}
         self.assertEqual(sum(column.startswith("B against") for column in told["comparison"]["columns"]), 1, told["comparison"]["columns"])
-        for side, (_, middle, _, _) in zip((2, 3), drawn["rows"]):
-            p50 = next(row for row in told["comparison"]["rows"] if row[0] == "latency_us.p50")
+        p50 = self.compared(told, "latency_us.p50")
+        for side, (_, middle, _, _) in zip("AB", drawn["rows"]):
             self.assertAlmostEqual(p50[side], middle, places=9)
         self.assertTrue((self.folder / "named" / "charts" / "percentiles.svg").exists())
 

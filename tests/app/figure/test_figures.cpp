@@ -167,7 +167,7 @@ TEST(NumberText, IsReadWithAboutThreeDigits) {
                                     {0.1054, "0.105"},
                                     {0.000123456, "0.000123"},
                                     {25000.0, "25\u202f000"},
-                                    {-12.345, "-12.3"},
+                                    {-12.345, "−12.3"},
                                     {0.0, "0"}}) {
     EXPECT_EQ(short_number(value), QString::fromUtf8(text)) << value;
   }
