@@ -147,7 +147,7 @@ QString grouped(std::int64_t number) {
 QString figure_text(double value) {
   if (std::isnan(value)) return QString::fromUtf8("–");
   const double size = std::abs(value);
-  if (size >= 1000) return grouped(std::llround(value));
+  if (size >= 999.5) return grouped(std::llround(value));
   return QString::number(value, 'f', size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
 

@@ -170,10 +170,13 @@ double RunControl::brought_back() const {
   if (!d->any_bringing_back()) return -1;
   qint64 done_bytes = 0, all_bytes = 0;
   for (const Member& member : d->members) {
+    if (member.bringing_back && member.to_bring_bytes == 0) return d->brought_share;  // how much that is
     done_bytes += member.brought_bytes;
     all_bytes += member.to_bring_bytes;
   }
-  return all_bytes > 0 ? static_cast<double>(done_bytes) / static_cast<double>(all_bytes) : -1;
+  // What was begun anew behind a cut does not go back.
+  if (all_bytes > 0) d->brought_share = std::max(d->brought_share, static_cast<double>(done_bytes) / static_cast<double>(all_bytes));
+  return d->brought_share;
 }
 
 void RunControl::follow_log(Role role, int number, bool follow) {

@@ -113,7 +113,7 @@ class RunControl : public QObject {
   double progress() const;
   double seconds_left() const;
 
-  /// While what processes wrote on other hosts is brought into the run's folder: 0…1; negative: it is not, or not known yet.
+  /// While what processes wrote on other hosts is brought into the run's folder: 0…1, never less than before; negative: it is not.
   double brought_back() const;
   /// Keeps the log of a service (the broker's: number 0) at its log_path() up to date, where it is written on another host, or does no
   /// more. Forgotten with the process.

@@ -300,6 +300,8 @@ void RunControl::Private::bring_back() {
   step = Step::bring_back;
   step_timer.stop();
   pull_timer.stop();
+  brought_share = 0;
+  take_last_figures();
   for (Member& member : members) member.bringing_back = member.watch && member.watch->ran();
   for (const Role role : all_roles) {
     Member& member = of(role);
@@ -317,6 +319,15 @@ void RunControl::Private::bring_back() {
     launcher.bring_back(run.folder->part(role));
   }
   if (!any_bringing_back()) finish();
+}
+
+/// Nobody answers any more: what is shown while logs are fetched is all there is.
+void RunControl::Private::take_last_figures() {
+  if (!accumulator) return;
+  figures = accumulator->last(t_s());
+  figures.clocks = clock_bounds(run, true);
+  figures.floor_us = floor_us(run);
+  emit q->figures_changed();
 }
 
 void RunControl::Private::on_brought_back(Role role, const QString& error) {
@@ -340,12 +351,6 @@ void RunControl::Private::leave_files() {
 
 void RunControl::Private::finish() {
   if (finisher) return;
-  if (accumulator) {
-    figures = accumulator->last(t_s());
-    figures.clocks = clock_bounds(run, true);
-    figures.floor_us = floor_us(run);
-    emit q->figures_changed();
-  }
   run.ended = QDateTime::currentDateTime();
   note_records();
   finisher.reset(QThread::create([this, record = run] { result = finish_run(record, finisher_cancelled); }));

@@ -148,6 +148,7 @@ struct RunControl::Private {
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
   void bring_back();
+  void take_last_figures();
   void on_brought_back(Role role, const QString& error);
   void leave_files();
   void finish();
@@ -213,6 +214,7 @@ struct RunControl::Private {
   RunOutcome outcome;
 
   std::unique_ptr<QThread> finisher;
+  double brought_share = 0;  // as brought_back() said it last
   std::atomic<bool> finisher_cancelled{false};
   RunResult result;  // written by the finisher, read after it
 };
