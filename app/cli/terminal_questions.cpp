@@ -43,6 +43,7 @@ void TerminalQuestions::ask_host_key(const HostKeyQuestion&, std::function<void(
 void TerminalQuestions::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
   Asked asked;
   if (question.again) asked.head = question.kept ? "What the keyring has is not right.\n" : "That was not right.\n";
+  if (question.once_more) asked.head += once_more_words(question) + '\n';
   if (!question.instruction.isEmpty()) asked.head += question.instruction + '\n';
   for (const SecretPrompt& prompt : question.prompts) {
     const bool from_host = question.kind == SecretQuestion::Kind::keyboard_interactive;

@@ -181,8 +181,14 @@ void SshLink::exchange_keys() {
   socket_.release();  // libssh closes it from here on, whatever happens
   if (ssh_connect(session_.get()) != SSH_OK) {
     shared_.check();
+    // As libssh says it of algorithms.
+    const bool nothing_in_common = error().contains("no match for method");
     throw SshError(SshProblem::Kind::unreachable, QString("%1 (%2) cannot be spoken with: %3").arg(target_.name, place(), error()),
-                   "Does sshd listen on that port?");
+                   !nothing_in_common ? "Does sshd listen on that port?"
+                   : target_.config.algorithms.isEmpty()
+                       ? "Its sshd and libssh here have no algorithm in common: one of them is very old"
+                       : "It takes none of what ~/.ssh/config allows (Ciphers, MACs, KexAlgorithms, HostKeyAlgorithms): "
+                         "take such lines away for it, or add what it offers");
   }
 }
 

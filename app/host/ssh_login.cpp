@@ -12,7 +12,7 @@ namespace {
 using Outcome = LoginSteps::Outcome;
 
 constexpr int prompt_rounds_max = 10;  // of one keyboard-interactive attempt
-constexpr unsigned prompts_max = 16;
+constexpr int prompts_max = 16;
 constexpr qsizetype prompt_chars_max = 1000;
 
 /// What a host says is shown without what could move the cursor or hide something.
@@ -76,21 +76,31 @@ Outcome Login::by_prompts() {
 Outcome Login::prompts_once(bool again, bool& from_memory) {
   std::vector<LoginSteps::Given> given;
   std::optional<TurnToAsk> turn;  // until it is known whether the answer was right
+  QString said;                   // with nothing to answer
   for (int round = 0; round < prompt_rounds_max; ++round) {
     steps_.begin();
     const int code = steps_.answer_to([this] { return ssh_userauth_kbdint(session_, nullptr, nullptr); });
     if (code != SSH_AUTH_INFO) {
       // Of several one is a code, as a rule, which would be tried in vain with the next connection.
       if (given.size() > 1) std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
-      return steps_.outcome_of(code, given);
+      const Outcome outcome = steps_.outcome_of(code, given);
+      if (outcome != Outcome::refused) steps_.secrets().note_answered(steps_.account());
+      return outcome;
     }
     const int amount = ssh_userauth_kbdint_getnprompts(session_);
+    said += printable(ssh_userauth_kbdint_getname(session_)) + '\n' + printable(ssh_userauth_kbdint_getinstruction(session_)) + '\n';
     if (amount <= 0) continue;
+    if (amount > prompts_max) {
+      throw SshError(SshProblem::Kind::login, QString("%1 asks for %2 things at once, and not more than %3 are understood")
+                                                  .arg(steps_.link().target().name)
+                                                  .arg(amount)
+                                                  .arg(prompts_max));
+    }
     SecretQuestion question = steps_.question(SecretQuestion::Kind::keyboard_interactive);
-    question.instruction =
-        (printable(ssh_userauth_kbdint_getname(session_)) + '\n' + printable(ssh_userauth_kbdint_getinstruction(session_))).trimmed();
+    question.instruction = std::exchange(said, {}).trimmed().left(prompt_chars_max);
     question.again = again;
-    for (unsigned i = 0; i < static_cast<unsigned>(amount) && i < prompts_max; ++i) {
+    question.once_more = !again && steps_.secrets().has_answered(steps_.account());
+    for (unsigned i = 0; i < static_cast<unsigned>(amount); ++i) {
       char echo = 0;
       const QString text = printable(ssh_userauth_kbdint_getprompt(session_, i, &echo));
       question.prompts.push_back({text, echo != 0});

@@ -13,4 +13,8 @@ bool is_for_the_password(const SecretQuestion& question) {
   return text.contains("password");
 }
 
+QString once_more_words(const SecretQuestion& question) {
+  return QString("That was right. %1 asks once more, for another connection: what may be good for once is not kept.").arg(question.host);
+}
+
 }  // namespace n2nq::app

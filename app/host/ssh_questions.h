@@ -41,12 +41,16 @@ struct SecretQuestion {
   QString instruction;                // keyboard-interactive: what the host says above its prompts; control characters are taken out
   std::vector<SecretPrompt> prompts;  // one, except with keyboard-interactive
   bool again = false;                 // the answer before was wrong
+  bool once_more = false;             // such answers were right before: what may be good for once is not kept for another connection
   bool kept = false;                  // and that one had been kept: nobody typed it now
   QPointer<QObject> asked_by = {};    // as above
 };
 
 /// Whether a prompt of a host (keyboard-interactive) asks for the password, which is right a second time, too.
 bool is_for_the_password(const SecretQuestion& question);
+
+/// With once_more: why a person is asked that again.
+QString once_more_words(const SecretQuestion& question);
 
 class SshQuestions {
  public:

@@ -51,6 +51,16 @@ bool SshSecrets::has_accepted_key(const QString& key) const {
   return accepted_keys_.contains(key);
 }
 
+void SshSecrets::note_answered(const QString& account) {
+  const std::lock_guard lock(mutex_);
+  answered_.insert(account);
+}
+
+bool SshSecrets::has_answered(const QString& account) const {
+  const std::lock_guard lock(mutex_);
+  return answered_.contains(account);
+}
+
 bool SshSecrets::begin_asking(const QString& what, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, patience, [&] { return !asked_.contains(what); })) return false;

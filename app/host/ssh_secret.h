@@ -38,6 +38,9 @@ class SshSecrets {
   /// Keys of hosts that the person took for right, where no file remembers them.
   void accept_key(const QString& key);
   bool has_accepted_key(const QString& key) const;
+  /// Accounts that have taken answers to their prompts.
+  void note_answered(const QString& account);
+  bool has_answered(const QString& account) const;
   /// Who asks the person for it does so between these two; the others wait, and then find what came of it. False: somebody else still asks.
   bool begin_asking(const QString& what, std::chrono::milliseconds patience);
   /// `answered`: false where nobody did, as long as there was time. Then who waits for the same need not try.
@@ -48,7 +51,7 @@ class SshSecrets {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<QString> asked_, accepted_keys_;
+  std::set<QString> asked_, accepted_keys_, answered_;
   std::map<QString, Secret> kept_;
   std::map<QString, int> unanswered_;
 };

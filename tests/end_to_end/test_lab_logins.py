@@ -206,6 +206,11 @@ class Logins(PersonCase):
         self.write_config()
         self.check_refused("(lab@h1) Password: ", [WRONG] * ATTEMPTS)
 
+    def test_nothing_in_common(self):
+        self.write_config("Ciphers 3des-cbc")
+        terminal = self.check_refused(says=f"({self.lab.hosts['h1']['address']} port 22) cannot be spoken with")
+        self.assertIn("It takes none of what ~/.ssh/config allows (Ciphers", re.sub(r"\s+", " ", terminal.said))
+
     def test_none_right(self):
         """A user without a password, on a host that lets those in."""
         kept = {path: self.lab.inside("h1", "cat", path) for path in ("/etc/shadow", "/etc/pam.d/sshd")}

@@ -6,6 +6,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
 
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
@@ -15,6 +17,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int secrets_width_px = 460;
+constexpr int words_px_max = 420;  // a machine may ask for much, and say more
 constexpr int answer_chars_max = 1024;
 
 QString headline(const app::SecretQuestion& question) {
@@ -35,26 +38,32 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   setObjectName(QStringLiteral("secrets_dialog"));
   setWindowTitle(QStringLiteral("Log in to %1").arg(question.host));
   setFixedWidth(secrets_width_px);
-  auto* all = new QVBoxLayout(this);
-  all->setContentsMargins(space::card, space::card, space::card, space::card);
+  auto* dialog = new QVBoxLayout(this);
+  dialog->setContentsMargins(space::card, space::card, space::card, space::card);
+  dialog->setSpacing(space::between);
+  auto* words = new QWidget;
+  auto* all = new QVBoxLayout(words);
+  all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(space::between);
-  const auto add_words = [all](const QString& text, const char* role) {
+  const auto add_words = [](QVBoxLayout* to, const QString& text, const char* role) {
     auto* label = make_label(text, role);
     label->setTextFormat(Qt::PlainText);  // part of it comes from the machine
     label->setWordWrap(true);
-    all->addWidget(label);
+    to->addWidget(label);
     return label;
   };
-  add_words(headline(question), "title");
+  add_words(all, headline(question), "title");
   if (question.kind == app::SecretQuestion::Kind::passphrase) {
-    add_words(QStringLiteral("%1, to log in as %2 on %3").arg(question.key_file, question.user, question.host), "secondary");
+    add_words(all, QStringLiteral("%1, to log in as %2 on %3").arg(question.key_file, question.user, question.host), "secondary");
   }
-  if (!question.instruction.isEmpty()) add_words(question.instruction, "secondary");
+  if (question.once_more) add_words(all, app::once_more_words(question), "secondary");
+  if (!question.instruction.isEmpty()) add_words(all, question.instruction, "secondary");
   if (question.again) {
-    add_words(question.kept ? QStringLiteral("✕ What the keyring has is not right") : QStringLiteral("✕ That was not right"), "problem");
+    add_words(all, question.kept ? QStringLiteral("✕ What the keyring has is not right") : QStringLiteral("✕ That was not right"),
+              "problem");
   }
   for (const app::SecretPrompt& prompt : question.prompts) {
-    if (prompt.text != headline(question)) add_words(prompt.text, "body");
+    if (prompt.text != headline(question)) add_words(all, prompt.text, "body");
     const QByteArray name = "secret_" + QByteArray::number(fields_.size() + 1);
     auto* field = described(new QLineEdit, name.constData(), prompt.text,
                             QStringLiteral("Kept in memory until the bench ends, and nowhere else unless you tick it"));
@@ -63,11 +72,22 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
     all->addWidget(field);
     fields_ << field;
   }
+  if (all->totalHeightForWidth(secrets_width_px - 2 * space::card) <= words_px_max) {
+    dialog->addWidget(words);
+  } else {
+    auto* scroll = new QScrollArea;
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(words);
+    scroll->setFixedHeight(words_px_max);
+    dialog->addWidget(scroll);
+  }
   keyring_ = described(new QCheckBox(QStringLiteral("Keep it in this computer's keyring")), "secrets_keyring",
                        QStringLiteral("Keep it in this computer's keyring"), QString());
   keyring_->hide();
-  all->addWidget(keyring_);
-  no_keyring_ = add_words(QString(), "secondary");
+  dialog->addWidget(keyring_);
+  no_keyring_ = add_words(dialog, QString(), "secondary");
   no_keyring_->setObjectName(QStringLiteral("secrets_no_keyring"));
   no_keyring_->hide();
   auto* row = new QHBoxLayout;
@@ -79,7 +99,7 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   row->addStretch(1);
   row->addWidget(cancel);
   row->addWidget(go_on);
-  all->addLayout(row);
+  dialog->addLayout(row);
   connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
   connect(go_on, &QPushButton::clicked, this, &QDialog::accept);
 }

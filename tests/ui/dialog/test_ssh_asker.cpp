@@ -4,6 +4,7 @@
 
 #include <QAbstractButton>
 #include <QDialog>
+#include <QLabel>
 #include <QLineEdit>
 #include <QTest>
 
@@ -63,6 +64,25 @@ class TestSshAsker : public QObject {
     QTest::keyClick(second, Qt::Key_Return);
     QVERIFY(answer && answer->size() == 2);
     QCOMPARE(std::string(answer->at(1).text()), std::string("7"));
+  }
+
+  void a_machine_that_asks_for_much_is_answered_on_a_small_screen() {
+    app::SecretQuestion question;
+    question.kind = app::SecretQuestion::Kind::keyboard_interactive;
+    question.host = "lab-1", question.user = "measure", question.instruction = QString("Mind the rules of this house. ").repeated(30);
+    question.once_more = true;
+    for (int i = 1; i <= 16; ++i) question.prompts.push_back({QString("Code %1:").arg(i), false});
+    std::optional<std::vector<app::Secret>> answer;
+    asker->ask_secrets(question, [&](auto given) { answer = std::move(given); });
+    QVERIFY(dialog() != nullptr);
+    QVERIFY2(dialog()->height() <= 560, qPrintable(QString::number(dialog()->height())));
+    for (const auto* label : dialog()->findChildren<QLabel*>()) {
+      if (label->isVisible()) QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+    }
+    const auto labels = dialog()->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->text().contains("asks once more"); }));
+    QTest::mouseClick(dialog()->findChild<QAbstractButton*>("secrets_log_in"), Qt::LeftButton);
+    QVERIFY(answer && answer->size() == 16);
   }
 
   void who_does_not_want_to_answer_says_nothing() {
