@@ -271,6 +271,7 @@ bool RunControl::Private::start_salvage(Role role) {
   deadlines.hello = options.deadlines.salvage;
   member.salvager = make_watch(role, deadlines);
   member.salvager->launcher().set_needs_no_room();
+  member.salvager->launcher().set_puts_again();  // the process may have died with its connection, which others are still on
   QObject::connect(member.salvager.get(), &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_salvaged(role, trouble); });
   const auto configure = [this, role, salvager = member.salvager.get(), staging_file = member.record.hello->staging_file] {
     nlohmann::json out = configure_of(role, salvager->launcher());

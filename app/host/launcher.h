@@ -11,6 +11,7 @@
 #include <QString>
 #include <QStringList>
 #include <memory>
+#include <utility>
 
 namespace n2nq::app {
 
@@ -40,6 +41,8 @@ class Launcher : public QObject {
 
   /// To be said before put_file(): the process writes no logs, or is needed even where there is no room for them.
   void set_needs_no_room() { needs_no_room_ = true; }
+  /// The same: where the connection is lost meanwhile the file is put once more, over a new one.
+  void set_puts_again() { puts_again_ = true; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
   virtual void put_file(const QString& program) = 0;
   /// From now on the person is asked for nothing because of it: where that is necessary it is given up, and would_ask told in place of
@@ -90,9 +93,11 @@ class Launcher : public QObject {
 
  protected:
   bool needs_no_room() const { return needs_no_room_; }
+  /// True once, if so.
+  bool take_puts_again() { return std::exchange(puts_again_, false); }
 
  private:
-  bool needs_no_room_ = false;
+  bool needs_no_room_ = false, puts_again_ = false;
 };
 
 /// Gives a launcher per process, by the host's name in the settings.

@@ -79,12 +79,17 @@ void SshLauncher::put_file(const QString& program) {
   placed_file_ = programs_folder_ + '/' + program;
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
-  const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   putting_ = std::make_unique<QObject>();
   connect(host_.get(), &LabHost::sending, putting_.get(), [this](const QString& file, qint64 done_bytes, qint64 all_bytes) {
     if (file == placed_file_) emit putting(done_bytes, all_bytes);
   });
+  put_over(listens);
+}
+
+void SshLauncher::put_over(bool listens) {
+  const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
+    if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return put_over(listens);
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {
       return emit failed(host_->no_data_address().text());

@@ -41,6 +41,7 @@ class SshLauncher : public Launcher {
   void unfollow(const QString& local_file) override;
 
  private:
+  void put_over(bool listens);
   void on_output(const QByteArray& bytes);
   void give_up_start(const QString& why);
   void on_ended(const SshExit& how);

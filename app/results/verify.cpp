@@ -243,7 +243,7 @@ Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled
   Verification none;
   if (!run.has_every_line()) {
     const QString mode = QString::fromStdString(run.summary.at("logs").value("mode", "?"));
-    none.not_possible = mode == "all" ? QString("the logs are not complete: lines were dropped, or a group left none")
+    none.not_possible = mode == "all" ? QString("the logs are not complete: lines were dropped, or a group gave no final account")
                                       : QString("the logs do not hold every message (log: %1)").arg(mode);
     return none;
   }

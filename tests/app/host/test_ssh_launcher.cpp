@@ -60,6 +60,19 @@ TEST_F(SshLauncherTest, a_process_stands_still_and_goes_on) {
   EXPECT_TRUE(wait_until([&] { return lab->programs(1).isEmpty(); })) << "nor is one left that stands still";
 }
 
+TEST_F(SshLauncherTest, what_dies_with_its_connection_can_be_followed_by_another_at_once) {
+  for (const bool again : {false, true}) {
+    make(lab->host(1));
+    ASSERT_TRUE(gets_put()) << told();
+    lab->kill_sessions(1);  // which nobody here has noticed
+    make(lab->host(1));
+    if (again) launcher->set_puts_again();
+    EXPECT_EQ(gets_put(), again) << told();
+    ASSERT_TRUE(wait_until([&] { return !again || put; }));
+    launcher.reset();
+  }
+}
+
 TEST_F(SshLauncherTest, of_pause_resume_and_pause_the_last_one_holds_though_the_host_is_slow_to_let_go) {
   lab->inside(
       1, {"sh", "-c",
