@@ -203,6 +203,15 @@ void HostCheck::finish() {
   deadline_.stop();
   lease_.stop();
   fill_rest(CheckState::not_known, "Nothing said it");
+  for (auto& [ends, path] : paths_) {
+    for (const std::string& end : {ends.first, ends.second}) {
+      // Lost while the others tried it: no address and no firewall is to blame.
+      const auto report = reports_.find(end);
+      if (report == reports_.end() || path.state != CheckState::bad || report->second.of(CheckItem::reach).state != CheckState::bad)
+        continue;
+      path = not_known_cell("Not looked at: " + report->second.of(CheckItem::reach).detail);
+    }
+  }
   drop_left_out();
   emit changed();
   // Their processes end with their stdin; what led here may be one's signal.

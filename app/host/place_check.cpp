@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double gib = 1 << 30;
+constexpr const char* still_there = "Is it still switched on, and is the network in order?";
 constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
 
 CheckCell disk_cell(quint64 free_bytes) {
@@ -92,6 +93,13 @@ void PlaceCheck::renew_lease() {
 
 void PlaceCheck::on_connected(SshSession& session) {
   lets_in_ = true;
+  // Also once it is ready: the others still try the ways to it.
+  connect(lab_.get(), &LabHost::trouble, this, [this](const SshProblem& why) {
+    if (lab_->control() || !ready_) return;
+    cell(CheckItem::reach) =
+        not_good_cell(CheckState::bad, "lost", without_name(why.why), why.what_to_do.isEmpty() ? QString(still_there) : why.what_to_do);
+    emit changed();
+  });
   const QString address = session.address().isEmpty() ? lab_->config().host_name : session.address();
   cell(CheckItem::reach) = good_cell("yes", true, QString("SSH at %1 port %2").arg(address).arg(lab_->config().port));
   cell(CheckItem::login) = good_cell(lab_->config().user, true, QString("Logged in as %1").arg(lab_->config().user));
@@ -201,6 +209,7 @@ void PlaceCheck::launch_broker() {
 
 void PlaceCheck::on_broker_over(const QString& why) {
   if (ready_) return;
+  if (lab_ && !lab_->control()) return on_problem({SshProblem::Kind::lost, why, still_there});
   const QString trouble = "N2NQ does not run there: " + why;
   if (unreachable_ || listen_error_.isEmpty()) return on_problem({SshProblem::Kind::files, trouble, {}});
   constexpr int first_port_of_users = 1024;

@@ -78,6 +78,36 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
   for (const int host : {1, 2}) EXPECT_TRUE(wait_until([&] { return lab->programs(host).isEmpty(); }));
 }
 
+TEST_F(HostCheckTest, a_machine_that_is_lost_meanwhile_is_named_as_that) {
+  Hosts hosts;
+  hosts.local_data_address = lab->bench_address().toStdString();
+  hosts.hosts = {lab->host(1), lab->host(2)};
+  for (const CheckItem until : {CheckItem::login, CheckItem::kernel}) {
+    HostPool pool(person, programs_folder);
+    HostCheck check(pool);
+    bool over = false, plugged_in = true;
+    QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+    QObject::connect(&check, &HostChecker::changed, [&] {
+      const auto h2 = check.hosts().find("h2");
+      if (h2 != check.hosts().end() && h2->second.of(until).state == CheckState::good && std::exchange(plugged_in, false))
+        lab->set_plugged_in(2, false);
+    });
+    check.check(hosts, 0);
+    ASSERT_TRUE(wait_until([&] { return over; }));
+    lab->set_plugged_in(2, true);
+    EXPECT_FALSE(plugged_in);
+    const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
+    const HostReport& h2 = check.hosts().at("h2");
+    for (const CheckItem item : {CheckItem::folder, CheckItem::login, CheckItem::disk})
+      EXPECT_NE(h2.of(item).state, CheckState::bad) << all;
+    EXPECT_EQ(check.hosts().at("h1").of(CheckItem::reach).state, CheckState::good) << all;
+    EXPECT_EQ(check.paths().at({"local", "h1"}).state, CheckState::good) << all;
+    const bool known = h2.of(CheckItem::reach).state == CheckState::bad;
+    EXPECT_TRUE(known || until != CheckItem::login) << all;
+    EXPECT_TRUE(!known || check.paths().at({"h1", "h2"}).state != CheckState::bad) << all;
+  }
+}
+
 TEST_F(HostCheckTest, a_check_can_be_cancelled_and_begun_again) {
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
