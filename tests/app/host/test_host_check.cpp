@@ -187,7 +187,8 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
 
   // One that only lets others through.
   lab->change_sshd(1, "$a ForceCommand /bin/false");
-  lab->inside(1, {"/usr/sbin/sshd", "-p", "2222"});
+  // sshd says that it is there before it listens.
+  lab->inside(1, {"sh", "-c", "/usr/sbin/sshd -p 2222; timeout 20 sh -c 'until ss -Hltn sport = 2222 | grep -q .; do sleep 0.02; done'"});
   Host beside = lab->host(1);
   beside.name = "beside";
   beside.port = 2222;
