@@ -35,6 +35,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr QSize size_at_first(1440, 900);
+constexpr int frame_px = 40;  // about what a desktop puts around a window, title and all, which is not known before it is shown
 constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
@@ -294,12 +295,14 @@ void MainWindow::restore() {
   place_charts();
 }
 
-// A window of a first start is as large as it likes to be, as far as the screen lets it.
+// A window of a first start is as large as it likes to be; where the screen has no room for that and for a frame, it has all of the screen.
 void MainWindow::fit_to_screen() {
   const QRect room = screen()->availableGeometry();
   const QSize fitting = size_at_first.boundedTo(room.size());
   resize(fitting);
   move(room.left() + (room.width() - fitting.width()) / 2, room.top() + (room.height() - fitting.height()) / 2);
+  if (room.width() < size_at_first.width() + frame_px || room.height() < size_at_first.height() + frame_px)
+    setWindowState(windowState() | Qt::WindowMaximized);
 }
 
 void MainWindow::remember() {

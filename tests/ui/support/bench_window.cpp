@@ -17,7 +17,7 @@
 
 namespace n2nq::ui_test {
 
-BenchWindow::BenchWindow(QString programs) : programs_(std::move(programs)) {
+BenchWindow::BenchWindow(QString programs, bool may_be_maximized) : programs_(std::move(programs)), may_be_maximized_(may_be_maximized) {
   open();
 }
 
@@ -43,6 +43,7 @@ void BenchWindow::open() {
   parts.cases_folder = folder_.filePath(QStringLiteral("cases"));
   parts.programs_folder = programs_;
   window_ = std::make_unique<ui::MainWindow>(std::move(parts));
+  if (!may_be_maximized_) window_->setWindowState(Qt::WindowNoState);
   window_->show();
 }
 

@@ -18,8 +18,9 @@ inline constexpr int deadline_ms = 60'000;
 
 class BenchWindow {
  public:
-  /// `programs`: the folder where they are.
-  explicit BenchWindow(QString programs = QStringLiteral(N2NQ_PROGRAMS));
+  /// `programs`: the folder where they are. `may_be_maximized`: as a person sees it first on a screen as small as that of the tests, where
+  /// it has a size of its own else, which can be changed.
+  explicit BenchWindow(QString programs = QStringLiteral(N2NQ_PROGRAMS), bool may_be_maximized = false);
   ~BenchWindow();
 
   ui::MainWindow& window() { return *window_; }
@@ -55,6 +56,7 @@ class BenchWindow {
   void open();
 
   const QString programs_;
+  const bool may_be_maximized_;
   QTemporaryDir folder_;
   std::unique_ptr<app::HostBook> hosts_;
   CannedChecker checker_;

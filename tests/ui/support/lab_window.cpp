@@ -26,6 +26,7 @@ LabWindow::LabWindow(const std::vector<app::Host>& hosts)
   parts.memory = std::make_unique<QSettings>(folder_.filePath(QStringLiteral("memory.ini")), QSettings::IniFormat);
   window_ = std::make_unique<ui::MainWindow>(std::move(parts));
   asker_.set_window(window_.get(), window_->theme());
+  window_->setWindowState(Qt::WindowNoState);
   window_->resize(1440, 900);
   window_->show();
 }
