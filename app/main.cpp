@@ -70,7 +70,7 @@ int check(const Arguments& arguments, Terminal& terminal) {
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);
   HostCheck checker(pool);
-  return check_hosts(arguments, checker, *book, terminal);
+  return check_hosts(arguments, checker, questions, *book, terminal);
 }
 
 }  // namespace

@@ -104,6 +104,19 @@ QString check_page(const std::vector<std::string>& names, const HostReports& hos
   return table_text(rows) + '\n' + table_text(ways) + (told.isEmpty() ? QString() : '\n' + told);
 }
 
+QString check_progress(const std::vector<std::string>& names, const HostReports& hosts) {
+  QStringList left;
+  int machines = 0;
+  for (const std::string& name : names) {
+    const auto found = hosts.find(name);
+    if (name == local_host || found == hosts.end()) continue;
+    ++machines;
+    if (found->second.of(CheckItem::login).state == CheckState::checking) left += text_of(name);
+  }
+  QString text = QString("checking %1 lab machine%2").arg(machines).arg(machines == 1 ? "" : "s");
+  return left.isEmpty() ? text : text + "; not logged in yet: " + left.join(", ");
+}
+
 std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal) {
   const bool named = !arguments.hosts.empty();
   auto book = std::make_unique<HostBook>(named ? QString::fromStdString(arguments.hosts) : default_hosts_path(), !named);
@@ -118,7 +131,8 @@ int list_hosts(const Arguments& arguments, Terminal& terminal) {
   return printed ? exit_good : exit_failed;
 }
 
-int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook& book, Terminal& terminal) {
+int check_hosts(const Arguments& arguments, HostChecker& checker, const TerminalQuestions& questions, const HostBook& book,
+                Terminal& terminal) {
   if (book.hosts().hosts.empty()) {
     terminal.say("n2nq-bench: there is no lab machine in " + book.path() + ": the page Hosts of the window adds one, or write the file");
     return exit_bad_input;
@@ -130,8 +144,22 @@ int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook
     checker.cancel();
   });
   QObject::connect(&checker, &HostChecker::checked, qApp, &QCoreApplication::quit, Qt::QueuedConnection);
-  terminal.progress(QString("checking %1 lab machine%2").arg(book.hosts().hosts.size()).arg(book.hosts().hosts.size() == 1 ? "" : "s"));
+  QString shown;
+  bool asking = false;
+  const auto show = [&] {
+    const QString text = check_progress(names_in_order(book.hosts(), checker.hosts()), checker.hosts());
+    if (asking || text == shown || !checker.is_checking()) return;  // a question would be written over
+    terminal.progress(shown = text);
+  };
+  const QObject here;  // both may still speak when this is over
+  QObject::connect(&checker, &HostChecker::changed, &here, show);
+  QObject::connect(&questions, &TerminalQuestions::asking, &here, [&](bool asks) {
+    asking = asks;
+    shown.clear();
+    show();
+  });
   checker.check(book.hosts(), arguments.port);
+  show();
   QCoreApplication::exec();
   const auto names = names_in_order(book.hosts(), checker.hosts());
   const bool printed = arguments.json ? terminal.print_json(report_json(names, checker.hosts(), checker.paths()).dump(1))

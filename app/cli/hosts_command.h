@@ -4,6 +4,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/terminal.h"
+#include "app/cli/terminal_questions.h"
 #include "app/host/host_book.h"
 #include "app/host/host_report.h"
 
@@ -17,9 +18,13 @@ nlohmann::ordered_json hosts_json(const HostBook& book);
 /// `names`: in which order.
 QString check_page(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths);
 
-/// Runs the application's event loop where it checks; returns the exit code.
+/// Where a check is: which machines it still waits for before it looks at the ways between them.
+QString check_progress(const std::vector<std::string>& names, const HostReports& hosts);
+
+/// Runs the application's event loop where it checks; returns the exit code. `questions`: what `checker` asks.
 int list_hosts(const Arguments& arguments, Terminal& terminal);
-int check_hosts(const Arguments& arguments, HostChecker& checker, const HostBook& book, Terminal& terminal);
+int check_hosts(const Arguments& arguments, HostChecker& checker, const TerminalQuestions& questions, const HostBook& book,
+                Terminal& terminal);
 
 /// The book that the arguments name; empty: said why on the terminal.
 std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal);

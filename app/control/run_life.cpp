@@ -239,7 +239,7 @@ QString RunControl::Private::listen_advice() const {
   const int port = run.settings.broker.port;
   if (is_all_local(run.settings)) return QString("Is port %1 (broker.port) taken? 0 takes one that is free").arg(port);
   return QString("Is %1 (%2) one of its addresses%3?")
-      .arg(of(Role::broker).watch->launcher().data_address(), data_address_key(),
+      .arg(of(Role::broker).watch->launcher().data_address(), data_address_name(),
            port > 0 ? QString(", and port %1 (broker.port) free there").arg(port) : QString());
 }
 
@@ -247,13 +247,13 @@ QString RunControl::Private::listen_advice() const {
 QString RunControl::Private::reach_advice() const {
   if (is_all_local(run.settings) || broker_address.empty()) return {};
   return QString(". Is %1 (%2) where they reach it, and does a firewall let them through (broker.port makes its port a fixed one)?")
-      .arg(QString::fromStdString(broker_address), data_address_key());
+      .arg(QString::fromStdString(broker_address), data_address_name());
 }
 
-/// As the hosts file has it.
-QString RunControl::Private::data_address_key() const {
+/// As the page Hosts calls it.
+QString RunControl::Private::data_address_name() const {
   const std::string host = host_of(Role::broker, run.settings);
-  return host == local_host ? QString("local_data_address") : "data_address of " + QString::fromStdString(host);
+  return "data address of " + (host == local_host ? QString("this machine") : QString::fromStdString(host));
 }
 
 /// From the word to connect, and not before: a host that asks a person, or that programs come to over a slow link, takes its time.

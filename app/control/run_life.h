@@ -93,7 +93,7 @@ struct RunControl::Private {
   QString on_host(Role role) const;
   QString listen_advice() const;
   QString reach_advice() const;
-  QString data_address_key() const;
+  QString data_address_name() const;
   void update_waiting();
   void try_start();
   void send_start(Role role);

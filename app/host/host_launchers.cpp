@@ -61,12 +61,15 @@ QString HostLaunchers::problem(const Settings& settings) const {
     any_remote = true;
     if (!book_.problems().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.problems().front());
     if (!book_.hosts().find(name)) {
-      return QString("%1 is %2, which is no host of %3: %4").arg(key, QString::fromStdString(name), book_.path(), known_names(book_.hosts()));
+      return QString("%1 is %2, which is no host of %3: %4")
+          .arg(key, QString::fromStdString(name), book_.path(), known_names(book_.hosts()));
     }
   }
   if (!any_remote || settings.broker.host != local_host || !book_.hosts().local_data_address.empty()) return {};
   const QStringList own = own_addresses();
-  return QString("N2NQ runs here and others elsewhere, but %1 does not say where they reach this machine: set local_data_address%2")
+  return QString(
+             "Give the data address of this machine, on the page Hosts or as local_data_address in %1: N2NQ runs here and others "
+             "elsewhere%2")
       .arg(book_.path(), own.isEmpty() ? QString() : QString(" (addresses here: %1)").arg(own.join(", ")));
 }
 

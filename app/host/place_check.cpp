@@ -62,7 +62,8 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::strin
   if (!data_address.empty()) return;
   unreachable_ = not_known_cell("Where lab machines reach this one is not known");
   unreachable_->what_to_do =
-      "Give the data address of this machine (local_data_address), if N2NQ is to run here and others on lab machines";
+      "Give the data address of this machine (on the page Hosts, or local_data_address in the hosts file), if N2NQ is to run here and "
+      "others on lab machines";
 }
 
 bool PlaceCheck::is_called(const SshHostConfig& jump) const {

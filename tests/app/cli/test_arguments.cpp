@@ -149,6 +149,18 @@ TEST(hosts_command, what_is_bad_comes_first_and_what_many_share_is_said_once) {
   EXPECT_LT(page.indexOf("\nh2 "), page.indexOf("\nh10 ")) << page.toStdString();
 }
 
+TEST(hosts_command, whom_a_check_waits_for_is_named) {
+  HostReports hosts;
+  const std::vector<std::string> names = {"local", "h1", "h2", "h3"};
+  for (const std::string& name : names)
+    for (CheckCell& cell : hosts[name].cells) cell.state = CheckState::checking;
+  EXPECT_EQ(check_progress(names, hosts), "checking 3 lab machines; not logged in yet: h1, h2, h3");
+  hosts["h1"].of(CheckItem::login).state = CheckState::good;
+  EXPECT_EQ(check_progress(names, hosts), "checking 3 lab machines; not logged in yet: h2, h3");
+  hosts["h2"].of(CheckItem::login).state = hosts["h3"].of(CheckItem::login).state = CheckState::bad;
+  EXPECT_EQ(check_progress(names, hosts), "checking 3 lab machines");
+}
+
 TEST(hosts_command, ways_that_stay_unknown_until_somebody_says_something_come_last) {
   Hosts book;
   HostReports hosts;

@@ -107,7 +107,7 @@ TEST_F(HostBookTest, settings_whose_hosts_cannot_be_had_are_told_what_to_do) {
   book.put(named("lab-1"));
   EXPECT_EQ(launchers.problem(settings), "senders.host is lab-2, which is no host of " + path + ": it knows lab-1");
   book.put(named("lab-2"));
-  EXPECT_TRUE(launchers.problem(settings).contains("set local_data_address")) << launchers.problem(settings).toStdString();
+  EXPECT_TRUE(launchers.problem(settings).contains("as local_data_address in ")) << launchers.problem(settings).toStdString();
   book.set_local_data_address("10.0.0.2");
   EXPECT_EQ(launchers.problem(settings), "");
   book.set_local_data_address("");
