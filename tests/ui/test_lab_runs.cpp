@@ -2,6 +2,7 @@
 // Lab machines used from the window: real sshd on pretend hosts, real processes, everything clicked.
 #include <QAbstractButton>
 #include <QDir>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
@@ -17,7 +18,9 @@
 #include "tests/ui/support/blocked_meter.h"
 #include "tests/ui/support/lab_window.h"
 #include "ui/widget/progress_strip.h"
+#include "ui/widget/service_table.h"
 #include "ui/widget/state_light.h"
+#include "ui/widget/tile.h"
 
 using namespace n2nq;
 using app::testing::PretendLab;
@@ -115,6 +118,8 @@ class TestLabRuns : public QObject {
     choose("field_broker_host", "h1");
     choose("field_senders_host", "h2");
     choose("field_receivers_host", "h3");
+    const auto* receivers = window->findChild<ui::ServiceTable*>("receivers_table");
+    const int heading_px = receivers->horizontalHeader()->height();
     click("button_start_all");
     QVERIFY(waits([this] { return window->run().figures().received > 5 || is_over(); }));
     QVERIFY(!is_over());
@@ -127,6 +132,18 @@ class TestLabRuns : public QObject {
     QVERIFY(waits([this] { return window->run().progress() > 0.75 || is_over(); }));
     picture("run-on-three-machines");
     QVERIFY(waits([this] { return is_over(); }));
+    const QString bound = ui::bound_text(window->run().figures().clocks.latency);
+    QVERIFY(bound.startsWith(QString::fromUtf8("± ")));
+    for (const char* name : {"tile_lowest_95", "tile_p50", "tile_p95", "tile_p99"}) {
+      const auto* tile = window->findChild<ui::Tile*>(name);
+      const QString said = tile->caption() + QStringLiteral(" | ") + tile->detail();
+      QVERIFY2(said.count(bound) == 1, qPrintable(said));
+    }
+    for (const int column : {2, 3}) {  // latency, p99
+      const QString heading = receivers->model()->headerData(column, Qt::Horizontal).toString();
+      QVERIFY2(heading.endsWith(u'\n' + bound), qPrintable(heading));
+    }
+    QCOMPARE(receivers->horizontalHeader()->height(), heading_px);
     const app::RunOutcome& outcome = window->run().outcome();
     QVERIFY2(outcome.verdict == app::Verdict::clean, qPrintable(outcome.reasons.join(u'\n')));
     QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 50);

@@ -5,14 +5,17 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QScreen>
+#include <QTabBar>
 #include <QTest>
 
 #include "tests/ui/support/bench_window.h"
+#include "ui/card/receivers_card.h"
 #include "ui/page/bench_page.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/message_bar.h"
 #include "ui/widget/service_table.h"
 #include "ui/widget/state_light.h"
+#include "ui/widget/tile.h"
 
 namespace {
 
@@ -24,6 +27,7 @@ class TestUse : public QObject {
  private slots:
   void the_open_drawer_hides_neither_verdict_nor_counts();
   void the_first_window_is_no_larger_than_the_screen();
+  void latencies_between_two_clocks_say_what_these_may_err();
   void messages_and_problems_move_nothing();
   void a_run_moves_nothing();
   void details_of_messages_leave_the_window_as_it_is();
@@ -67,10 +71,49 @@ void TestUse::the_open_drawer_hides_neither_verdict_nor_counts() {
 }
 
 void TestUse::the_first_window_is_no_larger_than_the_screen() {
-  BenchWindow bench;
+  BenchWindow bench(QStringLiteral(N2NQ_PROGRAMS), true);
   const QSize room = bench.window().screen()->availableGeometry().size();
   QVERIFY(bench.window().height() <= room.height());
   QVERIFY(bench.window().width() <= qMax(room.width(), bench.window().minimumSizeHint().width()));
+  QVERIFY2(bench.window().isMaximized(), "no room for a frame around it");
+  const auto* tabs = bench.find<QTabBar>(QStringLiteral("page_tabs"));
+  QVERIFY(tabs->tabRect(tabs->count() - 1).right() < tabs->width());
+}
+
+void TestUse::latencies_between_two_clocks_say_what_these_may_err() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  const auto captions = [&bench] {
+    QStringList out;
+    for (const char* name : {"tile_p50", "tile_p99"}) {
+      const auto* tile = bench.find<ui::Tile>(QString::fromLatin1(name));
+      out << tile->caption() << tile->detail();
+    }
+    return out.join(QStringLiteral(" | ")).replace(QChar(0x202F), u' ');
+  };
+  auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
+  const auto heading = [&table] { return table->model()->headerData(2, Qt::Horizontal).toString().replace(QChar(0x202F), u' '); };
+  auto* card = static_cast<ui::ReceiversCard*>(bench.find<QWidget>(QStringLiteral("receivers_card")));
+  app::LiveFigures figures;
+  figures.latency.count = 100;
+  figures.latency.p50_us = 2300;
+  figures.latency.mean_us = 2320;
+  figures.latency.p99_us = 4500;
+  figures.latency.max_us = 9600;
+  card->show_figures(figures);
+  QCOMPARE(captions(), QStringLiteral("latency p50 | mean 2.32 ms | latency p99 | max 9.60 ms"));
+  QCOMPARE(heading(), QString::fromUtf8("latency, µs"));
+  const int height_px = table->horizontalHeader()->height();
+  figures.clocks.latency = {.apart = true, .asymmetry_us = 2500, .estimation_us = 50};
+  card->show_figures(figures);
+  QCOMPARE(captions(), QString::fromUtf8("p50 ± 2.55 ms | clocks tell no finer | p99; max 9.60 ms | both ± 2.55 ms"));
+  QCOMPARE(heading(), QString::fromUtf8("latency, µs\n± 2.55 ms"));
+  QVERIFY(table->horizontalHeader()->height() > height_px);
+  card->clear_figures();
+  QCOMPARE(heading(), QString::fromUtf8("latency, µs"));
+  // Where it will be so is known before.
+  bench.set({{"receivers.host", "h1"}});
+  QCOMPARE(heading(), QString::fromUtf8("latency, µs\n± –"));
 }
 
 void TestUse::messages_and_problems_move_nothing() {

@@ -138,6 +138,7 @@ void ReceiversCard::take_settings() {
   const app::Settings& settings = actions_.shown_settings();
   const bool over = actions_.run().state() == app::RunState::finished;
   model_->set_amount(settings.receivers.amount);
+  model_->set_apart(settings.senders.host != settings.receivers.host);
   model_->set_means(over);
   take_requests();
   rate_->set_caption(over ? QStringLiteral("download, mean") : QStringLiteral("download rate"));
@@ -146,6 +147,14 @@ void ReceiversCard::take_settings() {
 }
 
 namespace {
+
+/// The caption of a latency, and what stands below it: another one of the same deliveries, or what is to be said of both.
+void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bound, double value_us, const QString& other) {
+  const bool below = is_below(bound, value_us), of_both = bound.apart && !below;
+  tile.set_caption(!bound.apart ? QStringLiteral("latency ") + name : below ? name + QChar(u' ') + bound_text(bound) : name);
+  tile.set_second(of_both ? other : QString());
+  tile.set_detail(below ? QStringLiteral("clocks tell no finer") : of_both ? QStringLiteral("both ") + bound_text(bound) : other);
+}
 
 /// For a tooltip, behind the figure.
 QString floor_words(const app::LiveFigures& figures, double value_us) {
@@ -158,32 +167,19 @@ QString floor_words(const app::LiveFigures& figures, double value_us) {
 
 }  // namespace
 
-/// Beside each latency, as soon as its two ends are of two clocks.
-void ReceiversCard::show_bound(const app::ClockBound& bound) {
-  const QString text = bound_text(bound);
-  if (text == bound_shown_) return;
-  bound_shown_ = text;
-  const auto caption = [&](const char* alone, const char* with_bound) {
-    return text.isEmpty() ? QString::fromUtf8(alone) : QString::fromUtf8(with_bound) + QChar(u' ') + text;
-  };
-  lowest_->set_caption(caption("mean lowest 95 %", "low 95 %"));
-  p50_->set_caption(caption("latency p50", "p50"));
-  p95_->set_caption(caption("latency p95", "p95"));
-  p99_->set_caption(caption("latency p99", "p99"));
-}
-
 void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   const app::Percentiles& latency = figures.latency;
   received_->set_figure({count_text(figures.received), {}}, count_text(figures.received), count_short(figures.received));
   rate_->set_figure(rate_figure(figures.received_per_s), fixed_text(figures.received_per_s, 3) + QStringLiteral(" /s"));
   rate_->set_detail(bytes_rate_text(figures.received_bytes_per_s));
   const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);
-  show_bound(figures.clocks.latency);
+  const app::ClockBound& bound = figures.clocks.latency;
   const auto exact = [&](double value_us) {
-    const bool bounded = figures.clocks.latency.apart && !std::isnan(value_us);
-    return exact_us(value_us) + (bounded ? QStringLiteral(" ") + bound_explained(figures.clocks.latency, value_us) : QString()) +
+    const bool bounded = bound.apart && !std::isnan(value_us);
+    return exact_us(value_us) + (bounded ? QStringLiteral(" ") + bound_explained(bound, value_us) : QString()) +
            floor_words(figures, value_us);
   };
+  lowest_->set_caption(bound.apart ? QStringLiteral("low 95 % ") + bound_text(bound) : QStringLiteral("mean lowest 95 %"));
   lowest_->set_dimmed(figures.is_near_floor(latency.mean_lowest_95_us));
   p50_->set_dimmed(figures.is_near_floor(latency.p50_us));
   p95_->set_dimmed(figures.is_near_floor(latency.p95_us));
@@ -193,16 +189,11 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
                           QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
   lowest_->set_detail(latency.count == 0 ? dash() : QStringLiteral("leaves out ") + count_short(hidden));
   p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us));
-  // What the mean of the lowest 95 % leaves out always stands below it.
-  const auto detail = [&](double value_us, const char* what, double other_us) {
-    return is_below(figures.clocks.latency, value_us) ? QStringLiteral("clocks tell no finer")
-                                                      : QString::fromLatin1(what) + time_figure(other_us).text();
-  };
-  p50_->set_detail(detail(latency.p50_us, "mean ", latency.mean_us));
+  caption_latency(*p50_, QStringLiteral("p50"), bound, latency.p50_us, QStringLiteral("mean ") + time_figure(latency.mean_us).text());
   p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us));
-  p95_->set_detail(detail(latency.p95_us, "p90 ", latency.p90_us));
+  caption_latency(*p95_, QStringLiteral("p95"), bound, latency.p95_us, QStringLiteral("p90 ") + time_figure(latency.p90_us).text());
   p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us));
-  p99_->set_detail(detail(latency.p99_us, "max ", latency.max_us));
+  caption_latency(*p99_, QStringLiteral("p99"), bound, latency.p99_us, QStringLiteral("max ") + time_figure(latency.max_us).text());
   if (figures.skipped > 0 && !skips_) {
     skips_ = true;
     take_extras();

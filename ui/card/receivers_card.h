@@ -18,14 +18,14 @@ namespace n2nq::ui {
 class ReceiversCard : public Card {
   Q_OBJECT
  public:
-  ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme, QWidget* parent = nullptr);
+  ReceiversCard(SettingsForm& form, RunActions& actions, RequestDesk& desk, const app::HostBook& hosts, const Theme& theme,
+                QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();
   ServiceTable* table() const { return table_; }
 
  private:
-  void show_bound(const app::ClockBound& bound);
   void add_form();
   void add_views(QHBoxLayout* row);
   void take_requests();
@@ -43,7 +43,6 @@ class ReceiversCard : public Card {
   QWidget* views_row_;
   bool skips_ = false;  // some receiver of the run that is shown will not get something
   Tile *received_, *rate_, *lowest_, *p50_, *p95_, *p99_;
-  QString bound_shown_;  // beside the latencies
 };
 
 }  // namespace n2nq::ui

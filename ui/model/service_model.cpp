@@ -147,7 +147,26 @@ void ServiceModel::set_means(bool means) {
   emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
+void ServiceModel::set_apart(bool apart) {
+  if (apart_ == apart) return;
+  apart_ = apart;
+  emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+}
+
+void ServiceModel::set_bound(const std::optional<app::ClockBound>& bound) {
+  const QString before = bound_line();
+  bound_known_ = bound.has_value();
+  bound_ = bound.value_or(app::ClockBound());
+  if (bound_line() != before) emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
+}
+
+QString ServiceModel::bound_line() const {
+  if (bound_.apart) return bound_text(bound_);
+  return apart_ && !bound_known_ ? QStringLiteral("± ") + dash() : QString();
+}
+
 void ServiceModel::clear_figures() {
+  set_bound({});
   std::fill(rows_.begin(), rows_.end(), Row());
   announce(0, static_cast<int>(rows_.size()) - 1);
 }
@@ -172,7 +191,7 @@ void ServiceModel::update(const app::LiveFigures& figures) {
       note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted, {}});
     }
   } else {
-    bound_ = figures.clocks.latency;
+    set_bound(figures.clocks.latency);
     for (const app::ReceiverRow& row : figures.receivers) {
       note(row.number, {{row.latency_mean_us, row.latency_p99_us},
                         row.rate_per_s,
@@ -212,7 +231,7 @@ QStringList ServiceModel::headers(int column) const {
   const QString title = QString::fromUtf8(info.title);
   switch (info.kind) {
     case Kind::time:
-      return {title + QStringLiteral(", µs"), title + QStringLiteral(", ms")};
+      return {title + QStringLiteral(", µs"), title + QStringLiteral(", ms"), header_lines() > 1 ? QStringLiteral("± 88.8 ms") : QString()};
     case Kind::rate:
       return {title + QStringLiteral(", /s"), QStringLiteral("mean, /s")};
     default:
@@ -330,7 +349,10 @@ QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int 
   switch (role) {
     case Qt::DisplayRole: {
       const QString title = QString::fromUtf8(column.title);
-      if (column.kind == Kind::time) return title + QStringLiteral(", ") + QString::fromUtf8(units_[column.slot].unit);
+      if (column.kind == Kind::time) {
+        const QString unit = QStringLiteral(", ") + QString::fromUtf8(units_[column.slot].unit);
+        return header_lines() > 1 ? title + unit + u'\n' + bound_line() : title + unit;
+      }
       if (column.kind == Kind::rate) return (means_ ? QStringLiteral("mean") : title) + QStringLiteral(", /s");
       return title;
     }

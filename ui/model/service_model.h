@@ -30,6 +30,8 @@ class ServiceModel : public QAbstractTableModel {
   void set_planned_each(std::optional<std::int64_t> planned);
   /// Whether the rates are the run's means, which the heading says then.
   void set_means(bool means);
+  /// Whether the senders are on another host: then each latency is between two clocks, and its heading has a line for what they may err.
+  void set_apart(bool apart);
   /// Which columns apply beside those that always do; receivers only.
   struct Extras {
     bool responses = false;  // confirmed, sent again
@@ -56,6 +58,8 @@ class ServiceModel : public QAbstractTableModel {
   QString widest_text(int column) const;
   /// What the column's header may say while a run goes on; for its width, which must not change then.
   QStringList headers(int column) const;
+  /// How many lines the tallest header has, also before a run says what is in them.
+  int header_lines() const { return apart_ || bound_.apart ? 2 : 1; }
   int number_of(int row) const { return row + 1; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -90,6 +94,8 @@ class ServiceModel : public QAbstractTableModel {
   void choose_units();
   QString shown(const Row& row, const ColumnInfo& column) const;
   QString exact(const Row& row, const ColumnInfo& column) const;
+  QString bound_line() const;
+  void set_bound(const std::optional<app::ClockBound>& bound);
 
   app::Role role_;
   std::vector<const ColumnInfo*> columns_;  // those that apply
@@ -101,6 +107,7 @@ class ServiceModel : public QAbstractTableModel {
   TimeScale units_[2];
   int decimals_[2] = {1, 1};
   app::ClockBound bound_;  // of the receivers' latencies
+  bool apart_ = false, bound_known_ = false;
 };
 
 }  // namespace n2nq::ui

@@ -104,7 +104,6 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
   verticalHeader()->hide();
   verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   verticalHeader()->setDefaultSectionSize(table_row_px);
-  horizontalHeader()->setFixedHeight(table_row_px + space::in_row);
   horizontalHeader()->setHighlightSections(false);
   horizontalHeader()->setSectionsClickable(false);
   horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -215,6 +214,7 @@ void ServiceTable::choose_columns(const std::vector<int>& widths) {
 
 // Every column gets what its header and its longest figure need; what is left is shared evenly, or is an elastic column's.
 void ServiceTable::fit_columns() {
+  horizontalHeader()->setFixedHeight(table_row_px + space::in_row + (services_->header_lines() - 1) * fontMetrics().height());
   const int columns = services_->columnCount();
   std::vector<int> widths;
   std::array<int, 3> least{};  // by view

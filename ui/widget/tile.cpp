@@ -53,7 +53,11 @@ void Tile::describe() {
   const QString value = exact_.isEmpty() ? figure_.text() : exact_;
   setToolTip(QStringLiteral("%1: %2\n%3").arg(caption_, value, meaning_));
   setAccessibleName(caption_);
-  setAccessibleDescription(QStringLiteral("%1, %2").arg(value, detail_));
+  setAccessibleDescription(QStringLiteral("%1, %2").arg(value, second_.isEmpty() ? detail_ : second_ + QStringLiteral(", ") + detail_));
+}
+
+QString Tile::caption() const {
+  return second_.isEmpty() ? caption_ : caption_ + QStringLiteral("; ") + second_;
 }
 
 QSize Tile::sizeHint() const {
@@ -97,7 +101,7 @@ void Tile::paintEvent(QPaintEvent* event) {
   baseline += value_metrics.descent() + caption_metrics.ascent();
   painter.setFont(theme_.font(TextStyle::caption));
   painter.setPen(t.secondary);
-  draw_tabular(painter, QPointF(pad_px, baseline), caption_metrics.elidedText(caption_, Qt::ElideRight, room));
+  draw_tabular(painter, QPointF(pad_px, baseline), caption_metrics.elidedText(caption(), Qt::ElideRight, room));
   if (large)
     draw_tabular(painter, QPointF(pad_px, baseline + caption_metrics.height()), caption_metrics.elidedText(detail_, Qt::ElideRight, room));
 }

@@ -21,6 +21,8 @@ class Tile : public QWidget {
 
   void set_caption(const QString& caption) { put(caption_, caption); }
   void set_meaning(const QString& meaning) { put(meaning_, meaning); }
+  /// A second figure, behind the caption: what the detail says is then of both.
+  void set_second(const QString& second) { put(second_, second); }
   void set_detail(const QString& detail) { put(detail_, detail); }
   /// `exact`: all digits, for the tooltip. `shorter` is shown when the figure does not fit.
   void set_figure(const Figure& figure, const QString& exact = {}, const QString& shorter = {});
@@ -31,6 +33,8 @@ class Tile : public QWidget {
   void set_dimmed(bool dimmed);
   bool dimmed() const { return dimmed_; }
   QString text() const { return figure_.text(); }
+  /// The caption, and the second figure behind it.
+  QString caption() const;
   const QString& detail() const { return detail_; }
 
   QSize sizeHint() const override;
@@ -45,7 +49,7 @@ class Tile : public QWidget {
 
   const Theme& theme_;
   Size size_;
-  QString meaning_, caption_, detail_;
+  QString meaning_, caption_, second_, detail_;
   Figure figure_;
   QString exact_, shorter_;
   Taint taint_ = Taint::none;
