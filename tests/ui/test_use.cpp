@@ -114,6 +114,9 @@ void TestUse::latencies_between_two_clocks_say_what_these_may_err() {
   // Where it will be so is known before.
   bench.set({{"receivers.host", "h1"}});
   QCOMPARE(heading(), QString::fromUtf8("latency, µs\n± –"));
+  QCoreApplication::processEvents();
+  QVERIFY2(bench.window().minimumSizeHint().width() <= 1280, qPrintable(QString::number(bench.window().minimumSizeHint().width())));
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
 }
 
 void TestUse::messages_and_problems_move_nothing() {
