@@ -301,6 +301,7 @@ void MainWindow::fit_to_screen() {
   const QSize fitting = size_at_first.boundedTo(room.size());
   resize(fitting);
   move(room.left() + (room.width() - fitting.width()) / 2, room.top() + (room.height() - fitting.height()) / 2);
+  // Last, because a size takes it back.
   if (room.width() < size_at_first.width() + frame_px || room.height() < size_at_first.height() + frame_px)
     setWindowState(windowState() | Qt::WindowMaximized);
 }
