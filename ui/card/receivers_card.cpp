@@ -150,10 +150,11 @@ namespace {
 
 /// The caption of a latency, and what stands below it: another one of the same deliveries, or what is to be said of both.
 void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bound, double value_us, const QString& other) {
-  const bool below = is_below(bound, value_us), of_both = bound.apart && !below;
-  tile.set_caption(!bound.apart ? QStringLiteral("latency ") + name : below ? name + QChar(u' ') + bound_text(bound) : name);
-  tile.set_second(of_both ? other : QString());
-  tile.set_detail(below ? QStringLiteral("clocks tell no finer") : of_both ? QStringLiteral("both ") + bound_text(bound) : other);
+  tile.set_caption(bound.apart ? name : QStringLiteral("latency ") + name);
+  tile.set_second(bound.apart ? other : QString());
+  tile.set_detail(!bound.apart                ? other
+                  : is_below(bound, value_us) ? bound_text(bound) + QStringLiteral(": no finer")
+                                              : QStringLiteral("both ") + bound_text(bound));
 }
 
 /// For a tooltip, behind the figure.

@@ -191,7 +191,8 @@ void ServiceModel::update(const app::LiveFigures& figures) {
       note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted, {}});
     }
   } else {
-    set_bound(figures.clocks.latency);
+    const app::ClockBound& bound = figures.clocks.latency;
+    set_bound(bound.apart || figures.latency.count > 0 ? std::optional(bound) : std::nullopt);
     for (const app::ReceiverRow& row : figures.receivers) {
       note(row.number, {{row.latency_mean_us, row.latency_p99_us},
                         row.rate_per_s,
