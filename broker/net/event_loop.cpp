@@ -210,12 +210,13 @@ void EventLoop::run_due_timers() {
   // One look at the clock: a timer that is armed anew inside its callback for an instant already past waits for the next wake-up, so that
   // descriptors get their turn.
   const int64_t now = now_ns();
-  size_t left = heap_.size();
-  while (left-- > 0 && !heap_.empty() && heap_.front()->at_ns_ <= now) {
+  const auto is_due = [&] { return !heap_.empty() && heap_.front()->at_ns_ <= now; };
+  for (size_t left = std::min(heap_.size(), due_max_); left > 0 && is_due(); --left) {
     Timer* timer = heap_.front();
     timer->disarm();
     timer->on_due_();
   }
+  if (is_due()) wake_again();
 }
 
 void EventLoop::run_posted() {

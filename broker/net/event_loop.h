@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -86,6 +87,9 @@ class EventLoop {
   /// After a sleep that was shorter than this the loop looks for as long before it sleeps again, until nothing came for so long: where
   /// things come one behind the other, it does not let each wake it, which costs who sends them. 0: it sleeps at once.
   void set_short_nap(int64_t short_nap_ns) { short_nap_ns_ = short_nap_ns; }
+  /// So many timers have their turn in one wake-up, of those that are due the soonest ones; before the next ones do, so has everybody who
+  /// has something to read or to write. At first all that are due.
+  void set_due_max(size_t due_max) { due_max_ = due_max; }
   /// Makes the loop look again without sleeping (for work that was left for fairness).
   void wake_again() { wake_again_ = true; }
 
@@ -131,6 +135,7 @@ class EventLoop {
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
   int64_t spin_ns_ = 0, short_nap_ns_ = 0;
+  size_t due_max_ = std::numeric_limits<size_t>::max();
   bool nap_was_short_ = false;
   std::atomic<bool> stop_{false};
   std::function<void()> after_wake_up_;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -173,6 +174,24 @@ TEST(EventLoop, WhatSleptShortlyLooksUntilNothingComesForAsLong) {
   EXPECT_GE(sleeps_in_100_waits(0), 50);
   EXPECT_LE(sleeps_in_100_waits(nap_ns), 10) << "but for the first one, and where it waited for something else";
   EXPECT_GE(sleeps_in_100_waits(1), 50) << "what came after longer than that is slept for";
+}
+
+TEST(EventLoop, WhoHasSomethingToReadHasATurnBetweenManyTimersThatAreDue) {
+  EventLoop loop;
+  loop.set_due_max(8);
+  std::string order;
+  PipeWatcher watcher(loop, [&] { order += 'd'; });
+  std::vector<std::unique_ptr<Timer>> timers;
+  for (int i = 0; i < 20; ++i) {
+    timers.push_back(std::make_unique<Timer>(loop, [&] { order += 't'; }));
+    timers.back()->arm(1);
+  }
+  loop.set_after_wake_up([&] {
+    order += '.';
+    if (std::count(order.begin(), order.end(), 't') == 20) loop.stop();
+  });
+  loop.run();
+  EXPECT_EQ(order, "dtttttttt.dtttttttt.dtttt.");
 }
 
 TEST(EventLoop, TheEndOfAWakeUpComesAfterEverythingElse) {
