@@ -93,9 +93,12 @@ struct LiveFigures {
     std::int64_t refused = 0, lost_before_queue = 0;  // messages
     std::int64_t expected = 0, accepted = 0, delivered = 0, still_queued = 0, unexplained = 0;  // copies
     bool balanced = true;
-    bool stopped = false;  // by the user, or before traffic: then nothing is held against what is still queued
+    bool stopped = false;                             // by the user, or before traffic: then nothing is held against what is still queued
+    bool senders_told = true, receivers_told = true;  // else no final account came: what only that group counts is not known
   };
   std::optional<Settled> settled;
+  bool lacks_senders() const { return settled && !settled->senders_told; }
+  bool lacks_receivers() const { return settled && !settled->receivers_told; }
   std::int64_t duplicated = 0, out_of_order = 0, unexpected = 0, negative = 0, log_lines_dropped = 0;
   std::int64_t duplicated_unflagged = 0;                               // of duplicated: did not say that they are sent again
   std::int64_t bad_checksum = 0, unasked = 0;                          // deliveries; those with a wrong checksum are in no other count

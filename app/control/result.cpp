@@ -240,6 +240,8 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   if (receivers) set_final_receivers(out, *receivers);
   set_ledger_rows(out, ledger);
   out.settled->stopped = was_stopped(record);
+  out.settled->senders_told = senders || !record.traffic_started;
+  out.settled->receivers_told = receivers || !record.traffic_started;
   set_mean_rates(out, record);
   out.delay = percentiles_us(total_of(senders, "delay"));
   out.lag = percentiles_us(total_of(senders, "lag"));

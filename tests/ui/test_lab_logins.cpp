@@ -18,6 +18,7 @@
 #include "tests/app/support/pretend_lab.h"
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/lab_window.h"
+#include "ui/widget/elided_label.h"
 
 using namespace n2nq;
 using app::testing::PretendLab;
@@ -133,6 +134,9 @@ class TestLabLogins : public QObject {
       QVERIFY(waits([&] { return bench->is_over(); }));
       QVERIFY(waits([&] { return open_question() == nullptr && no_log_in_is_left(); }));
       QVERIFY(open_question() == nullptr);
+      // Whoever it was: N2NQ's machine, too, is named in the middle of the window.
+      if (refused)
+        QCOMPARE(bench->window().findChild<ui::ElidedLabel*>("verdict_story")->full_text(), bench->run().outcome().reasons.first());
     }
   }
 

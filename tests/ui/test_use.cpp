@@ -10,6 +10,7 @@
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/receivers_card.h"
+#include "ui/card/run_panel.h"
 #include "ui/page/bench_page.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/message_bar.h"
@@ -28,6 +29,7 @@ class TestUse : public QObject {
   void the_open_drawer_hides_neither_verdict_nor_counts();
   void the_first_window_is_no_larger_than_the_screen();
   void latencies_between_two_clocks_say_what_these_may_err();
+  void what_nobody_gave_an_account_of_is_not_known();
   void messages_and_problems_move_nothing();
   void a_run_moves_nothing();
   void details_of_messages_leave_the_window_as_it_is();
@@ -120,6 +122,32 @@ void TestUse::latencies_between_two_clocks_say_what_these_may_err() {
   QCoreApplication::processEvents();
   QVERIFY2(bench.window().minimumSizeHint().width() <= 1280, qPrintable(QString::number(bench.window().minimumSizeHint().width())));
   QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::what_nobody_gave_an_account_of_is_not_known() {
+  BenchWindow bench;
+  auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
+  auto* card = static_cast<ui::ReceiversCard*>(bench.find<QWidget>(QStringLiteral("receivers_card")));
+  auto* panel = static_cast<ui::RunPanel*>(bench.find<QWidget>(QStringLiteral("run_panel")));
+  const auto shown = [&] {
+    QStringList out;
+    for (const char* name : {"tile_received", "count_received", "count_sent", "count_unexpected"})
+      out << bench.find<ui::Tile>(QString::fromLatin1(name))->text();
+    return (out << table->model()->index(0, 5).data().toString()).join(u' ');  // packets
+  };
+  app::LiveFigures figures;
+  figures.attempted = 50;
+  figures.received = 40;
+  figures.receivers = {{.number = 1, .received = 40}};
+  card->show_figures(figures);
+  panel->show_figures(figures);
+  QCOMPARE(shown(), QStringLiteral("40 40 50 0 40"));
+  figures.receivers.clear();
+  figures.received = figures.lost = 0;
+  figures.settled.emplace().receivers_told = false;
+  card->show_figures(figures);
+  panel->show_figures(figures);
+  QCOMPARE(shown(), QString::fromUtf8("– – 50 – –"));
 }
 
 void TestUse::messages_and_problems_move_nothing() {

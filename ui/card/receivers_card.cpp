@@ -170,7 +170,7 @@ QString floor_words(const app::LiveFigures& figures, double value_us) {
 
 void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   const app::Percentiles& latency = figures.latency;
-  received_->set_figure({count_text(figures.received), {}}, count_text(figures.received), count_short(figures.received));
+  received_->set_figure(figures.lacks_receivers() ? Figure() : Figure{count_text(figures.received), {}}, {}, count_short(figures.received));
   rate_->set_figure(rate_figure(figures.received_per_s), fixed_text(figures.received_per_s, 3) + QStringLiteral(" /s"));
   rate_->set_detail(bytes_rate_text(figures.received_bytes_per_s));
   const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);

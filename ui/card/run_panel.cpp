@@ -30,21 +30,25 @@ struct Count {
   const char* caption;
   const char* meaning;
   std::int64_t app::LiveFigures::*value;
-  Taint taint;  // what more than none of it makes of the run
+  Taint taint;                                             // what more than none of it makes of the run
+  bool (app::LiveFigures::*is_lacking)() const = nullptr;  // whether nobody is left who knows it
 };
 
 constexpr Count counts[] = {
-    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, Taint::none},
+    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, Taint::none,
+     &app::LiveFigures::lacks_senders},
     {"count_accepted", "accepted", "Messages N2NQ has said it took in", &app::LiveFigures::accepted, Taint::none},
-    {"count_received", "received", "Deliveries the receivers have received", &app::LiveFigures::received, Taint::none},
+    {"count_received", "received", "Deliveries the receivers have received", &app::LiveFigures::received, Taint::none,
+     &app::LiveFigures::lacks_receivers},
     {"count_in_flight", "in flight", "Accepted × copies − received − skipped: deliveries still to come", &app::LiveFigures::in_flight,
      Taint::none},
     {"count_expired", "expired", "Removed from the queue before their receiver got them", &app::LiveFigures::expired, Taint::degrades},
     {"count_duplicated", "duplicated", "Delivered more than once; degrades the run unless it is marked as sent again",
-     &app::LiveFigures::duplicated, Taint::degrades},
+     &app::LiveFigures::duplicated, Taint::degrades, &app::LiveFigures::lacks_receivers},
     {"count_out_of_order", "out of order", "Delivered after a later message of the same sender", &app::LiveFigures::out_of_order,
-     Taint::degrades},
-    {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, Taint::breaks},
+     Taint::degrades, &app::LiveFigures::lacks_receivers},
+    {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, Taint::breaks,
+     &app::LiveFigures::lacks_receivers},
 };
 
 QString verdict_sign(app::Verdict verdict) {
@@ -167,7 +171,8 @@ QWidget* RunPanel::make_counts() {
 void RunPanel::show_figures(const app::LiveFigures& figures) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     const std::int64_t value = figures.*counts[i].value;
-    tiles_[i]->set_figure({count_text(value), {}}, count_text(value), count_short(value));
+    const bool lacking = counts[i].is_lacking != nullptr && (figures.*counts[i].is_lacking)();
+    tiles_[i]->set_figure(lacking ? Figure() : Figure{count_text(value), {}}, {}, count_short(value));
     const std::int64_t tainting = i == duplicated_at ? figures.duplicated_unflagged : value;
     tiles_[i]->set_taint(tainting > 0 ? counts[i].taint : Taint::none);
   }
@@ -183,8 +188,8 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
           : QString::fromUtf8(counts[in_flight_at].meaning));
   // Both groups know a part of it.
   if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});
-  const bool over = figures.lost >= 0;
-  lost_->set_figure(over ? Figure{count_text(figures.lost), {}} : Figure{}, {}, count_short(figures.lost));
+  const bool over = figures.lost >= 0, told = over && !figures.lacks_senders() && !figures.lacks_receivers();
+  lost_->set_figure(told ? Figure{count_text(figures.lost), {}} : Figure{}, {}, count_short(figures.lost));
   lost_->set_taint(figures.lost > 0 ? Taint::breaks : Taint::none);
   lost_->setVisible(over);
   tiles_[in_flight_at]->setVisible(!over);
@@ -256,9 +261,12 @@ void RunPanel::refresh() {
   reasons_->setVisible(!outcome.reasons.isEmpty());
   reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
-  // N2NQ's own death stands in this card already, with its last lines.
-  const bool told = outcome.reasons.isEmpty() || outcome.reasons.first() == actions_.run().process(app::Role::broker).error;
-  QString story = told ? QStringLiteral("%1 sent, %2 delivered").arg(count_text(figures.attempted), count_text(figures.received))
+  // N2NQ's own death stands in this card already, with its last lines; of what never ran there are none.
+  const app::ProcessStatus broker = actions_.run().process(app::Role::broker);
+  const bool told = outcome.reasons.isEmpty() || (!broker.never_ran && outcome.reasons.first() == broker.error);
+  const auto known = [](bool lacking, std::int64_t count) { return lacking ? dash() : count_text(count); };
+  QString story = told ? QStringLiteral("%1 sent, %2 delivered")
+                             .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received))
                        : outcome.reasons.first();
   if (told && !outcome.disturbances.isEmpty()) story += QStringLiteral("; disturbed: ") + outcome.disturbances.join(QStringLiteral("; "));
   story_->set_text(story);

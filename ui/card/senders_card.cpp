@@ -57,7 +57,7 @@ void SendersCard::take_settings() {
 }
 
 void SendersCard::show_figures(const app::LiveFigures& figures) {
-  sent_->set_figure({count_text(figures.attempted), {}}, count_text(figures.attempted), count_short(figures.attempted));
+  sent_->set_figure(figures.lacks_senders() ? Figure() : Figure{count_text(figures.attempted), {}}, {}, count_short(figures.attempted));
   rate_->set_figure(rate_figure(figures.sent_per_s), fixed_text(figures.sent_per_s, 3) + QStringLiteral(" /s"));
   rate_->set_detail(bytes_rate_text(figures.sent_bytes_per_s));
   delay_->set_figure(time_figure(figures.delay.mean_us, 1), fixed_text(figures.delay.mean_us, 3) + QStringLiteral(" µs"));

@@ -186,6 +186,7 @@ void ServiceModel::update(const app::LiveFigures& figures) {
     first = std::min(first, number - 1);
     last = std::max(last, number - 1);
   };
+  if (role_ == app::Role::senders ? figures.lacks_senders() : figures.lacks_receivers()) return clear_figures();
   if (role_ == app::Role::senders) {
     for (const app::SenderRow& row : figures.senders) {
       note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted, {}});

@@ -329,6 +329,8 @@ TEST_F(ResultTest, a_group_without_account_is_named) {
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::broken);
   EXPECT_NE(text(result.outcome).find("Receivers gave no final account"), std::string::npos);
+  EXPECT_TRUE(result.figures.lacks_receivers());
+  EXPECT_FALSE(result.figures.lacks_senders());
 }
 
 TEST_F(ResultTest, a_bye_that_is_no_bye_is_told_and_leaves_a_summary) {
