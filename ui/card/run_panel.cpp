@@ -30,25 +30,24 @@ struct Count {
   const char* caption;
   const char* meaning;
   std::int64_t app::LiveFigures::*value;
-  Taint taint;                                             // what more than none of it makes of the run
-  bool (app::LiveFigures::*is_lacking)() const = nullptr;  // whether nobody is left who knows it
+  Taint taint;                             // what more than none of it makes of the run
+  app::Role known_by = app::Role::broker;  // a group: not known without its final account
 };
 
 constexpr Count counts[] = {
-    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, Taint::none,
-     &app::LiveFigures::lacks_senders},
+    {"count_sent", "sent", "Messages the senders have offered to N2NQ", &app::LiveFigures::attempted, Taint::none, app::Role::senders},
     {"count_accepted", "accepted", "Messages N2NQ has said it took in", &app::LiveFigures::accepted, Taint::none},
     {"count_received", "received", "Deliveries the receivers have received", &app::LiveFigures::received, Taint::none,
-     &app::LiveFigures::lacks_receivers},
+     app::Role::receivers},
     {"count_in_flight", "in flight", "Accepted × copies − received − skipped: deliveries still to come", &app::LiveFigures::in_flight,
      Taint::none},
     {"count_expired", "expired", "Removed from the queue before their receiver got them", &app::LiveFigures::expired, Taint::degrades},
     {"count_duplicated", "duplicated", "Delivered more than once; degrades the run unless it is marked as sent again",
-     &app::LiveFigures::duplicated, Taint::degrades, &app::LiveFigures::lacks_receivers},
+     &app::LiveFigures::duplicated, Taint::degrades, app::Role::receivers},
     {"count_out_of_order", "out of order", "Delivered after a later message of the same sender", &app::LiveFigures::out_of_order,
-     Taint::degrades, &app::LiveFigures::lacks_receivers},
+     Taint::degrades, app::Role::receivers},
     {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, Taint::breaks,
-     &app::LiveFigures::lacks_receivers},
+     app::Role::receivers},
 };
 
 QString verdict_sign(app::Verdict verdict) {
@@ -171,7 +170,8 @@ QWidget* RunPanel::make_counts() {
 void RunPanel::show_figures(const app::LiveFigures& figures) {
   for (std::size_t i = 0; i < tiles_.size(); ++i) {
     const std::int64_t value = figures.*counts[i].value;
-    const bool lacking = counts[i].is_lacking != nullptr && (figures.*counts[i].is_lacking)();
+    const bool lacking = (counts[i].known_by == app::Role::senders && figures.lacks_senders()) ||
+                         (counts[i].known_by == app::Role::receivers && figures.lacks_receivers());
     tiles_[i]->set_figure(lacking ? Figure() : Figure{count_text(value), {}}, {}, count_short(value));
     const std::int64_t tainting = i == duplicated_at ? figures.duplicated_unflagged : value;
     tiles_[i]->set_taint(tainting > 0 ? counts[i].taint : Taint::none);
