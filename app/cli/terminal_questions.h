@@ -26,6 +26,9 @@ class TerminalQuestions : public QObject, public SshQuestions {
   /// Leaves the terminal as it was.
   ~TerminalQuestions() override;
 
+  /// Keys are added with a command, which is said.
+  bool reaches_person(const HostKeyQuestion&) override { return false; }
+  bool reaches_person(const SecretQuestion&) override { return open_terminal(); }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
 

@@ -50,6 +50,8 @@ class KeyringQuestions : public QObject, public SshQuestions {
   /// Both live longer.
   KeyringQuestions(Keyring& keyring, SshQuestions& person) : keyring_(keyring), person_(person) {}
 
+  bool reaches_person(const HostKeyQuestion& question) override { return person_.reaches_person(question); }
+  bool reaches_person(const SecretQuestion& question) override { return person_.reaches_person(question); }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
   void answered(const SecretQuestion& question, bool right) override;

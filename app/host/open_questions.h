@@ -16,6 +16,8 @@ class OpenQuestions : public QObject, public SshQuestions {
   explicit OpenQuestions(SshQuestions& person, QObject* parent = nullptr) : QObject(parent), person_(person) {}
 
   bool any() const { return open_ > 0; }
+  bool reaches_person(const HostKeyQuestion& question) override { return person_.reaches_person(question); }
+  bool reaches_person(const SecretQuestion& question) override { return person_.reaches_person(question); }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
   void answered(const SecretQuestion& question, bool right) override { person_.answered(question, right); }

@@ -26,6 +26,7 @@ void SessionQuestions::ask_host_key(const HostKeyQuestion& question, std::functi
   if (!asking_) return answer(false);
   HostKeyQuestion asked = question;
   asked.asked_by = asking_.get();
+  if (!person_.reaches_person(asked)) return person_.ask_host_key(asked, std::move(answer));
   put([this, asked, answer = counted(std::move(answer))] { person_.ask_host_key(asked, answer); });
 }
 
@@ -33,6 +34,7 @@ void SessionQuestions::ask_secrets(const SecretQuestion& question, std::function
   if (!asking_) return answer(std::nullopt);
   SecretQuestion asked = question;
   asked.asked_by = asking_.get();
+  if (!person_.reaches_person(asked)) return person_.ask_secrets(asked, std::move(answer));
   put([this, asked, answer = counted(std::move(answer))] { person_.ask_secrets(asked, answer); });
 }
 

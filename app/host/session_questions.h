@@ -13,7 +13,8 @@ namespace n2nq::app {
 
 class SessionQuestions : public SshQuestions {
  public:
-  /// `person` lives longer. `about_to_ask` is told before each question; one that is withdrawn because of that is not put to the person.
+  /// `person` lives longer. `about_to_ask` is told before each question that reaches them; one that is withdrawn because of that is not put
+  /// to the person.
   SessionQuestions(SshQuestions& person, std::function<void()> about_to_ask) : person_(person), about_to_ask_(std::move(about_to_ask)) {}
 
   /// What is asked from now on is wanted, until withdraw(). Before and after that it is answered with no, and nobody hears of it.
@@ -22,6 +23,8 @@ class SessionQuestions : public SshQuestions {
   /// Whether one is open.
   bool any() const { return asking_ && asking_->open > 0; }
 
+  bool reaches_person(const HostKeyQuestion& question) override { return person_.reaches_person(question); }
+  bool reaches_person(const SecretQuestion& question) override { return person_.reaches_person(question); }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
   void answered(const SecretQuestion& question, bool right) override { person_.answered(question, right); }

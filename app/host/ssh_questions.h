@@ -55,6 +55,9 @@ QString once_more_words(const SecretQuestion& question);
 class SshQuestions {
  public:
   virtual ~SshQuestions() = default;
+  /// Whether somebody is there to be asked. False: the answer comes at once and is no, unless it is known without anybody.
+  virtual bool reaches_person(const HostKeyQuestion& /*question*/) { return true; }
+  virtual bool reaches_person(const SecretQuestion& /*question*/) { return true; }
   /// true: it is the right key; it is added to the file and the connection goes on.
   virtual void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) = 0;
   /// As many answers as there are prompts; none: the person does not want to, and the connection fails.

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Twenty hosts, of which one does not answer, one has another key than is known, one is unknown, and one has a full disk: each is named, the
 other sixteen are found to be well, and nothing is left on any of them."""
+import contextlib
 import json
+import os
 import re
+import signal
 import subprocess
 import time
 
@@ -12,6 +15,15 @@ from lab import LabCase, main
 HOSTS = 20
 GONE, CHANGED, UNKNOWN, FULL = "h3", "h7", "h12", "h17"
 START_S = 10  # until a start that cannot succeed has failed
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 class Many(LabCase):
@@ -60,6 +72,16 @@ class Many(LabCase):
             for name in set(places) & {GONE, CHANGED, UNKNOWN, FULL}:
                 self.assertRegex(output, rf"(?m)^ +- .* could not be started: .*\b{name}\b")
             self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(name) for name in ("h1", "h2")))
+
+    def test_a_host_that_answers_after_the_start_has_failed_is_named_too(self):
+        roles = {"broker": CHANGED, "senders": UNKNOWN, "receivers": "h1"}
+        sshd = self.lab.hosts[UNKNOWN]["pid"]
+        with stopped(sshd):
+            bench = self.start("quick", *(word for role, host in roles.items() for word in ("--set", f"{role}.host={host}")), out="late")
+            told = bench.stdout.readline()
+        output, _ = bench.communicate(timeout=60)
+        self.assertRegex(told, rf"N2NQ could not be started: .*\b{CHANGED}\b")
+        self.assertRegex(output, rf"(?m)^ +- Senders could not be started: .*\b{UNKNOWN}\b.* is not known")
 
 
 if __name__ == "__main__":

@@ -319,6 +319,25 @@ TEST_F(SshSessionTest, a_session_that_is_closed_while_it_asks_says_so_at_once) {
   EXPECT_EQ(problem.kind, SshProblem::Kind::closed);
 }
 
+/// Who would give a session up because it asks gives it up for nothing, and does not learn what is wrong there.
+TEST_F(SshSessionTest, where_nobody_is_there_to_be_asked_it_does_not_say_that_it_asks) {
+  const auto says_that_it_asks = [this] {
+    bool asked = false;
+    open();
+    QObject::connect(session.get(), &SshSession::asking, [&] { asked = true; });
+    EXPECT_TRUE(wait_until([this] { return over; }));
+    return asked;
+  };
+  without_keys();
+  EXPECT_TRUE(says_that_it_asks());
+  person.is_there = false;
+  EXPECT_FALSE(says_that_it_asks());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  config.known_hosts_files = {folder.filePath("none")};
+  EXPECT_FALSE(says_that_it_asks());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown);
+}
+
 TEST_F(SshSessionTest, an_unknown_key_is_asked_about_and_added) {
   const QString known = folder.filePath("new/known_hosts");
   config.known_hosts_files = {known};

@@ -52,6 +52,7 @@ class PretendLab {
 
 /// Answers as it is told to, and remembers what it was asked.
 struct PretendPerson : SshQuestions {
+  bool is_there = true;
   bool accepts_keys = false;
   bool says_nothing = false;  // sits before the question
   int answers_late_ms = 0;
@@ -60,6 +61,8 @@ struct PretendPerson : SshQuestions {
   std::vector<SecretQuestion> secret_questions;
   std::vector<bool> agent_asked;  // each time it began, and was over
 
+  bool reaches_person(const HostKeyQuestion&) override { return is_there; }
+  bool reaches_person(const SecretQuestion&) override { return is_there; }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
   void agent_asks(bool asks) override { agent_asked.push_back(asks); }
