@@ -7,7 +7,7 @@ import subprocess
 from bench import BIN, BenchCase
 from pseudo_terminal import AtTerminal
 
-PASSPHRASE = "open sesame, dear cave"
+PASSPHRASE = f"open sesame, dear cave {os.urandom(4).hex()}"  # another test's own programs have another one on their command lines
 
 
 class PersonCase(BenchCase):
