@@ -168,4 +168,8 @@ Json stats_message(std::uint64_t id, int first, int last) {
   return {{"type", "stats"}, {"id", id}, {"services", ranges}};
 }
 
+Json stats_message(std::uint64_t id) {
+  return {{"type", "stats"}, {"id", id}};
+}
+
 }  // namespace n2nq::app

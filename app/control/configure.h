@@ -33,5 +33,7 @@ nlohmann::json connect_message(const std::string& address, int port, Transport t
 nlohmann::json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns);
 /// Rows only for the services first … last; none when first > last.
 nlohmann::json stats_message(std::uint64_t id, int first, int last);
+/// Rows for all services.
+nlohmann::json stats_message(std::uint64_t id);
 
 }  // namespace n2nq::app

@@ -23,6 +23,7 @@ struct RunDeadlines {
   int standstill = 60'000;
   int salvage = 60'000;      // for reading back what a killed worker has left
   int other_starts = 5'000;  // when one cannot be started: until the others have said whether they can be
+  int rates_hold = 1'000;    // while logs are fetched: until the last rates are of more than a second ago
   int single_stop = 3'000;   // before traffic: from one process's stop to SIGTERM
 };
 

@@ -39,6 +39,16 @@ Percentiles percentiles_us(const measure::Histogram& histogram) {
   return out;
 }
 
+void forget_rates(LiveFigures& figures, Role role) {
+  if (role == Role::senders) {
+    figures.sent_per_s = figures.sent_bytes_per_s = figures.sent_copies_per_s = unknown;
+    for (SenderRow& row : figures.senders) row.rate_per_s = unknown;
+  } else if (role == Role::receivers) {
+    figures.received_per_s = figures.received_bytes_per_s = unknown;
+    for (ReceiverRow& row : figures.receivers) row.rate_per_s = unknown;
+  }
+}
+
 template <class Stats>
 void LiveAccumulator::Group<Stats>::take(const Stats& stats, std::int64_t count, double t_s) {
   asked_s = unknown;
@@ -206,16 +216,16 @@ LiveFigures LiveAccumulator::show_due(Due now, double t_s) {
 
 void LiveAccumulator::forget_what_silent_ones_knew(LiveFigures& figures) const {
   if (figures.senders_silent) {
-    figures.sent_per_s = figures.sent_bytes_per_s = figures.sent_copies_per_s = unknown;
+    forget_rates(figures, Role::senders);
     figures.delay = figures.lag = {};
-    for (SenderRow& row : figures.senders) row.rate_per_s = row.delay_mean_ms = unknown;
+    for (SenderRow& row : figures.senders) row.delay_mean_ms = unknown;
   }
   if (figures.receivers_silent) {
-    figures.received_per_s = figures.received_bytes_per_s = unknown;
+    forget_rates(figures, Role::receivers);
     figures.latency = figures.latency_from_plan = figures.latency_now = {};
     figures.stages = {};
     figures.stage_tails = {};
-    for (ReceiverRow& row : figures.receivers) row.rate_per_s = row.latency_mean_us = row.latency_p99_us = unknown;
+    for (ReceiverRow& row : figures.receivers) row.latency_mean_us = row.latency_p99_us = unknown;
   }
 }
 

@@ -83,6 +83,8 @@ class LiveAccumulator {
 
 /// In µs; all unknown while the histogram is empty.
 Percentiles percentiles_us(const measure::Histogram& histogram);
+/// What the group did over the last second, when that is over: unknown.
+void forget_rates(LiveFigures& figures, Role role);
 double mean_us(const measure::Histogram& histogram);
 
 }  // namespace n2nq::app

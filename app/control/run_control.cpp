@@ -20,9 +20,14 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   pull_timer.setInterval(pull_ms);
   pull_timer.setTimerType(Qt::PreciseTimer);
   step_timer.setSingleShot(true);
+  rates_timer.setSingleShot(true);
   plan_timer.setSingleShot(true);
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
+  QObject::connect(&rates_timer, &QTimer::timeout, q, [this] {
+    for (const Role role : {Role::senders, Role::receivers}) forget_rates(figures, role);
+    emit q->figures_changed();
+  });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
     if (hurried) return hurry_over();
     if (drains()) return give_up_drain();

@@ -152,10 +152,11 @@ void RunControl::Private::say_bye(Role role) {
   member.watch->send({{"type", "bye"}});
 }
 
-/// So that what the charts add up to is what the result says. The answer comes before the bye, whose deadline holds for both.
+/// So that what the charts add up to is what the result says; with the rows of all, whoever looks at which while logs are fetched. The
+/// answer comes before the bye, whose deadline holds for both.
 void RunControl::Private::ask_last_stats(Role role) {
   Member& member = of(role);
-  member.watch->send(stats_message(stats_id, member.first_row, member.last_row));
+  member.watch->send(stats_message(stats_id));
   role == Role::senders ? accumulator->asked_senders(t_s()) : accumulator->asked_receivers(t_s());
 }
 
@@ -303,6 +304,7 @@ void RunControl::Private::bring_back() {
   pull_timer.stop();
   brought_share = 0;
   take_last_figures();
+  rates_timer.start(options.deadlines.rates_hold);
   for (Member& member : members) member.bringing_back = member.watch && member.watch->ran();
   for (const Role role : all_roles) {
     Member& member = of(role);
@@ -360,6 +362,7 @@ void RunControl::Private::finish() {
 }
 
 void RunControl::Private::take_result() {
+  rates_timer.stop();
   finisher->wait();  // finished() is the last thing it says, not the last it does
   finisher.reset();
   outcome = result.outcome;

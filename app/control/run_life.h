@@ -196,7 +196,7 @@ struct RunControl::Private {
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
   std::map<std::pair<Role, int>, FaultKind> misbehaving;  // services that were told to, as far as this bench knows
-  QTimer pull_timer, step_timer;
+  QTimer pull_timer, step_timer, rates_timer;
   std::uint64_t stats_id = 0, recovery_round = 0;
   std::int64_t moved = 0;  // messages and deliveries at the last look
   QElapsedTimer since_moved;

@@ -152,6 +152,34 @@ class TestLabRuns : public QObject {
     for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
   }
 
+  void while_logs_are_fetched_rows_and_rates_are_those_of_the_end() {
+    lab->shape_links(3, {QStringLiteral("--direction"), QStringLiteral("up"), QStringLiteral("--rate"), QStringLiteral("4mbit")});
+    QVERIFY(window->form().set(QStringLiteral("queue.mode"), QStringLiteral("broadcaster")));
+    const app::RunControl& run = window->run();
+    const auto cell = [this](const char* table, const char* title, int row) {
+      const auto* model = window->findChild<ui::ServiceTable*>(table)->model();
+      int column = 0;
+      while (!model->headerData(column, Qt::Horizontal).toString().startsWith(QLatin1String(title))) ++column;
+      return model->index(row, column).data().toString();
+    };
+    click("button_start_all");
+    QVERIFY(waits([&] { return run.figures().received > 5 || is_over(); }));
+    window->show_page(QStringLiteral("Charts"));  // from here on nobody looks at a row
+    QVERIFY(waits([&] { return run.brought_back() >= 0 || is_over(); }));
+    window->show_page(QStringLiteral("Bench"));
+    for (const int row : {0, 49}) {
+      QCOMPARE(cell("senders_table", "packets", row), QStringLiteral("12 / 12"));
+      QCOMPARE(cell("receivers_table", "packets", row), QStringLiteral("600"));
+    }
+    QVERIFY(waits([&] { return std::isnan(run.figures().received_per_s) || is_over(); }));
+    QVERIFY(!is_over());
+    for (const char* table : {"senders_table", "receivers_table"}) QCOMPARE(cell(table, "rate", 0), ui::dash());
+    QCOMPARE(cell("receivers_table", "packets", 49), QStringLiteral("600"));
+    QVERIFY(waits([this] { return is_over(); }));
+    QVERIFY(cell("receivers_table", "mean", 0) != ui::dash());
+    lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("0")});
+  }
+
   void a_program_that_is_not_there_yet_is_seen_coming() {
     lab->inside(3, {QStringLiteral("rm"), QStringLiteral("-rf"), QStringLiteral("/home/lab/.cache/n2nq-bench/bin")});
     lab->shape_links(3, {QStringLiteral("--rate"), QStringLiteral("4mbit")});

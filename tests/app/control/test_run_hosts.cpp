@@ -122,6 +122,7 @@ TEST_F(RunHostsTest, bringing_back_tells_how_far_it_is_and_can_be_left) {
   control->start_all();
   ASSERT_TRUE(wait_bringing_back());
   EXPECT_EQ(control->state(), RunState::ending);
+  EXPECT_FALSE(host.heard[Role::receivers].rbegin()[1].contains("services")) << "the last rows are those of all, whoever looks at which";
   emit host.process[Role::senders]->bringing_back(100, 100);
   emit host.process[Role::broker]->brought_back({});
   emit host.process[Role::receivers]->bringing_back(20, 100);
