@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -106,6 +107,15 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
 
 SecretsDialog::~SecretsDialog() {
   for (QLineEdit* field : fields_) field->clear();
+}
+
+void SecretsDialog::keyPressEvent(QKeyEvent* event) {
+  const bool is_enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  const qsizetype at = fields_.indexOf(qobject_cast<QLineEdit*>(focusWidget()));
+  for (qsizetype next = at + 1; is_enter && at >= 0 && next < fields_.size(); ++next) {
+    if (fields_[next]->text().isEmpty()) return fields_[next]->setFocus(Qt::TabFocusReason);
+  }
+  QDialog::keyPressEvent(event);
 }
 
 void SecretsDialog::offer_keyring(const QString& problem) {

@@ -24,6 +24,10 @@ class SecretsDialog : public QDialog {
   void offer_keyring(const QString& problem);
   bool wants_keyring() const;
 
+ protected:
+  /// Enter goes to the next field that is empty, and on from the last.
+  void keyPressEvent(QKeyEvent* event) override;
+
  private:
   QCheckBox* keyring_ = nullptr;
   QLabel* no_keyring_ = nullptr;  // why there is none

@@ -59,7 +59,11 @@ class TestSshAsker : public QObject {
     auto* second = dialog()->findChild<QLineEdit*>("secret_2");
     QCOMPARE(first->echoMode(), QLineEdit::Password);
     QCOMPARE(second->echoMode(), QLineEdit::Normal);
+    first->setFocus();
     QTest::keyClicks(first, "dream");
+    QTest::keyClick(first, Qt::Key_Return);
+    QVERIFY2(!answer, "the second is still empty");
+    QCOMPARE(dialog()->focusWidget(), second);
     QTest::keyClicks(second, "7");
     QTest::keyClick(second, Qt::Key_Return);
     QVERIFY(answer && answer->size() == 2);
