@@ -50,6 +50,7 @@ void HostCheck::check(const Hosts& hosts, int port) {
   reports_.clear();
   paths_.clear();
   left_out_.clear();
+  readdressed_.clear();
   terms_ = {random_token(), port, hosts.hosts.size() + 1};
   add(std::make_unique<PlaceCheck>(pool_, terms_, hosts.local_data_address, 1));
   for (const Host& host : hosts.hosts) add(std::make_unique<PlaceCheck>(pool_, terms_, host, places_.size() + 1));
@@ -192,9 +193,19 @@ void HostCheck::leave_out(const std::string& name) {
   on_place_ready();
 }
 
+void HostCheck::forget_ways_to(const std::string& name) {
+  readdressed_.insert(name);
+  if (checking_) return;
+  drop_left_out();
+  emit changed();
+}
+
 void HostCheck::drop_left_out() {
   std::erase_if(reports_, [this](const auto& report) { return left_out_.contains(report.first); });
-  std::erase_if(paths_, [this](const auto& path) { return left_out_.contains(path.first.first) || left_out_.contains(path.first.second); });
+  std::erase_if(paths_, [this](const auto& path) {
+    const auto& [from, to] = path.first;
+    return left_out_.contains(from) || left_out_.contains(to) || readdressed_.contains(to);
+  });
 }
 
 void HostCheck::finish() {

@@ -29,6 +29,7 @@ class HostCheck : public HostChecker {
   void check(const Hosts& hosts, int port) override;
   void cancel() override;
   void leave_out(const std::string& name) override;
+  void forget_ways_to(const std::string& name) override;
   bool is_checking() const override { return checking_; }
   const HostReports& hosts() const override { return reports_; }
   const PathReports& paths() const override { return paths_; }
@@ -52,7 +53,7 @@ class HostCheck : public HostChecker {
   bool checking_ = false;
   int round_ = 0;  // which check it is
   CheckTerms terms_;
-  std::set<std::string> left_out_;
+  std::set<std::string> left_out_, readdressed_;
   HostReports reports_;
   PathReports paths_;
   std::vector<std::unique_ptr<PlaceCheck>> places_;

@@ -74,6 +74,9 @@ class HostChecker : public QObject {
   /// This host is no more, or is another one: what was found out of it is forgotten, and a check goes on without it. It may be asking for
   /// something; then it does not any more.
   virtual void leave_out(const std::string& name) = 0;
+  /// The others reach this host, or this machine, at another address than before: what was found out of the ways there is forgotten, if a
+  /// check is under way when it is over.
+  virtual void forget_ways_to(const std::string& name) = 0;
   virtual bool is_checking() const = 0;
   virtual const HostReports& hosts() const = 0;
   virtual const PathReports& paths() const = 0;

@@ -91,9 +91,10 @@ void PathCheck::on_clock(const Json& message) {
   const double offset_us = number_in(line, "offset_ns", 0) / 1000;
   const double bound_us = (number_in(bound, "asymmetry_ns", 0) + number_in(bound, "estimation_ns", 0)) / 1000;
   const QString offset = text_of_us(std::abs(offset_us)), within = text_of_us(bound_us);
+  const bool behind = offset_us <= -0.5;  // of what is shown, in whole microseconds
   CheckCell cell =
-      good_cell(QString("%1%2 ± %3").arg(offset_us < 0 ? "−" : "+", offset, within), offset_us,
-                QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, offset_us < 0 ? "behind" : "ahead of", within));
+      good_cell(QString("%1%2 ± %3").arg(behind ? "−" : "+", offset, within), offset_us,
+                QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, behind ? "behind" : "ahead of", within));
   cell.bound_us = bound_us;
   emit clock_found(to(), cell);
 }

@@ -185,6 +185,9 @@ QWidget* HostsPage::make_paths_card() {
                  "caption");
   paths_hint_->setObjectName(QStringLiteral("paths_hint"));
   paths_hint_->setWordWrap(true);
+  QSizePolicy keeps_room = paths_hint_->sizePolicy();  // or the field above would move when something is entered there
+  keeps_room.setRetainSizeWhenHidden(true);
+  paths_hint_->setSizePolicy(keeps_room);
   card->body()->addWidget(paths_hint_);
   return card;
 }
@@ -279,7 +282,10 @@ void HostsPage::undo() {
 }
 
 void HostsPage::take_local_address() {
+  const std::string before = parts_.book->hosts().local_data_address;
   const QString problem = parts_.book->set_local_data_address(local_address_->text());
+  if (before != parts_.book->hosts().local_data_address && parts_.checker != nullptr)
+    parts_.checker->forget_ways_to(std::string(app::local_host));
   set_style_property(local_address_, "refused", !problem.isEmpty());
   tell(problem);
 }

@@ -286,6 +286,9 @@ TEST_F(HostCheckTest, of_a_machine_that_is_no_more_nothing_stays) {
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::reach).state, CheckState::good);
   EXPECT_TRUE(check.paths().contains(std::pair(std::string(local_host), std::string("h1"))));
   EXPECT_FALSE(check.paths().contains(std::pair(std::string("h1"), std::string("h2"))));
+  check.forget_ways_to(std::string(local_host));
+  EXPECT_TRUE(check.paths().contains(std::pair(std::string(local_host), std::string("h1"))));
+  EXPECT_FALSE(check.paths().contains(std::pair(std::string("h1"), std::string(local_host))));
   check.leave_out("h1");
   EXPECT_FALSE(check.hosts().contains("h1"));
   EXPECT_TRUE(check.paths().empty());

@@ -26,6 +26,10 @@ class CannedChecker : public app::HostChecker {
     end();
   }
   void leave_out(const std::string& name) override { hosts_.erase(name); }
+  void forget_ways_to(const std::string& name) override {
+    std::erase_if(paths_, [&](const auto& path) { return path.first.second == name; });
+    emit changed();
+  }
   bool is_checking() const override { return checking_; }
   const app::HostReports& hosts() const override { return hosts_; }
   const app::PathReports& paths() const override { return paths_; }
