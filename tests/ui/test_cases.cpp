@@ -27,6 +27,7 @@
 #include "ui/card/case_figure_card.h"
 #include "ui/card/report_view.h"
 #include "ui/chart/figure_view.h"
+#include "ui/model/cases_model.h"
 #include "ui/page/cases_page.h"
 #include "ui/page/results_page.h"
 
@@ -67,10 +68,10 @@ figures:
   - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises" }] }
 )");
   }
-  static void begin_by_another_build(const QString& folder) {
+  static void begin_with(const char* key, const nlohmann::json& value, const QString& folder) {
     const QString path = folder + QStringLiteral("/case.json");
     auto state = nlohmann::json::parse(n2nq::ui_test::file_text(path).toStdString());
-    state["build"] = "another one";
+    state[key] = value;
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(QByteArray::fromStdString(state.dump()));
@@ -242,7 +243,7 @@ figures:
   void goes_on_in_another_session() {
     const int done = row().runs_done;
     const QString folder = row().folder;
-    begin_by_another_build(folder);
+    begin_with("build", "another one", folder);
     bench->reopen();
     bench->window().resize(1280, 720);
     show_cases();
@@ -267,6 +268,20 @@ figures:
     QCOMPARE(figure.series.size(), 1u);
     QCOMPARE(figure.series.front().points.size(), 3u);
     QCOMPARE(figure.series.front().points.front().repeats, 2);
+  }
+
+  void what_was_begun_with_another_choice_has_as_many_runs_as_were_chosen_then() {
+    begin_with("repeats", 3, row().folder);
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    QVERIFY(!row().runner);  // nobody has opened it
+    QCOMPARE(table()->model()->index(own, n2nq::ui::CasesModel::runs).data().toString(), QStringLiteral("6/9"));
+    begin_with("repeats", nullptr, row().folder);
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_cases();
   }
 
   void boxes_and_scale_are_kept_even_where_none_is_ticked() {

@@ -56,6 +56,12 @@ CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice&
   row.folder = app::CaseFolder::newest(runs_folder, row.file.name, choice.scale);
   if (row.folder.isEmpty()) return row;
   row.runs_done = finished_runs(row.folder);
+  // It was planned as was chosen then.
+  QString unreadable;
+  QStringList errors;
+  if (const auto begun = app::CaseFolder::open(row.folder, unreadable)) {
+    if (const auto plan = app::CasePlan::make(begun->file(), begun->choice(), errors)) row.runs_all = plan->runs_expected();
+  }
   row.state = row.runs_done >= row.runs_all ? State::done : State::stopped;
   return row;
 }
