@@ -20,6 +20,7 @@ constexpr double name_px_max = 2 * tick_every_px;
 constexpr int names_told_max = 24;
 constexpr int y_ticks = 5;
 constexpr double reference_room = 1.05;  // so that a value from elsewhere has room for its mark and number
+constexpr double bound_room = 2;         // × value: up to this what the clocks leave open is drawn whole
 constexpr double edge_px = 10;           // beside the outermost points, so that their marks are clear of the numbers at the axes
 constexpr double below_axis_px = 7;      // likewise of a mark that stands on it
 constexpr int places_told_max = 4;
@@ -77,8 +78,8 @@ void FigurePainter::make_scales() {
     for (const FigurePoint& point : series.points) {
       x.take(point.x, x_above_0);
       for (const double value : {point.y, point.low.value_or(point.y), point.high.value_or(point.y)}) y.take(value, y_above_0);
-      // More than the value itself is said in words: it would leave no room for what was measured.
-      if (!is_heat() && point.clock_bound <= std::abs(point.y)) y.take(point.y + point.clock_bound, y_above_0);
+      // Much more than the value itself is said in words: it would leave no room for what was measured.
+      if (!is_heat() && point.clock_bound <= bound_room * std::abs(point.y)) y.take(point.y + point.clock_bound, y_above_0);
       if (point.box) y.take(point.box->low, y_above_0), y.take(point.box->high, y_above_0);
     }
   }

@@ -36,6 +36,10 @@ double number_at(const Json& summary, const std::string& path) {
   return figure_at(summary, path).value_or(std::nan(""));
 }
 
+QString bound_text(double bound_us) {
+  return QString::fromUtf8("± %1 µs").arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)));
+}
+
 /// What two clocks leave open of the run's latencies: beside each point that is one, and in words below the figure.
 void tell_clock_bound(Figure& out, const DrawnRun& run) {
   const bool up = out.y.title.startsWith("Latency");
@@ -46,9 +50,8 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
     out.remarks += who + "between the clocks of two hosts, and not known how far they are apart.";
     return;
   }
-  out.remarks += who + QString::fromUtf8("latencies ± %1 µs: between the clocks of two hosts%2.")
-                           .arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)),
-                                bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
+  out.remarks += who + QString("latencies %1: between the clocks of two hosts%2.")
+                           .arg(bound_text(bound_us), bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
   if (!up || out.kind == Figure::Kind::heat) out.clock_bound = std::max(out.clock_bound, bound_us);
   if (!up) return;
   for (FigureSeries& series : out.series) {
@@ -135,15 +138,19 @@ Figure stages(const std::vector<DrawnRun>& runs) {
                       {.title = "Mean time", .unit = microseconds}, Figure::Kind::bars);
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};
+    QStringList bounds;
     double x = 0;
     for (const char* stage : {"lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"}) {
       const std::string path = std::string("stages.") + stage;
       FigurePoint point{.x = x++, .y = number_at(run.run.summary, path + ".mean"), .why = why_of(run), .folders = {run.run.folder}};
       const double bound = number_at(run.run.summary, path + ".bound_us");
       if (!std::isnan(bound)) point.clock_bound = bound;
+      if (bound > 0) bounds += out.x.names[static_cast<qsizetype>(point.x)] + ' ' + bound_text(bound);
       if (std::isnan(point.y) && point.why.isEmpty()) point.why = "the run gave no such figure";
       series.points.push_back(point);
     }
+    const QString who = run.name.isEmpty() ? QString() : run.name + ": ";
+    if (!bounds.isEmpty()) out.remarks += who + bounds.join(", ") + ": between the clocks of two hosts.";
     out.series.push_back(std::move(series));
   }
   return out;

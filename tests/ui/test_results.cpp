@@ -135,6 +135,8 @@ class TestResults : public QObject {
     summary["started"] = "2020-01-01T00:00:00.000Z";
     summary["latency_us"]["p50"] = 4229;
     for (const char* key : {"latency_us", "latency_from_plan_us"}) summary[key]["bound_us"] = 4452.6;
+    summary["stages"]["to_broker_us"]["bound_us"] = 2226.2;
+    summary["stages"]["to_receiver_us"]["bound_us"] = 2226.4;
     summary["reasons"] = {
         "the clocks of the hosts are known to ± 4453 µs, which is more than the median latency (4229 µs): the latencies between these "
         "hosts tell "
@@ -157,6 +159,9 @@ class TestResults : public QObject {
     const n2nq::app::Figure& figure = page().report_view()->figure_view()->figure();
     QVERIFY2(figure.remarks.last().contains(QStringLiteral("tells nothing finer")), qPrintable(figure.remarks.join('\n')));
     QCOMPARE(figure.series.front().points.front().clock_bound, 4452.6);
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
+    QCOMPARE(page().report_view()->figure_view()->figure().remarks,
+             QStringList(QStringLiteral("to broker ± 2226 µs, to receiver ± 2226 µs: between the clocks of two hosts.")));
     QVERIFY(bench->click(QStringLiteral("button_results_back")));
     QVERIFY(QDir(folder).removeRecursively());
     bench->window().show_page(QStringLiteral("Bench"));
