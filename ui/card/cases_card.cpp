@@ -27,7 +27,7 @@ namespace {
 
 constexpr int column_px[] = {46, 172, 100, 100, 62, 106};
 constexpr int name_px_max = 260;
-constexpr int rows_shown_min = 8;  // the seven and one of one's own
+constexpr int rows_shown_min = 7;
 static_assert(std::size(column_px) == CasesModel::column_count);
 constexpr int number_px = 72, place_px = 148;
 constexpr double warm_up_s_max = 3600;

@@ -257,13 +257,13 @@ void RunPanel::refresh() {
   const app::RunOutcome& outcome = actions_.run().outcome();
   const app::LiveFigures& figures = actions_.run().figures();
   set_style_property(verdict_, "tone", QString::fromLatin1(verdict_tone(outcome.verdict)));
-  verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
+  verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict) + disturbed_mark(!outcome.disturbances.isEmpty()));
   reasons_->setVisible(!outcome.reasons.isEmpty());
   reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
-  // N2NQ's own death stands in this card already, with its last lines; of what never ran there are none.
+  // N2NQ's own death stands in this card already, with its last lines; but that nothing was sent tells nobody what to do.
   const app::ProcessStatus broker = actions_.run().process(app::Role::broker);
-  const bool told = outcome.reasons.isEmpty() || (!broker.never_ran && outcome.reasons.first() == broker.error);
+  const bool told = outcome.reasons.isEmpty() || (figures.attempted > 0 && outcome.reasons.first() == broker.error);
   const auto known = [](bool lacking, std::int64_t count) { return lacking ? dash() : count_text(count); };
   QString story = told ? QStringLiteral("%1 sent, %2 delivered")
                              .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received))

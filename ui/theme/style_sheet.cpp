@@ -152,8 +152,8 @@ QPlainTextEdit, QTextBrowser {
 QTextBrowser[plain="true"] { border: none; padding: 4px 0; }
 QCheckBox { color: @text@; spacing: 8px; background: transparent; }
 QCheckBox:disabled { color: @faint@; }
-QCheckBox::indicator, QTableView::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
-QCheckBox::indicator:checked, QTableView::indicator:checked { background: @primary@; border-color: @primary@; image: url(:/icons/check.png); }
+QCheckBox::indicator, QAbstractItemView::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked { background: @primary@; border-color: @primary@; image: url(:/icons/check.png); }
 QCheckBox::indicator:focus { border-color: @primary@; }
 QCheckBox::indicator:disabled { border-color: @border@; background: @background@; }
 )";

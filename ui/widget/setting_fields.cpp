@@ -129,8 +129,8 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   initStyleOption(&option);
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
   if (!is_plain()) {
-    // The chevron stands well inside its box.
-    const int room = width() - (locked_ ? 2 * space::card : space::in_row + chevron_room_px);
+    constexpr int beside_px = 2;  // which the style leaves on both sides of the text
+    const int room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width() - 2 * beside_px;
     option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
   }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);
