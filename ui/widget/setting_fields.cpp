@@ -129,8 +129,8 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   initStyleOption(&option);
   painter.drawComplexControl(QStyle::CC_ComboBox, option);
   if (!is_plain()) {
-    constexpr int beside_px = 2;  // which the style leaves on both sides of the text
-    const int room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width() - 2 * beside_px;
+    constexpr int before_px = 1;  // which the style leaves left of the text; the rest is clipped at the right end
+    const int room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width() - before_px;
     option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
   }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);
