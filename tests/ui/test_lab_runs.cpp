@@ -17,6 +17,7 @@
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
 #include "tests/ui/support/lab_window.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/progress_strip.h"
 #include "ui/widget/service_table.h"
 #include "ui/widget/state_light.h"
@@ -227,6 +228,18 @@ class TestLabRuns : public QObject {
     QVERIFY(progress != nullptr);
     QCOMPARE(progress->accessibleDescription(), QStringLiteral("not started"));
     QCOMPARE(progress->share(), 0.0);
+  }
+
+  void n2nq_here_at_an_address_that_is_not_this_machines_says_so_below_the_verdict() {
+    QCOMPARE(bench->book().set_local_data_address(QStringLiteral("192.0.2.9")), QString());
+    choose("field_broker_host", "Local");
+    choose("field_receivers_host", "h3");
+    click("button_start_all");
+    QVERIFY(waits([this] { return !is_over(); }));
+    QVERIFY(waits([this] { return is_over(); }));
+    const QString story = window->findChild<ui::ElidedLabel*>("verdict_story")->full_text();
+    QVERIFY2(story.contains(QStringLiteral("Is 192.0.2.9 (data address of this machine) one of its addresses?")), qPrintable(story));
+    QCOMPARE(bench->book().set_local_data_address(QString()), QString());
   }
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.
