@@ -254,8 +254,9 @@ QString ProcessWatch::exit_sentence() const {
   if (exit_->signal == 0 && exit_->code == exit_lease_lost) {
     const bool stood_still = silence_ns() > 2 * deadlines_.lease * ns_per_ms;
     return QString("%1 died: heard nothing from this bench any more and ended by itself. %2")
-        .arg(name_, stood_still ? QString("This machine, or the bench on it, stood still for %1 s: asleep?").arg(silence_ns() / ns_per_s)
-                                : QString("Did the link stand still?"));
+        .arg(name_, stood_still
+                        ? QString("This machine, or the bench on it, stood still for up to %1 s: asleep?").arg(silence_ns() / ns_per_s)
+                        : QString("Did the link stand still?"));
   }
   if (exit_->signal == 0 && exit_->code == 0 && !last_error_.isEmpty()) return QString("%1 died: %2").arg(name_, last_error_);
   const QString cause = exit_->signal != 0 ? QString("signal %1 (%2)").arg(exit_->signal).arg(::strsignal(exit_->signal))
