@@ -36,6 +36,11 @@ double number_at(const Json& summary, const std::string& path) {
   return figure_at(summary, path).value_or(std::nan(""));
 }
 
+/// Before what is told of one run of several.
+QString of_run(const DrawnRun& run) {
+  return run.name.isEmpty() ? QString() : run.name + ": ";
+}
+
 QString bound_text(double bound_us) {
   return QString::fromUtf8("± %1 µs").arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)));
 }
@@ -45,13 +50,13 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
   const bool up = out.y.title.startsWith("Latency");
   if ((!up && out.x.title != "Latency") || !run.run.summary.at("latency_us").contains("bound_us")) return;
   const double bound_us = number_at(run.run.summary, "latency_us.bound_us"), p50_us = number_at(run.run.summary, "latency_us.p50");
-  const QString who = run.name.isEmpty() ? QString() : run.name + ": ";
   if (std::isnan(bound_us)) {
-    out.remarks += who + "between the clocks of two hosts, and not known how far they are apart.";
+    out.remarks += of_run(run) + "between the clocks of two hosts, and not known how far they are apart.";
     return;
   }
-  out.remarks += who + QString("latencies %1: between the clocks of two hosts%2.")
-                           .arg(bound_text(bound_us), bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
+  out.remarks +=
+      of_run(run) + QString("latencies %1: between the clocks of two hosts%2.")
+                        .arg(bound_text(bound_us), bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
   if (!up || out.kind == Figure::Kind::heat) out.clock_bound = std::max(out.clock_bound, bound_us);
   if (!up) return;
   for (FigureSeries& series : out.series) {
@@ -149,8 +154,7 @@ Figure stages(const std::vector<DrawnRun>& runs) {
       if (std::isnan(point.y) && point.why.isEmpty()) point.why = "the run gave no such figure";
       series.points.push_back(point);
     }
-    const QString who = run.name.isEmpty() ? QString() : run.name + ": ";
-    if (!bounds.isEmpty()) out.remarks += who + bounds.join(", ") + ": between the clocks of two hosts.";
+    if (!bounds.isEmpty()) out.remarks += of_run(run) + bounds.join(", ") + ": between the clocks of two hosts.";
     out.series.push_back(std::move(series));
   }
   return out;

@@ -78,7 +78,7 @@ class Many(LabCase):
         sshd = self.lab.hosts[UNKNOWN]["pid"]
         with stopped(sshd):
             bench = self.start("quick", *(word for role, host in roles.items() for word in ("--set", f"{role}.host={host}")), out="late")
-            told = bench.stdout.readline()
+            told = next(line for line in bench.stdout if "could not be started" in line)
         output, _ = bench.communicate(timeout=60)
         self.assertRegex(told, rf"N2NQ could not be started: .*\b{CHANGED}\b")
         self.assertRegex(output, rf"(?m)^ +- Senders could not be started: .*\b{UNKNOWN}\b.* is not known")
