@@ -2,7 +2,6 @@
 #include "app/control/process_watch.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <QThread>
 #include <algorithm>
@@ -20,19 +19,12 @@ template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 constexpr int exit_lease_lost = 3;  // of the programs (docs/control-protocol.md)
-constexpr std::int64_t ns_per_s = 1'000'000'000, ns_per_ms = 1'000'000;
-
-/// CLOCK_MONOTONIC stands still while this machine sleeps.
-std::int64_t now_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return now.tv_sec * ns_per_s + now.tv_nsec;
-}
 
 }  // namespace
 
-ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines)
-    : name_(std::move(name)), launcher_(std::move(launcher)), deadlines_(deadlines) {
+ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines,
+                           const SleepWatch& sleep_watch)
+    : name_(std::move(name)), launcher_(std::move(launcher)), deadlines_(deadlines), sleep_watch_(sleep_watch) {
   auto reader = std::make_unique<MessageReader>();
   reader->moveToThread(&reader_thread);
   reader_ = reader.release();
@@ -100,7 +92,6 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     launcher_->write(unsent_);
     unsent_.clear();
     lease_timer_.start(deadlines_.lease);
-    leased_at_ns_ = now_ns();
   });
   launcher_->put_file(program);
 }
@@ -111,14 +102,7 @@ void ProcessWatch::only_place() {
 }
 
 void ProcessWatch::renew_lease() {
-  longest_silence_ns_ = silence_ns();
-  leased_at_ns_ = now_ns();
   launcher_->write("\n");
-}
-
-/// The longest time for which this bench said nothing, though it should have.
-std::int64_t ProcessWatch::silence_ns() const {
-  return std::max(longest_silence_ns_, now_ns() - leased_at_ns_);
 }
 
 void ProcessWatch::send(const nlohmann::json& object) {
@@ -252,11 +236,9 @@ QString ProcessWatch::exit_sentence() const {
   if (!not_ended.isEmpty()) return name_ + ' ' + not_ended;
   if (!exit_->lost.isEmpty()) return QString("%1 lost: %2").arg(name_, exit_->lost);
   if (exit_->signal == 0 && exit_->code == exit_lease_lost) {
-    const bool stood_still = silence_ns() > 2 * deadlines_.lease * ns_per_ms;
+    const QString slept = sleep_watch_.sentence();
     return QString("%1 died: heard nothing from this bench any more and ended by itself. %2")
-        .arg(name_, stood_still
-                        ? QString("This machine, or the bench on it, stood still for up to %1 s: asleep?").arg(silence_ns() / ns_per_s)
-                        : QString("Did the link stand still?"));
+        .arg(name_, slept.isEmpty() ? QString("Did the link stand still?") : slept);
   }
   if (exit_->signal == 0 && exit_->code == 0 && !last_error_.isEmpty()) return QString("%1 died: %2").arg(name_, last_error_);
   const QString cause = exit_->signal != 0 ? QString("signal %1 (%2)").arg(exit_->signal).arg(::strsignal(exit_->signal))

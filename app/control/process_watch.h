@@ -19,6 +19,7 @@
 #include "app/control/control_message.h"
 #include "app/control/deadlines.h"
 #include "app/control/message_reader.h"
+#include "app/control/sleep_watch.h"
 #include "app/host/launcher.h"
 
 class QThread;
@@ -28,8 +29,9 @@ namespace n2nq::app {
 class ProcessWatch : public QObject {
   Q_OBJECT
  public:
-  /// `name` stands in sentences ("N2NQ", "Senders"). `reader_thread` must not end before the process has.
-  ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines);
+  /// `name` stands in sentences ("N2NQ", "Senders"). `reader_thread` must not end before the process has, nor `sleep_watch` before this.
+  ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines,
+               const SleepWatch& sleep_watch);
   /// Kills what still runs.
   ~ProcessWatch() override;
 
@@ -95,17 +97,16 @@ class ProcessWatch : public QObject {
   void finish(const QString& trouble);
   QString exit_sentence() const;
   void renew_lease();
-  std::int64_t silence_ns() const;
 
   QString name_;
   std::unique_ptr<Launcher> launcher_;
   QPointer<MessageReader> reader_;  // lives on the reader thread and is gone with it
   ProcessDeadlines deadlines_;
+  const SleepWatch& sleep_watch_;
   Phase phase_ = Phase::not_started;
   QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_, left_timer_;
   std::optional<HelloMessage> hello_;
   QElapsedTimer since_hello_;
-  std::int64_t leased_at_ns_ = 0, longest_silence_ns_ = 0;  // by a clock that goes on while this machine sleeps
   std::shared_ptr<const nlohmann::json> bye_;
   std::optional<ProcessExit> exit_;
   QString given_up_;  // why it was killed by this watch

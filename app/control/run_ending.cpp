@@ -67,8 +67,12 @@ void RunControl::Private::kill_all() {
 }
 
 void RunControl::Private::end_because(const QString& trouble) {
-  run.troubles += trouble;
-  emit q->message(trouble);
+  // Others are blamed for a silence then in which it was this bench that did not listen.
+  const QString slept = state == RunState::preparing && run.troubles.isEmpty() ? sleep_watch.sentence() : QString();
+  QStringList told(trouble);
+  if (!slept.isEmpty() && !trouble.contains(slept)) told.prepend(slept);
+  run.troubles += told;
+  for (const QString& sentence : told) emit q->message(sentence);
   if (!since_stop.isValid()) since_stop.start();
   if (state == RunState::preparing) {
     enter(Step::byes);
@@ -363,6 +367,7 @@ void RunControl::Private::finish() {
 
 void RunControl::Private::take_result() {
   rates_timer.stop();
+  sleep_watch.stop();
   finisher->wait();  // finished() is the last thing it says, not the last it does
   finisher.reset();
   outcome = result.outcome;

@@ -91,6 +91,7 @@ bool RunControl::Private::begin_run() {
   step = Step::none;
   outcome = RunOutcome();
   for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
+  sleep_watch.start();
   set_state(RunState::preparing);
   for (const Role role : all_roles) emit q->process_changed(role);
   return true;
@@ -141,7 +142,7 @@ void RunControl::Private::launch(Role role) {
 
 std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines) {
   auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
-  return std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, deadlines);
+  return std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, deadlines, sleep_watch);
 }
 
 /// What a process of this role is told first.

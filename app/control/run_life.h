@@ -33,6 +33,7 @@
 #include "app/control/recovery.h"
 #include "app/control/result.h"
 #include "app/control/run_record.h"
+#include "app/control/sleep_watch.h"
 #include "app/host/launcher.h"
 
 namespace n2nq::app {
@@ -189,6 +190,7 @@ struct RunControl::Private {
   std::string token;
   std::string broker_address;
   int broker_port = 0;
+  SleepWatch sleep_watch;  // from the first start to the result
   std::array<Member, 3> members;
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
   QElapsedTimer since_broker_now;

@@ -3,6 +3,7 @@
 """Starts on several hosts that fail on one of them, and two benches on the same hosts."""
 import json
 import re
+import signal
 import socket
 import subprocess
 import time
@@ -51,6 +52,20 @@ class Starts(LabCase):
             self.assertNotIn(words, output if words != "latency" else table, "nothing was there that this could be said of")
         self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h3")))
         return output
+
+    def test_a_bench_that_stood_still_says_so_before_it_blames_others(self):
+        """As with a lid that is closed while a run is being started."""
+        self.lab.shape_links({"delay_ns": 100_000_000})
+        self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
+        bench = self.start("quick", *places("h1", "h2", "h3"), out="slept")
+        time.sleep(1)
+        bench.send_signal(signal.SIGSTOP)
+        self.addCleanup(bench.send_signal, signal.SIGCONT)
+        time.sleep(16)
+        bench.send_signal(signal.SIGCONT)
+        output = self.fail(bench)
+        reasons = json.loads((self.folder / "slept" / "summary.json").read_text())["reasons"]
+        self.assertRegex(reasons[0], r"^This machine, or the bench on it, stood still for up to 1[67] s: asleep\?$", output)
 
     def test_a_host_that_does_not_answer(self):
         self.lab.shape_links({"blackhole": True}, ["h2"])
