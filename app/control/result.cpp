@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/result.h"
 
+#include <QFileInfo>
 #include <QHash>
 #include <QRegularExpression>
 #include <cmath>
@@ -74,6 +75,32 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
       reason += "; those of before the kill are in no count: what they tell of counts as lost";
     reasons += reason;
   }
+}
+
+/// Logs that were written whole and are not here all the same: somebody removed the folder that they were written into.
+void find_missing_logs(const RunRecord& record, QStringList& reasons) {
+  if (!record.folder) return;
+  const QString why = "somebody or something removed what was written";
+  for (const Role role : {Role::senders, Role::receivers}) {
+    const ProcessRecord& process = record.of(role);
+    if (record.settings.log == LogMode::off || !process.bye || !process.files_left.isEmpty()) continue;
+    const Json services = process.bye->value("services", Json::array());
+    int missing = 0;
+    QString first;
+    for (const Json& service : services) {
+      const QString path = record.folder->log_path(role, static_cast<int>(whole_or_0(service, "number")));
+      if (QFileInfo::exists(path)) continue;
+      if (missing++ == 0) first = QFileInfo(path).fileName();
+    }
+    if (missing == 0) continue;
+    reasons += QString("log incomplete: %1 of %2 logs of the %3 are missing, the first is %4: %5")
+                   .arg(missing)
+                   .arg(services.size())
+                   .arg(role_key(role), first, why);
+  }
+  const ProcessRecord& broker = record.of(Role::broker);
+  if (broker.bye && broker.files_left.isEmpty() && !QFileInfo::exists(record.folder->broker_log()))
+    reasons += "log incomplete: broker.log is missing: " + why;
 }
 
 /// What was measured while a clock jumped is wrong by as much, and cannot be taken out of the histograms again.
@@ -352,6 +379,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   const auto before = outcome.reasons.size();
   find_jumps(record, outcome.reasons);
   find_incomplete_logs(record, outcome.reasons);
+  find_missing_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;
   tell_held_back(record, outcome.reasons);
   if (broken) {

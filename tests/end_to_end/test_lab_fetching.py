@@ -46,6 +46,16 @@ class Fetching(LabCase):
             self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
             self.assertEqual([path for path in self.lab.files("h3") if "/runs/" in path], [])
 
+    def test_logs_that_are_removed_there_are_missed(self):
+        bench = self.start("quick", *PLACES, "--set", "senders.duration_s=4", out="removed")
+        self.wait_for("logs there", lambda: any(path.endswith("/R001.log") for path in self.lab.files("h3")))
+        self.lab.inside("h3", "sh", "-c", "rm -rf /home/lab/.cache/n2nq-bench/runs/*")
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 0, output)
+        run = RunFolder(self.folder / "removed")
+        self.assertEqual(run.summary["verdict"], "degraded", output)
+        self.assertIn("log incomplete: 10 of 10 logs of the receivers are missing, the first is R001.log", "; ".join(run.summary["reasons"]))
+
 
 if __name__ == "__main__":
     main()

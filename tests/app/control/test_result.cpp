@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QDir>
 #include <QFile>
 #include <QRegularExpression>
 #include <QTemporaryDir>
@@ -43,6 +44,10 @@ struct ResultTest : testing::Test {
     record.ended = record.started.addSecs(3);
     QString error;
     record.folder = RunFolder::make(folder.filePath("runs"), "", record.settings, record.started, error);
+    for (const Role role : all_roles) {
+      QDir().mkpath(record.folder->part(role));
+      EXPECT_EQ(write_whole(record.folder->log_path(role, 1), "# as the processes wrote it\n"), "");
+    }
     const auto lag = samples({1'000, 3'000}), delay = samples({500'000'000});
     senders = {{"type", "bye"},
                {"attempted", 2},
@@ -116,6 +121,20 @@ struct ResultTest : testing::Test {
   }
   static std::string text(const RunOutcome& outcome) { return outcome.reasons.join("\n").toStdString(); }
 };
+
+TEST_F(ResultTest, logs_that_were_removed_during_the_run_are_missed) {
+  QFile::remove(record.folder->log_path(Role::receivers, 1));
+  QFile::remove(record.folder->broker_log());
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
+  EXPECT_EQ(result.outcome.reasons,
+            QStringList({"log incomplete: 1 of 1 logs of the receivers are missing, the first is R001.log: somebody or something removed what "
+                         "was written",
+                         "log incomplete: broker.log is missing: somebody or something removed what was written"}));
+  record.settings.log = LogMode::off;
+  QFile::remove(record.folder->log_path(Role::senders, 1));
+  EXPECT_EQ(finish().outcome.reasons.size(), 1);  // then there are none but N2NQ's
+}
 
 TEST_F(ResultTest, senders_that_were_held_back_are_told_and_taint_nothing) {
   broker["held_back_by_memory_ns"] = 3'210'000'000;

@@ -3,11 +3,15 @@
 
 #include <signal.h>
 
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
 #include <QTimer>
 #include <utility>
 
 #include "workers/measure/figures.h"
 #include "workers/measure/histogram.h"
+#include "workers/measure/log_line.h"
 
 namespace n2nq::app::testing {
 
@@ -196,11 +200,25 @@ void PretendLauncher::on_configure(const Json& configure) {
                 {"pid", 1},
                 {"now_ns", broker_clock_ns},
                 {"host", {{"name", "here"}, {"boot_id", "same"}, {"time_namespace", "same"}}}};
+  make_logs();
   if (role_ != Role::broker) hello["staging_file"] = host_.staging_file;
   if (role_ == Role::broker) hello["address"] = "127.0.0.1", hello["port"] = port;
   say(hello);
   if (role_ == Role::broker) say({{"type", "state"}, {"state", "waiting"}, {"for", "senders and receivers"}, {"now_ns", broker_clock_ns}});
   reach(Moment::waiting);
+}
+
+/// Empty ones: that they are there is what a result asks for.
+void PretendLauncher::make_logs() const {
+  const auto make = [](const QString& path) {
+    QDir().mkpath(QFileInfo(path).path());
+    QFile(path).open(QIODevice::WriteOnly | QIODevice::Append);
+  };
+  if (role_ == Role::broker) return make(QString::fromStdString(configure_["log_file"]));
+  const char letter = role_ == Role::senders ? 'S' : 'R';
+  for (int number = 1; number <= amount(role_word(role_)); ++number)
+    make(QString::fromStdString(configure_["log"]["folder"].get<std::string>() + '/' +
+                                measure::service_name(letter, static_cast<std::uint32_t>(number)) + ".log"));
 }
 
 void PretendLauncher::on_start() {

@@ -93,6 +93,7 @@ class PretendLauncher : public Launcher {
  private:
   void hear(const nlohmann::json& object);
   void on_configure(const nlohmann::json& configure);
+  void make_logs() const;
   void on_start();
   void reach(Moment moment);
   void say_state(const std::string& state);
