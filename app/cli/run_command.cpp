@@ -56,6 +56,9 @@ std::optional<Settings> settings_of(const Arguments& arguments, QStringList& err
     const char* option = std::holds_alternative<Fault>(step.what) ? "--fault: " : "--request: ";
     if (const auto problem = check_step(step, settings)) errors += option + qt_text(*problem);
   }
+  for (const Assertion& assertion : arguments.assertions) {
+    if (const auto problem = check_service(assertion, settings)) errors += "--assert " + qt_text(*problem);
+  }
   return errors.isEmpty() ? std::optional(settings) : std::nullopt;
 }
 

@@ -58,12 +58,17 @@ void put_bounds(OrderedJson& latencies, OrderedJson& stages, const ClockBounds& 
   put_bound(stages["to_receiver_us"], bounds.to_receiver);
 }
 
+constexpr const char* sender_counts[] = {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"};
+constexpr const char* receiver_counts[] = {
+    "number",   "port",         "received",  "duplicated",          "redelivered", "out_of_order", "unexpected",
+    "negative", "bad_checksum", "confirmed", "answered_negatively", "bytes",       "handed_over",  "ended_by_broker"};
+
 const Json& bye_of(const RunRecord& record, Role role) {
   static const Json none = Json::object();
   return record.of(role).bye ? *record.of(role).bye : none;
 }
 
-OrderedJson copied(const Json& object, std::initializer_list<const char*> keys) {
+OrderedJson copied(const Json& object, std::span<const char* const> keys) {
   OrderedJson out = OrderedJson::object();
   for (const char* key : keys) {
     if (const auto found = object.find(key); found != object.end()) out[key] = *found;
@@ -82,7 +87,7 @@ const auto* line_of(const Lines& lines, const Json& service) {
 OrderedJson sender_services(const Json& bye, const measure::Ledger& ledger) {
   OrderedJson out = OrderedJson::array();
   for (const Json& service : bye.value("services", Json::array())) {
-    OrderedJson row = copied(service, {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"});
+    OrderedJson row = copied(service, sender_counts);
     if (const measure::SenderLedger* line = line_of(ledger.senders, service)) {
       row["attempted"] = line->attempted;
       if (line->unnoted > 0) row["unnoted"] = row.value("unnoted", std::uint64_t{0}) + line->unnoted;
@@ -99,8 +104,7 @@ OrderedJson sender_services(const Json& bye, const measure::Ledger& ledger) {
 OrderedJson receiver_services(const Json& bye, const measure::Ledger& ledger, const ClockBounds& bounds) {
   OrderedJson out = OrderedJson::array();
   for (const Json& service : bye.value("services", Json::array())) {
-    OrderedJson row = copied(service, {"number", "port", "received", "duplicated", "redelivered", "out_of_order", "unexpected", "negative",
-                                       "bad_checksum", "confirmed", "answered_negatively", "bytes", "handed_over", "ended_by_broker"});
+    OrderedJson row = copied(service, receiver_counts);
     if (const measure::ReceiverLedger* line = line_of(ledger.receivers, service); line && line->handed_over) {
       row["handed_over"] = *line->handed_over;
     }
@@ -228,8 +232,10 @@ OrderedJson log_json(const Json& bye) {
 }
 
 OrderedJson broker_json(const Json& bye) {
-  return copied(bye, {"messages_accepted", "messages_refused", "deliveries", "memory_bytes_max", "held_back_ns", "held_back_by_memory_ns",
-                      "held_back_by_receivers_ns", "sessions_refused", "faults"});
+  static constexpr const char* keys[] = {"messages_accepted",         "messages_refused", "deliveries",
+                                         "memory_bytes_max",          "held_back_ns",     "held_back_by_memory_ns",
+                                         "held_back_by_receivers_ns", "sessions_refused", "faults"};
+  return copied(bye, keys);
 }
 
 OrderedJson processes_json(const RunRecord& record) {
@@ -275,6 +281,11 @@ OrderedJson figures_json(const measure::Figures& figures, double unit_ns) {
   out["p99_9"] = exact(figures.p99_9_ns);
   out["max"] = exact(figures.max_ns);
   return out;
+}
+
+std::span<const char* const> service_counts(Role group) {
+  if (group == Role::senders) return sender_counts;
+  return receiver_counts;
 }
 
 nlohmann::ordered_json run_rates(const RunRecord& record) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "app/control/master_file.h"
 #include "app/control/result.h"
@@ -14,6 +15,9 @@ inline constexpr int summary_format = 1;
 
 nlohmann::ordered_json summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome,
                                     const MasterFile& master);
+
+/// The counts that a row of a service of that group (senders or receivers) can have, beside its figures.
+std::span<const char* const> service_counts(Role group);
 
 /// The run's mean rates as they stand in the summary: over_s, sent_per_s, received_per_s and both in bytes; null for what is not known.
 nlohmann::ordered_json run_rates(const RunRecord& record);

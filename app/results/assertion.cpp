@@ -7,6 +7,7 @@
 #include "app/control/summary.h"
 #include "app/results/stored_run.h"
 #include "app/settings/text_value.h"
+#include "workers/measure/log_line.h"
 
 namespace n2nq::app {
 
@@ -50,6 +51,32 @@ const std::vector<std::string>& known_paths() {
   return paths;
 }
 
+/// What a service's row can have, figures and counts.
+std::vector<std::string> known_of_service(Role group) {
+  RunRecord nothing;
+  nothing.processes[index_of(group)].bye = std::make_shared<const Json>(Json{{"services", {{{"number", 1}}}}});
+  const Json summary = Json::parse(summary_json(nothing, measure::Ledger(), RunOutcome(), MasterFile()).dump());
+  std::vector<std::string> out = figure_paths(summary.at("services").at(role_key(group)).at(0));
+  for (const char* count : service_counts(group)) out.emplace_back(count);
+  return out;
+}
+
+std::string nearest(std::string_view to, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> words(known.begin(), known.end());
+  return std::string(nearest_word(to, words));
+}
+
+std::optional<std::string> check_service_path(const std::string& path) {
+  const auto service = service_path(path);
+  if (!service) return in_quotes(path) + " names no service; they are called services.senders.S001 and services.receivers.R001";
+  const std::vector<std::string> known = known_of_service(service->group);
+  const std::string& figure = service->figure;
+  if (figure.ends_with(".bound_us") || std::find(known.begin(), known.end(), figure) != known.end()) return {};
+  const std::string before = path.substr(0, path.size() - figure.size());
+  return in_quotes(path) + " is no figure of a service (nearest: " + before + (before.ends_with('.') ? "" : ".") + nearest(figure, known) +
+         ")";
+}
+
 QString number(double value) {
   return QString::number(value, 'g', 6);
 }
@@ -77,11 +104,21 @@ std::optional<std::string> parse_assertion(const std::string& text, Assertion& o
 std::optional<std::string> check_path(const Assertion& assertion) {
   const std::string& path = assertion.path;
   const auto& known = known_paths();
+  if (path.starts_with("services.")) return check_service_path(path);
   // Which of these there are depends on the run: told when it has ended.
-  if (path.starts_with("services.") || path.starts_with("ledger.warmup.") || path.ends_with(".bound_us")) return {};
+  if (path.starts_with("ledger.warmup.") || path.ends_with(".bound_us")) return {};
   if (std::find(known.begin(), known.end(), path) != known.end()) return {};
-  const std::vector<std::string_view> words(known.begin(), known.end());
-  return in_quotes(path) + " is no figure of a run (nearest: " + std::string(nearest_word(path, words)) + ")";
+  return in_quotes(path) + " is no figure of a run (nearest: " + nearest(path, known) + ")";
+}
+
+std::optional<std::string> check_service(const Assertion& assertion, const Settings& settings) {
+  const auto service = service_path(assertion.path);
+  if (!service) return {};
+  const bool sender = service->group == Role::senders;
+  const int amount = sender ? settings.senders.amount : settings.receivers.amount;
+  if (service->number >= 1 && service->number <= amount) return {};
+  const auto name = [sender](int number) { return measure::service_name(sender ? 'S' : 'R', static_cast<std::uint32_t>(number)); };
+  return in_quotes(assertion.path) + " is of a service that this run does not have: it has " + name(1) + " to " + name(amount);
 }
 
 QString AssertionResult::sentence() const {

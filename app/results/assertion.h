@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/settings/settings.h"
+
 namespace n2nq::app {
 
 struct Assertion {
@@ -23,6 +25,8 @@ struct Assertion {
 std::optional<std::string> parse_assertion(const std::string& text, Assertion& out);
 /// Whether a run can have that figure at all; otherwise the nearest that it can have.
 std::optional<std::string> check_path(const Assertion& assertion);
+/// Whether a run with these settings has the service that the figure is of.
+std::optional<std::string> check_service(const Assertion& assertion, const Settings& settings);
 
 struct AssertionResult {
   Assertion assertion;

@@ -93,16 +93,20 @@ QString problem_of(const Json& summary) {
   return problem_of_rows(summary);
 }
 
-/// A service by its name, "R001" or "R1", in a list of objects with numbers.
-const Json* service_at(const Json& services, std::string_view name) {
-  int number = 0;
-  if (name.size() < 2 || std::from_chars(name.data() + 1, name.data() + name.size(), number).ptr != name.data() + name.size())
-    return nullptr;
+const Json* row_at(const Json& services, int number) {
   for (const Json& service : services) {
     if (!service.is_object()) continue;
     if (const auto found = service.find("number"); found != service.end() && found->is_number() && *found == number) return &service;
   }
   return nullptr;
+}
+
+/// Takes what stands before the first dot.
+std::string_view take_name(std::string_view& path) {
+  const auto dot = path.find('.');
+  const std::string_view name = path.substr(0, dot);
+  path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  return name;
 }
 
 /// No figure lies deeper than that, whatever a file says.
@@ -160,17 +164,31 @@ std::optional<StoredRun> read_run(const QString& folder, QString& error) {
   return run;
 }
 
+std::optional<ServicePath> service_path(std::string_view path) {
+  if (take_name(path) != "services") return {};
+  ServicePath out;
+  const std::string_view group = take_name(path), name = take_name(path);
+  if (group != role_key(Role::senders) && group != role_key(Role::receivers)) return {};
+  out.group = group == role_key(Role::senders) ? Role::senders : Role::receivers;
+  if (!name.starts_with(out.group == Role::senders ? 'S' : 'R')) return {};
+  const auto [end, result] = std::from_chars(name.data() + 1, name.data() + name.size(), out.number);
+  if (result != std::errc{} || end != name.data() + name.size()) return {};
+  out.figure = path;
+  return out;
+}
+
 std::optional<double> figure_at(const Json& summary, std::string_view path) {
   const Json* at = &summary;
+  if (path.starts_with("services.")) {
+    const auto service = service_path(path);
+    const auto services = at->find("services");
+    if (!service || services == at->end() || !services->is_object()) return {};
+    const auto group = services->find(role_key(service->group));
+    const Json* row = group == services->end() || !group->is_array() ? nullptr : row_at(*group, service->number);
+    return row == nullptr ? std::nullopt : figure_at(*row, service->figure);
+  }
   while (!path.empty()) {
-    const auto dot = path.find('.');
-    const std::string_view name = path.substr(0, dot);
-    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
-    if (at->is_array()) {
-      at = service_at(*at, name);
-      if (at == nullptr) return {};
-      continue;
-    }
+    const std::string_view name = take_name(path);
     const auto found = at->is_object() ? at->find(std::string(name)) : at->end();
     if (!at->is_object() || found == at->end()) return {};
     at = &*found;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/control/role.h"
+
 namespace n2nq::app {
 
 struct StoredRun {
@@ -31,8 +33,15 @@ std::optional<StoredRun> read_run(const QString& folder, QString& error);
 /// A number of the summary by its path: "latency_us.p99", "ledger.total.lost", "services.receivers.R001.latency_us.p50". Empty: the
 /// summary knows no such figure; NaN: it does, and the run gave none (null).
 std::optional<double> figure_at(const nlohmann::json& summary, std::string_view path);
-/// Every path that leads to a number (or null), services left out: for help and for nearest names.
+/// Every path that leads to a number (or null), services left out: for help and for nearest names. Of a service's row as well.
 std::vector<std::string> figure_paths(const nlohmann::json& summary);
+/// "services.receivers.R001.latency_us.p50" in its parts. None: the path leads to no service, or names one as its group is not called.
+struct ServicePath {
+  Role group = Role::receivers;
+  int number = 0;
+  std::string figure;  // "latency_us.p50"
+};
+std::optional<ServicePath> service_path(std::string_view path);
 /// "Latency, mean of the lowest 95 %"; the path itself where it has no such title.
 QString title_of_path(const std::string& path);
 /// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.

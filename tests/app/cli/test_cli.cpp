@@ -178,6 +178,16 @@ TEST_F(CliTest, an_assertion_about_no_figure_is_bad_input_and_nothing_is_run) {
   const std::string said = errors();
   EXPECT_NE(said.find("\"latency_us.p98\" is no figure of a run (nearest: latency_us.p9"), std::string::npos) << said;
   EXPECT_FALSE(QFile::exists(out));
+  EXPECT_EQ(run(short_run({"--assert", "services.receivers.R001.receivd > 1", "--out", out})), 2);
+  EXPECT_NE(errors().find("(nearest: services.receivers.R001.received)"), std::string::npos);
+  for (const char* other :
+       {"services.receivers.S001.received > 1", "services.senders.R001.attempted > 1", "services.receivers.1.received > 1"}) {
+    EXPECT_EQ(run(short_run({"--assert", other, "--out", out})), 2) << other;
+    EXPECT_NE(errors().find("they are called services.senders.S001 and services.receivers.R001"), std::string::npos) << other;
+  }
+  EXPECT_EQ(run(short_run({"--assert", "services.receivers.R99.received > 1", "--out", out})), 2);
+  EXPECT_NE(errors().find("is of a service that this run does not have: it has R001 to R010"), std::string::npos);
+  EXPECT_FALSE(QFile::exists(out));
   EXPECT_EQ(run(short_run({"--assert", "latency_us.p99 under 500", "--out", out})), 2);
   EXPECT_NE(errors().find("such as \"latency_us.p99 < 500\""), std::string::npos);
 }
