@@ -170,6 +170,21 @@ FigureSeries over_time(const DrawnRun& run, const QString& name, Value&& value) 
   return series;
 }
 
+/// What was sent is counted by one clock and what was received by another: what is under way is wrong by what comes between their instants.
+void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun& run) {
+  const double bound_us = number_at(run.run.summary, "latency_us.bound_us");
+  if (std::isnan(bound_us) || bound_us <= 0) return;
+  std::int64_t most = 0;
+  for (const TimeSlice& slice : run.digest->slices) most = std::max(most, slice.received);
+  const Json& settings = run.run.summary.at("settings");
+  const double copies = run.run.broadcaster() ? settings.value("/receivers/amount"_json_pointer, 1.0) : 1;
+  // A message's copies are sent at once, and one message more than the rate says may fall into that time.
+  const double bound = std::ceil(static_cast<double>(most) / run.digest->slice_s * bound_us / 1e6 + copies);
+  for (FigurePoint& point : series.points) point.clock_bound = bound;
+  remarks += of_run(run) + QString::fromUtf8("± %1: as many as are sent evenly within %2, as far as the clocks of two hosts are known.")
+                               .arg(axis_number(bound), bound_text(bound_us));
+}
+
 void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
   const FigureAxis time{.title = time_title, .unit = "s", .from_zero = true};
   Figure latency = figure("latency-over-time", "Latency over time", time, {.title = "Latency", .unit = microseconds, .logarithmic = true});
@@ -191,6 +206,7 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
         over_time(run, before + "received", [=](const TimeSlice& slice) { return static_cast<double>(slice.received) / slice_s; }));
     in_flight.series.push_back(
         over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return static_cast<double>(slice.in_flight); }));
+    bound_in_flight(in_flight.series.back(), in_flight.remarks, run);
     FigureSeries lags = over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return slice.lag_p99_us; });
     if (std::any_of(lags.points.begin(), lags.points.end(), [](const FigurePoint& point) { return !std::isnan(point.y); }))
       lag.series.push_back(std::move(lags));

@@ -118,7 +118,8 @@ QString Difference::words(bool is_time) const {
       if (from == 0 && to == 0) return "both 0";
       return std::isnan(percent) ? QString("was 0: no percentage") : QString("under %1 repeats: no statement").arg(repeats_for_statement);
     case Kind::not_shown:
-      return QString::fromUtf8("no difference shown (%1 % ± %2 %)").arg(percent_text(percent), percent_text(half));
+      return QString::fromUtf8("no difference shown (%1 % ± %2 %%3)")
+          .arg(percent_text(percent), percent_text(half), clock_bound > 0 ? " if the clocks of both err alike" : "");
     case Kind::within_clocks:
     case Kind::shown:
       break;

@@ -108,6 +108,7 @@ TEST(Statistics, WhatClocksCouldHaveMadeIsNotShown) {
   Difference none = difference_of(some, some);
   none.limit_by_clocks(1000);
   EXPECT_EQ(none.kind, Difference::Kind::not_shown);
+  EXPECT_EQ(none.words(true).toStdString(), "no difference shown (0.0 % ± 0.0 % if the clocks of both err alike)");
 }
 
 TEST(Statistics, TheSameSamplesGiveTheSameAnswer) {
