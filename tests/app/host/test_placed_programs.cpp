@@ -154,6 +154,7 @@ TEST_F(PlacedProgramsTest, an_account_without_a_shell_is_named_with_what_it_says
   EXPECT_FALSE(gets_put());
   EXPECT_NE(told().find("h2 lets lab in, but runs no command for it"), std::string::npos) << told();
   EXPECT_NE(told().find("not available"), std::string::npos) << told();
+  EXPECT_EQ(told().find(".."), std::string::npos) << told();
   EXPECT_NE(told().find("chsh"), std::string::npos) << told();
   lab->inside(2, {"mv", "/etc/passwd.kept", "/etc/passwd"});
   for (const auto& [forced, says] : {std::pair("/bin/echo only for backups", "runs no command for it: it says only for backups"),
