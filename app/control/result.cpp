@@ -79,7 +79,7 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
 
 /// Logs that were written whole and are not here all the same: somebody removed the folder that they were written into.
 void find_missing_logs(const RunRecord& record, QStringList& reasons) {
-  if (!record.folder) return;
+  if (!record.folder || !record.traffic_started) return;
   const QString why = "somebody or something removed what was written";
   for (const Role role : {Role::senders, Role::receivers}) {
     const ProcessRecord& process = record.of(role);

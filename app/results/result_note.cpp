@@ -10,7 +10,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr qint64 bytes_max = 1 << 16;
+constexpr qint64 note_bytes_max = 1 << 16;
 
 QString path_in(const QString& folder) {
   return folder + "/note.json";
@@ -20,7 +20,7 @@ QString path_in(const QString& folder) {
 
 ResultNote read_note(const QString& folder) {
   QFile file(path_in(folder));
-  if (!file.open(QIODevice::ReadOnly) || file.size() > bytes_max) return {};
+  if (!file.open(QIODevice::ReadOnly) || file.size() > note_bytes_max) return {};
   const QByteArray bytes = file.readAll();
   const auto json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
   ResultNote out;
