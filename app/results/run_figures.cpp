@@ -181,7 +181,7 @@ void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun&
   // A message's copies are sent at once, and one message more than the rate says may fall into that time.
   const double bound = std::ceil(static_cast<double>(most) / run.digest->slice_s * bound_us / 1e6 + copies);
   for (FigurePoint& point : series.points) point.clock_bound = bound;
-  remarks += of_run(run) + QString::fromUtf8("± %1: as many as are sent evenly within %2, as far as the clocks of two hosts are known.")
+  remarks += of_run(run) + QString::fromUtf8("copies ± %1: what is sent evenly in %2, between the clocks of two hosts.")
                                .arg(axis_number(bound), bound_text(bound_us));
 }
 
