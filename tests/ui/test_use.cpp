@@ -69,6 +69,11 @@ void TestUse::the_open_drawer_hides_neither_verdict_nor_counts() {
   QVERIFY2(height > 190, qPrintable(QString::number(height)));  // four settings and more: the stages made room for them
   QVERIFY(bench.click(QStringLiteral("button_advanced")));
   QVERIFY(bench.find<QWidget>(QStringLiteral("stage_bar"))->isVisible());
+  // Whoever else was busy meanwhile: what is said of it makes nothing wider.
+  const int least_px = bench.window().minimumSizeHint().width();
+  bench.find<ui::ElidedLabel>(QStringLiteral("verdict_disturbed"))->set_text(QStringLiteral("disturbed by others"));
+  QCoreApplication::processEvents();
+  QCOMPARE(bench.window().minimumSizeHint().width(), least_px);
   QCOMPARE(bench.window().size(), QSize(1280, 720));
 }
 

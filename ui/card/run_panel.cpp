@@ -130,9 +130,11 @@ QWidget* RunPanel::make_verdict() {
   reasons_ = small_button("button_reasons", QStringLiteral("Reasons"), QStringLiteral("Shows why the verdict is what it is"));
   folder_ = described(new QPushButton(QStringLiteral("Open folder")), "button_open_folder", QStringLiteral("Open the run's folder"),
                       QStringLiteral("Opens the folder with the run's logs and summary"));
+  // Takes what room the others leave: no verdict makes the window wider.
+  disturbed_ = described(new ElidedLabel("secondary"), "verdict_disturbed", QStringLiteral("Whether others disturbed the run"), QString());
   row->addWidget(verdict_);
   row->addWidget(reasons_);
-  row->addStretch(1);
+  row->addWidget(disturbed_, 1);
   row->addWidget(folder_);
   all->addLayout(row);
   story_ = described(new ElidedLabel("secondary", story_lines), "verdict_story", QStringLiteral("What the run did"), QString());
@@ -257,7 +259,9 @@ void RunPanel::refresh() {
   const app::RunOutcome& outcome = actions_.run().outcome();
   const app::LiveFigures& figures = actions_.run().figures();
   set_style_property(verdict_, "tone", QString::fromLatin1(verdict_tone(outcome.verdict)));
-  verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict) + disturbed_mark(!outcome.disturbances.isEmpty()));
+  verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
+  disturbed_->set_text(outcome.disturbances.isEmpty() ? QString() : QStringLiteral("disturbed"));
+  disturbed_->setToolTip(outcome.disturbances.join(u'\n'));
   reasons_->setVisible(!outcome.reasons.isEmpty());
   reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));

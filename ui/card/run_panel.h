@@ -42,7 +42,7 @@ class RunPanel : public QWidget {
   RunActions& actions_;
   const Theme& theme_;
   QLabel *invitation_, *remarks_, *verdict_;
-  ElidedLabel* story_;
+  ElidedLabel *disturbed_, *story_;
   QPushButton* reasons_;
   QPushButton* folder_;
   QWidget *invitation_box_, *verdict_row_, *counts_;

@@ -131,7 +131,7 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
       if (entry.is_case) return entry.senders > 0 ? QStringLiteral("≤ %1 × %2").arg(entry.senders).arg(entry.receivers) : dash();
       return QStringLiteral("%1 × %2").arg(entry.senders).arg(entry.receivers);
     case verdict:
-      return verdict_sign(entry.verdict) + disturbed_mark(!entry.disturbed.isEmpty());
+      return verdict_sign(entry.verdict) + (entry.disturbed.isEmpty() ? QString() : QStringLiteral(" · disturbed"));
     case p50:
       return us_text(entry.p50_us, entry.clock_bound_us);
     case p99:

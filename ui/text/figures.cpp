@@ -131,10 +131,6 @@ QString state_word(const app::ProcessStatus& status) {
   return status.paused ? QStringLiteral("paused") : state_word(status.state);
 }
 
-QString disturbed_mark(bool disturbed) {
-  return disturbed ? QStringLiteral(" · disturbed") : QString();
-}
-
 QString verdict_word(app::Verdict verdict) {
   switch (verdict) {
     case app::Verdict::clean:

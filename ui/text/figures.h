@@ -61,7 +61,5 @@ bool is_killed_on_purpose(const app::ProcessStatus& status);
 /// The state, or what stands for it: "paused", "killed on purpose"; "not started" of who could not be.
 QString state_word(const app::ProcessStatus& status);
 QString verdict_word(app::Verdict verdict);
-/// Stands behind the verdict's word; empty for a run that nobody disturbed.
-QString disturbed_mark(bool disturbed);
 
 }  // namespace n2nq::ui
