@@ -73,6 +73,7 @@ FigurePainter::FigurePainter(Figure figure, FigureStyle style)
 
 void FigurePainter::make_scales() {
   Extent x, y;
+  double widest_bound = 0;
   const bool x_above_0 = figure_.x.logarithmic || figure_.x.percentiles, y_above_0 = figure_.y.logarithmic;
   for (const FigureSeries& series : figure_.series) {
     for (const FigurePoint& point : series.points) {
@@ -80,9 +81,11 @@ void FigurePainter::make_scales() {
       for (const double value : {point.y, point.low.value_or(point.y), point.high.value_or(point.y)}) y.take(value, y_above_0);
       // Much more than the value itself is said in words: it would leave no room for what was measured.
       if (!is_heat() && point.clock_bound <= bound_room * std::abs(point.y)) y.take(point.y + point.clock_bound, y_above_0);
+      widest_bound = std::max(widest_bound, point.clock_bound);
       if (point.box) y.take(point.box->low, y_above_0), y.take(point.box->high, y_above_0);
     }
   }
+  if (!is_heat() && y.high == 0 && widest_bound > 0) y.take(widest_bound, y_above_0);  // all there is to see
   for (const FigureReference& reference : figure_.references) {
     if (reference.y) y.take(*reference.y * reference_room, y_above_0);
     if (reference.x) x.take(*reference.x, x_above_0);
