@@ -132,6 +132,7 @@ Report report_of_one(const DrawnRun& drawn) {
   report.title = drawn.run.name();
   report.verdict = qt_text(drawn.run.verdict());
   for (const Json& reason : summary.at("reasons")) report.lead += qt_text(reason.get<std::string>());
+  for (const QString& disturbance : drawn.run.disturbances()) report.lead += "disturbed: " + disturbance;
   if (!drawn.digest)
     report.lead += "Not drawn, because " + drawn.no_digest + ": histogram, figures over time, by receiver and by pair of services.";
   report.figures = run_figures({drawn});
@@ -279,7 +280,8 @@ Report report_of_several(const std::vector<DrawnRun>& runs) {
     names += side_letter(i);
     titles += comparison.sides[i].name;
     named[i].name = names.last() + QString::fromUtf8(" · ") + titles.last();
-    report.lead += QString("%1: %2, %3").arg(names.last(), titles.last(), qt_text(named[i].run.verdict()));
+    const QString disturbed = named[i].run.disturbances().isEmpty() ? QString() : ", disturbed";
+    report.lead += QString("%1: %2, %3%4").arg(names.last(), titles.last(), qt_text(named[i].run.verdict()), disturbed);
     if (!named[i].digest) report.lead += QString("%1 is left out of the figures that need logs: %2.").arg(names.last(), named[i].no_digest);
   }
   tell_differing(report, comparison);

@@ -176,8 +176,8 @@ void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun&
   if (std::isnan(bound_us) || bound_us <= 0) return;
   std::int64_t most = 0;
   for (const TimeSlice& slice : run.digest->slices) most = std::max(most, slice.received);
-  const Json& settings = run.run.summary.at("settings");
-  const double copies = run.run.broadcaster() ? settings.value("/receivers/amount"_json_pointer, 1.0) : 1;
+  const double receivers = number_at(run.run.summary, "settings.receivers.amount");
+  const double copies = run.run.broadcaster() && receivers > 1 ? receivers : 1;
   // A message's copies are sent at once, and one message more than the rate says may fall into that time.
   const double bound = std::ceil(static_cast<double>(most) / run.digest->slice_s * bound_us / 1e6 + copies);
   for (FigurePoint& point : series.points) point.clock_bound = bound;

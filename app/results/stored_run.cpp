@@ -133,6 +133,15 @@ bool StoredRun::has_plan() const {
   return delay == senders.end() || !delay->is_number() || delay->get<double>() != 0;
 }
 
+QStringList StoredRun::disturbances() const {
+  QStringList out;
+  const Json told = summary.value("/environment/disturbed"_json_pointer, Json::array());
+  for (const Json& sentence : told) {
+    if (sentence.is_string()) out += QString::fromStdString(sentence.get<std::string>());
+  }
+  return out;
+}
+
 bool StoredRun::has_every_line() const {
   const Json& logs = summary.at("logs");
   if (logs.value("mode", "") != "all") return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct StoredRun {
   bool broadcaster() const { return summary.at("settings").at("queue").at("mode") == "broadcaster"; }
   /// Whether messages were due at times: not where senders went as fast as they could.
   bool has_plan() const;
+  /// What others did to the machine meanwhile, as sentences.
+  QStringList disturbances() const;
   /// Whether each message has a line in a service log: `log: all`, nothing dropped.
   bool has_every_line() const;
 };

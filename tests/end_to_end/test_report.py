@@ -262,6 +262,14 @@ figures:
         self.assertIn("wrote no logs (log: off)", (folder / "report.html").read_text())
         self.assertTrue((folder / "charts" / "percentiles.svg").exists())
 
+    def test_a_run_that_others_disturbed_says_so_on_top(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=10")
+        summary = json.loads((folder / "summary.json").read_text())
+        summary["environment"]["disturbed"] = ["others took 40 % of this machine"]
+        (folder / "summary.json").write_text(json.dumps(summary))
+        self.assertEqual(report(folder).returncode, 0)
+        self.assertIn("<li>disturbed: others took 40 % of this machine</li>", (folder / "report.html").read_text())
+
     def test_bad_input_is_named(self):
         done = report(self.folder / "nothing")
         self.assertEqual(done.returncode, 2)

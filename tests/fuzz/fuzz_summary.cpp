@@ -43,6 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   run->verdict();
   run->broadcaster();
   run->has_every_line();
+  run->disturbances();
   for (const std::string& path : app::figure_paths(run->summary)) {
     app::figure_at(run->summary, path);
     app::unit_of_path(path);
