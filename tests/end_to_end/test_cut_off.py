@@ -2,16 +2,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Receivers that stop reading and are cut off, before and after whatever else befalls a run: what went with their connections is told apart
 from what was lost otherwise, and the others go on."""
+import os
 import unittest
 
-from bench import BenchCase
+from bench import BIN, BenchCase
 from run_folder import RunFolder
 from verify_run import verify
 
 STOPS_READING = "stop-reading:R001@1.5"
+# In a network of its own, whose buffers are full soon: the system's may grow to tens of MiB, and take all that comes until the next fault.
+SMALL_BUFFERS = """#!/bin/sh
+exec unshare --net {user} sh -c '
+ip link set lo up && for buffer in rmem wmem; do echo 4096 131072 262144 >/proc/sys/net/ipv4/tcp_$buffer || exit; done && exec "$0" "$@"
+' {bench} "$@"
+"""
 
 
 class CutOff(BenchCase):
+    def start(self, *arguments, **more):
+        bench = self.folder / "n2nq-bench"
+        bench.write_text(SMALL_BUFFERS.format(user="" if os.geteuid() == 0 else "--map-root-user", bench=BIN / "n2nq-bench"))
+        bench.chmod(0o700)
+        return super().start(*arguments, bin=self.folder, **more)
+
     def run_with(self, *faults, mode="load-balancer", out="run", **more):
         values = {"queue.mode": mode, "senders.amount": 3, "receivers.amount": 3, "senders.messages": 4000, "senders.delay_ms": 1,
                   "senders.size_bytes": 5000, "limits.write_deadline_s": 0.3, **more}
