@@ -123,15 +123,17 @@ void find_jumps(const RunRecord& record, QStringList& reasons) {
 void tell_held_back(const RunRecord& record, QStringList& reasons) {
   const auto& bye = record.of(Role::broker).bye;
   if (!bye) return;
-  const auto tell = [&](const char* key, const QString& by) {
+  const auto tell = [&](const char* key, const QString& who, const QString& by) {
     const auto held = bye->find(key);
     if (held == bye->end() || !held->is_number_integer() || held->get<std::int64_t>() <= 0) return;
     const double held_s = static_cast<double>(held->get<std::int64_t>()) / 1e9;
     const QString time = held_s < 0.1 ? QString("less than 0.1 s") : QString("%1 s").arg(held_s, 0, 'f', 1);
-    reasons += QString("senders were held back for %1 by %2").arg(time, by);
+    reasons += QString("%1 were held back for %2 by %3").arg(who, time, by);
   };
-  tell("held_back_by_memory_ns", QString("the memory budget (%1 MiB)").arg(record.settings.limits.memory_mib));
-  tell("held_back_by_receivers_ns", "receivers most of which were behind");
+  const QString budget = QString("the memory budget (%1 MiB)").arg(record.settings.limits.memory_mib);
+  tell("held_back_by_memory_ns", "senders", budget);
+  tell("waited_for_places_ns", "senders of large messages", budget + ", half of which is for those that have not come whole");
+  tell("held_back_by_receivers_ns", "senders", "receivers most of which were behind");
 }
 
 QString in_reason(double us) {

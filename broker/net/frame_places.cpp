@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "broker/net/clock.h"
+
 namespace n2nq::net {
 
 std::optional<wire::LargeBuffer> FramePlaces::take(Waiter& waiter) {
   if (!waiting_.empty() || !has_room_for(waiter)) {
     waiting_.push_back(&waiter);
+    note_whether_waited_for();
     return std::nullopt;
   }
   wire::LargeBuffer place = make(waiter);
@@ -38,6 +41,17 @@ void FramePlaces::serve() {
     next.on_place(make(next));
     on_taken_();
   }
+  note_whether_waited_for();
+}
+
+int64_t FramePlaces::waited_ns() const {
+  return waited_ns_ + (waited_since_ns_ != 0 ? now_ns() - waited_since_ns_ : 0);
+}
+
+void FramePlaces::note_whether_waited_for() {
+  if (waiting_.empty() == (waited_since_ns_ == 0)) return;
+  if (waiting_.empty()) waited_ns_ = waited_ns();
+  waited_since_ns_ = waiting_.empty() ? 0 : now_ns();
 }
 
 wire::LargeBuffer FramePlaces::make(const Waiter& waiter) {

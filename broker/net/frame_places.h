@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -39,6 +40,8 @@ class FramePlaces {
   void give_back(wire::LargeBuffer place);
   size_t bytes_taken() const { return bytes_taken_; }
   size_t waiting() const { return waiting_.size(); }
+  /// For how long somebody waited, until now.
+  int64_t waited_ns() const;
 
  private:
   /// Places come in steps of this, so that one that was given back fits the next frame.
@@ -47,11 +50,14 @@ class FramePlaces {
   bool has_room_for(const Waiter& waiter) const { return rounded(waiter.place_bytes_wanted()) <= bytes_max_ - bytes_taken_; }
   wire::LargeBuffer make(const Waiter& waiter);
   void serve();
+  void note_whether_waited_for();
 
   const size_t bytes_max_;
   const std::function<void()> on_taken_;
   size_t bytes_taken_ = 0;
   std::deque<Waiter*> waiting_;  // at most one for each connection
+  int64_t waited_ns_ = 0;
+  int64_t waited_since_ns_ = 0;  // 0: nobody waits
   std::vector<wire::LargeBuffer> free_;
   size_t free_bytes_ = 0;
 };

@@ -463,6 +463,7 @@ nlohmann::json Server::summary() {
   const int64_t now = net::now_ns();
   facts.held_back_by_memory_ns = senders_.held_back_ns(Hold::memory, now);
   facts.held_back_by_receivers_ns = senders_.held_back_ns(Hold::receivers, now);
+  facts.waited_for_places_ns = frame_places_.waited_ns();
   facts.sessions_refused = sessions_refused_;
   facts.faults = senders_.faults();
   if (listener_.turned_away() > 0) {

@@ -87,6 +87,7 @@ Json make_summary(const Options& options, const Queue& queue, const SenderDesk& 
           {"held_back_ns", facts.held_back_by_memory_ns + facts.held_back_by_receivers_ns},
           {"held_back_by_memory_ns", facts.held_back_by_memory_ns},
           {"held_back_by_receivers_ns", facts.held_back_by_receivers_ns},
+          {"waited_for_places_ns", facts.waited_for_places_ns},
           {"sessions_refused", std::move(refused)},
           {"faults", facts.faults}};
 }

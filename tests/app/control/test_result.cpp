@@ -139,9 +139,12 @@ TEST_F(ResultTest, logs_that_were_removed_during_the_run_are_missed) {
 TEST_F(ResultTest, senders_that_were_held_back_are_told_and_taint_nothing) {
   broker["held_back_by_memory_ns"] = 3'210'000'000;
   broker["held_back_by_receivers_ns"] = 40'000'000;
+  broker["waited_for_places_ns"] = 6'540'000'000;
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::clean);
   EXPECT_EQ(result.outcome.reasons, QStringList({"senders were held back for 3.2 s by the memory budget (256 MiB)",
+                                                 "senders of large messages were held back for 6.5 s by the memory budget (256 MiB), half of "
+                                                 "which is for those that have not come whole",
                                                  "senders were held back for less than 0.1 s by receivers most of which were behind"}));
 }
 

@@ -303,6 +303,7 @@ TEST(HostileLimits, FramesThatHaveNotComeWholeCountAgainstTheMemoryBudget) {
   broker.hear("state", "ended");
   const json bye = broker.finish();
   EXPECT_EQ(bye["messages_accepted"], senders);
+  EXPECT_GT(bye["waited_for_places_ns"].get<int64_t>(), 0) << "most had to wait for their place";
   EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + place_bytes + own_bytes);
 }
 
