@@ -99,6 +99,10 @@ Options parse_options(const Json& configure) {
   if (!token_bytes) throw SectionError("token", "the token has to be 64 hex digits, or empty for none");
   options.token = *token_bytes;
   options.token_required = !token.empty();
+  // What a client without a token sends would open this one.
+  if (options.token_required && options.token == wire::Token{}) {
+    throw SectionError("token", "the token is 64 zeros, which on the wire stands for none: give 64 random hex digits");
+  }
   options.listen = read_listen(top.section("listen"), options.listen_unix);
   if (!options.token_required && !options.listen.is_loopback()) {
     throw SectionError("token", "the token is empty, and " + options.listen.address() +

@@ -55,6 +55,7 @@ TEST(Control, AWrongSettingIsNamedWithWhatWouldBeRight) {
       {{{"role", "senders"}}, "role", "broker"},
       {{{"tokne", ""}}, "tokne", "not known"},
       {{{"token", "abc"}}, "token", "64"},
+      {{{"token", std::string(64, '0')}}, "token", "stands for none"},
       {{{"listen", {{"address", "localhost"}}}}, "listen.address", "numeric"},
       {{{"listen", {{"port", 70000}}}}, "listen.port", "65535"},
       {{{"listen", {{"address", "203.0.113.7"}}}, {"token", std::string(64, '7')}}, "listen", "203.0.113.7"},
