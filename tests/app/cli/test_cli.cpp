@@ -167,6 +167,15 @@ TEST_F(CliTest, an_assertion_that_is_not_met_says_by_how_much_and_fails) {
   EXPECT_NE(said.find("latency_us.count <= 400: not met: 500, 100 (25 %) too much"), std::string::npos) << said;
 }
 
+TEST_F(CliTest, an_assertion_about_a_bound_is_not_met_where_there_is_one_clock) {
+  EXPECT_EQ(run(short_run({"--assert", "latency_us.bound_us < 500", "--assert",
+                           "services.receivers.R001.stages.to_broker_us.bound_us < 500", "--out", out})),
+            1);
+  const std::string said = errors();
+  EXPECT_NE(said.find("latency_us.bound_us < 500: not met: the run gave no such figure"), std::string::npos) << said;
+  EXPECT_NE(said.find("stages.to_broker_us.bound_us < 500: not met: the run gave no such figure"), std::string::npos) << said;
+}
+
 TEST_F(CliTest, assertions_that_are_met_do_not_fail) {
   EXPECT_EQ(run(short_run({"--assert", "services.receivers.R001.latency_us.count == 50", "--assert", "ledger.total.lost<1", "--out", out})),
             0)
@@ -178,6 +187,10 @@ TEST_F(CliTest, an_assertion_about_no_figure_is_bad_input_and_nothing_is_run) {
   const std::string said = errors();
   EXPECT_NE(said.find("\"latency_us.p98\" is no figure of a run (nearest: latency_us.p9"), std::string::npos) << said;
   EXPECT_FALSE(QFile::exists(out));
+  for (const char* boundless :
+       {"latency_us.p50.bound_us < 5", "stages.in_queue_us.bound_us < 5", "services.senders.S001.lag_us.bound_us < 5"}) {
+    EXPECT_EQ(run(short_run({"--assert", boundless, "--out", out})), 2) << boundless;
+  }
   EXPECT_EQ(run(short_run({"--assert", "services.receivers.R001.receivd > 1", "--out", out})), 2);
   EXPECT_NE(errors().find("(nearest: services.receivers.R001.received)"), std::string::npos);
   for (const char* other :
