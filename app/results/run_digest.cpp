@@ -95,18 +95,24 @@ class Digester {
   }
 
   void take_sent() {
+    sent_.resize(out_.slices.size());
+    std::vector<Counted> sent;  // of one sender
     for (const SenderLog& log : logs_.senders) {
       for (const SentLine& line : log.lines) {
         if (is_warm_up(line)) continue;
         ++out_.lines;
         const std::size_t slice = slice_of(static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_in_s);
         ++out_.slices[slice].sent;
+        sent.push_back({0, line.index, slice});
         if (planned_) lags_[slice].push_back(line.sent_ns - line.intended_ns);
       }
+      count_first(sent, sent_);
     }
   }
 
   void take_received() {
+    came_.resize(out_.slices.size());
+    std::vector<Counted> came;  // of one receiver; of all where each message is for one of them
     for (const ReceiverLog& log : logs_.receivers) {
       if (stopped()) return;
       std::vector<std::int64_t> own;
@@ -116,6 +122,7 @@ class Digester {
         const double at_s = static_cast<double>(line.received_ns - zero_received_ns_) / ns_in_s;
         const std::size_t slice = slice_of(at_s);
         ++out_.slices[slice].received;
+        came.push_back({line.sender, line.index, slice});
         latencies_[slice].push_back(line.latency_ns);
         if (planned_) from_plan_[slice].push_back(line.latency_ns + line.sent_ns - line.intended_ns);
         out_.latencies.add(line.latency_ns);
@@ -129,7 +136,27 @@ class Digester {
       box.three_quarters_us = rank_us(own, 0.75);
       box.high_us = rank_us(own, 0.99);
       out_.receivers.push_back(box);
+      if (run_.broadcaster()) count_first(came, came_);
     }
+    count_first(came, came_);
+  }
+
+  struct Counted {
+    std::uint32_t sender;
+    std::int64_t index;
+    std::size_t slice;
+    auto operator<=>(const Counted&) const = default;
+  };
+
+  /// What is sent, or comes, again is not one more under way, or one less. Empties `all`.
+  static void count_first(std::vector<Counted>& all, std::vector<std::int64_t>& by_slice) {
+    std::sort(all.begin(), all.end());
+    const Counted* before = nullptr;
+    for (const Counted& one : all) {
+      if (before == nullptr || before->sender != one.sender || before->index != one.index) ++by_slice[one.slice];
+      before = &one;
+    }
+    all.clear();
   }
 
   void note_slow(std::size_t slice, int receiver, const ReceivedLine& line, double at_s) {
@@ -166,9 +193,10 @@ class Digester {
       slice.max_us = rank_us(latencies_[i], 1);
       slice.from_plan_p50_us = rank_us(from_plan_[i], 0.5);
       slice.lag_p99_us = rank_us(lags_[i], 0.99);
-      under_way += slice.sent * (copies ? static_cast<std::int64_t>(logs_.receivers.size()) : 1) - slice.received;
+      under_way += sent_[i] * (copies ? static_cast<std::int64_t>(logs_.receivers.size()) : 1) - came_[i];
       slice.in_flight = std::max<std::int64_t>(0, under_way);
     }
+    out_.never_came = std::max<std::int64_t>(0, under_way);
   }
 
   void take_pairs() {
@@ -197,6 +225,7 @@ class Digester {
   bool planned_ = true;
   std::int64_t zero_sent_ns_ = std::numeric_limits<std::int64_t>::max(), zero_received_ns_ = zero_sent_ns_;
   std::vector<std::vector<std::int64_t>> lags_, latencies_, from_plan_;
+  std::vector<std::int64_t> sent_, came_;  // by slice: messages, and copies, for the first time
   RunDigest out_;
 };
 

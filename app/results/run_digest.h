@@ -20,7 +20,7 @@ struct TimeSlice {
   double p50_us, p99_us, max_us;  // of the latencies of what was received
   double from_plan_p50_us;        // of what was received; NaN also without a plan
   double lag_p99_us;              // of what was sent; NaN also without a plan
-  std::int64_t in_flight = 0;     // copies under way at its end
+  std::int64_t in_flight = 0;     // copies that were sent until its end, and had not come by then; where the logs hold every message
 };
 
 /// A delivery that took long, and the stages of its journey: lag + to broker + in queue + to receiver is latency from plan.
@@ -53,6 +53,7 @@ struct RunDigest {
 
   bool whole = true;  // every message has a line (log: all); else what follows is of those that have
   std::int64_t lines = 0;
+  std::int64_t never_came = 0;  // copies that were sent; where the logs hold every message
   double slice_s = 1;
   std::vector<TimeSlice> slices;
   std::vector<std::vector<SlowMessage>> slowest;  // per slice, slowest first

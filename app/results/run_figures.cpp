@@ -200,13 +200,23 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
     latency.series.push_back(over_time(run, before + "p50", [](const TimeSlice& slice) { return slice.p50_us; }));
     latency.series.push_back(over_time(run, before + "p99", [](const TimeSlice& slice) { return slice.p99_us; }));
     if (one) latency.series.push_back(over_time(run, "slowest", [](const TimeSlice& slice) { return slice.max_us; }));
-    if (one)
-      rates.series.push_back(over_time(run, "sent", [=](const TimeSlice& slice) { return static_cast<double>(slice.sent) / slice_s; }));
-    rates.series.push_back(
-        over_time(run, before + "received", [=](const TimeSlice& slice) { return static_cast<double>(slice.received) / slice_s; }));
-    in_flight.series.push_back(
-        over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return static_cast<double>(slice.in_flight); }));
-    bound_in_flight(in_flight.series.back(), in_flight.remarks, run);
+    if (run.digest->whole) {
+      if (one)
+        rates.series.push_back(over_time(run, "sent", [=](const TimeSlice& slice) { return static_cast<double>(slice.sent) / slice_s; }));
+      rates.series.push_back(
+          over_time(run, before + "received", [=](const TimeSlice& slice) { return static_cast<double>(slice.received) / slice_s; }));
+      in_flight.series.push_back(
+          over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return static_cast<double>(slice.in_flight); }));
+      bound_in_flight(in_flight.series.back(), in_flight.remarks, run);
+      if (run.digest->never_came > 0)
+        in_flight.remarks +=
+            of_run(run) + QString("%1 copies never came (expired, refused, parked, lost, …): here they are under way to the end.")
+                              .arg(run.digest->never_came);
+    } else {
+      latency.remarks += of_run(run) +
+                         "of those deliveries that the logs hold; rates and copies under way are not drawn, because not every "
+                         "message has a line.";
+    }
     FigureSeries lags = over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return slice.lag_p99_us; });
     if (std::any_of(lags.points.begin(), lags.points.end(), [](const FigurePoint& point) { return !std::isnan(point.y); }))
       lag.series.push_back(std::move(lags));

@@ -262,6 +262,25 @@ figures:
         self.assertIn("wrote no logs (log: off)", (folder / "report.html").read_text())
         self.assertTrue((folder / "charts" / "percentiles.svg").exists())
 
+    def test_what_the_logs_do_not_hold_is_not_drawn(self):
+        few = ("--set", "senders.messages=5", "--set", "senders.delay_ms=10")
+        folder = self.run_bench("quick", *few, "--set", "log=sampled", out="sampled")
+        self.assertEqual(report(folder).returncode, 0)
+        self.assertIn("rates and copies under way are not drawn", (folder / "report.html").read_text())
+        self.assertFalse((folder / "charts" / "rates-over-time.svg").exists())
+        self.assertFalse((folder / "charts" / "in-flight-over-time.svg").exists())
+        folder = self.run_bench("quick", *few, out="whole")
+        self.assertEqual(report(folder).returncode, 0)
+        self.assertTrue((folder / "charts" / "rates-over-time.svg").exists())
+        self.assertNotIn("never came", (folder / "report.html").read_text())
+        log = sorted((folder / "receivers").glob("R*.log"))[0]  # as if one had come twice, and two not at all
+        lines = log.read_text().splitlines(keepends=True)
+        rows = [i for i, line in enumerate(lines) if line[0].isdigit()]
+        lines[rows[1]] = lines[rows[2]] = lines[rows[0]]
+        log.write_text("".join(lines))
+        self.assertEqual(report(folder).returncode, 0)
+        self.assertIn("2 copies never came (expired, refused, parked, lost, …)", (folder / "report.html").read_text())
+
     def test_a_run_that_others_disturbed_says_so_on_top(self):
         folder = self.run_bench("quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=10")
         summary = json.loads((folder / "summary.json").read_text())
