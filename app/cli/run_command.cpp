@@ -155,6 +155,7 @@ std::string RunCommand::progress_json() const {
       progress["copied_percent"][role_key(role)] = percent >= 0 ? nlohmann::ordered_json(percent) : nlohmann::ordered_json();
     }
   }
+  if (figures.in_flight_bound != 0) progress["in_flight_bound"] = number(figures.in_flight_bound);
   if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
   return nlohmann::ordered_json{{"progress", progress}}.dump();
 }
@@ -192,6 +193,7 @@ QString RunCommand::progress_text() const {
   text += QString(" at %1/s  received %2 at %3/s  in flight %4%5")
               .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s),
                    figures.in_flight_is_bound() && figures.in_flight > 0 ? QString("at most ") : QString(), grouped(figures.in_flight));
+  if (figures.in_flight_bound > 0) text += QString::fromUtf8(" ± ") + grouped(std::llround(figures.in_flight_bound));
   text += QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
   return figures.clocks.latency.apart && !std::isnan(bound_us) ? text + QString::fromUtf8(" ± ") + figure_text(bound_us) : text;

@@ -126,6 +126,8 @@ LiveAccumulator::Due LiveAccumulator::due(double t_s) const {
 
 void LiveAccumulator::show(const Group<SendersStats>::Answer& answer) {
   const SendersStats& stats = answer.stats;
+  senders_at_ns_ = stats.now_ns;
+  senders_shown_id_ = stats.id;
   figures_.attempted = stats.attempted;
   figures_.accepted = stats.accepted;
   figures_.warm_up.sent = stats.warmup_sent;
@@ -140,6 +142,8 @@ void LiveAccumulator::show(const Group<SendersStats>::Answer& answer) {
 
 void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
   const ReceiversStats& stats = answer.stats;
+  receivers_at_ns_ = stats.now_ns;
+  receivers_shown_id_ = stats.id;
   figures_.received = stats.received;
   figures_.skipped = stats.skipped;
   figures_.warm_up.received = stats.warmup_received;
@@ -178,10 +182,26 @@ void LiveAccumulator::show(const Group<ReceiversStats>::Answer& answer) {
 /// and what was accepted was sent. A copy is in one place only: what arrived and was parked all the same is not in `skipped`.
 void LiveAccumulator::settle_counts(bool whole_round) {
   const std::int64_t arrived = figures_.received - figures_.duplicated + figures_.skipped;
-  figures_.accepted = std::max(figures_.accepted, (arrived + copies_ - 1) / copies_);
+  const std::int64_t attempted = figures_.attempted, told = figures_.accepted;
+  figures_.accepted = std::max(told, (arrived + copies_ - 1) / copies_);
   figures_.attempted = std::max(figures_.attempted, figures_.accepted);
   // From answers to two questions, what arrived between them would look as if it were in flight.
-  if (whole_round) figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - arrived);
+  if (!whole_round) return;
+  figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - arrived);
+  figures_.in_flight_bound = 0;
+  if (clocks_.latency.apart && senders_shown_id_ == receivers_shown_id_) bring_to_one_instant(arrived, attempted, told);
+}
+
+/// On hosts of their own the groups' answers are further apart than on one, and it takes the clocks to say by how much.
+void LiveAccumulator::bring_to_one_instant(std::int64_t arrived, std::int64_t attempted, std::int64_t accepted) {
+  const double offsets_us = clocks_.receivers_offset_us - clocks_.senders_offset_us;
+  const double later_s = static_cast<double>(receivers_at_ns_ - senders_at_ns_) / 1e9 + offsets_us / 1e6;
+  const double meanwhile = figures_.sent_copies_per_s * later_s;
+  const double clocks_err = figures_.sent_copies_per_s * clocks_.latency.total_us() / 1e6;
+  const std::int64_t untold = std::max<std::int64_t>(0, attempted - accepted);
+  figures_.in_flight_bound = std::ceil(std::abs(meanwhile) + clocks_err) + static_cast<double>((untold + 1) * copies_);
+  if (std::isnan(figures_.in_flight_bound)) return;
+  figures_.in_flight = std::max<std::int64_t>(0, accepted * copies_ + std::llround(meanwhile) - arrived);
 }
 
 LiveFigures LiveAccumulator::show_due(Due now, double t_s) {

@@ -26,6 +26,8 @@ class LiveAccumulator {
   /// A question went out to the group at `t_s`. All times are seconds since the common start, and rise.
   void asked_senders(double t_s) { senders_.asked(t_s); }
   void asked_receivers(double t_s) { receivers_.asked(t_s); }
+  /// As they are known from now on.
+  void set_clocks(const ClockBounds& clocks) { clocks_ = clocks; }
   /// The group stands still or is gone, so that nobody can be asked: it is silent at once.
   void set_absent(Role role, bool absent) { (role == Role::senders ? senders_.absent : receivers_.absent) = absent; }
   /// The group's process is a new one, which tells everything from the start of the run once more.
@@ -68,10 +70,14 @@ class LiveAccumulator {
   void show(const Group<SendersStats>::Answer& answer);
   void show(const Group<ReceiversStats>::Answer& answer);
   void settle_counts(bool whole_round);
+  void bring_to_one_instant(std::int64_t arrived, std::int64_t attempted, std::int64_t accepted);
   void forget_what_silent_ones_knew(LiveFigures& figures) const;
 
   int copies_;
   LiveFigures figures_;
+  ClockBounds clocks_;
+  std::int64_t senders_at_ns_ = 0, receivers_at_ns_ = 0;          // by their own clocks, of the answers that are shown
+  std::int64_t senders_shown_id_ = -1, receivers_shown_id_ = -2;  // what those answered
   Group<SendersStats> senders_;
   Group<ReceiversStats> receivers_;
   measure::Histogram delay_, lag_;                                     // at the senders, per message

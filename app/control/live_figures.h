@@ -65,6 +65,10 @@ struct LiveFigures {
     std::int64_t lost = -1;                  // copies; -1 until the end
   } warm_up;
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
+  // Where the groups are on hosts of their own: at the instant of the receivers' answer, by N2NQ's clock, and how far that may be off: what
+  // may have been sent between both answers and within what the clocks may err, and what was sent and is not told to be accepted.
+  // 0: nothing to tell; NaN: not known.
+  double in_flight_bound = 0;
   // With requests it contains what nobody asked for, until N2NQ tells that as skipped.
   bool in_flight_at_most = false;
   /// Also while the receivers are silent, who may have got more than they have said.

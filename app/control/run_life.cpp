@@ -387,9 +387,11 @@ void RunControl::Private::send_start(Role role) {
 }
 
 void RunControl::Private::pull() {
+  const ClockBounds clocks = clock_bounds(run, true);
+  accumulator->set_clocks(clocks);
   figures = accumulator->snapshot(t_s());
   note_records();
-  figures.clocks = clock_bounds(run, true);
+  figures.clocks = clocks;
   figures.floor_us = floor_us(run);
   if (!warmed_up_s && figures.warm_up.sent >= figures.warm_up.planned) warmed_up_s = figures.t_s;
   look_for_recovery();

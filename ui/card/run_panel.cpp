@@ -183,11 +183,16 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
     tiles_[in_flight_at]->set_figure({at_most(count_text(figures.in_flight)), {}}, at_most(count_text(figures.in_flight)),
                                      at_most(count_short(figures.in_flight)));
   }
-  tiles_[in_flight_at]->set_meaning(
-      figures.in_flight_at_most
-          ? QStringLiteral("Accepted × copies − received − skipped. With requests this contains what nobody asked for,\n"
-                           "until N2NQ tells that it was skipped: deliveries still to come are at most as many")
-          : QString::fromUtf8(counts[in_flight_at].meaning));
+  if (figures.in_flight_bound != 0) show_in_flight_bound(figures);
+  QString meaning = figures.in_flight_at_most
+                        ? QStringLiteral(
+                              "Accepted × copies − received − skipped. With requests this contains what nobody asked for,\n"
+                              "until N2NQ tells that it was skipped: deliveries still to come are at most as many")
+                        : QString::fromUtf8(counts[in_flight_at].meaning);
+  if (figures.in_flight_bound != 0)
+    meaning +=
+        QStringLiteral(".\n±: senders and receivers tell on hosts of their own, by two clocks; and what is not told to be accepted yet");
+  tiles_[in_flight_at]->set_meaning(meaning);
   // Both groups know a part of it.
   if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});
   const bool over = figures.lost >= 0, told = over && !figures.lacks_senders() && !figures.lacks_receivers();
@@ -195,6 +200,18 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
   lost_->set_taint(figures.lost > 0 ? Taint::breaks : Taint::none);
   lost_->setVisible(over);
   tiles_[in_flight_at]->setVisible(!over);
+}
+
+/// The groups' counts are of two hosts, and so of two instants.
+void RunPanel::show_in_flight_bound(const app::LiveFigures& figures) {
+  const bool known = !std::isnan(figures.in_flight_bound);
+  const std::int64_t bound = known ? std::llround(figures.in_flight_bound) : 0;
+  const QString most = figures.in_flight_at_most && figures.in_flight > 0 ? QStringLiteral("≤ ") : QString();
+  const auto both = [&](const QString& count, const QString& off) {
+    return most + count + QStringLiteral(" ± ") + (known ? off : QStringLiteral("?"));
+  };
+  const QString exact = both(count_text(figures.in_flight), count_text(bound));
+  tiles_[in_flight_at]->set_figure({exact, {}}, exact, both(count_short(figures.in_flight), count_short(bound)));
 }
 
 void RunPanel::set_compact(bool compact) {

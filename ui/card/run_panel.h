@@ -22,6 +22,7 @@ class RunPanel : public QWidget {
   RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
+  void show_in_flight_bound(const app::LiveFigures& figures);
   void clear_figures();
   /// Leaves room to what stands below: nothing is shown that is not about a run.
   void set_compact(bool compact);

@@ -130,6 +130,35 @@ TEST(live_accumulator, what_stands_side_by_side_answers_the_same_question) {
   EXPECT_EQ(figures.in_flight, 10);
 }
 
+/// A thousand messages a second to one receiver, whose answers come 20 ms behind the senders' and whose clock is a second ahead.
+TEST(live_accumulator, groups_on_two_hosts_are_brought_to_one_instant_and_say_how_well) {
+  Rounds rounds(1);
+  ClockBounds clocks;
+  clocks.latency = {.apart = true, .asymmetry_us = 4000, .estimation_us = 1000};
+  clocks.senders_offset_us = 0, clocks.receivers_offset_us = -1e6;
+  rounds.accumulator.set_clocks(clocks);
+  LiveFigures figures;
+  for (std::int64_t round = 1; round <= 20; ++round) {
+    rounds.ask(), rounds.senders_answer(100 * round);
+    ReceiversStats stats;
+    stats.id = rounds.id, stats.received = 100 * round + 15;  // of the 20 that were sent since, 15 have come
+    stats.now_ns = rounds.now_ns() + 1'020'000'000;
+    rounds.accumulator.add(stats, rounds.t_s);
+    figures = rounds.after(0.1);
+    if (round == 1) {
+      EXPECT_TRUE(std::isnan(figures.in_flight_bound)) << "no rate is known yet";
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(figures.in_flight), 5, 1);
+  EXPECT_NEAR(figures.in_flight_bound, 20 + 5 + 1, 1);
+  clocks.latency.apart = false;
+  rounds.accumulator.set_clocks(clocks);
+  rounds.ask(), rounds.senders_answer(2100), rounds.receivers_answer(2080);
+  figures = rounds.after(0.1);
+  EXPECT_EQ(figures.in_flight, 20);
+  EXPECT_EQ(figures.in_flight_bound, 0) << "on one host there is nothing to tell";
+}
+
 TEST(live_accumulator, with_requests_what_is_in_flight_is_an_upper_bound) {
   Settings settings;
   EXPECT_FALSE(LiveAccumulator(settings).snapshot(0).in_flight_at_most);
