@@ -332,6 +332,10 @@ class Crashes(BenchCase):
                 "--fault", fault, out=fault.replace(":", "-"))
             log = self.folder / fault.replace(":", "-") / "broker.log"
             self.wait_for("the kill", lambda: log.exists() and re.search(r"R00[12] .*left: ", log.read_text()))
+            if fault.startswith("kill"):
+                sent = log.parent / "senders/S001.log"
+                before = len(sent.read_text())
+                self.wait_for("messages behind the kill", lambda: len(sent.read_text()) > before + 1000)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=DEADLINE_S)
             summary = json.loads((log.parent / "summary.json").read_text())
