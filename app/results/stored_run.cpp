@@ -223,19 +223,19 @@ QString title_of_path(const std::string& path) {
                                                  {"lag_us", "Lag"},
                                                  {"delay_ms", "Delay"},
                                                  {"rates", "Rate"}};
-  const std::map<std::string, QString> parts = {{"mean_lowest_95", "mean of the lowest 95 %"},
-                                                {"mean", "mean"},
-                                                {"p50", "median"},
-                                                {"p90", "90th percentile"},
-                                                {"p95", "95th percentile"},
-                                                {"p99", "99th percentile"},
-                                                {"p99_9", "99.9th percentile"},
-                                                {"max", "slowest"},
-                                                {"sent_per_s", "messages sent"},
-                                                {"received_per_s", "deliveries"}};
+  const std::map<std::string, QString> figures = {{"mean_lowest_95", "mean of the lowest 95 %"},
+                                                  {"mean", "mean"},
+                                                  {"p50", "median"},
+                                                  {"p90", "90th percentile"},
+                                                  {"p95", "95th percentile"},
+                                                  {"p99", "99th percentile"},
+                                                  {"p99_9", "99.9th percentile"},
+                                                  {"max", "slowest"},
+                                                  {"sent_per_s", "messages sent"},
+                                                  {"received_per_s", "deliveries"}};
   const auto known = groups.find(group);
-  const auto what = parts.find(part);
-  return known == groups.end() || what == parts.end() ? QString::fromStdString(path) : known->second + ", " + what->second;
+  const auto what = figures.find(part);
+  return known == groups.end() || what == figures.end() ? QString::fromStdString(path) : known->second + ", " + what->second;
 }
 
 std::string unit_of_path(std::string_view path) {
