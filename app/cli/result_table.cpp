@@ -131,6 +131,7 @@ QString unusual_line(const Json& settings) {
   QStringList parts;
   if (settings.at("broker").at("io") == "io_uring") parts += "N2NQ writes by io_uring";
   if (const int spin_us = settings.at("broker").at("spin_us"); spin_us > 0) parts += QString("N2NQ spins for %1 µs").arg(spin_us);
+  if (!settings.at("broker").value("keep_core", true)) parts += "receivers are not kept off N2NQ's core";
   if (settings.at("transport") == "unix") parts += "by Unix-domain sockets";
   return parts.isEmpty() ? QString() : heading("made with") + parts.join(", ") + '\n';
 }

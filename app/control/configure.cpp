@@ -28,7 +28,7 @@ Json common(const char* role, const LaunchFacts& facts) {
 Json log_header(const Settings& settings) {
   Json out = Json::object();
   for (const std::string_view key :
-       {"title", "broker.io", "broker.spin_us", "transport", "queue.mode", "queue.remove", "queue.retention_s", "queue.dispatch",
+       {"title", "broker.io", "broker.spin_us", "broker.keep_core", "transport", "queue.mode", "queue.remove", "queue.retention_s", "queue.dispatch",
         "queue.responses", "senders.amount", "senders.messages", "senders.duration_s", "senders.size_bytes", "senders.delay_ms",
         "senders.rate_per_s", "senders.start", "senders.warmup_messages", "receivers.amount", "seed"}) {
     const std::string text = value_text(settings, key);
@@ -71,6 +71,7 @@ Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
   out["listen"] = {{"address", facts.address}, {"port", settings.broker.port}, {"unix", settings.transport == Transport::unix_domain}};
   out["io"] = value_text(settings, "broker.io");
   out["spin_us"] = settings.broker.spin_us;
+  out["keep_core"] = settings.broker.keep_core;
   out["queue"] = {{"mode", value_text(settings, "queue.mode")},
                   {"remove", value_text(settings, "queue.remove")},
                   {"retention_ms", milliseconds(settings.queue.retention_s)},

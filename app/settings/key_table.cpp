@@ -414,6 +414,15 @@ std::vector<Key> make_table() {
                limits::spin_us.max,
                {}},
               N2NQ_FIELD(broker.spin_us)));
+  table.push_back(flag({"broker.keep_core",
+                        "Keep core",
+                        "",
+                        "Where N2NQ writes to 16 receivers of its own host and more in one go, it keeps the kernel from running them on its core, where "
+                        "they would wait until it is through.",
+                        0,
+                        0,
+                        {}},
+                       N2NQ_FIELD(broker.keep_core)));
   table.push_back(words({"transport",
                          "Transport",
                          "",

@@ -52,6 +52,7 @@ struct Settings {
     int port = 0;     // 0: the broker binds a free one
     BrokerIo io = BrokerIo::epoll;
     int spin_us = limits::spin_us.standard;  // 0: it sleeps when nothing is to be done
+    bool keep_core = true;                   // receivers of its host are kept off its core
     bool operator==(const Broker&) const = default;
   } broker;
 

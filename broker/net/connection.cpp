@@ -73,6 +73,10 @@ size_t Connection::write(wire::ByteView bytes) {
   return settle(write_some(fd_.get(), bytes), bytes.size());
 }
 
+bool Connection::is_within_host() const {
+  return local_.storage.ss_family == AF_UNIX || local_.address() == peer_.address();
+}
+
 void Connection::share_places(FramePlaces& places) {
   places_ = &places;
   reader_.ask_for_large();

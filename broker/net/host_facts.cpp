@@ -2,6 +2,7 @@
 #include "broker/net/host_facts.h"
 
 #include <sys/prctl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
@@ -131,6 +132,8 @@ nlohmann::json core_times() {
   std::error_code error;
   int64_t ran_ns = 0, waited_ns = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    // What is to run only where nobody else wants to does not wait for anybody (CoreKeeper).
+    if (sched_getscheduler(std::atoi(task.path().filename().c_str())) == SCHED_IDLE) continue;
     std::ifstream file(task.path() / "schedstat");  // proc(5): on a core, waiting in its queue (ns), number of turns
     int64_t ran = 0, waited = 0;
     if (!(file >> ran >> waited)) continue;  // it has just ended, or the kernel does not count

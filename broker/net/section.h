@@ -66,10 +66,9 @@ class Section {
     return found->get<std::string>();
   }
 
-  /// False when the key is absent.
-  bool flag(const std::string& name) {
+  bool flag(const std::string& name, bool when_absent = false) {
     const nlohmann::json* found = find(name);
-    if (found == nullptr) return false;
+    if (found == nullptr) return when_absent;
     if (!found->is_boolean()) throw SectionError(key(name), key(name) + " is " + found->dump() + ", it has to be true or false");
     return found->get<bool>();
   }

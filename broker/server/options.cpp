@@ -120,6 +120,7 @@ Options parse_options(const Json& configure) {
     }
   }
   read_limit(top, "spin_us", options.spin_us, limits::spin_us);
+  options.keep_core = top.flag("keep_core", options.keep_core);
   top.whole_number("seed", options.queue.seed, 0, INT64_MAX);
   options.log_file = top.text("log_file");
   net::take_test_clock(top);

@@ -37,6 +37,7 @@ struct Options {
   bool listen_unix = false;                    // also on a Unix-domain socket, for services of this host
   Io io = Io::epoll;                           // io_uring: receivers' writes of a wake-up go to the kernel together (SendRing)
   int64_t spin_us = limits::spin_us.standard;  // EventLoop::set_spin()
+  bool keep_core = true;                       // CoreKeeper, where many receivers are on this host
   QueueOptions queue;                          // with the numbers of senders and receivers, and the seed
   Limits limits;
   std::string log_file;  // empty: none

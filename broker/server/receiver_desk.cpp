@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 
 #include "broker/net/clock.h"
 #include "broker/queue/sabotage.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr int batches_per_round_max = 4;
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
+/// From so many receivers of this host in one round on this thread keeps them off its core: for fewer that costs more than it saves.
+constexpr size_t keep_core_min = 16;
 /// Share of the pending limit from which on a receiver is behind.
 constexpr size_t behind_divisor = 4;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
@@ -40,7 +43,8 @@ void prefetch(const Session& session) {
 }  // namespace
 
 ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
-    : loop_(loop), options_(options), queue_(queue), log_(log), desks_(options.queue.receivers) {
+    : loop_(loop), options_(options), queue_(queue), log_(log), desks_(options.queue.receivers),
+      may_keep_core_(options.keep_core && net::CoreKeeper::is_of_use()) {
   if (options.io == Io::io_uring) {
     ring_ = std::make_unique<net::SendRing>();
     in_ring_.reserve(net::SendRing::writes_max);
@@ -64,6 +68,7 @@ void ReceiverDesk::replace(uint32_t number) {
   desk.write_deadline->disarm();
   desk.stuck = false;
   --connected_;
+  within_host_ -= desk.within_host;
   const bool cut_short = in_frame(number);
   queue_.replace(number);
   session.refuse(ErrorCode::replaced, "this number has connected again", cut_short);
@@ -81,6 +86,8 @@ void ReceiverDesk::join(Session& session) {
   desk.answered = desk.answered_below = 0;
   desk.moved_ns = desk.owes_since_ns = net::now_ns();
   ++connected_;
+  desk.within_host = session.connection().is_within_host();
+  within_host_ += desk.within_host;
   queue_.join(session.number());
   desk.joined_with_bytes = queue_.backlog_bytes(session.number());
   mark(session.number());
@@ -93,6 +100,7 @@ void ReceiverDesk::on_left(Session& session) {
   desk.write_deadline->disarm();
   desk.stuck = false;
   --connected_;
+  within_host_ -= desk.within_host;
   if (queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
 }
 
@@ -199,8 +207,21 @@ void ReceiverDesk::begin_round() {
   for (const uint32_t number : round_) desk_of(number).marked = false;
 }
 
+/// Before writes that would bring many receivers onto this core.
+void ReceiverDesk::keep_core() {
+  if (within_host_ < keep_core_min || round_.size() < keep_core_min || !may_keep_core_) return;
+  try {
+    if (!core_keeper_) core_keeper_ = std::make_unique<net::CoreKeeper>();
+    core_keeper_->keep();
+  } catch (const std::system_error& error) {
+    may_keep_core_ = false;
+    log_.write(std::string("receivers are not kept off this core: ") + error.what());
+  }
+}
+
 void ReceiverDesk::flush() {
   begin_round();
+  keep_core();
   const bool together = ring_ && round_.size() >= together_min;
   if (const auto frame = queue_.common_frame(); together && !frame.empty()) wire::store(frame.data() + Batch::stamp_at, net::now_ns());
   size_t turn = round_.empty() ? 0 : ++turn_ % round_.size();

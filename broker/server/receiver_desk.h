@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/net/core_keeper.h"
 #include "broker/net/event_loop.h"
 #include "broker/queue/pieces.h"
 #include "broker/queue/queue.h"
@@ -84,6 +85,7 @@ class ReceiverDesk {
     std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
     bool stuck = false;                          // the deadline is armed
     bool marked = false;
+    bool within_host = false;  // its connection
     bool leaving = false;  // it said END; the batch under way is its last
     bool ended = false;
     uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
@@ -106,6 +108,7 @@ class ReceiverDesk {
   const Desk& desk_of(uint32_t number) const { return desks_[number - 1]; }
   void mark(uint32_t number);
   void begin_round();
+  void keep_core();
   void flush_one(uint32_t number);
   bool takes_common(uint32_t number) const;
   bool write_common(uint32_t number);
@@ -142,6 +145,9 @@ class ReceiverDesk {
   bool any_stream_ended_ = false;
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
   std::vector<InRing> in_ring_;          // in the order of adding
+  bool may_keep_core_;
+  std::unique_ptr<net::CoreKeeper> core_keeper_;  // made when it is first needed
+  size_t within_host_ = 0;                        // of those who are connected
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;

@@ -34,7 +34,7 @@ class Relay:
 class Broker:
     def __init__(self, work, token=TOKEN, program="n2nq-broker", stderr=None):
         self.process = Process(program, stderr=stderr)
-        self.process.send(**configure("broker", token=token, listen={"address": "127.0.0.1", "port": 0, "unix": work.transport == "unix"}, io=work.io, spin_us=work.spin_us,
+        self.process.send(**configure("broker", token=token, listen={"address": "127.0.0.1", "port": 0, "unix": work.transport == "unix"}, io=work.io, spin_us=work.spin_us, keep_core=work.keep_core,
                                       expect={"senders": work.senders, "receivers": work.receivers},
                                       queue={"mode": work.mode, "dispatch": "round-robin", "retention_ms": 60000, **work.queue},
                                       limits=work.limits))

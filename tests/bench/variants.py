@@ -105,6 +105,7 @@ PAIRS_OF_20 = Work("", "load-balancer", 20, 20, TENTH, {})
 PAIRS_OF_100 = Work("", "load-balancer", 100, 100, TENTH, {})
 ONE_TO_ONE = Work("", "broadcaster", 1, 1, 1_000_000, {})
 TO_ALL_50 = Work("", "broadcaster", 50, 50, TENTH, {})
+TO_ALL_100 = Work("", "broadcaster", 100, 100, TENTH, {})
 # 5 senders of 10,000/s to 10 receivers; one that does not read is cut off within the run
 MANY_A_SECOND = Work("", "broadcaster", 5, 10, 100_000, {}, complete=False, limits={"write_deadline_ms": 1000})
 
@@ -123,6 +124,10 @@ VARIANTS = {variant.name: variant for variant in (
     Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
     Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},
             during=ask_often),
+    Variant("keep-core-50", "broker.keep_core, broadcaster 50 x 50, 0.1 s", replace(TO_ALL_50, keep_core=False), {"p50": 1, "p99": 1},
+            {"keep_core": True}),
+    Variant("keep-core-100", "broker.keep_core, broadcaster 100 x 100, 0.1 s", replace(TO_ALL_100, keep_core=False), {"p50": 1, "p99": 1},
+            {"keep_core": True}),
     # What three settings bring that are off by default; the broker is to lose nothing by them
     Variant("unix-one", "transport: unix, 1 to 1, 1,000/s", ONE_TO_ONE, {"p50": 1, "p99": 1}, {"transport": "unix"}),
     Variant("unix-50", "transport: unix, broadcaster 50 x 50, 0.1 s", TO_ALL_50, {"p50": 1, "p99": 1}, {"transport": "unix"}),

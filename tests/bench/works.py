@@ -18,6 +18,7 @@ class Work:
     of_receivers: dict = field(default_factory=dict)  # of the receivers' settings
     io: str = "epoll"                                 # of the broker; or "io_uring"
     spin_us: int = 0                                  # of the broker
+    keep_core: bool = True                            # of the broker
     transport: str = "tcp"                            # or "unix"
     logs: str = ""                                    # folder of the services' logs; "": off
     complete: bool = True                             # everything sent has to arrive, and nothing may be at fault

@@ -47,7 +47,7 @@ class Case:
     def __init__(self, seed):
         self.seed, self.random = seed, random.Random(seed)
         pick = self.random.choice
-        self.senders, self.receivers = self.random.randint(1, 6), self.random.randint(1, 6)
+        self.senders, self.receivers = self.random.randint(1, 6), self.random.choice([1, 2, 3, 4, 5, 6, 6, 20])  # 20: N2NQ keeps them off its core
         self.broadcaster = pick([True, False])
         self.responses = pick([True, False])
         self.kind = pick(["nothing"] * 8 + [getattr(self, name) for name in sorted(dir(self)) if name.startswith("fault_")])
@@ -62,7 +62,7 @@ class Case:
                         "size_bytes": pick([[20, 20], [1, 200], [500, 5000], [10000, 60000]])},
             "receivers": {"amount": self.receivers},
             "start_when": pick(["all-connected", "all-connected", "senders-connected"]),
-            "transport": pick(["tcp", "tcp", "unix"]), "broker": {"spin_us": pick([0, 0, 0, 200]), "io": pick(IO)},
+            "transport": pick(["tcp", "tcp", "unix"]), "broker": {"spin_us": pick([0, 0, 0, 200]), "keep_core": pick([True, True, False]), "io": pick(IO)},
         }
         self.settings["senders"]["delay_ms"] = round(TRAFFIC_S * 1000 / self.settings["senders"]["messages"], 3)
         if self.settings["queue"]["requests"] == "list":

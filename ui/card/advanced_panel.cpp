@@ -23,7 +23,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
       {"Run",
        {"senders.warmup_messages", "start_when", "seed", "log", "log_sample_every", "messages_tsv_max_mib", "broker.port", "broker.io",
-        "broker.spin_us", "transport"}},
+        "broker.spin_us", "broker.keep_core", "transport"}},
       {"Responses", {"responses.window", "responses.deadline_s", "responses.attempts_max"}},
       {"Limits",
        {"limits.memory_mib", "limits.pending_mib", "limits.message_max_bytes", "limits.sessions_max", "limits.write_deadline_s",

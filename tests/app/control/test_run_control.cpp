@@ -128,6 +128,7 @@ TEST_F(RunControlTest, processes_are_told_what_they_need) {
   EXPECT_EQ(senders["log"]["header"]["queue.mode"], "broadcaster");
   EXPECT_EQ(senders["log"]["header"]["broker.io"], "epoll");
   EXPECT_EQ(senders["log"]["header"]["broker.spin_us"], "0");
+  EXPECT_EQ(senders["log"]["header"]["broker.keep_core"], "true");
   EXPECT_EQ(senders["log"]["header"]["transport"], "tcp");
   EXPECT_EQ(receivers["senders_total"], 3);
   EXPECT_EQ(host.told(Role::senders, "connect"),

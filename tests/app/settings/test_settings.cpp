@@ -21,6 +21,7 @@ const std::map<std::string, std::string>& other_values() {
       {"broker.port", "40001"},
       {"broker.io", "io_uring"},
       {"broker.spin_us", "50"},
+      {"broker.keep_core", "false"},
       {"transport", "unix"},
       {"queue.mode", "load-balancer"},
       {"queue.remove", "after-time"},
