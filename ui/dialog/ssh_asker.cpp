@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialog/ssh_asker.h"
 
+#include <QCoreApplication>
+#include <QKeyEvent>
 #include <QMessageBox>
 #include <algorithm>
 #include <utility>
@@ -13,13 +15,15 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int next_ms = 200;
+/// Without a key for so long nobody is in the middle of a word; and who types on and on is interrupted after so long all the same.
+constexpr int quiet_ms = 500, put_off_max_ms = 5000;
 
 }  // namespace
 
 SshAsker::SshAsker(app::Keyring* keyring, QObject* parent) : QObject(parent), keyring_(keyring) {
   next_.setSingleShot(true);
-  next_.setInterval(next_ms);
   connect(&next_, &QTimer::timeout, this, &SshAsker::show_next);
+  QCoreApplication::instance()->installEventFilter(this);
   if (keyring_ != nullptr) connect(keyring_, &app::Keyring::failed, this, &SshAsker::tell_keyring_problem);
 }
 
@@ -77,7 +81,7 @@ void SshAsker::withdraw(const std::shared_ptr<Question>& question) {
   const auto found = std::find(waiting_.begin(), waiting_.end(), question);
   if (found == waiting_.end()) return;
   if (found == waiting_.begin() && shown_ != nullptr) {
-    next_.start();  // what takes this one away may be about to take the others
+    next_.start(next_ms);  // what takes this one away may be about to take the others
     return shown_->reject();
   }
   waiting_.erase(found);
@@ -86,6 +90,11 @@ void SshAsker::withdraw(const std::shared_ptr<Question>& question) {
 
 void SshAsker::show_next() {
   if (waiting_.empty() || shown_ != nullptr) return;
+  if (const int wait_ms = typing_ms(); wait_ms > 0) {
+    if (!put_off_.isValid()) put_off_.start();
+    return next_.start(wait_ms);
+  }
+  put_off_.invalidate();
   shown_ = waiting_.front()->make();
   QDialog* const dialog = shown_;
   dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -106,6 +115,23 @@ void SshAsker::show_next() {
   // Not modal: what asks can be stopped in the window.
   dialog->show();
   dialog->activateWindow();
+}
+
+int SshAsker::typing_ms() const {
+  if (!typed_.isValid() || (put_off_.isValid() && put_off_.hasExpired(put_off_max_ms))) return 0;
+  return static_cast<int>(std::max<qint64>(0, quiet_ms - typed_.elapsed()));
+}
+
+bool SshAsker::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Escape) {
+      typed_.invalidate();
+    } else {
+      typed_.start();
+    }
+  }
+  return QObject::eventFilter(watched, event);
 }
 
 }  // namespace n2nq::ui

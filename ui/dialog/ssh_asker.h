@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Puts what connections must know to the person, a dialog at a time, in the order in which it was asked. The window goes on meanwhile and
-// can be used, also to stop what asks: what nobody wants to know any more goes away by itself.
+// can be used, also to stop what asks: what nobody wants to know any more goes away by itself. Who is typing goes on typing where he was: a
+// question takes the keyboard when no key was pressed for half a second, so that no half of a password goes to another machine.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QPointer>
 #include <QTimer>
@@ -38,6 +40,9 @@ class SshAsker : public QObject, public app::SshQuestions {
   void put(Question question, QObject* asked_by);
   void withdraw(const std::shared_ptr<Question>& question);
   void show_next();
+  /// How long somebody may go on typing, in ms; 0: nobody does.
+  int typing_ms() const;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
   void tell_keyring_problem(const QString& why);
 
@@ -46,7 +51,9 @@ class SshAsker : public QObject, public app::SshQuestions {
   const Theme* theme_ = nullptr;
   std::deque<std::shared_ptr<Question>> waiting_;  // the first is the one that is shown
   QDialog* shown_ = nullptr;
-  QTimer next_;  // until the next one is shown
+  QTimer next_;           // until the next one is shown
+  QElapsedTimer typed_;   // since the last key, but one that ends what is typed
+  QElapsedTimer put_off_;  // since the next one could have been shown
 };
 
 }  // namespace n2nq::ui

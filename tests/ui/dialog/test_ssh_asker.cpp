@@ -132,6 +132,34 @@ class TestSshAsker : public QObject {
     QVERIFY(dialog() == nullptr);
   }
 
+  void who_is_typing_when_a_question_goes_away_types_nothing_into_the_next_one() {
+    app::SecretQuestion question;
+    question.kind = app::SecretQuestion::Kind::password;
+    question.prompts = {{"Password:", false}};
+    auto asked_by = std::make_unique<QObject>();
+    question.asked_by = asked_by.get();
+    asker->ask_secrets(question, [](auto) {});
+    question.asked_by = nullptr;
+    asker->ask_secrets(question, [](auto) {});
+    QTest::keyClicks(dialog()->findChild<QLineEdit*>("secret_1"), "dre");
+    asked_by.reset();
+    QVERIFY(dialog() == nullptr);
+    for (int i = 0; i < 10; ++i) {  // a key each tenth of a second
+      QTest::keyClick(window.get(), Qt::Key_A, Qt::NoModifier, 100);
+      QVERIFY(dialog() == nullptr);
+    }
+    QTRY_VERIFY(dialog() != nullptr);
+    QCOMPARE(dialog()->findChild<QLineEdit*>("secret_1")->text(), QString());
+  }
+
+  void who_types_on_and_on_is_asked_all_the_same() {
+    QTest::keyClick(window.get(), Qt::Key_A);
+    asker->ask_host_key(key_question(), [](bool) {});
+    QVERIFY(dialog() == nullptr);
+    for (int i = 0; i < 100 && dialog() == nullptr; ++i) QTest::keyClick(window.get(), Qt::Key_A, Qt::NoModifier, 100);
+    QVERIFY(dialog() != nullptr);
+  }
+
   void questions_end_with_a_no_when_nobody_can_answer_any_more() {
     std::vector<bool> answers;
     asker->ask_host_key(key_question(), [&](bool yes) { answers.push_back(yes); });
