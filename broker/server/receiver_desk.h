@@ -148,6 +148,7 @@ class ReceiverDesk {
   bool may_keep_core_;
   std::unique_ptr<net::CoreKeeper> core_keeper_;  // made when it is first needed
   size_t within_host_ = 0;                        // of those who are connected
+  uint64_t messages_before_ = 0;                  // taken in before this round
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
   bool ending_ = false;
