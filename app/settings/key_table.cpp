@@ -417,8 +417,8 @@ std::vector<Key> make_table() {
   table.push_back(flag({"broker.keep_core",
                         "Keep core",
                         "",
-                        "Where N2NQ writes to 16 receivers of its own host and more in one go, it keeps the kernel from running them on its core, where "
-                        "they would wait until it is through.",
+                        "Where N2NQ writes at most 8 messages to 16 receivers of its own host and more in one go, it keeps the kernel from running them "
+                        "on its core, where they would wait until it is through.",
                         0,
                         0,
                         {}},

@@ -74,7 +74,7 @@ size_t Connection::write(wire::ByteView bytes) {
 }
 
 bool Connection::is_within_host() const {
-  return local_.storage.ss_family == AF_UNIX || local_.address() == peer_.address();
+  return local_.storage.ss_family == AF_UNIX || peer_.is_loopback() || local_.address() == peer_.address();
 }
 
 void Connection::share_places(FramePlaces& places) {

@@ -64,7 +64,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   /// Own address and port; the peer's. As they were when the connection opened.
   const SocketAddress& local() const { return local_; }
   const SocketAddress& peer() const { return peer_; }
-  /// Both ends are on this host.
+  /// The other end is on this host.
   bool is_within_host() const;
 
   /// In on_frame() only: the clock right after the read() that completed the first `body_bytes` of that frame's body. A frame of many

@@ -9,21 +9,23 @@
 // By what this was found, and with figures: docs/decisions/0003-what-a-message-costs.md.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <cstdint>
-#include <thread>
+#include <memory>
 
 namespace n2nq::net {
 
 class CoreKeeper {
  public:
-  /// Whether this process may use two cores; on one there is nowhere else to place anybody.
+  /// What the thread is called in proc(5): its waiting is nobody's (core_times()).
+  static constexpr const char* thread_name = "core-keeper";
+
+  /// This host has two cores or more; with one there is nowhere else to place anybody.
   static bool is_of_use();
 
   /// Throws std::system_error where no thread can be made.
   CoreKeeper();
+  /// Does not wait for the thread, which may get no turn for long.
   ~CoreKeeper();
   CoreKeeper(const CoreKeeper&) = delete;
   CoreKeeper& operator=(const CoreKeeper&) = delete;
@@ -32,12 +34,17 @@ class CoreKeeper {
   void keep();
 
  private:
-  void stand_by();
+  /// The thread's, too, as long as it is there.
+  struct Shared {
+    std::atomic<bool> ending{false};
+    std::atomic<uint32_t> times{0};  // the thread waits for it to change
+    std::atomic<int> thread{0};      // its number, once it is known
+  };
 
-  std::atomic<bool> ending_{false};
-  std::atomic<uint32_t> times_{0};  // the thread waits for it to change
-  int core_ = -1;                   // where that is
-  std::thread thread_;
+  static void stand_by(const std::shared_ptr<Shared>& shared);
+
+  const std::shared_ptr<Shared> shared_;
+  int core_ = -1;  // where the thread is
 };
 
 }  // namespace n2nq::net

@@ -2,7 +2,6 @@
 #include "broker/net/host_facts.h"
 
 #include <sys/prctl.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "broker/net/clock.h"
+#include "broker/net/core_keeper.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq::net {
@@ -132,8 +132,8 @@ nlohmann::json core_times() {
   std::error_code error;
   int64_t ran_ns = 0, waited_ns = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    // What is to run only where nobody else wants to does not wait for anybody (CoreKeeper).
-    if (sched_getscheduler(std::atoi(task.path().filename().c_str())) == SCHED_IDLE) continue;
+    std::string name;
+    if (std::getline(std::ifstream(task.path() / "comm"), name) && name == CoreKeeper::thread_name) continue;
     std::ifstream file(task.path() / "schedstat");  // proc(5): on a core, waiting in its queue (ns), number of turns
     int64_t ran = 0, waited = 0;
     if (!(file >> ran >> waited)) continue;  // it has just ended, or the kernel does not count

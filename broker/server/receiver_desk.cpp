@@ -20,9 +20,9 @@ namespace {
 constexpr int batches_per_round_max = 4;
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
-/// From so many receivers of this host in one round on this thread keeps them off its core: for fewer that costs more than it saves. Not
-/// when more messages than that came at once: the last ones are read sooner where all are written before anybody reads.
-constexpr size_t keep_core_min = 16;
+/// From so many receivers of this host in one round on this thread keeps them off its core: for fewer that costs more than it saves.
+constexpr ptrdiff_t keep_core_min = 16;
+/// Not when more messages came at once: the last ones are read sooner where all are written before anybody reads.
 constexpr uint64_t keep_core_messages_max = 8;
 /// Share of the pending limit from which on a receiver is behind.
 constexpr size_t behind_divisor = 4;
@@ -212,7 +212,8 @@ void ReceiverDesk::begin_round() {
 /// Before writes that would bring many receivers onto this core.
 void ReceiverDesk::keep_core() {
   const uint64_t messages = queue_.messages_taken_in() - std::exchange(messages_before_, queue_.messages_taken_in());
-  if (within_host_ < keep_core_min || round_.size() < keep_core_min || messages > keep_core_messages_max || !may_keep_core_) return;
+  if (within_host_ < keep_core_min || messages > keep_core_messages_max || !may_keep_core_) return;
+  if (std::ranges::count_if(round_, [this](uint32_t number) { return desk_of(number).within_host; }) < keep_core_min) return;
   try {
     if (!core_keeper_) core_keeper_ = std::make_unique<net::CoreKeeper>();
     core_keeper_->keep();

@@ -147,7 +147,7 @@ class ReceiverDesk {
   std::vector<InRing> in_ring_;          // in the order of adding
   bool may_keep_core_;
   std::unique_ptr<net::CoreKeeper> core_keeper_;  // made when it is first needed
-  size_t within_host_ = 0;                        // of those who are connected
+  ptrdiff_t within_host_ = 0;                     // of those who are connected
   uint64_t messages_before_ = 0;                  // taken in before this round
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "broker/net/core_keeper.h"
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/wire_client.h"
@@ -87,6 +91,29 @@ TEST(FanOut, EverybodyWhoStaysGetsEverythingOnceAndInOrder) {
   }
   broker.hear("state", "ended");
   EXPECT_EQ(broker.finish()["deliveries"], 2 * messages * receivers);
+}
+
+bool has_core_keeper(pid_t pid) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::string name;
+    if (std::getline(std::ifstream(task.path() / "comm"), name) && name == net::CoreKeeper::thread_name) return true;
+  }
+  return false;
+}
+
+TEST(FanOut, ManyReceiversOfThisHostAreKeptOffTheCoreUnlessThatIsNotWanted) {
+  for (const bool keep_core : {true, false}) {
+    for (const uint32_t amount : {15u, 16u}) {
+      BrokerUnderTest broker({{"expect", {{"senders", 1}, {"receivers", amount}}}, {"keep_core", keep_core}});
+      std::vector<WireClient> clients;
+      for (uint32_t number = 1; number <= amount; ++number) clients.push_back(WireClient::receiver(broker.port(), number));
+      WireClient sender = WireClient::sender(broker.port(), 1);
+      sender.publish(1, 0, 1);
+      for (WireClient& client : clients) EXPECT_EQ(client.receive(1).records.size(), 1u);
+      sender.wait_accepted(1);
+      EXPECT_EQ(has_core_keeper(broker.process().pid()), keep_core && amount == 16 && net::CoreKeeper::is_of_use());
+    }
+  }
 }
 
 /// Receivers of number 1 to 4 are reset and come back all the time, 5 and 6 read when many wait for them only.
