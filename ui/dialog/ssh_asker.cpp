@@ -85,10 +85,12 @@ void SshAsker::withdraw(const std::shared_ptr<Question>& question) {
     return shown_->reject();
   }
   waiting_.erase(found);
+  if (waiting_.empty()) put_off_.invalidate();
   question->answer(nullptr);
 }
 
 void SshAsker::show_next() {
+  if (waiting_.empty()) put_off_.invalidate();
   if (waiting_.empty() || shown_ != nullptr) return;
   if (const int wait_ms = typing_ms(); wait_ms > 0) {
     if (!put_off_.isValid()) put_off_.start();
