@@ -10,14 +10,7 @@
 
 namespace n2nq::app {
 
-namespace {
-
-constexpr int include_depth_max = 16;
-constexpr qint64 file_bytes_max = 4 << 20;
-constexpr qsizetype lines_max = 100'000;
-
-/// * and ?, nothing else is special.
-bool glob_matches(const QString& pattern, const QString& text) {
+bool ssh_pattern_matches(const QString& pattern, const QString& text) {
   qsizetype p = 0, t = 0, star = -1, star_at = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -36,13 +29,19 @@ bool glob_matches(const QString& pattern, const QString& text) {
   return p == pattern.size();
 }
 
+namespace {
+
+constexpr int include_depth_max = 16;
+constexpr qint64 file_bytes_max = 4 << 20;
+constexpr qsizetype lines_max = 100'000;
+
 /// One of them matches, and none that begins with ! does.
 bool list_matches(const QStringList& patterns, const QString& text) {
   bool matched = false;
   for (const QString& pattern : patterns) {
     if (pattern.startsWith('!')) {
-      if (glob_matches(pattern.mid(1), text)) return false;
-    } else if (glob_matches(pattern, text)) {
+      if (ssh_pattern_matches(pattern.mid(1), text)) return false;
+    } else if (ssh_pattern_matches(pattern, text)) {
       matched = true;
     }
   }

@@ -15,6 +15,9 @@
 
 namespace n2nq::app {
 
+/// As in ssh_config(5) and known_hosts files: * and ?, nothing else is special.
+bool ssh_pattern_matches(const QString& pattern, const QString& text);
+
 /// Everything that is needed to connect to one host. Paths are absolute, tokens and ~ are expanded.
 struct SshHostConfig {
   QString name;       // as it was asked for

@@ -11,6 +11,7 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "app/host/ssh_config.h"
 #include "app/host/ssh_link.h"
 #include "app/host/ssh_turn.h"
 
@@ -47,6 +48,14 @@ QString known_name(const SshHostConfig& config) {
   return config.port == 22 ? host : QString("[%1]:%2").arg(host).arg(config.port);
 }
 
+/// A line's list of names may take some out again ("*,!lab-1"), which libssh passes over.
+bool is_taken_out(const QByteArray& line, const QString& name) {
+  for (const QByteArray& pattern : line.left(line.indexOf(' ')).split(',')) {
+    if (pattern.startsWith('!') && ssh_pattern_matches(QString::fromUtf8(pattern.mid(1)).toLower(), name)) return true;
+  }
+  return false;
+}
+
 struct Finding {
   bool known = false;
   QString revoked_in;                   // file
@@ -68,6 +77,7 @@ void look_into(const QString& path, const QString& name, ssh_key key, Finding& f
     ssh_knownhosts_entry* raw = nullptr;
     if (ssh_known_hosts_parse_line(looked_up.constData(), line.constData(), &raw) != SSH_OK || !raw) continue;
     const std::unique_ptr<ssh_knownhosts_entry, EntryFree> entry(raw);
+    if (is_taken_out(line.replace('\t', ' '), name)) continue;
     const bool same = ssh_key_cmp(key, entry->publickey, SSH_KEY_CMP_PUBLIC) == 0;
     if (revoked) {
       if (same) finding.revoked_in = path;
@@ -107,8 +117,18 @@ QString shell_quoted(QString text) {
 /// What the files say; throws where it is not this machine's any more.
 bool is_known(SshLink& link, ssh_key key, const QString& name) {
   const SshTarget& target = link.target();
-  Finding finding;
-  for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files) look_into(file, name, key, finding);
+  const auto find = [&](const QString& looked_up) {
+    Finding finding;
+    for (const QString& file : target.config.known_hosts_files + target.config.global_known_hosts_files) look_into(file, looked_up, key, finding);
+    return finding;
+  };
+  Finding finding = find(name);
+  if (!finding.known && finding.other_in.isEmpty() && finding.revoked_in.isEmpty() && name.startsWith('[')) {
+    // As ssh does: the key of the same host at its usual port will do. Another key there says nothing about this port.
+    const Finding without_port = find(target.config.host_name.toLower());
+    finding.known = without_port.known;
+    finding.revoked_in = without_port.revoked_in;
+  }
   const QString shown = type_of(key) + ' ' + fingerprint_of(key);
   if (!finding.revoked_in.isEmpty()) {
     throw SshError(SshProblem::Kind::host_key_changed,

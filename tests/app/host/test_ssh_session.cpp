@@ -403,6 +403,33 @@ TEST_F(SshSessionTest, a_revoked_key_is_refused) {
   EXPECT_NE(told().find("revoked"), std::string::npos) << told();
 }
 
+TEST_F(SshSessionTest, who_a_line_takes_out_is_not_known_by_it) {
+  QFile known(lab->known_hosts()), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(known.open(QIODevice::ReadOnly) && file.open(QIODevice::WriteOnly));
+  const QByteArray line = known.readLine();
+  file.write("*,!" + lab->address(1).toUtf8() + line.mid(line.indexOf(' ')));
+  file.close();
+  config.known_hosts_files = {file.fileName()};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown) << told();
+}
+
+TEST_F(SshSessionTest, a_key_that_is_known_at_the_usual_port_will_do_at_another_one) {
+  lab->inside(1, {"sh", "-c", "/usr/sbin/sshd -p 2222; timeout 20 sh -c 'until ss -Hltn sport = 2222 | grep -q .; do sleep 0.02; done'"});
+  config.port = 2222;
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(person.key_questions.empty());
+  // Another key at the usual port says nothing about this one.
+  QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", folder.filePath("other")});
+  QFile other(folder.filePath("other.pub")), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(other.open(QIODevice::ReadOnly) && file.open(QIODevice::WriteOnly));
+  file.write(lab->address(1).toUtf8() + ' ' + other.readAll());
+  file.close();
+  config.known_hosts_files = {file.fileName()};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown) << told();
+}
+
 TEST_F(SshSessionTest, a_killed_sshd_ends_the_session_and_its_commands) {
   ASSERT_TRUE(gets_in()) << told();
   std::optional<SshExit> exit;
