@@ -6,7 +6,7 @@
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFileInfo>
-#include <QSysInfo>
+#include <QRandomGenerator>
 #include <QTimer>
 #include <algorithm>
 #include <utility>
@@ -61,15 +61,17 @@ QString SshLauncher::data_address() const {
   return host_->data_address();
 }
 
-/// Two benches, of this machine or another, never share a folder: it carries what is only theirs.
+/// Two benches, of this machine or another, never share a folder, nor does a run with one before it in the same local folder: it carries what
+/// is only this bench's. (Machine and path would not do: containers of one machine have both alike, and what a killed run left is there still.)
 QString SshLauncher::folder_there(const QString& local_folder) const {
+  static const quint64 only_this_bench = QRandomGenerator::system()->generate64();
   const QString absolute = QDir::cleanPath(QFileInfo(local_folder).absoluteFilePath());
   QString name;
   for (const QChar c : absolute.section('/', -2).replace('/', '.').left(run_name_chars_max)) {
     name += (c.unicode() < 128 && c.isLetterOrNumber()) || c == '-' || c == '.' || c == '_' ? c : QChar('_');
   }
   const QByteArray own =
-      QCryptographicHash::hash(QSysInfo::machineUniqueId() + absolute.toUtf8(), QCryptographicHash::Sha256).toHex().left(12);
+      QCryptographicHash::hash(QByteArray::number(only_this_bench) + absolute.toUtf8(), QCryptographicHash::Sha256).toHex().left(12);
   const QString folder = host_->folder() + "/runs/" + name + '-' + QString::fromLatin1(own);
   if (exec_) folders_wanted_.insert(folder);
   return folder;

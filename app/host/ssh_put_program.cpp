@@ -26,9 +26,12 @@ constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
 constexpr qint64 program_bytes_max = 256 << 20;
 constexpr qint64 forgotten_after_s = 600;
 
-/// Parts of this machine's benches that are no more can be removed at once; of others it is not known.
+/// Parts of this machine's benches that are no more can be removed at once; of others it is not known, nor of those in another container of
+/// this machine, whose processes have other numbers.
 QString part_prefix() {
-  const QByteArray machine = QCryptographicHash::hash(QSysInfo::machineUniqueId() + QSysInfo::bootUniqueId(), QCryptographicHash::Sha256);
+  const QByteArray processes = QFile::symLinkTarget(QStringLiteral("/proc/self/ns/pid")).toUtf8();
+  const QByteArray machine =
+      QCryptographicHash::hash(QSysInfo::machineUniqueId() + QSysInfo::bootUniqueId() + processes, QCryptographicHash::Sha256);
   return ".part-" + QString::fromLatin1(machine.toHex().left(8)) + '-';
 }
 

@@ -4,6 +4,7 @@
 nothing had been. N2NQ_LAB_REPEATS: how many cuts, each at another place (1)."""
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -45,6 +46,26 @@ class Fetching(LabCase):
             verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
             self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
             self.assertEqual([path for path in self.lab.files("h3") if "/runs/" in path], [])
+
+    def test_a_run_in_the_folder_of_one_that_was_killed_brings_its_own_logs_alone(self):
+        folder = self.folder / "again"
+        dead = self.start("quick", *PLACES, "--set", "senders.duration_s=30", out="again")
+        self.wait_for("logs there", lambda: any(path.endswith("/R010.log") for path in self.lab.files("h3")))
+        dead.kill()
+        dead.communicate()
+        for host in ("h1", "h2", "h3"):  # what it left stays for a day
+            self.addCleanup(self.lab.inside, host, "sh", "-c", "rm -rf /home/lab/.cache/n2nq-bench/runs/*")
+        shutil.rmtree(folder)
+        bench = self.start("quick", *PLACES, "--set", "senders.amount=4", "--set", "receivers.amount=4", "--set", "senders.messages=20",
+                           "--set", "senders.delay_ms=20", out="again")
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 0, output)
+        run = RunFolder(folder)
+        self.assert_clean(run.summary, 0)
+        self.assertEqual(sorted(path.name for path in folder.glob("*/*.log")), [f"{role}00{i}.log" for role in "RS" for i in range(1, 5)])
+        self.assertEqual(len((folder / "broker.log").read_text().split("listening on")), 2)
+        verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
 
     def test_logs_that_are_removed_there_are_missed(self):
         bench = self.start("quick", *PLACES, "--set", "senders.duration_s=4", out="removed")
