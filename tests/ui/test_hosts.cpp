@@ -333,6 +333,16 @@ class TestHosts : public QObject {
     QCOMPARE(bench->find<QLabel>("place_N2NQ")->text(), QStringLiteral("Source"));
   }
 
+  void a_long_name_makes_the_window_no_wider() {
+    const std::string name = "WWW_measurement_cluster_north_building_n2nq_broker_machine_no_01";
+    bench->hosts().put(named(name.c_str()));
+    bench->window().show_page(QStringLiteral("Bench"));
+    const int least_px = bench->window().minimumSizeHint().width();
+    for (const char* key : {"broker.host", "senders.host", "receivers.host"}) bench->form().set(key, QString::fromStdString(name));
+    QCoreApplication::processEvents();
+    QCOMPARE(bench->window().minimumSizeHint().width(), least_px);
+  }
+
   void the_narrowest_source_shows_local_whole() {
     auto* box = bench->find<QComboBox>("field_senders_host");
     constexpr int around_px = 28;  // what the box draws beside its text

@@ -239,7 +239,7 @@ QString RunPanel::invitation() const {
                 : QStringLiteral("(N2NQ on %1, senders on %2, receivers on %3)")
                       .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
   return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers %3.")
-      .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount), where);
+      .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount), breakable(where));
 }
 
 QString RunPanel::waiting_words() const {

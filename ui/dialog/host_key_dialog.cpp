@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 
+#include "ui/text/check_text.h"
 #include "ui/widget/card.h"
 
 namespace n2nq::ui {
@@ -28,9 +29,9 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
     all->addWidget(label);
     return label;
   };
-  add_words(QStringLiteral("Is this %1?").arg(question.host), "title");
+  add_words(QStringLiteral("Is this %1?").arg(breakable(question.host)), "title");
   add_words(QStringLiteral("The machine at %1 shows an %2 key that stands in no known_hosts file. Its fingerprint:")
-                .arg(question.address, question.key_type),
+                .arg(breakable(question.address), question.key_type),
             "body");
   auto* print = described(new QLineEdit(question.fingerprint), "host_key_fingerprint", QStringLiteral("Fingerprint of the key"), QString());
   print->setReadOnly(true);
@@ -42,7 +43,7 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
             "secondary")
       ->setTextInteractionFlags(Qt::TextSelectableByMouse);
   add_words(QStringLiteral("If it is another one, somebody may stand between you and %1. Yes adds the key to %2.")
-                .arg(question.host, question.known_hosts_file),
+                .arg(breakable(question.host), breakable(question.known_hosts_file)),
             "secondary");
   auto* row = new QHBoxLayout;
   row->setSpacing(space::between);

@@ -10,6 +10,7 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include "ui/text/check_text.h"
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
 
@@ -47,7 +48,7 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(space::between);
   const auto add_words = [](QVBoxLayout* to, const QString& text, const char* role) {
-    auto* label = make_label(text, role);
+    auto* label = make_label(breakable(text), role);
     label->setTextFormat(Qt::PlainText);  // part of it comes from the machine
     label->setWordWrap(true);
     to->addWidget(label);

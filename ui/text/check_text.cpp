@@ -51,4 +51,23 @@ QString host_words(const std::string& name) {
   return name == app::local_host ? QStringLiteral("this machine") : QString::fromStdString(name);
 }
 
+QString breakable(const QString& text) {
+  constexpr qsizetype long_word = 24, run_max = 16;  // characters
+  QStringList words = text.split(' ');
+  for (QString& word : words) {
+    if (word.size() <= long_word) continue;
+    QString out;
+    qsizetype run = 0;
+    for (const QChar c : word) {
+      out += c;
+      const bool may_end = QStringLiteral("._-@/").contains(c) || ++run == run_max;
+      if (!may_end) continue;
+      out += QChar(0x200b);
+      run = 0;
+    }
+    word = out;
+  }
+  return words.join(' ');
+}
+
 }  // namespace n2nq::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How a cell of a check is written: always a sign or a word beside the colour.
+// How a cell of a check is written, always a sign or a word beside the colour, and how machines are called.
 #pragma once
 
 #include <QColor>
@@ -17,5 +17,8 @@ QString cell_tooltip(const app::CheckCell& cell, const QString& meaning);
 QColor cell_color(const app::CheckCell& cell, const Tokens& tokens);
 /// "this machine" for local, else the name.
 QString host_words(const std::string& name);
+/// Words of more than 24 characters with places at which a label may begin a new line (zero-width spaces): a long name must neither be cut
+/// nor make the window wider.
+QString breakable(const QString& text);
 
 }  // namespace n2nq::ui

@@ -90,6 +90,31 @@ class TestSshAsker : public QObject {
     QVERIFY(answer && answer->size() == 16);
   }
 
+  void a_long_name_is_whole() {
+    const QString name = "WWW_measurement_cluster_north_building_n2nq_broker_machine_no_01";
+    const auto title_fits = [this, &name] {
+      for (const auto* label : dialog()->findChildren<QLabel*>()) {
+        if (!label->text().remove(QChar(0x200b)).contains(name)) continue;
+        const QRect needed = label->fontMetrics().boundingRect(QRect(0, 0, label->width(), 1000), Qt::TextWordWrap, label->text());
+        if (needed.width() > label->width() || needed.height() > label->height()) return false;
+      }
+      return true;
+    };
+    app::HostKeyQuestion key = key_question();
+    key.host = name;
+    asker->ask_host_key(key, [](bool) {});
+    QVERIFY(title_fits());
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    app::SecretQuestion question;
+    question.kind = app::SecretQuestion::Kind::password;
+    question.host = name, question.user = "measure";
+    question.prompts = {{"Password:", false}};
+    asker->ask_secrets(question, [](auto) {});
+    QVERIFY(title_fits());
+    QTest::keyClick(dialog(), Qt::Key_Escape);
+  }
+
   void who_does_not_want_to_answer_says_nothing() {
     app::SecretQuestion question;
     question.prompts = {{"Password:", false}};
