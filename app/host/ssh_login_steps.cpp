@@ -134,7 +134,8 @@ std::vector<Secret> LoginSteps::ask(const SecretQuestion& question, const QStrin
                    QString("%1 needs %2 to log in as %3, and none was given%4").arg(link_.target().name, what, config().user, tried),
                    !advice_.isEmpty()
                        ? advice_
-                       : QString("Without being asked: %1, and ssh-add the key if it has a passphrase").arg(how_to_bring_a_key()));
+                       : (question.kind == SecretQuestion::Kind::passphrase ? QString() : QString("Is the user right? ")) +
+                             QString("Without being asked: %1, and ssh-add the key if it has a passphrase").arg(how_to_bring_a_key()));
   }
   if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
   link_.check_that_it_waited();

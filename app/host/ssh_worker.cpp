@@ -71,12 +71,14 @@ void SshWorker::keep_alive() {
     last_in_ = now;
   }
   shared_->note_silence(std::chrono::duration_cast<milliseconds>(now - last_in_));
-  if (now - last_in_ < ask_after || now - last_asked_ < ask_every) return;
+  if (now - last_in_ < ask_after) return;
   const SshProblem lost{
       SshProblem::Kind::lost,
       QString("the connection to %1 was lost: no answer for %2 s").arg(link_.target().name).arg(lost_after.count() / 1000),
       {}};
+  // Also between two questions: else it is the third one that finds it, up to 2 s later.
   if (now - last_in_ >= lost_after) throw SshError(lost);
+  if (now - last_asked_ < ask_every) return;
   last_asked_ = now;
   // In a session that blocks it returns with the answer, or when the step's time is over.
   shared_->begin_step(static_cast<int>((lost_after - ask_after).count()), lost);
