@@ -34,6 +34,11 @@ def settings(values):
 class OnThreeHosts(LabCase):
     hosts, arguments = 3, {"clocks_ns": (0, 250 * MS, -250 * MS), "shape": {"delay_ns": 0}}
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.lab.keep_links_apart()
+
     def run_over(self, delay_ns, mode, out):
         """A clean run over links with that delay."""
         self.lab.shape_links({"delay_ns": delay_ns})
