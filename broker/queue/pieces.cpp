@@ -3,7 +3,8 @@
 
 namespace n2nq {
 
-Pieces::Pieces() : scratch_(scratch_bytes) {}
+// As it comes: what is never used of it takes no memory.
+Pieces::Pieces() : scratch_(std::make_unique_for_overwrite<uint8_t[]>(scratch_bytes)) {}
 
 void Pieces::clear() {
   count_ = 0;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "broker/wire/bytes.h"
 
@@ -40,7 +41,7 @@ class Pieces {
   size_t count_ = 0;
   const uint8_t* end_ = nullptr;  // of the last piece
   size_t bytes_ = 0;
-  wire::Bytes scratch_;
+  std::unique_ptr<uint8_t[]> scratch_;
   size_t scratch_used_ = 0;
 };
 
@@ -61,7 +62,7 @@ inline bool Pieces::gather(wire::ByteView bytes) {
 inline bool Pieces::add(wire::ByteView bytes) {
   const bool copies = bytes.size() < gather_bytes_min && scratch_bytes - scratch_used_ >= bytes.size();
   if (!copies || continues(bytes.data())) return gather(bytes);
-  uint8_t* const copy = scratch_.data() + scratch_used_;
+  uint8_t* const copy = scratch_.get() + scratch_used_;
   std::memcpy(copy, bytes.data(), bytes.size());
   scratch_used_ += bytes.size();
   return gather({copy, bytes.size()});
