@@ -63,8 +63,9 @@ Problem parse_yes(std::string_view text, bool& out) {
 /// It becomes part of paths on the host, and must stay where it says.
 Problem parse_folder(std::string_view text, std::string& out) {
   const bool climbs = ("/" + std::string(text) + "/").find("/../") != std::string::npos;
-  if (text.size() > folder_chars_max || text.starts_with('-') || climbs || !has_only(text, "._/-")) {
-    return "must be a path of at most " + std::to_string(folder_chars_max) +
+  const bool names_none = !text.empty() && text.find_first_not_of("./") == std::string_view::npos;
+  if (text.size() > folder_chars_max || text.starts_with('-') || climbs || names_none || !has_only(text, "._/-")) {
+    return "must be the path of a folder of its own, of at most " + std::to_string(folder_chars_max) +
            " of the characters A–Z a–z 0–9 . _ / -, without .., below the home there or from /, not " + in_quotes(text);
   }
   out = text;

@@ -90,7 +90,7 @@ TEST(hosts_file, a_host_s_values_are_held_to_their_rules) {
   for (const char* address : {"lab-1:2222", "lab-1:"}) EXPECT_NE(problem("address", address), "") << address;
   for (const char* address : {"lab-1.example.org", "192.0.2.1", "fe80::1%eth0", "fd00::1", "::1", "1:2:3:4:5:6:7:8"})
     EXPECT_EQ(problem("address", address), "") << address;
-  for (const char* folder : {"..", "a/../b", "/a/..", "a b", "~/x", "-x", "$HOME"}) EXPECT_NE(problem("folder", folder), "") << folder;
+  for (const char* folder : {"..", "/", "//", ".", "./", "/./", "a/../b", "/a/..", "a b", "~/x", "-x", "$HOME"}) EXPECT_NE(problem("folder", folder), "") << folder;
   for (const char* folder : {".cache/n2nq-bench", "/var/tmp/x", "a..b", ""}) EXPECT_EQ(problem("folder", folder), "") << folder;
   for (const char* address : {"lab", "0.0.0.0", "::", "10.0.0", "10.0.0.5:7"}) EXPECT_NE(problem("data_address", address), "") << address;
   for (const char* address : {"10.0.0.5", "fd00::5", ""}) EXPECT_EQ(problem("data_address", address), "") << address;
