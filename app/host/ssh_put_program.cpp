@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <QDateTime>
 #include <QFileInfo>
 #include <QRandomGenerator>
 #include <QRegularExpression>
@@ -165,7 +164,7 @@ void PutProgram::sweep_parts(Sftp& sftp) {
   const auto entries = sftp.list(bin);
   for (const SftpEntry& entry : entries) newest_s = std::max(newest_s, entry.changed_s);
   for (const SftpEntry& entry : entries) {
-    if (!entry.is_file || !entry.name.startsWith(".part-")) continue;
+    if (!entry.is_file || (!entry.name.startsWith(".part-") && !entry.name.startsWith(Sftp::time_probe_prefix))) continue;
     bool forgotten = newest_s - entry.changed_s > forgotten_after_s;
     if (entry.name.startsWith(own)) {
       const pid_t pid = entry.name.mid(own.size()).section('-', 0, 0).toInt();
@@ -184,7 +183,7 @@ bool SweepVersions::go_on(SshLink& link) {
     const auto name = version.match(entry.name);
     if (entry.is_file && name.hasMatch()) programs[name.captured(1)].push_back(entry);
   }
-  const qint64 now_s = QDateTime::currentSecsSinceEpoch();
+  const qint64 now_s = sftp.time_there_s(bin_);
   const auto in_use = [this](const SftpEntry& entry) { return in_use_.contains(bin_ + '/' + entry.name); };
   for (auto& [program, entries] : programs) {
     std::sort(entries.begin(), entries.end(),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Folders of runs on a host. A bench that ends in order brings their files back and removes them; one that was killed leaves them, and the
 // next one to connect sweeps them, a day later: until then a person can get at the logs.
-#include <QRandomGenerator>
 #include <QRegularExpression>
 #include <algorithm>
 #include <utility>
@@ -21,6 +20,10 @@ constexpr quint64 command_line_bytes = 4096;
 bool is_run_folder(const SftpEntry& entry) {
   static const QRegularExpression name("-[0-9a-f]{12}$");
   return entry.is_folder && name.match(entry.name).hasMatch();
+}
+
+bool is_time_probe(const SftpEntry& entry) {
+  return entry.is_file && entry.name.startsWith(Sftp::time_probe_prefix);
 }
 
 bool is_of_a_run(const SftpEntry& entry) {
@@ -68,23 +71,16 @@ bool SweepRunFolders::go_on(SshLink& link) {
 
 void SweepRunFolders::list(Sftp& sftp) {
   std::vector<SftpEntry> folders = sftp.list(runs_);
-  std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry); });
+  std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry) && !is_time_probe(entry); });
   if (folders.empty()) return;
-  now_s_ = time_there_s(sftp);
+  now_s_ = sftp.time_there_s(runs_);
   sees_processes_ = sftp.look("/proc/self").has_value();
   std::sort(folders.begin(), folders.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
   for (const SftpEntry& folder : folders) {
-    if (now_s_ - folder.changed_s > kept_s && waiting_.size() < folders_max) waiting_.push_back(runs_ + '/' + folder.name);
+    if (now_s_ - folder.changed_s <= kept_s || waiting_.size() == folders_max) continue;
+    if (folder.is_folder) waiting_.push_back(runs_ + '/' + folder.name);
+    else sftp.remove_file(runs_ + '/' + folder.name);
   }
-}
-
-/// That host's clock may be wrong; what matters is how old things are by it.
-qint64 SweepRunFolders::time_there_s(Sftp& sftp) {
-  const QString probe = runs_ + "/.now-" + QString::number(QRandomGenerator::system()->generate(), 16);
-  sftp.make_file(probe);
-  const auto made = sftp.look(probe);
-  sftp.remove_file(probe);
-  return made ? made->changed_s : 0;
 }
 
 void SweepRunFolders::look_into(Sftp& sftp, const QString& folder) {

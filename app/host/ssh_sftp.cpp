@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/time.h>
 
+#include <QRandomGenerator>
 #include <algorithm>
 
 namespace n2nq::app {
@@ -189,12 +190,22 @@ bool Sftp::rename(const QString& from, const QString& to) {
 }
 
 qint64 Sftp::touch(const QString& path) {
+  const qint64 now_s = time_there_s(above(path));
   begin(link_, path);
-  timeval now[2];
-  ::gettimeofday(&now[0], nullptr);
-  now[1] = now[0];
-  sftp_utimes(sftp_, path.toUtf8().constData(), now);
-  return now[0].tv_sec;
+  timeval now[2] = {{now_s, 0}, {now_s, 0}};
+  if (now_s > 0) sftp_utimes(sftp_, path.toUtf8().constData(), now);
+  return now_s;
+}
+
+qint64 Sftp::time_there_s(const QString& folder) {
+  const QString probe = folder + '/' + time_probe_prefix + QString::number(QRandomGenerator::system()->generate(), 16);
+  begin(link_, probe);
+  const sftp_file made = sftp_open(sftp_, probe.toUtf8().constData(), O_WRONLY | O_CREAT | O_EXCL, file_mode);
+  if (!made) return 0;
+  const Attributes found(sftp_fstat(made));
+  sftp_close(made);
+  remove_file(probe);
+  return found ? static_cast<qint64>(found->mtime) : 0;
 }
 
 void Sftp::remove_file(const QString& path) {

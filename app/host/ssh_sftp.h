@@ -54,6 +54,9 @@ class SftpFile {
 
 class Sftp {
  public:
+  /// What a link that was cut may leave of time_there_s().
+  static constexpr const char* time_probe_prefix = ".now-";
+
   /// Opens SFTP on this connection at first.
   explicit Sftp(SshLink& link);
 
@@ -70,7 +73,10 @@ class Sftp {
   void make_executable(const QString& path);
   /// False: there is one of the new name already.
   bool rename(const QString& from, const QString& to);
-  /// What its time is now, as far as that can be set: this machine's.
+  /// The time by that host's clock, to the second, which a file tells that is made in the folder and removed again. Which clock is right does
+  /// not matter there, but all that is compared has to be of one. 0: it cannot be told.
+  qint64 time_there_s(const QString& folder);
+  /// What its time is now, by that host's clock.
   qint64 touch(const QString& path);
   /// What is not there is no error, as little as what cannot be removed.
   void remove_file(const QString& path);

@@ -64,7 +64,7 @@ class PutProgram : public SshTask {
 };
 
 /// Of each program below `folder`/bin the last two versions stay: those in use first, then what was last touched. What was touched within
-/// the last just_put_s stays too: another bench is about to start it. (ssh_put_program.cpp)
+/// the last just_put_s, by the clock there, stays too: another bench is about to start it. (ssh_put_program.cpp)
 class SweepVersions : public SshTask {
  public:
   static constexpr std::size_t versions_max = 2;
@@ -120,7 +120,6 @@ class SweepRunFolders : public SshTask {
 
  private:
   void list(Sftp& sftp);
-  qint64 time_there_s(Sftp& sftp);
   void look_into(Sftp& sftp, const QString& folder);
   void remove_some(Sftp& sftp);
 
