@@ -35,6 +35,7 @@ const std::vector<Group>& groups() {
 QStringList shown_words(const QString& key) {
   if (key == QStringLiteral("start_when")) return {QStringLiteral("all are connected"), QStringLiteral("senders are connected")};
   if (key == QStringLiteral("log")) return {QStringLiteral("every message"), QStringLiteral("a sample"), QStringLiteral("off")};
+  if (key == QStringLiteral("broker.keep_core")) return {QStringLiteral("off"), QStringLiteral("on")};
   if (key == QStringLiteral("transport")) return {QStringLiteral("TCP"), QStringLiteral("Unix-domain")};
   return {};
 }
