@@ -212,8 +212,7 @@ void HostsPage::make_shortcuts() {
   shortcut(QKeySequence(Qt::CTRL | Qt::Key_R), &HostsPage::check);
 }
 
-// Only while the table has the focus: in a field these keys mean what they mean everywhere.
-/// So that what belongs to a machine stays near its name in a wide window.
+// So that what belongs to a machine stays near its name in a wide window.
 void HostsPage::share_width(int width_px) {
   const int more_px = qMax(0, width_px - roomy_px) / shares_of_room;
   for (int i = 0; i < model_->columnCount(); ++i) {
@@ -221,6 +220,7 @@ void HostsPage::share_width(int width_px) {
   }
 }
 
+// Keys only while the table has the focus: in a field they mean what they mean everywhere.
 bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched == table_ && event->type() == QEvent::Resize) share_width(static_cast<QResizeEvent*>(event)->size().width());
   if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
