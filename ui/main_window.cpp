@@ -290,7 +290,9 @@ void MainWindow::restore() {
   }
   if (const auto cases = memory_.cases()) cases_->desk().restore(cases->ticked, cases->scale);
   const WindowMemory::Layout layout = memory_.layout();
-  if (layout.geometry.isEmpty() || !restoreGeometry(layout.geometry)) fit_to_screen();
+  const bool restored = !layout.geometry.isEmpty() && restoreGeometry(layout.geometry);
+  const bool fits = size() == size().boundedTo(screen()->availableSize());  // the screen may be a smaller one than last time
+  if (!restored || !fits) fit_to_screen();
   bench_->restore_layout(layout.cards, layout.rows);
   place_charts();
 }

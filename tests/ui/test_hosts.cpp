@@ -163,6 +163,26 @@ class TestHosts : public QObject {
     QCOMPARE(red, 4);
   }
 
+  void short_names_leave_their_room_to_addresses() {
+    bench->window().resize(1280, 720);
+    for (int i = 1; i <= 9; ++i) {
+      app::Host host = named(("h" + std::to_string(i)).c_str());
+      host.user = "lab";
+      host.address = "10.77.155.1" + std::to_string(i);
+      bench->hosts().put(host);
+    }
+    QTRY_VERIFY(table()->verticalScrollBar()->maximum() > 0);
+    constexpr int around_px = 12;
+    for (int row = 0; row < table()->model()->rowCount(); ++row) {
+      for (int column = 0; column < 2; ++column) {
+        const QString text = table()->model()->index(row, column).data().toString();
+        const int needed_px = table()->fontMetrics().horizontalAdvance(text) + around_px;
+        QVERIFY2(needed_px <= table()->columnWidth(column), qPrintable(QStringLiteral("%1: %2").arg(text).arg(needed_px)));
+      }
+    }
+    QCOMPARE(table()->horizontalScrollBar()->maximum(), 0);
+  }
+
   void its_keys_work_when_the_tab_that_led_there_still_has_the_focus_and_nowhere_else() {
     bench->hosts().put(named("lab-1"));
     auto* tabs = bench->window().findChild<QTabBar*>();

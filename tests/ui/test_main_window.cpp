@@ -5,6 +5,7 @@
 #include <QDialog>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScreen>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTest>
@@ -36,6 +37,7 @@ class TestMainWindow : public QObject {
   void pages_are_chosen_by_keys();
   void charts_move_to_their_page_in_a_low_window();
   void the_window_fits_into_1280_by_720();
+  void a_size_of_a_larger_screen_is_not_taken_over();
   void tab_goes_from_top_left_to_bottom_right();
   void the_next_session_goes_on_where_this_one_ended();
 };
@@ -237,6 +239,16 @@ void TestMainWindow::the_window_fits_into_1280_by_720() {
     QCoreApplication::processEvents();
     QCOMPARE(bench.window().size(), QSize(1280, 720));
   }
+}
+
+void TestMainWindow::a_size_of_a_larger_screen_is_not_taken_over() {
+  BenchWindow bench;
+  bench.window().resize(2500, 1800);
+  bench.reopen();
+  QCoreApplication::processEvents();
+  const QSize room = bench.window().screen()->availableSize(), least = bench.window().minimumSizeHint();
+  QVERIFY2(bench.window().width() <= qMax(room.width(), least.width()) && bench.window().height() <= qMax(room.height(), least.height()),
+           qPrintable(QStringLiteral("%1 x %2").arg(bench.window().width()).arg(bench.window().height())));
 }
 
 void TestMainWindow::tab_goes_from_top_left_to_bottom_right() {

@@ -30,7 +30,7 @@ namespace {
 constexpr int local_address_px = 200;
 constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
-// Machine, SSH, and what a check finds: of the width alone, so that nothing moves when findings come in. 0: an equal share of what is left.
+// Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
 constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
 // From that width on all columns grow, the first two four times as much as the others.
 constexpr int roomy_px = 1240, shares_of_room = 18;
@@ -129,12 +129,11 @@ QWidget* HostsPage::make_hosts_card() {
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
   table_->horizontalHeader()->setMinimumSectionSize(column_min_px);
-  for (const int column : {HostsModel::name_column, HostsModel::address_column})
-    table_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Stretch);
-  share_width(0);
+  table_->horizontalHeader()->setSectionResizeMode(HostsModel::address_column, QHeaderView::Stretch);
   for (const int column : {HostsModel::name_column, HostsModel::address_column})
     table_->setItemDelegateForColumn(column, new NameDelegate(table_));
   table_->installEventFilter(this);
+  table_->viewport()->installEventFilter(this);  // a scroll bar takes some of it
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HostsPage::refresh);
   card->body()->addWidget(table_, 1);
@@ -213,16 +212,33 @@ void HostsPage::make_shortcuts() {
 }
 
 // So that what belongs to a machine stays near its name in a wide window.
-void HostsPage::share_width(int width_px) {
+void HostsPage::share_width() {
+  const int width_px = table_->viewport()->width();
   const int more_px = qMax(0, width_px - roomy_px) / shares_of_room;
+  int left_px = width_px;
   for (int i = 0; i < model_->columnCount(); ++i) {
-    if (column_px[i] > 0) table_->setColumnWidth(i, column_px[i] + more_px);
+    if (column_px[i] == 0) continue;
+    table_->setColumnWidth(i, column_px[i] + more_px);
+    left_px -= column_px[i] + more_px;
   }
+  // Names and addresses have a half each, unless one of them needs more and the other has some to spare.
+  const int half_px = left_px / 2, name_px = needed_px(HostsModel::name_column), address_px = needed_px(HostsModel::address_column);
+  int given_px = half_px;
+  if (name_px > half_px) given_px = qMax(half_px, qMin(name_px, left_px - address_px));
+  else if (address_px > half_px) given_px = qMax(name_px, left_px - address_px);
+  table_->setColumnWidth(HostsModel::name_column, qMax(column_min_px, given_px));
+}
+
+int HostsPage::needed_px(int column) const {
+  int widest_px = 0;
+  for (int row = 0; row < model_->rowCount(); ++row)
+    widest_px = qMax(widest_px, table_->fontMetrics().horizontalAdvance(model_->index(row, column).data().toString()));
+  return widest_px + 2 * (table_->style()->pixelMetric(QStyle::PM_FocusFrameHMargin) + 1) + space::between;
 }
 
 // Keys only while the table has the focus: in a field they mean what they mean everywhere.
 bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == table_ && event->type() == QEvent::Resize) share_width(static_cast<QResizeEvent*>(event)->size().width());
+  if (watched == table_->viewport() && event->type() == QEvent::Resize) share_width();
   if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return edit(), true;
@@ -364,6 +380,7 @@ void HostsPage::refresh() {
                            "receivers can each run on a machine of their own: choose a Source above each start button.")
           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it."));
   table_->setVisible(any);
+  share_width();
   below_->setVisible(any);
   paths_hint_->setVisible(parts_.book->hosts().local_data_address.empty());
   if (!local_address_->hasFocus()) local_address_->setText(QString::fromStdString(parts_.book->hosts().local_data_address));

@@ -41,7 +41,8 @@ class HostsPage : public QWidget {
   QWidget* make_local_row();
   QWidget* make_paths_card();
   QWidget* make_advice_card();
-  void share_width(int width_px);
+  void share_width();
+  int needed_px(int column) const;
   void make_shortcuts();
   void add();
   void import();
