@@ -256,6 +256,7 @@ SenderSets Broadcaster::taken_in_since(const TakenIn& then) const {
 }
 
 void Broadcaster::finish() {
+  std::vector<uint32_t> expected;
   for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
     give_up_batch(receiver);
     const Cursor& cursor = cursors_[receiver - 1];
@@ -263,7 +264,7 @@ void Broadcaster::finish() {
     switch (account(receiver).state) {
       case State::absent:
       case State::connected:
-        still_queued += walk(next_of(receiver), log_.tail());
+        expected.push_back(receiver);
         break;
       case State::left:
         still_queued += taken_in_since(*cursor.gone_at);
@@ -272,6 +273,16 @@ void Broadcaster::finish() {
         skip(receiver, SkipReason::cut_off, taken_in_since(*cursor.gone_at));
         break;
     }
+  }
+  // One walk for all, from those who lack least to those who lack most.
+  const auto has_more = [this](uint32_t a, uint32_t b) { return next_of(a).message > next_of(b).message; };
+  std::sort(expected.begin(), expected.end(), has_more);
+  SenderSets lacking;
+  Position from = log_.tail();
+  for (const uint32_t receiver : expected) {
+    lacking += walk(next_of(receiver), from);
+    from = next_of(receiver);
+    still_queued_[receiver - 1] += lacking;
   }
 }
 

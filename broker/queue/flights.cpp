@@ -49,7 +49,7 @@ bool Flights::was_answered(uint64_t number) const {
 
 Flights::Answer Flights::answer(uint64_t number, Flight& flight) {
   if (number >= next_number()) return Answer::never_sent;
-  if (number < forgotten_below_) return Answer::late;
+  if (number < forgotten_below_) return Answer::forgotten;
   Flight* found = find(number);
   const bool open = found && found->open;
   if (!open && was_answered(number)) return Answer::twice;

@@ -6,7 +6,7 @@
 //                                                   and its answer, when it comes all the same, is late
 //
 // Memory: what is open (the owner bounds it by the window), and the set of what was answered (answered_bytes_max; beyond it the oldest
-// numbers are forgotten and count as late).
+// numbers are forgotten).
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,14 @@ class Flights {
   enum class Answer {
     taken,       // it was open; `flight` says what it was
     late,        // its deadline had passed: nothing to do
+    forgotten,   // it may have been answered before: nothing to do
     twice,       // it was answered before
     never_sent,  //
   };
   Answer answer(uint64_t number, Flight& flight);
+
+  /// The first number of which it is still known whether it was answered.
+  uint64_t remembered_from() const { return forgotten_below_; }
 
   /// The one open the longest, when its deadline has passed; it is open no longer.
   std::optional<Flight> pass_deadline(int64_t now_ns);

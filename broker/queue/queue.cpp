@@ -82,6 +82,11 @@ SkippedSets Queue::take_untold(uint32_t receiver) {
   return std::exchange(account_of(receiver).untold, SkippedSets());
 }
 
+void Queue::give_back_untold(uint32_t receiver, const wire::SkippedRange& range) {
+  account_of(receiver).has_untold = true;
+  of(account_of(receiver).untold, range.reason).add_range(range.sender, range.from, range.to);
+}
+
 void Queue::skip(uint32_t receiver, wire::SkipReason reason, uint32_t sender, uint64_t index) {
   ReceiverAccount& account = account_of(receiver);
   of(account.skipped, reason).add(sender, index);

@@ -146,8 +146,14 @@ class Queue {
 
   // --- responses and requests; only in a queue that was made with them ---
 
-  enum class Confirmed { yes, never_sent, twice };
-  /// The receiver answers `count` deliveries of its present connection. A late answer counts as none.
+  enum class Confirmed {
+    yes,
+    nothing,  // none that was not answered before, as far as that is known
+    never_sent,
+    twice,
+  };
+  /// The receiver answers `count` deliveries of its present connection. A late answer counts as none. However large the count, the work is
+  /// that of deliveries which were not answered before.
   virtual Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative);
   /// Its whole list from now on, which outlives the connection. Returns what is wrong with it (then the list before stays), or "". Where it
   /// is much work, work() does it, and the receiver gets nothing until then; `asked_on` comes back where that refuses it.
@@ -185,6 +191,7 @@ class Queue {
   const ReceiverAccount& account(uint32_t receiver) const { return accounts_[receiver - 1]; }
   /// Takes what the receiver was not told yet.
   SkippedSets take_untold(uint32_t receiver);
+  void give_back_untold(uint32_t receiver, const wire::SkippedRange& range);
   /// After finish(). Broadcaster: for each receiver. Load balancer: `total` only.
   const SenderSets& still_queued(uint32_t receiver) const { return still_queued_[receiver - 1]; }
   struct Total {

@@ -321,12 +321,13 @@ Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uin
   Receiver& receiver = receiver_of(number);
   const uint64_t sent = receiver.allowance.flights().next_number();
   if (first > sent || count > sent - first) return Confirmed::never_sent;
-  Confirmed result = Confirmed::yes;
+  Confirmed result = Confirmed::nothing;
   std::vector<uint32_t> again;
-  for (uint64_t delivery = first; delivery < first + count && result == Confirmed::yes; ++delivery) {
+  for (uint64_t delivery = std::max(first, receiver.allowance.flights().remembered_from());
+       delivery < first + count && result != Confirmed::twice; ++delivery) {
     Flight flight;
     const Flights::Answer answer = receiver.allowance.answer(delivery, flight);
-    if (answer == Flights::Answer::twice) result = Confirmed::twice;
+    if (answer != Flights::Answer::forgotten) result = answer == Flights::Answer::twice ? Confirmed::twice : Confirmed::yes;
     if (answer != Flights::Answer::taken) continue;
     if (negative) {
       again.push_back(flight.message);

@@ -316,10 +316,12 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
   Receiver& receiver = receiver_of(number);
   const uint64_t sent = receiver.allowance.flights().next_number();
   if (first > sent || count > sent - first) return Confirmed::never_sent;
-  for (uint64_t delivery = first; delivery < first + count; ++delivery) {
+  Confirmed result = Confirmed::nothing;
+  for (uint64_t delivery = std::max(first, receiver.allowance.flights().remembered_from()); delivery < first + count; ++delivery) {
     Flight flight;
     const Flights::Answer answer = receiver.allowance.answer(delivery, flight);
     if (answer == Flights::Answer::twice) return Confirmed::twice;
+    if (answer != Flights::Answer::forgotten) result = Confirmed::yes;
     if (answer != Flights::Answer::taken) continue;
     if (negative) {
       owe_again(number, flight.message, flight.attempt, static_cast<uint16_t>(flight.failures + 1));
@@ -329,7 +331,7 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
     }
   }
   if (has_next(number)) mark_ready(number);
-  return Confirmed::yes;
+  return result;
 }
 
 std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on) {

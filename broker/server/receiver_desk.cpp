@@ -18,6 +18,9 @@ namespace {
 
 /// Batches for one receiver before the others get their turn.
 constexpr int batches_per_round_max = 4;
+/// Frames that say what it will not get, likewise.
+constexpr int skipped_frames_per_round_max = 4;
+constexpr SkipReason skip_reasons[] = {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off};
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
 /// From so many receivers of this host in one round on this thread keeps them off its core: for fewer that costs more than it saves.
@@ -67,6 +70,7 @@ void ReceiverDesk::replace(uint32_t number) {
   Desk& desk = desk_of(number);
   if (!desk.session) return;
   Session& session = *std::exchange(desk.session, nullptr);
+  stop_telling(number);
   desk.write_deadline->disarm();
   desk.stuck = false;
   --connected_;
@@ -99,6 +103,7 @@ void ReceiverDesk::on_left(Session& session) {
   Desk& desk = desk_of(session.number());
   if (desk.session != &session) return;
   desk.session = nullptr;
+  stop_telling(session.number());
   desk.write_deadline->disarm();
   desk.stuck = false;
   --connected_;
@@ -143,9 +148,9 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
   for (const wire::ConfirmRange& range : confirm_.ranges) {
     if (sabotage::now(sabotage::Way::skip_confirmation)) continue;
     const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
-    if (result == Queue::Confirmed::yes) {
+    if (result == Queue::Confirmed::yes || result == Queue::Confirmed::nothing) {
       Desk& desk = desk_of(session.number());
-      desk.owes_since_ns = loop_.woke_ns();
+      if (result == Queue::Confirmed::yes) desk.owes_since_ns = loop_.woke_ns();
       desk.answered += range.count;
       desk.answered_below = std::max(desk.answered_below, range.first_delivery + range.count);
       continue;
@@ -185,8 +190,9 @@ void ReceiverDesk::refuse_list(const RefusedList& list) {
 
 void ReceiverDesk::on_credit(Session& session, wire::ByteView body) {
   if (!options_.queue.requests) return refuse(session, ErrorCode::not_offered, "CREDIT: requests are off in this run");
-  queue_.add_credit(session.number(), wire::Credit::decode(body)->more);
-  desk_of(session.number()).owes_since_ns = loop_.woke_ns();
+  const uint64_t more = wire::Credit::decode(body)->more;
+  queue_.add_credit(session.number(), more);
+  if (more > 0) desk_of(session.number()).owes_since_ns = loop_.woke_ns();
   mark(session.number());
 }
 
@@ -271,8 +277,8 @@ void ReceiverDesk::look_after(uint32_t number) {
 
 /// Whether the queue's common frame is the next thing to be written to it.
 bool ReceiverDesk::takes_common(uint32_t number) const {
-  if (!queue_.is_in_step(number) || queue_.account(number).has_untold) return false;
   const Desk& desk = desk_of(number);
+  if (!queue_.is_in_step(number) || queue_.account(number).has_untold || desk.telling) return false;
   return desk.session && desk.session->serving() && !desk.leaving && !desk.session->has_unsent() &&
          !desk.session->connection().waits_for_room();
 }
@@ -342,29 +348,65 @@ void ReceiverDesk::submit_ring() {
 bool ReceiverDesk::write_control(uint32_t number) {
   Session& session = *desk_of(number).session;
   if (queue_.batch(number).under_way()) return true;
-  if (!session.flush()) return false;
-  if (!queue_.account(number).has_untold) return true;
-  tell_skipped(number);
-  return session.flush();
+  return session.flush() && tell(number);
 }
 
-void ReceiverDesk::tell_skipped(uint32_t number) {
-  Session& session = *desk_of(number).session;
-  wire::Skipped skipped;
-  const size_t ranges_max = Batch::body_bytes_max / wire::SkippedRange::entry_bytes;
-  SkippedSets untold = queue_.take_untold(number);
-  if (!of(untold, SkipReason::expired).empty() && sabotage::now(sabotage::Way::forget_expired)) of(untold, SkipReason::expired) = {};
-  for (const SkipReason reason : {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off}) {
-    for (const auto& [sender, set] : of(untold, reason).sets()) {
-      for (const auto& run : set.runs()) {
-        skipped.ranges.push_back({sender, reason, run.from, run.to});
-        if (skipped.ranges.size() < ranges_max) continue;
-        skipped.encode(session.out());
-        skipped.ranges.clear();
-      }
+std::optional<wire::SkippedRange> ReceiverDesk::Telling::next() {
+  for (; reason < std::size(skip_reasons); ++reason, set.reset()) {
+    const auto& by_sender = of(sets, skip_reasons[reason]).sets();
+    if (!set) set = by_sender.begin();
+    for (; *set != by_sender.end(); ++*set, run.reset()) {
+      if (!run) run.emplace((*set)->second.runs().begin());
+      if (*run == std::default_sentinel) continue;
+      const wire::SkippedRange range{(*set)->first, skip_reasons[reason], (*run)->from, (*run)->to};
+      ++*run;
+      return range;
     }
   }
-  if (!skipped.ranges.empty()) skipped.encode(session.out());
+  return std::nullopt;
+}
+
+/// False: there is more to tell than the kernel takes now, or than the others are to wait for.
+bool ReceiverDesk::tell(uint32_t number) {
+  for (int frames = 0; desk_of(number).telling || queue_.account(number).has_untold; ++frames) {
+    if (frames == skipped_frames_per_round_max) return mark(number), false;
+    tell_some(number);
+    if (!desk_of(number).session->flush()) return false;
+  }
+  return true;
+}
+
+/// One frame.
+void ReceiverDesk::tell_some(uint32_t number) {
+  std::unique_ptr<Telling>& telling = desk_of(number).telling;
+  if (!telling) {
+    telling = std::make_unique<Telling>();
+    telling->sets = queue_.take_untold(number);
+    SenderSets& expired = of(telling->sets, SkipReason::expired);
+    if (!expired.empty() && sabotage::now(sabotage::Way::forget_expired)) expired = {};
+  }
+  wire::Skipped skipped;
+  const size_t ranges_max = Batch::body_bytes_max / wire::SkippedRange::entry_bytes;
+  while (skipped.ranges.size() < ranges_max) {
+    const auto range = telling->next();
+    if (!range) {
+      telling.reset();
+      break;
+    }
+    skipped.ranges.push_back(*range);
+  }
+  if (!skipped.ranges.empty()) skipped.encode(desk_of(number).session->out());
+}
+
+void ReceiverDesk::tell_all(uint32_t number) {
+  while (desk_of(number).telling || queue_.account(number).has_untold) tell_some(number);
+}
+
+/// The rest is told on its next connection.
+void ReceiverDesk::stop_telling(uint32_t number) {
+  const std::unique_ptr<Telling> telling = std::move(desk_of(number).telling);
+  if (!telling) return;
+  while (const auto range = telling->next()) queue_.give_back_untold(number, *range);
 }
 
 /// Puts what is to be written next into pieces_, stamped, unless it is the rest of what was; false: nothing is.
@@ -494,8 +536,9 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   const bool drained = ending_ && queue_.drained(number);
   if (!drained && !desk.leaving) return;
   any_stream_ended_ = any_stream_ended_ || !desk.leaving;
+  if (!tell(number)) return;  // what it will not get goes before END
   queue_.leave(number);
-  tell_skipped(number);  // what it will not get goes before END
+  tell_all(number);
   send_end(number, desk.leaving ? "left" : "stream ended");
 }
 
@@ -513,7 +556,7 @@ void ReceiverDesk::end_all() {
   }
   queue_.finish();
   for (const uint32_t number : in_order) {
-    tell_skipped(number);
+    tell_all(number);
     send_end(number, "stream ended");
   }
 }

@@ -79,8 +79,18 @@ class ReceiverDesk {
   bool wants_hold(bool held, int64_t now_ns);
 
  private:
+  /// What a receiver is being told that it will not get. Runs are written as they are told: there are far more bytes in them than in the sets.
+  struct Telling {
+    SkippedSets sets;
+    size_t reason = 0;
+    std::optional<std::map<uint32_t, wire::IndexSet>::const_iterator> set;  // of that reason; none: it has not begun
+    std::optional<wire::IndexSet::RunIterator> run;                         // of that set; none: it has not begun
+    std::optional<wire::SkippedRange> next();
+  };
+
   struct Desk {
     Session* session = nullptr;
+    std::unique_ptr<Telling> telling;            // null: nothing is
     uint64_t connection = 0;                     // how many this number has had
     std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
     bool stuck = false;                          // the deadline is armed
@@ -91,7 +101,7 @@ class ReceiverDesk {
     uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
-    int64_t owes_since_ns = 0;          // when it last answered, gave credit, or was seen to owe neither
+    int64_t owes_since_ns = 0;          // when it last answered something, gave credit, or was seen to owe neither
     uint64_t handed_over_before = 0;    // on earlier connections
     std::optional<uint32_t> last_list;  // of RULES on this connection
     uint64_t answered = 0;              // on this connection
@@ -116,7 +126,10 @@ class ReceiverDesk {
   bool add_to_ring(uint32_t number);
   void submit_ring();
   bool write_control(uint32_t number);
-  void tell_skipped(uint32_t number);
+  bool tell(uint32_t number);
+  void tell_some(uint32_t number);
+  void tell_all(uint32_t number);
+  void stop_telling(uint32_t number);
   bool gather_batch(uint32_t number);
   bool write_batch(uint32_t number);
   bool took(uint32_t number, size_t bytes);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/server/server.h"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <system_error>
+#include <thread>
 
 #include "broker/net/clock.h"
 #include "broker/net/host_facts.h"
@@ -48,6 +52,10 @@ constexpr uint32_t frame_bytes_beside_payload = 64;
 /// Share of the memory budget that frames may have which have not come whole. The queue drains, so the budget is never used up by them for
 /// good; and the longest frame has room in it (limits::memory_bytes_min_for).
 constexpr size_t frame_places_divisor = 2;
+
+/// Memory that was used beyond this and is not any more goes back to the host.
+constexpr size_t memory_high_bytes = size_t{64} << 20;
+constexpr int64_t memory_low_ns = 2 * net::ns_per_s;  // for so long: a load that comes in waves keeps what it will use again
 
 int64_t house_look_ns(const Limits& limits) {
   int64_t look_ms = limits.reconnect_deadline_ms / 10;
@@ -282,7 +290,9 @@ void Server::on_gone(Session& session) {
 
 void Server::after_wake_up() {
   if (!books_closed_) {
-    memory_bytes_max_ = std::max(memory_bytes_max_, memory_bytes());
+    const size_t memory = memory_bytes();
+    memory_bytes_max_ = std::max(memory_bytes_max_, memory);
+    if (memory >= memory_high_bytes) memory_high_at_ns_ = loop_.woke_ns();
     if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
     if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
     // A part of it each time, and what has come in meanwhile is served before the next one.
@@ -364,6 +374,17 @@ std::string Server::silence(const Session& session, int64_t now_ns) const {
 }
 
 /// Heartbeats, silence, and senders that stay away.
+/// What was freed lies in the allocator's heap, which gives back its end only.
+void Server::give_back_memory(int64_t now_ns) {
+  if (memory_high_at_ns_ == 0 || memory_bytes() >= memory_high_bytes / 2 || now_ns - memory_high_at_ns_ < memory_low_ns) return;
+  memory_high_at_ns_ = 0;
+  try {
+    std::thread([] { malloc_trim(0); }).detach();  // takes some 10 ms, in which this thread goes on
+  } catch (const std::system_error& error) {
+    log_.write(std::string("memory is not given back: ") + error.what());
+  }
+}
+
 void Server::keep_house() {
   const int64_t now = net::now_ns();
   const int64_t look_ns = house_look_ns(options_.limits);
@@ -372,6 +393,7 @@ void Server::keep_house() {
   kept_house_ns_ = now;
   house_timer_.arm(now + look_ns);
   senders_.check_gone(now);
+  give_back_memory(now);
   if (options_.limits.heartbeat_ms == 0) return;
   const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
   for (auto& [session, owned] : sessions_) {

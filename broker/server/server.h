@@ -72,6 +72,7 @@ class Server : private Session::Owner {
   wire::Welcome make_welcome(uint64_t next_index) const;
   void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
   void after_wake_up();
+  void give_back_memory(int64_t now_ns);
   /// What counts against the memory budget.
   size_t memory_bytes() const { return queue_->bytes_held() + frame_places_.bytes_taken(); }
   void on_place_taken();
@@ -111,6 +112,7 @@ class Server : private Session::Owner {
   bool waits_for_senders_ = false;  // that were held back when it was stopped
   bool books_closed_ = false;
   size_t memory_bytes_max_ = 0;
+  int64_t memory_high_at_ns_ = 0;  // when much was last in use that was not given back since; 0: never
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;
   int64_t kept_house_ns_ = 0;

@@ -95,7 +95,9 @@ TEST(Flights, WhatWasForgottenCountsAsLate) {
   // Every other one is answered late: they never grow together.
   for (uint32_t i = 0; i < count; ++i) flights.add({i, 1, 0, true, 1});
   for (uint32_t i = 0; i < count; i += 2) ASSERT_EQ(flights.answer(i, flight), Answer::taken);
-  EXPECT_EQ(flights.answer(0, flight), Answer::late);
+  EXPECT_EQ(flights.answer(0, flight), Answer::forgotten);
+  EXPECT_GT(flights.remembered_from(), 0u);
+  EXPECT_EQ(flights.answer(flights.remembered_from() - 1, flight), Answer::forgotten);
   EXPECT_EQ(flights.answer(count - 2, flight), Answer::twice);
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 #include "tests/broker/queue/queue_kit.h"
@@ -184,6 +185,73 @@ TEST(Limits, WhoAsksAndThenFallsSilentIsCutOffWhereOthersNeedTheMemory) {
             "write deadline: it answered and asked for nothing within 1000 ms, and others need the memory");
   EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
   EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
+}
+
+int64_t resident_kib(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::atoll(line.c_str() + 6);
+  }
+  return 0;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what is freed
+TEST(Limits, MemoryOfWhatHasExpiredGoesBackToTheHost) {
+  constexpr uint64_t messages = 120'000;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
+                              {"queue", {{"mode", "broadcaster"}, {"remove", "after-time"}, {"retention_ms", 4000}}}});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, 1000);
+  sender.wait_accepted(messages);
+  const int64_t deadline_ns = net::now_ns() + support::patience_ns;
+  const auto lies_idle = [&broker] { return resident_kib(broker.process().pid()) > 40 << 10; };  // 16 MiB are kept to be used again
+  while (lies_idle() && net::now_ns() < deadline_ns) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(lies_idle()) << resident_kib(broker.process().pid()) << " KiB";
+  sender.end(messages);
+  EXPECT_GT(broker.finish()["memory_bytes_max"].get<size_t>(), size_t{100} << 20);
+}
+#endif
+
+TEST(Limits, WhoAsksForNothingAgainAndAgainIsSilent) {
+  constexpr uint64_t messages = 1000;
+  for (const bool responses : {false, true}) {
+    BrokerUnderTest broker(
+        json{{"expect", {{"senders", 1}, {"receivers", 2}}},
+             {"queue",
+              {{"mode", "broadcaster"}, {"requests", !responses}, {"responses", responses}, {"responses_window", 1}, {"retention_ms", 600'000}}},
+             {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", 1000}}}});
+    WireClient receiver = WireClient::receiver(broker.port(), 1);
+    if (!responses) receiver.send(wire::Credit{1});
+    std::thread sends([messages, port = broker.port()] {
+      WireClient sender = WireClient::sender(port, 1);
+      sender.publish(1, 0, messages, 10'000);
+      EXPECT_EQ(sender.end(messages), messages);
+    });
+    std::thread reads([messages, responses, other = WireClient::receiver(broker.port(), 2)]() mutable {
+      if (!responses) other.send(wire::Credit{messages});
+      for (uint64_t i = 0; responses && i < messages; ++i) {
+        other.receive(1);
+        other.send(wire::Confirm{{{i, 1, false}}});
+      }
+      other.receive_all();
+    });
+    receiver.receive(1);
+    std::optional<wire::Error> error;
+    while (!error) {
+      if (responses) receiver.send(wire::Confirm{{{0, 0, false}}});
+      else receiver.send(wire::Credit{0});
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      while (!error && receiver.readable()) {
+        const auto frame = receiver.read(true);
+        ASSERT_TRUE(frame.has_value());
+        if (frame->type == wire::FrameType::error) error = wire::Error::decode(frame->body);
+      }
+    }
+    EXPECT_EQ(error->code, wire::ErrorCode::too_slow);
+    sends.join();
+    reads.join();
+    broker.finish();
+  }
 }
 
 TEST(Limits, WhoHadNothingToAnswerWasNotSilentWhereOthersNeedTheMemory) {

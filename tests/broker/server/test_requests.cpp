@@ -42,6 +42,48 @@ void send(WireClient& client, const wire::Bytes& bytes) {
 
 class BothModes : public ::testing::TestWithParam<const char*> {};
 
+TEST(Requests, WhatAReceiverWillNotGetIsToldInPartsAndTheRestOnTheNextConnection) {
+  // Every other one is not asked for, so that there are more runs than fit into what is told at once, and into a socket.
+  constexpr uint64_t messages = 200'000;
+  BrokerUnderTest broker(with_requests("broadcaster", 1, 1, {{"remove", "after-time"}, {"retention_ms", 300}}));
+  const wire::Bytes small = request(1, {Rule{1, 1, 1, 1}}, 0);
+  {
+    WireClient receiver = WireClient::receiver(broker.port(), 1);
+    send(receiver, small);
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  for (uint64_t index = 0; index < messages; index += 2'000) {
+    wire::Bytes bytes;
+    for (uint64_t each = index; each < index + 2'000; ++each) {
+      const wire::Bytes frame = support::publish_frames(1, each, each + 1, 1 + each % 2, 1 << 16);
+      bytes.insert(bytes.end(), frame.begin(), frame.end());
+    }
+    send(sender, bytes);
+    sender.wait_accepted(index + 2'000);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  SenderSets told;
+  for (int connection = 0; connection < 2; ++connection) {
+    // This one reads a part only, and goes.
+    WireClient receiver = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+    Received received;
+    receiver.take(receiver.read().value(), received);
+    EXPECT_LT(received.skipped_set().count(), messages);
+    told += received.skipped_set();
+    receiver.reset();
+  }
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  sender.end(messages);
+  const Received rest = receiver.receive_all();
+  EXPECT_GT(rest.skipped.size(), 10'000u);
+  told += rest.skipped_set();
+  ASSERT_TRUE(rest.totals.has_value());
+  EXPECT_EQ(rest.totals->expired + rest.totals->unrequested, messages);
+  // What was on its way when a connection broke may be told to nobody.
+  EXPECT_LE(told.count(), messages);
+  broker.finish();
+}
+
 TEST_P(BothModes, OneLargeListDoesNotStopTheOthers) {
   constexpr uint32_t senders = 50, each = 200;
   Options options;
