@@ -102,7 +102,9 @@ void ControlChannel::write_error(const std::string& code, const std::string& mes
 bool ControlChannel::flush(int64_t deadline_ns) {
   std::unique_lock lock(mutex_);
   const auto left = std::chrono::nanoseconds(std::max<int64_t>(deadline_ns - now_ns(), 0));
-  return written_out_.wait_for(lock, left, [this] { return output_.empty(); });
+  const bool all = written_out_.wait_for(lock, left, [this] { return output_.empty(); });
+  if (!all) gave_up_ = true;
+  return all && !output_failed_;
 }
 
 void ControlChannel::wake() {
@@ -119,7 +121,7 @@ bool ControlChannel::must_end(int64_t now) {
   const std::lock_guard lock(mutex_);
   if (!ending_) return false;
   if (end_by_ns_ == 0) end_by_ns_ = now + last_words_ns;
-  return output_.empty() || output_failed_ || now >= end_by_ns_;
+  return output_.empty() || output_failed_ || gave_up_ || now >= end_by_ns_;
 }
 
 void ControlChannel::run() {

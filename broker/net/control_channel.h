@@ -45,7 +45,7 @@ class ControlChannel {
 
   /// Starts the thread. `loop` must outlive the channel.
   ControlChannel(EventLoop& loop, Options options, Handlers handlers);
-  /// Writes what waits (for at most 5 s) and joins the thread.
+  /// Writes what waits (for at most 5 s, unless flush() has waited in vain) and joins the thread.
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
@@ -87,6 +87,7 @@ class ControlChannel {
   std::mutex mutex_;
   std::condition_variable written_out_;
   bool output_failed_ = false;      // guarded by mutex_
+  bool gave_up_ = false;            // flush(); guarded by mutex_
   std::deque<std::string> output_;  // guarded by mutex_
   size_t output_written_ = 0;       // of the first line; guarded by mutex_
   size_t output_bytes_ = 0;         // guarded by mutex_

@@ -12,7 +12,8 @@
 namespace n2nq::net {
 
 bool CoreKeeper::is_of_use() {
-  return sysconf(_SC_NPROCESSORS_ONLN) > 1;
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) > 1;
 }
 
 CoreKeeper::CoreKeeper() : shared_(std::make_shared<Shared>()) {

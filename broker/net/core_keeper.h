@@ -20,7 +20,7 @@ class CoreKeeper {
   /// What the thread is called in proc(5): its waiting is nobody's (core_times()).
   static constexpr const char* thread_name = "core-keeper";
 
-  /// This host has two cores or more; with one there is nowhere else to place anybody.
+  /// This process may use two cores or more; with one there is nowhere else to place anybody.
   static bool is_of_use();
 
   /// Throws std::system_error where no thread can be made.

@@ -18,7 +18,7 @@ namespace n2nq {
 namespace {
 
 constexpr int64_t log_flush_ns = 500 * net::ns_per_ms;
-constexpr int64_t last_words_ns = 5 * net::ns_per_s;
+constexpr int64_t last_words_ns = 4 * net::ns_per_s;  // a stop and a drain of 5 s take less than 10 s together
 
 /// Each session is an open file, and there are to be as many as the settings allow: else whoever comes then is not told why he is not
 /// taken. Throws SectionError when the system does not let us.
@@ -54,7 +54,7 @@ BrokerProcess::~BrokerProcess() = default;
 
 int BrokerProcess::run() {
   loop_.run();
-  channel_.flush(net::now_ns() + last_words_ns);
+  if (!channel_.flush(net::now_ns() + last_words_ns) && exit_code_ == exit_done) exit_code_ = exit_lease_lost;  // nobody reads
   return exit_code_;
 }
 
@@ -94,11 +94,11 @@ void BrokerProcess::on_configure(const nlohmann::json& object) {
     hello["port"] = server_->address().port();
     channel_.write_line(hello);
   } catch (const net::SectionError& error) {
+    end(exit_bad_start);  // first, for whoever reads the error may end stdin at once
     channel_.write_error("configure", error.what(), error.key());
-    end(exit_bad_start);
   } catch (const std::exception& error) {
-    channel_.write_error("listen", error.what(), "listen");
     end(exit_bad_start);
+    channel_.write_error("listen", error.what(), "listen");
   }
 }
 
@@ -147,7 +147,7 @@ void BrokerProcess::on_lease_lost(const std::string& reason) {
     log->flush(net::now_ns() + log_flush_ns);
   }
   // At once, whatever the data thread is doing.
-  _exit(exit_lease_lost);
+  _exit(exit_code_ == exit_done ? exit_lease_lost : exit_code_.load());
 }
 
 }  // namespace n2nq

@@ -2,6 +2,7 @@
 // n2nq-broker as a process of the bench: listens to the control protocol, starts the server, says how it goes and what came out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,7 @@ class BrokerProcess {
   std::unique_ptr<Server> server_;
   bool bye_wanted_ = false;
   bool bye_said_ = false;
-  int exit_code_ = exit_done;
+  std::atomic<int> exit_code_ = exit_done;  // the control thread reads it, too
   net::ControlChannel channel_;  // last: its thread uses what stands above
 };
 
