@@ -42,7 +42,7 @@ Problem parse_address(std::string_view text, std::string& out) {
 Problem parse_port(std::string_view text, int& out) {
   std::int64_t value = 0;
   if (!text.empty()) {
-    if (auto problem = parse_integer(text, 0, port_max, value)) return problem;
+    if (auto problem = parse_integer(text, 1, port_max, value)) return problem;
   }
   out = static_cast<int>(value);
   return {};

@@ -26,9 +26,10 @@ void HostBook::reload() {
 
 void HostBook::look_again() {
   ReadHosts read = read_hosts_file(path_.toStdString(), may_be_absent_);
-  if (read.errors.empty() && problems_.isEmpty() && *read.hosts == hosts_) return;
+  const Hosts hosts = hosts_;
+  const QStringList problems = problems_;
   take(std::move(read));
-  emit changed();
+  if (hosts_ != hosts || problems_ != problems) emit changed();
 }
 
 void HostBook::take(ReadHosts read) {

@@ -20,6 +20,8 @@ class HostBook : public QObject {
   /// Why the file cannot be read, a line per mistake; empty: it can. As long as it is not, nothing is written over it.
   const QStringList& problems() const { return problems_; }
   void reload();
+  /// What an editor has written meanwhile, if that is something else.
+  void look_again();
 
   /// Adds a host, or puts it in the place of the one called `old_name`. Empty result: done, and written.
   QString put(const Host& host, const QString& old_name = {});
@@ -34,7 +36,6 @@ class HostBook : public QObject {
   void changed();
 
  private:
-  void look_again();
   void take(ReadHosts read);
   QString write(Hosts next);
 

@@ -56,15 +56,16 @@ QString HostLaunchers::problem(const Settings& settings) const {
   const std::pair<const char*, const std::string&> hosts[] = {
       {"broker.host", settings.broker.host}, {"senders.host", settings.senders.host}, {"receivers.host", settings.receivers.host}};
   bool any_remote = false;
+  QStringList unknown;
   for (const auto& [key, name] : hosts) {
     if (name == local_host) continue;
     any_remote = true;
     if (!book_.problems().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.problems().front());
-    if (!book_.hosts().find(name)) {
-      return QString("%1 is %2, which is no host of %3: %4")
-          .arg(key, QString::fromStdString(name), book_.path(), known_names(book_.hosts()));
-    }
+    if (!book_.hosts().find(name)) unknown += QString("%1 is %2").arg(key, QString::fromStdString(name));
   }
+  if (!unknown.isEmpty())
+    return QString("%1, which %2 of %3: %4")
+        .arg(unknown.join(", "), unknown.size() == 1 ? "is no host" : "are no hosts", book_.path(), known_names(book_.hosts()));
   if (!any_remote || settings.broker.host != local_host || !book_.hosts().local_data_address.empty()) return {};
   const QStringList own = own_addresses();
   return QString(

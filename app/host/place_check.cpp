@@ -16,13 +16,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double gib = 1 << 30;
+constexpr double gib = 1 << 30, mib = 1 << 20;
 constexpr const char* still_there = "Is it still switched on, and is the network in order?";
 constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
 
 CheckCell disk_cell(quint64 free_bytes) {
   const QString text = free_bytes >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free_bytes) / gib, 0, 'f', 1)
-                                                        : QString("%1 MiB").arg(free_bytes >> 20);
+                                                        : QString("%1 MiB").arg(static_cast<double>(free_bytes) / mib, 0, 'f', free_bytes < disk_bad_bytes ? 1 : 0);
   if (free_bytes >= disk_warning_bytes) return good_cell(text, free_bytes);
   return not_good_cell(free_bytes < disk_bad_bytes ? CheckState::bad : CheckState::warning, text, "There is little room on the disk",
                        "Make room there: logs of a run may need it", free_bytes);
@@ -145,7 +145,7 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
       set(CheckItem::reach, "key unknown");
       break;
     case SshProblem::Kind::host_key_changed:
-      set(CheckItem::reach, "key changed");
+      set(CheckItem::reach, problem.why.contains("revoked") ? "key revoked" : "key changed");
       break;
     default:
       set(CheckItem::reach, problem.kind == SshProblem::Kind::lost ? "lost" : "no");

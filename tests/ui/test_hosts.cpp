@@ -163,6 +163,37 @@ class TestHosts : public QObject {
     QCOMPARE(red, 4);
   }
 
+  void what_an_editor_writes_is_not_undone_by_a_field_that_was_only_looked_at() {
+    bench->hosts().put(named("lab-1"));
+    auto* field = bench->find<QLineEdit>("local_data_address");
+    QVERIFY(bench->type("local_data_address", "10.0.0.1"));
+    field->clearFocus();
+    QCOMPARE(bench->hosts().hosts().local_data_address, "10.0.0.1");
+    const QString path = bench->hosts().path();
+    const auto written = [&](QByteArray text) {
+      QFile file(path);
+      return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+    };
+    const QByteArray text = file_text(path);
+    field->setFocus();
+    QVERIFY(written(QByteArray(text).replace("10.0.0.1", "10.0.0.2")));
+    field->clearFocus();
+    QVERIFY(file_text(path).contains("10.0.0.2"));
+    // Broken, looked at, and mended: it is read again by itself, and nothing is written.
+    QVERIFY(written(text + "  - {name: lab-2, prot: 2}\n"));
+    bench->hosts().look_again();
+    QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains(QStringLiteral("prot")));
+    QVERIFY(!bench->find<QAbstractButton>("button_host_add")->isEnabled() && !field->isEnabled());
+    const QByteArray mended = QByteArray(text).replace("10.0.0.1", "10.0.0.3");
+    QVERIFY(written(mended));
+    QTRY_COMPARE(field->text(), QStringLiteral("10.0.0.3"));
+    QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
+    QVERIFY(bench->find<QAbstractButton>("button_host_add")->isEnabled());
+    field->setFocus();
+    field->clearFocus();
+    QCOMPARE(file_text(path), mended);
+  }
+
   void short_names_leave_their_room_to_addresses() {
     bench->window().resize(1280, 720);
     for (int i = 1; i <= 9; ++i) {

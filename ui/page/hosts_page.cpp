@@ -28,6 +28,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int local_address_px = 200;
+constexpr int look_again_ms = 1000;
 constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
@@ -93,6 +94,10 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
   below->addWidget(make_advice_card(), advice_share);
   all->addWidget(below_, below_share);
   make_shortcuts();
+  look_again_.setInterval(look_again_ms);
+  connect(&look_again_, &QTimer::timeout, this, [this] {
+    if (isVisible()) parts_.book->look_again();
+  });
   connect(parts_.book, &app::HostBook::changed, this, &HostsPage::refresh);
   connect(&theme_, &Theme::changed, this, &HostsPage::show_advice);
   if (parts_.checker != nullptr) {
@@ -114,9 +119,9 @@ QWidget* HostsPage::make_hosts_card() {
   edit_ = button("button_host_edit", QStringLiteral("Edit…"), QStringLiteral("Edits the selected machine (Enter)"), &HostsPage::edit);
   remove_ = button("button_host_remove", QStringLiteral("Remove"), QStringLiteral("Removes the selected machine from this list (Delete)"),
                    &HostsPage::remove);
-  button("button_host_import", QStringLiteral("Import…"), QStringLiteral("Takes machines over from ~/.ssh/config (Ctrl+I)"),
+  import_ = button("button_host_import", QStringLiteral("Import…"), QStringLiteral("Takes machines over from ~/.ssh/config (Ctrl+I)"),
          &HostsPage::import);
-  button("button_host_add", QStringLiteral("Add…"), QStringLiteral("Adds a machine (Ctrl+N)"), &HostsPage::add);
+  add_ = button("button_host_add", QStringLiteral("Add…"), QStringLiteral("Adds a machine (Ctrl+N)"), &HostsPage::add);
   check_ = button("button_host_check", QStringLiteral("Check"), QString(), &HostsPage::check);
   check_->setProperty("main", true);
   check_->setText(QStringLiteral("Cancel"));  // what it says while it checks, which must not move the others
@@ -298,11 +303,16 @@ void HostsPage::undo() {
 }
 
 void HostsPage::take_local_address() {
+  if (local_address_->text() == shown_address_) {  // nothing was typed: what an editor wrote meanwhile is not to be undone
+    set_style_property(local_address_, "refused", false);
+    return;
+  }
   const std::string before = parts_.book->hosts().local_data_address;
   const QString problem = parts_.book->set_local_data_address(local_address_->text());
   if (before != parts_.book->hosts().local_data_address && parts_.checker != nullptr)
     parts_.checker->forget_ways_to(std::string(app::local_host));
   set_style_property(local_address_, "refused", !problem.isEmpty());
+  if (problem.isEmpty()) shown_address_ = local_address_->text();
   tell(problem);
 }
 
@@ -378,13 +388,27 @@ void HostsPage::refresh() {
       parts_.book->problems().isEmpty()
           ? QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
                            "receivers can each run on a machine of their own: choose a Source above each start button.")
-          : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it."));
+          : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it, and it is "
+                           "read again as soon as it is mended."));
   table_->setVisible(any);
   share_width();
   below_->setVisible(any);
   paths_hint_->setVisible(parts_.book->hosts().local_data_address.empty());
-  if (!local_address_->hasFocus()) local_address_->setText(QString::fromStdString(parts_.book->hosts().local_data_address));
-  if (!parts_.book->problems().isEmpty()) tell(parts_.book->problems().join(QStringLiteral("; ")));
+  const bool readable = parts_.book->problems().isEmpty();
+  const bool untouched = !local_address_->hasFocus() || local_address_->text() == shown_address_;
+  if (readable && untouched) {
+    shown_address_ = QString::fromStdString(parts_.book->hosts().local_data_address);
+    local_address_->setText(shown_address_);
+  }
+  for (QWidget* needs_file : std::initializer_list<QWidget*>{local_address_, import_, add_}) needs_file->setEnabled(readable);
+  if (!readable) {
+    tell(parts_.book->problems().join(QStringLiteral("; ")));
+    look_again_.start();
+  } else {
+    if (tells_file_problems_) tell(QString());
+    look_again_.stop();
+  }
+  tells_file_problems_ = !readable;
   show_advice();
 }
 

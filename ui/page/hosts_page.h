@@ -2,6 +2,7 @@
 // Lab machines: which there are, whether each can be used, how they reach each other, and for everything that is not right what to do.
 #pragma once
 
+#include <QTimer>
 #include <QWidget>
 #include <functional>
 
@@ -59,7 +60,10 @@ class HostsPage : public QWidget {
   const Theme& theme_;
   HostsModel* model_ = nullptr;
   QTableView *table_ = nullptr, *paths_ = nullptr;
-  QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr;
+  QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *import_ = nullptr, *add_ = nullptr;
+  QTimer look_again_;                // while the file cannot be read: it may have been mended
+  QString shown_address_;            // of this machine, before somebody typed
+  bool tells_file_problems_ = false;
   QLineEdit* local_address_ = nullptr;
   QLabel *invitation_ = nullptr, *problem_ = nullptr, *paths_hint_ = nullptr;
   QWidget* below_ = nullptr;  // what there is to say once there are machines
