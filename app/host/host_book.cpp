@@ -56,6 +56,7 @@ QString HostBook::put(const Host& host, const QString& old_name) {
 
 QString HostBook::remove(const QString& name) {
   look_again();
+  if (!problems_.isEmpty()) return not_written_over();
   Hosts next = hosts_;
   const auto found = find_in(next, name.toStdString());
   if (found == next.hosts.end()) return {};
@@ -88,6 +89,7 @@ QString HostBook::removed_name() const {
 
 QString HostBook::set_local_data_address(const QString& address) {
   look_again();
+  if (!problems_.isEmpty()) return not_written_over();
   Hosts next = hosts_;
   if (const auto problem = parse_data_address(trimmed(address.toStdString()), next.local_data_address)) {
     return QString::fromStdString(*problem);
@@ -95,8 +97,12 @@ QString HostBook::set_local_data_address(const QString& address) {
   return next == hosts_ ? QString() : write(std::move(next));
 }
 
+QString HostBook::not_written_over() const {
+  return QString("%1 has mistakes and is not written over: mend it first").arg(path_);
+}
+
 QString HostBook::write(Hosts next) {
-  if (!problems_.isEmpty()) return QString("%1 has mistakes and is not written over: mend it first").arg(path_);
+  if (!problems_.isEmpty()) return not_written_over();
   const ReadHosts again = read_hosts_text(hosts_yaml(next), path_.toStdString());  // what would not be read is not written
   if (!again.errors.empty()) return QString::fromStdString(again.errors[0].key + " " + again.errors[0].message);
   if (const auto error = write_hosts_file(path_.toStdString(), next)) return QString::fromStdString(*error);

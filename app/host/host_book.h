@@ -37,6 +37,7 @@ class HostBook : public QObject {
 
  private:
   void take(ReadHosts read);
+  QString not_written_over() const;
   QString write(Hosts next);
 
   QString path_;

@@ -21,8 +21,9 @@ constexpr const char* still_there = "Is it still switched on, and is the network
 constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
 
 CheckCell disk_cell(quint64 free_bytes) {
-  const QString text = free_bytes >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free_bytes) / gib, 0, 'f', 1)
-                                                        : QString("%1 MiB").arg(static_cast<double>(free_bytes) / mib, 0, 'f', free_bytes < disk_bad_bytes ? 1 : 0);
+  const int decimals = free_bytes < disk_bad_bytes || free_bytes >= disk_warning_bytes ? 1 : 0;
+  const QString text = free_bytes >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free_bytes) / gib, 0, 'f', decimals)
+                                                        : QString("%1 MiB").arg(static_cast<double>(free_bytes) / mib, 0, 'f', decimals);
   if (free_bytes >= disk_warning_bytes) return good_cell(text, free_bytes);
   return not_good_cell(free_bytes < disk_bad_bytes ? CheckState::bad : CheckState::warning, text, "There is little room on the disk",
                        "Make room there: logs of a run may need it", free_bytes);

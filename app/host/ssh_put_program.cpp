@@ -184,6 +184,7 @@ bool SweepVersions::go_on(SshLink& link) {
     if (entry.is_file && name.hasMatch()) programs[name.captured(1)].push_back(entry);
   }
   const qint64 now_s = sftp.time_there_s(bin_);
+  if (now_s == 0) return false;  // what another bench has just put cannot be told from the rest
   const auto in_use = [this](const SftpEntry& entry) { return in_use_.contains(bin_ + '/' + entry.name); };
   for (auto& [program, entries] : programs) {
     std::sort(entries.begin(), entries.end(),

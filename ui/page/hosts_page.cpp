@@ -96,7 +96,8 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
   make_shortcuts();
   look_again_.setInterval(look_again_ms);
   connect(&look_again_, &QTimer::timeout, this, [this] {
-    if (isVisible()) parts_.book->look_again();
+    parts_.book->look_again();
+    if (parts_.book->problems().isEmpty()) refresh();
   });
   connect(parts_.book, &app::HostBook::changed, this, &HostsPage::refresh);
   connect(&theme_, &Theme::changed, this, &HostsPage::show_advice);
@@ -264,11 +265,13 @@ void HostsPage::check() {
 }
 
 void HostsPage::add() {
+  if (!add_->isEnabled()) return;
   HostDialog dialog(*parts_.book, nullptr, window());
   if (dialog.exec() == QDialog::Accepted) select(dialog.name());
 }
 
 void HostsPage::import() {
+  if (!import_->isEnabled()) return;
   ImportDialog dialog(*parts_.book, parts_.ssh_names ? parts_.ssh_names() : QStringList(), window());
   dialog.exec();
 }
@@ -305,6 +308,7 @@ void HostsPage::undo() {
 void HostsPage::take_local_address() {
   if (local_address_->text() == shown_address_) {  // nothing was typed: what an editor wrote meanwhile is not to be undone
     set_style_property(local_address_, "refused", false);
+    tell(QString());
     return;
   }
   const std::string before = parts_.book->hosts().local_data_address;
@@ -324,7 +328,10 @@ void HostsPage::select(const QString& name) {
   table_->setFocus();
 }
 
-void HostsPage::tell(const QString& problem) {
+void HostsPage::tell(const QString& problem_of_deed) {
+  // What is wrong with the file comes first, as long as that is so.
+  const QStringList& of_file = parts_.book->problems();
+  const QString problem = of_file.isEmpty() ? problem_of_deed : of_file.join(QStringLiteral("; "));
   problem_->setText(problem.isEmpty() ? QString() : QStringLiteral("✕ ") + problem);
 }
 
@@ -373,7 +380,7 @@ void HostsPage::refresh() {
   edit_->setEnabled(chosen);
   remove_->setEnabled(chosen);
   const QString removed = parts_.book->removed_name();
-  undo_->setEnabled(!removed.isEmpty());
+  undo_->setEnabled(!removed.isEmpty() && parts_.book->problems().isEmpty());
   undo_->setToolTip(removed.isEmpty() ? QStringLiteral("Brings back what was removed last (Ctrl+Z); nothing was")
                                       : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(removed));
   check_->setEnabled(any && parts_.checker != nullptr);
@@ -395,14 +402,15 @@ void HostsPage::refresh() {
   below_->setVisible(any);
   paths_hint_->setVisible(parts_.book->hosts().local_data_address.empty());
   const bool readable = parts_.book->problems().isEmpty();
-  const bool untouched = !local_address_->hasFocus() || local_address_->text() == shown_address_;
+  const bool untouched = local_address_->text() == shown_address_ || (!local_address_->hasFocus() && !tells_file_problems_);
   if (readable && untouched) {
+    set_style_property(local_address_, "refused", false);
     shown_address_ = QString::fromStdString(parts_.book->hosts().local_data_address);
     local_address_->setText(shown_address_);
   }
   for (QWidget* needs_file : std::initializer_list<QWidget*>{local_address_, import_, add_}) needs_file->setEnabled(readable);
   if (!readable) {
-    tell(parts_.book->problems().join(QStringLiteral("; ")));
+    tell(QString());
     look_again_.start();
   } else {
     if (tells_file_problems_) tell(QString());

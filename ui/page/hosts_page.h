@@ -54,7 +54,7 @@ class HostsPage : public QWidget {
   void select(const QString& name);
   void show_advice();
   void refresh();
-  void tell(const QString& problem);
+  void tell(const QString& problem_of_deed);
 
   Parts parts_;
   const Theme& theme_;
