@@ -82,9 +82,9 @@ SkippedSets Queue::take_untold(uint32_t receiver) {
   return std::exchange(account_of(receiver).untold, SkippedSets());
 }
 
-void Queue::give_back_untold(uint32_t receiver, const wire::SkippedRange& range) {
+void Queue::give_back_untold(uint32_t receiver, const SkippedSets& rest) {
   account_of(receiver).has_untold = true;
-  of(account_of(receiver).untold, range.reason).add_range(range.sender, range.from, range.to);
+  for (size_t i = 0; i < rest.size(); ++i) account_of(receiver).untold[i] += rest[i];
 }
 
 void Queue::skip(uint32_t receiver, wire::SkipReason reason, uint32_t sender, uint64_t index) {

@@ -191,7 +191,7 @@ class Queue {
   const ReceiverAccount& account(uint32_t receiver) const { return accounts_[receiver - 1]; }
   /// Takes what the receiver was not told yet.
   SkippedSets take_untold(uint32_t receiver);
-  void give_back_untold(uint32_t receiver, const wire::SkippedRange& range);
+  void give_back_untold(uint32_t receiver, const SkippedSets& rest);
   /// After finish(). Broadcaster: for each receiver. Load balancer: `total` only.
   const SenderSets& still_queued(uint32_t receiver) const { return still_queued_[receiver - 1]; }
   struct Total {

@@ -137,6 +137,7 @@ void BrokerProcess::end(int exit_code) {
 }
 
 void BrokerProcess::on_lease_lost(const std::string& reason) {
+  if (exit_code_ != exit_done) return;  // it is ending already, and says why
   std::shared_ptr<EventLog> log;
   {
     const std::lock_guard lock(log_guard_);
@@ -147,7 +148,7 @@ void BrokerProcess::on_lease_lost(const std::string& reason) {
     log->flush(net::now_ns() + log_flush_ns);
   }
   // At once, whatever the data thread is doing.
-  _exit(exit_code_ == exit_done ? exit_lease_lost : exit_code_.load());
+  _exit(exit_lease_lost);
 }
 
 }  // namespace n2nq

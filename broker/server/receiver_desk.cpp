@@ -20,6 +20,7 @@ namespace {
 constexpr int batches_per_round_max = 4;
 /// Frames that say what it will not get, likewise.
 constexpr int skipped_frames_per_round_max = 4;
+constexpr size_t skipped_bytes_max = size_t{64} << 10;  // of such a frame
 constexpr SkipReason skip_reasons[] = {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off};
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
@@ -151,6 +152,7 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
     if (result == Queue::Confirmed::yes || result == Queue::Confirmed::nothing) {
       Desk& desk = desk_of(session.number());
       if (result == Queue::Confirmed::yes) desk.owes_since_ns = loop_.woke_ns();
+      if (range.count == 0) continue;
       desk.answered += range.count;
       desk.answered_below = std::max(desk.answered_below, range.first_delivery + range.count);
       continue;
@@ -243,16 +245,15 @@ void ReceiverDesk::flush() {
   }
   if (together) submit_ring();
   round_.clear();
-  if (!marked_.empty()) loop_.wake_again();
   queue_.trim();
   watch_all_limits();
-  if (!ending_) return;
-  for (uint32_t number = 1; number <= desks_.size(); ++number) end_if_due(number);
+  for (uint32_t number = 1; ending_ && number <= desks_.size(); ++number) end_if_due(number);
+  if (!marked_.empty()) loop_.wake_again();
 }
 
 void ReceiverDesk::mark_untold() {
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
-    if (desk_of(number).session && queue_.account(number).has_untold) mark(number);
+    if (desk_of(number).session && (desk_of(number).telling || queue_.account(number).has_untold)) mark(number);
   }
 }
 
@@ -370,13 +371,16 @@ std::optional<wire::SkippedRange> ReceiverDesk::Telling::next() {
 bool ReceiverDesk::tell(uint32_t number) {
   for (int frames = 0; desk_of(number).telling || queue_.account(number).has_untold; ++frames) {
     if (frames == skipped_frames_per_round_max) return mark(number), false;
+    // Each has the whole write deadline: it is a receiver that takes nothing who is too slow.
+    if (std::exchange(desk_of(number).stuck, false)) desk_of(number).write_deadline->disarm();
+    desk_of(number).moved_ns = loop_.woke_ns();
     tell_some(number);
     if (!desk_of(number).session->flush()) return false;
   }
   return true;
 }
 
-/// One frame.
+/// One frame. The one before it is out, or END follows at once.
 void ReceiverDesk::tell_some(uint32_t number) {
   std::unique_ptr<Telling>& telling = desk_of(number).telling;
   if (!telling) {
@@ -386,7 +390,7 @@ void ReceiverDesk::tell_some(uint32_t number) {
     if (!expired.empty() && sabotage::now(sabotage::Way::forget_expired)) expired = {};
   }
   wire::Skipped skipped;
-  const size_t ranges_max = Batch::body_bytes_max / wire::SkippedRange::entry_bytes;
+  const size_t ranges_max = skipped_bytes_max / wire::SkippedRange::entry_bytes;
   while (skipped.ranges.size() < ranges_max) {
     const auto range = telling->next();
     if (!range) {
@@ -406,7 +410,9 @@ void ReceiverDesk::tell_all(uint32_t number) {
 void ReceiverDesk::stop_telling(uint32_t number) {
   const std::unique_ptr<Telling> telling = std::move(desk_of(number).telling);
   if (!telling) return;
-  while (const auto range = telling->next()) queue_.give_back_untold(number, *range);
+  SkippedSets rest;
+  while (const auto range = telling->next()) of(rest, range->reason).add_range(range->sender, range->from, range->to);
+  queue_.give_back_untold(number, rest);
 }
 
 /// Puts what is to be written next into pieces_, stamped, unless it is the rest of what was; false: nothing is.
@@ -535,8 +541,8 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   if (!desk.session || !desk.session->serving() || desk.session->has_unsent() || in_frame(number)) return;
   const bool drained = ending_ && queue_.drained(number);
   if (!drained && !desk.leaving) return;
+  if (!tell(number)) return watch_limits(number);  // what it will not get goes before END
   any_stream_ended_ = any_stream_ended_ || !desk.leaving;
-  if (!tell(number)) return;  // what it will not get goes before END
   queue_.leave(number);
   tell_all(number);
   send_end(number, desk.leaving ? "left" : "stream ended");

@@ -7,7 +7,9 @@
 // watch_silent().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,7 +72,7 @@ class ReceiverDesk {
   /// order.
   uint64_t answers_missing(uint32_t number) const {
     const Desk& desk = desks_[number - 1];
-    return desk.missing_before + (desk.answered_below - desk.answered);
+    return desk.missing_before + (desk.answered_below - std::min(desk.answered, desk.answered_below));  // what is forgotten may come again
   }
 
   /// Whether senders are to be held back for the receivers' sake; `held` is what was answered last. Begins when most of the receivers are

@@ -292,7 +292,7 @@ void Server::after_wake_up() {
   if (!books_closed_) {
     const size_t memory = memory_bytes();
     memory_bytes_max_ = std::max(memory_bytes_max_, memory);
-    if (memory >= memory_high_bytes) memory_high_at_ns_ = loop_.woke_ns();
+    if (memory >= memory_high_bytes || (memory_high_at_ns_ != 0 && memory >= memory_high_bytes / 2)) memory_high_at_ns_ = loop_.woke_ns();
     if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
     if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
     // A part of it each time, and what has come in meanwhile is served before the next one.
@@ -373,18 +373,19 @@ std::string Server::silence(const Session& session, int64_t now_ns) const {
   return {};
 }
 
-/// Heartbeats, silence, and senders that stay away.
 /// What was freed lies in the allocator's heap, which gives back its end only.
 void Server::give_back_memory(int64_t now_ns) {
-  if (memory_high_at_ns_ == 0 || memory_bytes() >= memory_high_bytes / 2 || now_ns - memory_high_at_ns_ < memory_low_ns) return;
+  if (memory_high_at_ns_ == 0 || now_ns - memory_high_at_ns_ < memory_low_ns) return;
   memory_high_at_ns_ = 0;
   try {
-    std::thread([] { malloc_trim(0); }).detach();  // takes some 10 ms, in which this thread goes on
+    // It takes some 10 ms for 200 MiB. This thread goes on, unless it needs memory meanwhile.
+    std::thread([] { malloc_trim(0); }).detach();
   } catch (const std::system_error& error) {
     log_.write(std::string("memory is not given back: ") + error.what());
   }
 }
 
+/// Heartbeats, silence, and senders that stay away.
 void Server::keep_house() {
   const int64_t now = net::now_ns();
   const int64_t look_ns = house_look_ns(options_.limits);

@@ -88,6 +88,25 @@ TEST(Control, AWrongSettingIsNamedWithWhatWouldBeRight) {
   }
 }
 
+TEST(Control, AnErrorKeepsItsExitCodeThoughStdinEndsAtOnce) {
+  for (int i = 0; i < 20; ++i) {
+    ChildProcess process({BrokerUnderTest::program()});
+    process.write(BrokerUnderTest::configuration({{"queue", {{"mode", "anycast"}}}}).dump() + "\n");
+    EXPECT_EQ(json::parse(process.read_line())["type"], "error");
+    process.close_stdin();
+    EXPECT_EQ(process.wait(), 2);
+  }
+}
+
+TEST(Control, LastWordsThatNobodyReadsAreNotSaidToBeDone) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 2000}, {"receivers", 2000}}}});  // more than a pipe holds
+  broker.process().signal(SIGTERM);
+  siginfo_t how{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(broker.process().pid()), &how, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(how.si_code, CLD_EXITED);
+  EXPECT_EQ(how.si_status, 3);
+}
+
 /// A broker that may have so many files open at most, and what it answers to `configure`.
 json answer_with_files(int files, const json& changes) {
   ChildProcess process({"/bin/sh", "-c", "ulimit -n " + std::to_string(files) + "; exec " + BrokerUnderTest::program()});
