@@ -187,6 +187,7 @@ TEST(Limits, WhoAsksAndThenFallsSilentIsCutOffWhereOthersNeedTheMemory) {
   EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what is freed
 int64_t resident_kib(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -195,7 +196,6 @@ int64_t resident_kib(pid_t pid) {
   return 0;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what is freed
 TEST(Limits, MemoryOfWhatHasExpiredGoesBackToTheHost) {
   constexpr uint64_t messages = 120'000;
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
