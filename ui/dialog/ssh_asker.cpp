@@ -2,6 +2,7 @@
 #include "ui/dialog/ssh_asker.h"
 
 #include <QCoreApplication>
+#include <QDeadlineTimer>
 #include <QKeyEvent>
 #include <QMessageBox>
 #include <algorithm>
@@ -20,7 +21,12 @@ constexpr int quiet_ms = 500, put_off_max_ms = 5000;
 
 }  // namespace
 
-SshAsker::SshAsker(app::Keyring* keyring, QObject* parent) : QObject(parent), keyring_(keyring) {
+qint64 SshAsker::monotonic_ms() {
+  return QDeadlineTimer::current().deadline();
+}
+
+SshAsker::SshAsker(app::Keyring* keyring, QObject* parent, std::function<qint64()> now_ms)
+    : QObject(parent), keyring_(keyring), now_ms_(std::move(now_ms)) {
   next_.setSingleShot(true);
   connect(&next_, &QTimer::timeout, this, &SshAsker::show_next);
   QCoreApplication::instance()->installEventFilter(this);
@@ -85,18 +91,18 @@ void SshAsker::withdraw(const std::shared_ptr<Question>& question) {
     return shown_->reject();
   }
   waiting_.erase(found);
-  if (waiting_.empty()) put_off_.invalidate();
+  if (waiting_.empty()) put_off_ms_.reset();
   question->answer(nullptr);
 }
 
 void SshAsker::show_next() {
-  if (waiting_.empty()) put_off_.invalidate();
+  if (waiting_.empty()) put_off_ms_.reset();
   if (waiting_.empty() || shown_ != nullptr) return;
   if (const int wait_ms = typing_ms(); wait_ms > 0) {
-    if (!put_off_.isValid()) put_off_.start();
+    if (!put_off_ms_) put_off_ms_ = now_ms_();
     return next_.start(wait_ms);
   }
-  put_off_.invalidate();
+  put_off_ms_.reset();
   shown_ = waiting_.front()->make();
   QDialog* const dialog = shown_;
   dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -120,17 +126,18 @@ void SshAsker::show_next() {
 }
 
 int SshAsker::typing_ms() const {
-  if (!typed_.isValid() || (put_off_.isValid() && put_off_.hasExpired(put_off_max_ms))) return 0;
-  return static_cast<int>(std::max<qint64>(0, quiet_ms - typed_.elapsed()));
+  const qint64 now_ms = now_ms_();
+  if (!typed_ms_ || (put_off_ms_ && now_ms - *put_off_ms_ > put_off_max_ms)) return 0;
+  return static_cast<int>(std::max<qint64>(0, quiet_ms - (now_ms - *typed_ms_)));
 }
 
 bool SshAsker::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();
     if (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Escape) {
-      typed_.invalidate();
+      typed_ms_.reset();
     } else {
-      typed_.start();
+      typed_ms_ = now_ms_();
     }
   }
   return QObject::eventFilter(watched, event);

@@ -4,12 +4,13 @@
 // pressed for half a second, or after 5 s: who was typing when one went away would type the rest into the next machine's.
 #pragma once
 
-#include <QElapsedTimer>
 #include <QObject>
 #include <QPointer>
 #include <QTimer>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/host/keyring.h"
 #include "app/host/ssh_questions.h"
@@ -24,13 +25,16 @@ class SshAsker : public QObject, public app::SshQuestions {
  public:
   /// Every question is answered with no before there is a window, and when it is gone. Answers are kept in the keyring for who wants that;
   /// null: nobody is offered it. It lives longer.
-  explicit SshAsker(app::Keyring* keyring = nullptr, QObject* parent = nullptr);
+  /// `now_ms`: a clock that never goes back, by which somebody is typing or has stopped.
+  explicit SshAsker(app::Keyring* keyring = nullptr, QObject* parent = nullptr, std::function<qint64()> now_ms = monotonic_ms);
   ~SshAsker() override;
   /// `theme` lives as long as the window.
   void set_window(QWidget* window, const Theme& theme);
 
   void ask_host_key(const app::HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const app::SecretQuestion& question, std::function<void(std::optional<std::vector<app::Secret>>)> answer) override;
+
+  static qint64 monotonic_ms();
 
  private:
   struct Question {
@@ -52,8 +56,9 @@ class SshAsker : public QObject, public app::SshQuestions {
   std::deque<std::shared_ptr<Question>> waiting_;  // the first is the one that is shown
   QDialog* shown_ = nullptr;
   QTimer next_;           // until the next one is shown
-  QElapsedTimer typed_;   // since the last key, but one that ends what is typed
-  QElapsedTimer put_off_;  // since the next one could have been shown
+  const std::function<qint64()> now_ms_;
+  std::optional<qint64> typed_ms_;    // when the last key was pressed, but one that ends what is typed
+  std::optional<qint64> put_off_ms_;  // when the next one could have been shown
 };
 
 }  // namespace n2nq::ui

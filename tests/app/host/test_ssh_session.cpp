@@ -415,7 +415,7 @@ TEST_F(SshSessionTest, who_a_line_takes_out_is_not_known_by_it) {
 }
 
 TEST_F(SshSessionTest, a_key_that_is_known_at_the_usual_port_will_do_at_another_one) {
-  lab->inside(1, {"sh", "-c", "/usr/sbin/sshd -p 2222; timeout 20 sh -c 'until ss -Hltn sport = 2222 | grep -q .; do sleep 0.02; done'"});
+  lab->change_sshd(1, "1i Port 22\\nPort 2222");
   config.port = 2222;
   EXPECT_TRUE(gets_in()) << told();
   EXPECT_TRUE(person.key_questions.empty());
@@ -428,25 +428,25 @@ TEST_F(SshSessionTest, a_key_that_is_known_at_the_usual_port_will_do_at_another_
   config.known_hosts_files = {file.fileName()};
   EXPECT_FALSE(gets_in());
   EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown) << told();
+  lab->change_sshd(1, "/^Port /d");
 }
 
 TEST_F(SshSessionTest, a_key_that_any_of_the_files_knows_is_what_the_host_is_asked_for) {
-  lab->inside(1, {"sh", "-c",
-                  "ssh-keygen -q -t rsa -b 2048 -N '' -f /etc/ssh/rsa_key; "
-                  "/usr/sbin/sshd -p 2223 -h /etc/ssh/ssh_host_ed25519_key -h /etc/ssh/rsa_key; "
-                  "timeout 20 sh -c 'until ss -Hltn sport = 2223 | grep -q .; do sleep 0.02; done'"});
-  config.port = 2223;
+  lab->inside(1, {"ssh-keygen", "-q", "-t", "rsa", "-b", "2048", "-N", "", "-f", "/etc/ssh/ssh_host_rsa_key"});
+  lab->change_sshd(1, "");  // it looks which keys are there
   config.known_hosts_files = {folder.filePath("none"), folder.filePath("none2")};
   EXPECT_FALSE(gets_in());
   ASSERT_EQ(person.key_questions.size(), 1u);
   EXPECT_EQ(person.key_questions[0].key_type, "ED25519") << "what it shows to who knows nothing";
   QFile file(folder.filePath("global2"));
   ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write('[' + lab->address(1).toUtf8() + "]:2223 " + lab->inside(1, {"cat", "/etc/ssh/rsa_key.pub"}).toUtf8() + '\n');
+  file.write(lab->address(1).toUtf8() + ' ' + lab->inside(1, {"cat", "/etc/ssh/ssh_host_rsa_key.pub"}).toUtf8() + '\n');
   file.close();
   config.global_known_hosts_files = {folder.filePath("global"), file.fileName()};
   EXPECT_TRUE(gets_in()) << told();
   EXPECT_EQ(person.key_questions.size(), 1u);
+  lab->inside(1, {"sh", "-c", "rm /etc/ssh/ssh_host_rsa_key*"});
+  lab->change_sshd(1, "");
 }
 
 TEST_F(SshSessionTest, a_killed_sshd_ends_the_session_and_its_commands) {

@@ -61,7 +61,8 @@ TEST(Requests, WhatAReceiverWillNotGetIsToldInPartsAndTheRestOnTheNextConnection
     send(sender, bytes);
     sender.wait_accepted(index + 2'000);
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  WireClient probe = WireClient::probe(broker.port());
+  probe.wait_for_broker_clock(probe.ask_clock().t2_ns + 600 * net::ns_per_ms);  // all have expired by then
   SenderSets told;
   for (int connection = 0; connection < 2; ++connection) {
     // This one reads a part only, and goes.
