@@ -4,7 +4,9 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QSet>
 #include <algorithm>
+#include <iterator>
 
 #include "app/host/ssh_config_text.h"
 
@@ -195,9 +197,8 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
       conditions.resize(outer);
       conditions.push_back({key, arguments});
       if (key == "host" && path != "/etc/ssh/ssh_config") {
-        for (const QString& pattern : arguments) {
-          if (is_plain_name(pattern) && !names_.contains(pattern)) names_ += pattern;
-        }
+        names_.emplace_back();
+        std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(names_.back()), is_plain_name);
       }
     } else if (key == "include") {
       include(arguments, path, conditions, depth);
@@ -227,6 +228,27 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
 void SshConfig::add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem) {
   problems_ += problem;
   if (other_keys.contains(key) || algorithm_keys.contains(key)) lines_.push_back({conditions, key, {}, {}, {}, problem});
+}
+
+QStringList SshConfig::names() const {
+  QStringList out;
+  QSet<QString> offered;
+  for (const QStringList& of_line : names_) {
+    QSet<QStringList> machines;
+    for (const QString& name : of_line) {
+      if (of_line.size() > 1) {
+        const SshHostConfig host = look_up(name);
+        const QStringList machine = {host.jumps.join(','), host.proxy_command, host.user, host.host_name, QString::number(host.port)};
+        const bool is_another = !machines.contains(machine);
+        machines += machine;
+        if (!is_another) continue;
+      }
+      if (offered.contains(name)) continue;
+      offered += name;
+      out += name;
+    }
+  }
+  return out;
 }
 
 SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int port) const {

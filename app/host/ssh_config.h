@@ -58,8 +58,9 @@ class SshConfig {
 
   /// `user` and `port` as said elsewhere win over the files; empty and 0: not said.
   SshHostConfig look_up(const QString& name, const QString& user = {}, int port = 0) const;
-  /// The names that Host lines offer, in their order, without patterns.
-  QStringList names() const { return names_; }
+  /// The names that Host lines offer, in their order, without patterns. Of those of one line that lead to the same machine, such as a name
+  /// and its address, the first.
+  QStringList names() const;
   /// Lines that could not be understood, e.g. "/home/a/.ssh/config:7: Host without a name".
   QStringList problems() const { return problems_; }
 
@@ -82,7 +83,8 @@ class SshConfig {
 
   QString home_, user_file_;
   std::vector<Line> lines_;
-  QStringList names_, problems_;
+  std::vector<QStringList> names_;  // of one Host line each
+  QStringList problems_;
 };
 
 }  // namespace n2nq::app

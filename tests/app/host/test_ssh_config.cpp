@@ -78,7 +78,22 @@ Host *
   EXPECT_EQ(read().look_up("lab3").port, 23);
   EXPECT_EQ(read().look_up("lab1", "carl", 99).user, "carl");
   EXPECT_EQ(read().look_up("lab1", "carl", 99).port, 99);
-  EXPECT_EQ(read().names(), (QStringList{"lab1", "lab2"}));
+}
+
+TEST_F(SshConfigTest, names_of_one_line_are_machines_unless_they_lead_to_the_same) {
+  write("config", R"(
+Host lab1 10.0.0.1 *.lab !not.lab
+  HostName 10.0.0.1
+Host rack-a rack-b
+  HostName %h.lab
+Host inner-a inner-b
+  HostName 10.0.0.2
+Host inner-a
+  ProxyJump gate
+Host lab1 again
+  HostName 10.0.0.1
+)");
+  EXPECT_EQ(read().names(), (QStringList{"lab1", "rack-a", "rack-b", "inner-a", "inner-b"}));
 }
 
 TEST_F(SshConfigTest, exclusions_includes_and_matches) {
