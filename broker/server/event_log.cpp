@@ -2,6 +2,7 @@
 #include "broker/server/event_log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,13 +17,15 @@
 
 namespace n2nq {
 
-EventLog::EventLog(const std::string& path) : path_(path), started_ns_(net::now_ns()) {
+EventLog::EventLog(const std::string& path, uint64_t bytes_max) : path_(path), started_ns_(net::now_ns()), bytes_max_(bytes_max) {
   if (path_.empty()) return;
   file_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!file_.valid()) {
     add_fault(std::strerror(errno));
     return;
   }
+  struct stat file {};
+  if (::fstat(file_.get(), &file) == 0) bytes_ = static_cast<uint64_t>(file.st_size);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -44,15 +47,20 @@ std::string EventLog::time() const {
 
 void EventLog::write(const std::string& event) {
   if (!file_.valid()) return;
-  const std::string line = time() + wire::printable(event) + "\n";
+  std::string line = time() + wire::printable(event) + "\n";
   {
     const std::lock_guard lock(mutex_);
+    if (over_limit_ > 0 || bytes_ + line.size() > bytes_max_) {
+      if (over_limit_++ > 0) return;
+      line = time() + "this log is full: from here on nothing is written\n";
+    }
     if (waiting_.size() + line.size() > bytes_waiting_max) {
       ++dropped_;
       ++dropped_untold_;
       return;
     }
     waiting_ += line;
+    bytes_ += line.size();
   }
   work_.notify_one();
 }
@@ -69,6 +77,10 @@ std::vector<std::string> EventLog::faults() {
   std::vector<std::string> faults;
   if (!fault_.empty()) faults.push_back("broker log incomplete: " + path_ + ": " + fault_);
   if (dropped_ > 0) faults.push_back("broker log incomplete: " + std::to_string(dropped_) + " lines dropped, the disk was too slow");
+  if (over_limit_ > 0) {
+    faults.push_back("broker log incomplete: " + std::to_string(over_limit_) + " lines dropped, it may have " +
+                     std::to_string(bytes_max_) + " bytes");
+  }
   return faults;
 }
 

@@ -90,16 +90,42 @@ TEST_F(SlowDisk, ItTakesUpAgainWhenThereIsRoom) {
   EXPECT_NE(all.find("later"), std::string::npos);
 }
 
+/// Written to a file of its own, which is there as long as this is.
+struct LogFile {
+  LogFile() : path((std::filesystem::temp_directory_path() / ("n2nq-event-log-" + std::to_string(getpid()))).string()) {}
+  ~LogFile() { std::filesystem::remove(path); }
+  std::string text() const {
+    std::stringstream all;
+    all << std::ifstream(path).rdbuf();
+    return all.str();
+  }
+  const std::string path;
+};
+
+TEST(EventLogTest, ItEndsWhereItIsAsLongAsItMayBeAndSaysSo) {
+  const LogFile file;
+  constexpr uint64_t bytes_max = 10'000;
+  const std::string event(1000, 'x');
+  for (int start = 0; start < 2; ++start) {  // one that is started again has no more room
+    EventLog log(file.path, bytes_max);
+    for (int i = 0; i < 30; ++i) log.write(event);
+    log.flush(INT64_MAX / 2);
+    const std::string text = file.text();
+    EXPECT_LE(text.size(), bytes_max + 200) << "the line that says so comes behind it";
+    EXPECT_TRUE(text.ends_with("this log is full: from here on nothing is written\n")) << text.substr(text.size() - 100);
+    const std::string lines = start == 0 ? "21" : "30";
+    EXPECT_EQ(log.faults(), std::vector<std::string>{"broker log incomplete: " + lines + " lines dropped, it may have 10000 bytes"});
+  }
+}
+
 TEST(EventLogTest, OneThatIsStartedAgainGoesOnBehindWhatWasDoneBefore) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("n2nq-event-log-" + std::to_string(getpid()))).string();
-  { EventLog(path).write("R001 is cut off"); }
-  { EventLog(path).write("started again"); }
-  std::stringstream all;
-  all << std::ifstream(path).rdbuf();
-  std::filesystem::remove(path);
-  const size_t before = all.str().find("R001 is cut off\n"), after = all.str().find("started again\n");
-  EXPECT_NE(before, std::string::npos) << all.str();
-  EXPECT_NE(after, std::string::npos) << all.str();
+  const LogFile file;
+  { EventLog(file.path).write("R001 is cut off"); }
+  { EventLog(file.path).write("started again"); }
+  const std::string text = file.text();
+  const size_t before = text.find("R001 is cut off\n"), after = text.find("started again\n");
+  EXPECT_NE(before, std::string::npos) << text;
+  EXPECT_NE(after, std::string::npos) << text;
   EXPECT_LT(before, after);
 }
 
