@@ -175,6 +175,10 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     return Refusal{ErrorCode::number, std::string(wire::name_of(hello->role)) + " " + std::to_string(hello->number) +
                                           " is not in this run; they are numbered 1 to " + std::to_string(numbers)};
   }
+  if (hello->role == Role::sender && hello->next_index > wire::index_max) {
+    return Refusal{ErrorCode::frame,
+                   "HELLO says next_index " + std::to_string(hello->next_index) + "; indexes end at " + std::to_string(wire::index_max)};
+  }
   if (!token_matches(hello->token)) return Refusal{ErrorCode::token, "the token is not this run's"};
   // While it drains, a receiver that comes late still gets what there is.
   if (books_closed_ || (stopping_ && hello->role != Role::receiver)) return Refusal{ErrorCode::ending, "the broker is ending"};

@@ -71,6 +71,7 @@ std::vector<Wrong> wrong_first_frames() {
       {"wrong magic", hello([](auto& one) { one.magic_read = 0x51514E32; }), ErrorCode::not_n2nq, "N2NQ"},
       {"version 2", hello([](auto& one) { one.version_read = 2; }), ErrorCode::other_version, "version 2"},
       {"a longer HELLO", long_hello, ErrorCode::frame, "56"},
+      {"an index that cannot be", hello([](auto& one) { one.next_index = UINT64_MAX; }), ErrorCode::frame, "indexes end at"},
       {"a reserved byte", hello([](auto& one) { one.reserved_read = 1; }), ErrorCode::frame, "byte 7"},
       {"role 0", hello([](auto& one) { one.role = static_cast<wire::Role>(0); }), ErrorCode::number, "role 0"},
       {"role 4", hello([](auto& one) { one.role = static_cast<wire::Role>(4); }), ErrorCode::number, "role 4"},
