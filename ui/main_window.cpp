@@ -441,7 +441,9 @@ bool MainWindow::may_close() {
   question.setObjectName(QStringLiteral("close_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_stop"));
-  question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole)->setObjectName(QStringLiteral("close_go_on"));
+  QPushButton* go_on = question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole);
+  go_on->setObjectName(QStringLiteral("close_go_on"));
+  question.setDefaultButton(go_on);  // Enter alone ends no run
   connect(&run_, &app::RunControl::finished, &question, &QDialog::reject);  // nothing is left to stop
   question.exec();
   return question.clickedButton() == stop;
@@ -455,7 +457,7 @@ bool MainWindow::may_stop_case() {
   question.setObjectName(QStringLiteral("close_case_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_case_stop"));
-  question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole);
+  question.setDefaultButton(question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole));
   question.exec();
   return question.clickedButton() == stop;
 }

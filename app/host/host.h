@@ -34,6 +34,7 @@ struct HostField {
   std::string_view meaning;  // one sentence for the tooltip
   std::function<Problem(Host&, std::string_view)> set;
   std::function<std::string(const Host&)> text;  // empty: unset
+  bool is_yes_or_no = false;                     // takes yes and no; unset is no
 };
 
 /// In the order of the hosts file.

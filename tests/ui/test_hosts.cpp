@@ -89,11 +89,20 @@ class TestHosts : public QObject {
     QVERIFY2(bench->checker().hosts().count("lab-1") == 1, "nothing was changed");
     in_dialog([](QWidget& dialog) {
       type_into(dialog, "host_data_address", "10.0.0.7");
+      QTest::mouseClick(dialog.findChild<QAbstractButton*>("host_keep_files"), Qt::LeftButton);
       QTest::keyClick(&dialog, Qt::Key_Return);
     });
     QTest::keyClick(table(), Qt::Key_Return);
     QVERIFY2(bench->checker().hosts().count("lab-1") == 0, "it was found with other settings");
     QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
+    QVERIFY(file_text(bench->hosts().path()).contains("keep_files: yes"));
+    in_dialog([](QWidget& dialog) {
+      QVERIFY(dialog.findChild<QAbstractButton*>("host_keep_files")->isChecked());
+      QTest::mouseClick(dialog.findChild<QAbstractButton*>("host_keep_files"), Qt::LeftButton);
+      QTest::keyClick(&dialog, Qt::Key_Return);
+    });
+    QTest::keyClick(table(), Qt::Key_Return);
+    QVERIFY(!bench->hosts().hosts().find("lab-1")->keep_files);
 
     QTest::keyClick(table(), Qt::Key_Delete);
     QVERIFY(bench->hosts().hosts().hosts.empty());
@@ -179,6 +188,7 @@ class TestHosts : public QObject {
     QVERIFY(written(QByteArray(text).replace("10.0.0.1", "10.0.0.2")));
     field->clearFocus();
     QVERIFY(file_text(path).contains("10.0.0.2"));
+    QCOMPARE(field->text(), QStringLiteral("10.0.0.2"));
     // Broken, looked at, and mended: it is read again by itself, and nothing is written.
     QVERIFY(written(text + "  - {name: lab-2, prot: 2}\n"));
     bench->hosts().look_again();
@@ -406,7 +416,7 @@ class TestHosts : public QObject {
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(bench->click("button_start_all"));
     QCOMPARE(bench->run().state(), app::RunState::idle);
-    QVERIFY2(bench->messages().contains("senders.host is lab-9, which is no host of"), qPrintable(bench->messages()));
+    QVERIFY2(bench->messages().contains("Not started: senders.host is lab-9, which is no host of"), qPrintable(bench->messages()));
   }
 
   void a_start_that_is_refused_leaves_the_last_run_on_the_screen() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialog/host_dialog.h"
 
+#include <QCheckBox>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -34,28 +35,7 @@ HostDialog::HostDialog(app::HostBook& book, const app::Host* host, QWidget* pare
   grid->setHorizontalSpacing(space::card);
   grid->setVerticalSpacing(0);
   grid->setColumnStretch(1, 1);
-  int row = 0;
-  for (const app::HostField& field : app::host_fields()) {
-    const QString key = qt_text(field.key);
-    auto* edit = described(new QLineEdit(QString::fromStdString(field.text(edited_))), qPrintable(QStringLiteral("host_") + key),
-                           qt_text(field.label), qt_text(field.meaning));
-    edit->setPlaceholderText(qt_text(field.unset));
-    edit->setMaxLength(field_text_max);
-    auto* label = make_label(qt_text(field.label), "secondary");
-    label->setBuddy(edit);
-    auto* problem = make_label(QString(), "problem");
-    problem->setObjectName(QStringLiteral("host_%1_problem").arg(key));
-    problem->setWordWrap(true);
-    // Room for one line, so that nothing moves when something short is refused.
-    problem->setMinimumHeight(problem->fontMetrics().height());
-    grid->addWidget(label, row, 0);
-    grid->addWidget(edit, row, 1);
-    grid->addWidget(problem, row + 1, 1);
-    row += 2;
-    fields_.insert(key, edit);
-    problems_.insert(key, problem);
-    connect(edit, &QLineEdit::textEdited, this, [this, &field] { check(field); });
-  }
+  for (const app::HostField& field : app::host_fields()) field.is_yes_or_no ? add_box(*grid, field) : add_row(*grid, field);
   all->addLayout(grid);
   refused_ = make_label(QString(), "problem");
   refused_->setObjectName(QStringLiteral("host_refused"));
@@ -76,8 +56,41 @@ HostDialog::HostDialog(app::HostBook& book, const app::Host* host, QWidget* pare
   connect(save, &QPushButton::clicked, this, &HostDialog::accept);
 }
 
+void HostDialog::add_row(QGridLayout& grid, const app::HostField& field) {
+  const QString key = qt_text(field.key);
+  auto* edit = described(new QLineEdit(QString::fromStdString(field.text(edited_))), qPrintable(QStringLiteral("host_") + key),
+                         qt_text(field.label), qt_text(field.meaning));
+  edit->setPlaceholderText(qt_text(field.unset));
+  edit->setMaxLength(field_text_max);
+  auto* label = make_label(qt_text(field.label), "secondary");
+  label->setBuddy(edit);
+  auto* problem = make_label(QString(), "problem");
+  problem->setObjectName(QStringLiteral("host_%1_problem").arg(key));
+  problem->setWordWrap(true);
+  // Room for one line, so that nothing moves when something short is refused.
+  problem->setMinimumHeight(problem->fontMetrics().height());
+  const int row = grid.rowCount();
+  grid.addWidget(label, row, 0);
+  grid.addWidget(edit, row, 1);
+  grid.addWidget(problem, row + 1, 1);
+  fields_.insert(key, edit);
+  problems_.insert(key, problem);
+  connect(edit, &QLineEdit::textEdited, this, [this, &field] { check(field); });
+}
+
+void HostDialog::add_box(QGridLayout& grid, const app::HostField& field) {
+  auto* box = described(new QCheckBox(qt_text(field.meaning)), qPrintable(QStringLiteral("host_") + qt_text(field.key)),
+                        qt_text(field.label), QStringLiteral("Unless ticked, ") + qt_text(field.unset));
+  box->setChecked(!field.text(edited_).empty());
+  const int row = grid.rowCount();
+  grid.addWidget(make_label(qt_text(field.label), "secondary"), row, 0);
+  grid.addWidget(box, row, 1);
+  connect(box, &QCheckBox::toggled, this, [this, &field](bool on) { (void)field.set(edited_, on ? "yes" : "no"); });
+}
+
 void HostDialog::check(const app::HostField& field) {
   const QString key = qt_text(field.key);
+  if (!fields_.contains(key)) return;
   const auto problem = field.set(edited_, app::trimmed(fields_[key]->text().toStdString()));
   problems_[key]->setText(problem ? QStringLiteral("✕ ") + qt_text(*problem) : QString());
   fields_[key]->setAccessibleDescription(problem ? qt_text(*problem) : QString());
@@ -89,6 +102,7 @@ void HostDialog::accept() {
   for (const app::HostField& field : app::host_fields()) check(field);
   for (const app::HostField& field : app::host_fields()) {
     const QString key = qt_text(field.key);
+    if (!fields_.contains(key)) continue;
     if (!problems_[key]->text().isEmpty()) return fields_[key]->setFocus();
   }
   const QString error = book_.put(edited_, old_name_);

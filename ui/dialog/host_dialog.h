@@ -7,6 +7,7 @@
 
 #include "app/host/host_book.h"
 
+class QGridLayout;
 class QLabel;
 class QLineEdit;
 
@@ -22,12 +23,14 @@ class HostDialog : public QDialog {
   QString name() const { return QString::fromStdString(edited_.name); }
 
  private:
+  void add_row(QGridLayout& grid, const app::HostField& field);
+  void add_box(QGridLayout& grid, const app::HostField& field);
   void check(const app::HostField& field);
 
   app::HostBook& book_;
   app::Host edited_;
   QString old_name_;
-  QHash<QString, QLineEdit*> fields_;
+  QHash<QString, QLineEdit*> fields_;  // but those that are yes or no, which cannot be wrong
   QHash<QString, QLabel*> problems_;
   QLabel* refused_;
 };

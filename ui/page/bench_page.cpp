@@ -130,7 +130,9 @@ void BenchPage::show_message(const QString& text) {
     died = true;
     if (text == status.error) return;  // stands in the process's card
   }
-  messages_.add(died ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, run_topic);
+  const bool not_started = text == actions_.run().refusal();
+  messages_.add(died || not_started ? MessageBar::Kind::bad : MessageBar::Kind::remark,
+                not_started ? QStringLiteral("Not started: ") + text : text, run_topic);
 }
 
 void BenchPage::mark_states(app::Role role) {

@@ -309,6 +309,7 @@ void HostsPage::take_local_address() {
   if (local_address_->text() == shown_address_) {  // nothing was typed: what an editor wrote meanwhile is not to be undone
     set_style_property(local_address_, "refused", false);
     tell(QString());
+    parts_.book->look_again();  // and is to be seen
     return;
   }
   const std::string before = parts_.book->hosts().local_data_address;
