@@ -391,6 +391,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   } else {
     outcome.verdict = record.stopped_by_user ? Verdict::stopped : Verdict::clean;
   }
+  outcome.reasons.removeDuplicates();  // what N2NQ said when it came to a limit stands in its account, too
   outcome.reasons = grouped(outcome.reasons);
   if (record.stopped_by_user) {
     const QString stop = record.killed_by_user ? "killed by the user: what was not told by then is missing"

@@ -330,6 +330,8 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
     set_status(role, ProcessState::running);
   } else if (said.state == "ending") {
     set_status(role, ProcessState::ending);
+    // It ends by itself, at a limit: senders need not offer it more.
+    if (!said.message.empty() && !since_stop.isValid()) end_because(QString::fromStdString(said.message));
   } else if (said.state == "ended") {
     member.said_ended = true;
     set_status(role, ProcessState::ended);

@@ -233,8 +233,9 @@ OrderedJson log_json(const Json& bye) {
 
 OrderedJson broker_json(const Json& bye) {
   static constexpr const char* keys[] = {
-      "messages_accepted",      "messages_refused",          "deliveries",           "memory_bytes_max", "held_back_ns",
-      "held_back_by_memory_ns", "held_back_by_receivers_ns", "waited_for_places_ns", "sessions_refused", "faults"};
+      "messages_accepted", "messages_refused",       "deliveries",                "memory_bytes_max",     "books_bytes_max",
+      "held_back_ns",      "held_back_by_memory_ns", "held_back_by_receivers_ns", "waited_for_places_ns", "sessions_refused",
+      "faults"};
   return copied(bye, keys);
 }
 

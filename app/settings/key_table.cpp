@@ -311,6 +311,16 @@ void add_limit_keys(std::vector<Key>& table) {
                in_mib(limits::pending_bytes.max),
                {}},
               N2NQ_FIELD(limits.pending_mib)));
+  table.push_back(integer(
+      {"limits.books_mib",
+       "Limit of the books",
+       "MiB",
+       "Memory for the books of what receivers do not get, beside the budget. They have each message and receiver by name, so that what is lost "
+       "is found by comparing, and grow with the run: at the limit N2NQ ends it, in order.",
+       in_mib(limits::books_bytes.min),
+       in_mib(limits::books_bytes.max),
+       {}},
+      N2NQ_FIELD(limits.books_mib)));
   table.push_back(decimal(
       {"limits.write_deadline_s",
        "Write deadline",

@@ -95,6 +95,7 @@ struct Settings {
 
   struct Limits {
     std::int64_t memory_mib = in_mib(limits::memory_bytes.standard);
+    std::int64_t books_mib = in_mib(limits::books_bytes.standard);
     std::int64_t pending_mib = in_mib(limits::pending_bytes.standard);
     double write_deadline_s = in_seconds(limits::write_deadline_ms.standard);
     std::int64_t message_max_bytes = limits::message_bytes_max.standard;

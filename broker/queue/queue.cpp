@@ -82,6 +82,19 @@ SkippedSets Queue::take_untold(uint32_t receiver) {
   return std::exchange(account_of(receiver).untold, SkippedSets());
 }
 
+size_t Queue::books_bytes() const {
+  size_t bytes = 0;
+  const auto add = [&bytes](const SkippedSets& sets) {
+    for (const SenderSets& set : sets) bytes += set.bytes();
+  };
+  add(total_.skipped);
+  for (const ReceiverAccount& account : accounts_) {
+    add(account.skipped);
+    add(account.untold);
+  }
+  return bytes;
+}
+
 void Queue::give_back_untold(uint32_t receiver, const SkippedSets& rest) {
   account_of(receiver).has_untold = true;
   for (size_t i = 0; i < rest.size(); ++i) account_of(receiver).untold[i] += rest[i];

@@ -192,6 +192,8 @@ class Queue {
   /// Takes what the receiver was not told yet.
   SkippedSets take_untold(uint32_t receiver);
   void give_back_untold(uint32_t receiver, const SkippedSets& rest);
+  /// What the books of skipped messages take in memory, roughly: for good, and until it was told. O(receivers).
+  size_t books_bytes() const;
   /// After finish(). Broadcaster: for each receiver. Load balancer: `total` only.
   const SenderSets& still_queued(uint32_t receiver) const { return still_queued_[receiver - 1]; }
   struct Total {

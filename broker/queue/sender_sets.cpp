@@ -8,21 +8,26 @@ void SenderSets::add(uint32_t sender, uint64_t index) {
 }
 
 void SenderSets::add_range(uint32_t sender, uint64_t from, uint64_t to) {
-  if (from <= to) count_ += sets_[sender].add_range(from, to);
+  if (from > to) return;
+  wire::IndexSet& set = sets_[sender];
+  take_off(set);
+  set.add_range(from, to);
+  put_on(set);
 }
 
 void SenderSets::clear() {
   sets_.clear();
   count_ = 0;
+  bytes_ = 0;
 }
 
 SenderSets& SenderSets::operator+=(const SenderSets& other) {
   // Without a look at the other senders: this is done for each receiver, each second.
   for (const auto& [sender, set] : other.sets_) {
     wire::IndexSet& own = sets_[sender];
-    count_ -= own.count();
+    take_off(own);
     own += set;
-    count_ += own.count();
+    put_on(own);
   }
   return *this;
 }
@@ -31,16 +36,22 @@ SenderSets& SenderSets::operator-=(const SenderSets& other) {
   for (const auto& [sender, set] : other.sets_) {
     const auto own = sets_.find(sender);
     if (own == sets_.end()) continue;
+    take_off(own->second);
     own->second -= set;
+    put_on(own->second);
     if (own->second.empty()) sets_.erase(own);
   }
-  recount();
   return *this;
 }
 
-void SenderSets::recount() {
-  count_ = 0;
-  for (const auto& [sender, set] : sets_) count_ += set.count();
+void SenderSets::take_off(const wire::IndexSet& set) {
+  count_ -= set.count();
+  bytes_ -= set.bytes();
+}
+
+void SenderSets::put_on(const wire::IndexSet& set) {
+  count_ += set.count();
+  bytes_ += set.bytes();
 }
 
 std::vector<SenderSets::SharedSet> SenderSets::shared() const {

@@ -2,9 +2,11 @@
 // Which messages: a set of indexes per sender. The ledger's identities.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/wire/index_set.h"
@@ -19,6 +21,8 @@ class SenderSets {
 
   uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
+  /// What it takes in memory, roughly. O(1).
+  size_t bytes() const { return bytes_ + sets_.size() * node_bytes; }
   /// By sender; senders without an index are not there.
   const std::map<uint32_t, wire::IndexSet>& sets() const { return sets_; }
 
@@ -35,10 +39,15 @@ class SenderSets {
   std::vector<SharedSet> shared() const;
 
  private:
-  void recount();
+  static constexpr size_t node_bytes = sizeof(std::pair<const uint32_t, wire::IndexSet>) + 6 * sizeof(void*);  // with the allocator's part
+
+  /// Around each change of a set: what it was is taken off, what it is is added.
+  void take_off(const wire::IndexSet& set);
+  void put_on(const wire::IndexSet& set);
 
   std::map<uint32_t, wire::IndexSet> sets_;
   uint64_t count_ = 0;
+  size_t bytes_ = 0;  // of the sets, without the map
 };
 
 }  // namespace n2nq

@@ -85,7 +85,7 @@ void BrokerProcess::on_configure(const nlohmann::json& object) {
     }
     log_->write("n2nq-broker " N2NQ_VERSION ", run " + options.run);
     server_ = std::make_unique<Server>(loop_, options, *log_, random_epoch(),
-                                       [this](Server::State state, const std::string& waiting_for) { on_state(state, waiting_for); });
+                                       [this](Server::State state, const std::string& why) { on_state(state, why); });
     // From here on nobody but this thread uses the listeners and the connections. With a table of descriptors of its own the kernel does
     // not count who uses one at each call. Where it is not allowed, all goes on as it was.
     unshare(CLONE_FILES);
@@ -116,10 +116,10 @@ void BrokerProcess::on_bye() {
   if (server_->state() == Server::State::ended) say_bye();
 }
 
-void BrokerProcess::on_state(Server::State state, const std::string& waiting_for) {
+void BrokerProcess::on_state(Server::State state, const std::string& why) {
   const int64_t now = net::now_ns();
   nlohmann::json object{{"type", "state"}, {"state", name_of(state)}, {"now_ns", now}, {"broker_now_ns", now}};
-  if (!waiting_for.empty()) object["for"] = waiting_for;
+  if (!why.empty()) object[state == Server::State::waiting ? "for" : "message"] = why;
   channel_.write_line(object);
   if (state == Server::State::ended && bye_wanted_) say_bye();
 }

@@ -35,7 +35,7 @@ class BrokerProcess {
   void on_object(const nlohmann::json& object);
   void on_configure(const nlohmann::json& object);
   void on_bye();
-  void on_state(Server::State state, const std::string& waiting_for);
+  void on_state(Server::State state, const std::string& why);
   void say_bye();
   void on_lease_lost(const std::string& reason);
   void end(int exit_code);

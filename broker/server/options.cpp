@@ -44,6 +44,7 @@ void read_queue(Section section, QueueOptions& queue) {
 
 void read_limits(Section section, Limits& limits) {
   read_limit(section, "memory_bytes", limits.memory_bytes, limits::memory_bytes);
+  read_limit(section, "books_bytes", limits.books_bytes, limits::books_bytes);
   read_limit(section, "pending_bytes", limits.pending_bytes, limits::pending_bytes);
   read_limit(section, "write_deadline_ms", limits.write_deadline_ms, limits::write_deadline_ms);
   read_limit(section, "message_bytes_max", limits.message_bytes_max, limits::message_bytes_max);

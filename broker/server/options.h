@@ -16,6 +16,7 @@ namespace n2nq {
 
 struct Limits {
   size_t memory_bytes = limits::memory_bytes.standard;              // of queued messages; at it the broker stops reading from senders
+  size_t books_bytes = limits::books_bytes.standard;                // of what receivers did not get; beyond it the broker ends the run
   size_t pending_bytes = limits::pending_bytes.standard;            // backlog of one receiver; beyond it the receiver is cut off
   int64_t write_deadline_ms = limits::write_deadline_ms.standard;   // for one batch; beyond it the receiver is cut off
   uint32_t message_bytes_max = limits::message_bytes_max.standard;  // payload

@@ -389,6 +389,18 @@ void Server::give_back_memory(int64_t now_ns) {
   }
 }
 
+/// They grow with what receivers do not get, and nothing of them may be forgotten: the ledger is made of them. So it is the run that ends.
+void Server::watch_books() {
+  if (books_closed_) return;
+  const size_t bytes = queue_->books_bytes();
+  books_bytes_max_ = std::max(books_bytes_max_, bytes);
+  if (stopping_ || bytes <= options_.limits.books_bytes) return;
+  fault_ = "N2NQ ended the run: the books of what receivers did not get took " + std::to_string(bytes) + " bytes, the limit is " +
+           std::to_string(options_.limits.books_bytes) + " (limits.books_mib)";
+  log_.write(fault_);
+  stop();
+}
+
 /// Heartbeats, silence, and senders that stay away.
 void Server::keep_house() {
   const int64_t now = net::now_ns();
@@ -399,6 +411,7 @@ void Server::keep_house() {
   house_timer_.arm(now + look_ns);
   senders_.check_gone(now);
   give_back_memory(now);
+  watch_books();
   if (options_.limits.heartbeat_ms == 0) return;
   const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
   for (auto& [session, owned] : sessions_) {
@@ -419,7 +432,7 @@ void Server::stop() {
   if (std::exchange(stopping_, true)) return;
   log_.write("stop: draining for at most " + std::to_string(options_.limits.drain_ms) + " ms");
   // Theirs is read and refused, so that they come to their END and know what became of it.
-  waits_for_senders_ = senders_.held_back();
+  waits_for_senders_ = senders_.held_back() || !fault_.empty();
   senders_.refuse_new();
   if (state_ == State::ended) return;
   set_state(State::ending);
@@ -487,12 +500,14 @@ nlohmann::json Server::summary() {
   SummaryFacts facts;
   facts.epoch = epoch_;
   facts.memory_bytes_max = memory_bytes_max_;
+  facts.books_bytes_max = std::max(books_bytes_max_, queue_->books_bytes());
   const int64_t now = net::now_ns();
   facts.held_back_by_memory_ns = senders_.held_back_ns(Hold::memory, now);
   facts.held_back_by_receivers_ns = senders_.held_back_ns(Hold::receivers, now);
   facts.waited_for_places_ns = frame_places_.waited_ns();
   facts.sessions_refused = sessions_refused_;
   facts.faults = senders_.faults();
+  if (!fault_.empty()) facts.faults.push_back(fault_);
   if (listener_.turned_away() > 0) {
     facts.faults.push_back(std::to_string(listener_.turned_away()) + " connections were turned away: no file descriptors left");
   }
@@ -512,7 +527,7 @@ void Server::set_state(State state) {
   state_ = state;
   waiting_timer_.disarm();
   if (state == State::ended) drain_timer_.disarm();
-  on_state_(state_, {});
+  on_state_(state_, state == State::ending ? fault_ : std::string());
 }
 
 void Server::note_waiting() {

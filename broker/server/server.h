@@ -29,8 +29,9 @@ namespace n2nq {
 class Server : private Session::Owner {
  public:
   enum class State { waiting, running, ending, ended };
-  /// On the loop's thread: the state, or what is waited for, has changed (at most 10 times a second).
-  using OnState = std::function<void(State state, const std::string& waiting_for)>;
+  /// On the loop's thread: the state, or what is waited for, has changed (at most 10 times a second). `why`: with waiting, what is waited
+  /// for; with ending, why the broker ends by itself, empty where it was asked to or all senders have ended.
+  using OnState = std::function<void(State state, const std::string& why)>;
 
   /// Open files beside one for each of limits.sessions_max: connections that are being refused, and what the process itself has.
   static constexpr size_t files_beside_sessions = 256 + 32;
@@ -73,6 +74,7 @@ class Server : private Session::Owner {
   void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
   void after_wake_up();
   void give_back_memory(int64_t now_ns);
+  void watch_books();
   /// What counts against the memory budget.
   size_t memory_bytes() const { return queue_->bytes_held() + frame_places_.bytes_taken(); }
   void on_place_taken();
@@ -112,6 +114,8 @@ class Server : private Session::Owner {
   bool waits_for_senders_ = false;  // that were held back when it was stopped
   bool books_closed_ = false;
   size_t memory_bytes_max_ = 0;
+  size_t books_bytes_max_ = 0;
+  std::string fault_;  // why it ended the run; empty: it did not
   int64_t memory_high_at_ns_ = 0;  // when much was last in use that was not given back since; 0: never
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;

@@ -84,6 +84,7 @@ Json make_summary(const Options& options, const Queue& queue, const SenderDesk& 
           {"receivers", std::move(receivers_json)},
           {"total", total_json(queue.total())},
           {"memory_bytes_max", facts.memory_bytes_max},
+          {"books_bytes_max", facts.books_bytes_max},
           {"held_back_ns", facts.held_back_by_memory_ns + facts.held_back_by_receivers_ns},
           {"held_back_by_memory_ns", facts.held_back_by_memory_ns},
           {"held_back_by_receivers_ns", facts.held_back_by_receivers_ns},

@@ -19,6 +19,7 @@ inline constexpr int64_t ms_per_s = 1000;
 inline constexpr int64_t ms_per_hour = 3600 * ms_per_s;
 
 inline constexpr Limit memory_bytes{256 * bytes_per_mib, 1, 65'536 * bytes_per_mib};
+inline constexpr Limit books_bytes{1024 * bytes_per_mib, 1, 65'536 * bytes_per_mib};
 inline constexpr Limit pending_bytes{64 * bytes_per_mib, 1, 65'536 * bytes_per_mib};
 inline constexpr Limit write_deadline_ms{10'000, 10, ms_per_hour};
 inline constexpr Limit message_bytes_max{bytes_per_mib, 1, 16 * bytes_per_mib};

@@ -61,6 +61,19 @@ class MemoryBudget(BenchCase):
                 self.assertEqual(books["still_queued"], bye["messages_accepted"])
                 self.assertGreaterEqual(bye["messages_accepted"], before)
 
+    def test_books_that_are_full_end_the_run_in_order(self):
+        settings = {"queue.requests": "[{receivers: R1-R50, sizes: 10-54, prefetch: 100}]", "limits.books_mib": 1, "senders.amount": 50,
+                    "senders.duration_s": 3600, "senders.delay_ms": 20, "senders.size_bytes": "[10, 99]", "receivers.amount": 50, "log": "off"}
+        folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), expect_exit=1)
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertEqual(summary["verdict"], "broken")
+        self.assertRegex("\n".join(summary["reasons"]), r"N2NQ ended the run: the books of .* the limit is 1048576 \(limits.books_mib\)")
+        self.assertTrue(summary["ledger"]["balanced"], summary["reasons"])
+        total = summary["ledger"]["total"]
+        self.assertEqual((total["lost"], total["unexplained"]), (0, 0), summary["reasons"])
+        self.assertGreater(total["unrequested"], 0)
+        self.assertGreater(summary["broker"]["books_bytes_max"], MIB)
+
     def test_accounts_of_messages_of_which_every_other_one_is_wanted(self):
         senders, receivers, messages = 4, 3, 50_000
         broker, port = start_broker(senders, receivers, requests=True, remove="when-all-have-it")

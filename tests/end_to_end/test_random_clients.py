@@ -328,7 +328,7 @@ class RandomClients(BenchCase):
         print(f"{queue} {io}: {len(memory)} rounds in {memory[-1][0]:.0f} s, {lives} lives, {bye['messages_accepted']} messages accepted, "
               f"{bye['messages_refused']} refused, {bye['deliveries']} deliveries, {cut_off} cut off, refusals {refused}, "
               f"pair: {pair.published} published, {pair.got} received, {pair.redelivered} again, N2NQ says of the rest {gone}; "
-              f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books about {books_mib:.1f} MiB", flush=True)
+              f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books about {books_mib:.1f} MiB, N2NQ says {bye['books_bytes_max'] / 2**20:.1f}", flush=True)
         self.assertEqual(errors, "")
         self.assertEqual(table.wrong[:20], [], f"{len(table.wrong)} things are wrong")
         self.assertGreater(bye["messages_accepted"], 0)

@@ -26,8 +26,8 @@ const std::vector<Group>& groups() {
         "broker.spin_us", "broker.keep_core", "transport"}},
       {"Responses", {"responses.window", "responses.deadline_s", "responses.attempts_max"}},
       {"Limits",
-       {"limits.memory_mib", "limits.pending_mib", "limits.message_max_bytes", "limits.sessions_max", "limits.write_deadline_s",
-        "limits.handshake_deadline_s", "limits.heartbeat_s", "limits.reconnect_deadline_s", "limits.drain_s"}},
+       {"limits.memory_mib", "limits.pending_mib", "limits.books_mib", "limits.message_max_bytes", "limits.sessions_max",
+        "limits.write_deadline_s", "limits.handshake_deadline_s", "limits.heartbeat_s", "limits.reconnect_deadline_s", "limits.drain_s"}},
   };
   return all;
 }

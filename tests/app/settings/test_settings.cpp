@@ -44,6 +44,7 @@ const std::map<std::string, std::string>& other_values() {
       {"receivers.host", "local"},
       {"receivers.amount", "9"},
       {"limits.memory_mib", "512"},
+      {"limits.books_mib", "2048"},
       {"limits.pending_mib", "32"},
       {"limits.write_deadline_s", "0.01"},
       {"limits.message_max_bytes", "2048"},

@@ -292,6 +292,28 @@ TEST(Limits, WhoHadNothingToAnswerWasNotSilentWhereOthersNeedTheMemory) {
   }
 }
 
+TEST(Limits, TheRunEndsInOrderWhereTheBooksAreFull) {
+  constexpr uint64_t messages = 2000, size_wanted = 100, size_unwanted = 10;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
+                              {"queue", {{"mode", "broadcaster"}, {"requests", true}, {"retention_ms", 500}}},
+                              {"limits", {{"books_bytes", 500}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  receiver.send(wire::Rules{1, {wire::Rule{1, 1, size_wanted, size_wanted}}});
+  receiver.send(wire::Credit{messages});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  for (uint64_t index = 0; index < messages; ++index) {
+    sender.publish(1, index, index + 1, index % 2 == 0 ? size_wanted : size_unwanted);
+  }
+  const json ending = broker.hear("state", "ending");
+  EXPECT_NE(ending.value("message", "").find("(limits.books_mib)"), std::string::npos) << ending;
+  EXPECT_EQ(receiver.receive_all().records.size(), messages / 2) << "what there was is sent on";
+  EXPECT_EQ(sender.end(messages), messages);
+  const json bye = broker.finish();
+  EXPECT_GT(bye["books_bytes_max"].get<size_t>(), 500u);
+  EXPECT_EQ(bye["faults"], json::array({ending["message"]}));
+  EXPECT_EQ(bye["receivers"][0]["unrequested"], messages / 2);
+}
+
 TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}}, {"limits", {{"pending_bytes", 8'000'000}}}});
   std::vector<std::thread> threads;
