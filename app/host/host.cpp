@@ -107,7 +107,7 @@ const std::vector<HostField>& host_fields() {
        [](const Host& host) { return host.data_address; }},
       {"folder", "Folder", ".cache/n2nq-bench", "Where on the machine programs and a run's files are put, below its home or from /.",
        [](Host& host, std::string_view text) { return parse_folder(text, host.folder); }, [](const Host& host) { return host.folder; }},
-      {"keep_files", "Keep files", "no: removed there once they are here", "What a run wrote there stays there, too, until you remove it.",
+      {"keep_files", "Keep files", "no: removed there once they are here", "What a run wrote there stays there, too",
        [](Host& host, std::string_view text) { return parse_yes(text, host.keep_files); },
        [](const Host& host) { return std::string(host.keep_files ? "yes" : ""); }, true},
   };

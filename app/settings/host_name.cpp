@@ -22,7 +22,9 @@ Problem parse_host_name(std::string_view text, std::string& out) {
     return "must be 1 to " + std::to_string(host_name_chars_max) +
            " of the characters A–Z a–z 0–9 . _ -, beginning with a letter or digit, not " + in_quotes(text);
   }
-  if (text == local_host) return "must not be local: that is this machine";
+  // In any case of letters: a Source would offer two that look alike.
+  if (std::ranges::equal(text, local_host, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b; }))
+    return "must not be local: that is this machine";
   out = text;
   return {};
 }

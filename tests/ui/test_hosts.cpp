@@ -95,7 +95,7 @@ class TestHosts : public QObject {
     QTest::keyClick(table(), Qt::Key_Return);
     QVERIFY2(bench->checker().hosts().count("lab-1") == 0, "it was found with other settings");
     QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
-    QVERIFY(file_text(bench->hosts().path()).contains("keep_files: yes"));
+    QVERIFY(file_text(bench->hosts().path()).contains("keep_files: \"yes\""));
     in_dialog([](QWidget& dialog) {
       QVERIFY(dialog.findChild<QAbstractButton*>("host_keep_files")->isChecked());
       QTest::mouseClick(dialog.findChild<QAbstractButton*>("host_keep_files"), Qt::LeftButton);
@@ -188,7 +188,14 @@ class TestHosts : public QObject {
     QVERIFY(written(QByteArray(text).replace("10.0.0.1", "10.0.0.2")));
     field->clearFocus();
     QVERIFY(file_text(path).contains("10.0.0.2"));
+    // It is seen as soon as somebody looks at the page.
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->window().show_page(QStringLiteral("Hosts"));
     QCOMPARE(field->text(), QStringLiteral("10.0.0.2"));
+    QVERIFY(written(QByteArray(text).replace("lab-1", "lab-5")));
+    QVERIFY(bench->click("button_host_check"));
+    QVERIFY2(bench->hosts().hosts().find("lab-5") != nullptr, "a check is of what the file says now");
+    bench->checker().cancel();
     // Broken, looked at, and mended: it is read again by itself, and nothing is written.
     QVERIFY(written(text + "  - {name: lab-2, prot: 2}\n"));
     bench->hosts().look_again();

@@ -253,12 +253,19 @@ bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
   return QWidget::eventFilter(watched, event);
 }
 
+/// The file may have been edited by hand meanwhile.
+void HostsPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  parts_.book->look_again();
+}
+
 void HostsPage::check() {
   app::HostChecker* checker = parts_.checker;
   if (checker == nullptr || !check_->isEnabled()) return;
   if (checker->is_checking()) {
     checker->cancel();
   } else {
+    parts_.book->look_again();
     checker->check(parts_.book->hosts(), parts_.broker_port ? parts_.broker_port() : 0);
   }
   refresh();
@@ -309,7 +316,6 @@ void HostsPage::take_local_address() {
   if (local_address_->text() == shown_address_) {  // nothing was typed: what an editor wrote meanwhile is not to be undone
     set_style_property(local_address_, "refused", false);
     tell(QString());
-    parts_.book->look_again();  // and is to be seen
     return;
   }
   const std::string before = parts_.book->hosts().local_data_address;

@@ -96,6 +96,7 @@ TEST(hosts_file, a_host_s_values_are_held_to_their_rules) {
   for (const char* address : {"10.0.0.5", "fd00::5", ""}) EXPECT_EQ(problem("data_address", address), "") << address;
   EXPECT_NE(problem("user", "a b"), "");
   EXPECT_NE(problem("identity_file", "a\nb"), "");
+  for (const char* word : {"local", "Local", "LOCAL"}) EXPECT_EQ(problem("name", word), "must not be local: that is this machine") << word;
   EXPECT_EQ(problem("keep_files", "maybe"), "must be yes or no, not \"maybe\"");
   for (const char* word : {"yes", "no", "true", "false", ""}) EXPECT_EQ(problem("keep_files", word), "") << word;
   EXPECT_EQ(problem("port", ""), "");
