@@ -161,6 +161,7 @@ void MainWindow::make_actions() {
   quit_ = add_action("action_quit", QStringLiteral("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q),
                      QStringLiteral("Stops a run that is on, then quits"));
   connect(start_all_, &QAction::triggered, &actions_, &RunActions::start_all);
+  connect(&actions_, &RunActions::about_to_start, &hosts_, &app::HostBook::look_again);
   connect(stop_all_, &QAction::triggered, &actions_, &RunActions::stop_all);
   connect(save_as_, &QAction::triggered, bar_, &RunBar::ask_save_as);
   connect(log_, &QAction::triggered, bench_, &BenchPage::request_selected_log);
@@ -357,6 +358,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::ThemeChange && theme_.choice() == ThemeChoice::system) theme_.follow_desktop();
+  if (event->type() == QEvent::WindowActivate) hosts_.look_again();  // somebody may come from an editor
   return QMainWindow::event(event);
 }
 

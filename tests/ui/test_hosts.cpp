@@ -179,36 +179,75 @@ class TestHosts : public QObject {
     field->clearFocus();
     QCOMPARE(bench->hosts().hosts().local_data_address, "10.0.0.1");
     const QString path = bench->hosts().path();
-    const auto written = [&](QByteArray text) {
-      QFile file(path);
-      return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
-    };
     const QByteArray text = file_text(path);
     field->setFocus();
-    QVERIFY(written(QByteArray(text).replace("10.0.0.1", "10.0.0.2")));
+    QVERIFY(write_by_hand(QByteArray(text).replace("10.0.0.1", "10.0.0.2")));
     field->clearFocus();
     QVERIFY(file_text(path).contains("10.0.0.2"));
-    // It is seen as soon as somebody looks at the page.
-    bench->window().show_page(QStringLiteral("Bench"));
-    bench->window().show_page(QStringLiteral("Hosts"));
+    // It is seen as soon as somebody comes back.
+    come_back();
     QCOMPARE(field->text(), QStringLiteral("10.0.0.2"));
-    QVERIFY(written(QByteArray(text).replace("lab-1", "lab-5")));
+    QVERIFY(write_by_hand(QByteArray(text).replace("lab-1", "lab-5")));
     QVERIFY(bench->click("button_host_check"));
     QVERIFY2(bench->hosts().hosts().find("lab-5") != nullptr, "a check is of what the file says now");
     bench->checker().cancel();
     // Broken, looked at, and mended: it is read again by itself, and nothing is written.
-    QVERIFY(written(text + "  - {name: lab-2, prot: 2}\n"));
-    bench->hosts().look_again();
+    QVERIFY(write_by_hand(text + "  - {name: lab-2, prot: 2}\n"));
+    come_back();
     QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains(QStringLiteral("prot")));
     QVERIFY(!bench->find<QAbstractButton>("button_host_add")->isEnabled() && !field->isEnabled());
     const QByteArray mended = QByteArray(text).replace("10.0.0.1", "10.0.0.3");
-    QVERIFY(written(mended));
+    QVERIFY(write_by_hand(mended));
     QTRY_COMPARE(field->text(), QStringLiteral("10.0.0.3"));
     QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
     QVERIFY(bench->find<QAbstractButton>("button_host_add")->isEnabled());
     field->setFocus();
     field->clearFocus();
     QCOMPARE(file_text(path), mended);
+  }
+
+  void what_is_written_by_hand_is_taken_when_somebody_comes_back_checks_or_starts() {
+    const auto machines = [](std::initializer_list<const char*> names) {
+      QByteArray text = "format: 1\nlocal_data_address: 10.0.0.1\nhosts:\n";
+      for (const char* name : names) text += QByteArray("  - {name: ") + name + "}\n";
+      return text;
+    };
+    QVERIFY(write_by_hand(machines({"lab-1", "lab-2"})));
+    come_back();
+    QCOMPARE(table()->model()->rowCount(), 3);
+    QCOMPARE(bench->find<QComboBox>("field_broker_host")->count(), 3);
+    table()->selectRow(2);
+    QVERIFY(bench->click("button_host_check"));
+    bench->checker().find(false);
+
+    // What is typed stays, and so does what is selected; what was found out of others is forgotten with them.
+    QVERIFY(bench->type("local_data_address", "10.0.0.9"));
+    QVERIFY(write_by_hand(machines({"lab-0", "lab-2"})));
+    come_back();
+    QCOMPARE(bench->find<QLineEdit>("local_data_address")->text(), QStringLiteral("10.0.0.9"));
+    QCOMPARE(table()->currentIndex().row(), 2);
+    QCOMPARE(bench->checker().hosts().count("lab-1"), 0u);
+    QCOMPARE(bench->checker().hosts().count("lab-2"), 1u);
+
+    QVERIFY(write_by_hand(machines({"lab-3"})));
+    QVERIFY(bench->click("button_host_check"));
+    QCOMPARE(bench->checker().hosts().count("lab-3"), 1u);
+    bench->checker().find(false);
+    QVERIFY(write_by_hand(machines({"lab 3"})));
+    QVERIFY(bench->click("button_host_check"));
+    QVERIFY2(!bench->checker().is_checking(), "a file with mistakes names nobody");
+    QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains(QStringLiteral("hosts.yaml:4")));
+
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(write_by_hand(machines({"lab-4"})));
+    bench->window().show_page(QStringLiteral("Hosts"));
+    QVERIFY(bench->hosts().hosts().find("lab-4"));
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->form().set("senders.host", "lab-4");
+    QVERIFY(write_by_hand(machines({"lab-5"})));
+    QVERIFY(bench->click("button_start_all"));
+    QVERIFY2(bench->messages().contains("senders.host is lab-4, which is no host of"), qPrintable(bench->messages()));
+    QVERIFY(bench->hosts().hosts().find("lab-5"));
   }
 
   void short_names_leave_their_room_to_addresses() {
@@ -451,6 +490,19 @@ class TestHosts : public QObject {
   }
 
  private:
+  bool write_by_hand(const QByteArray& text) {
+    QFile file(bench->hosts().path());
+    return QDir().mkpath(QFileInfo(file).path()) && file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
+  }
+  /// From an editor, into the bench's window.
+  void come_back() {
+    QWidget editor;
+    editor.show();
+    editor.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&editor));
+    bench->window().activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&bench->window()));
+  }
   QTableView* table() { return bench->find<QTableView>("hosts_table"); }
   std::unique_ptr<BenchWindow> bench;
 };

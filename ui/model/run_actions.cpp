@@ -39,6 +39,7 @@ const app::Settings& RunActions::shown_settings() const {
 }
 
 bool RunActions::hand_over() {
+  emit about_to_start();
   const QString key = form_.first_problem_key();
   if (!key.isEmpty()) {
     emit refused(key);

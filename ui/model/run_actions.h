@@ -31,6 +31,8 @@ class RunActions : public QObject {
   app::RunControl& run() const { return run_; }
 
  signals:
+  /// Whoever knows what may have changed unseen looks again now: what is checked next counts on it.
+  void about_to_start();
   /// Nothing was started because of this key.
   void refused(const QString& key);
   /// A run begins that has nothing to do with what is shown: figures of the former one are to be cleared.

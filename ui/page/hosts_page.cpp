@@ -14,6 +14,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 #include <iterator>
+#include <utility>
 
 #include "app/host/check_advice.h"
 #include "app/host/host_launchers.h"
@@ -95,11 +96,12 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
   all->addWidget(below_, below_share);
   make_shortcuts();
   look_again_.setInterval(look_again_ms);
+  known_ = parts_.book->hosts();
   connect(&look_again_, &QTimer::timeout, this, [this] {
     parts_.book->look_again();
     if (parts_.book->problems().isEmpty()) refresh();
   });
-  connect(parts_.book, &app::HostBook::changed, this, &HostsPage::refresh);
+  connect(parts_.book, &app::HostBook::changed, this, &HostsPage::take_hosts);
   connect(&theme_, &Theme::changed, this, &HostsPage::show_advice);
   if (parts_.checker != nullptr) {
     connect(parts_.checker, &app::HostChecker::changed, this, &HostsPage::show_advice);
@@ -141,7 +143,11 @@ QWidget* HostsPage::make_hosts_card() {
   table_->installEventFilter(this);
   table_->viewport()->installEventFilter(this);  // a scroll bar takes some of it
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &HostsPage::refresh);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    const app::Host* host = model_->host(current.row());
+    chosen_ = host != nullptr ? host->name : std::string();
+    refresh();
+  });
   card->body()->addWidget(table_, 1);
   invitation_ = make_label(QString(), "secondary");
   invitation_->setObjectName(QStringLiteral("hosts_invitation"));
@@ -264,8 +270,7 @@ void HostsPage::check() {
   if (checker == nullptr || !check_->isEnabled()) return;
   if (checker->is_checking()) {
     checker->cancel();
-  } else {
-    parts_.book->look_again();
+  } else if (parts_.book->look_again(); parts_.book->problems().isEmpty() && !parts_.book->hosts().hosts.empty()) {
     checker->check(parts_.book->hosts(), parts_.broker_port ? parts_.broker_port() : 0);
   }
   refresh();
@@ -286,23 +291,15 @@ void HostsPage::import() {
 void HostsPage::edit() {
   const app::Host* host = model_->host(table_->currentIndex().row());
   if (host == nullptr) return;
-  const app::Host before = *host;
   HostDialog dialog(*parts_.book, host, window());
-  if (dialog.exec() != QDialog::Accepted) return;
-  const app::Host* after = parts_.book->hosts().find(dialog.name().toStdString());
-  const bool is_another = after == nullptr || *after != before;
-  if (is_another && parts_.checker != nullptr) parts_.checker->leave_out(before.name);
-  select(dialog.name());
+  if (dialog.exec() == QDialog::Accepted) select(dialog.name());
 }
 
 void HostsPage::remove() {
   const int row = table_->currentIndex().row();
   const app::Host* host = model_->host(row);
   if (host == nullptr) return;
-  const std::string name = host->name;
-  const QString problem = parts_.book->remove(QString::fromStdString(name));
-  tell(problem);
-  if (problem.isEmpty() && parts_.checker != nullptr) parts_.checker->leave_out(name);
+  tell(parts_.book->remove(QString::fromStdString(host->name)));
   table_->selectRow(qMin(row, model_->rowCount() - 1));
 }
 
@@ -318,20 +315,38 @@ void HostsPage::take_local_address() {
     tell(QString());
     return;
   }
-  const std::string before = parts_.book->hosts().local_data_address;
   const QString problem = parts_.book->set_local_data_address(local_address_->text());
-  if (before != parts_.book->hosts().local_data_address && parts_.checker != nullptr)
-    parts_.checker->forget_ways_to(std::string(app::local_host));
   set_style_property(local_address_, "refused", !problem.isEmpty());
   if (problem.isEmpty()) shown_address_ = local_address_->text();
   tell(problem);
 }
 
-void HostsPage::select(const QString& name) {
+/// Of what this window has changed, or somebody else with an editor: what a check found out belongs to the machines as they were then.
+void HostsPage::take_hosts() {
+  const app::Hosts& hosts = parts_.book->hosts();
+  if (parts_.book->problems().isEmpty()) {
+    const app::Hosts before = std::exchange(known_, hosts);
+    if (parts_.checker != nullptr) {
+      for (const app::Host& host : before.hosts) {
+        const app::Host* after = hosts.find(host.name);
+        if (after == nullptr || *after != host) parts_.checker->leave_out(host.name);
+      }
+      if (before.local_data_address != hosts.local_data_address) parts_.checker->forget_ways_to(std::string(app::local_host));
+    }
+    select_row_of(chosen_);
+  }
+  refresh();
+}
+
+void HostsPage::select_row_of(const std::string& name) {
   for (int row = 0; row < model_->rowCount(); ++row) {
     const app::Host* host = model_->host(row);
-    if (host != nullptr && QString::fromStdString(host->name) == name) table_->selectRow(row);
+    if (host != nullptr && host->name == name) return table_->selectRow(row);
   }
+}
+
+void HostsPage::select(const QString& name) {
+  select_row_of(name.toStdString());
   table_->setFocus();
 }
 

@@ -52,6 +52,8 @@ class HostsPage : public QWidget {
   void remove();
   void undo();
   void take_local_address();
+  void take_hosts();
+  void select_row_of(const std::string& name);
   void select(const QString& name);
   void show_advice();
   void refresh();
@@ -63,6 +65,8 @@ class HostsPage : public QWidget {
   QTableView *table_ = nullptr, *paths_ = nullptr;
   QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *import_ = nullptr, *add_ = nullptr;
   QTimer look_again_;                // while the file cannot be read: it may have been mended
+  app::Hosts known_;                 // what the file said when it could be read last
+  std::string chosen_;               // the machine of the current row; empty: none
   QString shown_address_;            // of this machine, before somebody typed
   bool tells_file_problems_ = false;
   QLineEdit* local_address_ = nullptr;
