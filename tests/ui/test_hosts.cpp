@@ -111,6 +111,26 @@ class TestHosts : public QObject {
     QVERIFY(!bench->find<QAbstractButton>("button_host_undo")->isEnabled());
   }
 
+  void reasons_of_several_lines_and_the_box_are_whole() {
+    in_dialog([](QWidget& dialog) {
+      type_into(dialog, "host_name", "not a name");
+      type_into(dialog, "host_address", "user@lab-1:22");
+      type_into(dialog, "host_port", "much");
+      type_into(dialog, "host_data_address", "lab-1");
+      type_into(dialog, "host_folder", "../" + QString(150, QLatin1Char('x')));
+      QTest::keyClick(&dialog, Qt::Key_Return);
+      QVERIFY(dialog.isVisible());
+      for (const QLabel* label : dialog.findChildren<QLabel*>()) {
+        if (label->text().isEmpty()) continue;
+        QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+        QVERIFY2(dialog.rect().contains(label->geometry()), qPrintable(label->text()));
+      }
+      const auto* box = dialog.findChild<QAbstractButton*>("host_keep_files");
+      QVERIFY(box->width() >= box->sizeHint().width());
+    });
+    QVERIFY(bench->click("button_host_add"));
+  }
+
   void everything_is_reached_by_keyboard() {
     bench->hosts().put(named("lab-1"));
     table()->setFocus();

@@ -96,6 +96,14 @@ void HostDialog::check(const app::HostField& field) {
   fields_[key]->setAccessibleDescription(problem ? qt_text(*problem) : QString());
   set_style_property(fields_[key], "refused", problem.has_value());
   refused_->clear();
+  grow();
+}
+
+/// By reasons of several lines: a window does not follow the height that its texts take at its width.
+void HostDialog::grow() {
+  layout()->activate();
+  const int needed_px = layout()->totalHeightForWidth(width());
+  if (needed_px > height()) resize(width(), needed_px);
 }
 
 void HostDialog::accept() {
@@ -108,6 +116,7 @@ void HostDialog::accept() {
   const QString error = book_.put(edited_, old_name_);
   if (error.isEmpty()) return QDialog::accept();
   refused_->setText(QStringLiteral("✕ ") + error);
+  grow();
 }
 
 }  // namespace n2nq::ui

@@ -26,6 +26,7 @@ class HostDialog : public QDialog {
   void add_row(QGridLayout& grid, const app::HostField& field);
   void add_box(QGridLayout& grid, const app::HostField& field);
   void check(const app::HostField& field);
+  void grow();
 
   app::HostBook& book_;
   app::Host edited_;
