@@ -28,8 +28,9 @@ constexpr int64_t reconnect_pause_ns = 1'000'000'000;
 
 /// From this sender, not beyond the next index, and the fields that the broker fills in are as a sender has to leave them.
 bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
-  return wire::record_sender(record) == number && wire::record_index(record) <= next_index && wire::record_taken_in_ns(record) == 0 &&
-         wire::record_attempt(record) == 0 && (wire::record_flags(record) & ~wire::flag_warm_up) == 0;
+  return wire::record_sender(record) == number && wire::record_index(record) <= std::min(next_index, wire::index_max) &&
+         wire::record_taken_in_ns(record) == 0 && wire::record_attempt(record) == 0 &&
+         (wire::record_flags(record) & ~wire::flag_warm_up) == 0;
 }
 
 }  // namespace
@@ -133,6 +134,8 @@ void SenderDesk::refuse_record(Session& session, uint64_t next_index, const uint
   if (wire::record_sender(record) != session.number() || wire::record_index(record) > next_index) {
     session.refuse(wire::ErrorCode::index_gap,
                    message + "; expected " + std::to_string(next_index) + " of sender " + std::to_string(session.number()));
+  } else if (wire::record_index(record) > wire::index_max) {
+    session.refuse(wire::ErrorCode::frame, message + "; indexes end at " + std::to_string(wire::index_max));
   } else {
     session.refuse(wire::ErrorCode::frame, message + ": taken_in_ns, attempt and flags but bit 0 are the broker's, a sender leaves them 0");
   }

@@ -18,8 +18,8 @@ namespace n2nq::wire {
 
 constexpr uint32_t magic = 0x514E324E;  // "N2NQ"
 constexpr uint16_t version = 1;
-/// Of messages; so one above it, and any count of them, is a number of 64 bits too.
-constexpr uint64_t index_max = INT64_MAX;
+/// Of messages; one above it, a sender's next_index, is one of 64 bits too.
+constexpr uint64_t index_max = INT64_MAX - 1;
 constexpr size_t error_text_bytes_max = 1024;
 
 using Token = std::array<uint8_t, 32>;

@@ -166,6 +166,15 @@ TEST_F(Refusals, OfASender) {
   expect_refused_after_hello(wire::Role::sender, wrong_senders_frames());
 }
 
+TEST_F(Refusals, OfAMessageBehindTheLastIndex) {
+  WireClient client(broker_.port());
+  wire::Hello hello = good_hello(wire::Role::sender, 1);
+  hello.next_index = wire::index_max + 1;  // there is none behind it
+  client.hello(hello);
+  expect_refused(client, {"one more", support::publish_frames(1, wire::index_max + 1, wire::index_max + 2, 50, 1000), ErrorCode::frame,
+                          "indexes end at"});
+}
+
 TEST_F(Refusals, OfAReceiver) {
   expect_refused_after_hello(wire::Role::receiver, wrong_receivers_frames());
 }
