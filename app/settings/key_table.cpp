@@ -201,7 +201,8 @@ void add_queue_keys(std::vector<Key>& table) {
       integer({"responses.window",
                "Response window",
                "",
-               "Deliveries a receiver may leave unconfirmed: so many come twice at most when it dies, and no more waits for it.",
+               "Deliveries a receiver may leave unconfirmed: so many come twice at most when it dies, and no more waits for it. 16 at most "
+               "while those of all receivers take a quarter of limits.memory_mib (some 50 B each).",
                limits::responses_window.min,
                limits::responses_window.max,
                {}},
@@ -296,7 +297,8 @@ void add_limit_keys(std::vector<Key>& table) {
       {"limits.memory_mib",
        "Memory budget",
        "MiB",
-       "Memory for queued messages. When it is used up N2NQ stops reading from senders: they wait, and no memory runs out on the host.",
+       "Memory for queued messages and what is noted of each: two of the largest (limits.message_max_bytes) and 1 MiB at least. When it is "
+       "used up N2NQ stops reading from senders: they wait, and no memory runs out on the host.",
        in_mib(limits::memory_bytes.min),
        in_mib(limits::memory_bytes.max),
        {}},

@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/queue/flights.h"
 
-#include <algorithm>
-
 namespace n2nq {
 
 namespace {
-/// recent_ may be so much longer than what is open in it.
-constexpr size_t recent_slack = 1024;
+/// Not worth making way for.
+constexpr size_t slack = 64;
 }  // namespace
 
 void Flights::add(const Flight& flight) {
   recent_.push_back(flight);
   ++open_;
-  if (recent_.size() > 4 * open_ + recent_slack) {
-    // Few are open, and the first of them holds up the rest: it makes way.
-    for (size_t half = recent_.size() / 2; half > 0; --half, ++first_) {
-      if (recent_.front().open) old_.push_back({first_, recent_.front()});
-      recent_.pop_front();
-    }
-    tidy();
+}
+
+/// Most are not open any more, and one before them that is holds them up: what is open makes way.
+void Flights::make_way() {
+  for (size_t rest = old_.size(); rest > 0; --rest) {
+    const Numbered one = old_.front();
+    old_.pop_front();
+    if (one.flight.open) old_.push_back(one);
   }
+  for (; !recent_.empty(); recent_.pop_front(), ++first_) {
+    if (recent_.front().open) old_.push_back({first_, recent_.front()});
+  }
+}
+
+void Flights::fit(size_t kept_bytes) {
+  recent_.fit(kept_bytes);
+  old_.fit(kept_bytes);
 }
 
 void Flights::tidy() {
@@ -28,13 +35,19 @@ void Flights::tidy() {
     recent_.pop_front();
     ++first_;
   }
-  while (!old_.empty() && !old_.front().flight.open) old_.erase(old_.begin());
+  while (!old_.empty() && !old_.front().flight.open) old_.pop_front();
+  if (kept() > 2 * open_ + slack) make_way();
+  fit(busy_kept_bytes);
 }
 
 Flight* Flights::find(uint64_t number) {
   if (number >= first_) return &recent_[number - first_];
-  const auto place = std::lower_bound(old_.begin(), old_.end(), number, [](const Numbered& one, uint64_t n) { return one.number < n; });
-  return place == old_.end() || place->number != number ? nullptr : &place->flight;
+  size_t low = 0;
+  for (size_t high = old_.size(); low < high;) {
+    const size_t middle = low + (high - low) / 2;
+    old_[middle].number < number ? low = middle + 1 : high = middle;
+  }
+  return low == old_.size() || old_[low].number != number ? nullptr : &old_[low].flight;
 }
 
 void Flights::close(Flight& flight) {
@@ -83,8 +96,8 @@ std::optional<Flight> Flights::pass_deadline(int64_t now_ns) {
 std::vector<Flight> Flights::reset() {
   std::vector<Flight> open;
   open.reserve(open_);
-  for (const Numbered& one : old_) {
-    if (one.flight.open) open.push_back(one.flight);
+  for (size_t i = 0; i < old_.size(); ++i) {
+    if (old_[i].flight.open) open.push_back(old_[i].flight);
   }
   for (size_t i = 0; i < recent_.size(); ++i) {
     if (recent_[i].open) open.push_back(recent_[i]);

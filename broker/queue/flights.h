@@ -5,8 +5,8 @@
 //           answered open  …   open | next          a deadline may pass before the answer comes: that delivery is no longer open,
 //                                                   and its answer, when it comes all the same, is late
 //
-// Memory: what is open (the owner bounds it by the window), and the set of what was answered (answered_bytes_max; beyond it the oldest
-// numbers are forgotten).
+// Memory: what is open (the owner bounds it by the window), as much again of what is not open any more, and the set of what was answered
+// (answered_bytes_max; beyond it the oldest numbers are forgotten).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,10 @@ class Flights {
   /// The next delivery; its deadline is not before that of the one before.
   void add(const Flight& flight);
   size_t open() const { return open_; }
+  /// Those that take memory: what is open, and at most 64 and as many again as are open.
+  size_t kept() const { return recent_.size() + old_.size(); }
+  /// As Ring's.
+  void fit(size_t kept_bytes);
   /// Deliveries so far.
   uint64_t next_number() const { return first_ + recent_.size(); }
 
@@ -64,12 +68,13 @@ class Flights {
   Flight* find(uint64_t number);
   void close(Flight& flight);
   void tidy();
+  void make_way();
   bool was_answered(uint64_t number) const;
 
-  // What is open lies in recent_ (numbers without gaps, from first_ on), or in old_ when much came behind it.
+  // What is open lies in recent_ (numbers without gaps, from first_ on), or in old_ when much that came behind it is not.
   Ring<Flight> recent_;
   uint64_t first_ = 0;
-  std::vector<Numbered> old_;  // rising
+  Ring<Numbered> old_;  // rising
   size_t open_ = 0;
   wire::IndexSet answered_;
   uint64_t forgotten_below_ = 0;

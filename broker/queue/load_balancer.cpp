@@ -27,6 +27,7 @@ void LoadBalancer::join(uint32_t receiver) {
     unassigned_.pop_front();
     mark_ready(chosen);
   }
+  unassigned_.fit(busy_kept_bytes);
 }
 
 void LoadBalancer::lose(uint32_t receiver) {
@@ -63,53 +64,53 @@ void LoadBalancer::disconnect(uint32_t receiver, State state) {
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   Share& share = share_of(receiver);
-  std::vector<Assigned> left;
-  left.reserve(share.waiting.size());
-  for (; !share.waiting.empty(); share.waiting.pop_front()) {
-    Assigned& assigned = left.emplace_back(share.waiting.front());
-    assigned.again = true;
+  Ring<Assigned> left = std::exchange(share.waiting, {});
+  share.bytes = 0;
+  for (size_t i = 0; i < left.size(); ++i) {
+    left[i].again = true;
     // Nobody else reads this record, so it is marked in place.
-    uint8_t* record = log_.at(assigned.chunk, assigned.offset);
+    uint8_t* record = log_.at(left[i].chunk, left[i].offset);
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
     wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
   }
-  share.bytes = 0;
-  pass_on(std::move(left));
+  pass_on(left);
 }
 
 /// Each goes to whom the dispatch rule chooses now, in its place in the order of taking in.
-void LoadBalancer::pass_on(std::vector<Assigned> messages) {
+void LoadBalancer::pass_on(const Ring<Assigned>& messages) {
   if (messages.empty()) return;
   if (connected_.empty()) {
-    merge(unassigned_, 0, messages);
+    const size_t before = unassigned_.size();
+    for (size_t i = 0; i < messages.size(); ++i) unassigned_.push_back(messages[i]);
+    merge(unassigned_, 0, before);
     return;
   }
-  std::vector<std::vector<Assigned>> more(shares_.size());
-  for (const Assigned& assigned : messages) {
-    const uint32_t chosen = choose_receiver();
-    share_of(chosen).bytes += assigned.bytes;
-    more[chosen - 1].push_back(assigned);
+  std::vector<size_t> before;
+  for (const Share& share : shares_) before.push_back(share.waiting.size());
+  for (size_t i = 0; i < messages.size(); ++i) {
+    Share& chosen = share_of(choose_receiver());
+    chosen.bytes += messages[i].bytes;
+    chosen.waiting.push_back(messages[i]);
   }
   for (const uint32_t receiver : connected_) {
-    if (more[receiver - 1].empty()) continue;
-    merge(share_of(receiver).waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, more[receiver - 1]);
+    Ring<Assigned>& waiting = share_of(receiver).waiting;
+    if (waiting.size() == before[receiver - 1]) continue;
+    merge(waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, before[receiver - 1]);
     mark_ready(receiver);
   }
 }
 
-void LoadBalancer::merge(Ring<Assigned>& into, size_t from, const std::vector<Assigned>& more) {
-  const auto earlier = [](const Assigned& a, const Assigned& b) { return a.message < b.message; };
-  std::vector<Assigned> joined;
-  joined.reserve(into.size() - from + more.size());
-  for (size_t i = from; i < into.size(); ++i) joined.push_back(into[i]);
-  const auto middle = static_cast<ptrdiff_t>(joined.size());
-  joined.insert(joined.end(), more.begin(), more.end());
-  std::inplace_merge(joined.begin(), joined.begin() + middle, joined.end(), earlier);
-  for (size_t i = 0; i < joined.size(); ++i) {
-    if (from + i < into.size()) {
-      into[from + i] = joined[i];
+/// What stands from `first` on is in order up to `middle`, and from there on; then as a whole.
+void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle) {
+  std::vector<Assigned> more;  // a copy of the second half alone: there may be much, and memory may be short
+  more.reserve(list.size() - middle);
+  for (size_t i = middle; i < list.size(); ++i) more.push_back(list[i]);
+  for (size_t to = list.size(); !more.empty();) {
+    if (middle > first && list[middle - 1].message > more.back().message) {
+      list[--to] = list[--middle];
     } else {
-      into.push_back(joined[i]);
+      list[--to] = more.back();
+      more.pop_back();
     }
   }
 }
@@ -194,6 +195,7 @@ void LoadBalancer::hand_over_first(uint32_t receiver, uint64_t messages) {
   }
   queued_ -= messages;
   share.waiting.pop_front(messages);
+  share.waiting.fit(busy_kept_bytes);
 }
 
 /// Returns how many bytes of the first message that is not handed over the kernel took.
@@ -266,6 +268,12 @@ int64_t LoadBalancer::next_expiry_ns() const {
   for (const uint32_t receiver : connected_)
     look_at(shares_[receiver - 1].waiting, batch(receiver).under_way() ? batch(receiver).messages : 0);
   return soonest_ns;
+}
+
+void LoadBalancer::fit() {
+  Queue::fit();
+  for (Share& share : shares_) share.waiting.fit(idle_kept_bytes);
+  unassigned_.fit(idle_kept_bytes);
 }
 
 void LoadBalancer::finish() {

@@ -30,6 +30,8 @@ class LoadBalancer : public Queue {
   int64_t next_expiry_ns() const override;
   bool drained() const override { return queued_ == 0; }
   void finish() override;
+  size_t bytes_held() const override { return log_.bytes_held() + queued_ * 2 * sizeof(Assigned); }
+  void fit() override;
 
  private:
   struct Assigned {
@@ -57,8 +59,8 @@ class LoadBalancer : public Queue {
   void hand_over_first(uint32_t receiver, uint64_t messages);
   size_t give_up_batch(uint32_t receiver);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
-  void pass_on(std::vector<Assigned> messages);
-  static void merge(Ring<Assigned>& into, size_t from, const std::vector<Assigned>& more);
+  void pass_on(const Ring<Assigned>& messages);
+  static void merge(Ring<Assigned>& list, size_t first, size_t middle);
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
   void remove(const Assigned& assigned);

@@ -52,9 +52,11 @@ void MessageLog::free_chunk(uint64_t number) {
   Chunk& chunk = slot(number);
   bytes_held_ -= chunk.capacity;
   give_back(std::exchange(chunk, Chunk()));
+  ++empty_slots_;
   while (!chunks_.empty() && !chunks_.front().bytes) {
     chunks_.pop_front();
     ++first_chunk_;
+    --empty_slots_;
   }
 }
 
@@ -72,7 +74,15 @@ MessageLog::Chunk MessageLog::take_chunk(size_t bytes) {
   *fitting = std::move(free_.back());
   free_.pop_back();
   free_bytes_ -= chunk.capacity;
+  free_unused_bytes_ = std::min(free_unused_bytes_, free_bytes_);
   return chunk;
+}
+
+void MessageLog::fit() {
+  chunks_.fit(idle_kept_bytes);
+  const size_t kept_bytes = std::max(busy_kept_bytes, free_bytes_ - free_unused_bytes_ / 2);
+  for (; free_bytes_ > kept_bytes; free_.pop_back()) free_bytes_ -= free_.back().capacity;
+  free_unused_bytes_ = free_bytes_;
 }
 
 void MessageLog::give_back(Chunk chunk) {

@@ -69,8 +69,10 @@ class MessageLog {
     if ((slot(chunk).holders -= times) == 0) free_chunk(chunk);
   }
 
-  /// Memory of all chunks that are held (the open one as far as it is filled).
-  size_t bytes_held() const { return bytes_held_; }
+  /// Memory of all chunks that are held (the open one as far as it is filled), and of the slots between them.
+  size_t bytes_held() const { return bytes_held_ + empty_slots_ * 2 * sizeof(Chunk); }
+  /// Gives back what was kept to be used again and was not since the last call: half of it, and a little always stays.
+  void fit();
 
  private:
   struct Chunk {
@@ -95,8 +97,10 @@ class MessageLog {
   bool open_ = false;  // the last chunk is open
   Position tail_;
   size_t bytes_held_ = 0;
+  size_t empty_slots_ = 0;
   std::vector<Chunk> free_;
   size_t free_bytes_ = 0;
+  size_t free_unused_bytes_ = 0;  // the least that was free since fit()
 };
 
 // Inline, because it is done once for each message.

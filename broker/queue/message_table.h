@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Messages that can be named by a number of their own while they live, and a list of those in the queue by age.
+// Messages that can be named by a number of their own while they live, and a list of those in the queue by age. They lie in blocks, so that
+// growing costs no copy and no second table beside the first.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
+
+#include "broker/queue/ring.h"
 
 namespace n2nq {
 
@@ -31,50 +36,54 @@ class MessageTable {
 
   /// The newest of all.
   uint32_t add(const QueuedMessage& message) {
-    uint32_t handle = static_cast<uint32_t>(messages_.size());
+    uint32_t handle = free_;
     if (free_ != none) {
-      handle = free_;
-      free_ = messages_[handle].newer;
-      messages_[handle] = message;
+      free_ = (*this)[handle].newer;
     } else {
-      messages_.push_back(message);
+      handle = slots_used_++;
+      if (handle / block_slots == blocks_.size()) blocks_.push_back(std::make_unique<Block>());
     }
     ++size_;
-    QueuedMessage& added = messages_[handle];
+    QueuedMessage& added = (*this)[handle];
+    added = message;
     added.aging = true;
     added.older = newest_;
     added.newer = none;
-    (newest_ == none ? oldest_ : messages_[newest_].newer) = handle;
+    (newest_ == none ? oldest_ : (*this)[newest_].newer) = handle;
     newest_ = handle;
     return handle;
   }
   /// Out of the list by age; it lives on.
   void stop_aging(uint32_t handle) {
-    QueuedMessage& message = messages_[handle];
+    QueuedMessage& message = (*this)[handle];
     if (!message.aging) return;
     message.aging = false;
-    (message.older == none ? oldest_ : messages_[message.older].newer) = message.newer;
-    (message.newer == none ? newest_ : messages_[message.newer].older) = message.older;
+    (message.older == none ? oldest_ : (*this)[message.older].newer) = message.newer;
+    (message.newer == none ? newest_ : (*this)[message.newer].older) = message.older;
   }
   void remove(uint32_t handle) {
     stop_aging(handle);
-    messages_[handle].newer = free_;
+    (*this)[handle].newer = free_;
     free_ = handle;
     if (--size_ > 0) return;
     // Nobody names a message any more: what a long queue took is given back.
-    if (messages_.capacity() > kept_max) *this = MessageTable();
+    if (bytes() > busy_kept_bytes) *this = MessageTable();
   }
 
-  QueuedMessage& operator[](uint32_t handle) { return messages_[handle]; }
-  const QueuedMessage& operator[](uint32_t handle) const { return messages_[handle]; }
+  QueuedMessage& operator[](uint32_t handle) { return (*blocks_[handle / block_slots])[handle % block_slots]; }
+  const QueuedMessage& operator[](uint32_t handle) const { return (*blocks_[handle / block_slots])[handle % block_slots]; }
   uint32_t oldest() const { return oldest_; }
-  uint32_t newer(uint32_t handle) const { return messages_[handle].newer; }
+  uint32_t newer(uint32_t handle) const { return (*this)[handle].newer; }
   size_t size() const { return size_; }
+  /// What it takes in memory; as long as there is a message, for as many as there have been at once.
+  size_t bytes() const { return blocks_.size() * sizeof(Block); }
 
  private:
-  static constexpr size_t kept_max = 65'536;
+  static constexpr uint32_t block_slots = 256;
+  using Block = std::array<QueuedMessage, block_slots>;
 
-  std::vector<QueuedMessage> messages_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  uint32_t slots_used_ = 0;
   uint32_t free_ = none;
   uint32_t oldest_ = none;
   uint32_t newest_ = none;

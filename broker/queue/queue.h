@@ -44,6 +44,10 @@ struct QueueOptions {
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
   size_t notes_bytes_max = 128 * 1024 * 1024;
+  /// So many and more that left behind a message which somebody still holds are no longer listed, when most did.
+  size_t gone_listed_max = 64;
+  /// What deliveries that are begun or not answered may take in memory; beyond it each receiver may have Allowance::always of them.
+  size_t deliveries_bytes_max = 64 * 1024 * 1024;
 };
 
 /// One batch under way to one receiver: a DELIVER frame whose bytes the kernel is taking. Its stamp is never renewed.
@@ -186,7 +190,10 @@ class Queue {
   /// Closes the books: what is in the queue now is still queued. No other call but the readers follows.
   virtual void finish() = 0;
 
+  /// Memory of messages and of all that is noted for each of them. O(1).
   virtual size_t bytes_held() const { return log_.bytes_held(); }
+  /// Gives back what lists needed that are short again. To be called now and then.
+  virtual void fit() { log_.fit(); }
   uint64_t messages_taken_in() const { return log_.tail().message; }
   const ReceiverAccount& account(uint32_t receiver) const { return accounts_[receiver - 1]; }
   /// Takes what the receiver was not told yet.

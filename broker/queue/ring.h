@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A double-ended list in one array that grows by doubling and is never given back: no allocation once it has been as long as it gets.
+// A double-ended list in one array that grows by doubling, and is given back by fit() only: no allocation once it has been as long as it gets.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -10,14 +11,18 @@
 
 namespace n2nq {
 
+/// What fit() leaves a list that is not long any more: while it is at work, and now and then.
+inline constexpr size_t busy_kept_bytes = 1024 * 1024;
+inline constexpr size_t idle_kept_bytes = 64 * 1024;
+
 template <typename T>
 class Ring {
  public:
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// Gives its memory back when it is empty and was long.
-  void shrink() {
-    if (empty() && slots_.size() > long_slots) *this = Ring();
+  /// Gives back half or more of an array that is longer than `kept_bytes` and more than four times as long as the list.
+  void fit(size_t kept_bytes) {
+    if (slots_.size() * sizeof(T) > kept_bytes && size_ < slots_.size() / 4) resize(2 * size_);
   }
   T& operator[](size_t index) { return slots_[slot(index)]; }
   const T& operator[](size_t index) const { return slots_[slot(index)]; }
@@ -49,14 +54,13 @@ class Ring {
   }
 
  private:
-  static constexpr size_t long_slots = 65'536;
-
   // slots_.size() is a power of two (or 0), so that & wraps around.
   size_t slot(size_t index) const { return (first_ + index) & (slots_.size() - 1); }
-  void grow() {
-    std::vector<T> bigger(std::max<size_t>(16, 2 * slots_.size()));
-    for (size_t i = 0; i < size_; ++i) bigger[i] = std::move((*this)[i]);
-    slots_ = std::move(bigger);
+  void grow() { resize(2 * slots_.size()); }
+  void resize(size_t slots_min) {
+    std::vector<T> other(std::bit_ceil(std::max<size_t>(16, slots_min)));
+    for (size_t i = 0; i < size_; ++i) other[i] = std::move((*this)[i]);
+    slots_ = std::move(other);
     first_ = 0;
   }
 
@@ -64,5 +68,11 @@ class Ring {
   size_t first_ = 0;
   size_t size_ = 0;
 };
+
+/// The same for what is kept in a vector.
+template <typename T>
+void fit(std::vector<T>& list, size_t kept_bytes) {
+  if (list.capacity() * sizeof(T) > kept_bytes && list.size() < list.capacity() / 4) list.shrink_to_fit();
+}
 
 }  // namespace n2nq

@@ -15,8 +15,7 @@ using wire::SkipReason;
 
 namespace {
 
-/// Beside its record, roughly: its entry in the table and in its cell.
-constexpr size_t bytes_beside_record = sizeof(QueuedMessage) + 16;
+constexpr size_t gone_in_share_max = 64;
 
 }  // namespace
 
@@ -24,7 +23,8 @@ SelectiveBalancer::SelectiveBalancer(const QueueOptions& options)
     : Queue(options, MessageLog::Holds::messages),
       dispatcher_(options.dispatch, options.seed),
       grid_(options.senders, options.receivers, *this) {
-  const Allowance allowance(options.requests, options.responses ? options.responses_window : 0);
+  deliveries_.bytes_max = options.deliveries_bytes_max;
+  const Allowance allowance(options.requests, options.responses ? options.responses_window : 0, deliveries_);
   receivers_.resize(options.receivers, Receiver{allowance, GridIndex::none, {}, 0, 0, {}, 0, false, false});
   for (Receiver& receiver : receivers_) receiver.interest = grid_.take({wire::Rule()}).interest;
   interests_.resize(grid_.interests_end());
@@ -471,12 +471,32 @@ void SelectiveBalancer::expire(int64_t now_ns) {
       messages_.stop_aging(handle);
       --under_way_;
       drained_.reset();
-      got_room.push_back(number);
+      if (got_room.empty() || got_room.back() != number) got_room.push_back(number);
     } else {
       messages_.stop_aging(handle);  // what becomes of it depends on the answer
     }
   }
-  for (const uint32_t number : got_room) refill(number);
+  for (const uint32_t number : got_room) {
+    drop_gone(receiver_of(number));
+    refill(number);
+  }
+}
+
+/// Takes out of its share what expired there: from its front, and everywhere when that is most of it.
+void SelectiveBalancer::drop_gone(Receiver& receiver) {
+  const bool everywhere = receiver.share.size() > 2 * receiver.assigned + gone_in_share_max;
+  for (size_t left = receiver.share.size(); left > 0; --left) {
+    const uint32_t handle = receiver.share.front();
+    const bool gone = messages_[handle].place == Place::gone;
+    if (!gone && !everywhere) break;
+    receiver.share.pop_front();
+    if (gone) {
+      messages_.remove(handle);
+    } else {
+      receiver.share.push_back(handle);
+    }
+  }
+  receiver.share.fit(busy_kept_bytes);
 }
 
 int64_t SelectiveBalancer::next_expiry_ns() const {
@@ -504,7 +524,22 @@ bool SelectiveBalancer::drained() const {
 
 size_t SelectiveBalancer::bytes_held() const {
   if (messages_.size() == 0) return log_.bytes_held();
-  return log_.bytes_held() + messages_.size() * bytes_beside_record + notes_bytes();
+  // Each stands in the list of a cell or in a share.
+  const size_t in_lists_bytes = messages_.size() * 2 * sizeof(Waiting);
+  return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + notes_bytes();
+}
+
+void SelectiveBalancer::fit() {
+  Queue::fit();
+  for (Cell& cell : cells_) {
+    cell.fresh.fit(idle_kept_bytes);
+    n2nq::fit(cell.returned, idle_kept_bytes);
+  }
+  for (Interest& interest : interests_) n2nq::fit(interest.cells, idle_kept_bytes);
+  for (Receiver& receiver : receivers_) {
+    receiver.share.fit(idle_kept_bytes);
+    receiver.allowance.fit();
+  }
 }
 
 void SelectiveBalancer::finish() {

@@ -59,6 +59,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
+  void fit() override;
 
  private:
   /// A waiting message, or a cell that begins with it.
@@ -144,6 +145,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void remove(uint32_t handle);
   void skip_and_remove(uint32_t handle, wire::SkipReason reason);
   void expire_waiting(uint32_t handle);
+  void drop_gone(Receiver& receiver);
   bool is_wanted(uint32_t cell) const;
   void add_to(SenderSets& sets, uint32_t handle) const;
 
@@ -152,6 +154,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   RuleChanges changes_{grid_, *this};
   bool announces_ = false;  // the list that changes over is new: its interest hears of each cell
   MessageTable messages_;
+  DeliveryMemory deliveries_;
   std::vector<Cell> cells_;
   std::vector<Interest> interests_;
   std::vector<Receiver> receivers_;

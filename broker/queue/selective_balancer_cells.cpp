@@ -25,7 +25,7 @@ void SelectiveBalancer::pop_first(uint32_t number) {
     cell.returned.pop_back();
   }
   --waiting_;
-  cell.fresh.shrink();
+  cell.fresh.fit(busy_kept_bytes);
   if (cell.empty()) grid_.note_empty(number);
 }
 
@@ -135,7 +135,7 @@ size_t SelectiveBalancer::move_parts(uint32_t from, size_t units) {
          move_one(cells_[from].returned.back(), false)) {
     cells_[from].returned.pop_back();
   }
-  cells_[from].fresh.shrink();
+  cells_[from].fresh.fit(busy_kept_bytes);
   // Entries of the interests for `from` may be too low now, which does no harm.
   for (const uint32_t part : parts) {
     for (const uint32_t interest : grid_.interests_of(part)) announce(interest, part);

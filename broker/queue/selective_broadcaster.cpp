@@ -14,17 +14,16 @@ using wire::SkipReason;
 
 namespace {
 
-/// Deliveries of a batch for which each receiver keeps the memory.
-constexpr size_t batch_kept_max = 256;
-
-// Beside the records, roughly.
-constexpr size_t bytes_per_message = sizeof(QueuedMessage) + 32;
+/// What each receiver keeps of the memory of a batch.
+constexpr size_t batch_kept_bytes = 6144;
 
 }  // namespace
 
 SelectiveBroadcaster::SelectiveBroadcaster(const QueueOptions& options)
     : Queue(options, MessageLog::Holds::messages), grid_(options.senders, options.receivers, *this), taken_in_(options.senders) {
-  Receiver receiver{Allowance(options.requests, options.responses ? options.responses_window : 0), {}, {}, {}, {}, {}, {}, 0, 0, false, {}};
+  deliveries_.bytes_max = options.deliveries_bytes_max;
+  const Allowance allowance(options.requests, options.responses ? options.responses_window : 0, deliveries_);
+  const Receiver receiver{allowance, {}, {}, {}, {}, {}, {}, 0, 0, false, {}};
   receivers_.resize(options.receivers, receiver);
   for (Receiver& one : receivers_) one.interest = grid_.take({wire::Rule()}).interest;
   expected_.resize(grid_.interests_end());
@@ -150,6 +149,7 @@ void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wir
   message.cell = grid_.cell_of(filed_under, wire::record_size(record.data()));
   Cell& cell = cells_[message.cell];
   cell.entries.push_back({message.number, messages_.add(message), std::exchange(cell.at_end, 0)});
+  ++entries_;
   for (const uint32_t number : cell.idle) {
     Receiver& receiver = receiver_of(number);
     const auto place = receiver.places.find(message.cell);
@@ -202,8 +202,7 @@ void SelectiveBroadcaster::begin_batch(uint32_t number, int64_t now_ns) {
     bytes += more;
     if (is_owed) {
       receiver.batch.push_back(receiver.owed.front());
-      std::pop_heap(receiver.owed.begin(), receiver.owed.end(), higher);
-      receiver.owed.pop_back();
+      pop_owed(receiver);
     } else {
       receiver.batch.push_back(take_next(number));
     }
@@ -255,8 +254,9 @@ void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
   }
   // The next one needs it again.
   receiver.batch.clear();
-  if (receiver.batch.capacity() > batch_kept_max) receiver.batch.shrink_to_fit();
+  n2nq::fit(receiver.batch, batch_kept_bytes);
   receiver.heads.clear();
+  n2nq::fit(receiver.heads, batch_kept_bytes);
 }
 
 size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
@@ -287,7 +287,14 @@ void SelectiveBroadcaster::owe(uint32_t number, const Delivery& delivery) {
   std::vector<Delivery>& owed = receiver_of(number).owed;
   owed.push_back(delivery);
   std::push_heap(owed.begin(), owed.end(), higher);
+  ++owed_;
   mark_ready(number);
+}
+
+void SelectiveBroadcaster::pop_owed(Receiver& receiver) {
+  std::pop_heap(receiver.owed.begin(), receiver.owed.end(), higher);
+  receiver.owed.pop_back();
+  --owed_;
 }
 
 /// It was handed over, and not confirmed; `failures` counts those that are the message's own fault.
@@ -302,11 +309,10 @@ void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t 
 }
 
 void SelectiveBroadcaster::expire_owed(uint32_t number) {
-  std::vector<Delivery>& owed = receiver_of(number).owed;
-  while (!owed.empty() && is_gone(owed.front().message)) {
-    const uint32_t handle = owed.front().message;
-    std::pop_heap(owed.begin(), owed.end(), higher);
-    owed.pop_back();
+  Receiver& receiver = receiver_of(number);
+  while (!receiver.owed.empty() && is_gone(receiver.owed.front().message)) {
+    const uint32_t handle = receiver.owed.front().message;
+    pop_owed(receiver);
     skip_one(number, SkipReason::expired, handle);
     release(handle);
   }
@@ -416,7 +422,17 @@ bool SelectiveBroadcaster::drained() const {
 
 size_t SelectiveBroadcaster::bytes_held() const {
   if (messages_.size() == 0) return log_.bytes_held();
-  return log_.bytes_held() + messages_.size() * bytes_per_message + notes_bytes();
+  const size_t in_lists_bytes = 2 * (entries_ * sizeof(Entry) + owed_ * sizeof(Delivery));
+  return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + notes_bytes();
+}
+
+void SelectiveBroadcaster::fit() {
+  Queue::fit();
+  for (Cell& cell : cells_) cell.entries.fit(idle_kept_bytes);
+  for (Receiver& receiver : receivers_) {
+    n2nq::fit(receiver.owed, idle_kept_bytes);
+    receiver.allowance.fit();
+  }
 }
 
 // --- the books ---
@@ -454,7 +470,9 @@ SenderSets SelectiveBroadcaster::missed_by(uint32_t number) {
 
 SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
   SenderSets dropped;
-  for (const Delivery& delivery : std::exchange(receiver_of(number).owed, {})) {
+  const std::vector<Delivery> owed = std::exchange(receiver_of(number).owed, {});
+  owed_ -= owed.size();
+  for (const Delivery& delivery : owed) {
     dropped.add(wire::record_sender(record_of(delivery.message)), wire::record_index(record_of(delivery.message)));
     release(delivery.message);
   }

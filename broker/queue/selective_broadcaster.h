@@ -66,6 +66,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
+  void fit() override;
 
  private:
   struct Entry {
@@ -74,7 +75,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     uint32_t here = 0;                      // places that are on it
   };
   struct Cell {
-    Ring<Entry> entries;  // rising numbers; the first one has not left
+    Ring<Entry> entries;  // rising numbers; the first one has not left, and of the others not many more have left than not
+    size_t gone = 0;      // of them have left
     uint64_t first = 0;   // entries[0] is the cell's message number `first`; places and `least` count like this
     uint64_t least = 0;   // the lowest place, when there is one
     uint32_t places = 0;
@@ -144,6 +146,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   // Deliveries.
   Delivery take_next(uint32_t receiver);
   void owe(uint32_t receiver, const Delivery& delivery);
+  void pop_owed(Receiver& receiver);
   void owe_again(uint32_t receiver, uint32_t handle, uint16_t attempt, uint16_t failures);
   void give_up_batch(uint32_t receiver);
   void interrupt(uint32_t receiver);
@@ -176,6 +179,9 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void take_out(uint32_t handle);
   void remove(uint32_t handle);
   void tidy(Cell& cell);
+  void pop_entry(Cell& cell);
+  bool is_sparse(const Cell& cell) const;
+  void close_up(uint32_t cell);
   static void forget(std::vector<uint32_t>& list);
   void settle_all();
   size_t settle_cell(uint32_t cell);
@@ -191,6 +197,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   GridIndex grid_;
   RuleChanges changes_{grid_, *this};
   MessageTable messages_;
+  DeliveryMemory deliveries_;
   std::vector<Cell> cells_;
   // By interest: receivers whose list it is and who are expected, rising numbers. One is missing: the receiver that changes over.
   std::vector<std::vector<uint32_t>> expected_;
@@ -200,8 +207,11 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   std::vector<uint32_t> dirty_;     // cells with something in `left`
   std::vector<uint32_t> settling_;  // the same, of those that settle() is at
   std::vector<uint32_t> emptied_;   // cells that may be dropped
+  std::vector<uint32_t> sparse_;    // cells that may be closed up
   std::vector<uint32_t> coverers_;
   std::array<std::vector<uint32_t>, 3> expiring_;  // expire()'s lists, empty between two calls
+  size_t entries_ = 0;  // of all cells
+  size_t owed_ = 0;     // deliveries
   size_t places_ = 0;
   size_t passed_ = 0;
   uint32_t expected_receivers_ = 0;

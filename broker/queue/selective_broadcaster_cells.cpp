@@ -12,7 +12,7 @@ using wire::SkipReason;
 
 namespace {
 
-constexpr size_t list_kept_max = 65'536;
+constexpr size_t list_kept_bytes = 256 * 1024;
 
 }  // namespace
 
@@ -208,9 +208,9 @@ size_t SelectiveBroadcaster::move_parts(uint32_t from, size_t units) {
       }
       messages_[entry.message].cell = part.cell;
       cells_[part.cell].entries.push_back({entry.number, entry.message, 0});
+      ++entries_;
     }
-    cells_[from].entries.pop_front();
-    ++cells_[from].first;
+    pop_entry(cells_[from]);
   }
   for (const uint32_t part : parts) put_into_part(part, cells_[from], receivers, from_numbers);
   // Who was at what has moved is at the first of the rest now.
@@ -268,6 +268,7 @@ void SelectiveBroadcaster::take_out(uint32_t handle) {
   QueuedMessage& message = messages_[handle];
   Cell& cell = cells_[message.cell];
   cell.entries[find(cell, message.number) - cell.first].message = MessageTable::none;
+  ++cell.gone;
   if (cell.places < expected_receivers_) {
     if (cell.left.empty()) dirty_.push_back(message.cell);
     const auto cut = std::upper_bound(cell.cuts.begin(), cell.cuts.end(), message.number);
@@ -278,6 +279,7 @@ void SelectiveBroadcaster::take_out(uint32_t handle) {
   message.place = Place_::gone;
   tidy(cell);
   if (cell.entries.empty()) emptied_.push_back(message.cell);
+  if (is_sparse(cell) && (sparse_.empty() || sparse_.back() != message.cell)) sparse_.push_back(message.cell);
   if (message.holders == 0) remove(handle);
 }
 
@@ -287,11 +289,39 @@ void SelectiveBroadcaster::remove(uint32_t handle) {
 }
 
 void SelectiveBroadcaster::tidy(Cell& cell) {
-  while (!cell.entries.empty() && cell.entries.front().message == MessageTable::none) {
-    cell.entries.pop_front();
-    ++cell.first;
+  while (!cell.entries.empty() && cell.entries.front().message == MessageTable::none) pop_entry(cell);
+  cell.entries.fit(busy_kept_bytes);
+}
+
+void SelectiveBroadcaster::pop_entry(Cell& cell) {
+  cell.gone -= cell.entries.front().message == MessageTable::none;
+  cell.entries.pop_front();
+  ++cell.first;
+  --entries_;
+}
+
+/// Closing it up is work for each entry and place, and is worth it.
+bool SelectiveBroadcaster::is_sparse(const Cell& cell) const {
+  return cell.gone > cell.entries.size() - cell.gone && cell.gone > cell.places + options_.gone_listed_max;
+}
+
+/// What has left behind an entry that somebody holds leaves the list, too. No place is on it.
+void SelectiveBroadcaster::close_up(uint32_t cell_number) {
+  Cell& cell = cells_[cell_number];
+  const std::vector<uint32_t>& receivers = coverers(cell_number);
+  std::vector<uint64_t> numbers;
+  for (const uint32_t number : receivers) numbers.push_back(number_at(cell, receiver_of(number).places[cell_number].at));
+  const uint64_t least = number_at(cell, std::max(cell.least, cell.first));
+  size_t to = cell.entries.size();
+  for (size_t from = to; from-- > 0;) {
+    if (cell.entries[from].message != MessageTable::none) cell.entries[--to] = cell.entries[from];
   }
-  cell.entries.shrink();
+  cell.entries.pop_front(to);
+  entries_ -= to;
+  cell.gone = 0;
+  cell.entries.fit(busy_kept_bytes);
+  for (size_t i = 0; i < receivers.size(); ++i) receiver_of(receivers[i]).places[cell_number].at = find(cell, numbers[i]);
+  cell.least = find(cell, least);
 }
 
 bool SelectiveBroadcaster::settle(size_t sets_max) {
@@ -335,7 +365,7 @@ size_t SelectiveBroadcaster::settle_cell(uint32_t cell_number) {
 /// Keeps the memory where it is little: the next time needs it again.
 void SelectiveBroadcaster::forget(std::vector<uint32_t>& list) {
   list.clear();
-  if (list.capacity() > list_kept_max) list.shrink_to_fit();
+  n2nq::fit(list, list_kept_bytes);
 }
 
 void SelectiveBroadcaster::trim() {
@@ -343,6 +373,10 @@ void SelectiveBroadcaster::trim() {
     if (grid_.exists(cell) && cells_[cell].entries.empty()) grid_.note_empty(cell);
   }
   forget(emptied_);
+  for (const uint32_t cell : sparse_) {
+    if (grid_.exists(cell) && is_sparse(cells_[cell])) close_up(cell);
+  }
+  forget(sparse_);
 }
 
 /// Messages below this number expire: who has its place before it will not get them.

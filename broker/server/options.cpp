@@ -114,6 +114,7 @@ Options parse_options(const Json& configure) {
   if (top.find("queue")) read_queue(top.section("queue"), options.queue);
   if (top.find("limits")) read_limits(top.section("limits"), options.limits);
   options.queue.notes_bytes_max = options.limits.memory_bytes / 2;
+  options.queue.deliveries_bytes_max = options.limits.memory_bytes / 4;
   options.io = top.choice("io", options.io, {{"epoll", Io::epoll}, {"io_uring", Io::io_uring}});
   if (options.io == Io::io_uring) {
     if (const std::string problem = net::SendRing::problem(); !problem.empty()) {

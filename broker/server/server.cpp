@@ -56,6 +56,8 @@ constexpr size_t frame_places_divisor = 2;
 /// Memory that was used beyond this and is not any more goes back to the host.
 constexpr size_t memory_high_bytes = size_t{64} << 20;
 constexpr int64_t memory_low_ns = 2 * net::ns_per_s;  // for so long: a load that comes in waves keeps what it will use again
+/// How often the queue's lists give back what they do not need any more.
+constexpr int64_t fit_ns = 1 * net::ns_per_s;
 
 int64_t house_look_ns(const Limits& limits) {
   int64_t look_ms = limits.reconnect_deadline_ms / 10;
@@ -175,7 +177,7 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     return Refusal{ErrorCode::number, std::string(wire::name_of(hello->role)) + " " + std::to_string(hello->number) +
                                           " is not in this run; they are numbered 1 to " + std::to_string(numbers)};
   }
-  if (hello->role == Role::sender && hello->next_index > wire::index_max) {
+  if (hello->role == Role::sender && hello->next_index > wire::index_max + 1) {
     return Refusal{ErrorCode::frame,
                    "HELLO says next_index " + std::to_string(hello->next_index) + "; indexes end at " + std::to_string(wire::index_max)};
   }
@@ -276,7 +278,15 @@ void Server::on_left(Session& session, const std::string& reason) {
     log_.write(session.name() + " refused: " + reason);
     if (refusals_logged_ == refusals_logged_max) log_.write("whoever is refused from now on is counted only");
   }
+  note_lingering(session);
   note_waiting();
+}
+
+void Server::note_lingering(Session& session) {
+  const bool is_service = session.welcomed() && session.role() != Role::probe;
+  if (!is_service || session.state() != Session::State::lingering) return;
+  Session*& latest = lingering_[{session.role(), session.number()}];
+  if (Session* former = std::exchange(latest, &session)) former->close("");
 }
 
 void Server::on_refused(Session&, ErrorCode code) {
@@ -287,6 +297,8 @@ void Server::on_refused(Session&, ErrorCode code) {
 
 void Server::on_gone(Session& session) {
   strangers_.erase(session.arrival());
+  const auto latest = lingering_.find({session.role(), session.number()});
+  if (latest != lingering_.end() && latest->second == &session) lingering_.erase(latest);
   gone_.push_back(&session);
 }
 
@@ -379,6 +391,10 @@ std::string Server::silence(const Session& session, int64_t now_ns) const {
 
 /// What was freed lies in the allocator's heap, which gives back its end only.
 void Server::give_back_memory(int64_t now_ns) {
+  if (!books_closed_ && now_ns - fitted_ns_ >= fit_ns) {
+    fitted_ns_ = now_ns;
+    queue_->fit();
+  }
   if (memory_high_at_ns_ == 0 || now_ns - memory_high_at_ns_ < memory_low_ns) return;
   memory_high_at_ns_ = 0;
   try {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "broker/net/event_loop.h"
@@ -73,6 +74,7 @@ class Server : private Session::Owner {
   wire::Welcome make_welcome(uint64_t next_index) const;
   void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
   void after_wake_up();
+  void note_lingering(Session& session);
   void give_back_memory(int64_t now_ns);
   void watch_books();
   /// What counts against the memory budget.
@@ -104,6 +106,9 @@ class Server : private Session::Owner {
   ReceiverDesk receivers_;
   std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;
   std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, until they are gone
+  /// Of each service, the connection whose last frame is on its way, by role and number. Not more: whoever says HELLO and END over and over
+  /// takes no places from others.
+  std::map<std::pair<wire::Role, uint32_t>, Session*> lingering_;
   uint64_t arrivals_ = 0;
   std::vector<Session*> gone_;
   net::Listener listener_;
@@ -111,7 +116,7 @@ class Server : private Session::Owner {
 
   State state_ = State::waiting;
   bool stopping_ = false;
-  bool waits_for_senders_ = false;  // that were held back when it was stopped
+  bool waits_for_senders_ = false;  // that were held back when it was stopped, or that nobody had told
   bool books_closed_ = false;
   size_t memory_bytes_max_ = 0;
   size_t books_bytes_max_ = 0;
@@ -120,6 +125,7 @@ class Server : private Session::Owner {
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;
   int64_t kept_house_ns_ = 0;
+  int64_t fitted_ns_ = 0;
 
   net::Timer expiry_timer_;
   net::Timer deadline_timer_;  // of unconfirmed deliveries

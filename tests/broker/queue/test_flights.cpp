@@ -102,7 +102,8 @@ TEST(Flights, WhatWasForgottenCountsAsLate) {
 }
 
 TEST(Allowance, IsTheSmallerOfCreditAndWindow) {
-  Allowance both(true, 3);
+  DeliveryMemory memory;
+  Allowance both(true, 3, memory);
   EXPECT_EQ(both.room(), 0u);
   both.add_credit(10);
   EXPECT_EQ(both.room(), 3u);
@@ -118,12 +119,28 @@ TEST(Allowance, IsTheSmallerOfCreditAndWindow) {
   EXPECT_EQ(both.room(), 3u);
   both.add_credit(UINT64_MAX);
   both.add_credit(UINT64_MAX);
-  Allowance credit(true, 0);
+  Allowance credit(true, 0, memory);
   credit.add_credit(UINT64_MAX);
   credit.add_credit(1);
   EXPECT_EQ(credit.room(), Allowance::credit_max);
   EXPECT_TRUE(credit.reset().empty());
   EXPECT_EQ(credit.room(), 0u);
+}
+
+TEST(Allowance, IsAFewWhereTheMemoryThatAllShareIsUsedUp) {
+  DeliveryMemory memory{0, 20 * Allowance::bytes_per_delivery};
+  Allowance greedy(false, 1000, memory);
+  Allowance other(false, 1000, memory);
+  for (int i = 0; i < 20; ++i) greedy.begin();
+  EXPECT_EQ(memory.bytes, memory.bytes_max);
+  EXPECT_EQ(greedy.room(), 0u);
+  EXPECT_EQ(other.room(), Allowance::always);
+  for (int i = 0; i < 5; ++i) greedy.hand_over({0, 1, 0, true, 5});
+  EXPECT_EQ(greedy.room(), 0u) << "they are not answered yet";
+  greedy.take_back();
+  EXPECT_EQ(greedy.room(), 1000u - 19);
+  greedy.reset();
+  EXPECT_EQ(memory.bytes, 0u);
 }
 
 }  // namespace

@@ -331,6 +331,19 @@ TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
   EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
 }
 
+TEST(Limits, AServiceThatComesAndEndsOverAndOverTakesOnePlaceFromOthers) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"sessions_max", 5}}}});
+  std::vector<WireClient> ended;  // each of them stays open
+  for (int i = 0; i < 20; ++i) {
+    ended.push_back(WireClient::sender(broker.port(), 1));
+    EXPECT_EQ(ended.back().end(0), 0u);
+  }
+  WireClient other = WireClient::sender(broker.port(), 2);
+  other.publish(2, 0, 10);
+  EXPECT_EQ(other.end(10), 10u);
+  EXPECT_TRUE(broker.finish()["sessions_refused"].empty());
+}
+
 TEST(Limits, SessionsOverTheLimitAreToldAndThoseWithinItAreNot) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 10}, {"receivers", 1}}}, {"limits", {{"sessions_max", 10}}}});
   for (int round = 0; round < 2; ++round) {

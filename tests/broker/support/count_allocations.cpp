@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/broker/support/count_allocations.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -9,16 +11,28 @@ namespace n2nq::support {
 
 namespace {
 std::atomic<uint64_t> count{0};
-}
+std::atomic<size_t> bytes_now{0};
+}  // namespace
 
 uint64_t allocations() {
   return count;
 }
 
+size_t allocated_bytes() {
+  return bytes_now;
+}
+
 static void* count_and_allocate(size_t bytes) {
   ++count;
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
+  void* memory = std::malloc(bytes);
+  if (!memory) throw std::bad_alloc();
+  bytes_now += malloc_usable_size(memory);
+  return memory;
+}
+
+static void count_and_free(void* memory) {
+  bytes_now -= malloc_usable_size(memory);
+  std::free(memory);
 }
 
 }  // namespace n2nq::support
@@ -30,14 +44,14 @@ void* operator new[](size_t bytes) {
   return n2nq::support::count_and_allocate(bytes);
 }
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  n2nq::support::count_and_free(memory);
 }
 void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
+  n2nq::support::count_and_free(memory);
 }
 void operator delete[](void* memory) noexcept {
-  std::free(memory);
+  n2nq::support::count_and_free(memory);
 }
 void operator delete[](void* memory, size_t) noexcept {
-  std::free(memory);
+  n2nq::support::count_and_free(memory);
 }

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a queue says it takes in memory against what it takes, with messages of one letter: what is noted for each of them outweighs them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "broker/queue/allowance.h"
+#include "broker/queue/pieces.h"
+#include "broker/queue/queue.h"
+#include "broker/wire/record.h"
+#include "tests/broker/support/count_allocations.h"
+#include "tests/broker/support/seed_frames.h"
+
+namespace n2nq {
+namespace {
+
+constexpr size_t mib = 1 << 20;
+/// Of lists that keep a little, of chunks that are kept to be used again, and of everything that is there once.
+constexpr size_t beside_bytes = 3 * mib;
+
+/// A queue whose receivers take what they get, and answer what they are told to.
+class Measured {
+ public:
+  explicit Measured(const QueueOptions& options) : options_(options), empty_bytes_(support::allocated_bytes()), queue_(Queue::make(options)) {
+    taken_.resize(options.receivers);
+  }
+
+  Queue* operator->() { return queue_.get(); }
+  uint64_t taken(uint32_t receiver) const { return taken_[receiver - 1]; }
+
+  void publish(int messages) {
+    for (int i = 0; i < messages; ++i) {
+      wire::store(record_.data() + 8, index_++);
+      queue_->take_in(record_, 1);
+    }
+  }
+  /// Everything that it may have.
+  void take(uint32_t receiver) {
+    while (queue_->has_next(receiver)) {
+      queue_->begin_batch(receiver, 1);
+      taken_[receiver - 1] += queue_->batch(receiver).messages;
+      while (queue_->batch(receiver).under_way()) {
+        pieces_.clear();
+        queue_->gather(receiver, pieces_);
+        queue_->taken(receiver, pieces_.bytes(), 1);
+      }
+    }
+    queue_->trim();
+  }
+  void take_all() {
+    for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) take(receiver);
+  }
+
+  /// Messages and what is noted of them, without the books.
+  size_t bytes_now() const { return support::allocated_bytes() - empty_bytes_ - std::min(queue_->books_bytes(), support::allocated_bytes()); }
+  void expect_that_it_says_what_it_takes() {
+    bytes_max_ = std::max(bytes_max_, bytes_now());
+    EXPECT_LE(bytes_now(), queue_->bytes_held() + beside_bytes);
+  }
+  size_t bytes_max() const { return bytes_max_; }
+
+ private:
+  QueueOptions options_;
+  wire::Bytes record_ = support::make_record(1, 0, 1);
+  size_t empty_bytes_;
+  std::unique_ptr<Queue> queue_;
+  Pieces pieces_;
+  std::vector<uint64_t> taken_;
+  uint64_t index_ = 0;
+  size_t bytes_max_ = 0;
+};
+
+QueueOptions options_of(wire::QueueMode mode, bool responses, bool requests, uint32_t receivers) {
+  QueueOptions options;
+  options.mode = mode;
+  options.responses = responses;
+  options.requests = requests;
+  options.receivers = receivers;
+  options.retention_ns = 1000;
+  return options;
+}
+
+using Mode = std::tuple<wire::QueueMode, std::pair<bool, bool>>;
+
+class Memory : public ::testing::TestWithParam<Mode> {
+ protected:
+  QueueOptions options(uint32_t receivers) const {
+    const auto [mode, features] = GetParam();
+    return options_of(mode, features.first, features.second, receivers);
+  }
+};
+
+TEST_P(Memory, OfWhatWaitsIsWhatTheQueueSaysAndIsGivenBack) {
+  Measured queue(options(4));
+  for (int round = 0; round < 60; ++round) {
+    queue.publish(5000);
+    queue.expect_that_it_says_what_it_takes();
+  }
+  EXPECT_GT(queue.bytes_max(), 300'000u * 40);
+  for (uint32_t receiver = 1; receiver <= 4; ++receiver) {
+    queue->join(receiver);
+    if (options(4).requests) queue->add_credit(receiver, UINT32_MAX);
+    queue.expect_that_it_says_what_it_takes();
+  }
+  queue.publish(5000);
+  queue->lose(2);
+  queue.expect_that_it_says_what_it_takes();
+  queue->expire(1002);
+  for (int second = 0; second < 10; ++second) queue->fit();
+  EXPECT_EQ(queue->bytes_held(), queue->bytes_held() % MessageLog::chunk_bytes) << "the open chunk";
+  EXPECT_LE(queue.bytes_now(), beside_bytes);
+}
+
+TEST_P(Memory, OfWhatIsPassedFromOneReceiverToTheNextIsWhatTheQueueSays) {
+  Measured queue(options(20));
+  for (uint32_t receiver = 1; receiver <= 20; ++receiver) {
+    queue->join(receiver);
+    if (options(20).requests) queue->add_credit(receiver, UINT32_MAX);
+    queue.publish(10'000);
+    queue.expect_that_it_says_what_it_takes();
+    if (receiver > 1) queue->lose(receiver - 1);
+    queue.expect_that_it_says_what_it_takes();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, Memory,
+                         ::testing::Combine(::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
+                                            ::testing::Values(std::pair{false, false}, std::pair{true, false}, std::pair{false, true},
+                                                              std::pair{true, true})));
+
+class UnansweredMemory : public ::testing::TestWithParam<wire::QueueMode> {};
+
+TEST_P(UnansweredMemory, OfAMillionMessagesBehindOneThatNobodyAnswersIsNext) {
+  Measured queue(options_of(GetParam(), true, false, 2));
+  queue->join(1);
+  queue->join(2);
+  queue.publish(2);
+  queue.take_all();
+  const uint64_t first = queue.taken(1);
+  std::vector<uint64_t> answered{0, queue.taken(2)};
+  if (answered[1] > 0) queue->confirm(2, 0, static_cast<uint32_t>(answered[1]), false);
+  for (int round = 0; round < 10'000; ++round) {
+    queue.publish(100);
+    queue.take_all();
+    for (uint32_t receiver = 1; receiver <= 2; ++receiver) {
+      const uint64_t from = std::max(answered[receiver - 1], receiver == 1 ? first : 0);
+      queue->confirm(receiver, from, static_cast<uint32_t>(queue.taken(receiver) - from), false);
+      answered[receiver - 1] = queue.taken(receiver);
+    }
+    queue->trim();
+    queue.expect_that_it_says_what_it_takes();
+  }
+  EXPECT_LE(queue->bytes_held(), mib / 2);
+  EXPECT_LE(queue.bytes_max(), beside_bytes);
+}
+
+TEST_P(UnansweredMemory, OfAllThatNobodyAnswersHasALimit) {
+  QueueOptions options = options_of(GetParam(), true, false, 100);
+  options.responses_window = 65'536;
+  options.deliveries_bytes_max = 4 * mib;
+  Measured queue(options);
+  for (uint32_t receiver = 1; receiver <= 100; ++receiver) queue->join(receiver);
+  for (int round = 0; round < 200; ++round) {
+    queue.publish(1000);
+    queue.take_all();
+    queue.expect_that_it_says_what_it_takes();
+  }
+  const size_t per_message = GetParam() == wire::QueueMode::broadcaster ? 250 : 300;
+  EXPECT_LE(queue->bytes_held(), 200'000 * per_message + options.deliveries_bytes_max + mib);
+  // Each has some all the same, and with its answers it gets on.
+  for (uint32_t receiver = 1; receiver <= 100; ++receiver) {
+    uint64_t answered = 0;
+    ASSERT_GE(queue.taken(receiver), Allowance::always);
+    for (int turn = 0; turn < 3; ++turn) {
+      const uint64_t before = queue.taken(receiver);
+      queue->confirm(receiver, answered, static_cast<uint32_t>(before - answered), false);
+      answered = before;
+      queue.take(receiver);
+      if (GetParam() == wire::QueueMode::broadcaster) {
+        EXPECT_GT(queue.taken(receiver), before);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(BothModes, UnansweredMemory, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
+                         [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
+
+TEST(FlightsMemory, OfHalvesThatAreAnsweredLateIsNotKept) {
+  // One that is never answered, and of each window that follows every other one late: none of what is answered is to stay.
+  Flights flights;
+  Flight flight;
+  flights.add({});
+  for (uint64_t first = 1; first < 2'000'000; first += 1000) {
+    for (int i = 0; i < 1000; ++i) flights.add({});
+    for (uint64_t odd = first; odd < first + 1000; odd += 2) flights.answer(odd, flight);
+    for (uint64_t even = first + 1; even < first + 1000; even += 2) flights.answer(even, flight);
+    ASSERT_LE(flights.kept(), 2 * flights.open() + 64);
+  }
+  EXPECT_EQ(flights.open(), 1u);
+}
+
+}  // namespace
+}  // namespace n2nq
