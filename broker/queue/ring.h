@@ -13,7 +13,7 @@ namespace n2nq {
 
 /// What fit() leaves a list that is not long any more: while it is at work, and now and then.
 inline constexpr size_t busy_kept_bytes = 1024 * 1024;
-inline constexpr size_t idle_kept_bytes = 64 * 1024;
+inline constexpr size_t idle_kept_bytes = 1024;
 
 template <typename T>
 class Ring {
