@@ -25,6 +25,7 @@ struct RunDeadlines {
   int other_starts = 5'000;  // when one cannot be started: until the others have said whether they can be
   int rates_hold = 1'000;    // while logs are fetched: until the last rates are of more than a second ago
   int single_stop = 3'000;   // before traffic: from one process's stop to SIGTERM
+  int own_standstill = 5'000;  // of this bench itself, from which on it is told
 };
 
 }  // namespace n2nq::app

@@ -140,6 +140,14 @@ QString in_reason(double us) {
   return QString::number(us, 'f', us < 100 ? 1 : 0);
 }
 
+/// No defect of the run, as nobody waited for this bench; but live figures and charts have a gap there.
+void tell_standstills(const RunRecord& record, QStringList& reasons) {
+  for (const RunEvent& event : record.events) {
+    if (event.kind != RunEvent::Kind::standstill) continue;
+    reasons += QString("%1 at %2 s: the live figures have a gap there").arg(event.what).arg(event.at_s, 0, 'f', 1);
+  }
+}
+
 /// Whoever reads a latency, or a part of one, has to know when clocks say more about it than messages do.
 void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
   if (figures.latency.count == 0) return;
@@ -384,6 +392,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   find_missing_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;
   tell_held_back(record, outcome.reasons);
+  tell_standstills(record, outcome.reasons);
   if (broken) {
     outcome.verdict = Verdict::broken;
   } else if (degraded) {

@@ -14,7 +14,10 @@ constexpr int pull_ms = 100;
 }  // namespace
 
 RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr<LauncherFactory> factory)
-    : q(control), options(std::move(given)), launchers(std::move(factory)) {
+    : q(control),
+      options(std::move(given)),
+      launchers(std::move(factory)),
+      sleep_watch(options.deadlines.own_standstill, [this](double stood_s, double began_ago_s) { on_stood_still(stood_s, began_ago_s); }) {
   if (options.runs_folder.isEmpty()) options.runs_folder = RunFolder::default_parent();
   reader_thread.start();
   pull_timer.setInterval(pull_ms);

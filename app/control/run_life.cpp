@@ -443,6 +443,16 @@ void RunControl::Private::look_for_standstill() {
   }
 }
 
+/// What was measured was measured elsewhere; what was to be seen of it meanwhile was not seen. While a run is begun it is told with what
+/// goes wrong because of it.
+void RunControl::Private::on_stood_still(double stood_s, double began_ago_s) {
+  if (!run.traffic_started) return;
+  const QString what = QString("this bench, or the machine that it runs on, stood still for %1 s").arg(stood_s, 0, 'f', 1);
+  run.events.push_back({RunEvent::Kind::standstill, t_s() - began_ago_s, what, {}});
+  emit q->events_changed();
+  emit q->message(what.left(1).toUpper() + what.mid(1));
+}
+
 void RunControl::Private::set_state(RunState next) {
   if (state == next) return;
   state = next;

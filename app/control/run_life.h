@@ -102,6 +102,7 @@ struct RunControl::Private {
   // Running
   void pull();
   void look_for_standstill();
+  void on_stood_still(double stood_s, double began_ago_s);
 
   // Faults and requests
   void make_planned_steps();

@@ -215,12 +215,24 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   return out;
 }
 
+const char* kind_word(RunEvent::Kind kind) {
+  switch (kind) {
+    case RunEvent::Kind::fault:
+      return "fault";
+    case RunEvent::Kind::setting:
+      return "setting";
+    case RunEvent::Kind::standstill:
+      break;
+  }
+  return "standstill";
+}
+
 OrderedJson events_json(const std::vector<RunEvent>& events) {
   OrderedJson out = OrderedJson::array();
   for (const RunEvent& event : events) {
-    const bool fault = event.kind == RunEvent::Kind::fault;
-    OrderedJson entry = {{"at_s", rounded(event.at_s, 0.001)}, {"kind", fault ? "fault" : "setting"}, {"what", event.what.toStdString()}};
-    if (fault) entry["recovered_after_s"] = event.recovered_after_s ? OrderedJson(rounded(*event.recovered_after_s, 0.001)) : OrderedJson();
+    OrderedJson entry = {{"at_s", rounded(event.at_s, 0.001)}, {"kind", kind_word(event.kind)}, {"what", event.what.toStdString()}};
+    if (event.kind == RunEvent::Kind::fault)
+      entry["recovered_after_s"] = event.recovered_after_s ? OrderedJson(rounded(*event.recovered_after_s, 0.001)) : OrderedJson();
     out.push_back(std::move(entry));
   }
   return out;

@@ -8,6 +8,7 @@
 
 #include <QMetaObject>
 #include <algorithm>
+#include <utility>
 
 namespace n2nq::app {
 
@@ -55,7 +56,11 @@ void SshShared::give(Job job) {
 
 void SshShared::look_at_deadline() {
   const std::lock_guard lock(mutex_);
-  if (!deadline_ || Clock::now() <= *deadline_) return;
+  const auto now = Clock::now();
+  const auto unseen = now - std::max(std::exchange(looked_at_, now), step_began_);
+  if (!deadline_) return;
+  if (unseen > own_standstill_min) *deadline_ += unseen;
+  if (now <= *deadline_) return;
   SshProblem problem = deadline_problem_;
   if (std::any_of(sockets_.begin(), sockets_.end(), [](const OwnedFd& socket) { return arrives_nowhere(socket.get()); })) {
     if (problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
@@ -81,7 +86,8 @@ void SshShared::check() const {
 
 void SshShared::begin_step(int limit_ms, const SshProblem& problem) {
   const std::lock_guard lock(mutex_);
-  deadline_ = Clock::now() + std::chrono::milliseconds(limit_ms);
+  step_began_ = Clock::now();
+  deadline_ = step_began_ + std::chrono::milliseconds(limit_ms);
   deadline_problem_ = problem;
 }
 

@@ -28,6 +28,10 @@ class SshWorker;
 /// Connecting, key exchange and log-in together, but for what a person takes: a start says within 10 s why it fails.
 inline constexpr int ssh_reach_ms_max = 9'000;
 
+/// What comes later than this by itself does so because this bench stood still: stopped, or on a machine without a free core. Nobody else's
+/// silence is counted in that time.
+inline constexpr std::chrono::milliseconds own_standstill_min{1'000};
+
 /// Made with std::make_shared.
 class SshShared : public std::enable_shared_from_this<SshShared> {
  public:
@@ -45,7 +49,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   /// To be run by the thread, in order. Without effect once it has ended.
   void give(Job job);
   /// Closes when the step that is under way takes too long: with its problem, but where the network is silent with the advice for that. To
-  /// be called a few times a second.
+  /// be called a few times a second: the time in which it was not does not count.
   void look_at_deadline();
 
   int silence_ms() const { return silence_ms_.load(); }
@@ -93,6 +97,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   OwnedFd wake_;
   std::vector<OwnedFd> sockets_;
   std::optional<Clock::time_point> deadline_;
+  Clock::time_point step_began_, looked_at_;
   SshProblem deadline_problem_;
   Clock::time_point reach_until_;
   std::atomic<int> silence_ms_ = 0;

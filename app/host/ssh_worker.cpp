@@ -98,7 +98,11 @@ void SshWorker::wait() {
   int patience_ms = ssh_tick_ms;
   for (const auto& channel : channels_) patience_ms = std::min(patience_ms, channel->patience_ms());
   for (const auto& forward : forwards_) patience_ms = std::min(patience_ms, forward->patience_ms());
+  const auto began = SshShared::Clock::now();
   ::poll(waits.data(), waits.size(), patience_ms);
+  // What the host has said meanwhile is read, and it is asked, before its silence is counted again.
+  const auto late = SshShared::Clock::now() - began - milliseconds(patience_ms);
+  if (late > own_standstill_min) last_in_ += late;
   if (waits[1].revents != 0) shared_->clear_wake();
   if (waits[0].revents != 0) ssh_event_dopoll(event_.get(), 0);
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """However bench and hosts lose each other in the middle of a run, soon nothing runs on any host any more, and no file is left there but what was
 put into the cache and the run's own. N2NQ_LAB_REPEATS: how often each way (1)."""
+import json
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
 SERVICES = 8
 GONE_S = 15  # from the cut until no process is left
 LEASE_S = 5.5  # a new one has come by then (docs/control-protocol.md)
+MOMENT_S = 7.5  # more than a host may be silent for once it is asked, less than the lease allows when one was just due
 LOOKS_S = 1  # that looking at three hosts of a busy machine may take
 ALLOWED = re.compile(r"/home/lab/\.cache/n2nq-bench/")
 PLACES = ["--set", "broker.host=h1", "--set", "senders.host=h2", "--set", "receivers.host=h3"]
@@ -127,6 +129,32 @@ class Cuts(LabCase):
             self.assertEqual(bench.returncode, 1, output)
             self.assertRegex(output, r"stood still for up to 1\d s")
             self.assertNotIn("exit code 3", output)
+
+    def test_bench_that_stands_still_for_a_moment(self):
+        """Nobody else is blamed for that, and nobody waited for it: the run goes on, and says what it did not see."""
+        for repeat in range(REPEATS):
+            bench = self.begin(f"moment-{repeat}")
+            # Hosts are asked every few seconds: it is not to depend on when.
+            for _ in range(2):
+                bench.send_signal(signal.SIGSTOP)
+                self.addCleanup(bench.send_signal, signal.SIGCONT)
+                time.sleep(MOMENT_S)
+                bench.send_signal(signal.SIGCONT)
+                goes_on_at, before = time.monotonic(), self.carried()
+                self.wait_for("it to have had a chance to take its silence for theirs",
+                              lambda: time.monotonic() > goes_on_at + 4 or self.check_alive(bench))
+                self.assertGreater(self.carried(), before + 200)
+            bench.send_signal(signal.SIGINT)
+            output, _ = bench.communicate(timeout=120)
+            self.assertEqual(bench.returncode, 130, output)
+            summary = json.loads((self.folder / f"moment-{repeat}" / "summary.json").read_text())
+            # Over links without delay a single latency may be shorter than what the clocks of the hosts are known to.
+            harmless = ("stopped by the user", "stood still", "below zero", "tell nothing finer")
+            self.assertEqual([reason for reason in summary["reasons"] if not any(words in reason for words in harmless)], [])
+            self.assertIn(summary["verdict"], ("stopped", "degraded"))
+            self.assertEqual([event["kind"] for event in summary["events"]], ["standstill"] * 2)
+            self.assertRegex(summary["events"][0]["what"], r"stood still for 7\.[3-9] s")
+            self.assertRegex(output, r"(?m)^.*his bench, or the machine that it runs on, stood still for 7\.[3-9] s")
 
     def test_ctrl_c(self):
         for repeat in range(REPEATS):

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "app/control/fault.h"
 #include "tests/app/support/run_control_fixture.h"
@@ -212,6 +213,30 @@ TEST_F(RunControlTest, a_salvage_that_fails_is_told) {
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("could not be read back: Receivers died: exit code 2: no such staging file"), std::string::npos) << reasons();
   EXPECT_NE(reasons().find("Receivers gave no final account: what only they knew is unexplained"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, that_this_bench_stood_still_is_told_and_is_no_defect_of_the_run) {
+  host.behaviour[Role::senders].runs_on = true;
+  auto given = options();
+  given.deadlines.own_standstill = 300;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_until([this] { return control->figures().t_s > 0.05; }));
+  const double before_s = control->figures().t_s;
+  std::this_thread::sleep_for(std::chrono::milliseconds(800));
+  ASSERT_TRUE(wait_until([this] { return !control->events().empty(); }));
+  const RunEvent told = control->events().front();
+  EXPECT_EQ(told.kind, RunEvent::Kind::standstill);
+  EXPECT_NEAR(told.at_s, before_s, 0.3);
+  EXPECT_TRUE(messages.contains("This" + told.what.mid(4))) << told.what.toStdString();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::stopped);
+  EXPECT_NE(reasons().find("this bench, or the machine that it runs on, stood still for 0."), std::string::npos) << reasons();
+  EXPECT_EQ(summary()["events"].size(), 1u);
+  EXPECT_EQ(summary()["events"][0]["kind"], "standstill");
+  EXPECT_FALSE(summary()["events"][0].contains("recovered_after_s"));
 }
 
 TEST_F(RunControlTest, a_run_in_which_nothing_moves_is_ended) {
