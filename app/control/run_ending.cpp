@@ -217,7 +217,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   if (what.startsWith(role_name(role) + ' ') && !what.contains(host)) {
     what.insert(role_name(role).size(), on_host(role));
   }
-  if (member.did_not_listen) what += ". " + listen_advice();
+  if (!member.listen_error.isEmpty()) what += ". " + advice_to_listen();
   member.status.error = what;
   member.status.last_lines = member.record.last_lines;
   member.status.never_ran = !ran;

@@ -5,6 +5,7 @@
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
+#include "app/host/listen_advice.h"
 #include "app/settings/host_name.h"
 
 namespace n2nq::app {
@@ -177,7 +178,7 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
     if (accumulator) accumulator->add(stats, t_s());
   });
   QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
-    if (error.key == "listen") of(role).did_not_listen = true;
+    if (error.key == "listen") of(role).listen_error = QString::fromStdString(error.message);
     emit q->message(QString("%1%2: %3%4")
                         .arg(role_name(role), on_host(role), QString::fromStdString(error.key.empty() ? "" : error.key + ": "),
                              QString::fromStdString(error.message)));
@@ -236,12 +237,11 @@ QString RunControl::Private::on_host(Role role) const {
 }
 
 /// What a person has to look at where N2NQ cannot listen at the address that it was given.
-QString RunControl::Private::listen_advice() const {
-  const int port = run.settings.broker.port;
-  if (is_all_local(run.settings)) return QString("Is port %1 (broker.port) taken? 0 takes one that is free").arg(port);
-  return QString("Is %1 (%2) one of its addresses%3?")
-      .arg(of(Role::broker).watch->launcher().data_address(), data_address_name(),
-           port > 0 ? QString(", and port %1 (broker.port) free there").arg(port) : QString());
+QString RunControl::Private::advice_to_listen() const {
+  const Member& broker = of(Role::broker);
+  const QString address =
+      is_all_local(run.settings) ? QString() : QString("%1 (%2)").arg(broker.watch->launcher().data_address(), data_address_name());
+  return listen_advice(broker.listen_error, address, run.settings.broker.port);
 }
 
 /// And where others do not reach it there; nothing where there is no way in between.

@@ -52,7 +52,7 @@ struct Member {
   bool start_sent = false;
   bool clocks_first = false;  // receivers: they wait for what is told of the senders' clock before they connect
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
-  bool did_not_listen = false;
+  QString listen_error;  // as N2NQ said it; empty: it listens, or has not said anything yet
   bool said_ended = false;
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
@@ -92,7 +92,7 @@ struct RunControl::Private {
   bool all_share_a_clock() const;
   void limit_connecting(Role role);
   QString on_host(Role role) const;
-  QString listen_advice() const;
+  QString advice_to_listen() const;
   QString reach_advice() const;
   QString data_address_name() const;
   void update_waiting();

@@ -7,6 +7,7 @@
 
 #include "app/control/control_message.h"
 #include "app/host/check_cells.h"
+#include "app/host/listen_advice.h"
 #include "app/host/local_launcher.h"
 #include "app/host/ssh_room.h"
 
@@ -214,13 +215,7 @@ void PlaceCheck::on_broker_over(const QString& why) {
   if (lab_ && !lab_->control()) return on_problem({SshProblem::Kind::lost, why, still_there});
   const QString trouble = "N2NQ does not run there: " + why;
   if (unreachable_ || listen_error_.isEmpty()) return on_problem({SshProblem::Kind::files, trouble, {}});
-  constexpr int first_port_of_users = 1024;
-  const bool roots = terms_.port > 0 && terms_.port < first_port_of_users && listen_error_.contains("ermission denied");
-  unreachable_ =
-      not_good_cell(CheckState::bad, "cannot listen", trouble,
-                    roots             ? QString("Ports below %1 are root's: choose another one for N2NQ").arg(first_port_of_users)
-                    : terms_.port > 0 ? QString("Is the data address one of that machine, and port %1 free there?").arg(terms_.port)
-                                      : QString("Is the data address one of that machine?"));
+  unreachable_ = not_good_cell(CheckState::bad, "cannot listen", trouble, listen_advice(listen_error_, "the data address", terms_.port));
   // What led here is the process's own signal.
   QTimer::singleShot(0, this, &PlaceCheck::launch_broker);
 }

@@ -139,6 +139,25 @@ TEST_F(RunControlTest, an_error_it_says_is_told) {
   EXPECT_TRUE(messages.contains("N2NQ: listen.port: port 80 cannot be bound")) << messages.join("\n").toStdString();
 }
 
+TEST_F(RunControlTest, an_n2nq_that_cannot_listen_at_a_port_of_root_says_so_wherever_it_is) {
+  for (const char* place : {"local", "h1"}) {
+    host = PretendHost();
+    host.behaviour[Role::broker].says_as_hello =
+        R"({"type":"error","code":"listen","key":"listen","message":"cannot listen on 10.0.0.1:80: Permission denied"})"
+        "\n";
+    auto given = options();
+    given.deadlines.process.hello = 100;
+    Settings settings = small();
+    settings.broker.host = place;
+    settings.broker.port = 80;
+    make(given, settings);
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    EXPECT_NE(reasons().find(". Ports below 1024 are root's: choose another one for N2NQ (broker.port)"), std::string::npos) << reasons();
+    control.reset();
+  }
+}
+
 TEST_F(RunControlTest, a_program_that_cannot_be_started_breaks_the_run) {
   host.behaviour[Role::senders].fails_to_start = true;
   make();
