@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <errno.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <QFileInfo>
-#include <QRandomGenerator>
 #include <QRegularExpression>
-#include <QSysInfo>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <mutex>
-#include <set>
 #include <vector>
 
 #include "app/host/ssh_room.h"
@@ -23,48 +15,12 @@ namespace {
 
 constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
 constexpr qint64 program_bytes_max = 256 << 20;
-constexpr qint64 forgotten_after_s = 600;
-
-/// Parts of this machine's benches that are no more can be removed at once; of others it is not known, nor of those in another container of
-/// this machine, whose processes have other numbers.
-QString part_prefix() {
-  const QByteArray processes = QFile::symLinkTarget(QStringLiteral("/proc/self/ns/pid")).toUtf8();
-  const QByteArray machine =
-      QCryptographicHash::hash(QSysInfo::machineUniqueId() + QSysInfo::bootUniqueId() + processes, QCryptographicHash::Sha256);
-  return ".part-" + QString::fromLatin1(machine.toHex().left(8)) + '-';
-}
-
-/// Names of the parts that this process writes; its others were cut off.
-class PartsInWriting {
- public:
-  void add(const QString& name) {
-    const std::lock_guard lock(mutex_);
-    names_.insert(name);
-  }
-  void remove(const QString& name) {
-    const std::lock_guard lock(mutex_);
-    names_.erase(name);
-  }
-  bool has(const QString& name) {
-    const std::lock_guard lock(mutex_);
-    return names_.contains(name);
-  }
-
- private:
-  std::mutex mutex_;
-  std::set<QString> names_;
-};
-PartsInWriting parts_in_writing;
 
 }  // namespace
 
 PutProgram::PutProgram(QString local_file, QString folder, If when, Room room, FileProgress progress)
     : local_(std::move(local_file)), folder_(std::move(folder)), when_(when), room_(room), progress_(std::move(progress)) {
   program_ = QFileInfo(local_.fileName()).fileName();
-}
-
-PutProgram::~PutProgram() {
-  parts_in_writing.remove(part_.section('/', -1));
 }
 
 bool PutProgram::go_on(SshLink& link) {
@@ -103,9 +59,8 @@ bool PutProgram::begin(SshLink& link) {
   sweep_parts(sftp);
   check_room(link, sftp, bin, ssh_spare_bytes + static_cast<quint64>(size_), program_);
   if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
-  part_ = bin + '/' + part_prefix() + QString::number(::getpid()) + '-' + QString::number(QRandomGenerator::system()->generate(), 16) +
-          '-' + program_;
-  parts_in_writing.add(part_.section('/', -1));
+  part_name_.emplace(BriefFile::Kind::part, '-' + program_);
+  part_ = bin + '/' + part_name_->name();
   writing_ = sftp.make_file(part_);
   return true;
 }
@@ -156,22 +111,16 @@ void PutProgram::finish(SshLink& link) {
   touched_s_ = sftp.touch(path_);
 }
 
-/// Parts that nobody writes any more: of uploads that were cut, of benches of this machine that are gone, and old ones. Whose clock is
-/// right does not matter.
+/// What uploads that were cut have left, of this bench, of those of this machine that are gone, and old ones. Whose clock is right does not
+/// matter.
 void PutProgram::sweep_parts(Sftp& sftp) {
-  const QString bin = folder_ + "/bin", own = part_prefix();
+  const QString bin = folder_ + "/bin";
   qint64 newest_s = 0;
   const auto entries = sftp.list(bin);
   for (const SftpEntry& entry : entries) newest_s = std::max(newest_s, entry.changed_s);
   for (const SftpEntry& entry : entries) {
-    if (!entry.is_file || (!entry.name.startsWith(".part-") && !entry.name.startsWith(Sftp::time_probe_prefix))) continue;
-    bool forgotten = newest_s - entry.changed_s > forgotten_after_s;
-    if (entry.name.startsWith(own)) {
-      const pid_t pid = entry.name.mid(own.size()).section('-', 0, 0).toInt();
-      const bool is_gone = pid == ::getpid() ? !parts_in_writing.has(entry.name) : pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
-      forgotten = forgotten || is_gone;
-    }
-    if (forgotten) sftp.remove_file(bin + '/' + entry.name);
+    if (!entry.is_file || !BriefFile::is_one(entry.name)) continue;
+    if (BriefFile::is_left_over(entry.name) || newest_s - entry.changed_s > brief_file_s_max) sftp.remove_file(bin + '/' + entry.name);
   }
 }
 
@@ -179,12 +128,19 @@ bool SweepVersions::go_on(SshLink& link) {
   static const QRegularExpression version("^(n2nq-[a-z]+)-[0-9a-f]{64}$");
   Sftp sftp(link);
   std::map<QString, std::vector<SftpEntry>> programs;
+  std::vector<SftpEntry> brief;
   for (const SftpEntry& entry : sftp.list(bin_)) {
+    if (!entry.is_file) continue;
     const auto name = version.match(entry.name);
-    if (entry.is_file && name.hasMatch()) programs[name.captured(1)].push_back(entry);
+    if (name.hasMatch()) programs[name.captured(1)].push_back(entry);
+    if (BriefFile::is_left_over(entry.name)) sftp.remove_file(bin_ + '/' + entry.name);
+    else if (BriefFile::is_one(entry.name)) brief.push_back(entry);
   }
   const qint64 now_s = sftp.time_there_s(bin_);
   if (now_s == 0) return false;  // what another bench has just put cannot be told from the rest
+  for (const SftpEntry& entry : brief) {
+    if (std::abs(now_s - entry.changed_s) > brief_file_s_max) sftp.remove_file(bin_ + '/' + entry.name);
+  }
   const auto in_use = [this](const SftpEntry& entry) { return in_use_.contains(bin_ + '/' + entry.name); };
   for (auto& [program, entries] : programs) {
     std::sort(entries.begin(), entries.end(),

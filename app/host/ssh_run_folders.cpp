@@ -22,10 +22,6 @@ bool is_run_folder(const SftpEntry& entry) {
   return entry.is_folder && name.match(entry.name).hasMatch();
 }
 
-bool is_time_probe(const SftpEntry& entry) {
-  return entry.is_file && entry.name.startsWith(Sftp::time_probe_prefix);
-}
-
 bool is_of_a_run(const SftpEntry& entry) {
   return entry.is_file && (!entry.name.startsWith('.') || MakeRunFolder::is_mark(entry.name));
 }
@@ -71,15 +67,18 @@ bool SweepRunFolders::go_on(SshLink& link) {
 
 void SweepRunFolders::list(Sftp& sftp) {
   std::vector<SftpEntry> folders = sftp.list(runs_);
-  std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry) && !is_time_probe(entry); });
+  std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry) && !(entry.is_file && BriefFile::is_one(entry.name)); });
   if (folders.empty()) return;
   now_s_ = sftp.time_there_s(runs_);
   sees_processes_ = sftp.look("/proc/self").has_value();
   std::sort(folders.begin(), folders.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
-  for (const SftpEntry& folder : folders) {
-    if (now_s_ - folder.changed_s <= kept_s || waiting_.size() == folders_max) continue;
-    if (folder.is_folder) waiting_.push_back(runs_ + '/' + folder.name);
-    else sftp.remove_file(runs_ + '/' + folder.name);
+  for (const SftpEntry& entry : folders) {
+    const qint64 age_s = now_s_ - entry.changed_s;
+    if (entry.is_folder) {
+      if (age_s > kept_s && waiting_.size() < folders_max) waiting_.push_back(runs_ + '/' + entry.name);
+    } else if (BriefFile::is_left_over(entry.name) || age_s > brief_file_s_max) {
+      sftp.remove_file(runs_ + '/' + entry.name);
+    }
   }
 }
 

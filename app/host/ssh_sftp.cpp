@@ -4,8 +4,9 @@
 #include <fcntl.h>
 #include <sys/time.h>
 
-#include <QRandomGenerator>
 #include <algorithm>
+
+#include "app/host/brief_file.h"
 
 namespace n2nq::app {
 
@@ -198,7 +199,8 @@ qint64 Sftp::touch(const QString& path) {
 }
 
 qint64 Sftp::time_there_s(const QString& folder) {
-  const QString probe = folder + '/' + time_probe_prefix + QString::number(QRandomGenerator::system()->generate(), 16);
+  const BriefFile brief(BriefFile::Kind::time_probe);
+  const QString probe = folder + '/' + brief.name();
   begin(link_, probe);
   const sftp_file made = sftp_open(sftp_, probe.toUtf8().constData(), O_WRONLY | O_CREAT | O_EXCL, file_mode);
   if (!made) return 0;

@@ -54,9 +54,6 @@ class SftpFile {
 
 class Sftp {
  public:
-  /// What a link that was cut may leave of time_there_s().
-  static constexpr const char* time_probe_prefix = ".now-";
-
   /// Opens SFTP on this connection at first.
   explicit Sftp(SshLink& link);
 

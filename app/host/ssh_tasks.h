@@ -10,7 +10,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include "app/host/brief_file.h"
 #include "app/host/ssh_sftp.h"
 
 namespace n2nq::app {
@@ -33,7 +35,6 @@ class PutProgram : public SshTask {
   enum class Room { for_logs, as_it_is };  // what there has to be beside the program
   /// `progress`: of what has to be sent.
   PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs, FileProgress progress = {});
-  ~PutProgram() override;
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
   const QString& path() const { return path_; }
@@ -58,13 +59,15 @@ class PutProgram : public SshTask {
   const Room room_;
   const FileProgress progress_;
   QString program_, path_, part_;
+  std::optional<BriefFile> part_name_;
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;
   std::unique_ptr<SftpFile> writing_;
 };
 
 /// Of each program below `folder`/bin the last two versions stay: those in use first, then what was last touched. What was touched within
-/// the last just_put_s, by the clock there, stays too: another bench is about to start it. (ssh_put_program.cpp)
+/// the last just_put_s, by the clock there, stays too: another bench is about to start it. What links that were cut have left there goes.
+/// (ssh_put_program.cpp)
 class SweepVersions : public SshTask {
  public:
   static constexpr std::size_t versions_max = 2;

@@ -123,6 +123,25 @@ TEST_F(SshFilesTest, an_upload_that_is_cut_is_never_run_and_the_next_one_repairs
   EXPECT_GT(cuts, 0) << "all were faster than the knife";
 }
 
+TEST_F(SshFilesTest, what_cut_links_have_left_goes_with_the_next_connection_also_where_nothing_is_sent) {
+  const BriefFile needed(BriefFile::Kind::time_probe);
+  QString ours;
+  {
+    const BriefFile over(BriefFile::Kind::time_probe);
+    ours = over.name();
+  }
+  const QString gone = needed.name().section('-', 0, 1) + "-999999999-1";  // of a bench of this machine
+  for (const char* part : {"bin", "runs"}) {
+    sh("mkdir -p " + there + '/' + part + " && cd " + there + '/' + part + " && touch .now-1 " + needed.name() + ' ' + ours + ' ' + gone +
+       " && touch -d '20 minutes ago' .now-2 .now-old-1-2 .part-old-1-2-n2nq-big");
+  }
+  files();
+  const QStringList kept = {".now-1", needed.name()};
+  const auto left = [](const char* part) { return sh("ls -A " + there + "/" + part).split('\n'); };
+  EXPECT_TRUE(wait_until([&] { return left("bin") == kept && left("runs") == kept; }))
+      << left("bin").join(' ').toStdString() << " and " << left("runs").join(' ').toStdString();
+}
+
 /// Which of the limits is reached first, of the call or of the connection, is up to the kernel.
 TEST_F(SshFilesTest, a_network_that_is_gone_is_not_taken_for_a_disk) {
   const QString program = write("n2nq-small", random_bytes(1000));
