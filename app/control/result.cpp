@@ -354,6 +354,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
 RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const QStringList& troubles) {
   RunOutcome outcome;
   if (record.folder) outcome.folder = record.folder->path();
+  outcome.stopped_by_user = record.stopped_by_user;
   if (record.traffic_started) outcome.disturbances = disturbances(record);
   outcome.reasons = record.troubles + troubles;
   bool broken = !outcome.reasons.isEmpty();

@@ -41,10 +41,11 @@ struct ProcessStatus {
 
 struct RunOutcome {
   Verdict verdict = Verdict::broken;
-  QStringList reasons;       // sentences, what made the verdict first; empty for clean
-  QStringList disturbances;  // sentences beside the verdict: who had to wait for a core
-  QString folder;            // absolute path of the run folder
-  std::string summary;       // the text of summary.json, also where no disk took it
+  bool stopped_by_user = false;  // whatever the verdict
+  QStringList reasons;           // sentences, what made the verdict first
+  QStringList disturbances;      // sentences beside the verdict: who had to wait for a core
+  QString folder;                // absolute path of the run folder
+  std::string summary;           // the text of summary.json, also where no disk took it
 };
 
 class RunControl : public QObject {

@@ -81,6 +81,7 @@ class TestTruth : public QObject {
   void the_end_shows_means_and_what_was_lost();
   void stages_of_killed_receivers_stay_known();
   void a_run_that_breaks_behind_a_stop_says_why();
+  void a_run_that_was_stopped_says_where_and_never_that_it_is_finished();
   void a_death_is_told_once_and_progress_never_jumps();
 };
 
@@ -249,6 +250,7 @@ void TestTruth::the_end_shows_means_and_what_was_lost() {
   QVERIFY(!bench.find<QWidget>(QStringLiteral("count_in_flight"))->isVisible());
   QCOMPARE(tile(bench, "count_lost"), QStringLiteral("0"));
   QCOMPARE(bench.find<ui::ProgressStrip>(QStringLiteral("progress"))->share(), 1.0);
+  QCOMPARE(bench.find<ui::ProgressStrip>(QStringLiteral("progress"))->text(), QStringLiteral("finished"));
 }
 
 void TestTruth::stages_of_killed_receivers_stay_known() {
@@ -282,6 +284,24 @@ void TestTruth::a_run_that_breaks_behind_a_stop_says_why() {
   QVERIFY(!bench.run().outcome().reasons.first().contains(QStringLiteral("by the user")));
 }
 
+void TestTruth::a_run_that_was_stopped_says_where_and_never_that_it_is_finished() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  const auto* progress = bench.find<ui::ProgressStrip>(QStringLiteral("progress"));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_rates(bench));
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCOMPARE(progress->text(), QStringLiteral("stopped"));  // it had no end
+  bench.set({{"senders.duration_s", "30"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(wait_for_rates(bench));
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(progress->share() > 0 && progress->share() < 0.5, qPrintable(QString::number(progress->share())));
+  QCOMPARE(progress->text(), QStringLiteral("stopped at %1 %").arg(static_cast<int>(progress->share() * 100)));
+}
+
 void TestTruth::a_death_is_told_once_and_progress_never_jumps() {
   BenchWindow bench;
   choose_endless_run(bench);
@@ -295,6 +315,7 @@ void TestTruth::a_death_is_told_once_and_progress_never_jumps() {
   QCOMPARE(::kill(broker, SIGKILL), 0);
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(progress->share() < before + 0.2, qPrintable(QString::number(progress->share())));
+  QCOMPARE(progress->text(), QStringLiteral("broken at %1 %").arg(static_cast<int>(progress->share() * 100)));
   const QString death = bench.run().process(app::Role::broker).error;
   QVERIFY(!death.isEmpty());
   QVERIFY(bench.find<QWidget>(QStringLiteral("notice_N2NQ"))->isVisible());

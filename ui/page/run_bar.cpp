@@ -149,7 +149,7 @@ void RunBar::refresh_progress() {
       return progress_->set_progress(share_sent(), QStringLiteral("ending"));
     case app::RunState::finished:
       if (!run.traffic_started()) return progress_->set_progress(0, QStringLiteral("not started"));
-      return progress_->set_progress(share_sent(), QStringLiteral("finished"));
+      return show_end();
     case app::RunState::running:
       break;
   }
@@ -170,6 +170,20 @@ void RunBar::refresh_progress() {
   QString text = QStringLiteral("%1 %").arg(percent);
   if (left_s >= 0) text += QStringLiteral(" · %1 left").arg(span_text(left_s));
   progress_->set_progress(run.progress(), text);
+}
+
+// How it ended and where: that it was carried out as planned is said of no other run.
+void RunBar::show_end() {
+  const app::RunOutcome& outcome = actions_.run().outcome();
+  const bool broken = outcome.verdict == app::Verdict::broken;
+  const double share = share_sent();
+  QString text = outcome.stopped_by_user ? QStringLiteral("stopped") : broken ? QStringLiteral("broken") : QStringLiteral("ended");
+  if (share >= 1) {
+    text = outcome.stopped_by_user || broken ? text + QStringLiteral(" · all was sent") : QStringLiteral("finished");
+  } else if (share >= 0) {
+    text += QStringLiteral(" at %1 %").arg(static_cast<int>(share * 100));
+  }
+  progress_->set_progress(share, text, broken ? ProgressStrip::Tone::bad : ProgressStrip::Tone::good);
 }
 
 // Once nothing is sent any more the plan's clock says nothing: how far the run came is how much of what was planned it sent.

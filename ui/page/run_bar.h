@@ -40,6 +40,7 @@ class RunBar : public QFrame {
   void refresh();
   void refresh_preset();
   double share_sent() const;
+  void show_end();
 
   SettingsForm& form_;
   PresetChoice& presets_;

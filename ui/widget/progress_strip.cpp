@@ -19,9 +19,10 @@ ProgressStrip::ProgressStrip(const Theme& theme, QWidget* parent) : QWidget(pare
   connect(&theme, &Theme::changed, this, [this] { updateGeometry(); });
 }
 
-void ProgressStrip::set_progress(double share, const QString& text) {
-  if (share == share_ && text == text_) return;
+void ProgressStrip::set_progress(double share, const QString& text, Tone tone) {
+  if (share == share_ && text == text_ && tone == tone_) return;
   share_ = share;
+  tone_ = tone;
   text_ = text;
   setAccessibleDescription(text);
   update();
@@ -41,7 +42,7 @@ void ProgressStrip::paintEvent(QPaintEvent* event) {
   painter.setBrush(t.border);
   painter.drawRoundedRect(QRectF(0, 2, width(), bar_px), bar_px / 2.0, bar_px / 2.0);
   if (share_ > 0) {
-    painter.setBrush(t.good);
+    painter.setBrush(tone_ == Tone::good ? t.good : t.bad);
     painter.drawRoundedRect(QRectF(0, 2, std::max<double>(bar_px, width() * std::min(share_, 1.0)), bar_px), bar_px / 2.0, bar_px / 2.0);
   }
   painter.setFont(theme_.font(TextStyle::caption));

@@ -12,8 +12,9 @@ class ProgressStrip : public QWidget {
   Q_OBJECT
  public:
   explicit ProgressStrip(const Theme& theme, QWidget* parent = nullptr);
-  /// `share` 0…1, negative: unknown (until stopped); `text` stands below the bar.
-  void set_progress(double share, const QString& text);
+  enum class Tone { good, bad };
+  /// `share` 0…1, negative: unknown (until stopped); `text` stands below the bar, which has the colour of `tone`.
+  void set_progress(double share, const QString& text, Tone tone = Tone::good);
   double share() const { return share_; }
   QString text() const { return text_; }
   QSize sizeHint() const override;
@@ -25,6 +26,7 @@ class ProgressStrip : public QWidget {
  private:
   const Theme& theme_;
   double share_ = 0;
+  Tone tone_ = Tone::good;
   QString text_;
 };
 
