@@ -18,6 +18,10 @@ namespace n2nq::app {
 namespace {
 
 constexpr std::size_t errors_max = 50;
+/// Whoever finds the file of the window writes into it as into one of their own.
+constexpr const char* head =
+    "# Changes on the page Hosts of n2nq-bench are written here, and the whole file anew with them: comments are not kept, nor the order of "
+    "keys.\n";
 constexpr std::string_view format_key = "format", local_key = "local_data_address", hosts_key = "hosts";
 
 class Reader {
@@ -162,7 +166,7 @@ std::string hosts_yaml(const Hosts& hosts) {
     out << YAML::EndMap;
   }
   out << YAML::EndSeq << YAML::EndMap;
-  return std::string(out.c_str()) + "\n";
+  return head + std::string(out.c_str()) + "\n";
 }
 
 std::optional<std::string> write_hosts_file(const std::string& path, const Hosts& hosts) {

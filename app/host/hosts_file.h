@@ -43,7 +43,7 @@ ReadHosts read_hosts_text(std::string_view text, const std::string& name);
 /// A file that does not exist holds no hosts, where `may_be_absent`.
 ReadHosts read_hosts_file(const std::string& path, bool may_be_absent);
 
-/// Says what is set and nothing else; reads back as the same hosts.
+/// Says what is set, in its head that no comments are kept, and nothing else; reads back as the same hosts.
 std::string hosts_yaml(const Hosts& hosts);
 /// Written beside and renamed, readable by its owner alone; makes the folder. Empty result: done.
 std::optional<std::string> write_hosts_file(const std::string& path, const Hosts& hosts);

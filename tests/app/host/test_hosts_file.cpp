@@ -51,6 +51,7 @@ TEST(hosts_file, what_is_written_reads_back_the_same) {
   ASSERT_TRUE(read.hosts) << read.errors.front().text();
   EXPECT_EQ(*read.hosts, hosts);
   EXPECT_EQ(*read_hosts_text(hosts_yaml({}), "h.yaml").hosts, Hosts());
+  EXPECT_TRUE(hosts_yaml({}).starts_with("# Changes on the page Hosts")) << "or somebody misses their comments";
 }
 
 TEST(hosts_file, each_mistake_is_named_with_line_and_key) {
