@@ -9,6 +9,7 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "app/settings/settings_node.h"
@@ -18,6 +19,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr std::size_t errors_max = 50;
+constexpr std::string_view secrets[] = {"password", "passphrase"};  // that people look for a key for
 /// Whoever finds the file of the window writes into it as into one of their own.
 constexpr const char* head =
     "# Changes on the page Hosts of n2nq-bench are written here, and the whole file anew with them: comments are not kept, nor the order of "
@@ -110,6 +112,10 @@ class Reader {
     if (!known) {
       std::vector<std::string_view> names;
       for (const HostField& each : host_fields()) names.push_back(each.key);
+      std::vector<std::string_view> with_secrets = names;
+      with_secrets.insert(with_secrets.end(), std::begin(secrets), std::end(secrets));
+      if (std::find(std::begin(secrets), std::end(secrets), nearest_word(key, with_secrets)) != std::end(secrets))
+        return add(at, prefix + key, "is not a key of a host: no secret stands in this file; it is asked for when it is needed");
       return add(at, prefix + key, "is not a key of a host; the nearest one is " + std::string(nearest_word(key, names)));
     }
     if (!value.IsScalar() && !value.IsNull()) return add(at, prefix + key, "must be one value");

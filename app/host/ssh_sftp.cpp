@@ -131,11 +131,22 @@ void Sftp::make_folder(const QString& path) {
       if (!there && sftp_mkdir(sftp_, part.toUtf8().constData(), folder_mode) != SSH_OK) {
         const int code = sftp_get_error(sftp_);
         // Somebody else may have made it in between.
-        if (!Attributes(sftp_stat(sftp_, part.toUtf8().constData()))) fail_to_make(part, code);
+        if (!Attributes(sftp_stat(sftp_, part.toUtf8().constData()))) {
+          fail_if_dangling(part);
+          fail_to_make(part, code);
+        }
       }
     }
     if (end < 0) return;
   }
+}
+
+void Sftp::fail_if_dangling(const QString& path) {
+  begin(link_, path);
+  const Attributes itself(sftp_lstat(sftp_, path.toUtf8().constData()));
+  if (!itself || itself->type != SSH_FILEXFER_TYPE_SYMLINK) return;
+  throw SshError(SshProblem::Kind::files, QString("%1: %2 is a link that leads nowhere").arg(link_.target().name, path),
+                 "Make there what it leads to, or give the host another folder");
 }
 
 /// A read-only file system has no error of its own in SFTP.

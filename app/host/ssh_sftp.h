@@ -84,6 +84,7 @@ class Sftp {
   [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path);
 
  private:
+  void fail_if_dangling(const QString& path);
   [[noreturn]] void fail_to_make(const QString& folder, int code);
   SshLink& link_;
   sftp_session sftp_;

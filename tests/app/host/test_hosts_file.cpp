@@ -64,6 +64,10 @@ TEST(hosts_file, each_mistake_is_named_with_line_and_key) {
             "h.yaml:3: hosts[1].name is missing: each host needs a name, such as \"name: lab-1\"\n");
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - name: a\n  - name: b\n    adress: c\n"),
             "h.yaml:5: hosts[2].adress is not a key of a host; the nearest one is address\n");
+  for (const char* key : {"password", "pasword", "passphrase"})
+    EXPECT_EQ(all_errors(std::string("format: 1\nhosts:\n  - name: a\n    ") + key + ": b\n"),
+              std::string("h.yaml:4: hosts[1].") + key +
+                  " is not a key of a host: no secret stands in this file; it is asked for when it is needed\n");
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - name: a\n  - name: a\n"),
             "h.yaml:4: hosts[2].name is \"a\", as another host's: names must differ\n");
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - name: a\n    port: 70000\n"),

@@ -205,6 +205,17 @@ TEST_F(SshFilesTest, where_nothing_can_be_made_it_says_what_to_do) {
   begin(std::make_shared<PutProgram>(write("program", "#!/bin/sh\n"), "/proc/x"));
   ASSERT_TRUE(ends());
   EXPECT_EQ(outcome->text(), "h1: making the folder /proc/x failed: it is not there. Give the host another folder");
+
+  sh("ln -sfn /home/lab/not-there dangling");
+  begin(std::make_shared<PutProgram>(folder.filePath("program"), "/home/lab/dangling"));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(outcome->text(),
+            "h1: /home/lab/dangling is a link that leads nowhere. Make there what it leads to, or give the host another folder");
+  sh("mkdir not-there");
+  begin(std::make_shared<PutProgram>(folder.filePath("program"), "/home/lab/dangling"));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << "a link that leads somewhere is as good as a folder: " << outcome->text().toStdString();
+  sh("rm -rf dangling not-there");
 }
 
 TEST_F(SshFilesTest, a_growing_file_is_followed) {
