@@ -80,7 +80,7 @@ int RunCommand::execute() {
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);
   const bool named = !arguments_.hosts.empty();
-  const HostBook book(named ? qt_text(arguments_.hosts) : default_hosts_path(), !named);
+  HostBook book(named ? qt_text(arguments_.hosts) : default_hosts_path(), !named);
   // A file of one's own with mistakes matters only to a run that needs it; the start says so then.
   if (named && !book.problems().isEmpty()) {
     for (const QString& problem : book.problems()) terminal_.say("n2nq-bench: " + problem);

@@ -56,6 +56,7 @@ bool RunControl::Private::start(Role role) {
 }
 
 bool RunControl::Private::begin_run() {
+  launchers->look_again();
   if (const QString refused = q->refusal(); !refused.isEmpty()) {
     emit q->message(refused);
     return false;

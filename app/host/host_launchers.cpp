@@ -40,7 +40,7 @@ class UnknownHost : public Launcher {
 
 }  // namespace
 
-HostLaunchers::HostLaunchers(const HostBook& book, MakeRemote make_remote, QString programs_folder)
+HostLaunchers::HostLaunchers(HostBook& book, MakeRemote make_remote, QString programs_folder)
     : book_(book), make_remote_(std::move(make_remote)), programs_folder_(std::move(programs_folder)) {}
 
 std::unique_ptr<Launcher> HostLaunchers::launcher(const QString& host) {

@@ -16,13 +16,15 @@ class HostLaunchers : public LauncherFactory {
   using MakeRemote = std::function<std::unique_ptr<Launcher>(const Host& host)>;
 
   /// `book` lives longer. `programs_folder`: as of LocalLauncherFactory.
-  HostLaunchers(const HostBook& book, MakeRemote make_remote, QString programs_folder = {});
+  HostLaunchers(HostBook& book, MakeRemote make_remote, QString programs_folder = {});
+  /// At what an editor has written into the file.
+  void look_again() override { book_.look_again(); }
   std::unique_ptr<Launcher> launcher(const QString& host) override;
   /// A host that the file does not know, a file with mistakes, or a broker here that nobody elsewhere could reach.
   QString problem(const Settings& settings) const override;
 
  private:
-  const HostBook& book_;
+  HostBook& book_;
   MakeRemote make_remote_;
   QString programs_folder_;
 };

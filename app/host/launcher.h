@@ -104,6 +104,8 @@ class Launcher : public QObject {
 class LauncherFactory {
  public:
   virtual ~LauncherFactory() = default;
+  /// A run begins: what may have changed unseen is looked at again.
+  virtual void look_again() {}
   virtual std::unique_ptr<Launcher> launcher(const QString& host) = 0;
   /// Why these settings' hosts cannot be had, in a sentence that says what to do; empty: they can be tried.
   virtual QString problem(const Settings& settings) const { return static_cast<void>(settings), QString(); }

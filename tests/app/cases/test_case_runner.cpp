@@ -196,6 +196,10 @@ TEST_F(CaseRunnerTest, says_why_nothing_is_begun) {
   ASSERT_TRUE(wait_until([this] { return runner->state() == CaseRunner::State::idle && !runner->problem().isEmpty(); }));
   EXPECT_EQ(runner->problem(), "There is no such host.");
   EXPECT_TRUE(run_folders().isEmpty());
+  host.looked_at_again = [this] { host.problem.clear(); };  // somebody has mended it
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  expect_complete_without_twice();
 }
 
 TEST_F(CaseRunnerTest, a_broken_run_is_marked_and_can_be_run_again_alone) {

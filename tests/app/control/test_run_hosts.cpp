@@ -61,6 +61,15 @@ TEST_F(RunHostsTest, hosts_that_cannot_be_had_are_told_before_anything_is_made) 
   EXPECT_TRUE(control->folder().isEmpty());
 }
 
+TEST_F(RunHostsTest, what_has_changed_unseen_is_looked_at_before_it_is_judged) {
+  host.problem = "senders.host is lab-2, which hosts.yaml does not know";
+  host.looked_at_again = [this] { host.problem.clear(); };
+  make(options(), on_three_hosts());
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+}
+
 TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_being_reached) {
   host.behaviour[Role::senders].fails_to_start = true;
   host.unreachable = {"lab-3"};

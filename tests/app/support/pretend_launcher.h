@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QPointer>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -52,6 +53,7 @@ struct PretendHost {
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
   QString problem;                          // what the factory has against every settings; empty: nothing
+  std::function<void()> looked_at_again;    // as a run begins; may be empty
   std::map<Role, std::string> launched_on;  // the host of each role's last launcher
   std::map<Role, QString> brought;          // where to what each role wrote was brought
   std::map<Role, QString> bring_error;      // why it cannot be; empty: it can
@@ -118,6 +120,9 @@ class PretendFactory : public LauncherFactory {
  public:
   explicit PretendFactory(PretendHost& host) : host_(host) {}
   std::unique_ptr<Launcher> launcher(const QString& host) override;
+  void look_again() override {
+    if (host_.looked_at_again) host_.looked_at_again();
+  }
   QString problem(const Settings&) const override { return host_.problem; }
 
  private:
