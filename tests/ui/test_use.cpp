@@ -32,6 +32,7 @@ class TestUse : public QObject {
   void what_nobody_gave_an_account_of_is_not_known();
   void messages_and_problems_move_nothing();
   void a_run_moves_nothing();
+  void a_source_moves_no_card();
   void details_of_messages_leave_the_window_as_it_is();
   void a_message_goes_when_it_is_not_so_any_more();
   void a_refused_start_names_the_field_that_was_edited();
@@ -189,6 +190,34 @@ void TestUse::a_run_moves_nothing() {
   QCoreApplication::processEvents();
   for (const char* name : names) after << place(bench, name);
   QCOMPARE(after, before);
+}
+
+void TestUse::a_source_moves_no_card() {
+  BenchWindow bench;
+  for (const char* name : {"h1", "h2", "receivers-vm"}) {
+    app::Host host;
+    host.name = name;
+    QCOMPARE(bench.hosts().put(host), QString());
+  }
+  for (const QSize& size : {QSize(1280, 720), QSize(1440, 820), QSize(1920, 1080)}) {
+    bench.window().resize(size);
+    const auto places = [&] {
+      QCoreApplication::processEvents();
+      QStringList out;
+      for (const char* name : {"senders_card", "broker_card", "receivers_card", "charts_card", "senders_table", "receivers_table"}) {
+        const auto* widget = bench.find<QWidget>(QString::fromLatin1(name));
+        out << QStringLiteral("%1 %2 %3").arg(QString::fromLatin1(name)).arg(place(bench, name).x()).arg(widget->width());
+      }
+      return out;
+    };
+    bench.set({{"broker.host", "local"}, {"senders.host", "local"}, {"receivers.host", "local"}});
+    const QStringList before = places();
+    for (const auto& [key, name] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"senders.host", "h1"}, {"broker.host", "h2"}, {"receivers.host", "receivers-vm"}, {"senders.host", "nobody-knows"}}) {
+      bench.set({{key, name}});
+      QCOMPARE(places(), before);
+    }
+  }
 }
 
 void TestUse::details_of_messages_leave_the_window_as_it_is() {

@@ -60,18 +60,29 @@ ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActi
   refresh();
 }
 
+namespace {
+const QString unknown_place = QStringLiteral("Source unknown"), internal_place = QStringLiteral("Source internal"),
+              external_place = QStringLiteral("Source external");
+}
+
 /// The thesis' words for where a group is, as seen from N2NQ.
 void ProcessHead::show_place() {
+  // As wide as the widest of a group's, so that nothing beside it moves.
+  place_->ensurePolished();
+  int widest = 0;
+  for (const QString& each : {unknown_place, internal_place, external_place})
+    widest = qMax(widest, place_->fontMetrics().horizontalAdvance(each));
+  if (role_ != app::Role::broker) place_->setMinimumWidth(widest);
   const app::Settings& settings = form_.settings();
   const std::string host = app::host_of(role_, settings);
   place_->setToolTip(QString());
   if (host != app::local_host && hosts_.hosts().find(host) == nullptr) {
-    place_->setText(QStringLiteral("Source unknown"));
+    place_->setText(unknown_place);
     return place_->setToolTip(QStringLiteral("%1 is not among the machines of the page Hosts").arg(QString::fromStdString(host)));
   }
   if (role_ == app::Role::broker) return place_->setText(QStringLiteral("Source"));
   const bool internal = app::host_of(role_, settings) == settings.broker.host;
-  place_->setText(internal ? QStringLiteral("Source internal") : QStringLiteral("Source external"));
+  place_->setText(internal ? internal_place : external_place);
   place_->setToolTip(internal ? QStringLiteral("On N2NQ's own host") : QStringLiteral("On another host than N2NQ"));
 }
 
