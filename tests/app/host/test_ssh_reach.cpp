@@ -30,6 +30,18 @@ TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
   EXPECT_TRUE(wait_until([&] { return !left(); })) << "nothing of it is left here";
 }
 
+TEST_F(SshSessionTest, a_cable_unplugged_behind_a_proxy_command_is_noticed_within_ten_seconds) {
+  config.proxy_command = QString("ssh -F %1/ssh_config -W %2:22 h2").arg(lab->folder(), lab->address(1));
+  ASSERT_TRUE(gets_in()) << told();
+  lab->set_plugged_in(2, false);
+  QElapsedTimer since;
+  since.start();
+  EXPECT_TRUE(wait_until([this] { return over; }));
+  EXPECT_LE(since.elapsed(), 10'000);
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
+  lab->set_plugged_in(2, true);
+}
+
 TEST_F(SshSessionTest, a_proxy_command_that_fails_says_why) {
   config.proxy_command = "echo the gate is shut >&2";
   EXPECT_FALSE(gets_in());
