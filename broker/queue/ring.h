@@ -11,9 +11,11 @@
 
 namespace n2nq {
 
-/// What fit() leaves a list that is not long any more: while it is at work, and now and then.
+/// What fit() leaves a list that is not long any more: while it is at work; and now and then one of a receiver, which will need it again, and
+/// one of a cell, of which there may be thousands.
 inline constexpr size_t busy_kept_bytes = 1024 * 1024;
-inline constexpr size_t idle_kept_bytes = 1024;
+inline constexpr size_t idle_kept_bytes = 16 * 1024;
+inline constexpr size_t idle_cell_kept_bytes = 1024;
 
 template <typename T>
 class Ring {

@@ -532,8 +532,8 @@ size_t SelectiveBalancer::bytes_held() const {
 void SelectiveBalancer::fit() {
   Queue::fit();
   for (Cell& cell : cells_) {
-    cell.fresh.fit(idle_kept_bytes);
-    n2nq::fit(cell.returned, idle_kept_bytes);
+    cell.fresh.fit(idle_cell_kept_bytes);
+    n2nq::fit(cell.returned, idle_cell_kept_bytes);
   }
   for (Interest& interest : interests_) n2nq::fit(interest.cells, idle_kept_bytes);
   for (Receiver& receiver : receivers_) {

@@ -428,7 +428,7 @@ size_t SelectiveBroadcaster::bytes_held() const {
 
 void SelectiveBroadcaster::fit() {
   Queue::fit();
-  for (Cell& cell : cells_) cell.entries.fit(idle_kept_bytes);
+  for (Cell& cell : cells_) cell.entries.fit(idle_cell_kept_bytes);
   for (Receiver& receiver : receivers_) {
     n2nq::fit(receiver.owed, idle_kept_bytes);
     receiver.allowance.fit();
