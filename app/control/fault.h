@@ -40,7 +40,7 @@ Problem check_fault(const Fault& fault, const Settings& settings);
 
 /// What was done in a run, for marks on the charts and for the result.
 struct RunEvent {
-  enum class Kind { fault, setting, standstill };  // the last of this bench itself, while the others went on
+  enum class Kind { fault, setting, standstill };  // standstill: of this bench itself, while the others went on
   Kind kind = Kind::fault;
   double at_s = 0;  // since the common start
   QString what;

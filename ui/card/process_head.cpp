@@ -15,6 +15,11 @@
 
 namespace n2nq::ui {
 
+namespace {
+const QString unknown_place = QStringLiteral("Source unknown"), internal_place = QStringLiteral("Source internal"),
+              external_place = QStringLiteral("Source external");
+}
+
 ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActions& actions, const app::HostBook& hosts,
                          const Theme& theme)
     : QObject(&card),
@@ -58,11 +63,6 @@ ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActi
   connect(&actions, &RunActions::hold_changed, this, &ProcessHead::refresh);
   connect(&theme, &Theme::changed, this, &ProcessHead::refresh);
   refresh();
-}
-
-namespace {
-const QString unknown_place = QStringLiteral("Source unknown"), internal_place = QStringLiteral("Source internal"),
-              external_place = QStringLiteral("Source external");
 }
 
 /// The thesis' words for where a group is, as seen from N2NQ.
