@@ -144,7 +144,7 @@ QString in_reason(double us) {
 void tell_standstills(const RunRecord& record, QStringList& reasons) {
   for (const RunEvent& event : record.events) {
     if (event.kind != RunEvent::Kind::standstill) continue;
-    reasons += QString("%1 at %2 s: the live figures have a gap there").arg(event.what).arg(event.at_s, 0, 'f', 1);
+    reasons += QString("this %1, or the machine that it runs on did, at %2 s: the live figures have a gap there").arg(event.what).arg(event.at_s, 0, 'f', 1);
   }
 }
 

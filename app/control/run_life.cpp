@@ -448,10 +448,10 @@ void RunControl::Private::look_for_standstill() {
 /// goes wrong because of it.
 void RunControl::Private::on_stood_still(double stood_s, double began_ago_s) {
   if (!run.traffic_started) return;
-  const QString what = QString("this bench, or the machine that it runs on, stood still for %1 s").arg(stood_s, 0, 'f', 1);
+  const QString what = QString("bench stood still for %1 s").arg(stood_s, 0, 'f', 1);  // the charts cut what is long
   run.events.push_back({RunEvent::Kind::standstill, t_s() - began_ago_s, what, {}});
   emit q->events_changed();
-  emit q->message(what.left(1).toUpper() + what.mid(1));
+  emit q->message("This " + what + ", or the machine that it runs on did");
 }
 
 void RunControl::Private::set_state(RunState next) {

@@ -248,11 +248,11 @@ TEST_F(RunControlTest, that_this_bench_stood_still_is_told_and_is_no_defect_of_t
   const RunEvent told = control->events().front();
   EXPECT_EQ(told.kind, RunEvent::Kind::standstill);
   EXPECT_NEAR(told.at_s, before_s, 0.3);
-  EXPECT_TRUE(messages.contains("This" + told.what.mid(4))) << told.what.toStdString();
+  EXPECT_TRUE(messages.contains("This " + told.what + ", or the machine that it runs on did")) << told.what.toStdString();
   control->stop_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::stopped);
-  EXPECT_NE(reasons().find("this bench, or the machine that it runs on, stood still for 0."), std::string::npos) << reasons();
+  EXPECT_NE(reasons().find("this bench stood still for 0."), std::string::npos) << reasons();
   EXPECT_EQ(summary()["events"].size(), 1u);
   EXPECT_EQ(summary()["events"][0]["kind"], "standstill");
   EXPECT_FALSE(summary()["events"][0].contains("recovered_after_s"));
