@@ -11,7 +11,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t bytes_per_mib = 1 << 20;
 const char* const system_name = "n2nq";
 /// Memory, not disk: where the workers stage what their log writers have not formatted yet.
 const char* const staging_folder = "/dev/shm";
@@ -82,9 +81,9 @@ Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
                   {"responses_deadline_ms", milliseconds(settings.responses.deadline_s)},
                   {"responses_attempts_max", settings.responses.attempts_max}};
   out["expect"] = {{"senders", settings.senders.amount}, {"receivers", settings.receivers.amount}};
-  out["limits"] = {{"memory_bytes", limits.memory_mib * bytes_per_mib},
-                   {"books_bytes", limits.books_mib * bytes_per_mib},
-                   {"pending_bytes", limits.pending_mib * bytes_per_mib},
+  out["limits"] = {{"memory_bytes", limits.memory_mib * limits::bytes_per_mib},
+                   {"books_bytes", limits.books_mib * limits::bytes_per_mib},
+                   {"pending_bytes", limits.pending_mib * limits::bytes_per_mib},
                    {"write_deadline_ms", milliseconds(limits.write_deadline_s)},
                    {"message_bytes_max", limits.message_max_bytes},
                    {"handshake_deadline_ms", milliseconds(limits.handshake_deadline_s)},

@@ -19,8 +19,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t bytes_per_mib = 1 << 20;
-
 /// 0 where there is no whole number: the ledger's troubles tell of that.
 std::int64_t whole_or_0(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -433,7 +431,7 @@ RunResult finish_readable_run(const RunRecord& record, const std::atomic<bool>& 
 
   MasterFile master;
   if (record.settings.messages_tsv_max_mib > 0) {
-    const auto bytes_max = static_cast<std::uint64_t>(record.settings.messages_tsv_max_mib * bytes_per_mib);
+    const auto bytes_max = static_cast<std::uint64_t>(record.settings.messages_tsv_max_mib * limits::bytes_per_mib);
     master = write_master_file(folder.part(Role::receivers), folder.file("messages.tsv"), bytes_max, cancelled);
     degrade(result.outcome, master.error);
   }

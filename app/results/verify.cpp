@@ -13,6 +13,7 @@
 #include "app/results/service_logs.h"
 #include "app/results/verify_parts.h"
 #include "app/settings/qt_text.h"
+#include "broker/wire/limits.h"
 #include "workers/measure/figures.h"
 #include "workers/measure/histogram.h"
 
@@ -24,7 +25,6 @@ using Json = nlohmann::json;
 using measure::ReceivedLine;
 using measure::SentLine;
 
-constexpr double bytes_per_mib = 1 << 20;
 constexpr double read_back = 1e-6;  // of what the summary gives to six or three decimals
 
 QByteArray bytes_of(const QString& path) {
@@ -207,7 +207,7 @@ class Verifier {
     if (master.at("limit_mib") == 0) return;
     QTemporaryDir beside;
     const std::atomic<bool> never{false};
-    const auto bytes_max = static_cast<std::uint64_t>(master.at("limit_mib").get<double>() * bytes_per_mib);
+    const auto bytes_max = static_cast<std::uint64_t>(master.at("limit_mib").get<double>() * static_cast<double>(limits::bytes_per_mib));
     const MasterFile mine = write_master_file(run_.folder + "/receivers", beside.filePath("messages.tsv"), bytes_max, never);
     if (!mine.error.isEmpty()) return tally_.differ("messages.tsv could not be made again: " + mine.error);
     tally_.equal("messages_tsv.lines", mine.lines, master.at("lines"));
