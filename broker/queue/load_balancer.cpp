@@ -20,14 +20,11 @@ LoadBalancer::LoadBalancer(const QueueOptions& options)
 void LoadBalancer::join(uint32_t receiver) {
   account_of(receiver).state = State::connected;
   add_number(connected_, receiver);
-  while (!unassigned_.empty()) {
-    const uint32_t chosen = choose_receiver();
-    share_of(chosen).bytes += unassigned_.front().bytes;
-    share_of(chosen).waiting.push_back(unassigned_.front());
-    unassigned_.pop_front();
-    mark_ready(chosen);
-  }
-  unassigned_.fit(busy_kept_bytes);
+  if (unassigned_.waiting.empty()) return;
+  // Nobody else is there. There may be very much of it, which is not to be copied for each who comes and goes.
+  std::swap(share_of(receiver).waiting, unassigned_.waiting);
+  std::swap(share_of(receiver).bytes, unassigned_.bytes);
+  mark_ready(receiver);
 }
 
 void LoadBalancer::lose(uint32_t receiver) {
@@ -64,25 +61,25 @@ void LoadBalancer::disconnect(uint32_t receiver, State state) {
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   Share& share = share_of(receiver);
-  Ring<Assigned> left = std::exchange(share.waiting, {});
-  share.bytes = 0;
-  for (size_t i = 0; i < left.size(); ++i) {
-    left[i].again = true;
+  Share left;
+  std::swap(left.waiting, share.waiting);
+  std::swap(left.bytes, share.bytes);
+  for (size_t i = 0; i < left.waiting.size(); ++i) {
+    left.waiting[i].again = true;
     // Nobody else reads this record, so it is marked in place.
-    uint8_t* record = log_.at(left[i].chunk, left[i].offset);
+    uint8_t* record = log_.at(left.waiting[i].chunk, left.waiting[i].offset);
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
     wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
   }
-  pass_on(left);
+  pass_on(std::move(left));
 }
 
 /// Each goes to whom the dispatch rule chooses now, in its place in the order of taking in.
-void LoadBalancer::pass_on(const Ring<Assigned>& messages) {
+void LoadBalancer::pass_on(Share left) {
+  const Ring<Assigned>& messages = left.waiting;
   if (messages.empty()) return;
-  if (connected_.empty()) {
-    const size_t before = unassigned_.size();
-    for (size_t i = 0; i < messages.size(); ++i) unassigned_.push_back(messages[i]);
-    merge(unassigned_, 0, before);
+  if (connected_.empty()) {  // the last one who was: nothing is there yet
+    unassigned_ = std::move(left);
     return;
   }
   std::vector<size_t> before;
@@ -137,15 +134,15 @@ void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
 void LoadBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
   ++queued_;
   const uint32_t chosen = connected_.empty() ? 0 : choose_receiver();
-  Assigned& assigned = chosen == 0 ? unassigned_.grow_back() : share_of(chosen).waiting.grow_back();
+  Share& share = chosen == 0 ? unassigned_ : share_of(chosen);
+  Assigned& assigned = share.waiting.grow_back();
   assigned.chunk = appended.chunk;
   assigned.message = appended.message;
   assigned.offset = appended.offset;
   assigned.bytes = static_cast<uint32_t>(record.size());
   assigned.again = false;
-  if (chosen == 0) return;
-  share_of(chosen).bytes += record.size();
-  mark_ready(chosen);
+  share.bytes += record.size();
+  if (chosen != 0) mark_ready(chosen);
 }
 
 bool LoadBalancer::has_next(uint32_t receiver) const {
@@ -233,10 +230,12 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
 }
 
 void LoadBalancer::expire(int64_t now_ns) {
-  while (!unassigned_.empty() && is_expired(record_of(unassigned_.front()), now_ns)) {
-    add_to(of(total_.skipped, SkipReason::expired), unassigned_.front());
-    remove(unassigned_.front());
-    unassigned_.pop_front();
+  Ring<Assigned>& waiting = unassigned_.waiting;
+  while (!waiting.empty() && is_expired(record_of(waiting.front()), now_ns)) {
+    add_to(of(total_.skipped, SkipReason::expired), waiting.front());
+    unassigned_.bytes -= waiting.front().bytes;
+    remove(waiting.front());
+    waiting.pop_front();
   }
   for (const uint32_t receiver : connected_) expire_share(receiver, now_ns);
 }
@@ -264,7 +263,7 @@ int64_t LoadBalancer::next_expiry_ns() const {
     const int64_t at_ns = wire::record_taken_in_ns(record_of(waiting[first])) + options_.retention_ns;
     if (soonest_ns == 0 || at_ns < soonest_ns) soonest_ns = at_ns;
   };
-  look_at(unassigned_, 0);
+  look_at(unassigned_.waiting, 0);
   for (const uint32_t receiver : connected_)
     look_at(shares_[receiver - 1].waiting, batch(receiver).under_way() ? batch(receiver).messages : 0);
   return soonest_ns;
@@ -273,7 +272,7 @@ int64_t LoadBalancer::next_expiry_ns() const {
 void LoadBalancer::fit() {
   Queue::fit();
   for (Share& share : shares_) share.waiting.fit(idle_kept_bytes);
-  unassigned_.fit(idle_kept_bytes);
+  unassigned_.waiting.fit(idle_kept_bytes);
 }
 
 void LoadBalancer::finish() {
@@ -284,7 +283,7 @@ void LoadBalancer::finish() {
     give_up_batch(receiver);
     keep(share_of(receiver).waiting);
   }
-  keep(unassigned_);
+  keep(unassigned_.waiting);
 }
 
 }  // namespace n2nq

@@ -59,7 +59,7 @@ class LoadBalancer : public Queue {
   void hand_over_first(uint32_t receiver, uint64_t messages);
   size_t give_up_batch(uint32_t receiver);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
-  void pass_on(const Ring<Assigned>& messages);
+  void pass_on(Share left);
   static void merge(Ring<Assigned>& list, size_t first, size_t middle);
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
@@ -71,7 +71,7 @@ class LoadBalancer : public Queue {
   std::vector<Share> shares_;
   std::vector<uint32_t> connected_;  // rising numbers
   std::vector<uint32_t> marked_;     // have something new
-  Ring<Assigned> unassigned_;
+  Share unassigned_;  // nothing, while somebody is connected
   uint64_t queued_ = 0;  // messages, assigned or not
 };
 

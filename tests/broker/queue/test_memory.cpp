@@ -129,6 +129,25 @@ INSTANTIATE_TEST_SUITE_P(Modes, Memory,
                                             ::testing::Values(std::pair{false, false}, std::pair{true, false}, std::pair{false, true},
                                                               std::pair{true, true})));
 
+TEST(BalancerMemory, OfABacklogThatNobodyTakesIsNotCopiedForEachThatComesAndGoes) {
+  Measured queue(options_of(wire::QueueMode::load_balancer, false, false, 2));
+  queue.publish(100'000);
+  for (int round = 0; round < 3; ++round) {
+    for (const uint32_t receiver : {1, 2}) {
+      const uint64_t before = support::allocations();
+      queue->join(receiver);
+      EXPECT_GT(queue->backlog_bytes(receiver), 100'000u);
+      queue->lose(receiver);
+      if (round > 0) {
+        EXPECT_EQ(support::allocations(), before);
+      }
+    }
+  }
+  queue->join(2);
+  queue.take(2);
+  EXPECT_EQ(queue.taken(2), 100'000u);
+}
+
 class UnansweredMemory : public ::testing::TestWithParam<wire::QueueMode> {};
 
 TEST_P(UnansweredMemory, OfAMillionMessagesBehindOneThatNobodyAnswersIsNext) {
