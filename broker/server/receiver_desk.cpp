@@ -380,30 +380,32 @@ bool ReceiverDesk::tell(uint32_t number) {
   return true;
 }
 
-/// One frame. The one before it is out, or END follows at once.
-void ReceiverDesk::tell_some(uint32_t number) {
-  std::unique_ptr<Telling>& telling = desk_of(number).telling;
-  if (!telling) {
-    telling = std::make_unique<Telling>();
-    telling->sets = queue_.take_untold(number);
-    SenderSets& expired = of(telling->sets, SkipReason::expired);
-    if (!expired.empty() && sabotage::now(sabotage::Way::forget_expired)) expired = {};
-  }
+bool ReceiverDesk::Telling::write(wire::Bytes& out) {
   wire::Skipped skipped;
   const size_t ranges_max = skipped_bytes_max / wire::SkippedRange::entry_bytes;
   while (skipped.ranges.size() < ranges_max) {
-    const auto range = telling->next();
-    if (!range) {
-      telling.reset();
-      break;
-    }
+    const auto range = next();
+    if (!range) break;
     skipped.ranges.push_back(*range);
   }
-  if (!skipped.ranges.empty()) skipped.encode(desk_of(number).session->out());
+  if (skipped.ranges.empty()) return false;
+  skipped.encode(out);
+  return true;
 }
 
-void ReceiverDesk::tell_all(uint32_t number) {
-  while (desk_of(number).telling || queue_.account(number).has_untold) tell_some(number);
+std::unique_ptr<ReceiverDesk::Telling> ReceiverDesk::begin_telling(uint32_t number) {
+  auto telling = std::make_unique<Telling>();
+  telling->sets = queue_.take_untold(number);
+  SenderSets& expired = of(telling->sets, SkipReason::expired);
+  if (!expired.empty() && sabotage::now(sabotage::Way::forget_expired)) expired = {};
+  return telling;
+}
+
+/// One frame. The one before it is out.
+void ReceiverDesk::tell_some(uint32_t number) {
+  std::unique_ptr<Telling>& telling = desk_of(number).telling;
+  if (!telling) telling = begin_telling(number);
+  if (!telling->write(desk_of(number).session->out())) telling.reset();
 }
 
 /// The rest is told on its next connection.
@@ -544,7 +546,6 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   if (!tell(number)) return watch_limits(number);  // what it will not get goes before END
   any_stream_ended_ = any_stream_ended_ || !desk.leaving;
   queue_.leave(number);
-  tell_all(number);
   send_end(number, desk.leaving ? "left" : "stream ended");
 }
 
@@ -561,20 +562,24 @@ void ReceiverDesk::end_all() {
     }
   }
   queue_.finish();
-  for (const uint32_t number : in_order) {
-    tell_all(number);
-    send_end(number, "stream ended");
-  }
+  for (const uint32_t number : in_order) send_end(number, "stream ended");
 }
 
+/// Behind what it was not told yet that it will not get: as it reads it, for that may be a run for every other message there is.
 void ReceiverDesk::send_end(uint32_t number, const char* why) {
   Desk& desk = desk_of(number);
   desk.ended = true;
+  stop_telling(number);
+  const std::shared_ptr<Telling> rest = queue_.account(number).has_untold ? begin_telling(number) : nullptr;
   const wire::EndTotals end = totals(number);
-  desk.session->send(end);
+  const auto last_words = [rest, end](wire::Bytes& out) {
+    if (rest && rest->write(out)) return true;
+    end.encode(out);
+    return false;
+  };
   // What it has not read yet left the queue in time, and is kept as long as it would have been there.
   desk.session->finish(std::string(why) + ", " + std::to_string(end.handed_over) + " messages handed over",
-                       std::max(Session::end_linger_ns, options_.queue.retention_ns));
+                       std::max(Session::end_linger_ns, options_.queue.retention_ns), last_words);
 }
 
 wire::EndTotals ReceiverDesk::totals(uint32_t number) const {

@@ -88,6 +88,8 @@ class ReceiverDesk {
     std::optional<std::map<uint32_t, wire::IndexSet>::const_iterator> set;  // of that reason; none: it has not begun
     std::optional<wire::IndexSet::RunIterator> run;                         // of that set; none: it has not begun
     std::optional<wire::SkippedRange> next();
+    /// Appends one frame; false: nothing is left to tell.
+    bool write(wire::Bytes& out);
   };
 
   struct Desk {
@@ -130,7 +132,7 @@ class ReceiverDesk {
   bool write_control(uint32_t number);
   bool tell(uint32_t number);
   void tell_some(uint32_t number);
-  void tell_all(uint32_t number);
+  std::unique_ptr<Telling> begin_telling(uint32_t number);
   void stop_telling(uint32_t number);
   bool gather_batch(uint32_t number);
   bool write_batch(uint32_t number);

@@ -172,8 +172,11 @@ void SenderDesk::on_end(Session& session, const wire::End& end) {
   set_ended(account, true);
   account.untold = true;
   tell(account);
-  session.send(wire::End{account.accepted});
-  session.finish("ended, " + std::to_string(account.accepted) + " messages accepted", Session::end_linger_ns);
+  const auto last_words = [totals = wire::End{account.accepted}](wire::Bytes& out) {
+    totals.encode(out);
+    return false;
+  };
+  session.finish("ended, " + std::to_string(account.accepted) + " messages accepted", Session::end_linger_ns, last_words);
 }
 
 void SenderDesk::set_ended(Account& account, bool ended) {

@@ -2,6 +2,7 @@
 #include "broker/server/session.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "broker/net/clock.h"
 
@@ -12,6 +13,8 @@ namespace {
 constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
 /// What a client may still send in that time.
 constexpr size_t discard_bytes_max = 16 * 1024 * 1024;
+/// Parts of its last words that a client gets before others have their turn.
+constexpr int last_words_at_once_max = 4;
 
 /// What is no frame of a role may be as long as a short one: then its name and length can be told.
 wire::FrameLimits limits_of(wire::Role role, uint32_t frame_bytes_max) {
@@ -39,6 +42,7 @@ Session::Session(net::EventLoop& loop, net::Fd socket, uint64_t arrival, int64_t
       arrival_(arrival),
       connection_(loop, std::move(socket), wire::frame_bytes_max_before_welcome, *this),
       deadline_(loop, [this] { on_deadline(); }),
+      next_words_(loop, [this] { flush_last_words(); }),
       handshake_deadline_ns_(handshake_deadline_ns) {
   const int64_t now = net::now_ns();
   last_heard_ns_ = now;
@@ -89,8 +93,24 @@ void Session::refuse(wire::ErrorCode code, const std::string& text, bool in_fram
   linger(refused_linger_ns, reason);
 }
 
-void Session::finish(const std::string& reason, int64_t linger_ns) {
-  if (state_ == State::serving) linger(linger_ns, reason);
+void Session::finish(const std::string& reason, int64_t linger_ns, LastWords last_words) {
+  if (state_ != State::serving) return;
+  linger(linger_ns, reason);
+  last_words_ = std::move(last_words);
+  flush_last_words();
+}
+
+/// True when nothing is left to be written.
+bool Session::flush_last_words() {
+  for (int parts = 0; flush() && state_ == State::lingering; ++parts) {
+    if (!last_words_) return true;
+    if (parts == last_words_at_once_max) {
+      next_words_.arm(loop_.woke_ns());  // the others' turn
+      return false;
+    }
+    if (!last_words_(out_.bytes())) last_words_ = nullptr;
+  }
+  return false;
 }
 
 void Session::linger(int64_t linger_ns, const std::string& reason) {
@@ -105,6 +125,8 @@ void Session::close(const std::string& reason) {
   if (state_ == State::gone) return;
   state_ = State::gone;
   deadline_.disarm();
+  next_words_.disarm();
+  last_words_ = nullptr;
   connection_.close();
   if (leaves) owner_.on_left(*this, reason);
   owner_.on_gone(*this);
@@ -138,7 +160,7 @@ void Session::on_malformed(const std::string& error) {
 void Session::on_writable() {
   if (state_ == State::serving) {
     owner_.on_writable(*this);
-  } else if (flush() && shut_down_when_flushed_) {
+  } else if (flush_last_words() && shut_down_when_flushed_) {
     connection_.shut_down_write();
   }
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "broker/net/clock.h"
@@ -75,8 +76,11 @@ class Session : private net::Connection::Handler {
 
   /// ERROR, then lingering. With `in_frame` (a DELIVER is cut short) nothing can be said any more: closes.
   void refuse(wire::ErrorCode code, const std::string& text, bool in_frame = false);
-  /// The last frame was sent: the client is to read it and close, within `linger_ns`. `reason` for the log.
-  void finish(const std::string& reason, int64_t linger_ns);
+  /// Appends a part of what a client is told at last; false: that was the end of it.
+  using LastWords = std::function<bool(wire::Bytes& out)>;
+  /// The client is to read what `last_words` says, a part at a time as the kernel has room for it, and to close, within `linger_ns`. `reason`
+  /// for the log.
+  void finish(const std::string& reason, int64_t linger_ns, LastWords last_words);
   /// At once, without a word.
   void close(const std::string& reason);
 
@@ -95,6 +99,7 @@ class Session : private net::Connection::Handler {
   void on_closed(const std::string& reason) override;
   void on_deadline();
   void linger(int64_t linger_ns, const std::string& reason);
+  bool flush_last_words();
 
   net::EventLoop& loop_;
   Owner& owner_;
@@ -109,6 +114,8 @@ class Session : private net::Connection::Handler {
   net::OutBuffer out_;
   net::Connection connection_;
   net::Timer deadline_;  // of the handshake, then of lingering
+  LastWords last_words_;  // empty: all is said
+  net::Timer next_words_;
   int64_t handshake_deadline_ns_;
 };
 
