@@ -40,7 +40,7 @@ BrokerCard::BrokerCard(SettingsForm& form, RunActions& actions, RequestDesk& des
   add_rules(theme);
   add_switches(theme);
   add_fold_row();
-  add_pages(theme);
+  add_pages(hosts, theme);
   body()->addWidget(head->notice());
   connect(&form_, &SettingsForm::changed, this, &BrokerCard::refresh);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &BrokerCard::refresh);
@@ -132,21 +132,21 @@ void BrokerCard::add_fold_row() {
   connect(log_, &QPushButton::clicked, this, &BrokerCard::log_requested);
 }
 
-void BrokerCard::add_pages(const Theme& theme) {
+void BrokerCard::add_pages(const app::HostBook& hosts, const Theme& theme) {
   pages_ = new QStackedWidget;
-  pages_->addWidget(make_run_page(theme));
+  pages_->addWidget(make_run_page(hosts, theme));
   pages_->addWidget(new RequestsPanel(desk_, theme));
   pages_->addWidget(ledger_ = new LedgerPanel(actions_, theme));
   body()->addWidget(pages_, 1);
 }
 
-QWidget* BrokerCard::make_run_page(const Theme& theme) {
+QWidget* BrokerCard::make_run_page(const app::HostBook& hosts, const Theme& theme) {
   auto* page = new QWidget;
   auto* all = run_page_ = new QVBoxLayout(page);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(space::between);
   // What became of the run stays in sight; the drawer opens below it.
-  panel_ = new RunPanel(form_, actions_, theme);
+  panel_ = new RunPanel(form_, actions_, hosts, theme);
   advanced_ = new AdvancedPanel(form_, theme);
   advanced_->hide();
   all->addWidget(panel_, 1);

@@ -43,8 +43,8 @@ class BrokerCard : public Card {
   void add_rules(const Theme& theme);
   void add_switches(const Theme& theme);
   void add_fold_row();
-  void add_pages(const Theme& theme);
-  QWidget* make_run_page(const Theme& theme);
+  void add_pages(const app::HostBook& hosts, const Theme& theme);
+  QWidget* make_run_page(const app::HostBook& hosts, const Theme& theme);
   QWidget* make_stages(const Theme& theme);
   void refresh();
 

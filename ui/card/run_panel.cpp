@@ -80,8 +80,8 @@ const char* verdict_tone(app::Verdict verdict) {
 
 }  // namespace
 
-RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
-    : QWidget(parent), form_(form), actions_(actions), theme_(theme) {
+RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, const Theme& theme, QWidget* parent)
+    : QWidget(parent), form_(form), actions_(actions), hosts_(hosts), theme_(theme) {
   setObjectName(QStringLiteral("run_panel"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
@@ -96,6 +96,7 @@ RunPanel::RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, 
   connect(&form_, &SettingsForm::changed, this, &RunPanel::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &RunPanel::refresh);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &RunPanel::refresh);
+  connect(&hosts_, &app::HostBook::changed, this, &RunPanel::refresh);
   connect(&theme_, &Theme::changed, this, &RunPanel::refresh);
   clear_figures();
   refresh();
@@ -232,6 +233,12 @@ void RunPanel::clear_figures() {
 QString RunPanel::invitation() const {
   const app::Settings& settings = form_.settings();
   if (actions_.is_on()) return waiting_words();
+  for (const app::Role role : app::all_roles) {
+    const std::string host = app::host_of(role, settings);
+    if (host == app::local_host || hosts_.hosts().find(host) != nullptr) continue;
+    return QStringLiteral("No run yet. The Source of %1 is %2, which is not on the page Hosts: choose another, or add it there.")
+        .arg(role_word(role), breakable(QString::fromStdString(host)));
+  }
   const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
                                      [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
   const QString where =

@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <vector>
 
+#include "app/host/host_book.h"
 #include "ui/model/run_actions.h"
 #include "ui/widget/tile.h"
 
@@ -19,7 +20,7 @@ class ElidedLabel;
 class RunPanel : public QWidget {
   Q_OBJECT
  public:
-  RunPanel(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
+  RunPanel(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, const Theme& theme, QWidget* parent = nullptr);
 
   void show_figures(const app::LiveFigures& figures);
   void show_in_flight_bound(const app::LiveFigures& figures);
@@ -41,6 +42,7 @@ class RunPanel : public QWidget {
 
   SettingsForm& form_;
   RunActions& actions_;
+  const app::HostBook& hosts_;
   const Theme& theme_;
   QLabel *invitation_, *remarks_, *verdict_;
   ElidedLabel *disturbed_, *story_;
