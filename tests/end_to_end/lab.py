@@ -27,8 +27,7 @@ class Lab:
     def __init__(self, hosts, **arguments):
         names = pretend_lab.names_of(hosts) if isinstance(hosts, int) else hosts
         for number in range(FIRST_NUMBER, pretend_lab.NUMBERS_MAX):
-            if pretend_lab.is_abandoned(number):  # by a test that was killed
-                pretend_lab.take_down(number)
+            pretend_lab.take_down_abandoned(number)  # by a test that was killed
             try:
                 self.facts = pretend_lab.take_up(number, names, owner=os.getpid(), **arguments)
                 break

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A lab of pretend hosts on this machine: they stand around a bridge that this machine is plugged into as well. Lab K has the network
 10.77.K.0/24, .1 is this machine, .10+i is host i. All that is known of a lab stands in its folder; take_down() leaves neither."""
+import fcntl
 import json
 import os
 import pathlib
@@ -109,8 +110,19 @@ def _remove_device(name):
             raise
 
 
-def is_abandoned(number):
-    """Whether it had an owner and that is gone."""
+def take_down_abandoned(number):
+    """Takes lab `number` down if it had an owner and that is gone. Where several want to, the first does: what it then makes under this number
+    stays."""
+    lock = os.open(folder_of(number).parent, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if _is_abandoned(number):
+            take_down(number)
+    finally:
+        os.close(lock)
+
+
+def _is_abandoned(number):
     try:
         owner = read_facts(number)["owner"]
     except FileNotFoundError:  # is being made, or taken down
