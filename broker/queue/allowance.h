@@ -90,7 +90,7 @@ class Allowance {
 
  private:
   void count() {
-    const size_t bytes = (begun_ + flights_.kept()) * bytes_per_delivery;
+    const size_t bytes = (begun_ + flights_.kept()) * bytes_per_delivery + flights_.answered_bytes();
     memory_->bytes += bytes - std::exchange(counted_bytes_, bytes);
   }
 

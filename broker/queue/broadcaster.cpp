@@ -13,7 +13,7 @@ using State = ReceiverAccount::State;
 using wire::SkipReason;
 
 Broadcaster::Broadcaster(const QueueOptions& options)
-    : Queue(options, MessageLog::Holds::chunks), cursors_(options.receivers), taken_in_(options.senders) {}
+    : Queue(options, MessageLog::Holds::chunks), taken_in_(options.senders), cursors_(options.receivers) {}
 
 // --- receivers come and go ---
 
@@ -37,14 +37,14 @@ void Broadcaster::leave(uint32_t receiver) {
   if (account(receiver).state == State::left || account(receiver).state == State::cut_off) return;
   disconnect(receiver, State::left);
   still_queued_[receiver - 1] += walk(next_of(receiver), log_.tail());
-  cursor_of(receiver).gone_at = snapshot();
+  cursor_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
 
 void Broadcaster::cut_off(uint32_t receiver) {
   disconnect(receiver, State::cut_off);
   skip(receiver, SkipReason::cut_off, walk(next_of(receiver), log_.tail()));
-  cursor_of(receiver).gone_at = snapshot();
+  cursor_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
 
@@ -58,14 +58,14 @@ void Broadcaster::disconnect(uint32_t receiver, State state) {
 /// A receiver that had left is back, and may have what is in the queue still.
 void Broadcaster::take_back(uint32_t receiver) {
   SenderSets& still_queued = still_queued_[receiver - 1];
-  still_queued += taken_in_since(*std::exchange(cursor_of(receiver).gone_at, nullptr));
+  still_queued += taken_in_.since(*std::exchange(cursor_of(receiver).gone_at, nullptr));
   still_queued -= walk(next_of(receiver), log_.tail());
 }
 
 // --- messages ---
 
 void Broadcaster::on_taken_in(const MessageLog::Appended&, wire::ByteView record) {
-  taken_in_[wire::record_sender(record.data()) - 1].add(wire::record_index(record.data()));
+  taken_in_.add(wire::record_sender(record.data()), wire::record_index(record.data()));
   has_new_ = true;
   trim_due_ = true;
 }
@@ -238,23 +238,6 @@ SenderSets Broadcaster::walk(Position from, const Position& to) const {
   return found;
 }
 
-std::shared_ptr<const Broadcaster::TakenIn> Broadcaster::snapshot() {
-  if (!snapshot_ || snapshot_messages_ != messages_taken_in()) {
-    snapshot_ = std::make_shared<const TakenIn>(taken_in_);
-    snapshot_messages_ = messages_taken_in();
-  }
-  return snapshot_;
-}
-
-SenderSets Broadcaster::taken_in_since(const TakenIn& then) const {
-  SenderSets since;
-  for (size_t i = 0; i < taken_in_.size(); ++i) {
-    const wire::IndexSet more = taken_in_[i] - then[i];
-    for (const auto& run : more.runs()) since.add_range(static_cast<uint32_t>(i + 1), run.from, run.to);
-  }
-  return since;
-}
-
 void Broadcaster::finish() {
   std::vector<uint32_t> expected;
   for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
@@ -267,10 +250,10 @@ void Broadcaster::finish() {
         expected.push_back(receiver);
         break;
       case State::left:
-        still_queued += taken_in_since(*cursor.gone_at);
+        still_queued += taken_in_.since(*cursor.gone_at);
         break;
       case State::cut_off:
-        skip(receiver, SkipReason::cut_off, taken_in_since(*cursor.gone_at));
+        skip(receiver, SkipReason::cut_off, taken_in_.since(*cursor.gone_at));
         break;
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/queue/queue.h"
+#include "broker/queue/taken_in.h"
 
 namespace n2nq {
 
@@ -32,16 +33,14 @@ class Broadcaster : public Queue {
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;
+  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes(); }
 
  private:
-  /// Indexes taken in, by sender − 1.
-  using TakenIn = std::vector<wire::IndexSet>;
-
   struct Cursor {
-    Position begin;                          // of the batch under way
-    uint64_t last_chunk = 0;                 // of the batch under way; it holds begin.chunk to this one
-    Position next;                           // behind it: where the next batch begins (or the head, when that is further on)
-    std::shared_ptr<const TakenIn> gone_at;  // what had been taken in when it left or was cut off
+    Position begin;           // of the batch under way
+    uint64_t last_chunk = 0;  // of the batch under way; it holds begin.chunk to this one
+    Position next;            // behind it: where the next batch begins (or the head, when that is further on)
+    std::shared_ptr<const TakenIn::Snapshot> gone_at;  // what had been taken in when it left or was cut off
   };
 
   /// Beyond, what a receiver costs is no matter any more beside what its bytes cost.
@@ -60,10 +59,9 @@ class Broadcaster : public Queue {
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
   void move_head(const Position& head);
   SenderSets walk(Position from, const Position& to) const;
-  std::shared_ptr<const TakenIn> snapshot();
-  SenderSets taken_in_since(const TakenIn& then) const;
   void take_back(uint32_t receiver);
 
+  TakenIn taken_in_;  // outlives the snapshots
   std::vector<Cursor> cursors_;
   std::vector<uint32_t> connected_;  // rising numbers
   Position head_;                    // the oldest message in the queue; its chunk and those behind it are held
@@ -71,9 +69,6 @@ class Broadcaster : public Queue {
   Position told_;  // the tail at the last take_ready()
   Position common_from_;
   bool trim_due_ = false;
-  TakenIn taken_in_;
-  std::shared_ptr<const TakenIn> snapshot_;
-  uint64_t snapshot_messages_ = 0;
 };
 
 }  // namespace n2nq

@@ -35,6 +35,7 @@ class Flights {
   size_t open() const { return open_; }
   /// Those that take memory: what is open, and at most 64 and as many again as are open.
   size_t kept() const { return recent_.size() + old_.size(); }
+  size_t answered_bytes() const { return answered_.bytes(); }
   /// As Ring's.
   void fit(size_t kept_bytes);
   /// Deliveries so far.

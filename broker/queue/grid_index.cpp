@@ -205,9 +205,7 @@ size_t GridIndex::part(size_t units, std::string& refusal) {
 }
 
 GridIndex::Part GridIndex::part_of(uint32_t from, uint32_t sender, uint32_t size) {
-  Area area;
-  senders_.around(sender, area.sender_begin, area.sender_end);
-  sizes_.around(size, area.size_begin, area.size_end);
+  Area area = area_of(sender, size);
   // What was retired before has another shape than today's lines give.
   const Area& whole = cells_[from].area;
   area = {std::max(area.sender_begin, whole.sender_begin), std::min(area.sender_end, whole.sender_end),
@@ -219,7 +217,7 @@ GridIndex::Part GridIndex::part_of(uint32_t from, uint32_t sender, uint32_t size
   }
   const uint32_t part = new_cell(area);
   cells_[part].interests = cells_[from].interests;
-  marks_ += cells_[part].interests.size();
+  count_marks(cells_[part].interests, 1);
   cells_[part].retired = part_retired_ || !arrivals_.try_emplace(key_of(area), part).second;
   parts_.emplace(key_of(area), part);
   return {part, true};
@@ -259,7 +257,7 @@ bool GridIndex::mark(uint32_t interest, uint32_t number) {
   if (std::find(cell.interests.begin(), cell.interests.end(), interest) != cell.interests.end()) return true;
   if (!interests_[interest].entering || !covers(interests_[interest].list, cell.area)) return false;
   cell.interests.push_back(interest);
-  ++marks_;
+  count_marks({&interest, 1}, 1);
   return true;
 }
 
@@ -273,7 +271,7 @@ bool GridIndex::leave(uint32_t number) {
 }
 
 void GridIndex::unmark(uint32_t interest, uint32_t cell) {
-  marks_ -= std::erase(cells_[cell].interests, interest);
+  if (std::erase(cells_[cell].interests, interest) > 0) count_marks({&interest, 1}, -1);
 }
 
 void GridIndex::forget(uint32_t interest) {
@@ -303,6 +301,11 @@ void GridIndex::release(uint32_t interest) {
 
 // --- cells ---
 
+void GridIndex::count_marks(std::span<const uint32_t> interests, ptrdiff_t more) {
+  for (const uint32_t interest : interests) interests_[interest].marks += static_cast<size_t>(more);
+  marks_ += static_cast<size_t>(more) * interests.size();
+}
+
 uint32_t GridIndex::new_cell(const Area& area) {
   uint32_t cell = static_cast<uint32_t>(cells_.size());
   if (free_cells_.empty()) {
@@ -315,19 +318,25 @@ uint32_t GridIndex::new_cell(const Area& area) {
   return cell;
 }
 
-uint32_t GridIndex::cell_of(uint32_t sender, uint32_t size) {
-  if (last_cell_ != none && cells_[last_cell_].area.contains(sender, size)) return last_cell_;
+GridIndex::Area GridIndex::area_of(uint32_t sender, uint32_t size) const {
   Area area;
   senders_.around(sender, area.sender_begin, area.sender_end);
   sizes_.around(size, area.size_begin, area.size_end);
+  return area;
+}
+
+uint32_t GridIndex::cell_of(uint32_t sender, uint32_t size) {
+  if (last_cell_ != none && cells_[last_cell_].area.contains(sender, size)) return last_cell_;
+  const Area area = area_of(sender, size);
   const auto [place, is_new] = arrivals_.try_emplace(key_of(area), none);
   if (is_new) {
     const uint32_t cell = new_cell(area);
     place->second = cell;
     for (const auto& [list, interest] : by_list_) {
-      if (covers(interests_[interest].list, area)) cells_[cell].interests.push_back(interest);
+      rules_looked_at_ += list.size();
+      if (covers(list, area)) cells_[cell].interests.push_back(interest);
     }
-    marks_ += cells_[cell].interests.size();
+    count_marks(cells_[cell].interests, 1);
     contents_.on_cell_made(cell);
   }
   return last_cell_ = place->second;
@@ -341,7 +350,7 @@ void GridIndex::drop(uint32_t cell) {
   if (!cells_[cell].retired) arrivals_.erase(key_of(cells_[cell].area));
   last_cell_ = none;
   contents_.on_cell_dropped(cell);
-  marks_ -= cells_[cell].interests.size();
+  count_marks(cells_[cell].interests, -1);
   cells_[cell] = Cell();
   free_cells_.push_back(cell);
 }

@@ -22,9 +22,11 @@
 // Holds no messages itself: what lies in a cell is the owner's (Contents). No sockets, no time, one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -110,6 +112,7 @@ class GridIndex {
 
   /// The cell of a message; makes it when it does not exist yet.
   uint32_t cell_of(uint32_t sender, uint32_t size);
+  bool has_cell_for(uint32_t sender, uint32_t size) const { return arrivals_.contains(key_of(area_of(sender, size))); }
   /// The owner took the last message out: the cell goes unless it is worth keeping.
   void note_empty(uint32_t cell);
 
@@ -126,6 +129,10 @@ class GridIndex {
   uint32_t interests_end() const { return static_cast<uint32_t>(interests_.size()); }
   /// How often an interest stands at a cell, in all.
   size_t marks() const { return marks_; }
+  /// At how many cells it stands.
+  size_t marks_of(uint32_t interest) const { return interests_[interest].marks; }
+  /// Rules that cell_of() has looked at so far: a new cell is compared with every list.
+  uint64_t rules_looked_at() const { return rules_looked_at_; }
 
  private:
   struct Cell {
@@ -139,6 +146,7 @@ class GridIndex {
     List list;
     uint32_t holders = 0;
     bool entering = false;  // not every cell that it matches has it yet
+    size_t marks = 0;
   };
   struct Axis {
     uint64_t begin = 0;
@@ -184,6 +192,10 @@ class GridIndex {
   void drop(uint32_t cell);
   uint32_t new_cell(const Area& area);
   void retire_all();
+  /// So many more of each, or fewer.
+  void count_marks(std::span<const uint32_t> interests, ptrdiff_t more);
+  /// Between today's lines.
+  Area area_of(uint32_t sender, uint32_t size) const;
   static uint64_t key_of(const Area& area) { return area.sender_begin << 32 | area.size_begin; }
 
   Contents& contents_;
@@ -198,6 +210,7 @@ class GridIndex {
   std::vector<uint32_t> free_interests_;
   std::map<List, uint32_t, Earlier> by_list_;
   size_t marks_ = 0;
+  uint64_t rules_looked_at_ = 0;
   Beginning beginning_;
   std::unordered_map<uint64_t, uint32_t> parts_;  // of this part() and this cell, by the area's first corner
   bool part_retired_ = false;                     // no message comes into the cell that is being parted any more; nor into its parts

@@ -69,7 +69,7 @@ void LoadBalancer::disconnect(uint32_t receiver, State state) {
     // Nobody else reads this record, so it is marked in place.
     uint8_t* record = log_.at(left.waiting[i].chunk, left.waiting[i].offset);
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
-    wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
+    wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
   }
   pass_on(std::move(left));
 }

@@ -107,6 +107,10 @@ class Queue {
 
   /// One record, as a sender wrote it; the caller has checked sender, index and size. Fills in taken_in_ns, flags and attempt.
   void take_in(wire::ByteView record, int64_t taken_in_ns);
+  /// What take_in() has done so far beside taking in, in looks at a rule: a message of a kind that is new is compared with every list, which
+  /// may be much. So a caller that has others to serve can stop in time.
+  virtual uint64_t looks_at_new_kinds() const { return 0; }
+  virtual bool is_new_kind(uint32_t /*sender*/, uint32_t /*size*/) const { return false; }
 
   // --- receivers, by number from 1 ---
 
@@ -199,8 +203,8 @@ class Queue {
   /// Takes what the receiver was not told yet.
   SkippedSets take_untold(uint32_t receiver);
   void give_back_untold(uint32_t receiver, const SkippedSets& rest);
-  /// What the books of skipped messages take in memory, roughly: for good, and until it was told. O(receivers).
-  size_t books_bytes() const;
+  /// What the books of messages that receivers did not get take in memory, roughly: for good, and until it was told. O(receivers + senders).
+  virtual size_t books_bytes() const;
   /// After finish(). Broadcaster: for each receiver. Load balancer: `total` only.
   const SenderSets& still_queued(uint32_t receiver) const { return still_queued_[receiver - 1]; }
   struct Total {

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A double-ended list in one array that grows by doubling, and is given back by fit() only: no allocation once it has been as long as it gets.
+// A double-ended list. Memory is given back by fit() only: no allocation once it has been as long as it gets.
+//
+//   short:  one array that grows by doubling
+//   long:   blocks around a circle; a new one goes in where the end has caught up with the front
+//
+//             front                      +----- end      A block comes in here, and what stood before the front
+//               v                        v               in its block moves into it: growing copies one block at
+//     [ . . . . o o o ] [ o o o o o o o ] [ o o . . . ]  most, and takes no more memory than it adds.
+//
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -20,34 +29,36 @@ inline constexpr size_t idle_cell_kept_bytes = 1024;
 template <typename T>
 class Ring {
  public:
+  /// Longer lists lie in blocks of so many: 64 KiB or somewhat less.
+  static constexpr size_t block_slots = std::bit_floor(size_t{64} * 1024 / sizeof(T));
+
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// Gives back half or more of an array that is longer than `kept_bytes` and more than four times as long as the list.
+  /// What it takes in memory.
+  size_t bytes() const { return slots_ * sizeof(T) + blocks_.capacity() * sizeof(Block); }
+  /// Gives back what is not needed of memory that is more than `kept_bytes` and more than four times as much as the list takes.
   void fit(size_t kept_bytes) {
-    if (slots_.size() * sizeof(T) > kept_bytes && size_ < slots_.size() / 4) resize(2 * size_);
+    if (slots_ * sizeof(T) > kept_bytes && size_ < slots_ / 4) give_back();
   }
-  T& operator[](size_t index) { return slots_[slot(index)]; }
-  const T& operator[](size_t index) const { return slots_[slot(index)]; }
+  T& operator[](size_t index) { return at(slot(index)); }
+  const T& operator[](size_t index) const { return at(slot(index)); }
   T& front() { return (*this)[0]; }
   const T& front() const { return (*this)[0]; }
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
-  void push_back(T value) {
-    if (size_ == slots_.size()) grow();
-    slots_[slot(size_++)] = std::move(value);
-  }
+  void push_back(T value) { grow_back() = std::move(value); }
   /// One more at the end, to be filled in: it may hold what an earlier one held. Costs less than to make a value and to move it in.
   T& grow_back() {
-    if (size_ == slots_.size()) grow();
-    return slots_[slot(size_++)];
+    if (size_ == slots_) grow();
+    return at(slot(size_++));
   }
   void pop_front(size_t count = 1) {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       for (size_t i = 0; i < count; ++i) (*this)[i] = T();
     }
-    first_ = slot(count);
     size_ -= count;
+    first_ = size_ == 0 ? 0 : slot(count);
   }
   /// Takes `count` out from `index` on; costs one move for each element before them.
   void erase(size_t index, size_t count) {
@@ -56,18 +67,48 @@ class Ring {
   }
 
  private:
-  // slots_.size() is a power of two (or 0), so that & wraps around.
-  size_t slot(size_t index) const { return (first_ + index) & (slots_.size() - 1); }
-  void grow() { resize(2 * slots_.size()); }
-  void resize(size_t slots_min) {
-    std::vector<T> other(std::bit_ceil(std::max<size_t>(16, slots_min)));
-    for (size_t i = 0; i < size_; ++i) other[i] = std::move((*this)[i]);
-    slots_ = std::move(other);
+  using Block = std::unique_ptr<T[]>;
+
+  T& at(size_t slot) { return blocks_[slot / block_slots][slot % block_slots]; }
+  const T& at(size_t slot) const { return blocks_[slot / block_slots][slot % block_slots]; }
+  size_t slot(size_t index) const {
+    const size_t slot = first_ + index;
+    return slot < slots_ ? slot : slot - slots_;
+  }
+  void grow() {
+    if (slots_ < block_slots) return move_into_array(2 * slots_);
+    const size_t front_block = first_ / block_slots;
+    Block block = std::make_unique<T[]>(block_slots);
+    Block& parted = blocks_[front_block];
+    std::move(parted.get(), parted.get() + first_ % block_slots, block.get());
+    blocks_.insert(blocks_.begin() + static_cast<ptrdiff_t>(front_block), std::move(block));
+    first_ += block_slots;
+    slots_ += block_slots;
+  }
+  void give_back() {
+    if (2 * size_ <= block_slots) return move_into_array(2 * size_);
+    // The list takes less than a quarter of the slots, so that its end is in no block before its front.
+    const size_t front_block = first_ / block_slots;
+    std::rotate(blocks_.begin(), blocks_.begin() + static_cast<ptrdiff_t>(front_block), blocks_.end());
+    first_ -= front_block * block_slots;
+    blocks_.resize((first_ + size_ + block_slots - 1) / block_slots);
+    blocks_.shrink_to_fit();
+    slots_ = blocks_.size() * block_slots;
+  }
+  void move_into_array(size_t slots_min) {
+    const size_t slots = std::bit_ceil(std::max<size_t>(16, slots_min));
+    Block array = std::make_unique<T[]>(slots);
+    for (size_t i = 0; i < size_; ++i) array[i] = std::move((*this)[i]);
+    blocks_.clear();
+    blocks_.shrink_to_fit();
+    blocks_.push_back(std::move(array));
+    slots_ = slots;
     first_ = 0;
   }
 
-  std::vector<T> slots_;
-  size_t first_ = 0;
+  std::vector<Block> blocks_;  // of block_slots each, or one that is shorter
+  size_t slots_ = 0;
+  size_t first_ = 0;  // below slots_, or 0
   size_t size_ = 0;
 };
 

@@ -24,9 +24,10 @@ SelectiveBalancer::SelectiveBalancer(const QueueOptions& options)
       dispatcher_(options.dispatch, options.seed),
       grid_(options.senders, options.receivers, *this) {
   deliveries_.bytes_max = options.deliveries_bytes_max;
-  const Allowance allowance(options.requests, options.responses ? options.responses_window : 0, deliveries_);
-  receivers_.resize(options.receivers, Receiver{allowance, GridIndex::none, {}, 0, 0, {}, 0, false, false});
-  for (Receiver& receiver : receivers_) receiver.interest = grid_.take({wire::Rule()}).interest;
+  const uint32_t window = options.responses ? options.responses_window : 0;
+  receivers_.reserve(options.receivers);
+  for (uint32_t i = 0; i < options.receivers; ++i)
+    receivers_.emplace_back(Allowance(options.requests, window, deliveries_), grid_.take({wire::Rule()}).interest);
   interests_.resize(grid_.interests_end());
   interests_.front().receivers = options.receivers;
   interests_.front().expected = options.receivers;
@@ -77,7 +78,7 @@ void SelectiveBalancer::disconnect(uint32_t receiver, State state) {
   for (const uint32_t handle : unsent) {
     uint8_t* record = record_of(handle);
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
-    wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
+    wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
   }
   come_back_unanswered(std::move(unanswered), Why::receiver_gone);
   come_back(std::move(unsent));
@@ -240,7 +241,7 @@ void SelectiveBalancer::come_back_unanswered(std::vector<uint32_t> handles, Why 
       continue;
     }
     if (!sabotage::now(sabotage::Way::unflagged)) wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
-    wire::set_record_attempt(record, static_cast<uint16_t>(wire::record_attempt(record) + 1));
+    wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
     again.push_back(handle);
   }
   come_back(std::move(again));

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "broker/queue/allowance.h"
@@ -36,6 +37,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
 
   explicit SelectiveBalancer(const QueueOptions& options);
 
+  uint64_t looks_at_new_kinds() const override { return grid_.rules_looked_at(); }
+  bool is_new_kind(uint32_t sender, uint32_t size) const override { return !grid_.has_cell_for(sender, size); }
   void join(uint32_t receiver) override;
   void lose(uint32_t receiver) override;
   void replace(uint32_t receiver) override { lose(receiver); }
@@ -76,12 +79,14 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
     std::vector<uint32_t> with_room;  // rising numbers
     uint32_t receivers = 0;           // whose list it is
     uint32_t expected = 0;            // of them
-    // Cells where something waits, a heap by what is first in them. An entry may be stale: then its number is too low.
+    // Cells where something waits, a heap by what is first in them. An entry may be stale: then its number is too low. At most twice as many
+    // as cells that the list matches, and 64.
     std::vector<Waiting> cells;
   };
   struct Receiver {
+    Receiver(Allowance none_taken, uint32_t first_interest) : allowance(std::move(none_taken)), interest(first_interest) {}
     Allowance allowance;
-    uint32_t interest = GridIndex::none;
+    uint32_t interest;
     Ring<uint32_t> share;  // assigned, in the order of assigning; some may be gone
     size_t assigned = 0;   // of them not gone
     size_t share_bytes = 0;
@@ -123,7 +128,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void pop_first(uint32_t cell);
   void wait(uint32_t handle);
   void announce(uint32_t interest, uint32_t cell);
-  void rebuild(uint32_t interest);
+  void take_out_stale(uint32_t interest);
   uint32_t take_lowest(uint32_t interest);
 
   // Who gets what.

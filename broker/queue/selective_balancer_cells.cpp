@@ -50,22 +50,21 @@ void SelectiveBalancer::wait(uint32_t handle) {
 /// What is first in this cell is new to the interest.
 void SelectiveBalancer::announce(uint32_t number, uint32_t cell) {
   Interest& interest = interests_[number];
-  if (interest.cells.size() > 4 * grid_.cells() + 64) {
-    rebuild(number);  // most of it is stale
-    return;
-  }
+  if (interest.cells.size() >= 2 * grid_.marks_of(number) + 64) take_out_stale(number);
   interest.cells.push_back({first_of(cell).number, cell});
   std::push_heap(interest.cells.begin(), interest.cells.end(), higher);
 }
 
-void SelectiveBalancer::rebuild(uint32_t number) {
-  Interest& interest = interests_[number];
-  interest.cells.clear();
-  for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
-    if (!grid_.exists(cell) || cells_[cell].empty() || !grid_.covers(number, cell)) continue;
-    interest.cells.push_back({first_of(cell).number, cell});
-  }
-  std::make_heap(interest.cells.begin(), interest.cells.end(), higher);
+/// One entry for each cell stays.
+void SelectiveBalancer::take_out_stale(uint32_t number) {
+  std::vector<Waiting>& heap = interests_[number].cells;
+  std::sort(heap.begin(), heap.end(), [](const Waiting& a, const Waiting& b) { return a.of < b.of; });
+  heap.erase(std::unique(heap.begin(), heap.end(), [](const Waiting& a, const Waiting& b) { return a.of == b.of; }), heap.end());
+  std::erase_if(heap, [&](const Waiting& entry) {
+    return !grid_.exists(entry.of) || cells_[entry.of].empty() || !grid_.covers(number, entry.of);
+  });
+  for (Waiting& entry : heap) entry.number = first_of(entry.of).number;
+  std::make_heap(heap.begin(), heap.end(), higher);
 }
 
 /// The oldest waiting message that the list matches, taken out of its cell; none when there is none.

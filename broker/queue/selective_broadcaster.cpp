@@ -22,10 +22,10 @@ constexpr size_t batch_kept_bytes = 6144;
 SelectiveBroadcaster::SelectiveBroadcaster(const QueueOptions& options)
     : Queue(options, MessageLog::Holds::messages), grid_(options.senders, options.receivers, *this), taken_in_(options.senders) {
   deliveries_.bytes_max = options.deliveries_bytes_max;
-  const Allowance allowance(options.requests, options.responses ? options.responses_window : 0, deliveries_);
-  const Receiver receiver{allowance, {}, {}, {}, {}, {}, {}, 0, 0, false, {}};
-  receivers_.resize(options.receivers, receiver);
-  for (Receiver& one : receivers_) one.interest = grid_.take({wire::Rule()}).interest;
+  const uint32_t window = options.responses ? options.responses_window : 0;
+  receivers_.reserve(options.receivers);
+  for (uint32_t i = 0; i < options.receivers; ++i)
+    receivers_.emplace_back(Allowance(options.requests, window, deliveries_), grid_.take({wire::Rule()}).interest);
   expected_.resize(grid_.interests_end());
   expected_receivers_ = options.receivers;
   for (uint32_t number = 1; number <= options.receivers; ++number) cover_all(number);
@@ -118,7 +118,7 @@ void SelectiveBroadcaster::go(uint32_t receiver, State state) {
   } else {
     skip(receiver, SkipReason::cut_off, missed);
   }
-  receiver_of(receiver).gone_at = snapshot();
+  receiver_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
 
@@ -138,7 +138,7 @@ void SelectiveBroadcaster::collect_ready(std::vector<uint32_t>& ready) {
 
 void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
   const uint32_t sender = wire::record_sender(record.data());
-  taken_in_[sender - 1].add(wire::record_index(record.data()));
+  taken_in_.add(sender, wire::record_index(record.data()));
   bytes_taken_in_ += record.size();
   QueuedMessage message;
   message.number = appended.message;
@@ -303,7 +303,7 @@ void SelectiveBroadcaster::owe_again(uint32_t number, uint32_t handle, uint16_t 
     skip_one(number, SkipReason::parked, handle);
     release(handle);
   } else {
-    owe(number, {messages_[handle].number, handle, static_cast<uint16_t>(attempt + 1),
+    owe(number, {messages_[handle].number, handle, wire::next_attempt(attempt),
                  sabotage::now(sabotage::Way::unflagged) ? uint16_t{0} : wire::flag_redelivered, failures});
   }
 }
@@ -483,30 +483,13 @@ SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
 void SelectiveBroadcaster::take_back(uint32_t number) {
   settle_all();
   SenderSets& still_queued = still_queued_[number - 1];
-  still_queued += taken_in_since(*std::exchange(receiver_of(number).gone_at, nullptr));
+  still_queued += taken_in_.since(*std::exchange(receiver_of(number).gone_at, nullptr));
   for (const bool matched : {true, false}) {
     const SenderSets queued = queued_for(number, matched);
     still_queued -= queued;
     of(account_of(number).skipped, SkipReason::unrequested) -= queued;
     of(account_of(number).untold, SkipReason::unrequested) -= queued;
   }
-}
-
-std::shared_ptr<const SelectiveBroadcaster::TakenIn> SelectiveBroadcaster::snapshot() {
-  if (!snapshot_ || snapshot_messages_ != messages_taken_in()) {
-    snapshot_ = std::make_shared<const TakenIn>(taken_in_);
-    snapshot_messages_ = messages_taken_in();
-  }
-  return snapshot_;
-}
-
-SenderSets SelectiveBroadcaster::taken_in_since(const TakenIn& then) const {
-  SenderSets since;
-  for (size_t i = 0; i < taken_in_.size(); ++i) {
-    const wire::IndexSet more = taken_in_[i] - then[i];
-    for (const auto& run : more.runs()) since.add_range(static_cast<uint32_t>(i + 1), run.from, run.to);
-  }
-  return since;
 }
 
 void SelectiveBroadcaster::finish() {
@@ -527,10 +510,10 @@ void SelectiveBroadcaster::finish() {
         }
         break;
       case State::left:
-        still_queued_[number - 1] += taken_in_since(*receiver_of(number).gone_at);
+        still_queued_[number - 1] += taken_in_.since(*receiver_of(number).gone_at);
         break;
       case State::cut_off:
-        skip(number, SkipReason::cut_off, taken_in_since(*receiver_of(number).gone_at));
+        skip(number, SkipReason::cut_off, taken_in_.since(*receiver_of(number).gone_at));
         break;
     }
   }

@@ -20,12 +20,14 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "broker/queue/allowance.h"
 #include "broker/queue/grid_index.h"
 #include "broker/queue/message_table.h"
 #include "broker/queue/queue.h"
+#include "broker/queue/taken_in.h"
 #include "broker/wire/record.h"
 
 namespace n2nq {
@@ -38,9 +40,13 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static constexpr size_t bytes_per_place = 80;
   static constexpr size_t bytes_per_passed = 48;
   static constexpr size_t bytes_per_cell = 640;
+  /// What a place costs that a new cell gets, in looks at a rule; roughly.
+  static constexpr uint64_t looks_per_place = 128;
 
   explicit SelectiveBroadcaster(const QueueOptions& options);
 
+  uint64_t looks_at_new_kinds() const override { return grid_.rules_looked_at() + looks_per_place * places_made_; }
+  bool is_new_kind(uint32_t sender, uint32_t size) const override { return !grid_.has_cell_for(sender, size); }
   void join(uint32_t receiver) override;
   void lose(uint32_t receiver) override;
   void replace(uint32_t receiver) override { lose(receiver); }
@@ -66,6 +72,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
+  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes(); }
   void fit() override;
 
  private:
@@ -103,11 +110,10 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     uint16_t failures = 0;  // as in Flight
   };
   using Head = std::array<uint8_t, wire::record_header_bytes>;
-  /// Indexes taken in, by sender − 1.
-  using TakenIn = std::vector<wire::IndexSet>;
   struct Receiver {
+    Receiver(Allowance none_taken, uint32_t first_interest) : allowance(std::move(none_taken)), interest(first_interest) {}
     Allowance allowance;
-    uint32_t interest = GridIndex::none;
+    uint32_t interest;
     std::unordered_map<uint32_t, Place> places;  // by cell
     std::vector<Next> next;                      // a heap, the lowest first, which is never stale; others may be, then they are too low
     std::vector<Delivery> owed;                  // a heap, the lowest first
@@ -116,7 +122,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     uint64_t above_highest = 0;  // one above the highest number that was begun
     uint64_t bytes_passed = 0;   // without requests: of bytes_taken_in_
     bool marked_ready = false;
-    std::shared_ptr<const TakenIn> gone_at;  // what had been taken in when it left or was cut off
+    std::shared_ptr<const TakenIn::Snapshot> gone_at;  // what had been taken in when it left or was cut off
   };
   using Place_ = QueuedMessage::Place;
 
@@ -191,8 +197,6 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   SenderSets queued_for(uint32_t receiver, bool matched) const;
   SenderSets missed_by(uint32_t receiver);
   void take_back(uint32_t receiver);
-  std::shared_ptr<const TakenIn> snapshot();
-  SenderSets taken_in_since(const TakenIn& then) const;
 
   GridIndex grid_;
   RuleChanges changes_{grid_, *this};
@@ -202,6 +206,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   // By interest: receivers whose list it is and who are expected, rising numbers. One is missing: the receiver that changes over.
   std::vector<std::vector<uint32_t>> expected_;
   uint32_t changing_ = 0;  // its list counts where it has a place; 0: none does
+  TakenIn taken_in_;  // outlives the snapshots
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
   std::vector<uint32_t> dirty_;     // cells with something in `left`
@@ -213,13 +218,11 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   size_t entries_ = 0;  // of all cells
   size_t owed_ = 0;     // deliveries
   size_t places_ = 0;
+  uint64_t places_made_ = 0;  // in new cells
   size_t passed_ = 0;
   uint32_t expected_receivers_ = 0;
   bool closing_ = false;  // the books are being closed: an answer that is still due is not waited for, and is no reason to park
   uint64_t bytes_taken_in_ = 0;
-  TakenIn taken_in_;
-  std::shared_ptr<const TakenIn> snapshot_;
-  uint64_t snapshot_messages_ = 0;
 };
 
 }  // namespace n2nq

@@ -167,7 +167,9 @@ const std::vector<uint32_t>& SelectiveBroadcaster::coverers(uint32_t cell) {
 
 void SelectiveBroadcaster::on_cell_made(uint32_t cell) {
   if (cell >= cells_.size()) cells_.resize(cell + 1);
-  for (const uint32_t number : coverers(cell)) cover(number, cell);
+  const std::vector<uint32_t>& numbers = coverers(cell);
+  places_made_ += numbers.size();
+  for (const uint32_t number : numbers) cover(number, cell);
   if (changing_ != 0 && account(changing_).expected() && grid_.covers(receiver_of(changing_).interest, cell)) cover(changing_, cell);
 }
 

@@ -76,6 +76,10 @@ inline void set_record_flags(uint8_t* at, uint16_t flags) {
 inline void set_record_attempt(uint8_t* at, uint16_t attempt) {
   store(at + 42, attempt);
 }
+/// One more; the field says of all beyond its end that they are that many.
+inline uint16_t next_attempt(uint16_t attempt) {
+  return attempt == UINT16_MAX ? attempt : static_cast<uint16_t>(attempt + 1);
+}
 inline void set_record_checksum(uint8_t* at, uint32_t checksum) {
   store(at + 44, checksum);
 }

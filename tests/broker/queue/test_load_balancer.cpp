@@ -170,6 +170,18 @@ TEST(LoadBalancer, TheLastReceiversRestWaitsForTheNextOne) {
   EXPECT_EQ(kit.text(3), "1:0 1:1 1:2");
 }
 
+TEST(LoadBalancer, AttemptsBeyondWhatTheFieldHoldsAreNoFirstOnes) {
+  QueueKit kit(options());
+  kit.publish(1);
+  for (int i = 0; i < 70'000; ++i) {
+    kit->join(1);
+    kit->lose(1);
+  }
+  kit.join(1);
+  kit.write_all(1);
+  EXPECT_EQ(kit.delivered(1).back().attempt, UINT16_MAX);
+}
+
 TEST(LoadBalancer, WhatNobodyTookIsStillQueuedAtTheEnd) {
   QueueKit kit(options());
   kit.join(1);

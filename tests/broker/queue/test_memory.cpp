@@ -8,6 +8,7 @@
 #include "broker/queue/allowance.h"
 #include "broker/queue/pieces.h"
 #include "broker/queue/queue.h"
+#include "broker/queue/taken_in.h"
 #include "broker/wire/record.h"
 #include "tests/broker/support/count_allocations.h"
 #include "tests/broker/support/seed_frames.h"
@@ -35,6 +36,7 @@ class Measured {
       queue_->take_in(record_, 1);
     }
   }
+  void publish_one(size_t payload_bytes) { queue_->take_in(support::make_record(1, index_++, payload_bytes), 1); }
   /// Everything that it may have.
   void take(uint32_t receiver) {
     while (queue_->has_next(receiver)) {
@@ -146,6 +148,45 @@ TEST(BalancerMemory, OfABacklogThatNobodyTakesIsNotCopiedForEachThatComesAndGoes
   queue->join(2);
   queue.take(2);
   EXPECT_EQ(queue.taken(2), 100'000u);
+}
+
+TEST(BalancerMemory, OfACellThatIsEmptyAndNotInTurnsIsNotMoreForThoseWhoAskForItWithoutCredit) {
+  constexpr uint32_t kinds = 1000, watchers = 99;
+  Measured queue(options_of(wire::QueueMode::load_balancer, false, true, watchers + 1));
+  std::vector<wire::Rule> each_kind;
+  for (uint32_t kind = 0; kind < kinds; ++kind) each_kind.push_back({1, 1, kind, kind});
+  for (uint32_t receiver = 1; receiver <= watchers + 1; ++receiver) {
+    queue->join(receiver);
+    const auto list = receiver == 1 ? each_kind : std::vector<wire::Rule>{{1, 1, 5, 5}, {1, 1, 2000, 2000 + receiver}};
+    ASSERT_EQ(queue->set_rules(receiver, list, 0), "");
+    while (queue->work(100'000) > 0) {
+    }
+  }
+  queue->add_credit(1, kinds);
+  for (uint32_t kind = 0; kind < kinds; ++kind) queue.publish_one(kind);
+  queue.take(1);
+  for (int i = 0; i < 4000; ++i) {
+    queue.publish_one(5);
+    queue->add_credit(1, 1);
+    queue.take(1);
+  }
+  queue.publish_one(5);  // waits
+  queue.expect_that_it_says_what_it_takes();
+}
+
+TEST(BooksMemory, OfReceiversThatLeaveOneAfterTheOtherAreInTheBooks) {
+  TakenIn taken_in(1000);
+  const size_t empty_bytes = taken_in.bytes(), before = support::allocated_bytes();
+  std::vector<std::shared_ptr<const TakenIn::Snapshot>> left;
+  for (uint64_t index = 0; index < 100; ++index) {
+    for (uint32_t sender = 1; sender <= 1000; ++sender) taken_in.add(sender, 2 * index);
+    for (int two = 0; two < 2; ++two) left.push_back(taken_in.snapshot());
+  }
+  const auto taken = static_cast<double>(support::allocated_bytes() - before);
+  EXPECT_NEAR(static_cast<double>(taken_in.bytes() - empty_bytes), taken, taken / 4);
+  EXPECT_EQ(taken_in.since(*left[3]).count(), 1000u * 98);
+  left.clear();
+  EXPECT_LT(taken_in.bytes(), empty_bytes + 1000 * 101 * sizeof(wire::IndexSet::Run) * 2);
 }
 
 class UnansweredMemory : public ::testing::TestWithParam<wire::QueueMode> {};

@@ -2,6 +2,8 @@
 // The queue's small parts: ring, sets by sender, message log, dispatch rules, pieces.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <random>
 
@@ -16,11 +18,24 @@
 namespace n2nq {
 namespace {
 
-TEST(Ring, BehavesLikeADeque) {
+/// So large that a few hundred of them take several blocks.
+struct Wide {
+  explicit Wide(int number = 0) : value(number) {}
+  bool operator==(const Wide&) const = default;
+  int value;
+  std::array<int, 99> padding{};
+};
+
+template <typename T>
+class Rings : public ::testing::Test {};
+using RingTypes = ::testing::Types<int, Wide>;
+TYPED_TEST_SUITE(Rings, RingTypes);
+
+TYPED_TEST(Rings, BehaveLikeADeque) {
   std::mt19937 random(1);
-  Ring<int> ring;
-  std::deque<int> plain;
-  for (int step = 0; step < 20'000; ++step) {
+  Ring<TypeParam> ring;
+  std::deque<TypeParam> plain;
+  for (int step = 0; step < 40'000; ++step) {
     const size_t size = plain.size();
     const size_t at = size == 0 ? 0 : random() % size;
     switch (random() % 5) {
@@ -38,16 +53,42 @@ TEST(Ring, BehavesLikeADeque) {
         }
         break;
       default:
-        ring.push_back(step);
-        plain.push_back(step);
+        ring.push_back(TypeParam(step));
+        plain.push_back(TypeParam(step));
     }
     ASSERT_EQ(ring.size(), plain.size());
     for (size_t i = 0; i < plain.size(); i += 1 + plain.size() / 8) ASSERT_EQ(ring[i], plain[i]);
-    if (plain.size() > 100) {
-      ring.pop_front(90);
-      plain.erase(plain.begin(), plain.begin() + 90);
+    if (plain.size() > 100 + random() % 2000) {
+      const size_t count = random() % (plain.size() + 1);
+      ring.pop_front(count);
+      plain.erase(plain.begin(), plain.begin() + static_cast<ptrdiff_t>(count));
+      if (step % 2 == 0) ring.fit(1024);
     }
   }
+}
+
+TYPED_TEST(Rings, GrowByWhatIsNeededAndAreGivenBack) {
+  Ring<TypeParam> ring;
+  constexpr size_t block_bytes = Ring<TypeParam>::block_slots * sizeof(TypeParam);
+  size_t before = 0;
+  for (size_t count = 1; count <= 50 * Ring<TypeParam>::block_slots; ++count) {
+    ring.push_back(TypeParam(1));
+    if (count % 3 == 0) ring.pop_front();
+    ASSERT_LE(ring.bytes(), std::max(2 * before, before + block_bytes + 1024) + 1024) << count;
+    ASSERT_LE(ring.bytes(), ring.size() * sizeof(TypeParam) * 2 + block_bytes);
+    if (ring.size() > 2 * Ring<TypeParam>::block_slots) {
+      ASSERT_LE(ring.bytes(), ring.size() * sizeof(TypeParam) + block_bytes + 1024);
+    }
+    before = ring.bytes();
+  }
+  ring.fit(0);
+  EXPECT_EQ(ring.bytes(), before) << "all of it is in use";
+  while (ring.size() > 5) {
+    ring.pop_front();
+    ring.fit(1024);
+    ASSERT_LE(ring.bytes(), std::max(4 * (ring.size() * sizeof(TypeParam) + block_bytes), size_t{1024})) << ring.size();
+  }
+  EXPECT_LE(ring.bytes(), std::max(size_t{1100}, 20 * sizeof(TypeParam)));
 }
 
 TEST(SenderSets, SendersThatShareASetStandTogether) {

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "broker/queue/taken_in.h"
+
+namespace n2nq {
+
+namespace {
+
+size_t bytes_of(const std::vector<wire::IndexSet>& by_sender) {
+  size_t bytes = by_sender.size() * sizeof(wire::IndexSet);
+  for (const wire::IndexSet& set : by_sender) bytes += set.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+TakenIn::Snapshot::Snapshot(const std::vector<wire::IndexSet>& by_sender, size_t& bytes_in_all)
+    : by_sender_(by_sender), bytes_(bytes_of(by_sender)), bytes_in_all_(bytes_in_all) {
+  bytes_in_all_ += bytes_;
+}
+
+std::shared_ptr<const TakenIn::Snapshot> TakenIn::snapshot() {
+  auto latest = latest_.lock();
+  if (latest && !changed_) return latest;
+  latest = std::make_shared<const Snapshot>(by_sender_, snapshots_bytes_);
+  latest_ = latest;
+  changed_ = false;
+  return latest;
+}
+
+SenderSets TakenIn::since(const Snapshot& then) const {
+  SenderSets since;
+  for (size_t i = 0; i < by_sender_.size(); ++i) {
+    const wire::IndexSet more = by_sender_[i] - then.by_sender_[i];
+    for (const auto& run : more.runs()) since.add_range(static_cast<uint32_t>(i + 1), run.from, run.to);
+  }
+  return since;
+}
+
+size_t TakenIn::bytes() const {
+  return bytes_of(by_sender_) + snapshots_bytes_;
+}
+
+}  // namespace n2nq

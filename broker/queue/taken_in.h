@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which messages were taken in so far, and what of it came since a receiver went: a broadcaster owes it to nobody, and counts it all the
+// same.
+//
+//   add() --> [ S1: 0-499, S2: 0-512, … ] --> snapshot() --> since()       who go at the same moment share one snapshot
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/queue/sender_sets.h"
+#include "broker/wire/index_set.h"
+
+namespace n2nq {
+
+class TakenIn {
+ public:
+  /// Not to be changed, nor to outlive its TakenIn.
+  class Snapshot {
+   public:
+    Snapshot(const std::vector<wire::IndexSet>& by_sender, size_t& bytes_in_all);
+    ~Snapshot() { bytes_in_all_ -= bytes_; }
+    Snapshot(const Snapshot&) = delete;
+    Snapshot& operator=(const Snapshot&) = delete;
+
+   private:
+    friend class TakenIn;
+    const std::vector<wire::IndexSet> by_sender_;
+    const size_t bytes_;
+    size_t& bytes_in_all_;
+  };
+
+  /// Senders are numbered from 1 to `senders`.
+  explicit TakenIn(uint32_t senders) : by_sender_(senders) {}
+  TakenIn(const TakenIn&) = delete;
+  TakenIn& operator=(const TakenIn&) = delete;
+
+  void add(uint32_t sender, uint64_t index) {
+    by_sender_[sender - 1].add(index);
+    changed_ = true;
+  }
+  std::shared_ptr<const Snapshot> snapshot();
+  SenderSets since(const Snapshot& then) const;
+  /// What it takes in memory with all snapshots that somebody has, roughly. O(senders).
+  size_t bytes() const;
+
+ private:
+  std::vector<wire::IndexSet> by_sender_;
+  size_t snapshots_bytes_ = 0;
+  std::weak_ptr<const Snapshot> latest_;
+  bool changed_ = false;  // since the latest one
+};
+
+}  // namespace n2nq
