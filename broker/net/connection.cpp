@@ -120,6 +120,20 @@ void Connection::resume_reading() {
   if (reader_.bytes_waiting() > 0) later_.arm(0);
 }
 
+void Connection::wait_for_turn() {
+  waits_for_turn_ = true;
+  set_interest();
+}
+
+void Connection::give_turn() {
+  if (!std::exchange(waits_for_turn_, false)) return;
+  if (reading_) {
+    hand_out_frames();
+    look_for_place();
+  }
+  set_interest();
+}
+
 std::optional<int64_t> Connection::host_silent_ns() const {
   return state_ == State::open ? net::host_silent_ns(fd_.get()) : std::nullopt;
 }
@@ -131,6 +145,7 @@ bool Connection::peer_has_closed() const {
 void Connection::discard_input(size_t bytes_max) {
   discarding_ = true;
   discard_bytes_left_ = bytes_max;
+  waits_for_turn_ = false;
   leave_place();
   resume_reading();
   set_interest();
@@ -247,10 +262,14 @@ void Connection::discard(size_t bytes) {
 
 void Connection::hand_out_frames() {
   handing_out_ = true;
-  while (state_ == State::open && reading_ && !discarding_) {
+  while (state_ == State::open && reading_ && !discarding_ && !waits_for_turn_) {
     const auto frame = reader_.next();
     if (!frame) break;
     handler_.on_frame(*frame, read_ns_of(*frame, frame->body.size()));
+    if (waits_for_turn_ && state_ == State::open) {
+      reader_.put_back(*frame);
+      break;
+    }
   }
   if (state_ == State::open && reader_.failed() && !malformed_told_ && !discarding_) {
     malformed_told_ = true;

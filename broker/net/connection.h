@@ -110,8 +110,12 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   /// Stops and resumes reading; frames that are already in the buffer wait too, and keep the time of their read.
   void pause_reading();
   void resume_reading();
-  /// Neither paused nor waiting for memory.
-  bool reading() const { return reading_ && !waits_for_place_; }
+  /// In on_frame() only: that frame is not done yet. give_turn() hands it out again; until then nothing is read, and no other frame is handed
+  /// out.
+  void wait_for_turn();
+  void give_turn();
+  /// Neither paused nor waiting for memory or for its turn.
+  bool reading() const { return reading_ && !waits_for_place_ && !waits_for_turn_; }
   /// One read of what lies there, at once: for who is about to judge that nothing came.
   void read_waiting();
   /// See liveness.h.
@@ -150,6 +154,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   State state_;
   bool reading_ = true;
   bool waits_for_place_ = false;
+  bool waits_for_turn_ = false;
   bool handing_out_ = false;
   bool looks_later_ = false;
   bool wants_write_ = false;

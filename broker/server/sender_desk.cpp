@@ -22,6 +22,8 @@ constexpr int64_t between_parts_ns = net::ns_per_ms / 4, between_parts_more_ns =
 /// Refused ranges that wait to be told; more are told at once.
 constexpr size_t refused_untold_max = 1000;
 constexpr size_t faults_max = 100;
+/// About a millisecond.
+constexpr uint64_t looks_per_wake_up = 500'000;
 
 /// Senders that lost their broker look for it at least so often.
 constexpr int64_t reconnect_pause_ns = 1'000'000'000;
@@ -42,7 +44,8 @@ SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queu
       frame_places_(frame_places),
       log_(log),
       accounts_(options.queue.senders),
-      tell_timer_(loop, [this] { tells_ = true; }) {
+      tell_timer_(loop, [this] { tells_ = true; }),
+      turns_timer_(loop, [this] { give_turns(); }) {
   untold_.reserve(2 * accounts_.size());
   if (!options_.takes_over) return;
   for (Account& account : accounts_) {
@@ -98,7 +101,11 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     right = is_right(session.number(), account.next_index, record->data());
     if (!right) {
       refuse_record(session, account.next_index, record->data());
-    } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect, it is accepted already
+    } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect, or before this turn
+      if (!has_time_for(record->data())) {
+        wait_for_turn(session);
+        break;
+      }
       account.end_said.reset();
       mark_untold(session.number());
       take_in(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())));
@@ -110,6 +117,31 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   }
   const size_t memory_bytes = queue_.bytes_held() + frame_places_.bytes_taken();
   if (right && !held_back() && !ending_ && memory_bytes >= options_.limits.memory_bytes) hold_back(Hold::memory);
+}
+
+bool SenderDesk::has_time_for(const uint8_t* record) {
+  if (!options_.queue.requests) return true;
+  const uint64_t looks = queue_.looks_at_new_kinds();
+  if (std::exchange(looks_woke_ns_, loop_.woke_ns()) != loop_.woke_ns()) looks_max_ = looks + looks_per_wake_up;
+  return looks < looks_max_ || !queue_.is_new_kind(wire::record_sender(record), wire::record_size(record));
+}
+
+void SenderDesk::wait_for_turn(Session& session) {
+  session.connection().wait_for_turn();
+  if (!std::exchange(accounts_[session.number() - 1].awaits_turn, true)) turns_.push_back(session.number());
+  if (!turns_timer_.armed()) turns_timer_.arm(net::now_ns());
+}
+
+/// Each in the deque once; who is not done yet stands at its end again.
+void SenderDesk::give_turns() {
+  for (size_t left = turns_.size(); left > 0; --left) {
+    Account& account = accounts_[turns_.front() - 1];
+    turns_.pop_front();
+    account.awaits_turn = false;
+    if (account.session) account.session->connection().give_turn();
+    if (queue_.looks_at_new_kinds() >= looks_max_) break;
+  }
+  if (!turns_.empty()) turns_timer_.arm(net::now_ns());
 }
 
 void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {

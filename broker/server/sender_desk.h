@@ -2,12 +2,15 @@
 // The senders' side: takes their messages into the queue, tells them what is accepted, holds them back when the queue is full.
 //
 // A message is accepted when it is in the queue; its index must be the next one. What a sender repeats after a reconnect is dropped.
+// Messages of kinds that are new are compared with every list of rules, which may be much. A wake-up has time for about a millisecond of it:
+// a frame that needs more goes on in later ones, in turns with those of other senders. Messages of known kinds wait for nobody.
 // ACCEPTED is told unasked, by one timer for all senders that is only armed when there is something to tell; in parts, between which
 // messages are served.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <random>
 #include <string>
@@ -44,6 +47,7 @@ class SenderDesk {
     int64_t gone_since_ns = 0;  // while known and not connected
     bool untold = false;        // ACCEPTED is due
     std::vector<wire::RefusedRange> refused_untold;
+    bool awaits_turn = false;  // stands in turns_
   };
 
   SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, const net::FramePlaces& frame_places, EventLog& log);
@@ -86,6 +90,9 @@ class SenderDesk {
 
  private:
   void on_publish(Session& session, const wire::Frame& frame);
+  bool has_time_for(const uint8_t* record);
+  void wait_for_turn(Session& session);
+  void give_turns();
   void on_end(Session& session, const wire::End& end);
   void take_in(Account& account, wire::ByteView record, int64_t read_ns);
   void refuse_record(Session& session, uint64_t next_index, const uint8_t* record);
@@ -108,6 +115,10 @@ class SenderDesk {
   net::Timer tell_timer_;
   bool tells_ = false, took_in_ = false;  // behind this wake-up; in it
   int64_t tell_by_ns_ = 0;                // until then a wake-up that brought no messages is waited for
+  int64_t looks_woke_ns_ = 0;  // of this wake-up is looks_max_
+  uint64_t looks_max_ = 0;     // as Queue::looks_at_new_kinds() counts
+  std::deque<uint32_t> turns_;  // senders whose frame goes on when there is time
+  net::Timer turns_timer_;
   std::minstd_rand chance_;
   uint32_t connected_ = 0;
   size_t ended_ = 0;

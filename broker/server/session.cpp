@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/server/session.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -133,7 +134,7 @@ void Session::close(const std::string& reason) {
 }
 
 void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {
-  last_heard_ns_ = read_ns;
+  last_heard_ns_ = std::max(last_heard_ns_, read_ns);  // it may have waited here
   if (state_ == State::awaiting_hello) {
     if (frame.type == wire::FrameType::hello) {
       owner_.on_hello(*this, frame.body);

@@ -183,6 +183,12 @@ std::optional<Frame> FrameReader::next() {
   return Frame{static_cast<FrameType>(header[4]), {header + frame_header_bytes, body_bytes}};
 }
 
+void FrameReader::put_back(const Frame& frame) {
+  const size_t bytes = frame_header_bytes + frame.body.size();
+  if (bytes > parsed_) throw std::logic_error("FrameReader: a frame was put back that was not taken");
+  parsed_ -= bytes;
+}
+
 void FrameReader::reset() {
   bytes_wanted_ = 0;
   parsed_ = 0;

@@ -129,6 +129,8 @@ class FrameReader {
   void commit(size_t bytes);
   /// The next complete frame; none when more bytes are needed or the stream is broken (then error() says why, for good).
   std::optional<Frame> next();
+  /// The frame that next() gave just now, and did not get done: it gives it again. No room() meanwhile: there may be none.
+  void put_back(const Frame& frame);
 
   bool failed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }

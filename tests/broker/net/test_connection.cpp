@@ -88,6 +88,56 @@ TEST_P(Connections, OpenAndTalkBothWays) {
   EXPECT_EQ(wire::Probe::decode(client_.frames[0])->t1_ns, 2);
 }
 
+TEST_P(Connections, AFrameThatIsNotDoneWaitsForItsTurnAndThoseBehindItWait) {
+  int not_done = 2;
+  std::vector<int64_t> read_ns;
+  server_.when_whole_frame = [&](const wire::Frame& frame) {
+    if (wire::Probe::decode(frame.body)->t1_ns != 2) return;
+    read_ns.push_back(server_.last_read_ns);
+    if (not_done-- > 0) server_.connection->wait_for_turn();
+  };
+  for (const int64_t value : {1, 2, 3}) client_.connection->write(probe(value));
+  run_until([this] { return server_.frames.size() == 2; });
+  EXPECT_FALSE(server_.connection->reading());
+  client_.connection->write(probe(4));
+  const auto look = [this] {
+    client_.connection->write(probe(5));
+    run_until([left = 20]() mutable { return --left == 0; });
+  };
+  look();
+  EXPECT_EQ(server_.frames.size(), 2u);
+  server_.connection->pause_reading();
+  server_.connection->resume_reading();
+  look();
+  EXPECT_EQ(server_.frames.size(), 2u) << "it waits all the same";
+  server_.connection->give_turn();
+  EXPECT_EQ(server_.frames.size(), 3u);
+  server_.connection->pause_reading();
+  server_.connection->give_turn();
+  look();
+  EXPECT_EQ(server_.frames.size(), 3u) << "its turn is over, and nobody reads";
+  server_.connection->resume_reading();
+  run_until([this] { return server_.frames.size() == 9; });
+  std::string order;
+  for (const wire::Bytes& body : server_.frames) order += std::to_string(wire::Probe::decode(body)->t1_ns);
+  EXPECT_EQ(order, "122234555");
+  EXPECT_TRUE(std::all_of(read_ns.begin(), read_ns.end(), [&](int64_t ns) { return ns == read_ns[0]; })) << "it was read once";
+}
+
+TEST_P(Connections, AFrameThatWaitsForItsTurnIsForgottenWhereAllIsThrownAway) {
+  server_.when_frame = [&] { server_.connection->wait_for_turn(); };
+  client_.connection->write(probe(1));
+  run_until([this] { return !server_.frames.empty(); });
+  server_.connection->discard_input(1000);
+  EXPECT_TRUE(server_.connection->reading());
+  server_.connection->give_turn();
+  client_.connection->write(probe(2));
+  client_.connection->close();
+  run_until([this] { return !server_.events.empty(); });
+  EXPECT_EQ(server_.events, "closed() ");
+  EXPECT_EQ(server_.frames.size(), 1u);
+}
+
 TEST_P(Connections, AShortWriteGoesOnWhenThereIsRoom) {
   OutBuffer out;
   wire::Bytes large;

@@ -205,6 +205,39 @@ TEST(Frame, AReaderThatAsksReadsLongFramesIntoMemoryThatItIsLent) {
   }
 }
 
+TEST(Frame, WhatIsPutBackComesAgain) {
+  Bytes stream;
+  encode_heartbeat(stream);
+  const size_t begun_at = begin_frame(stream, FrameType::publish);
+  stream.resize(stream.size() + 1000, 7);
+  end_frame(stream, begun_at);
+  FrameReader reader(1 << 20);
+  for (size_t fed = 0; fed < stream.size();) {
+    const std::span<uint8_t> room = reader.room(shared_room);
+    const size_t bytes = std::min(room.size(), stream.size() - fed);
+    std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
+    reader.commit(bytes);
+    fed += bytes;
+  }
+  EXPECT_EQ(reader.next()->type, FrameType::heartbeat);
+  for (int i = 0; i < 3; ++i) {
+    const auto frame = reader.next();
+    ASSERT_TRUE(frame.has_value());
+    EXPECT_EQ(frame->type, FrameType::publish);
+    EXPECT_EQ(frame->body.size(), 1000u);
+    EXPECT_EQ(frame->body[999], 7);
+    EXPECT_EQ(reader.bytes_waiting(), 0u);
+    reader.put_back(*frame);
+    EXPECT_EQ(reader.bytes_waiting(), 1000 + frame_header_bytes);
+    reader.keep();
+    shared_room.fill(0xEE);
+  }
+  EXPECT_TRUE(reader.next().has_value());
+  EXPECT_FALSE(reader.next().has_value());
+  FrameReader other;
+  EXPECT_THROW(other.put_back(Frame{FrameType::publish, stream}), std::logic_error);
+}
+
 TEST(Frame, LessMemoryThanAFrameWantsCannotBeLent) {
   FrameReader reader(1 << 20);
   reader.ask_for_large();
