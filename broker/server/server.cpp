@@ -42,6 +42,8 @@ constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
 /// Connections over the session limit that may be told so at a time; further ones are closed without a word.
 constexpr size_t sessions_told_max = 256;
 static_assert(sessions_told_max < Server::files_beside_sessions);
+/// Probes that may be there however few sessions there may be: one of each group of workers.
+constexpr size_t probes_min = 2;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
 constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
@@ -188,7 +190,16 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     const std::string reason = receivers_.refusal(hello->number);
     if (!reason.empty()) return Refusal{ErrorCode::too_slow, reason};
   }
+  if (hello->role == Role::probe && probes_ >= probes_max()) {
+    return Refusal{ErrorCode::too_many, std::to_string(probes_) + " probes are connected; the other sessions are kept for this run's services"};
+  }
   return std::nullopt;
+}
+
+/// However many there are, each service finds a place.
+size_t Server::probes_max() const {
+  const size_t services = size_t{options_.queue.senders} + options_.queue.receivers;
+  return std::max(options_.limits.sessions_max, services + probes_min) - services;
 }
 
 bool Server::token_matches(const wire::Token& token) const {
@@ -229,6 +240,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);
   }
+  if (hello.role == Role::probe) ++probes_;
   strangers_.erase(session.arrival());
   session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
   // Only now: nothing may come before WELCOME.
@@ -271,6 +283,7 @@ void Server::on_writable(Session& session) {
 void Server::on_left(Session& session, const std::string& reason) {
   if (session.welcomed() && session.role() == Role::sender) senders_.on_left(session);
   if (session.welcomed() && session.role() == Role::receiver) receivers_.on_left(session);
+  if (session.welcomed() && session.role() == Role::probe) --probes_;
   if (session.welcomed()) {
     log_.write(session.name() + " left: " + reason);
   } else if (refusals_logged_ < refusals_logged_max) {

@@ -68,6 +68,7 @@ class Server : private Session::Owner {
   void on_gone(Session& session) override;
 
   size_t sessions_there() const { return sessions_.size() - gone_.size(); }
+  size_t probes_max() const;
   void make_room();
   std::optional<Refusal> check_hello(wire::ByteView body) const;
   bool token_matches(const wire::Token& token) const;
@@ -109,6 +110,7 @@ class Server : private Session::Owner {
   /// Of each service, the connection whose last frame is on its way, by role and number. Not more: whoever says HELLO and END over and over
   /// takes no places from others.
   std::map<std::pair<wire::Role, uint32_t>, Session*> lingering_;
+  size_t probes_ = 0;  // welcomed, until they leave
   uint64_t arrivals_ = 0;
   std::vector<Session*> gone_;
   net::Listener listener_;

@@ -140,8 +140,12 @@ TEST(Control, AsManySessionsAreTakenAsTheSettingsSayThoughTheProcessWasStartedWi
   process.write(BrokerUnderTest::configuration({{"expect", {{"senders", 2}, {"receivers", 2}}}, {"limits", {{"sessions_max", sessions}}}}).dump() + "\n");
   const json hello = json::parse(process.read_line());
   ASSERT_EQ(hello["type"], "hello") << hello;
-  std::vector<WireClient> probes;
-  for (uint32_t i = 0; i < sessions; ++i) probes.push_back(WireClient::probe(hello["port"]));
+  std::vector<WireClient> clients;
+  for (uint32_t i = 0; i < sessions - 4; ++i) clients.push_back(WireClient::probe(hello["port"]));
+  for (uint32_t number = 1; number <= 2; ++number) {
+    clients.push_back(WireClient::sender(hello["port"], number));
+    clients.push_back(WireClient::receiver(hello["port"], number));
+  }
   WireClient one_more(hello["port"].get<uint16_t>());
   EXPECT_EQ(one_more.read_error().value().code, wire::ErrorCode::too_many) << "and the next one is told so";
 }
