@@ -68,7 +68,8 @@ void HostCheck::check(const Hosts& hosts, int port) {
 
 void HostCheck::add(std::unique_ptr<PlaceCheck> place) {
   connect(place.get(), &PlaceCheck::changed, this, [this, it = place.get()] { on_place_changed(*it); });
-  connect(place.get(), &PlaceCheck::ready, this, &HostCheck::on_place_ready);
+  connect(place.get(), &PlaceCheck::ready, this, &HostCheck::go_on);
+  connect(place.get(), &PlaceCheck::asks, this, &HostCheck::go_on);
   places_.push_back(std::move(place));
 }
 
@@ -99,13 +100,19 @@ CheckCell HostCheck::eased(const PlaceCheck& place, CheckCell cell) const {
   return cell;
 }
 
-void HostCheck::on_place_ready() {
-  if (!checking_) return;
-  if (std::all_of(places_.begin(), places_.end(), [](const auto& each) { return each->is_ready(); })) begin_ways();
+/// The ways among those that are through, unless some are being tried.
+void HostCheck::go_on() {
+  if (!checking_ || ways_left_ > 0) return;
+  const auto all = [this](auto is_so) { return std::all_of(places_.begin(), places_.end(), [&](const auto& each) { return is_so(*each); }); };
+  if (!all([](const PlaceCheck& place) { return place.is_ready() || place.waits_for_person(); })) return;
+  begin_ways();
+  if (ways_left_ == 0 && all([](const PlaceCheck& place) { return place.is_ready(); })) finish();
 }
 
 void HostCheck::begin_ways() {
+  const std::size_t tried = ways_.size();
   for (const auto& from : places_) {
+    if (!from->is_ready()) continue;
     CheckCell& clock = reports_[from->name()].of(CheckItem::clock);
     if (from->unreachable() && clock.state == CheckState::checking)
       clock = not_known_cell("No way there from this machine: " + from->unreachable()->detail);
@@ -113,17 +120,19 @@ void HostCheck::begin_ways() {
     if (!to.empty()) add_ways(*from, std::move(to));
   }
   emit changed();
-  if (ways_.empty()) return finish();
-  ways_left_ = ways_.size();
-  for (const auto& way : ways_) way->begin();
+  ways_left_ = ways_.size() - tried;
+  for (std::size_t i = tried; i < ways_.size(); ++i) ways_[i]->begin();
 }
 
-/// What cannot be tried is said at once.
+/// What cannot be tried is said at once; what was tried is not tried again.
 std::vector<const PlaceCheck*> HostCheck::to_try_from(const PlaceCheck& from) {
   std::vector<const PlaceCheck*> out;
+  bool others_come = false;
   for (const auto& to : places_) {
     if (to.get() == &from) continue;
     CheckCell& path = paths_[{from.name(), to->name()}];
+    others_come |= !to->is_ready();
+    if (path.state != CheckState::checking || !to->is_ready()) continue;
     if (!from.runs_programs() || !to->runs_programs()) {
       const std::string& name = from.runs_programs() ? to->name() : from.name();
       path = not_known_cell(QString("Not looked at: %1 is not ready").arg(QString::fromStdString(name)));
@@ -133,7 +142,9 @@ std::vector<const PlaceCheck*> HostCheck::to_try_from(const PlaceCheck& from) {
       out.push_back(to.get());
     }
   }
-  if (out.empty() && from.runs_programs()) out.push_back(&from);  // who connects to nobody else tells the floor by itself
+  // Who connects to nobody else tells the floor by itself.
+  const bool floor_comes = others_come || reports_[from.name()].of(CheckItem::floor).state != CheckState::checking;
+  if (out.empty() && from.runs_programs() && !floor_comes) out.push_back(&from);
   return out;
 }
 
@@ -159,7 +170,7 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
     if (checking_) reports_[from.name()].of(CheckItem::floor) = cell;
   });
   connect(way, &PathCheck::over, this, [this] {
-    if (checking_ && --ways_left_ == 0) finish();
+    if (checking_ && --ways_left_ == 0) go_on();
   });
 }
 
@@ -190,7 +201,7 @@ void HostCheck::leave_out(const std::string& name) {
   places_.erase(place);
   drop_left_out();
   emit changed();
-  on_place_ready();
+  go_on();
 }
 
 void HostCheck::forget_ways_to(const std::string& name) {
@@ -235,6 +246,7 @@ void HostCheck::finish() {
 
 void HostCheck::forget() {
   ways_.clear();
+  ways_left_ = 0;
   places_.clear();
 }
 

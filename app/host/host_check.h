@@ -4,6 +4,8 @@
 //
 //   every host, side by side:    reach ─► log in ─► put ─► N2NQ says hello (kernel, cores, load) ─► free disk
 //   when all are through:        from each host, one after the other, a receiver to N2NQ on each other (round trip, clock, floor)
+//
+// Through is for that time, too, who waits for the person to answer a question: its ways come when it is answered.
 #pragma once
 
 #include <QTimer>
@@ -37,9 +39,9 @@ class HostCheck : public HostChecker {
  private:
   void add(std::unique_ptr<PlaceCheck> place);
   void on_place_changed(const PlaceCheck& place);
-  void on_place_ready();
   bool is_jump(const PlaceCheck& place) const;
   CheckCell eased(const PlaceCheck& place, CheckCell cell) const;
+  void go_on();
   void begin_ways();
   std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
   void add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to);

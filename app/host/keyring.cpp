@@ -20,7 +20,7 @@ const QString service = "n2nq-bench";
 QString Keyring::problem() {
   const QString folder = qEnvironmentVariable("XDG_RUNTIME_DIR");
   const bool has_bus = qEnvironmentVariableIsSet("DBUS_SESSION_BUS_ADDRESS") || (!folder.isEmpty() && QFile::exists(folder + "/bus"));
-  return has_bus ? QString() : QString("no desktop session runs here, and with it no keyring");
+  return has_bus ? QString() : QString("No desktop session runs here, and with it no keyring");
 }
 
 QString Keyring::name_of(const SecretQuestion& question) {

@@ -84,6 +84,8 @@ std::unique_ptr<Launcher> PlaceCheck::launcher() const {
 
 void PlaceCheck::begin() {
   if (!host_) return launch_broker();
+  // It is about to.
+  connect(lab_.get(), &LabHost::asking, this, &PlaceCheck::asks, Qt::QueuedConnection);
   lab_->with_control(this, [this](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return on_problem(problem);
     on_connected(*session);

@@ -39,6 +39,8 @@ class PlaceCheck : public QObject {
   bool is_local() const { return !host_; }
   std::size_t number() const { return number_; }
   bool is_ready() const { return ready_; }
+  /// Not before the person has answered what its machine, or one on the way to it, asks for.
+  bool waits_for_person() const { return !ready_ && lab_ && lab_->asks(); }
   /// Whether programs can be run there.
   bool runs_programs() const { return runs_programs_; }
   /// Whether it is who is named so as a jump host: by its name or address, and its port. Several may stand behind one address.
@@ -58,6 +60,7 @@ class PlaceCheck : public QObject {
  signals:
   void changed();  // the report
   void ready();    // all but the disk is known
+  void asks();     // it waits for the person
  private:
   PlaceCheck(HostPool& pool, const CheckTerms& terms, std::optional<Host> host, std::string name, std::size_t number);
   void on_connected(SshSession& session);

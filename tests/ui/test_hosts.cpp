@@ -456,6 +456,7 @@ class TestHosts : public QObject {
     QCOMPARE(broker->currentText(), QStringLiteral("lab-1"));
     QCOMPARE(broker->accessibleName(), QStringLiteral("Source: lab-1 (unknown)"));
     QCOMPARE(bench->find<QLabel>("place_N2NQ")->text(), QStringLiteral("Source unknown"));
+    QCOMPARE(bench->find<QLabel>("place_N2NQ")->property("tone").toString(), QStringLiteral("warning"));
     QCOMPARE(bench->find<QLabel>("invitation")->text(),
              QStringLiteral("No run yet. The Source of N2NQ is lab-1, which is not on the page Hosts: choose another, or add it there."));
     bench->hosts().put(named("lab-1"));

@@ -76,7 +76,9 @@ void ProcessHead::show_place() {
   const app::Settings& settings = form_.settings();
   const std::string host = app::host_of(role_, settings);
   place_->setToolTip(QString());
-  if (host != app::local_host && hosts_.hosts().find(host) == nullptr) {
+  const bool known = host == app::local_host || hosts_.hosts().find(host) != nullptr;
+  set_style_property(place_, "tone", known ? QString() : QStringLiteral("warning"));
+  if (!known) {
     place_->setText(unknown_place);
     return place_->setToolTip(QStringLiteral("%1 is not among the machines of the page Hosts").arg(QString::fromStdString(host)));
   }

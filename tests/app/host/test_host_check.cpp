@@ -365,22 +365,32 @@ struct SlowPerson : PretendPerson {
   }
 };
 
-TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_does_not_count) {
+TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_neither_counts_nor_holds_up_the_others) {
   constexpr int limit_ms = 8'000;
   SlowPerson slow;
   HostPool pool(slow, programs_folder);
   HostCheck check(pool, nullptr, limit_ms);
   Hosts hosts;
-  hosts.hosts = {lab->host(4)};
+  hosts.hosts = {lab->host(1), lab->host(4), lab->host(2)};
   bool over = false;
   QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  const auto state_of = [&](const char* from, const char* to) { return check.paths().at({from, to}).state; };
   check.check(hosts, 0);
   ASSERT_TRUE(wait_until([&] { return over || slow.answer; }));
   QDeadlineTimer longer(limit_ms + 1'000);
+  ASSERT_TRUE(wait_until([&] { return over || (state_of("h1", "h2") != CheckState::checking && state_of("h2", "h1") != CheckState::checking); }));
   ASSERT_TRUE(wait_until([&] { return over || longer.hasExpired(); }));
   EXPECT_TRUE(check.is_checking());
+  for (const char* name : {"h1", "h2"}) {
+    EXPECT_EQ(check.hosts().at(name).of(CheckItem::floor).state, CheckState::good) << name;
+    EXPECT_EQ(check.hosts().at(name).of(CheckItem::clock).state, CheckState::good) << name;
+    EXPECT_EQ(state_of(name, "h4"), CheckState::checking) << name;
+  }
+  EXPECT_EQ(state_of("h1", "h2"), CheckState::good);
   slow.answer(true);
   ASSERT_TRUE(wait_until([&] { return over; }));
+  for (const auto& [from, to] : {std::pair("h1", "h4"), {"h4", "h1"}, {"h4", "h2"}, {"local", "h4"}}) EXPECT_EQ(state_of(from, to), CheckState::good) << from << to;
+  EXPECT_EQ(check.hosts().at("h4").of(CheckItem::floor).state, CheckState::good);
   EXPECT_EQ(check.hosts().at("h4").of(CheckItem::login).state, CheckState::good);
   EXPECT_EQ(slow.key_questions.size(), 1u);
 }
