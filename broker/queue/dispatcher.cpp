@@ -29,12 +29,7 @@ uint32_t Dispatcher::random_of(std::span<const Group> groups) {
   return groups.front().front();  // not reached: `chosen` is below the sum
 }
 
-size_t Dispatcher::next_in_turn(std::span<const uint32_t> receivers) {
-  // Mostly they are those of the last time, and the last one stands where it stood.
-  if (last_place_ < receivers.size() && receivers[last_place_] == last_) {
-    last_place_ = last_place_ + 1 < receivers.size() ? last_place_ + 1 : 0;
-    return last_place_;
-  }
+size_t Dispatcher::next_in_other_turn(std::span<const uint32_t> receivers) {
   const auto next = std::upper_bound(receivers.begin(), receivers.end(), last_);
   last_place_ = next == receivers.end() ? 0 : static_cast<size_t>(next - receivers.begin());
   return last_place_;

@@ -58,7 +58,13 @@ class Dispatcher {
  private:
   uint32_t random_of(std::span<const Group> groups);
   uint64_t random_below(uint64_t bound);
-  size_t next_in_turn(std::span<const uint32_t> receivers);
+  size_t next_in_turn(std::span<const uint32_t> receivers) {
+    // Mostly they are those of the last time, and the last one stands where it stood.
+    if (last_place_ >= receivers.size() || receivers[last_place_] != last_) return next_in_other_turn(receivers);
+    last_place_ = last_place_ + 1 < receivers.size() ? last_place_ + 1 : 0;
+    return last_place_;
+  }
+  size_t next_in_other_turn(std::span<const uint32_t> receivers);
 
   template <typename WaitingBytes>
   static size_t least(std::span<const uint32_t> receivers, size_t begin, const WaitingBytes& waiting_bytes) {

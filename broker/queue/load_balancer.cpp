@@ -12,8 +12,22 @@ namespace n2nq {
 using State = ReceiverAccount::State;
 using wire::SkipReason;
 
+namespace {
+/// No record is longer: a frame is not.
+constexpr uint32_t bytes_mask = 0x7FFF'FFFF;
+}  // namespace
+
 LoadBalancer::LoadBalancer(const QueueOptions& options)
     : Queue(options, MessageLog::Holds::messages), dispatcher_(options.dispatch, options.seed), shares_(options.receivers) {}
+
+inline uint32_t LoadBalancer::choose_receiver() {
+  return dispatcher_.choose(connected_, [this](uint32_t receiver) { return backlog_bytes(receiver); });
+}
+
+inline void LoadBalancer::mark_ready(uint32_t receiver) {
+  if (std::exchange(share_of(receiver).marked_ready, true)) return;
+  marked_.push_back(receiver);
+}
 
 // --- receivers come and go ---
 
@@ -65,7 +79,7 @@ void LoadBalancer::disconnect(uint32_t receiver, State state) {
   std::swap(left.waiting, share.waiting);
   std::swap(left.bytes, share.bytes);
   for (size_t i = 0; i < left.waiting.size(); ++i) {
-    left.waiting[i].again = true;
+    left.waiting[i].again = 1;
     // Nobody else reads this record, so it is marked in place.
     uint8_t* record = log_.at(left.waiting[i].chunk, left.waiting[i].offset);
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
@@ -103,7 +117,7 @@ void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle) {
   more.reserve(list.size() - middle);
   for (size_t i = middle; i < list.size(); ++i) more.push_back(list[i]);
   for (size_t to = list.size(); !more.empty();) {
-    if (middle > first && list[middle - 1].message > more.back().message) {
+    if (middle > first && list[middle - 1].is_behind(more.back())) {
       list[--to] = list[--middle];
     } else {
       list[--to] = more.back();
@@ -113,15 +127,6 @@ void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle) {
 }
 
 // --- messages ---
-
-uint32_t LoadBalancer::choose_receiver() {
-  return dispatcher_.choose(connected_, [this](uint32_t receiver) { return backlog_bytes(receiver); });
-}
-
-void LoadBalancer::mark_ready(uint32_t receiver) {
-  if (std::exchange(share_of(receiver).marked_ready, true)) return;
-  marked_.push_back(receiver);
-}
 
 void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
   for (const uint32_t receiver : marked_) {
@@ -137,10 +142,9 @@ void LoadBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteV
   Share& share = chosen == 0 ? unassigned_ : share_of(chosen);
   Assigned& assigned = share.waiting.grow_back();
   assigned.chunk = appended.chunk;
-  assigned.message = appended.message;
   assigned.offset = appended.offset;
-  assigned.bytes = static_cast<uint32_t>(record.size());
-  assigned.again = false;
+  assigned.bytes = static_cast<uint32_t>(record.size()) & bytes_mask;
+  assigned.again = 0;
   share.bytes += record.size();
   if (chosen != 0) mark_ready(chosen);
 }
@@ -169,9 +173,13 @@ void LoadBalancer::gather_records(uint32_t receiver, size_t skip, Pieces& pieces
   const uint64_t messages = batch(receiver).messages;
   uint64_t i = 0;
   for (; i < messages && waiting[i].bytes <= skip; ++i) skip -= waiting[i].bytes;
-  for (; i < messages; ++i) {
-    if (!pieces.add({record_of(waiting[i]) + skip, waiting[i].bytes - skip})) return;
-    skip = 0;
+  while (i < messages) {
+    const uint64_t chunk = waiting[i].chunk;  // mostly that of many
+    const uint8_t* const records = log_.at(chunk, 0);
+    for (; i < messages && waiting[i].chunk == chunk; ++i) {
+      if (!pieces.add({records + waiting[i].offset + skip, waiting[i].bytes - skip})) return;
+      skip = 0;
+    }
   }
 }
 

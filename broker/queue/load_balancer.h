@@ -34,12 +34,14 @@ class LoadBalancer : public Queue {
   void fit() override;
 
  private:
+  /// As small as can be: each message is one, and beside those that wait nothing else is written for it.
   struct Assigned {
     uint64_t chunk = 0;
-    uint64_t message = 0;  // its place in the order of taking in
     uint32_t offset = 0;
-    uint32_t bytes = 0;
-    bool again = false;  // it was assigned before, to a receiver that went away
+    uint32_t bytes : 31 = 0;
+    uint32_t again : 1 = 0;  // it was assigned before, to a receiver that went away
+    /// It was taken in behind the other one.
+    bool is_behind(const Assigned& other) const { return chunk > other.chunk || (chunk == other.chunk && offset > other.offset); }
   };
   /// What is to go to one receiver; the first `batch.messages` of it are under way.
   struct Share {

@@ -32,20 +32,24 @@ Position MessageLog::behind(const Position& position) const {
 void MessageLog::open_chunk(size_t bytes) {
   close_chunk();
   chunks_.push_back(take_chunk(std::max(bytes, chunk_bytes)));
-  chunks_.back().holders = 1;
-  open_ = true;
+  chunks_.back().holders = open_holders;
+  open_at_ = chunks_.back().bytes.get();
+  open_end_ = open_at_ + chunks_.back().capacity;
+  open_first_message_ = tail_.message;
 }
 
 void MessageLog::close_chunk() {
-  if (!open_) return;
-  open_ = false;
+  if (!open_at_) return;
+  open_at_ = open_end_ = nullptr;
   const uint64_t closed = tail_.chunk;
-  chunks_.back().end = tail_;
+  Chunk& chunk = chunks_.back();
+  chunk.used = tail_.offset;
+  chunk.end = tail_;
   ++tail_.chunk;
   tail_.offset = 0;
-  Chunk& chunk = chunks_.back();
-  bytes_held_ += chunk.capacity - chunk.used;
-  release(closed);
+  bytes_held_ += chunk.capacity;
+  chunk.holders += holds_ == Holds::messages ? tail_.message - open_first_message_ : 1;
+  release(closed, open_holders);
 }
 
 void MessageLog::free_chunk(uint64_t number) {

@@ -64,13 +64,13 @@ class MessageLog {
   Position behind(const Position& position) const;
 
   void hold(uint64_t chunk) { ++slot(chunk).holders; }
-  /// Gives up `times` holds.
+  /// Gives up `times` holds. Of the open chunk there may be fewer than given up, as those of append() are added up when it closes.
   void release(uint64_t chunk, size_t times = 1) {
     if ((slot(chunk).holders -= times) == 0) free_chunk(chunk);
   }
 
   /// Memory of all chunks that are held (the open one as far as it is filled), and of the slots between them.
-  size_t bytes_held() const { return bytes_held_ + empty_slots_ * 2 * sizeof(Chunk); }
+  size_t bytes_held() const { return bytes_held_ + tail_.offset + empty_slots_ * 2 * sizeof(Chunk); }
   /// Gives back what was kept to be used again and was not since the last call: half of it, and a little always stays.
   void fit();
 
@@ -78,10 +78,12 @@ class MessageLog {
   struct Chunk {
     std::unique_ptr<uint8_t[]> bytes;
     size_t capacity = 0;
-    size_t used = 0;
-    size_t holders = 0;
-    Position end;  // once it is closed
+    size_t used = 0;     // once it is closed, like `end`
+    size_t holders = 0;  // as long as it is open, above open_holders or below
+    Position end;
   };
+  /// Never given up: the open chunk stays, whoever takes its messages.
+  static constexpr size_t open_holders = size_t{1} << 48;
 
   Chunk& slot(uint64_t chunk) { return chunks_[chunk - first_chunk_]; }
   const Chunk& slot(uint64_t chunk) const { return chunks_[chunk - first_chunk_]; }
@@ -94,9 +96,12 @@ class MessageLog {
   const Holds holds_;
   Ring<Chunk> chunks_;  // a chunk that was given back leaves an empty slot until it is the first
   uint64_t first_chunk_ = 0;
-  bool open_ = false;  // the last chunk is open
+  // What is written for each message lies here, not in the chunk, which is in nobody's cache.
+  uint8_t* open_at_ = nullptr;  // in the last chunk, where the next record goes; null: it is not open
+  uint8_t* open_end_ = nullptr;
+  uint64_t open_first_message_ = 0;
   Position tail_;
-  size_t bytes_held_ = 0;
+  size_t bytes_held_ = 0;  // of the chunks that are closed
   size_t empty_slots_ = 0;
   std::vector<Chunk> free_;
   size_t free_bytes_ = 0;
@@ -105,19 +110,15 @@ class MessageLog {
 
 // Inline, because it is done once for each message.
 inline MessageLog::Appended MessageLog::append(wire::ByteView record) {
-  const bool fits = open_ && chunks_.back().capacity - chunks_.back().used >= record.size();
-  if (!fits) open_chunk(record.size());
-  Chunk& chunk = chunks_.back();
+  if (static_cast<size_t>(open_end_ - open_at_) < record.size()) open_chunk(record.size());
   // Field by field: a copy of the whole would read what the call before has just written in parts, and wait for it to reach the cache.
-  const Appended appended{chunk.bytes.get() + chunk.used, tail_.chunk, tail_.offset, tail_.message};
+  const Appended appended{open_at_, tail_.chunk, tail_.offset, tail_.message};
   std::memcpy(appended.record, record.data(), record.size());
-  chunk.used += record.size();
-  bytes_held_ += record.size();
+  open_at_ += record.size();
   tail_.offset += static_cast<uint32_t>(record.size());
   tail_.byte += record.size();
   ++tail_.message;
-  if (!fits || holds_ == Holds::messages) ++chunk.holders;
-  if (chunk.used == chunk.capacity) close_chunk();
+  if (open_at_ == open_end_) close_chunk();
   return appended;
 }
 

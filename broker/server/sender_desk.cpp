@@ -90,11 +90,27 @@ void SenderDesk::on_frame(Session& session, const wire::Frame& frame) {
   }
 }
 
+// Inline, because it is done once for each message.
+inline void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {
+  const uint64_t index = account.next_index++;
+  took_in_ = true;
+  if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
+    refuse_message(account, index, wire::RefuseReason::too_large);
+  } else if (ending_ || (account.lapsed && lapsed_refused_)) {
+    refuse_message(account, index, wire::RefuseReason::ending);
+  } else {
+    if (!sabotage::takes_in(queue_, record, read_ns)) queue_.take_in(record, read_ns);
+    ++account.accepted;
+    ++accepted_;
+    account.warm_up += (wire::record_flags(record.data()) & wire::flag_warm_up) != 0;
+  }
+}
+
 void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   Account& account = accounts_[session.number() - 1];
   net::Connection::ReadTimes times(session.connection(), frame);
   wire::RecordWalk records(frame.body);
-  bool right = true;
+  bool right = true, took = false;
   while (right) {
     const auto record = records.next();
     if (!record) break;
@@ -106,8 +122,10 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
         wait_for_turn(session);
         break;
       }
-      account.end_said.reset();
-      mark_untold(session.number());
+      if (!std::exchange(took, true)) {
+        account.end_said.reset();
+        mark_untold(session.number());
+      }
       take_in(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())));
     }
   }
@@ -142,21 +160,6 @@ void SenderDesk::give_turns() {
     if (queue_.looks_at_new_kinds() >= looks_max_) break;
   }
   if (!turns_.empty()) turns_timer_.arm(net::now_ns());
-}
-
-void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {
-  const uint64_t index = account.next_index++;
-  took_in_ = true;
-  if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
-    refuse_message(account, index, wire::RefuseReason::too_large);
-  } else if (ending_ || (account.lapsed && lapsed_refused_)) {
-    refuse_message(account, index, wire::RefuseReason::ending);
-  } else {
-    if (!sabotage::takes_in(queue_, record, read_ns)) queue_.take_in(record, read_ns);
-    ++account.accepted;
-    ++accepted_;
-    account.warm_up += (wire::record_flags(record.data()) & wire::flag_warm_up) != 0;
-  }
 }
 
 /// A record that is not right ends its connection.
