@@ -102,7 +102,10 @@ TEST_P(Connections, AFrameThatIsNotDoneWaitsForItsTurnAndThoseBehindItWait) {
   client_.connection->write(probe(4));
   const auto look = [this] {
     client_.connection->write(probe(5));
-    run_until([left = 20]() mutable { return --left == 0; });
+    run_until([this, left = 20]() mutable {
+      loop_.wake_again();
+      return --left == 0;
+    });
   };
   look();
   EXPECT_EQ(server_.frames.size(), 2u);
