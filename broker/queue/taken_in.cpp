@@ -14,7 +14,7 @@ size_t bytes_of(const std::vector<wire::IndexSet>& by_sender) {
 }  // namespace
 
 TakenIn::Snapshot::Snapshot(const std::vector<wire::IndexSet>& by_sender, size_t& bytes_in_all)
-    : by_sender_(by_sender), bytes_(bytes_of(by_sender)), bytes_in_all_(bytes_in_all) {
+    : by_sender_(by_sender), bytes_(bytes_of(by_sender_)), bytes_in_all_(bytes_in_all) {
   bytes_in_all_ += bytes_;
 }
 

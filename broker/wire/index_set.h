@@ -36,6 +36,7 @@ class IndexSet {
     bool operator==(const Run&) const = default;
   };
   static constexpr uint64_t block_indexes = 4096;
+  static constexpr size_t allocation_bytes = 16;  // what the allocator takes for itself, about
 
   /// Walks over the longest runs, rising, not touching each other. The set must not change meanwhile.
   class RunIterator {
@@ -81,8 +82,8 @@ class IndexSet {
   uint64_t last() const;
   Runs runs() const { return {pieces_}; }
 
-  /// What it takes in memory, roughly.
-  size_t bytes() const { return pieces_.size() * sizeof(Piece) + blocks_ * sizeof(Words); }
+  /// What it takes in memory, with what it has in reserve.
+  size_t bytes() const { return pieces_.capacity() * sizeof(Piece) + blocks_ * (sizeof(Words) + allocation_bytes); }
   /// An index with about as much memory below it as above; not of an empty set.
   uint64_t middle() const { return pieces_[pieces_.size() / 2].from; }
 

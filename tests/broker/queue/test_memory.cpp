@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <tuple>
 
 #include "broker/queue/allowance.h"
@@ -172,6 +173,22 @@ TEST(BalancerMemory, OfACellThatIsEmptyAndNotInTurnsIsNotMoreForThoseWhoAskForIt
   }
   queue.publish_one(5);  // waits
   queue.expect_that_it_says_what_it_takes();
+}
+
+TEST(BooksMemory, OfWhatReceiversDoNotGetIsWhatTheBooksSay) {
+  // Holes of all kinds: what random lists of rules leave out.
+  std::minstd_rand random(1);
+  const size_t before = support::allocated_bytes();
+  std::vector<SenderSets> books(50);
+  for (uint64_t index = 0; index < 20'000; ++index) {
+    for (SenderSets& each : books) {
+      if (random() % 50 == 0) each.add(1 + static_cast<uint32_t>(random() % 20), index + random() % 100);
+    }
+  }
+  size_t said = 0;
+  for (const SenderSets& each : books) said += each.bytes();
+  const auto taken = static_cast<double>(support::allocated_bytes() - before - books.capacity() * sizeof(SenderSets));
+  EXPECT_NEAR(static_cast<double>(said), taken, taken / 20);
 }
 
 TEST(BooksMemory, OfReceiversThatLeaveOneAfterTheOtherAreInTheBooks) {
