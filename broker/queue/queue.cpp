@@ -91,6 +91,7 @@ size_t Queue::books_bytes() const {
   for (const ReceiverAccount& account : accounts_) {
     add(account.skipped);
     add(account.untold);
+    bytes += account.unsettled.bytes();
   }
   return bytes;
 }
@@ -113,6 +114,12 @@ void Queue::skip(uint32_t receiver, wire::SkipReason reason, const SenderSets& s
   of(account.skipped, reason) += sets;
   of(account.untold, reason) += sets;
   account.has_untold = true;
+}
+
+size_t Queue::skip_unsettled(uint32_t receiver) {
+  const SenderSets sets = std::exchange(account_of(receiver).unsettled, {});
+  skip(receiver, wire::SkipReason::unrequested, sets);
+  return 2 * sets.bytes();
 }
 
 bool Queue::is_expired(const uint8_t* record, int64_t now_ns) const {

@@ -93,7 +93,8 @@ struct ReceiverAccount {
   uint64_t confirmed = 0;  // with responses
   bool has_untold = false;
   SkippedSets skipped;
-  SkippedSets untold;  // the part of `skipped` that the receiver was not told yet
+  SkippedSets untold;    // the part of `skipped` that the receiver was not told yet
+  SenderSets unsettled;  // unrequested ones that settle() found, in neither of them yet
 
   bool expected() const { return state == State::absent || state == State::connected; }
 };
@@ -177,9 +178,10 @@ class Queue {
   /// When pass_deadlines() is to be called next; 0: nothing is unconfirmed.
   virtual int64_t next_deadline_ns() const { return 0; }
   /// Finds out what left the queue without having been asked for, for take_untold(). To be called now and then. With many receivers and
-  /// lists that is much work, so it may be done in parts: about so many sets are added to a receiver's. False: nothing is left to do of
-  /// what there was when the first part began.
-  virtual bool settle(size_t /*sets_max*/) { return false; }
+  /// lists that is much work, so it may be done in parts: sets of about so many bytes are added to others. False: nothing is left to do of
+  /// what there was when the first part began. Before all of a receiver's is found, nothing of it is untold: it would fall apart into many
+  /// short runs.
+  virtual bool settle(size_t /*bytes_max*/) { return false; }
 
   // --- the whole ---
 
@@ -229,6 +231,8 @@ class Queue {
   Batch& batch_of(uint32_t receiver) { return batches_[receiver - 1]; }
   void skip(uint32_t receiver, wire::SkipReason reason, uint32_t sender, uint64_t index);
   void skip(uint32_t receiver, wire::SkipReason reason, const SenderSets& sets);
+  /// Takes what settle() found for it into its books. Returns how many bytes of sets that were.
+  size_t skip_unsettled(uint32_t receiver);
   bool is_expired(const uint8_t* record, int64_t now_ns) const;
 
   const QueueOptions options_;

@@ -106,7 +106,7 @@ void SelectiveBroadcaster::give_up_batch(uint32_t receiver) {
 }
 
 void SelectiveBroadcaster::go(uint32_t receiver, State state) {
-  settle_all();
+  settle_for(receiver);
   interrupt(receiver);
   SenderSets missed = missed_by(receiver);
   account_of(receiver).state = state;
@@ -360,7 +360,7 @@ void SelectiveBroadcaster::on_change_begun(uint32_t number, uint32_t interest) {
 size_t SelectiveBroadcaster::on_cell_changes(uint32_t number, uint32_t cell, bool matches) {
   if (!account(number).expected() || receiver_of(number).places.contains(cell) == matches) return 0;
   // What left so far did so under the list before.
-  const size_t done = 4 + settle_cell(cell);
+  const size_t done = 4 + settle_cell(cell) / bytes_per_look;
   matches ? cover(number, cell) : uncover(number, cell);
   return done;
 }

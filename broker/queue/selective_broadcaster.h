@@ -42,6 +42,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static constexpr size_t bytes_per_cell = 640;
   /// What a place costs that a new cell gets, in looks at a rule; roughly.
   static constexpr uint64_t looks_per_place = 128;
+  /// Of sets that are added to others; roughly.
+  static constexpr size_t bytes_per_look = 64;
 
   explicit SelectiveBroadcaster(const QueueOptions& options);
 
@@ -64,7 +66,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void add_credit(uint32_t receiver, uint64_t more) override;
   void pass_deadlines(int64_t now_ns) override;
   int64_t next_deadline_ns() const override;
-  bool settle(size_t sets_max) override;
+  bool settle(size_t bytes_max) override;
   bool drained(uint32_t receiver) const override;
   void trim() override;
   void expire(int64_t now_ns) override;
@@ -93,6 +95,13 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     std::vector<uint64_t> cuts;                     // the numbers in `passed`, rising
     std::map<uint64_t, SenderSets> left;            // since settle(); what left between two cuts, by the lower one
     uint64_t end() const { return first + entries.size(); }
+  };
+  /// What left a cell, on its way to those whose list does not match it. Neither its lists nor its `passed` change meanwhile.
+  struct Settling {
+    uint32_t cell = GridIndex::none;  // none: nothing is under way
+    std::map<uint64_t, SenderSets> left;
+    uint32_t next = 1;          // those below have it
+    std::vector<char> matches;  // by receiver
   };
   struct Place {
     uint64_t at = 0;
@@ -190,7 +199,11 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void close_up(uint32_t cell);
   static void forget(std::vector<uint32_t>& list);
   void settle_all();
+  void settle_for(uint32_t receiver);
   size_t settle_cell(uint32_t cell);
+  void begin_settling(Settling& settling, uint32_t cell);
+  size_t go_on(Settling& settling, size_t bytes_max);
+  size_t add_unsettled(uint32_t receiver, const Cell& cell, const std::map<uint64_t, SenderSets>& left);
   void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
 
   // The books.
@@ -211,6 +224,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   std::vector<uint32_t> marked_;
   std::vector<uint32_t> dirty_;     // cells with something in `left`
   std::vector<uint32_t> settling_;  // the same, of those that settle() is at
+  Settling settling_cell_;          // the one that it is in the middle of
+  uint32_t unsettled_above_ = 0;    // when it is through with cells: up to here receivers have what it found for them still in `unsettled`
   std::vector<uint32_t> emptied_;   // cells that may be dropped
   std::vector<uint32_t> sparse_;    // cells that may be closed up
   std::vector<uint32_t> coverers_;

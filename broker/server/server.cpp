@@ -32,7 +32,7 @@ constexpr int64_t deadline_bundle_ns = 10 * net::ns_per_ms;
 constexpr int64_t ns_per_us = 1000;
 constexpr int64_t settle_ns = 1 * net::ns_per_s;
 // Messages wait while it is done: a part takes about 0.3 ms, and all parts together a few percent of the time.
-constexpr size_t settle_sets_max = 1000;
+constexpr size_t settle_bytes_max = 256 * 1024;
 constexpr int64_t settle_part_ns = 10 * net::ns_per_ms;
 // A thousand connections that say nothing have their deadlines together; some 12 us each.
 constexpr size_t timers_per_wake_up_max = 8;
@@ -379,8 +379,8 @@ void Server::run_deadlines() {
 }
 
 void Server::run_settling() {
-  const bool more = queue_->settle(settle_sets_max);
-  if (!more) receivers_.mark_untold();
+  const bool more = queue_->settle(settle_bytes_max);
+  receivers_.mark_untold();
   settle_timer_.arm(net::now_ns() + (more ? settle_part_ns : settle_ns));
 }
 

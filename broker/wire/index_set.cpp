@@ -267,20 +267,60 @@ uint64_t IndexSet::last() const {
   return piece.from + word * word_bits + (word_bits - 1) - static_cast<uint64_t>(std::countl_zero((*piece.words)[word]));
 }
 
+void IndexSet::add_piece(Piece piece) {
+  if (piece.words) {
+    add_block(std::move(piece));
+  } else {
+    add_range(piece.from, piece.to);
+  }
+}
+
+/// As a whole, where nothing of this set, a block, or a run that has all of it lies there; else run by run.
+void IndexSet::add_block(Piece block) {
+  const auto own = first_ending_from(pieces_, block.from);
+  if (own == pieces_.end() || own->from > block.to) {
+    for (const uint64_t word : *block.words) count_ += static_cast<uint64_t>(std::popcount(word));
+    pieces_.insert(own, std::move(block));
+    ++blocks_;
+  } else if (own->words) {
+    uint64_t held_by_all = all_ones;
+    for (size_t i = 0; i < block.words->size(); ++i) {
+      uint64_t& word = (*own->words)[i];
+      if (const uint64_t fresh = (*block.words)[i] & ~word; fresh != 0) {
+        count_ += static_cast<uint64_t>(std::popcount(fresh));
+        word |= fresh;
+      }
+      held_by_all &= word;
+    }
+    if (held_by_all != all_ones) return;
+    pieces_.erase(own);
+    --blocks_;
+    count_ -= block_indexes;
+    add_range(block.from, block.to);
+  } else if (own->from > block.from || own->to < block.to) {
+    std::vector<Piece> alone;
+    alone.push_back(std::move(block));
+    for (const Run& run : Runs{alone}) add_range(run.from, run.to);
+  }
+}
+
 IndexSet& IndexSet::operator+=(const IndexSet& other) {
   if (&other == this || other.empty()) return *this;
   if (empty()) return *this = other;
   const bool is_little = other.pieces_.size() * 8 < pieces_.size();
   if (is_little || other.pieces_.front().from > pieces_.back().to) {
-    for (const Run& run : other.runs()) add_range(run.from, run.to);
+    for (const Piece& piece : other.pieces_) add_piece(piece);
     return *this;
   }
-  IndexSet all;  // both in rising order, so that each run goes to the end
-  auto left = runs().begin(), right = other.runs().begin();
-  while (left != std::default_sentinel || right != std::default_sentinel) {
-    auto& next = right == std::default_sentinel || (left != std::default_sentinel && left->from < right->from) ? left : right;
-    all.add_range(next->from, next->to);
-    ++next;
+  IndexSet all;  // both in rising order, so that each piece goes to the end
+  auto left = pieces_.begin();
+  auto right = other.pieces_.begin();
+  while (left != pieces_.end() || right != other.pieces_.end()) {
+    if (right == other.pieces_.end() || (left != pieces_.end() && left->from <= right->from)) {
+      all.add_piece(std::move(*left++));
+    } else {
+      all.add_piece(*right++);
+    }
   }
   return *this = std::move(all);
 }

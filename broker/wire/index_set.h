@@ -100,6 +100,8 @@ class IndexSet {
  private:
   using Pieces = std::vector<Piece>;
   uint64_t insert_run(uint64_t from, uint64_t to);
+  void add_piece(Piece piece);
+  void add_block(Piece block);
   void condense(Pieces::iterator fresh);
   void make_block(Pieces::iterator first, Pieces::iterator last, uint64_t from);
 

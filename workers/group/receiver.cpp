@@ -249,16 +249,22 @@ bool Receiver::take_skipped(const wire::SkippedRange& range) {
   const bool known = range.reason >= wire::SkipReason::expired && range.reason <= wire::SkipReason::cut_off;
   if (!known || range.sender == 0 || range.sender > shared_.senders_total || range.from > range.to || range.to >= Pacer::messages_max)
     return false;
-  wire::IndexSet fresh;
-  fresh.add_range(range.from, range.to);
   wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
-  if (set.count_in(range.from, range.to) > 0) fresh -= set;
-  set.add_range(range.from, range.to);
-  for (const wire::IndexSet::Run& run : fresh.runs()) {
+  const auto count = [&](const wire::IndexSet::Run& run) {
     const std::uint64_t border = shared_.warmup_messages;
     if (run.from < border) count_skipped(range.reason, range.sender, run.from, std::min(run.to, border - 1));
     if (run.to >= border) count_skipped(range.reason, range.sender, std::max(run.from, border), run.to);
+  };
+  if (set.count_in(range.from, range.to) == 0) {  // all of it is news, nearly always
+    count({range.from, range.to});
+    set.add_range(range.from, range.to);
+    return true;
   }
+  wire::IndexSet fresh;
+  fresh.add_range(range.from, range.to);
+  fresh -= set;
+  set.add_range(range.from, range.to);
+  for (const wire::IndexSet::Run& run : fresh.runs()) count(run);
   return !fresh.empty();
 }
 

@@ -13,7 +13,7 @@ SenderSets Life::sets_of(const std::set<size_t>& messages) const {
 void Life::check_books() {
   // In parts, and what came in meanwhile after that.
   for (int time = 0; time < 2; ++time) {
-    while (queue_->settle(1 + below(4))) {
+    while (queue_->settle(1 + below(400))) {
     }
   }
   for (uint32_t number = 1; number <= options_.receivers; ++number) {

@@ -128,6 +128,50 @@ TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
 INSTANTIATE_TEST_SUITE_P(BothModes, LargeList, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
                          [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
 
+/// Each receiver asks for its own size alone, so that it misses nearly everything: in long runs, but only once the whole is known.
+TEST(SelectiveBroadcaster, TellsOfWhatWasNotAskedForInLongRuns) {
+  constexpr uint32_t receivers = 20, messages = 20'000;
+  QueueOptions options;
+  options.receivers = receivers;
+  options.requests = true;
+  support::QueueKit kit(options);
+  for (uint32_t number = 1; number <= receivers; ++number) {
+    kit.join(number);
+    EXPECT_EQ(kit->set_rules(number, {{1, 1, number, number}}, 1), "");
+    kit->add_credit(number, messages);
+  }
+  for (uint64_t i = 0; i < messages; ++i) {
+    kit->take_in(support::make_record(1, i, 1 + i % receivers), 1);
+    if (i % 100 == 99) {
+      for (uint32_t number = 1; number <= receivers; ++number) kit.write_all(number);
+    }
+  }
+  // Who leaves in the middle knows all of it, and nobody else is held up by that.
+  for (int part = 0; part < 10; ++part) EXPECT_TRUE(kit->settle(1000));
+  EXPECT_FALSE(kit->account(2).has_untold);
+  kit->leave(1);
+  EXPECT_TRUE(kit->account(1).has_untold);
+  EXPECT_FALSE(kit->account(2).has_untold);
+  size_t parts = 0;
+  for (bool more = true; more; ++parts) {
+    more = kit->settle(1000);
+    for (uint32_t number = 1; number <= receivers; ++number) {
+      if (!kit->account(number).has_untold) continue;
+      const SkippedSets untold = kit->take_untold(number);
+      const SenderSets& sets = of(untold, wire::SkipReason::unrequested);
+      EXPECT_EQ(sets.count(), messages - messages / receivers);
+      size_t runs = 0;
+      for ([[maybe_unused]] const auto& run : sets.sets().at(1).runs()) ++runs;
+      EXPECT_LE(runs, messages / receivers + 1);
+    }
+  }
+  EXPECT_GE(parts, receivers) << "never much at once";
+  for (uint32_t number = 1; number <= receivers; ++number) {
+    EXPECT_FALSE(kit->account(number).has_untold);
+    EXPECT_EQ(of(kit->account(number).skipped, wire::SkipReason::unrequested).count(), messages - messages / receivers);
+  }
+}
+
 class Selective : public ::testing::TestWithParam<wire::QueueMode> {};
 
 TEST_P(Selective, DoesWhatTheModelDoes) {

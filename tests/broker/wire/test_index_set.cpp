@@ -101,6 +101,19 @@ TEST(IndexSet, RowsOfBits) {
   }
 }
 
+TEST(IndexSet, SetsThatTogetherHaveEverythingBecomeOneRun) {
+  constexpr uint64_t parts = 50, indexes = 10 * IndexSet::block_indexes;
+  IndexSet all;
+  for (uint64_t part = 0; part < parts; ++part) {
+    IndexSet one;
+    for (uint64_t i = part; i < indexes; i += parts) one.add(i);
+    all += one;
+    ASSERT_EQ(all.count(), (part + 1) * (indexes / parts) + std::min(part + 1, indexes % parts));
+    ASSERT_LE(all.bytes(), 10 * (IndexSet::block_indexes / 8 + 200)) << "bits, not runs";
+  }
+  EXPECT_EQ(all.text(), "0-" + std::to_string(indexes - 1));
+}
+
 TEST(IndexSet, AgreesWithAPlainSetAlsoInBlocks) {
   constexpr uint64_t top = 5 * IndexSet::block_indexes;
   std::mt19937 random(2);
