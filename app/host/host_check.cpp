@@ -52,6 +52,7 @@ void HostCheck::check(const Hosts& hosts, int port) {
   left_out_.clear();
   readdressed_.clear();
   terms_ = {random_token(), port, hosts.hosts.size() + 1};
+  pool_.connect_anew();  // whether one is reached and let in shows by that alone
   add(std::make_unique<PlaceCheck>(pool_, terms_, hosts.local_data_address, 1));
   for (const Host& host : hosts.hosts) add(std::make_unique<PlaceCheck>(pool_, terms_, host, places_.size() + 1));
   for (const auto& from : places_) {

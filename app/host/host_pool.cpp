@@ -14,7 +14,6 @@ HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* pa
 
 std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   std::shared_ptr<LabHost>& found = hosts_[host.name];
-  if (found && found->host() == host && found->config().problems.isEmpty()) return found;  // else they may be mended by now
   SshHostConfig config =
       SshConfig::of_user().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
   if (!host.identity_file.empty()) {
@@ -23,9 +22,15 @@ std::shared_ptr<LabHost> HostPool::host(const Host& host) {
     config.identity_files.prepend(file);
   }
   config.identity_files.removeDuplicates();
+  if (found && found->host() == host && found->config() == config) return found;
   found = std::make_shared<LabHost>(host, config, questions_, secrets_,
                                     [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); });
   return found;
+}
+
+void HostPool::connect_anew() {
+  hosts_.clear();
+  hops_.clear();
 }
 
 std::unique_ptr<Launcher> HostPool::launcher(const Host& given, SshLauncher::Reached reached) {

@@ -20,8 +20,10 @@ class HostPool : public QObject {
   /// `questions` lives longer. `programs_folder`: where the programs that are put on hosts are; empty: beside the running executable.
   explicit HostPool(SshQuestions& questions, QString programs_folder = {}, QObject* parent = nullptr);
 
-  /// ~/.ssh/config is read when a host is used first, or has become another one, or could not be used because of what stands there.
+  /// Its connections are shared, as long as it is the same and ~/.ssh/config, which is read each time, says the same of it.
   std::shared_ptr<LabHost> host(const Host& host);
+  /// Who asks for a host from now on gets new connections, logged in anew; who has one keeps it.
+  void connect_anew();
   std::unique_ptr<Launcher> launcher(const Host& host, SshLauncher::Reached reached = SshLauncher::Reached::by_other_hosts);
   /// What the connections ask of the person, and whether they wait for it.
   const OpenQuestions& questions() const { return questions_; }

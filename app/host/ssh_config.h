@@ -35,9 +35,11 @@ struct SshHostConfig {
   QString proxy_command;   // to be run in place of a connection; empty: none
   struct Algorithms {
     QString names, where;  // as they stand there; "/home/a/.ssh/config:7"
+    bool operator==(const Algorithms&) const = default;
   };
   QMap<QString, Algorithms> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
   QStringList problems;                  // lines that hold for it and cannot be used, as those of SshConfig: ssh refuses to connect then
+  bool operator==(const SshHostConfig&) const = default;
 };
 
 /// Of "[user@]name[:port]", "[user@][address]:port" or "ssh://[user@]name[:port]".

@@ -356,6 +356,58 @@ TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_aga
   EXPECT_EQ(mended.state, CheckState::good) << mended.detail.toStdString();
 }
 
+TEST_F(HostCheckTest, each_check_and_each_start_finds_the_machine_that_the_config_names_then) {
+  QFile file(lab->home() + "/.ssh/config");
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
+  const QByteArray whole = file.readAll();
+  const auto write = [&](const QByteArray& text) {
+    file.resize(0);
+    file.seek(0);
+    file.write(text + whole);
+    file.flush();
+  };
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(2)};
+  const std::string first = hosts.hosts[0].address, other = lab->host(1).address;
+  hosts.hosts[0].address.clear();  // so that its name is what the file speaks of
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  const auto reach = [&] {
+    over = false;
+    check.check(hosts, 0);
+    EXPECT_TRUE(wait_until([&] { return over; }));
+    return check.hosts().at("h2").of(CheckItem::reach);
+  };
+  const CheckCell before = reach();
+  const auto kept = pool.host(hosts.hosts[0]);
+  EXPECT_EQ(pool.host(hosts.hosts[0]), kept) << "a start goes on with the connections of the check";
+  ASSERT_NE(kept->control(), nullptr);
+  write("Host h2\n  HostName " + QByteArray::fromStdString(other) + "\n");
+  const auto changed = pool.host(hosts.hosts[0]);
+  const CheckCell behind = reach();
+  write("");
+  EXPECT_NE(changed, kept) << "a start does not";
+  EXPECT_EQ(changed->config().host_name.toStdString(), other);
+  EXPECT_TRUE(before.detail.contains(QString::fromStdString(first))) << before.detail.toStdString();
+  EXPECT_TRUE(behind.detail.contains(QString::fromStdString(other))) << behind.detail.toStdString();
+
+  // What is known of its key has gone: the connections that stood until then are no reason to call it reached.
+  EXPECT_EQ(reach().state, CheckState::good);
+  QFile known(lab->home() + "/.ssh/known_hosts");
+  ASSERT_TRUE(known.open(QIODevice::ReadWrite));
+  const QByteArray all_known = known.readAll();
+  known.resize(0);
+  person.accepts_keys = false;
+  const CheckCell unknown = reach();
+  known.seek(0);
+  known.write(all_known);
+  known.flush();
+  EXPECT_EQ(unknown.state, CheckState::bad) << unknown.detail.toStdString();
+  EXPECT_EQ(reach().state, CheckState::good);
+}
+
 /// Compares the fingerprint before they answer.
 struct SlowPerson : PretendPerson {
   std::function<void(bool)> answer;
