@@ -16,6 +16,8 @@
 #include <QTabBar>
 #include <QUrl>
 
+#include "app/control/role.h"
+#include "app/settings/host_name.h"
 #include "ui/card/charts_card.h"
 #include "ui/page/bench_page.h"
 #include "ui/page/cases_page.h"
@@ -375,7 +377,14 @@ LogWindow* MainWindow::open_log(app::Role role, int number) {
                    log_topic);
     return nullptr;
   }
-  return follow(logs_.open(QStringLiteral("Log of %1").arg(service_name(role, number)), path), role, number);
+  return follow(logs_.open(log_title(service_name(role, number), role), path), role, number);
+}
+
+/// With the machine where it is written, and whose clock the stamps are of.
+QString MainWindow::log_title(const QString& whose, app::Role role) const {
+  const std::string host = app::host_of(role, run_.run_settings());
+  const QString on_host = host == app::local_host ? QString() : QStringLiteral(" on %1").arg(QString::fromStdString(host));
+  return QStringLiteral("Log of %1%2").arg(whose, on_host);
 }
 
 /// A log that is written on another host is kept up to date here as long as somebody looks at it.
@@ -390,7 +399,7 @@ LogWindow* MainWindow::follow(LogWindow* window, app::Role role, int number) {
 
 void MainWindow::open_broker_log() {
   const QString path = run_.broker_log_path();
-  if (!path.isEmpty()) follow(logs_.open(QStringLiteral("Log of N2NQ"), path), app::Role::broker, 0);
+  if (!path.isEmpty()) follow(logs_.open(log_title(QStringLiteral("N2NQ"), app::Role::broker), path), app::Role::broker, 0);
 }
 
 void MainWindow::open_folder() {

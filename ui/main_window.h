@@ -86,6 +86,7 @@ class MainWindow : public QMainWindow {
   void connect_parts();
   void place_charts();
   void show_tab(int index);
+  QString log_title(const QString& whose, app::Role role) const;
   LogWindow* follow(LogWindow* window, app::Role role, int number);
   void open_broker_log();
   void open_folder();

@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QResizeEvent>
 #include <QShortcut>
 #include <QStyledItemDelegate>
@@ -77,6 +78,16 @@ QTableView* make_table(const char* name, const QString& accessible_name, QAbstra
   table->verticalHeader()->setHighlightSections(false);
   table->setItemDelegate(new CellDelegate(table));
   return table;
+}
+
+/// A command that ends a sentence stands on a line of its own, as it is to be typed.
+QString advice_html(const QString& what_to_do) {
+  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-keygen|chmod|echo) .+)$"));
+  const auto found = command.match(what_to_do);
+  if (!found.hasMatch()) return what_to_do.toHtmlEscaped();
+  const QString before = what_to_do.left(found.capturedStart(1)).trimmed().toHtmlEscaped();
+  return before + (before.isEmpty() ? QString() : QStringLiteral("<br>")) +
+         QStringLiteral("<code>%1</code>").arg(found.captured(1).toHtmlEscaped());
 }
 
 }  // namespace
@@ -372,7 +383,7 @@ void HostsPage::show_advice() {
       html += QStringLiteral("<p><span style=\"color: %1\">%2 <b>%3</b> · %4: %5</span><br>%6</p>")
                   .arg((bad ? t.bad : t.warning).name(), bad ? QStringLiteral("✕") : QStringLiteral("▲"),
                        machines.join(QStringLiteral(", ")).toHtmlEscaped(), advice.what.toHtmlEscaped(), advice.why.toHtmlEscaped(),
-                       advice.what_to_do.toHtmlEscaped());
+                       advice_html(advice.what_to_do));
     }
   }
   const bool checked = parts_.checker != nullptr && !parts_.checker->hosts().empty();

@@ -83,7 +83,7 @@ void StageBar::describe() {
 
 std::array<QColor, StageBar::stage_count> StageBar::colors() const {
   const Tokens& t = theme_.tokens();
-  return {mixed(t.primary, t.surface, 0.4), mixed(t.primary, t.surface, 0.7), t.primary, mixed(t.primary, t.surface, 0.55)};
+  return {t.series[7], t.series[5], t.primary, t.series[4]};  // shades of one colour cannot be told apart in small squares
 }
 
 QSize StageBar::sizeHint() const {
