@@ -207,6 +207,9 @@ class Queue {
   void give_back_untold(uint32_t receiver, const SkippedSets& rest);
   /// What the books of messages that receivers did not get take in memory, roughly: for good, and until it was told. O(receivers + senders).
   virtual size_t books_bytes() const;
+  /// What is noted of the kinds of messages that there were (by sender and size, as far as lists tell them apart), roughly: kept within a
+  /// limit, so that the next one of that kind need not be compared with every list. O(1).
+  virtual size_t kinds_bytes() const { return 0; }
   /// After finish(). Broadcaster: for each receiver. Load balancer: `total` only.
   const SenderSets& still_queued(uint32_t receiver) const { return still_queued_[receiver - 1]; }
   struct Total {

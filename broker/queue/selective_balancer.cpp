@@ -527,7 +527,7 @@ size_t SelectiveBalancer::bytes_held() const {
   if (messages_.size() == 0) return log_.bytes_held();
   // Each stands in the list of a cell or in a share.
   const size_t in_lists_bytes = messages_.size() * 2 * sizeof(Waiting);
-  return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + notes_bytes();
+  return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + kinds_bytes();
 }
 
 void SelectiveBalancer::fit() {

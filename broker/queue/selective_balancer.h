@@ -62,6 +62,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
+  size_t kinds_bytes() const override { return grid_.cells() * bytes_per_cell + grid_.marks() * bytes_per_mark; }
   void fit() override;
 
  private:
@@ -113,7 +114,6 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void on_change_begun(uint32_t receiver, uint32_t interest) override;
   size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
   void on_change_done(uint32_t receiver) override;
-  size_t notes_bytes() const { return grid_.cells() * bytes_per_cell + grid_.marks() * bytes_per_mark; }
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }

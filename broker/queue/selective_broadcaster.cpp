@@ -423,7 +423,7 @@ bool SelectiveBroadcaster::drained() const {
 size_t SelectiveBroadcaster::bytes_held() const {
   if (messages_.size() == 0) return log_.bytes_held();
   const size_t in_lists_bytes = 2 * (entries_ * sizeof(Entry) + owed_ * sizeof(Delivery));
-  return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + notes_bytes();
+  return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + kinds_bytes();
 }
 
 void SelectiveBroadcaster::fit() {

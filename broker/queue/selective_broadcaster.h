@@ -75,6 +75,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void finish() override;
   size_t bytes_held() const override;
   size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes(); }
+  size_t kinds_bytes() const override { return places_ * bytes_per_place + passed_ * bytes_per_passed + grid_.cells() * bytes_per_cell; }
   void fit() override;
 
  private:
@@ -143,7 +144,6 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void on_cell_made(uint32_t cell) override;
   size_t move_parts(uint32_t from, size_t units) override;
   bool has_room_for_part(uint32_t from) const override;
-  size_t notes_bytes() const { return places_ * bytes_per_place + passed_ * bytes_per_passed + grid_.cells() * bytes_per_cell; }
   void on_cell_dropped(uint32_t cell) override;
   bool is_empty(uint32_t cell) const override { return cells_[cell].entries.empty(); }
   bool keeps_empty() const override { return places_ <= places_kept_max; }

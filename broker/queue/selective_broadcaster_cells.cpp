@@ -185,7 +185,7 @@ void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
 
 bool SelectiveBroadcaster::has_room_for_part(uint32_t from) const {
   const size_t more = cells_[from].places * bytes_per_place + cells_[from].passed.size() * bytes_per_passed + bytes_per_cell;
-  return notes_bytes() + more <= options_.notes_bytes_max;
+  return kinds_bytes() + more <= options_.notes_bytes_max;
 }
 
 /// A part has what `from` has: receivers that passed it, and places, at the same number.

@@ -530,6 +530,7 @@ nlohmann::json Server::summary() {
   facts.epoch = epoch_;
   facts.memory_bytes_max = memory_bytes_max_;
   facts.books_bytes_max = std::max(books_bytes_max_, queue_->books_bytes());
+  facts.kinds_bytes = queue_->kinds_bytes();
   const int64_t now = net::now_ns();
   facts.held_back_by_memory_ns = senders_.held_back_ns(Hold::memory, now);
   facts.held_back_by_receivers_ns = senders_.held_back_ns(Hold::receivers, now);

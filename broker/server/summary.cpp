@@ -85,6 +85,7 @@ Json make_summary(const Options& options, const Queue& queue, const SenderDesk& 
           {"total", total_json(queue.total())},
           {"memory_bytes_max", facts.memory_bytes_max},
           {"books_bytes_max", facts.books_bytes_max},
+          {"kinds_bytes", facts.kinds_bytes},
           {"held_back_ns", facts.held_back_by_memory_ns + facts.held_back_by_receivers_ns},
           {"held_back_by_memory_ns", facts.held_back_by_memory_ns},
           {"held_back_by_receivers_ns", facts.held_back_by_receivers_ns},

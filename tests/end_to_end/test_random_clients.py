@@ -310,6 +310,7 @@ class RandomClients(BenchCase):
         errors = self.errors.read()
         lives = sum(client.session for client in table.clients)
         books_mib = bye["books_bytes_max"] / 2**20  # of what receivers did not get
+        kinds_mib = bye["kinds_bytes"] / 2**20
         refused = {refusal["code"]: refusal["count"] for refusal in bye["sessions_refused"]}
         cut_off = sum(bool(account["cut_off_reason"]) for account in bye["receivers"])
         account = bye["total"] if queue["mode"] == "load-balancer" else bye["receivers"][0]
@@ -317,13 +318,13 @@ class RandomClients(BenchCase):
         print(f"{queue} {io}: {len(memory)} rounds in {memory[-1][0]:.0f} s, {lives} lives, {bye['messages_accepted']} messages accepted, "
               f"{bye['messages_refused']} refused, {bye['deliveries']} deliveries, {cut_off} cut off, refusals {refused}, "
               f"pair: {pair.published} published, {pair.got} received, {pair.redelivered} again, N2NQ says of the rest {gone}; "
-              f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books {books_mib:.1f} MiB", flush=True)
+              f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books {books_mib:.1f} MiB, kinds {kinds_mib:.1f} MiB", flush=True)
         self.assertEqual(errors, "")
         self.assertEqual(table.wrong[:20], [], f"{len(table.wrong)} things are wrong")
         self.assertGreater(bye["messages_accepted"], 0)
         self.check_balance(bye, queue, pair)
         if not SANITIZED:
-            self.check_memory(memory, books_mib)
+            self.check_memory(memory, books_mib + kinds_mib)
 
     def tell_about(self, broker):
         """Whether it lives, and its last words."""
@@ -349,12 +350,12 @@ class RandomClients(BenchCase):
             figures = {key: account[key] for key in ("number", "handed_over", "redelivered", "confirmed", *CATEGORIES)}
             self.assertEqual(accepted, there(account) + sum(account[category] for category in CATEGORIES), figures)
 
-    def check_memory(self, memory, books_mib):
-        self.assertLess(memory[-1][1], memory[0][1] + 2 + books_mib, "memory that nobody needs any more")
+    def check_memory(self, memory, noted_mib):
+        self.assertLess(memory[-1][1], memory[0][1] + 2 + noted_mib, "memory that nobody needs any more")
         if memory[-1][0] >= 60:
             settled = memory[len(memory) // 4:]
-            creep_mib = slope(settled) * 600 - books_mib * 600 / memory[-1][0]
-            print(f"memory grows by {slope(settled) * 600:.2f} MiB in 10 min, {creep_mib:.2f} MiB besides the books")
+            creep_mib = slope(settled) * 600 - noted_mib * 600 / memory[-1][0]
+            print(f"memory grows by {slope(settled) * 600:.2f} MiB in 10 min, {creep_mib:.2f} MiB besides books and kinds")
             self.assertLess(creep_mib, 1)
 
     def test_nobody_upsets_it(self):

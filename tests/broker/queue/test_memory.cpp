@@ -208,6 +208,37 @@ TEST(BooksMemory, OfReceiversThatLeaveOneAfterTheOtherAreInTheBooks) {
 
 class UnansweredMemory : public ::testing::TestWithParam<wire::QueueMode> {};
 
+/// 16,000 kinds that came and went: each of 16 receivers asks for one of 16 rows of sizes of each sender.
+TEST(KindsMemory, OfKindsThatThereWereIsWhatTheQueueSaysAndHasALimit) {
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    constexpr uint32_t receivers = 16, senders = 1000;
+    QueueOptions options = options_of(mode, false, true, receivers);
+    options.senders = senders;
+    options.notes_bytes_max = 512 * mib;
+    const size_t before_bytes = support::allocated_bytes();
+    const auto queue = Queue::make(options);
+    for (uint32_t number = 1; number <= receivers; ++number) {
+      queue->join(number);
+      std::vector<wire::Rule> rules;
+      for (uint32_t sender = 1; sender <= senders; ++sender) rules.push_back({sender, sender, 10 * number, 10 * number + 9});
+      ASSERT_EQ(queue->set_rules(number, rules, 1), "");
+      while (queue->work(100'000) > 0) continue;
+    }
+    const size_t lists_bytes = support::allocated_bytes() - before_bytes;
+    uint64_t index = 0;
+    for (uint32_t number = 1; number <= receivers; ++number, ++index) {
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, index, 10 * number), 1);
+      queue->expire(10'000);
+      queue->settle(SIZE_MAX);
+    }
+    queue->fit();
+    const size_t took_bytes = support::allocated_bytes() - before_bytes - lists_bytes - queue->books_bytes();
+    EXPECT_GT(queue->kinds_bytes(), 5 * mib);
+    EXPECT_LE(took_bytes, queue->kinds_bytes() + beside_bytes);
+    EXPECT_LE(queue->kinds_bytes(), 64 * mib);
+  }
+}
+
 TEST_P(UnansweredMemory, OfAMillionMessagesBehindOneThatNobodyAnswersIsNext) {
   Measured queue(options_of(GetParam(), true, false, 2));
   queue->join(1);
