@@ -428,7 +428,10 @@ size_t SelectiveBroadcaster::bytes_held() const {
 
 void SelectiveBroadcaster::fit() {
   Queue::fit();
-  for (Cell& cell : cells_) cell.entries.fit(idle_cell_kept_bytes);
+  for (Cell& cell : cells_) {
+    cell.entries.fit(idle_cell_kept_bytes);
+    if (cell.waiting && ++cell.waiting_unused > waiting_unused_max) forget_waiting(cell);
+  }
   for (Receiver& receiver : receivers_) {
     n2nq::fit(receiver.owed, idle_kept_bytes);
     receiver.allowance.fit();
@@ -438,7 +441,7 @@ void SelectiveBroadcaster::fit() {
 // --- the books ---
 
 /// What is in the queue and was not begun for this receiver: what its list matches, or the rest.
-SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) const {
+SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) {
   SenderSets found;
   const Receiver& receiver = receivers_[number - 1];
   for (uint32_t cell_number = 0; cell_number < grid_.cells_end(); ++cell_number) {
@@ -446,7 +449,8 @@ SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) const
     const auto place = receiver.places.find(cell_number);
     const bool matches = place != receiver.places.end();  // an interest without a place: it is not expected, or changing over
     if (matches != matched) continue;
-    const Cell& cell = cells_[cell_number];
+    Cell& cell = cells_[cell_number];
+    if (cell.entries.empty()) continue;
     const auto passed = cell.passed.find(number);
     uint64_t at = cell.first;
     if (place != receiver.places.end()) {
@@ -454,12 +458,47 @@ SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) const
     } else if (passed != cell.passed.end()) {
       at = find(cell, passed->second);
     }
-    for (; at < cell.end(); ++at) {
-      const uint32_t handle = cell.entries[at - cell.first].message;
-      if (handle != MessageTable::none) found.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
-    }
+    add_waiting_from(cell, at, found);
   }
   return found;
+}
+
+void SelectiveBroadcaster::add_waiting_from(Cell& cell, uint64_t at, SenderSets& found) {
+  const auto each = [&](uint64_t from, uint64_t to, auto&& visit) {
+    for (; from < to; ++from) {
+      const uint32_t handle = cell.entries[from - cell.first].message;
+      if (handle != MessageTable::none) visit(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+    }
+  };
+  if (at - cell.first > cell.end() - at) {
+    each(at, cell.end(), [&](uint32_t sender, uint64_t index) { found.add(sender, index); });
+  } else if (at == cell.first) {
+    found += waiting_in(cell);
+  } else {
+    SenderSets rest = waiting_in(cell);
+    each(cell.first, at, [&](uint32_t sender, uint64_t index) { rest.remove(sender, index); });
+    found += rest;
+  }
+}
+
+/// All that has not left the queue.
+const SenderSets& SelectiveBroadcaster::waiting_in(Cell& cell) {
+  if (!cell.waiting) cell.waiting = std::make_unique<SenderSets>(), cell.waiting_below = 0;
+  cell.waiting_unused = 0;
+  waiting_bytes_ -= cell.waiting->bytes();
+  for (uint64_t at = find(cell, cell.waiting_below); at < cell.end(); ++at) {
+    const uint32_t handle = cell.entries[at - cell.first].message;
+    if (handle != MessageTable::none) cell.waiting->add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+  }
+  cell.waiting_below = log_.tail().message;
+  waiting_bytes_ += cell.waiting->bytes();
+  return *cell.waiting;
+}
+
+void SelectiveBroadcaster::forget_waiting(Cell& cell) {
+  if (!cell.waiting) return;
+  waiting_bytes_ -= cell.waiting->bytes();
+  cell.waiting.reset();
 }
 
 /// What is in the queue for a receiver that will not get it any more; the rest of the queue is unrequested.

@@ -44,6 +44,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static constexpr uint64_t looks_per_place = 128;
   /// Of sets that are added to others; roughly.
   static constexpr size_t bytes_per_look = 64;
+  /// Calls of fit() for which a cell knows which messages are in it.
+  static constexpr uint32_t waiting_unused_max = 20;
 
   explicit SelectiveBroadcaster(const QueueOptions& options);
 
@@ -74,7 +76,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
-  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes(); }
+  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes() + waiting_bytes_; }
   size_t kinds_bytes() const override { return places_ * bytes_per_place + passed_ * bytes_per_passed + grid_.cells() * bytes_per_cell; }
   void fit() override;
 
@@ -95,6 +97,11 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     std::unordered_map<uint32_t, uint64_t> passed;  // receivers without a place: they have what is below this number
     std::vector<uint64_t> cuts;                     // the numbers in `passed`, rising
     std::map<uint64_t, SenderSets> left;            // since settle(); what left between two cuts, by the lower one
+    /// Which messages below the number `waiting_below` are in it; null: nobody needed to know lately. So that who leaves, or comes back,
+    /// over and over does not make N2NQ walk over all that waits each time.
+    std::unique_ptr<SenderSets> waiting;
+    uint64_t waiting_below = 0;
+    uint32_t waiting_unused = 0;  // calls of fit()
     uint64_t end() const { return first + entries.size(); }
   };
   /// What left a cell, on its way to those whose list does not match it. Neither its lists nor its `passed` change meanwhile.
@@ -207,7 +214,10 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
 
   // The books.
-  SenderSets queued_for(uint32_t receiver, bool matched) const;
+  SenderSets queued_for(uint32_t receiver, bool matched);
+  void add_waiting_from(Cell& cell, uint64_t at, SenderSets& found);
+  const SenderSets& waiting_in(Cell& cell);
+  void forget_waiting(Cell& cell);
   SenderSets missed_by(uint32_t receiver);
   void take_back(uint32_t receiver);
 
@@ -231,6 +241,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   std::vector<uint32_t> coverers_;
   std::array<std::vector<uint32_t>, 3> expiring_;  // expire()'s lists, empty between two calls
   size_t entries_ = 0;  // of all cells
+  size_t waiting_bytes_ = 0;  // of all cells' sets of what waits
   size_t owed_ = 0;     // deliveries
   size_t places_ = 0;
   uint64_t places_made_ = 0;  // in new cells

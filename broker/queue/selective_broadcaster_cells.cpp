@@ -180,6 +180,7 @@ void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
   settle_cell(cell);
   for (const uint32_t number : coverers(cell)) places_ -= receiver_of(number).places.erase(cell);
   passed_ -= cells_[cell].passed.size();
+  forget_waiting(cells_[cell]);
   cells_[cell] = Cell();
 }
 
@@ -191,6 +192,7 @@ bool SelectiveBroadcaster::has_room_for_part(uint32_t from) const {
 /// A part has what `from` has: receivers that passed it, and places, at the same number.
 size_t SelectiveBroadcaster::move_parts(uint32_t from, size_t units) {
   const std::vector<uint32_t> receivers = coverers(from);
+  forget_waiting(cells_[from]);
   std::vector<uint64_t> from_numbers;
   for (const uint32_t number : receivers) from_numbers.push_back(number_at(cells_[from], receiver_of(number).places[from].at));
   const size_t per_part = 1 + receivers.size() + cells_[from].passed.size() + cells_[from].cuts.size();
@@ -279,6 +281,11 @@ void SelectiveBroadcaster::take_out(uint32_t handle) {
     const auto cut = std::upper_bound(cell.cuts.begin(), cell.cuts.end(), message.number);
     const uint64_t lower = cut == cell.cuts.begin() ? 0 : *std::prev(cut);
     cell.left[lower].add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+  }
+  if (cell.waiting && message.number < cell.waiting_below) {
+    waiting_bytes_ -= cell.waiting->bytes();
+    cell.waiting->remove(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+    waiting_bytes_ += cell.waiting->bytes();
   }
   messages_.stop_aging(handle);
   message.place = Place_::gone;
@@ -376,14 +383,14 @@ void SelectiveBroadcaster::begin_settling(Settling& settling, uint32_t cell_numb
   for (const uint32_t number : coverers(cell_number)) settling.matches[number] = 1;
 }
 
-/// Returns how many bytes of sets were added to those of receivers, each of which gets all or nothing.
+/// Returns how many bytes of sets were added to those of receivers, each of which gets all or nothing, and something for each look.
 size_t SelectiveBroadcaster::go_on(Settling& settling, size_t bytes_max) {
   Cell& cell = cells_[settling.cell];
   size_t added_bytes = 0;
   for (; settling.next <= options_.receivers; ++settling.next) {
     if (added_bytes >= bytes_max) return added_bytes;
     if (settling.matches[settling.next] || !account(settling.next).expected()) continue;
-    added_bytes += add_unsettled(settling.next, cell, settling.left);
+    added_bytes += bytes_per_look + add_unsettled(settling.next, cell, settling.left);
   }
   settling.left.clear();
   settling.cell = GridIndex::none;

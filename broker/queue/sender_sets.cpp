@@ -15,6 +15,16 @@ void SenderSets::add_range(uint32_t sender, uint64_t from, uint64_t to) {
   put_on(set);
 }
 
+bool SenderSets::remove(uint32_t sender, uint64_t index) {
+  const auto own = sets_.find(sender);
+  if (own == sets_.end()) return false;
+  take_off(own->second);
+  const bool was_there = own->second.remove(index);
+  put_on(own->second);
+  if (own->second.empty()) sets_.erase(own);
+  return was_there;
+}
+
 void SenderSets::clear() {
   sets_.clear();
   count_ = 0;

@@ -17,6 +17,8 @@ class SenderSets {
  public:
   void add(uint32_t sender, uint64_t index);
   void add_range(uint32_t sender, uint64_t from, uint64_t to);  // inclusive
+  /// False when it was not there.
+  bool remove(uint32_t sender, uint64_t index);
   void clear();
 
   uint64_t count() const { return count_; }
