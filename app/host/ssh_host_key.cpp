@@ -11,6 +11,7 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include "app/host/shell_quoted.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_link.h"
 #include "app/host/ssh_turn.h"
@@ -108,10 +109,6 @@ QString append_line(const QString& path, const QByteArray& line) {
   if (::write(fd.get(), text.constData(), static_cast<std::size_t>(text.size())) != text.size())
     return QString::fromLocal8Bit(::strerror(errno));
   return {};
-}
-
-QString shell_quoted(QString text) {
-  return '\'' + text.replace('\'', "'\\''") + '\'';
 }
 
 /// What the files say; throws where it is not this machine's any more.

@@ -13,6 +13,7 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/host/shell_quoted.h"
 #include "app/host/ssh_agent_view.h"
 #include "app/host/ssh_identity.h"
 #include "app/host/ssh_login_steps.h"
@@ -158,7 +159,7 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
     if (const auto mode = mode_for_others(identity.file)) {
       if (may_ask) return Outcome::refused;  // said already
       steps_.add_tried(QString("%1 (not taken: others may read or change it, mode %2)").arg(identity.file).arg(*mode, 4, 8, QChar('0')));
-      steps_.advise(QString("ssh does not take such a key either. If nobody has read it: chmod 600 %1").arg(identity.file));
+      steps_.advise(QString("ssh does not take such a key either. If nobody has read it: chmod 600 %1").arg(shell_quoted(identity.file)));
       return Outcome::refused;
     }
   }

@@ -3,8 +3,11 @@
 
 #include <poll.h>
 
+#include <QFile>
 #include <algorithm>
 #include <utility>
+
+#include "app/host/shell_quoted.h"
 
 namespace n2nq::app {
 
@@ -132,10 +135,10 @@ std::vector<Secret> LoginSteps::ask(const SecretQuestion& question, const QStrin
     const QString tried = before.isEmpty() ? QString() : QString(" (tried before: %1)").arg(before.join(", "));
     throw SshError(SshProblem::Kind::login,
                    QString("%1 needs %2 to log in as %3, and none was given%4").arg(link_.target().name, what, config().user, tried),
-                   !advice_.isEmpty()
-                       ? advice_
-                       : (question.kind == SecretQuestion::Kind::passphrase ? QString() : QString("Is the user right? ")) +
-                             QString("Without being asked: %1, and ssh-add the key if it has a passphrase").arg(how_to_bring_a_key()));
+                   !advice_.isEmpty() ? advice_
+                   : question.kind == SecretQuestion::Kind::passphrase
+                       ? QString("Without being asked: ssh-add %1").arg(shell_quoted(question.key_file))
+                       : QString("Is the user right? Without being asked, with a key there: %1").arg(how_to_bring_a_key()));
   }
   if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
   link_.check_that_it_waited();
@@ -154,7 +157,11 @@ QString LoginSteps::account() const {
 QString LoginSteps::how_to_bring_a_key() const {
   constexpr int usual_port = 22;
   const QString port = config().port == usual_port ? QString() : QString("-p %1 ").arg(config().port);
-  return QString("ssh-copy-id %1%2@%3").arg(port, config().user, config().name);
+  // Only a key with a usual name does it find by itself.
+  const QStringList& files = config().identity_files;
+  const auto key = std::find_if(files.begin(), files.end(), [](const QString& file) { return QFile::exists(file + ".pub"); });
+  const QString with_key = key == files.end() ? QString() : QString("-i %1 ").arg(shell_quoted(*key));
+  return QString("ssh-copy-id %1%2%3@%4").arg(with_key, port, config().user, config().name);
 }
 
 void LoginSteps::give_up() const {

@@ -153,7 +153,7 @@ class Logins(PersonCase):
         self.use_key(key)
         said = re.sub(r"\s+", " ", self.check_refused().said)
         self.assertIn(f"{key} (not taken: others may read or change it, mode 0644)", said)
-        self.assertIn(f"If nobody has read it: chmod 600 {key}", said)
+        self.assertIn(f"If nobody has read it: chmod 600 '{key}'", said)
 
     def test_key_right(self):
         self.only("publickey")
@@ -162,8 +162,9 @@ class Logins(PersonCase):
 
     def test_key_wrong(self):
         self.only("publickey")
-        self.use_key(self.make_key("another"))
-        self.assertIn("ssh-copy-id lab@h1", self.check_refused().said)
+        key = self.make_key("another")
+        self.use_key(key)
+        self.assertIn(f"ssh-copy-id -i '{key}' lab@h1", re.sub(r"\s+", " ", self.check_refused().said))
 
     def test_encrypted_key_right(self):
         self.only("publickey")

@@ -195,7 +195,7 @@ void LogWindow::prepend(const QString& text) {
 
 void LogWindow::show_position(qint64 first, qint64 size) {
   if (size < 0) {
-    position_->setText(QStringLiteral("%1 is not there yet; it appears when the process has started").arg(path_));
+    position_->setText(QStringLiteral("Nothing of %1 is here yet; it comes when the process has started, and its machine answers").arg(path_));
     return;
   }
   const bool room = shown_bytes_ + LogTail::tail_bytes <= shown_bytes_max;

@@ -82,7 +82,7 @@ QTableView* make_table(const char* name, const QString& accessible_name, QAbstra
 
 /// A command that ends a sentence stands on a line of its own, as it is to be typed.
 QString advice_html(const QString& what_to_do) {
-  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-keygen|chmod|echo) .+)$"));
+  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-add|ssh-keygen|chmod|echo) .+)$"));
   const auto found = command.match(what_to_do);
   if (!found.hasMatch()) return what_to_do.toHtmlEscaped();
   const QString before = what_to_do.left(found.capturedStart(1)).trimmed().toHtmlEscaped();
@@ -427,7 +427,7 @@ void HostsPage::refresh() {
   invitation_->setText(
       parts_.book->problems().isEmpty()
           ? QStringLiteral("No lab machine yet. Import takes over what ~/.ssh/config names, Add asks for one.\nThen N2NQ, senders and "
-                           "receivers can each run on a machine of their own: choose a Source above each start button.")
+                           "receivers can each run on a machine of their own: choose a Source beside each start button.")
           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it, and it is "
                            "read again as soon as it is mended."));
   table_->setVisible(any);
