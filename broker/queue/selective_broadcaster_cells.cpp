@@ -213,6 +213,7 @@ size_t SelectiveBroadcaster::move_parts(uint32_t from, size_t units) {
         places_ += receivers.size();
         passed_ += cells_[from].passed.size();
       }
+      forget_waiting(cells_[part.cell]);  // its numbers may be below those that it knows
       messages_[entry.message].cell = part.cell;
       cells_[part.cell].entries.push_back({entry.number, entry.message, 0});
       ++entries_;

@@ -172,6 +172,30 @@ TEST(SelectiveBroadcaster, TellsOfWhatWasNotAskedForInLongRuns) {
   }
 }
 
+/// One leaves while the list of another moves messages from one cell to others, a few at a time.
+TEST(SelectiveBroadcaster, WhoLeavesInTheMiddleOfAChangeOfListsMissesAllThatWaits) {
+  constexpr uint64_t messages = 60;
+  QueueOptions options;
+  options.receivers = 3;
+  options.requests = true;
+  options.rule_units_at_once = 1;
+  bool more = true;  // in the middle of it, that is
+  for (int steps = 0; more; ++steps) {
+    support::QueueKit kit(options);
+    for (uint32_t number = 1; number <= 3; ++number) kit.join(number);
+    for (uint64_t i = 0; i < messages; ++i) kit->take_in(support::make_record(1, i, 1 + i % 2), 1);
+    EXPECT_EQ(kit->set_rules(1, {{1, 1, 1, 1}}, 1), "");
+    for (int i = 0; i < steps; ++i) more = kit->work(1) > 0;
+    for (const uint32_t number : {2, 3, 1}) {
+      kit->leave(number);
+      const uint64_t unrequested = of(kit->account(number).skipped, wire::SkipReason::unrequested).count();
+      EXPECT_EQ(kit->still_queued(number).count() + unrequested, messages) << "receiver " << number << ", after " << steps;
+      EXPECT_EQ(unrequested, number == 1 ? messages / 2 : 0);
+      while (kit->work(1) > 0) continue;
+    }
+  }
+}
+
 class Selective : public ::testing::TestWithParam<wire::QueueMode> {};
 
 TEST_P(Selective, DoesWhatTheModelDoes) {
