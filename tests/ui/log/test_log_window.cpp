@@ -68,7 +68,7 @@ void TestLogWindow::it_follows_a_file_that_grows() {
 
 void TestLogWindow::it_waits_for_a_file_that_is_not_there_yet() {
   LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
-  QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("not there yet")), deadline_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("is here yet")), deadline_ms);
   append(path_, "here\n");
   QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("here\n"), deadline_ms);
 }
