@@ -320,16 +320,29 @@ TEST_F(HostCheckTest, a_machine_whose_sftp_says_nothing_is_reached_and_logged_in
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good) << "that has nothing to do with it";
 }
 
+/// A file of the lab's home that begins with something else for a while.
+class FileWithMore {
+ public:
+  explicit FileWithMore(const QString& path) : file_(path) {
+    EXPECT_TRUE(file_.open(QIODevice::ReadWrite));
+    whole_ = file_.readAll();
+  }
+  ~FileWithMore() { begin_with(""); }
+  void begin_with(const QByteArray& text) {
+    file_.resize(0);
+    file_.seek(0);
+    file_.write(text + whole_);
+    file_.flush();
+  }
+
+ private:
+  QFile file_;
+  QByteArray whole_;
+};
+
 TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_again_when_it_is_mended) {
-  QFile file(lab->home() + "/.ssh/config");
-  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
-  const QByteArray whole = file.readAll();
-  const auto write = [&](const QByteArray& port) {
-    file.resize(0);
-    file.seek(0);
-    file.write("Host h2\n  Port " + port + "\n" + whole);
-    file.flush();
-  };
+  FileWithMore config(lab->home() + "/.ssh/config");
+  const auto write = [&](const QByteArray& port) { config.begin_with("Host h2\n  Port " + port + "\n"); };
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
   Hosts hosts;
@@ -347,25 +360,14 @@ TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_aga
   check.check(hosts, 0);
   EXPECT_TRUE(wait_until([&] { return over; }));
   const CheckCell mended = check.hosts().at("h2").of(CheckItem::reach);
-  file.resize(0);
-  file.seek(0);
-  file.write(whole);
   EXPECT_EQ(wrong.state, CheckState::bad);
-  EXPECT_EQ(wrong.detail, file.fileName() + ":2: Port must be from 1 to 65535, not abc");
+  EXPECT_EQ(wrong.detail, lab->home() + "/.ssh/config:2: Port must be from 1 to 65535, not abc");
   EXPECT_EQ(wrong.what_to_do, "Mend that line: ssh refuses it, too");
   EXPECT_EQ(mended.state, CheckState::good) << mended.detail.toStdString();
 }
 
 TEST_F(HostCheckTest, each_check_and_each_start_finds_the_machine_that_the_config_names_then) {
-  QFile file(lab->home() + "/.ssh/config");
-  ASSERT_TRUE(file.open(QIODevice::ReadWrite));
-  const QByteArray whole = file.readAll();
-  const auto write = [&](const QByteArray& text) {
-    file.resize(0);
-    file.seek(0);
-    file.write(text + whole);
-    file.flush();
-  };
+  FileWithMore config(lab->home() + "/.ssh/config");
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
   Hosts hosts;
@@ -384,10 +386,10 @@ TEST_F(HostCheckTest, each_check_and_each_start_finds_the_machine_that_the_confi
   const auto kept = pool.host(hosts.hosts[0]);
   EXPECT_EQ(pool.host(hosts.hosts[0]), kept) << "a start goes on with the connections of the check";
   ASSERT_NE(kept->control(), nullptr);
-  write("Host h2\n  HostName " + QByteArray::fromStdString(other) + "\n");
+  config.begin_with("Host h2\n  HostName " + QByteArray::fromStdString(other) + "\n");
   const auto changed = pool.host(hosts.hosts[0]);
   const CheckCell behind = reach();
-  write("");
+  config.begin_with("");
   EXPECT_NE(changed, kept) << "a start does not";
   EXPECT_EQ(changed->config().host_name.toStdString(), other);
   EXPECT_TRUE(before.detail.contains(QString::fromStdString(first))) << before.detail.toStdString();
