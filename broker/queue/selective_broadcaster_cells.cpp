@@ -213,7 +213,6 @@ size_t SelectiveBroadcaster::move_parts(uint32_t from, size_t units) {
         places_ += receivers.size();
         passed_ += cells_[from].passed.size();
       }
-      forget_waiting(cells_[part.cell]);  // its numbers may be below those that it knows
       messages_[entry.message].cell = part.cell;
       cells_[part.cell].entries.push_back({entry.number, entry.message, 0});
       ++entries_;
@@ -348,6 +347,7 @@ bool SelectiveBroadcaster::settle(size_t bytes_max) {
     } else if (!settling_.empty()) {
       if (grid_.exists(settling_.back())) begin_settling(settling_cell_, settling_.back());
       settling_.pop_back();
+      bytes += options_.receivers;  // who matches it is written down for each
     } else if (unsettled_above_ > 0) {
       bytes += bytes_per_byte_told * (1 + skip_unsettled(unsettled_above_--));
     } else {
