@@ -59,10 +59,11 @@ need_packages() {
   "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 || fail "apt-get install failed (see above)."
 }
 
-# configure PRESET [CMAKE ARGUMENT...]: only when there is nothing configured yet, or it was configured with other arguments.
+# configure PRESET [CMAKE ARGUMENT...]: only when there is nothing configured yet, or it was configured with other arguments or presets.
 configure() {
   local preset=$1 folder="$project_root/build/$1" output
-  if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/configured-with" 2>/dev/null)" = "$*" ]; then return; fi
+  if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/configured-with" 2>/dev/null)" = "$*" ] &&
+    [ "$folder/configured-with" -nt "$project_root/CMakePresets.json" ]; then return; fi
   say "Configuring $preset"
   shift
   output=$(cd "$project_root" && cmake --preset "$preset" "$@" 2>&1) || fail "$output" "cmake failed (see above)."
