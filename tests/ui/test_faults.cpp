@@ -63,9 +63,9 @@ void TestFaults::a_group_is_killed_and_started_again() {
 
 /// All is sent, N2NQ holds what the killed receivers did not get, and the bench would soon have ended if it went by limits.drain_s.
 bool drain_without_receivers(BenchWindow& bench) {
-  return start_with_responses(bench, {{"senders.duration_s", "1.5"}, {"queue.retention_s", "60"}, {"limits.drain_s", "0"}}) &&
+  return start_with_responses(bench, {{"senders.duration_s", "5"}, {"queue.retention_s", "60"}, {"limits.drain_s", "0"}}) &&
          choose_fault(bench, "button_faults_receivers", "fault_receivers_kill") &&
-         BenchWindow::wait_for([&] { return bench.run().draining() && bench.run().figures().t_s > 2.5; });
+         BenchWindow::wait_for([&] { return bench.run().draining() && bench.run().figures().t_s > 6; });
 }
 
 void TestFaults::killed_receivers_are_started_again_while_n2nq_drains() {
@@ -127,7 +127,7 @@ void TestFaults::what_nobody_resumes_goes_on_at_the_end() {
   QFETCH(QByteArray, role);
   BenchWindow bench;
   choose_endless_run(bench);
-  bench.set({{"senders.duration_s", "2"}, {"queue.retention_s", "60"}});
+  bench.set({{"senders.duration_s", "6"}, {"queue.retention_s", "60"}});
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   QVERIFY(wait_for_messages(bench, 30));
   QVERIFY(choose_fault(bench, "button_faults_" + role, "fault_" + role + "_pause"));
@@ -168,10 +168,15 @@ void TestFaults::one_receiver_stops_reading() {
   QVERIFY2(!choose_by_right_button(bench, "receivers_table", 1, "fault_receivers_normal"), "nothing was done to it");
   QVERIFY(choose_by_right_button(bench, "receivers_table", 1, "fault_receivers_stop-reading"));
   QVERIFY2(!choose_by_right_button(bench, "receivers_table", 0, "fault_receivers_normal"), "nothing was done to it");
-  QVERIFY(wait_for_receiver(bench, 1));  // what was under way to the second one has come by now
-  const std::int64_t stood_at = received_of(bench, 2);
-  QVERIFY(wait_for_receiver(bench, 1, 100));
-  QVERIFY2(received_of(bench, 2) - stood_at <= 20, qPrintable(QString::number(received_of(bench, 2) - stood_at)));
+  // Until the second one has taken nothing while the first one took a hundred: what was under way to it may come late.
+  std::int64_t first = received_of(bench, 1), second = received_of(bench, 2);
+  QVERIFY(BenchWindow::wait_for([&] {
+    const std::int64_t first_now = received_of(bench, 1), second_now = received_of(bench, 2);
+    if (second_now == second) return first_now >= first + 100;
+    first = first_now;
+    second = second_now;
+    return false;
+  }));
   QVERIFY(choose_by_right_button(bench, "receivers_table", 1, "fault_receivers_normal"));
   QVERIFY2(!choose_by_right_button(bench, "receivers_table", 1, "fault_receivers_normal"), "it is normal again");
   QVERIFY(wait_for_receiver(bench, 2, 100));
@@ -181,7 +186,7 @@ void TestFaults::one_receiver_stops_reading() {
 
 void TestFaults::one_receiver_confirms_nothing() {
   BenchWindow bench;
-  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}}));
+  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "4"}, {"queue.retention_s", "60"}}));
   QVERIFY(choose_by_right_button(bench, "receivers_table", 2, "fault_receivers_confirm-nothing"));
   QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 2, "sent again") != QStringLiteral("0"); }));
   QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));

@@ -284,7 +284,7 @@ void TestSemantics::killed_receivers_are_red_and_start_again() {
 
 void TestSemantics::a_service_misbehaves_when_its_row_is_selected() {
   BenchWindow bench;
-  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}}));
+  QVERIFY(start_with_responses(bench));
   auto* table = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"));
   const QRect row = table->visualRect(table->model()->index(1, ui::ServiceModel::name_column));
   QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, row.center());

@@ -172,7 +172,7 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   const CheckCell& way = check.paths().at({"h1", "jumped"});
   EXPECT_EQ(way.state, CheckState::warning) << "groups run there as it is";
   EXPECT_TRUE(way.detail.contains("reached through a jump host")) << way.detail.toStdString();
-  EXPECT_EQ(way.what_to_do, "Set its data address, if N2NQ is to run there");
+  EXPECT_EQ(way.what_to_do, "Set its data address (Edit on the page Hosts, or data_address in the hosts file), if N2NQ is to run there");
   EXPECT_EQ(check.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good);
   EXPECT_EQ(check.paths().at({"jumped", "h1"}).state, CheckState::good) << "a group can run there as it is";
 
@@ -420,7 +420,7 @@ struct SlowPerson : PretendPerson {
 };
 
 TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_neither_counts_nor_holds_up_the_others) {
-  constexpr int limit_ms = 8'000;
+  constexpr int limit_ms = 20'000;  // a busy machine needs some of it for the last one, who comes when a person has answered
   SlowPerson slow;
   HostPool pool(slow, programs_folder);
   HostCheck check(pool, nullptr, limit_ms);
