@@ -211,6 +211,7 @@ void Connection::read_frames() {
   const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
   switch (result.status) {
     case IoStatus::again:
+      reader_.keep();
       return;
     case IoStatus::closed:
       fail(reader_.bytes_waiting() > 0 ? "connection closed in the middle of a frame" : "");
@@ -226,7 +227,7 @@ void Connection::read_frames() {
     return;
   }
   mark_read(result.bytes);
-  looks_later_ = loop_.look_later(*this, result.bytes);
+  looks_later_ = loop_.look_later(*this, std::max(result.bytes, reader_.bytes_shared()));
   if (!looks_later_) look_at_read();
 }
 

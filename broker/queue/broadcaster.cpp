@@ -36,14 +36,14 @@ void Broadcaster::replace(uint32_t receiver) {
 void Broadcaster::leave(uint32_t receiver) {
   if (account(receiver).state == State::left || account(receiver).state == State::cut_off) return;
   disconnect(receiver, State::left);
-  still_queued_[receiver - 1] += walk(next_of(receiver), log_.tail());
+  still_queued_[receiver - 1] += waiting_from(next_of(receiver));
   cursor_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
 
 void Broadcaster::cut_off(uint32_t receiver) {
   disconnect(receiver, State::cut_off);
-  skip(receiver, SkipReason::cut_off, walk(next_of(receiver), log_.tail()));
+  skip(receiver, SkipReason::cut_off, waiting_from(next_of(receiver)));
   cursor_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
@@ -59,7 +59,7 @@ void Broadcaster::disconnect(uint32_t receiver, State state) {
 void Broadcaster::take_back(uint32_t receiver) {
   SenderSets& still_queued = still_queued_[receiver - 1];
   still_queued += taken_in_.since(*std::exchange(cursor_of(receiver).gone_at, nullptr));
-  still_queued -= walk(next_of(receiver), log_.tail());
+  still_queued -= waiting_from(next_of(receiver));
 }
 
 // --- messages ---
@@ -187,6 +187,12 @@ void Broadcaster::trim() {
 }
 
 void Broadcaster::move_head(const Position& head) {
+  if (waiting_ && waiting_->to.message <= head.message) {
+    waiting_.reset();
+  } else if (waiting_ && waiting_->from.message < head.message) {
+    waiting_->sets -= walk(waiting_->from, head);
+    waiting_->from = head;
+  }
   const Position before = head_;
   head_ = log_.normal(head);
   for (uint64_t chunk = before.chunk; chunk < head_.chunk; ++chunk) log_.release(chunk);
@@ -236,6 +242,26 @@ SenderSets Broadcaster::walk(Position from, const Position& to) const {
     found.add(wire::record_sender(log_.at(from)), wire::record_index(log_.at(from)));
   }
   return found;
+}
+
+SenderSets Broadcaster::waiting_from(const Position& from) {
+  const Position& tail = log_.tail();
+  const uint64_t messages = tail.message - from.message;
+  if (messages < waiting_min) return walk(from, tail);
+  if (!waiting_) waiting_ = Waiting{from, from, {}};
+  waiting_->unused = 0;
+  if (from.message < waiting_->from.message) waiting_->sets += walk(from, std::exchange(waiting_->from, from));
+  waiting_->sets += walk(std::exchange(waiting_->to, tail), tail);
+  const uint64_t before = from.message - waiting_->from.message;
+  if (before > messages) return walk(from, tail);
+  SenderSets found = waiting_->sets;
+  if (before > 0) found -= walk(waiting_->from, from);
+  return found;
+}
+
+void Broadcaster::fit() {
+  Queue::fit();
+  if (waiting_ && ++waiting_->unused > waiting_unused_max) waiting_.reset();
 }
 
 void Broadcaster::finish() {

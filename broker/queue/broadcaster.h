@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "broker/queue/queue.h"
@@ -33,7 +34,8 @@ class Broadcaster : public Queue {
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;
-  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes(); }
+  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes() + (waiting_ ? waiting_->sets.bytes() : 0); }
+  void fit() override;
 
  private:
   struct Cursor {
@@ -42,6 +44,16 @@ class Broadcaster : public Queue {
     Position next;            // behind it: where the next batch begins (or the head, when that is further on)
     std::shared_ptr<const TakenIn::Snapshot> gone_at;  // what had been taken in when it left or was cut off
   };
+
+  /// Which messages are in the queue, from one place to another; kept for a while, so that who leaves, or comes back, over and over does not
+  /// make N2NQ walk over all that waits each time.
+  struct Waiting {
+    Position from, to;
+    SenderSets sets;
+    uint32_t unused = 0;  // calls of fit()
+  };
+  static constexpr uint64_t waiting_min = 4096;  // messages; fewer are walked over in no time
+  static constexpr uint32_t waiting_unused_max = 20;
 
   /// Beyond, what a receiver costs is no matter any more beside what its bytes cost.
   static constexpr size_t common_bytes_max = 16 * 1024;
@@ -59,12 +71,15 @@ class Broadcaster : public Queue {
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
   void move_head(const Position& head);
   SenderSets walk(Position from, const Position& to) const;
+  /// All of the queue from there on.
+  SenderSets waiting_from(const Position& from);
   void take_back(uint32_t receiver);
 
   TakenIn taken_in_;  // outlives the snapshots
   std::vector<Cursor> cursors_;
   std::vector<uint32_t> connected_;  // rising numbers
   Position head_;                    // the oldest message in the queue; its chunk and those behind it are held
+  std::optional<Waiting> waiting_;
   bool has_new_ = false;
   Position told_;  // the tail at the last take_ready()
   Position common_from_;

@@ -102,6 +102,8 @@ class GridIndex {
   };
   Part part_of(uint32_t from, uint32_t sender, uint32_t size);
 
+  /// What is wrong with the list whatever else there is, in a sentence; empty: nothing.
+  static std::string refusal_of(const List& list);
   /// All at once.
   struct Taken {
     uint32_t interest = none;
@@ -181,7 +183,6 @@ class GridIndex {
     uint32_t cells_end = 0;  // those from it on were made within the new borders
   };
 
-  static std::string refusal_of(const List& list);
   /// As interests keep them: sorted, each rule once.
   static List ordered(List list);
   static bool covers(const List& list, const Area& area);

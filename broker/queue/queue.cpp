@@ -54,7 +54,7 @@ Queue::Confirmed Queue::confirm(uint32_t, uint64_t, uint32_t, bool) {
   throw std::logic_error("this queue was made without responses");
 }
 
-std::string Queue::set_rules(uint32_t, const std::vector<wire::Rule>&, uint64_t) {
+std::string Queue::set_rules(uint32_t, const std::vector<wire::Rule>&, uint64_t, bool) {
   throw std::logic_error("this queue was made without requests");
 }
 
@@ -93,6 +93,7 @@ size_t Queue::books_bytes() const {
     add(account.untold);
     bytes += account.unsettled.bytes();
   }
+  for (const SenderSets& sets : still_queued_) bytes += sets.bytes();
   return bytes;
 }
 

@@ -165,8 +165,9 @@ class Queue {
   /// that of deliveries which were not answered before.
   virtual Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative);
   /// Its whole list from now on, which outlives the connection. Returns what is wrong with it (then the list before stays), or "". Where it
-  /// is much work, work() does it, and the receiver gets nothing until then; `asked_on` comes back where that refuses it.
-  virtual std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on);
+  /// is much work, or not to be done `at_once`, work() does it, and the receiver gets nothing until then; `asked_on` comes back where that
+  /// refuses it.
+  virtual std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once = true);
   /// Goes on with lists that are not in force yet, for about so many looks at a message, cell or place. Returns how many; 0: nothing to do.
   virtual size_t work(size_t /*units*/) { return 0; }
   /// Lists that were found to be wrong, or too much, by work(); the ones before them stay.

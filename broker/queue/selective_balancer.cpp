@@ -342,8 +342,9 @@ Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uin
   return result;
 }
 
-std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on) {
-  const bool at_once = changes_.idle();
+std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) {
+  if (std::string wrong = GridIndex::refusal_of(rules); !wrong.empty()) return wrong;
+  at_once = at_once && changes_.idle();
   if (!changes_.ask(number, rules, asked_on)) return {};
   set_room(number, false);
   drained_.reset();

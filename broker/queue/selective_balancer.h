@@ -49,7 +49,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   size_t backlog_bytes(uint32_t receiver) const override;
   bool is_kept_waiting(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
-  std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on) override;
+  std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
   size_t work(size_t units) override { return changes_.work(units); }
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;

@@ -46,13 +46,19 @@ void SelectiveBroadcaster::join(uint32_t receiver) {
 }
 
 void SelectiveBroadcaster::count_bytes_passed(uint32_t receiver) {
+  const auto bytes_of = [this](const Cell& cell, uint64_t from, uint64_t to) {
+    uint64_t bytes = 0;
+    for (; from < to; ++from) {
+      const uint32_t handle = cell.entries[from - cell.first].message;
+      if (handle != MessageTable::none) bytes += messages_[handle].bytes;
+    }
+    return bytes;
+  };
   uint64_t queued = 0;
   for (const auto& [cell_number, place] : receiver_of(receiver).places) {
     const Cell& cell = cells_[cell_number];
-    for (uint64_t at = place.at; at < cell.end(); ++at) {
-      const uint32_t handle = cell.entries[at - cell.first].message;
-      if (handle != MessageTable::none) queued += messages_[handle].bytes;
-    }
+    const uint64_t at = std::max(place.at, cell.first);
+    queued += at - cell.first < cell.end() - at ? cell.bytes - bytes_of(cell, cell.first, at) : bytes_of(cell, at, cell.end());
   }
   receiver_of(receiver).bytes_passed = bytes_taken_in_ - queued;
 }
@@ -149,6 +155,7 @@ void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wir
   message.cell = grid_.cell_of(filed_under, wire::record_size(record.data()));
   Cell& cell = cells_[message.cell];
   cell.entries.push_back({message.number, messages_.add(message), std::exchange(cell.at_end, 0)});
+  cell.bytes += message.bytes;
   ++entries_;
   for (const uint32_t number : cell.idle) {
     Receiver& receiver = receiver_of(number);
@@ -340,8 +347,9 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
   return result;
 }
 
-std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on) {
-  const bool at_once = changes_.idle();
+std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) {
+  if (std::string wrong = GridIndex::refusal_of(rules); !wrong.empty()) return wrong;
+  at_once = at_once && changes_.idle();
   if (!changes_.ask(number, rules, asked_on)) return {};
   if (!at_once) return {};
   changes_.work(options_.rule_units_at_once);

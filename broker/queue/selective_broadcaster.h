@@ -62,7 +62,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   size_t backlog_bytes(uint32_t receiver) const override;
   bool is_kept_waiting(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
-  std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on) override;
+  std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
   size_t work(size_t units) override { return changes_.work(units); }
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
@@ -89,6 +89,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   struct Cell {
     Ring<Entry> entries;  // rising numbers; the first one has not left, and of the others not many more have left than not
     size_t gone = 0;      // of them have left
+    uint64_t bytes = 0;   // of those that have not
     uint64_t first = 0;   // entries[0] is the cell's message number `first`; places and `least` count like this
     uint64_t least = 0;   // the lowest place, when there is one
     uint32_t places = 0;
@@ -181,6 +182,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   // Places. (selective_broadcaster_cells.cpp)
   void cover(uint32_t receiver, uint32_t cell);
   void uncover(uint32_t receiver, uint32_t cell);
+  static void forget_cuts(Cell& cell);
   void cover_all(uint32_t receiver);
   void uncover_all(uint32_t receiver);
   void set_place(uint32_t receiver, uint32_t cell, Place& place, uint64_t from_number);

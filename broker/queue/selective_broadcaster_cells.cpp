@@ -104,12 +104,22 @@ void SelectiveBroadcaster::uncover(uint32_t number, uint32_t cell_number) {
     ++passed_;
     const auto cut = std::lower_bound(cell.cuts.begin(), cell.cuts.end(), passed);
     if (cut == cell.cuts.end() || *cut != passed) cell.cuts.insert(cut, passed);
+    forget_cuts(cell);
   }
   leave_place(cell, place->second.at);
   receiver.places.erase(place);
   --places_;
   --cell.places;
   move_least(cell_number);
+}
+
+/// Those that nobody's place among the passed needs any more, once they are most. (What left above one of them was noted under it, and stays so.)
+void SelectiveBroadcaster::forget_cuts(Cell& cell) {
+  if (cell.cuts.size() <= 2 * cell.passed.size() + 64) return;
+  cell.cuts.clear();
+  for (const auto& [receiver, below] : cell.passed) cell.cuts.push_back(below);
+  std::sort(cell.cuts.begin(), cell.cuts.end());
+  cell.cuts.erase(std::unique(cell.cuts.begin(), cell.cuts.end()), cell.cuts.end());
 }
 
 void SelectiveBroadcaster::cover_all(uint32_t number) {
@@ -215,6 +225,8 @@ size_t SelectiveBroadcaster::move_parts(uint32_t from, size_t units) {
       }
       messages_[entry.message].cell = part.cell;
       cells_[part.cell].entries.push_back({entry.number, entry.message, 0});
+      cells_[part.cell].bytes += messages_[entry.message].bytes;
+      cells_[from].bytes -= messages_[entry.message].bytes;
       ++entries_;
     }
     pop_entry(cells_[from]);
@@ -275,6 +287,7 @@ void SelectiveBroadcaster::take_out(uint32_t handle) {
   QueuedMessage& message = messages_[handle];
   Cell& cell = cells_[message.cell];
   cell.entries[find(cell, message.number) - cell.first].message = MessageTable::none;
+  cell.bytes -= message.bytes;
   ++cell.gone;
   if (cell.places < expected_receivers_) {
     if (cell.left.empty()) dirty_.push_back(message.cell);

@@ -31,6 +31,13 @@ void SenderSets::clear() {
   bytes_ = 0;
 }
 
+void SenderSets::remove_senders_below(uint32_t sender) {
+  while (!sets_.empty() && sets_.begin()->first < sender) {
+    take_off(sets_.begin()->second);
+    sets_.erase(sets_.begin());
+  }
+}
+
 SenderSets& SenderSets::operator+=(const SenderSets& other) {
   // Without a look at the other senders: this is done for each receiver, each second.
   for (const auto& [sender, set] : other.sets_) {

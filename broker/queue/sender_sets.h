@@ -20,6 +20,8 @@ class SenderSets {
   /// False when it was not there.
   bool remove(uint32_t sender, uint64_t index);
   void clear();
+  /// All that senders below this one have.
+  void remove_senders_below(uint32_t sender);
 
   uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }

@@ -21,6 +21,8 @@ constexpr int batches_per_round_max = 4;
 /// Frames that say what it will not get, likewise.
 constexpr int skipped_frames_per_round_max = 4;
 constexpr size_t skipped_bytes_max = size_t{64} << 10;  // of such a frame
+/// Lists that are looked at as they come, in each wake-up; a read may have two thousand, of 0.05 ms each. The others wait for their part of the time.
+constexpr int lists_at_once_max = 16;
 constexpr SkipReason skip_reasons[] = {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off};
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
@@ -178,7 +180,10 @@ void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
         "list " + std::to_string(rules->list) + " comes behind list " + std::to_string(*last_list) + "; the numbers have to rise");
   }
   last_list = rules->list;
-  const std::string wrong = queue_.set_rules(session.number(), rules->rules, desk_of(session.number()).connection);
+  if (std::exchange(lists_at_ns_, loop_.woke_ns()) != loop_.woke_ns()) lists_at_once_ = lists_at_once_max;
+  const bool at_once = lists_at_once_ > 0;
+  lists_at_once_ -= at_once;
+  const std::string wrong = queue_.set_rules(session.number(), rules->rules, desk_of(session.number()).connection, at_once);
   if (!wrong.empty()) return refuse(session, ErrorCode::rules, wrong);
   mark(session.number());
 }
@@ -412,9 +417,37 @@ void ReceiverDesk::tell_some(uint32_t number) {
 void ReceiverDesk::stop_telling(uint32_t number) {
   const std::unique_ptr<Telling> telling = std::move(desk_of(number).telling);
   if (!telling) return;
-  SkippedSets rest;
-  while (const auto range = telling->next()) of(rest, range->reason).add_range(range->sender, range->from, range->to);
-  queue_.give_back_untold(number, rest);
+  queue_.give_back_untold(number, telling->take_rest());
+}
+
+SkippedSets ReceiverDesk::Telling::take_rest() {
+  for (size_t i = 0; i < reason; ++i) of(sets, skip_reasons[i]).clear();
+  if (reason == std::size(skip_reasons) || !set) return std::move(sets);
+  SenderSets& rest = of(sets, skip_reasons[reason]);
+  if (*set == rest.sets().end()) {
+    rest.clear();
+    return std::move(sets);
+  }
+  const uint32_t sender = (*set)->first;
+  const bool is_told = run && *run == std::default_sentinel;
+  SenderSets told;  // of this sender
+  if (run && !is_told && (*run)->from > 0) told.add_range(sender, 0, (*run)->from - 1);
+  rest.remove_senders_below(is_told ? sender + 1 : sender);
+  rest -= told;
+  return std::move(sets);
+}
+
+size_t ReceiverDesk::telling_bytes() {
+  size_t bytes = 0;
+  const auto add = [&bytes](const Telling& telling) {
+    for (const SenderSets& sets : telling.sets) bytes += sets.bytes();
+  };
+  for (const Desk& desk : desks_) {
+    if (desk.telling) add(*desk.telling);
+  }
+  std::erase_if(last_words_, [](const auto& words) { return words.expired(); });
+  for (const auto& words : last_words_) add(*words.lock());
+  return bytes;
 }
 
 /// Puts what is to be written next into pieces_, stamped, unless it is the rest of what was; false: nothing is.
@@ -571,6 +604,7 @@ void ReceiverDesk::send_end(uint32_t number, const char* why) {
   desk.ended = true;
   stop_telling(number);
   const std::shared_ptr<Telling> rest = queue_.account(number).has_untold ? begin_telling(number) : nullptr;
+  if (rest) last_words_.push_back(rest);
   const wire::EndTotals end = totals(number);
   const auto last_words = [rest, end](wire::Bytes& out) {
     if (rest && rest->write(out)) return true;

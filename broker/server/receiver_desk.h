@@ -53,6 +53,8 @@ class ReceiverDesk {
   void watch_silent(bool memory_is_needed);
   /// From now on streams end as soon as nothing is left for them.
   void set_ending(bool ending) { ending_ = ending; }
+  /// What is being told to receivers that they will not get takes so much memory. O(receivers).
+  size_t telling_bytes();
   /// Ends every stream now, with Queue::finish().
   void end_all();
 
@@ -90,6 +92,8 @@ class ReceiverDesk {
     std::optional<wire::SkippedRange> next();
     /// Appends one frame; false: nothing is left to tell.
     bool write(wire::Bytes& out);
+    /// What next() has not given; it is not to be called any more.
+    SkippedSets take_rest();
   };
 
   struct Desk {
@@ -160,6 +164,9 @@ class ReceiverDesk {
     bool common;
   };
   bool any_stream_ended_ = false;
+  std::vector<std::weak_ptr<const Telling>> last_words_;  // of those that have ended and read the rest
+  int64_t lists_at_ns_ = 0;                               // the wake-up that lists_at_once_ is of
+  int lists_at_once_ = 0;                                 // so many lists may still be looked at in it
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
   std::vector<InRing> in_ring_;          // in the order of adding
   bool may_keep_core_;

@@ -44,6 +44,8 @@ constexpr size_t sessions_told_max = 256;
 static_assert(sessions_told_max < Server::files_beside_sessions);
 /// Probes that may be there however few sessions there may be: one of each group of workers.
 constexpr size_t probes_min = 2;
+/// Probes of one connection that are answered in each wake-up, a system call each; who waits for the answer before asking again has one.
+constexpr int probes_per_wake_up_max = 16;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
 constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
@@ -267,7 +269,8 @@ void Server::on_probe_frame(Session& session, const wire::Frame& frame, int64_t 
   const auto probe = frame.type == wire::FrameType::probe ? wire::Probe::decode(frame.body) : std::nullopt;
   if (!probe) {
     session.refuse(ErrorCode::frame, std::string(wire::name_of(frame.type)) + " is nothing that a probe says; PROBE and HEARTBEAT are");
-  } else if (!session.has_unsent()) {  // who does not read the answers gets no more of them
+  } else if (!session.has_unsent() && session.takes_turn(loop_.woke_ns(), probes_per_wake_up_max)) {
+    // Who does not read the answers, or asks for many at a time, gets no more of them.
     session.send(wire::ProbeReply{probe->t1_ns, read_ns, net::now_ns()});
   }
 }
@@ -421,7 +424,7 @@ void Server::give_back_memory(int64_t now_ns) {
 /// They grow with what receivers do not get, and nothing of them may be forgotten: the ledger is made of them. So it is the run that ends.
 void Server::watch_books() {
   if (books_closed_) return;
-  const size_t bytes = queue_->books_bytes();
+  const size_t bytes = queue_->books_bytes() + receivers_.telling_bytes();
   books_bytes_max_ = std::max(books_bytes_max_, bytes);
   if (stopping_ || bytes <= options_.limits.books_bytes) return;
   fault_ = "N2NQ ended the run: the books of what receivers did not get took " + std::to_string(bytes) + " bytes, the limit is " +
@@ -529,8 +532,11 @@ nlohmann::json Server::summary() {
   SummaryFacts facts;
   facts.epoch = epoch_;
   facts.memory_bytes_max = memory_bytes_max_;
-  facts.books_bytes_max = std::max(books_bytes_max_, queue_->books_bytes());
+  facts.books_bytes_max = std::max(books_bytes_max_, queue_->books_bytes() + receivers_.telling_bytes());
   facts.kinds_bytes = queue_->kinds_bytes();
+  const struct mallinfo2 heap = mallinfo2();
+  facts.heap_bytes = heap.uordblks + heap.hblkhd;
+  facts.heap_holes_bytes = heap.fordblks;
   const int64_t now = net::now_ns();
   facts.held_back_by_memory_ns = senders_.held_back_ns(Hold::memory, now);
   facts.held_back_by_receivers_ns = senders_.held_back_ns(Hold::receivers, now);

@@ -13,6 +13,8 @@ namespace n2nq::wire {
 namespace {
 
 constexpr size_t buffer_bytes_first = 16 * 1024;
+/// A begun frame of so much is put before what comes next, instead of the rest being read behind it.
+constexpr size_t carried_bytes_max = 1024;
 
 /// A body is fixed_bytes + n × entry_bytes long, with n >= entries_min; entry_bytes 0: fixed length, 1: any number of bytes more.
 struct BodyShape {
@@ -125,10 +127,13 @@ LargeBuffer FrameReader::give_back() {
 }
 
 std::span<uint8_t> FrameReader::room(std::span<uint8_t> shared) {
-  if (bytes_waiting() > 0 || has_large()) return room();
+  const size_t carried = bytes_waiting();
+  if (has_large() || carried > carried_bytes_max || carried >= shared.size()) return room();
+  std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(parsed_), carried, shared.begin());
   bytes_ = shared;
-  parsed_ = received_ = 0;
-  return bytes_;
+  parsed_ = 0;
+  received_ = carried;
+  return bytes_.subspan(received_);
 }
 
 void FrameReader::keep() {

@@ -98,7 +98,7 @@ void end_frame(Bytes& out, size_t begun_at);
 /// frame, give_back().
 ///
 /// Many readers may share the memory of their reads: one after the other, room(shared) to keep(). A reader whose frames come whole then
-/// has no buffer of its own, and what is touched for each of a thousand connections is the same few pages.
+/// has next to no buffer of its own, and what is touched for each of a thousand connections is the same few pages.
 class FrameReader {
  public:
   /// Most bytes asked of one read(), as long as no longer frame is under way.
@@ -121,10 +121,12 @@ class FrameReader {
 
   /// Where the next bytes go: never empty. Invalidates bodies of frames given before.
   std::span<uint8_t> room();
-  /// The same; `shared` itself as long as no frame is begun. Until keep() it must stay as it is.
+  /// The same; in `shared`, unless much of a frame has come already. Until keep() it must stay as it is.
   std::span<uint8_t> room(std::span<uint8_t> shared);
   /// `shared` is given back: what waits in it is copied. Invalidates bodies of frames given before.
   void keep();
+  /// So much of `shared` is in use, until keep().
+  size_t bytes_shared() const { return shares() ? received_ : 0; }
   /// `bytes` of room() are filled. Throws std::logic_error when that is more than there was.
   void commit(size_t bytes);
   /// The next complete frame; none when more bytes are needed or the stream is broken (then error() says why, for good).

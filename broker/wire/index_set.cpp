@@ -327,20 +327,55 @@ IndexSet& IndexSet::operator+=(const IndexSet& other) {
 
 IndexSet& IndexSet::operator-=(const IndexSet& other) {
   if (empty() || other.empty()) return *this;
+  if (&other == this) return *this = {};
   IndexSet left;
-  auto taken = other.runs().begin();
-  for (Run run : runs()) {
-    while (taken != std::default_sentinel && taken->to < run.from) ++taken;
-    bool used_up = false;
-    for (; taken != std::default_sentinel && taken->from <= run.to; ++taken) {
-      if (taken->from > run.from) left.add_range(run.from, taken->from - 1);
-      used_up = taken->to >= run.to;  // it may reach into the next one
-      if (used_up) break;
-      run.from = taken->to + 1;
+  auto taken = other.pieces_.begin();
+  for (Piece& piece : pieces_) {
+    while (taken != other.pieces_.end() && taken->to < piece.from) ++taken;
+    if (taken == other.pieces_.end() || taken->from > piece.to) {
+      left.add_piece(std::move(piece));
+    } else if (piece.words) {
+      for (auto one = taken; one != other.pieces_.end() && one->from <= piece.to; ++one) clear_bits(piece, *one);
+      if (next_bit(*piece.words, 0, 0) != block_indexes) left.add_piece(std::move(piece));
+    } else {
+      left.add_run_without(piece, taken, other.pieces_.end());
     }
-    if (!used_up) left.add_range(run.from, run.to);
   }
   return *this = std::move(left);
+}
+
+/// What the other piece has leaves the block.
+void IndexSet::clear_bits(Piece& block, const Piece& taken) {
+  if (taken.words) {  // of the same indexes
+    for (size_t i = 0; i < block.words->size(); ++i) (*block.words)[i] &= ~(*taken.words)[i];
+  } else {
+    each_word(*block.words, std::max(taken.from, block.from) - block.from, std::min(taken.to, block.to) - block.from,
+              [](uint64_t& word, uint64_t bits) { word &= ~bits; });
+  }
+}
+
+/// The run but for what the pieces from `taken` on have.
+void IndexSet::add_run_without(const Piece& run, Pieces::const_iterator taken, Pieces::const_iterator end) {
+  uint64_t from = run.from;
+  bool used_up = false;
+  const auto leave_out = [&](uint64_t first, uint64_t last) {
+    if (used_up || last < from || first > run.to) return;
+    if (first > from) add_range(from, first - 1);
+    used_up = last >= run.to;
+    from = last + 1;
+  };
+  for (; taken != end && taken->from <= run.to && !used_up; ++taken) {
+    if (!taken->words) {
+      leave_out(taken->from, taken->to);
+      continue;
+    }
+    for (uint64_t first = next_bit(*taken->words, 0, 0); first != block_indexes;) {
+      const uint64_t behind = next_bit(*taken->words, first, all_ones);
+      leave_out(taken->from + first, taken->from + behind - 1);
+      first = behind == block_indexes ? behind : next_bit(*taken->words, behind, 0);
+    }
+  }
+  if (!used_up) add_range(from, run.to);
 }
 
 bool IndexSet::operator==(const IndexSet& other) const {

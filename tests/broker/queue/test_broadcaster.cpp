@@ -250,6 +250,53 @@ TEST(Broadcaster, WhoLeavesAndComesBackGetsWhatIsThereStill) {
   EXPECT_EQ(kit->account(2).handed_over, 2u);
 }
 
+/// With so many messages that what waits is not walked over each time.
+TEST(Broadcaster, WhoLeavesAndComesBackOverAndOverGetsWhatIsThereStillOfMany) {
+  QueueOptions many = options(RemovalRule::when_all_have_it, 3);
+  many.retention_ns = 1'000'000;
+  QueueKit kit(many);
+  int64_t now_ns = 0;
+  const auto publish = [&](int messages) {
+    for (int i = 0; i < messages; ++i) kit.publish(1 + static_cast<uint32_t>(i % 2), ++now_ns);
+  };
+  kit.join(1);
+  kit.join(2);  // and number 3 was never there: the queue keeps all for it
+  publish(20'000);
+  for (int round = 0; round < 6; ++round) {
+    kit.write(1, 100'000);
+    for (const uint32_t receiver : {1u, 2u, 1u}) {
+      kit->leave(receiver);
+      SenderSets missed = kit.published();
+      for (const support::Delivered& one : kit.delivered(receiver)) missed.remove(one.sender, one.index);
+      missed -= of(kit->account(receiver).skipped, SkipReason::expired);
+      EXPECT_EQ(text_of(kit->still_queued(receiver)), text_of(missed)) << "round " << round << ", receiver " << receiver;
+      publish(100);
+      kit.join(receiver);
+      EXPECT_TRUE(kit->still_queued(receiver).empty()) << "round " << round << ", receiver " << receiver;
+    }
+    if (round % 2 == 1) kit->expire(many.retention_ns + 1'000 * round);  // the first thousands leave, by what is known of what waits
+    if (round == 4) {
+      for (int call = 0; call < 30; ++call) kit->fit();
+    }
+  }
+  EXPECT_GT(of(kit->account(2).skipped, SkipReason::expired).count(), 4'000u);
+}
+
+TEST(Broadcaster, WhatReceiversMissedWhileTheyHadLeftIsInTheBooks) {
+  QueueKit kit(options(RemovalRule::after_time));
+  kit.join(1);
+  const size_t before = kit->books_bytes();
+  for (int64_t index = 0; index < 20'000; ++index) {
+    if (index % 2 == 0) kit->leave(1);
+    kit.publish(1, index);
+    kit->expire(index + 1'000);
+    if (index % 2 == 0) kit.join(1);
+  }
+  EXPECT_EQ(kit->still_queued(1).count(), 10'000u);
+  EXPECT_GE(kit->books_bytes(), before + kit->still_queued(1).bytes());
+  EXPECT_GT(kit->still_queued(1).bytes(), 1'000u);
+}
+
 TEST(Broadcaster, AReplacedConnectionGoesOnUnderTheSameNumber) {
   QueueKit kit(options());
   kit.join(1);

@@ -324,5 +324,26 @@ TEST(Delivery, ProbesAreAnsweredWithTheBrokersClock) {
   }
 }
 
+TEST(Delivery, AProbeThatAsksManyTimesAtOnceGetsSomeAnswersAndTheNextOne) {
+  BrokerUnderTest broker;
+  WireClient probe = WireClient::probe(broker.port());
+  constexpr int asked = 2'000;
+  wire::Bytes many;
+  for (int64_t i = 0; i < asked; ++i) wire::Probe{i}.encode(many);
+  probe.send(wire::ByteView(many));
+  int answers = 0;
+  probe.send(wire::Probe{-1});
+  while (const auto frame = probe.read()) {
+    ASSERT_EQ(frame->type, wire::FrameType::probe_reply);
+    const int64_t t1_ns = wire::ProbeReply::decode(frame->body)->t1_ns;
+    if (t1_ns == -1) break;
+    ++answers;
+    if (answers == 1) continue;
+    probe.send(wire::Probe{-1});  // the one before may have come with too many
+  }
+  EXPECT_GE(answers, 16);
+  EXPECT_LT(answers, asked / 2);
+}
+
 }  // namespace
 }  // namespace n2nq

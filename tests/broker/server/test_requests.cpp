@@ -126,6 +126,32 @@ TEST_P(BothModes, OneLargeListDoesNotStopTheOthers) {
   EXPECT_EQ(received.records.size(), 200u) << "50 senders x 200 sizes, each pair that comes together in the first 500";
 }
 
+TEST_P(BothModes, ManyListsAtOnceHaveTheirPartOfTheTimeAndTheLastOneCounts) {
+  Options options;
+  options.queue.mode = GetParam() == std::string("broadcaster") ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
+  options.queue.requests = true;
+  options.queue.senders = 2;
+  options.queue.receivers = 2;
+  SteppedServer server(options);
+  WireClient greedy = server.connect(wire::Role::receiver, 1);
+  WireClient other = server.connect(wire::Role::receiver, 2);
+  WireClient sender = server.connect(wire::Role::sender, 1);
+  wire::Bytes lists;
+  for (uint32_t list = 1; list <= 1'000; ++list) {
+    const wire::Bytes one = request(list, {Rule{1, 1, list % 2, list % 2}}, 0);
+    lists.insert(lists.end(), one.begin(), one.end());
+  }
+  send(greedy, lists);
+  send(other, request(1, {Rule{1, 1, 7, 7}}, UINT32_MAX));
+  send(greedy, request(1'001, {Rule{1, 1, 5, 5}}, UINT32_MAX));
+  for (int i = 0; i < 20; ++i) server.wake_up();
+  sender.publish(1, 0, 1, 5);
+  sender.publish(1, 1, 2, 7);
+  for (int i = 0; i < 3; ++i) server.wake_up();
+  EXPECT_EQ(greedy.receive(1).records.size(), 1u);
+  EXPECT_EQ(other.receive(1).records.size(), 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Requests, BothModes, ::testing::Values("broadcaster", "load-balancer"),
                          [](const auto& mode) { return std::string(mode.param).substr(0, 4); });
 
