@@ -125,10 +125,17 @@ ClockRelation relation(const ProcessRecord& worker, const ProcessRecord& broker)
   return {shared ? Kind::shared : Kind::untold, {}};
 }
 
+/// It compares clocks though its hello says that it need not: it is on a clone of N2NQ's machine.
+bool contradicts_its_hello(const ProcessRecord& worker, const ProcessRecord& broker) {
+  const bool probes = last_report(worker) || worker.clock_before_restart;
+  return probes && worker.hello && broker.hello && share_a_clock(*worker.hello, *broker.hello);
+}
+
 bool groups_share_a_clock(const RunRecord& record) {
-  const auto& senders = record.of(Role::senders).hello;
-  const auto& receivers = record.of(Role::receivers).hello;
-  return senders && receivers && share_a_clock(*senders, *receivers);
+  const ProcessRecord &senders = record.of(Role::senders), &receivers = record.of(Role::receivers), &broker = record.of(Role::broker);
+  if (!senders.hello || !receivers.hello || !share_a_clock(*senders.hello, *receivers.hello)) return false;
+  // Where one of the hellos proved to say nothing, neither does that theirs are alike.
+  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker);
 }
 
 ClockBounds clock_bounds(const RunRecord& record, bool live) {

@@ -4,7 +4,9 @@
 #include <QFileInfo>
 #include <QHash>
 #include <QRegularExpression>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include "app/control/clocks.h"
 #include "app/control/disturbance.h"
@@ -12,6 +14,7 @@
 #include "app/control/live_accumulator.h"
 #include "app/control/recovery.h"
 #include "app/control/summary.h"
+#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
@@ -55,6 +58,15 @@ bool goes_on_for_killed(const Json& bye) {
   return continued != services->front().end() && *continued == true;
 }
 
+/// With the machine, where it is not this one, and what helps, where that is known.
+QString disk_trouble(const std::string& host, const QString& error) {
+  QString out = host == local_host ? error : QString("%1: %2").arg(QString::fromStdString(host), error);
+  for (const int full : {ENOSPC, EDQUOT}) {
+    if (error.endsWith(std::strerror(full))) out += ". Make room there, choose another folder, or let fewer lines be written (log: sampled or off)";
+  }
+  return out;
+}
+
 /// "log incomplete": lines that were not written, or a disk that would not take them.
 void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   for (const ProcessRecord& process : record.processes) {
@@ -68,7 +80,7 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
     const std::string error = log.value("error", std::string());
     if (dropped == 0 && error.empty()) continue;
     QString reason = QString("log incomplete: %1 lines of the %2' logs were not written").arg(dropped).arg(role_key(role));
-    if (!error.empty()) reason += QString(" (%1)").arg(QString::fromStdString(error));
+    if (!error.empty()) reason += QString(" (%1)").arg(disk_trouble(host_of(role, record.settings), QString::fromStdString(error)));
     if (role == Role::receivers && dropped > 0 && goes_on_for_killed(*bye))
       reason += "; those of before the kill are in no count: what they tell of counts as lost";
     reasons += reason;
@@ -105,7 +117,13 @@ void find_missing_logs(const RunRecord& record, QStringList& reasons) {
 void find_jumps(const RunRecord& record, QStringList& reasons) {
   const auto at_s = [&](std::int64_t broker_ns) { return static_cast<double>(broker_ns - record.start_at_broker_ns) / 1e9; };
   for (const Role role : {Role::senders, Role::receivers}) {
-    for (const measure::ClockSpan& span : relation(record.of(role), record.of(Role::broker)).report.spans) {
+    const measure::ClockReport report = relation(record.of(role), record.of(Role::broker)).report;
+    if (report.spans.size() >= measure::ClockReport::spans_max)
+      reasons += QString("the clock of the %1' host, or N2NQ's, jumped %2 times; what was measured meanwhile is wrong, and the first %3 are named")
+                     .arg(role_key(role))
+                     .arg(report.jumps)
+                     .arg(report.spans.size());
+    for (const measure::ClockSpan& span : report.spans) {
       if (span.to_broker_ns < record.start_at_broker_ns) continue;
       reasons +=
           QString("the clock of the %1' host, or N2NQ's, jumped by %2 ms: latencies of what was under way from %3 s to %4 s are wrong")

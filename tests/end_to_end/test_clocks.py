@@ -102,6 +102,22 @@ class Clocks(BenchCase):
                 self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
                 self.check_outside(run, span)
 
+    def test_a_jump_just_before_the_end_counts_too(self):
+        # The first ones come while messages flow, the last ones too late; what is noticed is in the verdict, however little is known of it.
+        noticed = 0
+        for after_ms in range(1_000, 2_000, 200):
+            with self.subTest(after_ms):
+                run = self.run_with(f"late-{after_ms}", "--set", "senders.delay_ms=10", "--set", "senders.messages=100",
+                                    test_clocks={"n2nq-senders": {"step_ns": S, "step_after_ns": after_ms * MS}})
+                told = self.offsets(run)["senders_to_broker"]
+                jumped = [reason for reason in run.summary["reasons"] if "jumped" in reason]
+                self.assertEqual(bool(told["wrong_spans"]), told["jumps"] > 0, told)
+                if told["jumps"] > 0:
+                    noticed += 1
+                    self.assertEqual(run.summary["verdict"], "degraded")
+                    self.assertTrue(jumped, run.summary["reasons"])
+        self.assertGreater(noticed, 0)
+
     def check_outside(self, run, span):
         """What was neither sent nor received in the span is as before."""
         before, inside, after = [], [], []

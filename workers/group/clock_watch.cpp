@@ -54,6 +54,7 @@ std::optional<measure::ClockReport> ClockWatch::finish() {
     thread_.join();
   }
   if (!reported_) return std::nullopt;
+  if (span_) end_span(net::now_ns());  // the burst behind a jump did not come to its end
   return report_;
 }
 

@@ -69,6 +69,21 @@ TEST_F(ClocksTest, groups_on_one_host_apart_from_N2NQ_have_exact_latencies) {
   EXPECT_EQ(senders_clock_message(record)["senders"], "same");
 }
 
+/// Of machines that were cloned while they ran the hellos are alike, and the groups find out that their clocks are not N2NQ's.
+TEST_F(ClocksTest, hellos_that_proved_to_say_nothing_do_not_make_the_groups_clocks_one_either) {
+  place("1", "1", "1");
+  of(Role::senders).clock = report(-250'000'000, 10'000, 1'000);
+  of(Role::receivers).clock = report(250'000'000, 20'000, 2'000);
+  const ClockBounds bounds = clock_bounds(record, true);
+  EXPECT_TRUE(bounds.latency.apart);
+  EXPECT_DOUBLE_EQ(bounds.latency.total_us(), 33);
+  EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000);
+  EXPECT_EQ(offsets_json(record, 0)["senders_to_receivers"]["clock"], "probed");
+  of(Role::receivers).clock.reset();
+  EXPECT_TRUE(clock_bounds(record, true).latency.apart) << "N2NQ and receivers on one, senders on another";
+  EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000);
+}
+
 TEST_F(ClocksTest, receivers_elsewhere_are_told_that_the_senders_have_N2NQs_clock) {
   place("1", "1", "2");
   nlohmann::json none = measure::ClockLine{};

@@ -336,9 +336,13 @@ TEST_F(ResultTest, incomplete_logs_degrade_and_are_told) {
   receivers["log"] = {{"lines", 1}, {"dropped", 1}, {"error", "R001.log: No space left on device"}};
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
-  EXPECT_EQ(text(result.outcome), "log incomplete: 1 lines of the receivers' logs were not written (R001.log: No space left on device)");
+  EXPECT_EQ(text(result.outcome), "log incomplete: 1 lines of the receivers' logs were not written (R001.log: No space left on device. Make room there, choose "
+            "another folder, or let fewer lines be written (log: sampled or off))");
+  record.settings.receivers.host = "h3";
+  EXPECT_NE(text(finish().outcome).find("not written (h3: R001.log: No space left on device. Make room there"), std::string::npos);
+  record.settings.receivers.host = "local";
   receivers["services"][0]["continued"] = true;
-  EXPECT_NE(text(finish().outcome).find("(R001.log: No space left on device); those of before the kill"), std::string::npos);
+  EXPECT_NE(text(finish().outcome).find("(log: sampled or off)); those of before the kill"), std::string::npos);
 }
 
 TEST_F(ResultTest, a_death_breaks_a_run_whose_ledger_balances) {
