@@ -41,6 +41,13 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
   connect(&pause_timer_, &QTimer::timeout, this, [this] {
     if (pause_) pause_->write("\n");
   });
+  constexpr int follow_again_ms = 2000;
+  follow_timer_.setSingleShot(true);
+  follow_timer_.setInterval(follow_again_ms);
+  connect(&follow_timer_, &QTimer::timeout, this, &SshLauncher::follow_again);
+  connect(host_.get(), &LabHost::trouble, this, [this] {
+    if (!followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
+  });
   start_timer_.setSingleShot(true);
   start_timer_.setInterval(SshCommand::limit_ms);
   connect(&start_timer_, &QTimer::timeout, this, [this] {
@@ -61,9 +68,15 @@ QString SshLauncher::data_address() const {
   return host_->data_address();
 }
 
+QString SshLauncher::folder_there(const QString& local_folder) const {
+  const QString folder = folder_for(local_folder);
+  if (exec_) folders_wanted_.insert(folder);
+  return folder;
+}
+
 /// Two benches, of this machine or another, never share a folder, nor does a run with one before it in the same local folder: it carries what
 /// is only this bench's. (Machine and path would not do: containers of one machine have both alike, and what a killed run left is there still.)
-QString SshLauncher::folder_there(const QString& local_folder) const {
+QString SshLauncher::folder_for(const QString& local_folder) const {
   static const quint64 only_this_bench = QRandomGenerator::system()->generate64();
   const QString absolute = QDir::cleanPath(QFileInfo(local_folder).absoluteFilePath());
   QString name;
@@ -72,9 +85,7 @@ QString SshLauncher::folder_there(const QString& local_folder) const {
   }
   const QByteArray own =
       QCryptographicHash::hash(QByteArray::number(only_this_bench) + absolute.toUtf8(), QCryptographicHash::Sha256).toHex().left(12);
-  const QString folder = host_->folder() + "/runs/" + name + '-' + QString::fromLatin1(own);
-  if (exec_) folders_wanted_.insert(folder);
-  return folder;
+  return host_->folder() + "/runs/" + name + '-' + QString::fromLatin1(own);
 }
 
 void SshLauncher::put_file(const QString& program) {
@@ -312,7 +323,7 @@ void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
   attempts_left_ = made_no_folder_ ? 1 : bring_back_attempts;  // nothing of use lies there
   told_waiting_ = false;
-  bringing_ = folder_there(local_folder);
+  bringing_ = folder_for(local_folder);
   bring_back_again(local_folder, {});
 }
 
@@ -362,14 +373,21 @@ QString SshLauncher::leave_files() {
 
 QString SshLauncher::remote_of(const QString& local_file) const {
   const QFileInfo info(local_file);
-  return folder_there(info.path()) + '/' + info.fileName();
+  return folder_for(info.path()) + '/' + info.fileName();
 }
 
 void SshLauncher::follow(const QString& local_file) {
   if (followed_.contains(local_file)) return;
   followed_ += local_file;
-  host_->with_files(this, [this, local_file](const SshProblem& problem, SshFiles* files) {
-    if (problem.none() && followed_.contains(local_file)) files->follow(remote_of(local_file), local_file);
+  follow_again();
+}
+
+/// As long as the process lives: with the connection for control it is lost, too.
+void SshLauncher::follow_again() {
+  if (!exec_ || !host_->control()) return;
+  host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
+    if (!problem.none()) return;
+    for (const QString& local : followed_) files->follow(remote_of(local), local);
   });
 }
 

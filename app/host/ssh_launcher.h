@@ -53,6 +53,9 @@ class SshLauncher : public Launcher {
   void send_signal(const char* name);
   void bring_back_again(const QString& local_folder, const SshProblem& problem);
   void on_brought_back(const QString& error);
+  /// folder_there() that is only looked at.
+  QString folder_for(const QString& local_folder) const;
+  void follow_again();
   QString remote_of(const QString& local_file) const;
 
   std::shared_ptr<LabHost> host_;
@@ -77,6 +80,7 @@ class SshLauncher : public Launcher {
   bool made_no_folder_ = false;  // or not all
   QByteArray unwritten_;
   QStringList followed_;
+  QTimer follow_timer_;  // until they are followed again, after the connection for files was lost
   int attempts_left_ = 0;
   bool told_waiting_ = false;          // since something was brought
   QString bringing_;                   // the folder there; empty: nothing is brought

@@ -164,6 +164,42 @@ TEST_F(SshLauncherTest, the_lease_goes_on_while_a_host_takes_its_time_for_the_fo
   lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
 }
 
+/// Else each look would make what it looks for, and a link that is cut then would count as a folder that cannot be made.
+TEST_F(SshLauncherTest, a_log_that_is_looked_at_asks_for_no_folder) {
+  ASSERT_TRUE(runs_broker()) << told();
+  bool kept_back = false;
+  QObject::connect(launcher.get(), &Launcher::keeps_back, [&] { kept_back = true; });
+  launcher->follow(folder.filePath("looked-at/receivers/R001.log"));
+  launcher->write("\n");
+  EXPECT_FALSE(kept_back);
+  launcher->folder_there(folder.filePath("wanted/receivers"));
+  launcher->write("\n");
+  EXPECT_TRUE(kept_back);
+}
+
+TEST_F(SshLauncherTest, a_log_is_followed_on_when_the_connection_for_files_alone_was_lost) {
+  ASSERT_TRUE(runs_broker()) << told();
+  const QString local = folder.filePath("followed/receivers/R001.log");
+  ASSERT_TRUE(QDir().mkpath(folder.filePath("followed/receivers")));
+  const QString there = "/home/lab/" + launcher->folder_there(folder.filePath("followed/receivers"));
+  const auto host = pool->host(lab->host(1));
+  launcher->write("\n");
+  ASSERT_TRUE(wait_until([&] { return host->files() != nullptr; }));
+  const auto write_there = [&](const char* text) { return lab->inside(1, {"sh", "-c", QString("mkdir -p %1; echo %2 >>%1/R001.log").arg(there, text)}); };
+  const auto here = [&] {
+    QFile file(local);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  };
+  launcher->follow(local);
+  write_there("first");
+  EXPECT_TRUE(wait_until([&] { return here() == "first\n"; })) << here().toStdString();
+  lab->inside(1, {"sh", "-c", "kill -KILL $(ps -o ppid= -p $(pgrep -f '^sshd: .*internal-sftp' | head -n 1))"});
+  ASSERT_TRUE(wait_until([&] { return host->files() == nullptr; }));
+  write_there("second");
+  EXPECT_TRUE(wait_until([&] { return here() == "first\nsecond\n"; })) << here().toStdString();
+  EXPECT_FALSE(exit) << "nothing became of the process";
+}
+
 TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   lab->inside(
       1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; echo 'cat ~/noise; echo more noise >&2' >/home/lab/.bashrc"});
