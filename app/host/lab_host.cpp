@@ -54,7 +54,7 @@ QString LabHost::data_address() const {
 SshProblem LabHost::no_data_address() const {
   return {SshProblem::Kind::settings,
           QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it").arg(name_),
-          "Set its data address"};
+          "Set its data address (Edit on the page Hosts, or data_address in the hosts file)"};
 }
 
 SshSession* LabHost::control() const {
@@ -270,7 +270,7 @@ void LabHost::compare(const QString& local_file, const std::shared_ptr<PutProgra
   answer_placing(
       local_file,
       {SshProblem::Kind::files, QString("%1: %2 does not stay there as it was sent").arg(name_, QFileInfo(local_file).fileName()),
-       "Look at the disk there, or give the host another folder"},
+       other_folder("Look at the disk there")},
       {});
 }
 

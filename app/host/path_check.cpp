@@ -60,7 +60,10 @@ void PathCheck::next() {
   };
   receiver_ = std::make_unique<CheckProcess>(
       from_.launcher(), "n2nq-receivers", configure, [this](const Json& message) { on_message(message); },
-      [this](const QString& why) { end_way(not_good_cell(CheckState::bad, "failed", "The receiver there failed: " + why, {})); });
+      [this](const QString& why) {
+        end_way(not_good_cell(CheckState::bad, "failed", "The receiver there failed: " + why,
+                              "Look at that machine for what ends processes there (memory, limits, an administrator), and check again"));
+      });
 }
 
 void PathCheck::send_connect() {
@@ -77,7 +80,9 @@ void PathCheck::on_message(const Json& message) {
   if (type == "clock") on_clock(message);
   if (type == "state" && state == "connected") on_connected(message);
   if (type == "state" && state == "failed") {
-    return end_way(not_good_cell(CheckState::bad, "refused", text_in(message, "message"), {}));
+    return end_way(not_good_cell(CheckState::bad, "refused", text_in(message, "message"),
+                                 QString("Does something else answer at %1, or a firewall in its place? Let the port through, or choose another one")
+                                     .arg(place_text(to()))));
   }
   if (!connected_ || round_trip_us_ < 0) return;
   end_way(good_cell(text_of_us(round_trip_us_), round_trip_us_, "The smallest round trip to " + place_text(to())));

@@ -9,15 +9,17 @@ namespace n2nq::app {
 
 namespace {
 
-const QByteArray pid_mark = "\nn2nq-pid ", machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256";
+const QByteArray pid_mark = "\nn2nq-pid ", machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256", tries_mark = "n2nq-tries\n";
+constexpr int cannot_execute = 126;  // POSIX sh
 constexpr qsizetype said_chars_max = 300;
 
 }  // namespace
 
 QByteArray ProgramTrial::command(const QString& path) {
   const QByteArray there = (path.startsWith('/') ? path : "./" + path).toLatin1();
-  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; echo n2nq-machine $(uname -m); cd && echo n2nq-sha256 $(sha256sum " + there +
-         " 2>/dev/null) && exec " + there + " --version'";
+  // The mark on stderr ends what login scripts have said there; what the shell complains of is read below, in one language.
+  return "exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid $$; echo n2nq-machine $(uname -m); cd && echo n2nq-sha256 $(sha256sum " +
+         there + " 2>/dev/null) && echo n2nq-tries >&2 && exec " + there + " --version'";
 }
 
 ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, int code, bool killed) : code_(code), killed_(killed) {
@@ -28,8 +30,10 @@ ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, i
   const QByteArrayList sum = lines.value(1).simplified().split(' ');
   if (sum.value(0) == sha256_mark) sha256_ = sum.value(1);
   said_ = QString::fromUtf8(lines.value(2)).trimmed();
+  const qsizetype tries = error_out.lastIndexOf(tries_mark);
+  const QByteArray complaint = tries < 0 ? error_out : error_out.mid(tries + tries_mark.size());
   // It may be printed to a terminal, which obeys escapes.
-  const QByteArray noise = QString::fromUtf8(shell_ ? error_out : out + '\n' + error_out).simplified().left(said_chars_max).toUtf8();
+  const QByteArray noise = QString::fromUtf8(shell_ ? complaint : out + '\n' + error_out).simplified().left(said_chars_max).toUtf8();
   noise_ = QString::fromStdString(wire::printable({noise.constData(), static_cast<std::size_t>(noise.size())}));
 }
 
@@ -61,10 +65,10 @@ SshProblem ProgramTrial::problem(const QString& host, const QString& user, const
                 .arg(host, QString::fromUtf8(machine_.isEmpty() ? "unknown" : machine_)),
             "Choose another machine, or build the programs for that one"};
   }
-  if (noise_.contains("ermission denied")) {
+  if (code_ == cannot_execute && noise_.contains("ermission denied")) {
     return {SshProblem::Kind::program,
             QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
-            "Give the host another folder"};
+            other_folder()};
   }
   if (noise_.contains("xec format error")) {
     return {SshProblem::Kind::program,
@@ -74,7 +78,7 @@ SshProblem ProgramTrial::problem(const QString& host, const QString& user, const
   return {
       SshProblem::Kind::program,
       QString("%1: %2 does not run there: exit code %3%4").arg(host, program).arg(code_).arg(noise_.isEmpty() ? QString() : ": " + noise_),
-      {}};
+      QString("Try by hand what it does there with --version, in the folder %1/bin").arg(folder)};
 }
 
 }  // namespace n2nq::app

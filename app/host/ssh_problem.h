@@ -34,6 +34,12 @@ struct SshProblem {
   QString text() const { return what_to_do.isEmpty() ? why : why + ". " + what_to_do; }
 };
 
+/// Advice to give the host another folder, and how. `first`: what else would do, as "Make room there".
+inline QString other_folder(const QString& first = {}) {
+  const QString how = "ive the host another folder (Edit on the page Hosts, or folder in the hosts file)";
+  return first.isEmpty() ? "G" + how : first + ", or g" + how;
+}
+
 /// Thrown on the thread of a session only; its owner gets the problem as a value.
 class SshError : public std::runtime_error {
  public:

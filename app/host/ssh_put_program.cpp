@@ -80,7 +80,7 @@ void PutProgram::send_piece(SshLink& link) {
       throw SshError(SshProblem::Kind::files,
                      QString("%1: the disk became full after %2 of %3 of %4")
                          .arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
-                     "Make room there, or give the host another folder");
+                     other_folder("Make room there"));
     }
     throw;
   }

@@ -15,12 +15,12 @@ void check_room(SshLink& link, Sftp& sftp, const QString& folder, quint64 bytes,
   const QString host = link.target().name;
   if (space->read_only)
     throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 is on a read-only file system").arg(host, folder),
-                   "Give the host another folder");
+                   other_folder());
   if (space->free_bytes < bytes) {
     throw SshError(SshProblem::Kind::files,
                    QString("%1: the disk is full: %2 are free where %3 lies, %4 are needed for %5")
                        .arg(host, mib(space->free_bytes), folder, mib(bytes), what),
-                   "Make room there, or give the host another folder");
+                   other_folder("Make room there"));
   }
 }
 

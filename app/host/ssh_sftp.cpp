@@ -16,7 +16,6 @@ constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answe
 constexpr quint64 reads_under_way = 32;
 constexpr qsizetype openssh_write_bytes = 128 << 10, write_bytes = 32 << 10;
 constexpr std::size_t list_max = 100'000;
-constexpr const char* other_folder = "Give the host another folder";  // where nothing can be made, as below /proc
 constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700;
 
 struct AttributesFree {
@@ -68,7 +67,7 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
     case SSH_FX_PERMISSION_DENIED:
     case SSH_FX_WRITE_PROTECT:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 is not permitted").arg(host, doing, path),
-                     "Give the host another folder, or its user the right to write there");
+                     other_folder("Give its user the right to write there"));
     case SSH_FX_NO_SUCH_FILE:
     case SSH_FX_NO_SUCH_PATH:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path), if_missing);
@@ -126,7 +125,7 @@ void Sftp::make_folder(const QString& path) {
       const Attributes there(sftp_stat(sftp_, part.toUtf8().constData()));
       if (there && there->type != SSH_FILEXFER_TYPE_DIRECTORY) {
         throw SshError(SshProblem::Kind::files, QString("%1: %2 is there, and is no folder").arg(link_.target().name, part),
-                       "Move it away there, or give the host another folder");
+                       other_folder("Move it away there"));
       }
       if (!there && sftp_mkdir(sftp_, part.toUtf8().constData(), folder_mode) != SSH_OK) {
         const int code = sftp_get_error(sftp_);
@@ -146,7 +145,7 @@ void Sftp::fail_if_dangling(const QString& path) {
   const Attributes itself(sftp_lstat(sftp_, path.toUtf8().constData()));
   if (!itself || itself->type != SSH_FILEXFER_TYPE_SYMLINK) return;
   throw SshError(SshProblem::Kind::files, QString("%1: %2 is a link that leads nowhere").arg(link_.target().name, path),
-                 "Make there what it leads to, or give the host another folder");
+                 other_folder("Make there what it leads to"));
 }
 
 /// A read-only file system has no error of its own in SFTP.
@@ -154,9 +153,9 @@ void Sftp::fail_to_make(const QString& folder, int code) {
   const auto there = space(above(folder));
   if (code != SSH_FX_PERMISSION_DENIED && there && there->read_only) {
     throw SshError(SshProblem::Kind::files,
-                   QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder), other_folder);
+                   QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder), other_folder());
   }
-  fail(link_, "making the folder", folder, code, other_folder);
+  fail(link_, "making the folder", folder, code, other_folder());
 }
 
 std::optional<SftpSpace> Sftp::space(const QString& folder) {
@@ -185,7 +184,7 @@ std::unique_ptr<SftpFile> Sftp::open_to_read(const QString& path) {
 std::unique_ptr<SftpFile> Sftp::make_file(const QString& path) {
   begin(link_, path);
   sftp_file file = sftp_open(sftp_, path.toUtf8().constData(), O_WRONLY | O_CREAT | O_EXCL, file_mode);
-  if (!file) fail(link_, "making the file", path, sftp_get_error(sftp_), other_folder);
+  if (!file) fail(link_, "making the file", path, sftp_get_error(sftp_), other_folder());
   return std::make_unique<SftpFile>(link_, file, path);
 }
 

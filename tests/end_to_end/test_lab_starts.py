@@ -86,7 +86,7 @@ class Starts(LabCase):
             self.addCleanup(self.lab.inside, name, "rm", "-rf", runs)
         output = self.fail(self.start("quick", *places("h1", "h2", "h3"), out="unwritable"))
         for name in unwritable:
-            self.assertRegex(output, rf"{name}: making the folder .*/runs/.* is not permitted. Give the host another folder")
+            self.assertRegex(output, rf"{name}: making the folder .*/runs/.* is not permitted. Give its user the right to write there, or give the host another folder")
         done = subprocess.run(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment(), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
         for host in json.loads(done.stdout)["hosts"]:

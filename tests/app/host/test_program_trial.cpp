@@ -23,5 +23,14 @@ TEST(ProgramTrial, so_is_a_program_for_another_one) {
   EXPECT_FALSE(problem.what_to_do.isEmpty());
 }
 
+TEST(ProgramTrial, what_login_scripts_say_neither_hides_nor_makes_what_is_wrong) {
+  const QByteArray noise = QByteArray(1000, 'x') + "\nsh: /home/lab/.cache/x: Permission denied\n";
+  const SshProblem noexec = problem_of("x86_64", noise + "n2nq-tries\n/bin/sh: 1: exec: ./n2nq-senders: Permission denied\n", 126);
+  EXPECT_EQ(noexec.why.toStdString(), "h1: nothing in the folder .cache/n2nq-bench can be run: its file system is mounted with noexec");
+  const SshProblem other = problem_of("x86_64", noise + "n2nq-tries\nout of memory\n", 1);
+  EXPECT_EQ(other.why.toStdString(), "h1: n2nq-senders does not run there: exit code 1: out of memory");
+  EXPECT_EQ(other.what_to_do.toStdString(), "Try by hand what it does there with --version, in the folder .cache/n2nq-bench/bin");
+}
+
 }  // namespace
 }  // namespace n2nq::app
