@@ -98,6 +98,9 @@ void CaseRunner::begin(const ScheduledRun& run) {
     problem_ = text;
     emit message(text);
   });
+  connect(run_.get(), &RunControl::fetching_waits, this, [this](Role, const QString& why) {
+    if (!why.isEmpty()) emit message(why);
+  });
   connect(run_.get(), &RunControl::figures_changed, this, &CaseRunner::progressed);
   // Behind the signal: its sender ends with this.
   connect(run_.get(), &RunControl::finished, this, &CaseRunner::on_run_finished, Qt::QueuedConnection);

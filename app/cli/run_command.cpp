@@ -90,6 +90,9 @@ int RunCommand::execute() {
   control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
+  connect(control_.get(), &RunControl::fetching_waits, this, [this](Role, const QString& why) {
+    if (!why.isEmpty()) terminal_.say("n2nq-bench: " + why);
+  });
   connect(&questions, &TerminalQuestions::asking, this, [this](bool asked) { asking_ = asked; });
   connect(control_.get(), &RunControl::figures_changed, this, &RunCommand::show_progress);
   connect(control_.get(), &RunControl::bringing_back_changed, this, &RunCommand::show_progress);
@@ -155,6 +158,7 @@ std::string RunCommand::progress_json() const {
       progress["copied_percent"][role_key(role)] = percent >= 0 ? nlohmann::ordered_json(percent) : nlohmann::ordered_json();
     }
   }
+  if (control_->brought_back() >= 0) progress["fetched"] = control_->brought_back();
   if (figures.in_flight_bound != 0) progress["in_flight_bound"] = number(figures.in_flight_bound);
   if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
   return nlohmann::ordered_json{{"progress", progress}}.dump();
@@ -193,7 +197,8 @@ QString RunCommand::progress_text() const {
   text += QString(" at %1/s  received %2 at %3/s  in flight %4%5")
               .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s),
                    figures.in_flight_is_bound() && figures.in_flight > 0 ? QString("at most ") : QString(), grouped(figures.in_flight));
-  if (figures.in_flight_bound > 0) text += QString::fromUtf8(" ± ") + grouped(std::llround(figures.in_flight_bound));
+  if (figures.in_flight_bound != 0)
+    text += QString::fromUtf8(" ± ") + (std::isnan(figures.in_flight_bound) ? QString("?") : grouped(std::llround(figures.in_flight_bound)));
   text += QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
   return figures.clocks.latency.apart && !std::isnan(bound_us) ? text + QString::fromUtf8(" ± ") + figure_text(bound_us) : text;

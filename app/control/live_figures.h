@@ -13,6 +13,11 @@ namespace n2nq::app {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
+/// Below twice the floor a latency says more about the machine than about the queue. False where either is not known.
+inline bool is_near_floor(double floor_us, double latency_us) {
+  return latency_us < 2 * floor_us;
+}
+
 struct Percentiles {  // in µs
   std::uint64_t count = 0;
   double mean_us = unknown, mean_lowest_95_us = unknown;
@@ -81,7 +86,7 @@ struct LiveFigures {
   ClockBounds clocks;                                               // while it runs: now; at the end: the worst moment
   double floor_us = unknown;                                        // an echo over loopback, measured before the run; the slower host's
   /// A latency that says more about the machine than about the queue.
-  bool is_near_floor(double latency_us) const { return latency_us < 2 * floor_us; }
+  bool is_near_floor(double latency_us) const { return app::is_near_floor(floor_us, latency_us); }
   Percentiles latency_now;  // what this round brought: a point on the chart
   // Means over the run so far, per delivery; they add up to latency from plan.
   struct Stages {

@@ -134,6 +134,8 @@ class RunControl : public QObject {
   void events_changed();              // one more of events(), or one has recovered
   void bringing_back_changed();       // of brought_back()
   void rules_changed();               // of rules_in_force()
+  /// Why this role's logs are not being fetched though it is their turn, in a sentence; empty: they are again, or it is over.
+  void fetching_waits(n2nq::app::Role role, const QString& why);
   void message(const QString& text);  // a remark or an error for the page, not a dialog
   void finished();
 

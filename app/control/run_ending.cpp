@@ -317,15 +317,21 @@ void RunControl::Private::bring_back() {
     QObject::connect(&launcher, &Launcher::bringing_back, q, [this, role](qint64 done_bytes, qint64 all_bytes) {
       of(role).brought_bytes = done_bytes;
       of(role).to_bring_bytes = all_bytes;
+      fetching_goes_on(role);
       emit q->bringing_back_changed();
     });
-    QObject::connect(&launcher, &Launcher::bring_back_waits, q, [this](const QString& why) {
-      emit q->message(QString("Fetching logs waits: %1. It goes on where it was when there is a way again").arg(why));
+    QObject::connect(&launcher, &Launcher::bring_back_waits, q, [this, role](const QString& why) {
+      of(role).bringing_waits = true;
+      emit q->fetching_waits(role, QString("Fetching logs waits: %1. It goes on where it was when there is a way again").arg(why));
     });
     QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error) { on_brought_back(role, error); });
     launcher.bring_back(run.folder->part(role));
   }
   if (!any_bringing_back()) finish();
+}
+
+void RunControl::Private::fetching_goes_on(Role role) {
+  if (std::exchange(of(role).bringing_waits, false)) emit q->fetching_waits(role, QString());
 }
 
 /// Nobody answers any more: what is shown while logs are fetched is all there is.
@@ -341,6 +347,7 @@ void RunControl::Private::on_brought_back(Role role, const QString& error) {
   Member& member = of(role);
   if (!member.bringing_back) return;
   member.bringing_back = false;
+  fetching_goes_on(role);
   member.record.files_left = error;
   if (!error.isEmpty()) emit q->message(error);
   if (!any_bringing_back()) finish();

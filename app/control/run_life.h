@@ -58,7 +58,7 @@ struct Member {
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
   bool restart_wanted = false;     // as soon as it is gone
   std::size_t harm_event = 0;      // the last event that says that it is paused, killed or started again
-  bool bringing_back = false;
+  bool bringing_back = false, bringing_waits = false;
   qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
 
@@ -150,6 +150,7 @@ struct RunControl::Private {
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
   void bring_back();
+  void fetching_goes_on(Role role);
   void take_last_figures();
   void on_brought_back(Role role, const QString& error);
   void leave_files();

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Logs that are on their way back when the link is cut: that is said, they go on where they were when it is there again, and the result is as if
 nothing had been. N2NQ_LAB_REPEATS: how many cuts, each at another place (1)."""
+import json
 import os
 import pathlib
 import shutil
@@ -28,7 +29,7 @@ class Fetching(LabCase):
         for cut in range(CUTS):
             folder = self.folder / f"cut-{cut}"
             bench = self.start("quick", *PLACES, "--set", f"senders.amount={SERVICES}", "--set", f"receivers.amount={SERVICES}", "--set",
-                               f"senders.messages={MESSAGES}", "--set", "senders.delay_ms=50", out=folder.name)
+                               f"senders.messages={MESSAGES}", "--set", "senders.delay_ms=50", "--json", out=folder.name)
             self.wait_for("logs to come", lambda: self.brought(folder) > 50_000 * (cut % 10))
             self.lab.shape_links({"blackhole": True}, ["h3"])
             output = ""
@@ -40,6 +41,10 @@ class Fetching(LabCase):
             self.lab.shape_links({"blackhole": False}, ["h3"])
             rest, _ = bench.communicate(timeout=120)
             self.assertEqual(bench.returncode, 0, output + rest)
+            told = [json.loads(line)["progress"] for line in (output + rest).splitlines() if line.startswith('{"progress"')]
+            fetched = [each["fetched"] for each in told if each["doing"] == "fetching logs"]
+            self.assertEqual(fetched, sorted(fetched))
+            self.assertTrue(fetched and all(0 <= share <= 1 for share in fetched), fetched)
             run = RunFolder(folder)
             self.assert_clean(run.summary, 0)
             self.assertEqual(sum(len(log.rows) for log in run.receivers.values()), SERVICES * SERVICES * MESSAGES)

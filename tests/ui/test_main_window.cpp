@@ -34,6 +34,7 @@ class TestMainWindow : public QObject {
   void a_refused_size_does_not_change_what_is_typed_into();
   void a_changed_preset_says_modified();
   void save_as_refuses_bad_names_and_saves_good_ones();
+  void what_fetching_waits_for_goes_when_it_goes_on();
   void pages_are_chosen_by_keys();
   void charts_move_to_their_page_in_a_low_window();
   void the_window_fits_into_1280_by_720();
@@ -192,6 +193,17 @@ void TestMainWindow::save_as_refuses_bad_names_and_saves_good_ones() {
   QCOMPARE(bench.window().presets().name(), QStringLiteral("my own case"));
   QVERIFY(!bench.window().presets().is_modified());
   QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/my own case.yaml")).contains("amount: 4"));
+}
+
+void TestMainWindow::what_fetching_waits_for_goes_when_it_goes_on() {
+  BenchWindow bench;
+  const QString why = QStringLiteral("Fetching logs waits: h3 is away");
+  emit bench.run().fetching_waits(app::Role::receivers, why);
+  emit bench.run().fetching_waits(app::Role::broker, QStringLiteral("Fetching logs waits: h1 is away"));
+  QVERIFY2(bench.messages().contains(why), qPrintable(bench.messages()));
+  emit bench.run().fetching_waits(app::Role::receivers, QString());
+  QVERIFY2(!bench.messages().contains(why), qPrintable(bench.messages()));
+  QVERIFY2(bench.messages().contains(QStringLiteral("h1 is away")), qPrintable(bench.messages()));
 }
 
 void TestMainWindow::pages_are_chosen_by_keys() {

@@ -19,6 +19,7 @@ namespace n2nq::ui {
 namespace {
 
 const QString run_topic = QStringLiteral("run");
+const QString fetching_topics = QStringLiteral("fetching ");  // and the role
 constexpr int card_shares[] = {393, 415, 424};
 constexpr int row_shares[] = {460, 340};  // the cards; the charts
 
@@ -64,6 +65,11 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const app::HostBoo
   connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { charts_->set_running(actions_.is_on()); });
   connect(&actions_.run(), &app::RunControl::events_changed, this, [this] { charts_->set_events(actions_.run().events()); });
   connect(&actions_.run(), &app::RunControl::message, this, &BenchPage::show_message);
+  connect(&actions_.run(), &app::RunControl::fetching_waits, this, [this](app::Role role, const QString& why) {
+    const QString topic = fetching_topics + role_word(role);
+    messages_.withdraw(topic);
+    if (!why.isEmpty()) messages_.add(MessageBar::Kind::remark, why, topic);
+  });
   start_fresh();
 }
 

@@ -145,6 +145,29 @@ TEST_F(RunHostsTest, bringing_back_tells_how_far_it_is_and_can_be_left) {
   EXPECT_LT(control->brought_back(), 0);
 }
 
+TEST_F(RunHostsTest, that_bringing_back_waits_is_said_and_taken_back) {
+  host.brings_when_told = true;
+  make(options(), on_three_hosts());
+  std::vector<std::pair<Role, QString>> told;
+  QObject::connect(control.get(), &RunControl::fetching_waits, [&](Role role, const QString& why) { told.emplace_back(role, why); });
+  control->start_all();
+  ASSERT_TRUE(wait_bringing_back());
+  const QString why = "Fetching logs waits: lab-3 is away. It goes on where it was when there is a way again";
+  emit host.process[Role::receivers]->bring_back_waits("lab-3 is away");
+  EXPECT_EQ(told, (std::vector<std::pair<Role, QString>>{{Role::receivers, why}}));
+  emit host.process[Role::receivers]->bringing_back(20, 100);
+  emit host.process[Role::receivers]->bringing_back(30, 100);
+  EXPECT_EQ(told.size(), 2u);
+  EXPECT_EQ(told.back(), std::pair(Role::receivers, QString()));
+  emit host.process[Role::senders]->bring_back_waits("lab-2 is away");
+  for (const Role role : {Role::broker, Role::senders, Role::receivers}) emit host.process[role]->brought_back({});
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(told.size(), 4u);
+  EXPECT_EQ(told.back(), std::pair(Role::senders, QString()));
+  expect_over(Verdict::clean);
+  EXPECT_FALSE(messages.contains(why)) << "it was so for a while only";
+}
+
 TEST_F(RunHostsTest, a_log_that_is_open_is_followed) {
   Settings endless = on_three_hosts();
   endless.senders.messages.reset();
