@@ -391,6 +391,8 @@ QString MainWindow::log_title(const QString& whose, app::Role role) const {
 LogWindow* MainWindow::follow(LogWindow* window, app::Role role, int number) {
   if (!actions_.is_on()) return window;
   run_.follow_log(role, number, true);
+  window->set_awaited(true);
+  connect(&run_, &app::RunControl::state_changed, window, [this, window] { window->set_awaited(actions_.is_on()); });
   connect(window, &LogWindow::closed, this, [this, role, number](const QString& path) {
     if (run_.log_path(role, number) == path) run_.follow_log(role, number, false);
   });

@@ -16,6 +16,7 @@
 #include <QShortcut>
 #include <QTextOption>
 #include <QUrl>
+#include <utility>
 
 #include "ui/log/log_heading.h"
 #include "ui/log/log_tail.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr QSize log_size_at_first(1200, 520);
 constexpr int column_letters = 16;  // of files without columns
 constexpr int search_px = 220;
+constexpr qint64 told_still_ms = 3'000;  // a log in use is written, and looked at, several times a second
 
 QString bytes_text(qint64 bytes) {
   if (bytes < 1000) return QStringLiteral("%1 B").arg(bytes);
@@ -202,6 +204,9 @@ void LogWindow::show_position(qint64 first, qint64 size) {
   all_loaded_ = first == 0;
   earlier_->setVisible(!all_loaded_ && room);
   QString text = QStringLiteral("%1 · %2").arg(path_, bytes_text(size));
+  if (std::exchange(size_, size) != size || !since_growth_.isValid()) since_growth_.start();
+  const qint64 still_ms = since_growth_.elapsed();
+  if (awaited_ && still_ms >= told_still_ms) text += QStringLiteral(" · nothing new for %1").arg(span_text(static_cast<double>(still_ms / 1000)));
   if (first > 0) text += QStringLiteral(" · the first %1 are not loaded").arg(bytes_text(first));
   if (position_->text() != text) position_->setText(text);
 }

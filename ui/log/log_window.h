@@ -2,6 +2,7 @@
 // A window with one log file that follows it while it grows: search, copy, open in the system's viewer.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QThread>
 #include <QWidget>
 
@@ -30,6 +31,8 @@ class LogWindow : public QWidget {
   const QString& path() const { return path_; }
   QString text() const;
   bool is_following() const;
+  /// While more is expected the window says how long nothing has come.
+  void set_awaited(bool awaited) { awaited_ = awaited; }
   /// Goes to the first place of `text` as soon as it is loaded.
   void look_for(const QString& text);
   void find_next();
@@ -66,6 +69,9 @@ class LogWindow : public QWidget {
   QPushButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;
   qint64 shown_bytes_ = 0;
   bool all_loaded_ = true;
+  bool awaited_ = false;
+  qint64 size_ = -1;  // as far as it was read
+  QElapsedTimer since_growth_;
   bool looking_ = false;  // for what was asked with look_for()
 };
 

@@ -38,6 +38,7 @@ class TestLogWindow : public QObject {
 
   void it_follows_a_file_that_grows();
   void it_waits_for_a_file_that_is_not_there_yet();
+  void it_says_how_long_nothing_came_as_long_as_more_is_expected();
   void it_begins_anew_when_the_file_is_replaced();
   void a_large_file_is_entered_near_its_end();
   void search_goes_both_ways_and_around();
@@ -71,6 +72,18 @@ void TestLogWindow::it_waits_for_a_file_that_is_not_there_yet() {
   QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("is here yet")), deadline_ms);
   append(path_, "here\n");
   QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("here\n"), deadline_ms);
+}
+
+void TestLogWindow::it_says_how_long_nothing_came_as_long_as_more_is_expected() {
+  append(path_, "first\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  window->set_awaited(true);
+  QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral(" · nothing new for ")), deadline_ms);
+  append(path_, "second\n");
+  QTRY_VERIFY_WITH_TIMEOUT(!label(window, "log_position").contains(QStringLiteral("nothing new")), deadline_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("nothing new")), deadline_ms);
+  window->set_awaited(false);
+  QTRY_VERIFY_WITH_TIMEOUT(!label(window, "log_position").contains(QStringLiteral("nothing new")), deadline_ms);
 }
 
 void TestLogWindow::it_begins_anew_when_the_file_is_replaced() {
