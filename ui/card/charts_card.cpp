@@ -30,14 +30,15 @@ LiveChart::Spec latency_spec() {
           100};
 }
 
-constexpr std::size_t in_flight_series = 2;
+constexpr const char* rate_title = "Rates";
+constexpr std::size_t in_flight_series = 2, in_flight_bound_series = 3;
 
 LiveChart::Spec rate_spec() {
   return {QStringLiteral("chart_rates"),
           QStringLiteral("Rates over time"),
           {{QStringLiteral("sent × copies"), 3, MarkerShape::circle},
            {QStringLiteral("received"), 0, MarkerShape::square},
-           {QStringLiteral("in flight"), 4, MarkerShape::triangle, true}},
+           {QStringLiteral("in flight"), 4, MarkerShape::triangle, true, in_flight_bound_series}},
           false,
           QStringLiteral("msg/s"),
           QStringLiteral("in flight"),
@@ -67,7 +68,8 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
   latency_title_ = make_label(QString::fromUtf8(latency_title), "strong");
   auto* latency_head = make_head(latency_title_, *latency_chart_);
   latency_head->addWidget(log_);
-  auto* rate_head = make_head(make_label(QStringLiteral("Rates"), "strong"), *rate_chart_);
+  rate_title_ = make_label(QString::fromUtf8(rate_title), "strong");
+  auto* rate_head = make_head(rate_title_, *rate_chart_);
   rate_head->addWidget(pause_);
   rate_head->addWidget(back_);
   grid->addLayout(latency_head, 0, 0);
@@ -132,6 +134,13 @@ void ChartsCard::show_bound(const app::ClockBound& bound) {
   latency_title_->setToolTip(bound_explained(bound));
 }
 
+/// The same for the newest of the counts in flight.
+void ChartsCard::show_in_flight_bound(double bound) {
+  const QString text = count_bound_text(bound);
+  rate_title_->setText(QString::fromUtf8(rate_title) + (text.isEmpty() ? text : QStringLiteral(", in flight") + text));
+  rate_title_->setToolTip(text.isEmpty() ? text : in_flight_bound_explained());
+}
+
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
   show_bound(figures.clocks.latency);  // the result's, too, which is no sample
   if (figures.t_s < 0 || figures.round == 0) return;
@@ -145,7 +154,9 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   if (t_s < 0) return;
   const app::Percentiles& now = figures.latency_now;
   latency_.add(t_s, {now.p50_us, now.p95_us, now.p99_us});
-  rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight)});
+  rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight),
+                   figures.in_flight_bound});
+  show_in_flight_bound(figures.in_flight_bound);
   const bool still = !window_.is_live();
   const double span_s = window_.span_s();
   window_.set_limits(latency_.first_time(), latency_.last_time());
@@ -186,6 +197,7 @@ void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
 void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();
+  show_in_flight_bound(0);
   round_ = 0;
   window_ = TimeWindow();
   window_changed();

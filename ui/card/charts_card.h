@@ -48,6 +48,7 @@ class ChartsCard : public QFrame {
 
  private:
   void show_bound(const app::ClockBound& bound);
+  void show_in_flight_bound(double bound);
   QHBoxLayout* make_head(QLabel* title, const LiveChart& chart);
   void connect_chart(LiveChart* chart);
   void window_changed();
@@ -55,12 +56,12 @@ class ChartsCard : public QFrame {
   void restyle();
 
   const Theme& theme_;
-  ChartHistory latency_{3}, rates_{3};
+  ChartHistory latency_{3}, rates_{4};  // the last of the rates: how far in flight may be off
   TimeWindow window_;
   QTimer draw_timer_;
   bool rates_due_ = false;
   std::uint64_t round_ = 0;  // the last one that was added
-  QLabel* latency_title_;
+  QLabel *latency_title_, *rate_title_;
   LiveChart *latency_chart_, *rate_chart_;
   QPushButton *log_, *pause_, *back_;
 };

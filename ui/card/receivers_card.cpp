@@ -157,15 +157,6 @@ void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bou
                                               : QStringLiteral("both ") + bound_text(bound));
 }
 
-/// For a tooltip, behind the figure.
-QString floor_words(const app::LiveFigures& figures, double value_us) {
-  if (!figures.is_near_floor(value_us)) return {};
-  return QStringLiteral(
-             "; grey, because it is below twice what an echo over loopback takes here (%1): it says more about the machine than about the "
-             "queue")
-      .arg(time_figure(figures.floor_us).text());
-}
-
 }  // namespace
 
 void ReceiversCard::show_figures(const app::LiveFigures& figures) {
@@ -178,7 +169,7 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   const auto exact = [&](double value_us) {
     const bool bounded = bound.apart && !std::isnan(value_us);
     return exact_us(value_us) + (bounded ? QStringLiteral(" ") + bound_explained(bound, value_us) : QString()) +
-           floor_words(figures, value_us);
+           floor_words(figures.floor_us, value_us);
   };
   lowest_->set_caption(bound.apart ? QStringLiteral("low 95 % ") + bound_text(bound) : QStringLiteral("mean lowest 95 %"));
   lowest_->set_dimmed(figures.is_near_floor(latency.mean_lowest_95_us));

@@ -191,8 +191,7 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
                               "until N2NQ tells that it was skipped: deliveries still to come are at most as many")
                         : QString::fromUtf8(counts[in_flight_at].meaning);
   if (figures.in_flight_bound != 0)
-    meaning +=
-        QStringLiteral(".\n±: senders and receivers tell on hosts of their own, by two clocks; and what is not told to be accepted yet");
+    meaning += QStringLiteral(".\n") + in_flight_bound_explained();
   tiles_[in_flight_at]->set_meaning(meaning);
   // Both groups know a part of it.
   if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});
@@ -206,13 +205,11 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
 /// The groups' counts are of two hosts, and so of two instants.
 void RunPanel::show_in_flight_bound(const app::LiveFigures& figures) {
   const bool known = !std::isnan(figures.in_flight_bound);
-  const std::int64_t bound = known ? std::llround(figures.in_flight_bound) : 0;
   const QString most = figures.in_flight_at_most && figures.in_flight > 0 ? QStringLiteral("≤ ") : QString();
-  const auto both = [&](const QString& count, const QString& off) {
-    return most + count + QStringLiteral(" ± ") + (known ? off : QStringLiteral("?"));
-  };
-  const QString exact = both(count_text(figures.in_flight), count_text(bound));
-  tiles_[in_flight_at]->set_figure({exact, {}}, exact, both(count_short(figures.in_flight), count_short(bound)));
+  const QString off = count_bound_text(figures.in_flight_bound);
+  const QString off_short = known ? QStringLiteral(" ± ") + count_short(std::llround(figures.in_flight_bound)) : off;
+  const QString exact = most + count_text(figures.in_flight) + off;
+  tiles_[in_flight_at]->set_figure({exact, {}}, exact, most + count_short(figures.in_flight) + off_short);
 }
 
 void RunPanel::set_compact(bool compact) {

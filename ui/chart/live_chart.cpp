@@ -266,10 +266,12 @@ void LiveChart::update_curves() {
   curves_->refresh();
 }
 
-QString LiveChart::value_text(const Series& series, double value) const {
+QString LiveChart::value_text(const Series& series, std::size_t index, std::size_t at) const {
+  const double value = history_.value(index, at);
   if (std::isnan(value)) return dash();
   if (spec_.is_time) return time_figure(value).text();
-  return series.on_right ? count_text(std::llround(value)) : rate_figure(value).text();
+  if (!series.on_right) return rate_figure(value).text();
+  return count_text(std::llround(value)) + (series.bound ? count_bound_text(history_.value(*series.bound, at)) : QString());
 }
 
 void LiveChart::set_reading(double t_s) {
@@ -280,7 +282,7 @@ void LiveChart::set_reading(double t_s) {
   std::vector<ReadingItem::Line> lines;
   for (std::size_t i = 0; i < spec_.series.size(); ++i) {
     const Series& series = spec_.series[i];
-    lines.push_back({series.name, value_text(series, history_.value(i, at)), t.series[series.color], series.marker});
+    lines.push_back({series.name, value_text(series, i, at), t.series[series.color], series.marker});
   }
   reading_->show_at(curves_->x_of(history_.time(at)), QStringLiteral("at %1 s").arg(fixed_text(history_.time(at), 1)), std::move(lines));
   setAccessibleDescription((reading_lines() + marks_at(t_s)).join(QStringLiteral("; ")));

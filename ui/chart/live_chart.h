@@ -6,6 +6,7 @@
 #pragma once
 
 #include <QChartView>
+#include <optional>
 #include <vector>
 
 #include "ui/chart/axis_steps.h"
@@ -28,6 +29,7 @@ class LiveChart : public QChartView {
     std::size_t color;  // in the theme's series
     MarkerShape marker;
     bool on_right = false;  // has the right axis
+    std::optional<std::size_t> bound = {};  // where the history has how far its values may be off: 0 not at all, NaN not known
   };
   struct Spec {
     QString object_name, accessible_name;
@@ -89,7 +91,7 @@ class LiveChart : public QChartView {
   /// Shows what is marked there; NaN, or nothing marked: nothing.
   void tell_marks(double t_s, const QPoint& at);
   void read_by_key(double t_s);
-  QString value_text(const Series& series, double value) const;
+  QString value_text(const Series& series, std::size_t index, std::size_t at) const;
   double chart_x(const QPointF& view_position) const;
 
   const Theme& theme_;

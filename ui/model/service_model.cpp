@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/model/service_model.h"
 
+#include <QGuiApplication>
+#include <QPalette>
 #include <algorithm>
 #include <cmath>
 
@@ -167,6 +169,7 @@ QString ServiceModel::bound_line() const {
 
 void ServiceModel::clear_figures() {
   set_bound({});
+  floor_us_ = app::unknown;
   std::fill(rows_.begin(), rows_.end(), Row());
   announce(0, static_cast<int>(rows_.size()) - 1);
 }
@@ -193,6 +196,7 @@ void ServiceModel::update(const app::LiveFigures& figures) {
     }
   } else {
     const app::ClockBound& bound = figures.clocks.latency;
+    floor_us_ = figures.floor_us;
     set_bound(bound.apart || figures.latency.count > 0 ? std::optional(bound) : std::nullopt);
     for (const app::ReceiverRow& row : figures.receivers) {
       note(row.number, {{row.latency_mean_us, row.latency_p99_us},
@@ -208,7 +212,7 @@ void ServiceModel::update(const app::LiveFigures& figures) {
 
 void ServiceModel::announce(int first, int last) {
   if (last < first) return;
-  emit dataChanged(index(first, first_figure_column), index(last, columnCount() - 1), {Qt::DisplayRole, Qt::ToolTipRole});
+  emit dataChanged(index(first, first_figure_column), index(last, columnCount() - 1), {Qt::DisplayRole, Qt::ToolTipRole, Qt::ForegroundRole});
 }
 
 void ServiceModel::choose_units() {
@@ -316,7 +320,12 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
   const double value_us = row.times_us[column.slot];
   if (std::isnan(value_us)) return dash();
   const QString text = fixed_text(value_us, 3) + QStringLiteral(" µs");
-  return bound_.apart ? text + QStringLiteral(" ") + bound_text(bound_) : text;
+  const QString why_grey = is_grey(row, column) ? floor_words(floor_us_, value_us) : QString();
+  return (bound_.apart ? text + QStringLiteral(" ") + bound_text(bound_) : text) + why_grey;
+}
+
+bool ServiceModel::is_grey(const Row& row, const ColumnInfo& column) const {
+  return role_ == app::Role::receivers && column.kind == Kind::time && app::is_near_floor(floor_us_, row.times_us[column.slot]);
 }
 
 QVariant ServiceModel::data(const QModelIndex& index, int role) const {
@@ -331,6 +340,8 @@ QVariant ServiceModel::data(const QModelIndex& index, int role) const {
       return column.kind == Kind::name ? name : shown(row, column);
     case Qt::TextAlignmentRole:
       return static_cast<int>(column.kind == Kind::log ? Qt::AlignCenter : Qt::AlignRight | Qt::AlignVCenter);
+    case Qt::ForegroundRole:
+      return is_grey(row, column) ? QVariant(QGuiApplication::palette().placeholderText()) : QVariant();
     case Qt::AccessibleTextRole:
       return column.kind == Kind::log ? QStringLiteral("Open the log of %1").arg(name) : QVariant();
     case Qt::ToolTipRole:

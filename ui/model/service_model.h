@@ -96,6 +96,8 @@ class ServiceModel : public QAbstractTableModel {
   QString exact(const Row& row, const ColumnInfo& column) const;
   QString bound_line() const;
   void set_bound(const std::optional<app::ClockBound>& bound);
+  /// Of a receiver's latency, which says more about the machine than about the queue.
+  bool is_grey(const Row& row, const ColumnInfo& column) const;
 
   app::Role role_;
   std::vector<const ColumnInfo*> columns_;  // those that apply
@@ -108,6 +110,7 @@ class ServiceModel : public QAbstractTableModel {
   int decimals_[2] = {1, 1};
   app::ClockBound bound_;  // of the receivers' latencies
   bool apart_ = false, bound_known_ = false;
+  double floor_us_ = app::unknown;
 };
 
 }  // namespace n2nq::ui

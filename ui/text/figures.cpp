@@ -59,6 +59,23 @@ QString bound_explained(const app::ClockBound& bound, double value_us) {
            is_below(bound, value_us) ? QStringLiteral("; that is more than the figure itself, which tells nothing finer") : QString());
 }
 
+QString count_bound_text(double bound) {
+  if (bound == 0) return {};
+  return QString::fromUtf8(" ± ") + (std::isnan(bound) ? QStringLiteral("?") : count_text(std::llround(bound)));
+}
+
+QString in_flight_bound_explained() {
+  return QStringLiteral("±: senders and receivers tell on hosts of their own, by two clocks; and what is not told to be accepted yet");
+}
+
+QString floor_words(double floor_us, double latency_us) {
+  if (!app::is_near_floor(floor_us, latency_us)) return {};
+  return QStringLiteral(
+             "; grey, because it is below twice what an echo over loopback takes here (%1): it says more about the machine than about the "
+             "queue")
+      .arg(time_figure(floor_us).text());
+}
+
 Figure rate_figure(double per_s) {
   if (std::isnan(per_s)) return {};
   const int decimals = per_s < 999.95 ? 1 : 0;

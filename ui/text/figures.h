@@ -43,6 +43,14 @@ QString bound_text(const app::ClockBound& bound);
 QString bound_explained(const app::ClockBound& bound, double value_us = std::numeric_limits<double>::quiet_NaN());
 /// The clocks tell nothing finer than it.
 bool is_below(const app::ClockBound& bound, double value_us);
+/// " ± 34", " ± ?" where it is NaN, and nothing where it is 0.
+QString count_bound_text(double bound);
+/// What is behind it where it is of what is in flight.
+QString in_flight_bound_explained();
+
+/// Behind a latency in a tooltip: why it is grey; empty: it is not.
+QString floor_words(double floor_us, double latency_us);
+
 Figure rate_figure(double per_s);
 /// "250 kB/s"; a kB is 1,000 B.
 QString bytes_rate_text(double bytes_per_s);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QCategoryAxis>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
@@ -159,6 +160,15 @@ void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
   card.add_sample(bound);
   card.rate_chart()->set_reading(5.0);
   QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight, at most: 12"));
+  app::LiveFigures apart = sample(10.1, 400);
+  apart.in_flight_bound = 1234;
+  card.add_sample(apart);
+  const QString off = QStringLiteral("in flight ± ") + count_text(1234);
+  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12"));  // at 5 s both were of one clock
+  card.rate_chart()->set_reading(10.1);
+  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12 ± ") + count_text(1234));
+  const auto titles = card.findChildren<QLabel*>();
+  QVERIFY(std::any_of(titles.begin(), titles.end(), [&](auto* one) { return one->text() == QStringLiteral("Rates, ") + off; }));
   const auto legends = card.findChildren<ChartLegend*>();
   QVERIFY(std::any_of(legends.begin(), legends.end(), [](auto* one) { return one->accessibleName().contains(QStringLiteral("at most")); }));
   card.latency_chart()->set_reading(app::unknown);

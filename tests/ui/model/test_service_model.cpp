@@ -20,6 +20,7 @@ class TestServiceModel : public QObject {
   void rows_keep_the_rules_of_models();
   void unknown_figures_are_dashes();
   void a_pull_changes_only_the_rows_it_names();
+  void latencies_near_the_floor_are_grey_and_say_why();
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
   void names_have_at_least_three_digits();
@@ -65,6 +66,24 @@ void TestServiceModel::a_pull_changes_only_the_rows_it_names() {
   QCOMPARE(cell(model, 39, model.columnCount() - 1), QStringLiteral("32 / 50"));
   QCOMPARE(cell(model, 39, ServiceModel::first_figure_column), QStringLiteral("500.06"));
   QCOMPARE(cell(model, 38, model.columnCount() - 1), ui::dash());
+}
+
+void TestServiceModel::latencies_near_the_floor_are_grey_and_say_why() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(2);
+  app::LiveFigures figures;
+  figures.receivers = {{1, 10, 5.5, 79, 180}, {2, 10, 5.5, 81, 180}};
+  const auto colour = [&](int row, int column) { return model.data(model.index(row, column), Qt::ForegroundRole); };
+  model.update(figures);
+  QVERIFY2(!colour(0, ServiceModel::first_figure_column).isValid(), "no floor is known");
+  figures.floor_us = 40;
+  figures.receivers[0].received = figures.receivers[1].received = 11;
+  model.update(figures);
+  QVERIFY(colour(0, ServiceModel::first_figure_column).isValid());
+  QVERIFY(!colour(0, ServiceModel::first_figure_column + 1).isValid());
+  QVERIFY(!colour(1, ServiceModel::first_figure_column).isValid());
+  const QString told = model.data(model.index(0, ServiceModel::first_figure_column), Qt::ToolTipRole).toString();
+  QVERIFY2(told.contains(QStringLiteral("below twice what an echo over loopback takes")), qPrintable(told));
 }
 
 void TestServiceModel::numbers_outside_the_table_are_ignored() {
