@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <utility>
 
 namespace n2nq::wire {
 
@@ -52,6 +53,13 @@ uint64_t next_bit(const Words& words, uint64_t from, uint64_t flip) {
     if (bits != 0) return word * word_bits + static_cast<uint64_t>(std::countr_zero(bits));
   }
   return words.size() * word_bits;
+}
+
+template <typename Words>
+uint64_t ones(const Words& words) {
+  uint64_t count = 0;
+  for (const uint64_t word : words) count += static_cast<uint64_t>(std::popcount(word));
+  return count;
 }
 
 bool take_number(std::string_view& text, uint64_t& number) {
@@ -279,7 +287,7 @@ void IndexSet::add_piece(Piece piece) {
 void IndexSet::add_block(Piece block) {
   const auto own = first_ending_from(pieces_, block.from);
   if (own == pieces_.end() || own->from > block.to) {
-    for (const uint64_t word : *block.words) count_ += static_cast<uint64_t>(std::popcount(word));
+    count_ += ones(*block.words);
     pieces_.insert(own, std::move(block));
     ++blocks_;
   } else if (own->words) {
@@ -328,6 +336,11 @@ IndexSet& IndexSet::operator+=(const IndexSet& other) {
 IndexSet& IndexSet::operator-=(const IndexSet& other) {
   if (empty() || other.empty()) return *this;
   if (&other == this) return *this = {};
+  const bool is_little = other.pieces_.size() * 8 < pieces_.size();
+  if (is_little && std::ranges::none_of(other.pieces_, [](const Piece& piece) { return piece.words != nullptr; })) {
+    for (const Piece& run : other.pieces_) remove_run(run);
+    return *this;
+  }
   IndexSet left;
   auto taken = other.pieces_.begin();
   for (Piece& piece : pieces_) {
@@ -342,6 +355,47 @@ IndexSet& IndexSet::operator-=(const IndexSet& other) {
     }
   }
   return *this = std::move(left);
+}
+
+/// In place.
+void IndexSet::remove_run(const Piece& run) {
+  auto piece = first_ending_from(pieces_, run.from);
+  if (piece != pieces_.end() && piece->from < run.from) {
+    if (piece->words) {
+      piece = take_bits(*piece, run) ? piece + 1 : pieces_.erase(piece);
+    } else if (const uint64_t to = std::exchange(piece->to, run.from - 1); to > run.to) {
+      count_ -= run.to - run.from + 1;
+      condense(pieces_.emplace(piece + 1, run.to + 1, to));
+      return;
+    } else {
+      count_ -= to - run.from + 1;
+      ++piece;
+    }
+  }
+  auto behind = piece;
+  for (; behind != pieces_.end() && behind->to <= run.to; ++behind) {
+    count_ -= behind->words ? ones(*behind->words) : behind->to - behind->from + 1;
+    blocks_ -= behind->words != nullptr;
+  }
+  if (behind != pieces_.end() && behind->from <= run.to) {
+    if (behind->words) {
+      if (!take_bits(*behind, run)) ++behind;
+    } else {
+      count_ -= run.to - behind->from + 1;
+      behind->from = run.to + 1;
+    }
+  }
+  pieces_.erase(piece, behind);
+}
+
+/// What the run has leaves the block. False: that was all, and the block is to be erased.
+bool IndexSet::take_bits(Piece& block, const Piece& run) {
+  count_ -= ones(*block.words);
+  clear_bits(block, run);
+  const uint64_t left = ones(*block.words);
+  count_ += left;
+  blocks_ -= left == 0;
+  return left > 0;
 }
 
 /// What the other piece has leaves the block.

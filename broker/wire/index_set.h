@@ -102,6 +102,8 @@ class IndexSet {
   uint64_t insert_run(uint64_t from, uint64_t to);
   void add_piece(Piece piece);
   void add_block(Piece block);
+  void remove_run(const Piece& run);
+  bool take_bits(Piece& block, const Piece& run);
   static void clear_bits(Piece& block, const Piece& taken);
   void add_run_without(const Piece& run, Pieces::const_iterator taken, Pieces::const_iterator end);
   void condense(Pieces::iterator fresh);

@@ -165,6 +165,12 @@ TEST(IndexSet, AgreesWithAPlainSetAlsoInBlocks) {
     expect_same(a, [&](uint64_t i) -> bool { return plain_a[i]; });
     expect_same(a + b, [&](uint64_t i) -> bool { return plain_a[i] || plain_b[i]; });
     expect_same(a - b, [&](uint64_t i) -> bool { return plain_a[i] && !plain_b[i]; });
+    for (int i = 0; i < 8; ++i) {
+      const uint64_t from = below(top), to = std::min(top - 1, from + below(i % 2 == 0 ? 2 * IndexSet::block_indexes : 70));
+      IndexSet run;
+      run.add_range(from, to);
+      expect_same(a - run, [&](uint64_t at) -> bool { return plain_a[at] && (at < from || at > to); });
+    }
     expect_same(wire::below(a, top / 3), [&](uint64_t i) -> bool { return plain_a[i] && i < top / 3; });
     expect_same(wire::from_on(a, top / 3), [&](uint64_t i) -> bool { return i + top / 3 < top && plain_a[i + top / 3]; });
     ASSERT_FALSE(a == a - wire::below(a, a.last()));
