@@ -22,7 +22,8 @@ struct RunDeadlines {
   // From the last message that was sent or received to giving up. At least two periods of the plan, and queue.retention_s and drain_margin.
   int standstill = 60'000;
   int salvage = 60'000;        // for reading back what a killed worker has left
-  int other_starts = 5'000;    // when one cannot be started: until the others have said whether they can be
+  int other_starts = 9'500;    // from a run's beginning, when one cannot be started: until the others have said whether they can be
+  int other_starts_min = 500;  // the same, from when that is known
   int rates_hold = 1'000;      // while logs are fetched: until the last rates are of more than a second ago
   int single_stop = 3'000;     // before traffic: from one process's stop to SIGTERM
   int own_standstill = 5'000;  // of this bench itself, from which on it is told

@@ -85,11 +85,17 @@ void RunControl::Private::end_because(const QString& trouble) {
   }
 }
 
+int RunControl::Private::other_starts_left_ms() const {
+  return std::max(options.deadlines.other_starts - static_cast<int>(since_begun.elapsed()), options.deadlines.other_starts_min);
+}
+
 int RunControl::Private::step_deadline(Step next) const {
   const RunDeadlines& times = options.deadlines;
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
   if (next == Step::senders) return times.senders_stop;
   if (!since_stop.isValid()) return times.bye;
+  const bool any_placing = std::any_of(members.begin(), members.end(), [](const Member& each) { return each.alive() && each.watch->placing(); });
+  if (next == Step::byes && any_placing && !run.stopped_by_user) return other_starts_left_ms() + times.other_starts_min;
   const int until_term = drain_ms + times.stop_margin - static_cast<int>(since_stop.elapsed());
   // Some of what is left is kept for the byes.
   return std::max(0, next == Step::drain ? until_term - times.stop_margin / 3 : until_term);
@@ -149,7 +155,7 @@ void RunControl::Private::say_bye(Role role) {
     if (run.stopped_by_user) return watch->kill();
     // Whoever has to mend one host wants to know what is wrong with the others, too.
     watch->only_place();
-    QTimer::singleShot(options.deadlines.other_starts, watch, [watch] { watch->kill(); });
+    QTimer::singleShot(other_starts_left_ms(), watch, [watch] { watch->kill(); });
     return;
   }
   if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);

@@ -62,6 +62,7 @@ bool RunControl::Private::begin_run() {
     return false;
   }
   run = RunRecord();
+  since_begun.start();
   hurried = false;
   misbehaving.clear();
   run.settings = wanted;

@@ -149,6 +149,7 @@ struct RunControl::Private {
   bool anybody_was_made_not_to_read() const;
   bool start_salvage(Role role);
   void on_salvaged(Role role, const QString& trouble);
+  int other_starts_left_ms() const;
   void bring_back();
   void fetching_goes_on(Role role);
   void take_last_figures();
@@ -195,6 +196,7 @@ struct RunControl::Private {
   SleepWatch sleep_watch;  // from the first start to the result
   std::array<Member, 3> members;
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
+  QElapsedTimer since_begun;  // the run
   QElapsedTimer since_broker_now;
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start

@@ -73,6 +73,17 @@ class Many(LabCase):
                 self.assertRegex(output, rf"(?m)^ +- .* could not be started: .*\b{name}\b")
             self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(name) for name in ("h1", "h2")))
 
+    def test_a_host_that_says_nothing_is_named_beside_one_that_fails_at_once(self):
+        roles = {"broker": CHANGED, "senders": "h2", "receivers": "h1"}
+        with stopped(self.lab.hosts["h2"]["pid"]):
+            begun = time.monotonic()
+            bench = self.start("quick", *(word for role, host in roles.items() for word in ("--set", f"{role}.host={host}")), out="silent")
+            output, _ = bench.communicate(timeout=60)
+            self.assertLess(time.monotonic() - begun, START_S + 1)
+        self.assertEqual(bench.returncode, 1, output)
+        for name in (CHANGED, "h2"):
+            self.assertRegex(output, rf"(?m)^ +- .* could not be started: .*\b{name}\b")
+
     def test_a_host_that_answers_after_the_start_has_failed_is_named_too(self):
         roles = {"broker": CHANGED, "senders": UNKNOWN, "receivers": "h1"}
         sshd = self.lab.hosts[UNKNOWN]["pid"]

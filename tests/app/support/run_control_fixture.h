@@ -35,6 +35,8 @@ struct RunControlTest : WithEventLoop {
     RunControl::Options out;
     out.runs_folder = runs.path();
     out.deadlines.start_lead = 0;
+    out.deadlines.other_starts = 200;
+    out.deadlines.other_starts_min = 50;
     return out;
   }
   /// For those who do not end when they are told to.
