@@ -311,6 +311,7 @@ class RandomClients(BenchCase):
         lives = sum(client.session for client in table.clients)
         books_mib = bye["books_bytes_max"] / 2**20  # of what receivers did not get
         kinds_mib = bye["kinds_bytes"] / 2**20
+        in_use_mib = (bye["heap_bytes"] - self.heap_bytes_of_an_idle_one(queue, io)) / 2**20
         refused = {refusal["code"]: refusal["count"] for refusal in bye["sessions_refused"]}
         cut_off = sum(bool(account["cut_off_reason"]) for account in bye["receivers"])
         account = bye["total"] if queue["mode"] == "load-balancer" else bye["receivers"][0]
@@ -318,13 +319,23 @@ class RandomClients(BenchCase):
         print(f"{queue} {io}: {len(memory)} rounds in {memory[-1][0]:.0f} s, {lives} lives, {bye['messages_accepted']} messages accepted, "
               f"{bye['messages_refused']} refused, {bye['deliveries']} deliveries, {cut_off} cut off, refusals {refused}, "
               f"pair: {pair.published} published, {pair.got} received, {pair.redelivered} again, N2NQ says of the rest {gone}; "
-              f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books {books_mib:.1f} MiB, kinds {kinds_mib:.1f} MiB", flush=True)
+              f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books {books_mib:.1f} MiB, kinds {kinds_mib:.1f} MiB; "
+              f"at the end {in_use_mib:.1f} MiB are in use that were not at the start, and {bye['heap_holes_bytes'] / 2**20:.1f} MiB lie between", flush=True)
         self.assertEqual(errors, "")
         self.assertEqual(table.wrong[:20], [], f"{len(table.wrong)} things are wrong")
         self.assertGreater(bye["messages_accepted"], 0)
         self.check_balance(bye, queue, pair)
         if not SANITIZED:
+            self.assertLess(in_use_mib, 2 + books_mib + kinds_mib, "memory that is in no figure")
             self.check_memory(memory, books_mib + kinds_mib)
+
+    def heap_bytes_of_an_idle_one(self, queue, io):
+        table = self.start_broker(queue, io)
+        table.broker.send(type="stop")
+        table.broker.send(type="bye")
+        bye = table.broker.wait_for("bye")
+        table.broker.popen.wait(DEADLINE_S)
+        return bye["heap_bytes"]
 
     def tell_about(self, broker):
         """Whether it lives, and its last words."""
