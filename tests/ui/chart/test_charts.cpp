@@ -164,6 +164,7 @@ void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
   apart.in_flight_bound = 1234;
   card.add_sample(apart);
   const QString off = QStringLiteral("in flight ± ") + count_text(1234);
+  card.rate_chart()->set_reading(5.0);
   QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12"));  // at 5 s both were of one clock
   card.rate_chart()->set_reading(10.1);
   QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12 ± ") + count_text(1234));

@@ -126,5 +126,5 @@ void TestServiceModel::names_have_at_least_three_digits() {
 
 }  // namespace
 
-QTEST_GUILESS_MAIN(TestServiceModel)
+QTEST_MAIN(TestServiceModel)
 #include "test_service_model.moc"
