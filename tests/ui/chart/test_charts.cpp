@@ -162,12 +162,15 @@ void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
   QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight, at most: 12"));
   app::LiveFigures apart = sample(10.1, 400);
   apart.in_flight_bound = 1234;
+  apart.in_flight_at_most = true;
   card.add_sample(apart);
   const QString off = QStringLiteral("in flight ± ") + count_text(1234);
   card.rate_chart()->set_reading(5.0);
-  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12"));  // at 5 s both were of one clock
+  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight, at most: 12"));  // at 5 s both were of one clock
+  card.set_paused(false);
   card.rate_chart()->set_reading(10.1);
-  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight: 12 ± ") + count_text(1234));
+  QCOMPARE(card.rate_chart()->reading_lines().size(), 4);
+  QCOMPARE(card.rate_chart()->reading_lines()[3], QStringLiteral("in flight, at most: 12 ± ") + count_text(1234));
   const auto titles = card.findChildren<QLabel*>();
   QVERIFY(std::any_of(titles.begin(), titles.end(), [&](auto* one) { return one->text() == QStringLiteral("Rates, ") + off; }));
   const auto legends = card.findChildren<ChartLegend*>();
