@@ -14,7 +14,8 @@ exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
 NASTY = "$(touch /tmp/oops) `touch /tmp/oops`; touch /tmp/oops & 'x' \"y\""
 FILE = r"\./\.cache/n2nq-bench/bin/n2nq-[a-z]+-[0-9a-f]{64}"
 PROGRAM, SUM = f"exec {FILE}", rf"cd && echo n2nq-sha256 \$\(sha256sum {FILE} 2>/dev/null\)"
-FIXED = (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; cd && {PROGRAM}'", rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {SUM} && {PROGRAM} --version'",
+FIXED = (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; cd && {PROGRAM}'",
+         rf"exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {SUM} && echo n2nq-tries >&2 && {PROGRAM} --version'",
          r"exec /bin/sh -c 'kill -s [A-Z]+ [0-9]+'", "internal-sftp")
 
 
