@@ -20,10 +20,6 @@ namespace {
 constexpr int batches_per_round_max = 4;
 /// Frames that say what it will not get, likewise.
 constexpr int skipped_frames_per_round_max = 4;
-constexpr size_t skipped_bytes_max = size_t{64} << 10;  // of such a frame
-/// Lists that are looked at as they come, in each wake-up; a read may have two thousand, of 0.05 ms each. The others wait for their part of the time.
-constexpr int lists_at_once_max = 16;
-constexpr SkipReason skip_reasons[] = {SkipReason::expired, SkipReason::unrequested, SkipReason::parked, SkipReason::cut_off};
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
 /// From so many receivers of this host in one round on this thread keeps them off its core: for fewer that costs more than it saves.
@@ -180,9 +176,7 @@ void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {
         "list " + std::to_string(rules->list) + " comes behind list " + std::to_string(*last_list) + "; the numbers have to rise");
   }
   last_list = rules->list;
-  if (std::exchange(lists_at_ns_, loop_.woke_ns()) != loop_.woke_ns()) lists_at_once_ = lists_at_once_max;
-  const bool at_once = lists_at_once_ > 0;
-  lists_at_once_ -= at_once;
+  const bool at_once = lists_at_once_.take(loop_.woke_ns());
   const std::string wrong = queue_.set_rules(session.number(), rules->rules, desk_of(session.number()).connection, at_once);
   if (!wrong.empty()) return refuse(session, ErrorCode::rules, wrong);
   mark(session.number());
@@ -357,21 +351,6 @@ bool ReceiverDesk::write_control(uint32_t number) {
   return session.flush() && tell(number);
 }
 
-std::optional<wire::SkippedRange> ReceiverDesk::Telling::next() {
-  for (; reason < std::size(skip_reasons); ++reason, set.reset()) {
-    const auto& by_sender = of(sets, skip_reasons[reason]).sets();
-    if (!set) set = by_sender.begin();
-    for (; *set != by_sender.end(); ++*set, run.reset()) {
-      if (!run) run.emplace((*set)->second.runs().begin());
-      if (*run == std::default_sentinel) continue;
-      const wire::SkippedRange range{(*set)->first, skip_reasons[reason], (*run)->from, (*run)->to};
-      ++*run;
-      return range;
-    }
-  }
-  return std::nullopt;
-}
-
 /// False: there is more to tell than the kernel takes now, or than the others are to wait for.
 bool ReceiverDesk::tell(uint32_t number) {
   for (int frames = 0; desk_of(number).telling || queue_.account(number).has_untold; ++frames) {
@@ -385,25 +364,11 @@ bool ReceiverDesk::tell(uint32_t number) {
   return true;
 }
 
-bool ReceiverDesk::Telling::write(wire::Bytes& out) {
-  wire::Skipped skipped;
-  const size_t ranges_max = skipped_bytes_max / wire::SkippedRange::entry_bytes;
-  while (skipped.ranges.size() < ranges_max) {
-    const auto range = next();
-    if (!range) break;
-    skipped.ranges.push_back(*range);
-  }
-  if (skipped.ranges.empty()) return false;
-  skipped.encode(out);
-  return true;
-}
-
-std::unique_ptr<ReceiverDesk::Telling> ReceiverDesk::begin_telling(uint32_t number) {
-  auto telling = std::make_unique<Telling>();
-  telling->sets = queue_.take_untold(number);
-  SenderSets& expired = of(telling->sets, SkipReason::expired);
+std::unique_ptr<Telling> ReceiverDesk::begin_telling(uint32_t number) {
+  SkippedSets sets = queue_.take_untold(number);
+  SenderSets& expired = of(sets, SkipReason::expired);
   if (!expired.empty() && sabotage::now(sabotage::Way::forget_expired)) expired = {};
-  return telling;
+  return std::make_unique<Telling>(std::move(sets));
 }
 
 /// One frame. The one before it is out.
@@ -420,33 +385,13 @@ void ReceiverDesk::stop_telling(uint32_t number) {
   queue_.give_back_untold(number, telling->take_rest());
 }
 
-SkippedSets ReceiverDesk::Telling::take_rest() {
-  for (size_t i = 0; i < reason; ++i) of(sets, skip_reasons[i]).clear();
-  if (reason == std::size(skip_reasons) || !set) return std::move(sets);
-  SenderSets& rest = of(sets, skip_reasons[reason]);
-  if (*set == rest.sets().end()) {
-    rest.clear();
-    return std::move(sets);
-  }
-  const uint32_t sender = (*set)->first;
-  const bool is_told = run && *run == std::default_sentinel;
-  SenderSets told;  // of this sender
-  if (run && !is_told && (*run)->from > 0) told.add_range(sender, 0, (*run)->from - 1);
-  rest.remove_senders_below(is_told ? sender + 1 : sender);
-  rest -= told;
-  return std::move(sets);
-}
-
 size_t ReceiverDesk::telling_bytes() {
   size_t bytes = 0;
-  const auto add = [&bytes](const Telling& telling) {
-    for (const SenderSets& sets : telling.sets) bytes += sets.bytes();
-  };
   for (const Desk& desk : desks_) {
-    if (desk.telling) add(*desk.telling);
+    if (desk.telling) bytes += desk.telling->bytes();
   }
   std::erase_if(last_words_, [](const auto& words) { return words.expired(); });
-  for (const auto& words : last_words_) add(*words.lock());
+  for (const auto& words : last_words_) bytes += words.lock()->bytes();
   return bytes;
 }
 

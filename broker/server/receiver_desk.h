@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +21,8 @@
 #include "broker/server/event_log.h"
 #include "broker/server/options.h"
 #include "broker/server/session.h"
+#include "broker/server/telling.h"
+#include "broker/server/turns.h"
 
 namespace n2nq {
 
@@ -83,19 +84,6 @@ class ReceiverDesk {
   bool wants_hold(bool held, int64_t now_ns);
 
  private:
-  /// What a receiver is being told that it will not get. Runs are written as they are told: there are far more bytes in them than in the sets.
-  struct Telling {
-    SkippedSets sets;
-    size_t reason = 0;
-    std::optional<std::map<uint32_t, wire::IndexSet>::const_iterator> set;  // of that reason; none: it has not begun
-    std::optional<wire::IndexSet::RunIterator> run;                         // of that set; none: it has not begun
-    std::optional<wire::SkippedRange> next();
-    /// Appends one frame; false: nothing is left to tell.
-    bool write(wire::Bytes& out);
-    /// What next() has not given; it is not to be called any more.
-    SkippedSets take_rest();
-  };
-
   struct Desk {
     Session* session = nullptr;
     std::unique_ptr<Telling> telling;            // null: nothing is
@@ -165,8 +153,8 @@ class ReceiverDesk {
   };
   bool any_stream_ended_ = false;
   std::vector<std::weak_ptr<const Telling>> last_words_;  // of those that have ended and read the rest
-  int64_t lists_at_ns_ = 0;                               // the wake-up that lists_at_once_ is of
-  int lists_at_once_ = 0;                                 // so many lists may still be looked at in it
+  /// Lists that are looked at as they come; a read may have two thousand, of 0.05 ms each. The others wait for their part of the time.
+  Turns lists_at_once_{16};
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
   std::vector<InRing> in_ring_;          // in the order of adding
   bool may_keep_core_;

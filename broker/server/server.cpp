@@ -44,8 +44,6 @@ constexpr size_t sessions_told_max = 256;
 static_assert(sessions_told_max < Server::files_beside_sessions);
 /// Probes that may be there however few sessions there may be: one of each group of workers.
 constexpr size_t probes_min = 2;
-/// Probes of one connection that are answered in each wake-up, a system call each; who waits for the answer before asking again has one.
-constexpr int probes_per_wake_up_max = 16;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
 constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
@@ -269,7 +267,7 @@ void Server::on_probe_frame(Session& session, const wire::Frame& frame, int64_t 
   const auto probe = frame.type == wire::FrameType::probe ? wire::Probe::decode(frame.body) : std::nullopt;
   if (!probe) {
     session.refuse(ErrorCode::frame, std::string(wire::name_of(frame.type)) + " is nothing that a probe says; PROBE and HEARTBEAT are");
-  } else if (!session.has_unsent() && session.takes_turn(loop_.woke_ns(), probes_per_wake_up_max)) {
+  } else if (!session.has_unsent() && session.takes_probe(loop_.woke_ns())) {
     // Who does not read the answers, or asks for many at a time, gets no more of them.
     session.send(wire::ProbeReply{probe->t1_ns, read_ns, net::now_ns()});
   }

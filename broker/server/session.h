@@ -15,6 +15,7 @@
 #include "broker/net/clock.h"
 #include "broker/net/connection.h"
 #include "broker/net/event_loop.h"
+#include "broker/server/turns.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq {
@@ -89,11 +90,8 @@ class Session : private net::Connection::Handler {
 
   int64_t last_heard_ns() const { return last_heard_ns_; }
   void note_heard(int64_t now_ns) { last_heard_ns_ = now_ns; }
-  /// True so many times in each wake-up.
-  bool takes_turn(int64_t woke_ns, int turns_max) {
-    if (std::exchange(turns_at_ns_, woke_ns) != woke_ns) turns_ = 0;
-    return turns_ < turns_max && ++turns_ > 0;
-  }
+  /// Whether its probe is answered in this wake-up: a system call each. Who waits for the answer before asking again has one.
+  bool takes_probe(int64_t woke_ns) { return probes_.take(woke_ns); }
   int64_t last_sent_ns() const { return last_sent_ns_; }
   void note_sent(int64_t now_ns) { last_sent_ns_ = now_ns; }
 
@@ -116,8 +114,7 @@ class Session : private net::Connection::Handler {
   uint32_t number_ = 0;
   int64_t last_heard_ns_ = 0;
   int64_t last_sent_ns_ = 0;
-  int64_t turns_at_ns_ = 0;
-  int turns_ = 0;
+  Turns probes_{16};
   net::OutBuffer out_;
   net::Connection connection_;
   net::Timer deadline_;  // of the handshake, then of lingering
