@@ -99,12 +99,23 @@ void ControlChannel::write_error(const std::string& code, const std::string& mes
   write_line(error);
 }
 
-bool ControlChannel::flush(int64_t deadline_ns) {
+bool ControlChannel::flush(int64_t stall_ns) {
+  const int64_t since_ns = now_ns();
   std::unique_lock lock(mutex_);
-  const auto left = std::chrono::nanoseconds(std::max<int64_t>(deadline_ns - now_ns(), 0));
-  const bool all = written_out_.wait_for(lock, left, [this] { return output_.empty(); });
-  if (!all) gave_up_ = true;
-  return all && !output_failed_;
+  while (!output_.empty()) {
+    const int64_t left_ns = give_up_ns(since_ns, stall_ns) - now_ns();
+    if (left_ns <= 0) {
+      gave_up_ = true;
+      return false;
+    }
+    written_out_.wait_for(lock, std::chrono::nanoseconds(left_ns));
+  }
+  return !output_failed_;
+}
+
+/// With mutex_ held.
+int64_t ControlChannel::give_up_ns(int64_t since_ns, int64_t stall_ns) const {
+  return (may_be_slow_ ? std::max(since_ns, last_written_ns_) : since_ns) + stall_ns;
 }
 
 void ControlChannel::wake() {
@@ -120,8 +131,8 @@ bool ControlChannel::output_waits() {
 bool ControlChannel::must_end(int64_t now) {
   const std::lock_guard lock(mutex_);
   if (!ending_) return false;
-  if (end_by_ns_ == 0) end_by_ns_ = now + last_words_ns;
-  return output_.empty() || output_failed_ || gave_up_ || now >= end_by_ns_;
+  if (ending_since_ns_ == 0) ending_since_ns_ = now;
+  return output_.empty() || output_failed_ || gave_up_ || now >= give_up_ns(ending_since_ns_, last_words_ns);
 }
 
 void ControlChannel::run() {
@@ -129,7 +140,7 @@ void ControlChannel::run() {
     const int64_t now = now_ns();
     if (must_end(now)) return;
     const int64_t lease_left_ns = lease_lost_ ? last_words_ns : last_read_ns_ + options_.lease_ns - now;
-    const int64_t left_ns = end_by_ns_ == 0 ? lease_left_ns : std::min(lease_left_ns, end_by_ns_ - now);
+    const int64_t left_ns = ending_since_ns_ == 0 ? lease_left_ns : std::min(lease_left_ns, last_words_ns);
     std::array<pollfd, 4> waits{{{input_ended_ ? -1 : options_.in_fd, POLLIN, 0},
                                  {output_waits() ? options_.out_fd : -1, POLLOUT, 0},
                                  {wake_fd_.get(), POLLIN, 0},
@@ -224,6 +235,7 @@ void ControlChannel::write_output() {
     output_.clear();
     output_bytes_ = 0;
   } else {
+    last_written_ns_ = now_ns();
     output_written_ += static_cast<size_t>(count);
     output_bytes_ -= static_cast<size_t>(count);
     if (output_written_ == output_.front().size()) {
@@ -248,6 +260,7 @@ void ControlChannel::lose_lease(const std::string& reason) {
   if (std::exchange(lease_lost_, true)) return;
   {
     const std::lock_guard lock(mutex_);
+    may_be_slow_ = false;
     if (ending_) return;  // the process has said its last words and is leaving anyway
   }
   if (handlers_.on_lease_lost) handlers_.on_lease_lost(reason);

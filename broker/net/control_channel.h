@@ -45,7 +45,8 @@ class ControlChannel {
 
   /// Starts the thread. `loop` must outlive the channel.
   ControlChannel(EventLoop& loop, Options options, Handlers handlers);
-  /// Writes what waits (for at most 5 s, unless flush() has waited in vain) and joins the thread.
+  /// Writes what waits (unless flush() has waited in vain) and joins the thread. Gives up when the bench has taken nothing for 5 s; for one
+  /// whose lease is lost that is 5 s in all.
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
@@ -54,8 +55,9 @@ class ControlChannel {
   void write_line(const nlohmann::json& object);
   /// {"type":"error",…}; `key` is left out when it is empty.
   void write_error(const std::string& code, const std::string& message, const std::string& key = {});
-  /// Any thread but the control thread: waits until everything is written, or `deadline_ns` (now_ns() time) is over; true when it is.
-  bool flush(int64_t deadline_ns);
+  /// Any thread but the control thread: waits until everything is written, or the bench has taken nothing for `stall_ns`; true when it is
+  /// written. A bench that takes it slowly, over a thin line, gets it whole while it keeps its lease.
+  bool flush(int64_t stall_ns);
 
  private:
   void run();
@@ -70,6 +72,7 @@ class ControlChannel {
   void lose_lease(const std::string& reason);
   void wake();
   bool output_waits();
+  int64_t give_up_ns(int64_t since_ns, int64_t stall_ns) const;
 
   EventLoop& loop_;
   const Options options_;
@@ -82,7 +85,7 @@ class ControlChannel {
   bool bye_read_ = false;  // the bench may close its end then
   bool lease_lost_ = false;
   int64_t last_read_ns_ = 0;
-  int64_t end_by_ns_ = 0;  // 0: not ending
+  int64_t ending_since_ns_ = 0;  // 0: not ending
 
   std::mutex mutex_;
   std::condition_variable written_out_;
@@ -91,6 +94,8 @@ class ControlChannel {
   std::deque<std::string> output_;  // guarded by mutex_
   size_t output_written_ = 0;       // of the first line; guarded by mutex_
   size_t output_bytes_ = 0;         // guarded by mutex_
+  int64_t last_written_ns_ = 0;     // guarded by mutex_
+  bool may_be_slow_ = true;         // until the lease is lost; guarded by mutex_
   bool ending_ = false;             // guarded by mutex_
   std::thread thread_;
 };

@@ -54,7 +54,7 @@ BrokerProcess::~BrokerProcess() = default;
 
 int BrokerProcess::run() {
   loop_.run();
-  if (!channel_.flush(net::now_ns() + last_words_ns) && exit_code_ == exit_done) exit_code_ = exit_lease_lost;  // nobody reads
+  if (!channel_.flush(last_words_ns) && exit_code_ == exit_done) exit_code_ = exit_lease_lost;  // nobody reads
   return exit_code_;
 }
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Three hosts whose clocks are a quarter of a second apart: offsets are known to the bound that is told, and so are latencies, also where
-one direction is slower, which nobody can tell from a clock that is off. N2NQ_LAB_FULL=1: as strictly as on a quiet machine."""
+one direction is slower, which nobody can tell from a clock that is off."""
 import csv
-import os
 import subprocess
 import sys
 import unittest
@@ -17,7 +16,7 @@ MS = 1_000_000
 DELAY_NS, SLOWER_NS = 2 * MS, 1 * MS
 PLACES = {"broker": "h1", "senders": "h2", "receivers": "h3"}
 CLOCKS_NS = {"h1": 0, "h2": 250 * MS, "h3": -250 * MS}
-HELD_UP_US = 50 if os.environ.get("N2NQ_LAB_FULL") else 300
+HELD_UP_US = 50
 ATTEMPTS = 4  # at what needs a quiet machine
 LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, receiver's host down
 
@@ -114,12 +113,16 @@ class ClocksApart(LabCase):
         self.assertGreaterEqual(min(bounds), 2 * DELAY_NS, "the senders' bound stands beside their line")
 
     def test_probes_that_are_held_up_move_nothing(self):
-        """A tenth of them by up to 20 ms, one way or the other. Those of a machine that has other things to do are late as well."""
+        """A tenth of them by up to 20 ms, one way or the other. Those of a machine that has other things to do are late as well: so more than
+        one attempt."""
         self.lab.shape_links({"delay_ns": DELAY_NS})
         self.lab.shape_links({"jitter_ns": 20 * MS, "jitter_share": 0.05}, names=["h2"])
         self.addCleanup(self.lab.shape_links, {"jitter_ns": 0, "jitter_share": 1})
-        told = self.run_apart("held-up").summary["environment"]["offsets"]["senders_to_broker"]
-        self.assertLess(abs(told["offset_us"] + CLOCKS_NS["h2"] / 1e3), HELD_UP_US)
+        off_us = []
+        while not off_us or abs(off_us[-1]) > HELD_UP_US:
+            self.assertLess(len(off_us), ATTEMPTS, f"moved each time: {off_us}")
+            told = self.run_apart(f"held-up-{len(off_us)}").summary["environment"]["offsets"]["senders_to_broker"]
+            off_us.append(told["offset_us"] + CLOCKS_NS["h2"] / 1e3)
 
     def test_one_direction_that_is_slower(self):
         self.lab.shape_links({"delay_ns": DELAY_NS})

@@ -21,6 +21,9 @@ MESSAGES = 50 if FULL else 8
 SERVICES = 50
 LINKS_PASSED = (("h2", "up"), ("h1", "down"), ("h1", "up"), ("h3", "down"))  # senders, broker, receivers
 WITHIN_US = 150
+# What is put into a link comes out again, where one message at a time is on the way and so nothing else changes. (It says the slope, too: 50 us
+# of 50 ms are a thousandth.)
+KNOWN_DELAYS_NS, KNOWN_WITHIN_US = (MS // 2, 2 * MS, 10 * MS, 50 * MS), 50
 # The broadcaster's 50 copies pass links of 20 Mbit/s one by one. Without a rate N2NQ and the receivers, which here share a processor, want it at
 # the same moment when there is no delay, and one after the other when there is: a quarter of a millisecond, of this machine and not of the links.
 RATE_BPS = {"broadcaster": 20_000_000, "load-balancer": 0}
@@ -100,6 +103,27 @@ class OnThreeHosts(LabCase):
                     break
             else:
                 self.fail(f"{mode}, {delay_ns} ns: never within {WITHIN_US} us: {errors_us}")
+
+    def p50_over_us(self, delay_ns, out):
+        """Of a clean run of one sender and one receiver; the way to N2NQ, and back, takes that much longer."""
+        self.lab.shape_links({"delay_ns": delay_ns}, names=["h2"])
+        folder = self.run_bench("quick", *settings({**PLACES, "senders.amount": 1, "receivers.amount": 1, "senders.messages": 400,
+                                                    "senders.delay_ms": 7}), out=out)
+        summary = RunFolder(folder).summary
+        self.assert_clean(summary, delay_ns)
+        return summary["latency_us"]["p50"]
+
+    def test_known_delays(self):
+        self.lab.shape_links({"delay_ns": 0, "rate_bps": 0})
+        self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
+        with processors_kept_awake():
+            for delay_ns in KNOWN_DELAYS_NS:
+                errors_us = []
+                while not errors_us or abs(errors_us[-1]) > KNOWN_WITHIN_US:
+                    self.assertLess(len(errors_us), ATTEMPTS, f"{delay_ns} ns: {errors_us}")
+                    without_us, over_us = (self.p50_over_us(ns, f"known-{delay_ns}-{len(errors_us)}-{ns}") for ns in (0, delay_ns))
+                    errors_us.append(over_us - without_us - delay_ns / 1e3)
+                    print(f"{delay_ns / 1e6:g} ms put in: p50 {without_us:.0f} us without, {over_us:.0f} us with it, {errors_us[-1]:+.0f} us from what is due")
 
     def test_broadcaster(self):
         self.check_delay("broadcaster")

@@ -49,7 +49,7 @@ class Process {
       if (group_) group_->finish_logs();
       return exit_lease_lost;
     }
-    channel_.flush(net::now_ns() + last_words_ns);
+    channel_.flush(last_words_ns);
     return exit_code_;
   }
 

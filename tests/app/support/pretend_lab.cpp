@@ -5,7 +5,6 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QProcess>
 #include <QThread>
 #include <QTimer>
 
@@ -82,8 +81,19 @@ SshConfig PretendLab::config() const {
   return SshConfig::read(home(), home() + "/.ssh/config", {});
 }
 
+QStringList PretendLab::into(int host) const {
+  return {"--target", QString::number(host_facts(host)["pid"].toInt()), "--all"};
+}
+
+std::unique_ptr<QProcess> PretendLab::start_inside(int host, const QStringList& command) const {
+  auto process = std::make_unique<QProcess>();
+  process->setProcessChannelMode(QProcess::ForwardedErrorChannel);
+  process->start("nsenter", into(host) + command);
+  return process;
+}
+
 QString PretendLab::inside(int host, const QStringList& command, const QByteArray& input) const {
-  const Ran ran = run("nsenter", QStringList{"--target", QString::number(host_facts(host)["pid"].toInt()), "--all"} + command, input);
+  const Ran ran = run("nsenter", into(host) + command, input);
   return ran.code == 0 ? ran.out : QString("exit code %1: %2").arg(ran.code).arg(ran.err);
 }
 

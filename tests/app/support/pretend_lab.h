@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QJsonObject>
+#include <QProcess>
 #include <QString>
 #include <QStringList>
 #include <memory>
@@ -34,6 +35,8 @@ class PretendLab {
   SshConfig config() const;
   /// What a command says that root runs on that host, without any ssh.
   QString inside(int host, const QStringList& command, const QByteArray& input = {}) const;
+  /// The same, while others go on. Killed when it is forgotten.
+  std::unique_ptr<QProcess> start_inside(int host, const QStringList& command) const;
   /// Command lines of the bench's programs there.
   QStringList programs(int host) const;
   /// Of the host's sshd that serve sessions; they end.
@@ -47,6 +50,7 @@ class PretendLab {
  private:
   explicit PretendLab(QJsonObject facts) : facts_(std::move(facts)) {}
   QJsonObject host_facts(int host) const;
+  QStringList into(int host) const;
   QJsonObject facts_;
 };
 

@@ -160,12 +160,7 @@ TEST(Runs, UntilStopped) {
     run.receivers->send(SmallRun::stats_message(++id));
   } while (run.receivers->wait_for_type("stats")["received"] < 100);
   run.senders->send({{"type", "stop"}});
-  run.senders->wait_for_state("ended");
-  run.receivers->wait_for_state("ended");
-  for (Child* child : {run.senders.get(), run.receivers.get(), run.broker.get()}) child->send({{"type", "bye"}});
-  run.senders_bye = run.senders->wait_for_type("bye");
-  run.receivers_bye = run.receivers->wait_for_type("bye");
-  run.broker_bye = run.broker->wait_for_type("bye");
+  run.finish();
   EXPECT_EQ(run.senders_bye["attempted"], run.senders_bye["accepted"]);
   EXPECT_GE(run.senders_bye["attempted"], 20);
   expect_sound(ledger_of(run));

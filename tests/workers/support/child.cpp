@@ -17,6 +17,7 @@ namespace n2nq::worker::testing {
 Child::Child(const std::string& program, const std::vector<std::string>& arguments) {
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("pipe");
+  program_ = program;
   const std::string path = std::string(N2NQ_BIN_DIR) + "/" + program;
   std::vector<char*> argv = {const_cast<char*>(path.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -95,12 +96,18 @@ std::string Child::wait_for_line() {
     searched = buffer_.size();
     pollfd wait{from_.get(), POLLIN, 0};
     if (poll(&wait, 1, static_cast<int>((end_ns - net::now_ns()) / net::ns_per_ms)) <= 0)
-      throw std::runtime_error("nothing came within the deadline");
+      throw std::runtime_error("nothing came from " + program_ + " within the deadline; " + passed_over());
     char bytes[65536];
     const ssize_t count = ::read(from_.get(), bytes, sizeof bytes);
-    if (count <= 0) throw std::runtime_error("the program's stdout has ended");
+    if (count <= 0) throw std::runtime_error("the stdout of " + program_ + " has ended after " + std::to_string(buffer_.size()) + " B of a line; " + passed_over());
     buffer_.append(bytes, static_cast<std::size_t>(count));
   }
+}
+
+std::string Child::passed_over() const {
+  std::string text = "said before, and not asked for:";
+  for (const nlohmann::json& object : seen_) text += "\n  " + object.dump().substr(0, 300);
+  return text;
 }
 
 nlohmann::json Child::wait_for(const Wanted& wanted) {

@@ -52,7 +52,9 @@ class Child {
 
  private:
   void keep_lease();
+  std::string passed_over() const;
 
+  std::string program_;
   pid_t pid_ = -1;
   net::Fd from_;
   std::mutex mutex_;

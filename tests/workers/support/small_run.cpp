@@ -106,10 +106,11 @@ void SmallRun::start() {
 void SmallRun::finish() {
   senders->wait_for_state("ended");
   receivers->wait_for_state("ended");
-  for (Child* child : {senders.get(), receivers.get(), broker.get()}) child->send({{"type", "bye"}});
-  senders_bye = senders->wait_for_type("bye");
-  receivers_bye = receivers->wait_for_type("bye");
-  broker_bye = broker->wait_for_type("bye");
+  // One after the other: a program whose last words nobody reads leaves without them.
+  for (const auto& [child, bye] : {std::pair{senders.get(), &senders_bye}, {receivers.get(), &receivers_bye}, {broker.get(), &broker_bye}}) {
+    child->send({{"type", "bye"}});
+    *bye = child->wait_for_type("bye");
+  }
 }
 
 }  // namespace n2nq::worker::testing
