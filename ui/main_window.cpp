@@ -100,7 +100,12 @@ void MainWindow::build(Parts& parts) {
   auto* charts = new QVBoxLayout(charts_page_);
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
   hosts_page_ =
-      new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_names), [this] { return form_.settings().broker.port; }}, theme_);
+      new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_names), [this] { return form_.settings().broker.port; },
+                      [this] {
+                        return actions_.is_on() ? QStringLiteral("A run is on, which a check would disturb: stop it first (Shift+F5)")
+                                                : actions_.hold();
+                      }},
+                     theme_);
   cases_ = new CasesPage(
       {runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
        [this] { return actions_.is_on() ? QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).") : QString(); }},
@@ -435,6 +440,7 @@ void MainWindow::refresh_actions() {
   stop_all_->setEnabled(actions_.is_on());
   broker_log_->setEnabled(!run_.broker_log_path().isEmpty());
   folder_->setEnabled(!run_.folder().isEmpty());
+  hosts_page_->refresh();
 }
 
 void MainWindow::measure_cpu() {

@@ -53,7 +53,10 @@ QString figures_block(const Json& summary) {
       out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);
     }
     const double bound_us = number_of(figures.value("bound_us", Json()));
-    if (!std::isnan(bound_us)) out += QString::fromUtf8("  ± ") + figure_text(bound_us);
+    if (!std::isnan(bound_us)) {
+      out += QString::fromUtf8("  ± ") + figure_text(bound_us);
+      if (const double p50_us = number_of(figures.at("p50")); std::abs(p50_us) < bound_us) out += ", more than the median itself";
+    }
     out += '\n';
   }
   return out;
@@ -67,7 +70,7 @@ QString stages_line(const Json& summary) {
     if (std::isnan(mean)) continue;
     parts += QString("%1 %2").arg(row.name, figure_text(mean));
     if (const double bound_us = number_of(stages.at(row.key).value("bound_us", Json())); !std::isnan(bound_us)) {
-      parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us);
+      parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us) + (std::abs(mean) < bound_us ? " (more than itself)" : "");
     }
   }
   if (parts.isEmpty()) return {};

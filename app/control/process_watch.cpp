@@ -192,7 +192,14 @@ void ProcessWatch::on_message(const SharedMessage& message) {
 
 void ProcessWatch::on_hello(const HelloMessage& hello) {
   if (hello.control != control_version) {
-    return give_up(QString("speaks control protocol %1, this bench speaks %2").arg(hello.control).arg(control_version));
+    return give_up(QString("speaks control protocol %1, this bench speaks %2: build them together, or put those of one version side by side")
+                       .arg(hello.control)
+                       .arg(control_version));
+  }
+  if (hello.version != N2NQ_VERSION) {
+    return give_up(QString("is of version %1, this bench of version " N2NQ_VERSION
+                           ": build them together, or put those of one version side by side")
+                       .arg(QString::fromStdString(hello.version).left(40)));
   }
   hello_timer_.stop();
   hello_ = hello;

@@ -203,7 +203,7 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
         known->second.changed_s = task->touched_s();
         return answer_placing(local_file, {}, known->second);
       }
-      try_out(local_file, task);
+      try_out(local_file, task, task->sha256());
     });
   });
 }
@@ -220,26 +220,30 @@ void LabHost::look_for_shell(const QString& local_file, const SshProblem& no_sft
   });
 }
 
-void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put) {
-  with_control(this, [this, local_file, put](const SshProblem& problem, SshSession* session) {
+void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put, const QByteArray& sha256) {
+  with_control(this, [this, local_file, put, sha256](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    new SshCommand(*session, ProgramTrial::command(put->path()), this,
-                   [=, this](const SshCommand::Result& result) { on_tried(local_file, put, result); });
+    new SshCommand(*session, ProgramTrial::command(put->path(), sha256), this,
+                   [=, this](const SshCommand::Result& result) { on_tried(local_file, put, result, sha256.isEmpty()); });
   });
 }
 
-void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result) {
+void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result, bool compared) {
   if (result.let_go) return on_let_go(local_file, result);
   if (!result.failed.isEmpty()) return answer_placing(local_file, {SshProblem::Kind::program, result.failed, {}}, {});
   if (!result.how.lost.none()) return answer_placing(local_file, result.how.lost, {});
   const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
-  if (!trial.has_shell()) return judge(local_file, put, trial);
-  if (!trial.sha256().isEmpty()) return compare(local_file, put, trial, trial.sha256());
-  with_files(this, [this, local_file, put, trial](const SshProblem& why, SshFiles* files) {
+  if (!trial.has_shell() || compared) return judge(local_file, put, trial);
+  if (!trial.sha256().isEmpty()) {
+    return trial.sha256() == put->sha256() ? judge(local_file, put, trial) : send_anew(local_file, put);
+  }
+  // That host cannot say it: nothing was run, and the file is read back.
+  with_files(this, [this, local_file, put](const SshProblem& why, SshFiles* files) {
     if (!why.none()) return answer_placing(local_file, why, {});
     auto hash = std::make_shared<HashFile>(put->path(), put->size());
-    files->run(hash, this, [this, local_file, put, trial, hash](const SshProblem& trouble) {
-      trouble.none() ? compare(local_file, put, trial, hash->sha256()) : answer_placing(local_file, trouble, {});
+    files->run(hash, this, [this, local_file, put, hash](const SshProblem& trouble) {
+      if (!trouble.none()) return answer_placing(local_file, trouble, {});
+      hash->sha256() == put->sha256() ? try_out(local_file, put, {}) : send_anew(local_file, put);
     });
   });
 }
@@ -263,9 +267,7 @@ void LabHost::on_let_go(const QString& local_file, const SshCommand::Result& res
 }
 
 /// What is not what its name says is sent again, once.
-void LabHost::compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial,
-                      const QByteArray& sha256) {
-  if (sha256 == put->sha256()) return judge(local_file, put, trial);
+void LabHost::send_anew(const QString& local_file, const std::shared_ptr<PutProgram>& put) {
   if (!put->sent()) return this->put(local_file, PutProgram::If::damaged, PutProgram::Room::as_it_is);
   answer_placing(
       local_file,

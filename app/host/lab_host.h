@@ -100,10 +100,11 @@ class LabHost : public QObject {
   void sweep_versions();
   void put(const QString& local_file, PutProgram::If when, PutProgram::Room room);
   void look_for_shell(const QString& local_file, const SshProblem& no_sftp);
-  void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put);
-  void on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result);
+  /// `sha256`: run only what that is of; empty: it was compared.
+  void try_out(const QString& local_file, const std::shared_ptr<PutProgram>& put, const QByteArray& sha256);
+  void on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result, bool compared);
   void on_let_go(const QString& local_file, const SshCommand::Result& result);
-  void compare(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial, const QByteArray& sha256);
+  void send_anew(const QString& local_file, const std::shared_ptr<PutProgram>& put);
   void judge(const QString& local_file, const std::shared_ptr<PutProgram>& put, const ProgramTrial& trial);
   void answer_placing(const QString& local_file, const SshProblem& problem, const PlacedProgram& placed);
 

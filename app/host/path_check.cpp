@@ -99,7 +99,9 @@ void PathCheck::on_clock(const Json& message) {
   const bool behind = offset_us <= -0.5;  // of what is shown, in whole microseconds
   CheckCell cell =
       good_cell(QString("%1%2 ± %3").arg(behind ? "−" : "+", offset, within), offset_us,
-                QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, behind ? "behind" : "ahead of", within));
+                std::abs(offset_us) < bound_us
+                    ? QString("Its clock is that of this machine as far as can be told, to within %1").arg(within)
+                    : QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, behind ? "behind" : "ahead of", within));
   cell.bound_us = bound_us;
   emit clock_found(to(), cell);
 }

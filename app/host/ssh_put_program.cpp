@@ -47,6 +47,11 @@ bool PutProgram::begin(SshLink& link) {
   const QString bin = folder_ + "/bin";
   path_ = bin + '/' + program_ + '-' + QString::fromLatin1(hash_.toHex());
   Sftp sftp(link);
+  if (const auto at = sftp.look(bin); at && at->is_folder && at->anybody_writes) {
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: anybody there may change what is in the folder %2, so nothing is run from it").arg(link.target().name, bin),
+                   other_folder("Take that right away (chmod o-w)"));
+  }
   const auto there = sftp.look(path_);
   if (there && there->is_file && there->runs && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
     if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);

@@ -16,7 +16,7 @@ constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answe
 constexpr quint64 reads_under_way = 32;
 constexpr qsizetype openssh_write_bytes = 128 << 10, write_bytes = 32 << 10;
 constexpr std::size_t list_max = 100'000;
-constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700;
+constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700, others_write = 0002;
 
 struct AttributesFree {
   void operator()(sftp_attributes attributes) const { sftp_attributes_free(attributes); }
@@ -37,7 +37,8 @@ SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name
           static_cast<qint64>(attributes.mtime),
           attributes.type == SSH_FILEXFER_TYPE_REGULAR,
           attributes.type == SSH_FILEXFER_TYPE_DIRECTORY,
-          (attributes.permissions & program_mode) == program_mode};
+          (attributes.permissions & program_mode) == program_mode,
+          (attributes.permissions & others_write) != 0};
 }
 
 QString above(const QString& folder) {

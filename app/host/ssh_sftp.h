@@ -22,6 +22,7 @@ struct SftpEntry {
   qint64 changed_s = 0;  // of that host's clock, since 1970
   bool is_file = false, is_folder = false;
   bool runs = false;  // its owner may read, write and run it
+  bool anybody_writes = false;
 };
 
 struct SftpSpace {

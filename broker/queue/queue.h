@@ -10,6 +10,7 @@
 // No sockets, no clock of its own (`now` is an argument), one thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,8 @@ struct QueueOptions {
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
   size_t notes_bytes_max = 128 * 1024 * 1024;
+  /// Of kinds of which no message waits any more; beyond it they are forgotten, and found out anew when one comes.
+  size_t kinds_kept_bytes_max() const { return std::min<size_t>(notes_bytes_max / 2, 32 * 1024 * 1024); }
   /// So many and more that left behind a message which somebody still holds are no longer listed, when most did.
   size_t gone_listed_max = 64;
   /// What deliveries that are begun or not answered may take in memory; beyond it each receiver may have Allowance::always of them.

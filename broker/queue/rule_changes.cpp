@@ -23,8 +23,7 @@ size_t RuleChanges::work(size_t units) {
   size_t done = 0;
   while (done < units && !idle()) {
     if (active_ == 0) {
-      begin_next();
-      ++done;
+      done += 1 + begin_next();
     } else if (!entered_) {
       done += part(units - done);
     } else {
@@ -34,27 +33,32 @@ size_t RuleChanges::work(size_t units) {
   return done;
 }
 
-void RuleChanges::begin_next() {
+size_t RuleChanges::begin_next() {
   active_ = turns_.front();
   turns_.pop_front();
   Asked asked = std::move(waiting_.extract(active_).mapped());
   active_asked_on_ = asked.on;
-  if (std::string reason = grid_.begin(std::move(asked.list)); !reason.empty()) return refuse(std::move(reason));
-  if (grid_.parted()) enter();
-}
-
-size_t RuleChanges::part(size_t units) {
-  std::string reason;
-  const size_t done = grid_.part(units, reason);
-  if (!reason.empty()) {
+  size_t done = owner_.on_turn(active_);
+  if (std::string reason = grid_.begin(std::move(asked.list)); !reason.empty()) {
     refuse(std::move(reason));
   } else if (grid_.parted()) {
-    enter();
+    done += enter();
   }
   return done;
 }
 
-void RuleChanges::enter() {
+size_t RuleChanges::part(size_t units) {
+  std::string reason;
+  size_t done = grid_.part(units, reason);
+  if (!reason.empty()) {
+    refuse(std::move(reason));
+  } else if (grid_.parted()) {
+    done += enter();
+  }
+  return done;
+}
+
+size_t RuleChanges::enter() {
   const uint32_t before = owner_.interest_of(active_);
   interest_ = grid_.enter();
   entered_ = true;
@@ -62,7 +66,7 @@ void RuleChanges::enter() {
   if (interest_ != before) owner_.on_change_begun(active_, interest_);
   // It held the one before in any case.
   before_ = grid_.leave(before) ? before : GridIndex::none;
-  if (interest_ == before) finish();
+  return interest_ == before ? finish() : 0;
 }
 
 size_t RuleChanges::change_over(size_t units) {
@@ -76,17 +80,17 @@ size_t RuleChanges::change_over(size_t units) {
     // That may have emptied the cell, but it goes later.
     if (before_ != GridIndex::none) grid_.unmark(before_, next_cell_);
   }
-  if (next_cell_ == grid_.cells_end()) finish();
+  if (next_cell_ == grid_.cells_end()) done += finish();
   return done;
 }
 
-void RuleChanges::finish() {
+size_t RuleChanges::finish() {
   grid_.entered(interest_);
   if (before_ != GridIndex::none) grid_.forget(before_);
   before_ = GridIndex::none;
   entered_ = false;
   const uint32_t receiver = std::exchange(active_, 0);
-  owner_.on_change_done(receiver);
+  return owner_.on_change_done(receiver);
 }
 
 void RuleChanges::refuse(std::string reason) {

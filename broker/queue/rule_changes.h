@@ -34,11 +34,14 @@ class RuleChanges {
    public:
     virtual ~Owner() = default;
     virtual uint32_t interest_of(uint32_t receiver) const = 0;
+    /// Its list's turn has come: what was meant for it under the one before may be taken back. Returns the units it took.
+    virtual size_t on_turn(uint32_t receiver) = 0;
     /// From here on this is its interest; cell after cell follows.
     virtual void on_change_begun(uint32_t receiver, uint32_t interest) = 0;
     /// The cell counts for it as the new list says. Returns the units it took.
     virtual size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) = 0;
-    virtual void on_change_done(uint32_t receiver) = 0;
+    /// Returns the units it took.
+    virtual size_t on_change_done(uint32_t receiver) = 0;
   };
 
   RuleChanges(GridIndex& grid, Owner& owner) : grid_(grid), owner_(owner) {}
@@ -53,11 +56,11 @@ class RuleChanges {
   std::vector<RefusedList> take_refused() { return std::exchange(refused_, {}); }
 
  private:
-  void begin_next();
+  size_t begin_next();
   size_t part(size_t units);
-  void enter();
+  size_t enter();
   size_t change_over(size_t units);
-  void finish();
+  size_t finish();
   void refuse(std::string reason);
 
   GridIndex& grid_;

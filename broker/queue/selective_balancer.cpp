@@ -348,14 +348,19 @@ std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire
   if (!changes_.ask(number, rules, asked_on)) return {};
   set_room(number, false);
   drained_.reset();
-  // What was meant for it under the list before and is not on its way yet is free again.
-  std::vector<uint32_t> free = take_share(number);
-  for (size_t i = 0; i < free.size(); ++i) receiver_of(number).allowance.take_back();
-  come_back(std::move(free));
   if (!at_once) return {};
   changes_.work(options_.rule_units_at_once);
   for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
   return {};
+}
+
+/// What was meant for it under the list before and is not on its way yet is free again.
+size_t SelectiveBalancer::on_turn(uint32_t number) {
+  std::vector<uint32_t> free = take_share(number);
+  const size_t count = free.size();
+  for (size_t i = 0; i < count; ++i) receiver_of(number).allowance.take_back();
+  come_back(std::move(free));
+  return count;
 }
 
 void SelectiveBalancer::on_change_begun(uint32_t number, uint32_t interest) {
@@ -377,10 +382,11 @@ size_t SelectiveBalancer::on_cell_changes(uint32_t number, uint32_t cell, bool m
   return 1;
 }
 
-void SelectiveBalancer::on_change_done(uint32_t number) {
+size_t SelectiveBalancer::on_change_done(uint32_t number) {
   announces_ = false;
   drained_.reset();
   refill(number);
+  return receiver_of(number).assigned;
 }
 
 void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {

@@ -44,7 +44,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void replace(uint32_t receiver) override { lose(receiver); }
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
-  bool has_next(uint32_t receiver) const override { return receivers_[receiver - 1].assigned > 0; }
+  bool has_next(uint32_t receiver) const override { return receivers_[receiver - 1].assigned > 0 && !changes_.pending(receiver); }
   void begin_batch(uint32_t receiver, int64_t now_ns) override;
   size_t backlog_bytes(uint32_t receiver) const override;
   bool is_kept_waiting(uint32_t receiver) const override;
@@ -108,12 +108,13 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override { cells_[cell] = Cell(); }
   bool is_empty(uint32_t cell) const override { return cells_[cell].empty(); }
-  bool keeps_empty() const override { return grid_.cells() <= cells_kept_max; }
+  bool keeps_empty() const override { return grid_.cells() <= cells_kept_max && kinds_bytes() <= options_.kinds_kept_bytes_max(); }
 
   uint32_t interest_of(uint32_t receiver) const override { return receivers_[receiver - 1].interest; }
+  size_t on_turn(uint32_t receiver) override;
   void on_change_begun(uint32_t receiver, uint32_t interest) override;
   size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
-  void on_change_done(uint32_t receiver) override;
+  size_t on_change_done(uint32_t receiver) override;
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }

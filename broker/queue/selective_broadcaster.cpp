@@ -373,12 +373,13 @@ size_t SelectiveBroadcaster::on_cell_changes(uint32_t number, uint32_t cell, boo
   return done;
 }
 
-void SelectiveBroadcaster::on_change_done(uint32_t number) {
+size_t SelectiveBroadcaster::on_change_done(uint32_t number) {
   changing_ = 0;
   if (account(number).expected()) add_number(expected_[receiver_of(number).interest], number);
   fix_next(number);
   trim();
   mark_ready(number);
+  return 0;
 }
 
 void SelectiveBroadcaster::add_credit(uint32_t number, uint64_t more) {

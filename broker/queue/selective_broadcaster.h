@@ -154,12 +154,13 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override;
   bool is_empty(uint32_t cell) const override { return cells_[cell].entries.empty(); }
-  bool keeps_empty() const override { return places_ <= places_kept_max; }
+  bool keeps_empty() const override { return places_ <= places_kept_max && kinds_bytes() <= options_.kinds_kept_bytes_max(); }
 
   uint32_t interest_of(uint32_t receiver) const override { return receivers_[receiver - 1].interest; }
+  size_t on_turn(uint32_t) override { return 0; }
   void on_change_begun(uint32_t receiver, uint32_t interest) override;
   size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
-  void on_change_done(uint32_t receiver) override;
+  size_t on_change_done(uint32_t receiver) override;
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }

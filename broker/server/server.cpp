@@ -170,6 +170,7 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
                                          " of it has " + std::to_string(wire::Hello::body_bytes)};
   }
   if (hello->reserved_read != 0) return Refusal{ErrorCode::frame, "byte 7 of HELLO has to be 0"};
+  if (!token_matches(hello->token)) return Refusal{ErrorCode::token, "the token is not this run's"};  // first: who has none learns nothing of the run
   const bool is_service = hello->role == Role::sender || hello->role == Role::receiver;
   if (!is_service && hello->role != Role::probe) {
     return Refusal{ErrorCode::number, "role " + std::to_string(static_cast<int>(hello->role)) + " does not exist (1 to 3 do)"};
@@ -183,7 +184,6 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     return Refusal{ErrorCode::frame,
                    "HELLO says next_index " + std::to_string(hello->next_index) + "; indexes end at " + std::to_string(wire::index_max)};
   }
-  if (!token_matches(hello->token)) return Refusal{ErrorCode::token, "the token is not this run's"};
   // While it drains, a receiver that comes late still gets what there is.
   if (books_closed_ || (stopping_ && hello->role != Role::receiver)) return Refusal{ErrorCode::ending, "the broker is ending"};
   if (hello->role == Role::receiver) {

@@ -16,7 +16,7 @@ MS = 1_000_000
 DELAY_NS, SLOWER_NS = 2 * MS, 1 * MS
 PLACES = {"broker": "h1", "senders": "h2", "receivers": "h3"}
 CLOCKS_NS = {"h1": 0, "h2": 250 * MS, "h3": -250 * MS}
-HELD_UP_US = 50
+HELD_UP_US, LOAD_BPS = 50, 20_000_000  # 500 messages a second
 ATTEMPTS = 4  # at what needs a quiet machine
 LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, receiver's host down
 
@@ -24,9 +24,9 @@ LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, rece
 class ClocksApart(LabCase):
     hosts, arguments = 3, {"clocks_ns": tuple(CLOCKS_NS.values()), "shape": {"delay_ns": DELAY_NS}}
 
-    def run_apart(self, out):
+    def run_apart(self, out, **more):
         settings = {**{f"{role}.host": host for role, host in PLACES.items()}, "senders.amount": 10, "receivers.amount": 10,
-                    "senders.messages": 100, "senders.delay_ms": 20}
+                    "senders.messages": 100, "senders.delay_ms": 20, **more}
         folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), out=out)
         run = RunFolder(folder)
         self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
@@ -113,16 +113,16 @@ class ClocksApart(LabCase):
         self.assertGreaterEqual(min(bounds), 2 * DELAY_NS, "the senders' bound stands beside their line")
 
     def test_probes_that_are_held_up_move_nothing(self):
-        """A tenth of them by up to 20 ms, one way or the other. Those of a machine that has other things to do are late as well: so more than
-        one attempt."""
+        """A tenth of them by up to 20 ms, one way or the other, over a link that the messages fill to a half. Those of a machine that has other
+        things to do are late as well: so more than one attempt."""
         self.lab.shape_links({"delay_ns": DELAY_NS})
-        self.lab.shape_links({"jitter_ns": 20 * MS, "jitter_share": 0.05}, names=["h2"])
-        self.addCleanup(self.lab.shape_links, {"jitter_ns": 0, "jitter_share": 1})
+        self.lab.shape_links({"jitter_ns": 20 * MS, "jitter_share": 0.05, "rate_bps": 2 * LOAD_BPS}, names=["h2"])
+        self.addCleanup(self.lab.shape_links, {"jitter_ns": 0, "jitter_share": 1, "rate_bps": 0})
         off_us = []
         while not off_us or abs(off_us[-1]) > HELD_UP_US:
             self.assertLess(len(off_us), ATTEMPTS, f"moved each time: {off_us}")
-            told = self.run_apart(f"held-up-{len(off_us)}").summary["environment"]["offsets"]["senders_to_broker"]
-            off_us.append(told["offset_us"] + CLOCKS_NS["h2"] / 1e3)
+            run = self.run_apart(f"held-up-{len(off_us)}", **{"senders.size_bytes": LOAD_BPS // 8 // 500, "queue.mode": "load-balancer"})
+            off_us.append(run.summary["environment"]["offsets"]["senders_to_broker"]["offset_us"] + CLOCKS_NS["h2"] / 1e3)
 
     def test_one_direction_that_is_slower(self):
         self.lab.shape_links({"delay_ns": DELAY_NS})

@@ -13,9 +13,9 @@ exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"
 """
 NASTY = "$(touch /tmp/oops) `touch /tmp/oops`; touch /tmp/oops & 'x' \"y\""
 FILE = r"\./\.cache/n2nq-bench/bin/n2nq-[a-z]+-[0-9a-f]{64}"
-PROGRAM, SUM = f"exec {FILE}", rf"cd && echo n2nq-sha256 \$\(sha256sum {FILE} 2>/dev/null\)"
+PROGRAM, SUM = f"exec {FILE}", rf"cd && s=\$\(sha256sum {FILE} 2>/dev/null\); echo n2nq-sha256 \$s"
 FIXED = (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; cd && {PROGRAM}'",
-         rf"exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {SUM} && echo n2nq-tries >&2 && {PROGRAM} --version'",
+         rf"exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {SUM}; case \$s in [0-9a-f]{{64}}\*\) echo n2nq-tries >&2; {PROGRAM} --version;; esac'",
          r"exec /bin/sh -c 'kill -s [A-Z]+ [0-9]+'", "internal-sftp")
 
 

@@ -321,7 +321,7 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
   if (std::isnan(value_us)) return dash();
   const QString text = fixed_text(value_us, 3) + QStringLiteral(" µs");
   const QString why_grey = is_grey(row, column) ? floor_words(floor_us_, value_us) : QString();
-  return (bound_.apart ? text + QStringLiteral(" ") + bound_text(bound_) : text) + why_grey;
+  return (bound_.apart ? text + QStringLiteral(" ") + bound_explained(bound_, value_us) : text) + why_grey;
 }
 
 bool ServiceModel::is_grey(const Row& row, const ColumnInfo& column) const {

@@ -281,6 +281,8 @@ void HostsPage::check() {
   if (checker == nullptr || !check_->isEnabled()) return;
   if (checker->is_checking()) {
     checker->cancel();
+  } else if (!why_not_now().isEmpty()) {
+    return;  // by its key, which is not the button's
   } else if (parts_.book->look_again(); parts_.book->problems().isEmpty() && !parts_.book->hosts().hosts.empty()) {
     checker->check(parts_.book->hosts(), parts_.broker_port ? parts_.broker_port() : 0);
   }
@@ -406,6 +408,11 @@ void HostsPage::show_advice() {
   advice_->setHtml(html);
 }
 
+/// It starts programs and fills links on machines whose run is measured.
+QString HostsPage::why_not_now() const {
+  return parts_.why_not_now ? parts_.why_not_now() : QString();
+}
+
 void HostsPage::refresh() {
   const bool any = !parts_.book->hosts().hosts.empty();
   const bool chosen = model_->host(table_->currentIndex().row()) != nullptr;
@@ -416,11 +423,13 @@ void HostsPage::refresh() {
   undo_->setEnabled(!removed.isEmpty() && parts_.book->problems().isEmpty());
   undo_->setToolTip(removed.isEmpty() ? QStringLiteral("Brings back what was removed last (Ctrl+Z); nothing was")
                                       : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(removed));
-  check_->setEnabled(any && parts_.checker != nullptr);
+  const QString why_not = checking ? QString() : why_not_now();
+  check_->setEnabled(any && parts_.checker != nullptr && why_not.isEmpty());
   set_style_property(check_, "main", check_->isEnabled());
   check_->setText(checking ? QStringLiteral("Cancel") : QStringLiteral("Check"));
   check_->setAccessibleName(check_->text());
   check_->setToolTip(!any       ? QStringLiteral("There is nothing to check: add a machine first")
+                     : !why_not.isEmpty() ? why_not
                      : checking ? QStringLiteral("Ends the check; what was found stays (Ctrl+R)")
                                 : QStringLiteral("Looks at all machines at once, and at the ways between them (Ctrl+R)"));
   invitation_->setVisible(!any);

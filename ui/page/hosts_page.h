@@ -29,10 +29,13 @@ class HostsPage : public QWidget {
     app::HostChecker* checker = nullptr;         // null: there is nothing to check with
     std::function<QStringList()> ssh_names;      // what ~/.ssh/config offers; empty: nothing
     std::function<int()> broker_port;            // that of the settings; 0: any
+    std::function<QString()> why_not_now;        // a check would disturb; empty: it may begin
   };
   HostsPage(Parts parts, const Theme& theme, QWidget* parent = nullptr);
 
   void check();
+  /// What may be pressed, as everything stands now.
+  void refresh();
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -56,7 +59,7 @@ class HostsPage : public QWidget {
   void select_row_of(const std::string& name);
   void select(const QString& name);
   void show_advice();
-  void refresh();
+  QString why_not_now() const;
   void tell(const QString& problem_of_deed);
 
   Parts parts_;

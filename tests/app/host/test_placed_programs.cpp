@@ -129,6 +129,16 @@ TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sen
   damaged("cp -p $f $f.new && printf oops | dd of=$f.new bs=1 seek=1000000 conv=notrunc && mv $f.new $f");  // it runs still
   pool = std::make_unique<HostPool>(person, programs_folder);
   EXPECT_TRUE(runs_broker() && whole()) << told() << "without sha256sum";
+  // What somebody put in its place, of the same length, is not run to find that out, whether that host can say it or not.
+  for (const char* path : {"PATH=~/b", "PATH=/usr/bin:/bin"}) {
+    lab->inside(1, {"sh", "-c", QString("echo '%1' >/home/lab/.bashrc").arg(path)});
+    damaged("n=$(stat -c %s $f); { printf '#!/bin/sh\n/usr/bin/touch ~/was_run\nexit\n'; head -c $n /dev/zero; } | head -c $n >$f.new;"
+            " chmod 700 $f.new; chown lab $f.new; mv $f.new $f");
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    EXPECT_TRUE(runs_broker() && whole()) << told() << path;
+    EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls /home/lab"}).indexOf("was_run"), -1) << path;
+  }
+  lab->inside(1, {"sh", "-c", "echo 'PATH=~/b' >/home/lab/.bashrc"});
   EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep n2nq-broker- || true"}), "") << "it is not held open";
   // One that cannot be read any more, as on a disk with a read error.
   lab->inside(1, {"sh", "-c", "f=$(echo /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*); chown root $f; chmod 711 $f"});
@@ -138,6 +148,18 @@ TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sen
       << "it was sent again";
   launcher.reset();
   lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_anybody_may_change_it) {
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  lab->inside(1, {"sh", "-c", "chmod 777 /home/lab/.cache/n2nq-bench/bin"});
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  make(lab->host(1));
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("anybody there may change what is in the folder .cache/n2nq-bench/bin"), std::string::npos) << told();
+  EXPECT_NE(told().find("chmod o-w"), std::string::npos) << told();
+  lab->inside(1, {"sh", "-c", "chmod 700 /home/lab/.cache/n2nq-bench/bin"});
 }
 
 TEST_F(PlacedProgramsTest, a_program_that_may_not_be_run_any_more_is_sent_again) {

@@ -239,6 +239,31 @@ TEST(KindsMemory, OfKindsThatThereWereIsWhatTheQueueSaysAndHasALimit) {
   }
 }
 
+/// One receiver asks for size n of sender n, and so for next to nothing of what its borders make different kinds.
+TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    constexpr uint32_t senders = 200;
+    QueueOptions options = options_of(mode, false, true, 2);
+    options.senders = senders;
+    options.notes_bytes_max = 16 * mib;
+    const auto queue = Queue::make(options);
+    queue->join(1);
+    std::vector<wire::Rule> rules;
+    for (uint32_t sender = 1; sender <= senders; ++sender) rules.push_back({sender, sender, sender, sender});
+    ASSERT_EQ(queue->set_rules(1, rules, 1), "");
+    while (queue->work(100'000) > 0) continue;
+    size_t most = 0;
+    for (uint32_t size = 1; size <= senders; ++size) {
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, size - 1, size), 1);
+      queue->expire(10'000'000'000'000);
+      queue->settle(SIZE_MAX);
+      most = std::max(most, queue->kinds_bytes());
+    }
+    EXPECT_GT(most, 4 * mib) << "so many there were";
+    EXPECT_LE(most, 8 * mib + mib);
+  }
+}
+
 TEST_P(UnansweredMemory, OfAMillionMessagesBehindOneThatNobodyAnswersIsNext) {
   Measured queue(options_of(GetParam(), true, false, 2));
   queue->join(1);

@@ -49,6 +49,32 @@ TEST(SelectiveBalancer, WhatComesBackGoesToAnotherReceiverIfOneHasRoom) {
   }
 }
 
+/// What a new list takes from its receiver, and brings it, are units like any others, so that lists in turn hold up nobody.
+TEST(SelectiveBalancer, WhatANewListMovesIsCounted) {
+  QueueOptions options;
+  options.mode = wire::QueueMode::load_balancer;
+  options.senders = 1;
+  options.receivers = 2;
+  options.requests = true;
+  support::QueueKit kit(options);
+  kit.join(1);
+  kit.join(2);
+  ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, UINT32_MAX}}, 1), "");
+  kit->add_credit(1, UINT32_MAX);
+  constexpr size_t messages = 1000;
+  for (uint64_t index = 0; index < messages; ++index) kit->take_in(support::make_record(1, index, 10), 1);
+  ASSERT_TRUE(kit->has_next(1));
+  ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, 20}}, 2, false), "");
+  EXPECT_FALSE(kit->has_next(1)) << "it gets nothing until the new one is in force";
+  size_t units = 0;
+  while (const size_t more = kit->work(1)) units += more;
+  EXPECT_GE(units, 2 * messages) << "taken back, and given again";
+  EXPECT_TRUE(kit->has_next(1));
+  kit.write_all(1);
+  while (kit->has_next(1)) kit.write_all(1);
+  EXPECT_EQ(kit.delivered(1).size(), messages);
+}
+
 /// One list of 500 rules, each for another sender and size, over as many kinds of messages as there are messages.
 class LargeList : public ::testing::TestWithParam<wire::QueueMode> {
  protected:

@@ -69,6 +69,21 @@ TEST(Frame, EverySeedFrameCutAtEveryByteReadsLikeTheWhole) {
   }
 }
 
+TEST(Frame, EverySeedFrameCutAtAnyTwoBytesReadsLikeTheWhole) {
+  size_t cuts = 0;
+  for (const auto& seed : support::seed_frames()) {
+    FrameReader whole(1 << 20);
+    const std::vector<Seen> expected = feed(whole, seed.bytes, {});
+    for (size_t first = 1; first + 1 < seed.bytes.size(); ++first) {
+      for (size_t second = first + 1; second < seed.bytes.size(); ++second, cuts += 2) {
+        FrameReader reader(1 << 20);
+        ASSERT_EQ(feed(reader, seed.bytes, {first, second}, cuts % 4 == 0), expected) << seed.name << " cut at " << first << " and " << second;
+      }
+    }
+  }
+  EXPECT_GE(cuts, 100'000u);
+}
+
 TEST(Frame, AllSeedFramesInOneStreamMayComeByteByByte) {
   Bytes stream;
   for (const auto& seed : support::seed_frames()) stream.insert(stream.end(), seed.bytes.begin(), seed.bytes.end());
