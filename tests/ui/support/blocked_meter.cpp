@@ -47,6 +47,7 @@ void BlockedMeter::beat() {
   const double blocked_ms =
       (at.wall_ms - last_.wall_ms) - (at.computed_ms - last_.computed_ms) - (at.waited_ms - last_.waited_ms) - beat_ms;
   blocked_max_ms_ = std::max(blocked_max_ms_, blocked_ms);
+  computed_max_ms_ = std::max(computed_max_ms_, at.computed_ms - last_.computed_ms);
   last_ = at;
 }
 
