@@ -189,6 +189,17 @@ void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
                  .arg(hidden.join(" and "));
 }
 
+/// The lead of the common start is not enough where a machine is far from the bench: what it measured is right, but not from the start on.
+/// Who was started later by the person is late on purpose.
+void tell_late_start(const RunRecord& record, QStringList& reasons) {
+  if (record.settings.start_when != StartWhen::all_connected) return;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    const double late_ms = static_cast<double>(record.of(role).started_late_ns) / 1e6;
+    if (late_ms < worth_telling_late_ms) continue;
+    reasons += QString("%1 started %2 ms behind the common start").arg(role_name(role)).arg(late_ms, 0, 'f', 0);
+  }
+}
+
 /// Two hundred receivers that met the same fate are one reason, not two hundred: of sentences that differ in their numbers only, the first
 /// few stand, and how many more there are.
 QStringList grouped(const QStringList& reasons) {
@@ -445,6 +456,7 @@ RunResult finish_readable_run(const RunRecord& record, const std::atomic<bool>& 
   const measure::Ledger ledger = ledger_of(record, troubles);
   RunResult result{judge(record, ledger, troubles), final_figures(record, ledger)};
   tell_clock_bound(result.figures, result.outcome.reasons);
+  tell_late_start(record, result.outcome.reasons);
   const RunFolder& folder = *record.folder;
 
   MasterFile master;

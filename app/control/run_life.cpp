@@ -12,8 +12,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr double worth_telling_late_ms = 50;
-
 Role other_group(Role role) {
   return role == Role::senders ? Role::receivers : Role::senders;
 }

@@ -19,6 +19,9 @@
 
 namespace n2nq::app {
 
+/// What a group may be behind the common start without a word.
+constexpr double worth_telling_late_ms = 50;
+
 struct ProcessRecord {
   std::optional<HelloMessage> hello;
   nlohmann::json floor;                                      // null: unknown

@@ -255,6 +255,16 @@ class Starts(LabCase):
         output, _ = bench.communicate(timeout=180)
         self.assertEqual(bench.returncode, 0, output)
 
+    def test_a_group_that_hears_of_the_start_too_late_says_so(self):
+        settings = [*places("h1", "h2", "h3"), "--set", "senders.amount=1", "--set", "senders.messages=10"]
+        self.assertEqual(self.start("quick", *settings, out="heard").wait(timeout=60), 0, "the programs are there from now on")
+        self.lab.shape_links({"delay_ns": 200_000_000}, ["h2"])
+        self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
+        bench = self.start("quick", *settings, out="late")
+        output, _ = bench.communicate(timeout=180)
+        self.assertRegex(output, r"Senders started \d+ ms behind the common start")
+        self.assertIn("Senders started", " ".join(json.loads((self.folder / "late" / "summary.json").read_text())["reasons"]))
+
     def test_a_pause_and_a_kill_that_a_host_does_not_carry_out_are_not_told_as_done(self):
         """It takes one command on a connection: the process is that."""
         self.lab.set_sshd("h3", MaxSessions=1)

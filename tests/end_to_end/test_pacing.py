@@ -6,6 +6,7 @@
     N2NQ_RATE=10000       so many a second (3,000 by default)
 """
 import os
+import re
 import unittest
 
 from bench import DEADLINE_S, BenchCase
@@ -36,6 +37,22 @@ class Pacing(BenchCase):
         print(f"{MESSAGES} messages, lag p50 {percentile(ordered, 0.5) / 1e3:.1f} us, p99 {percentile(ordered, 0.99) / 1e3:.1f} us, "
               f"slope of each second's minimum {slope_ns_per_s * 60 / 1e3:+.3f} us/min")
         self.assertLess(abs(slope_ns_per_s) * 60, 1000)
+
+
+    def test_a_rate_that_n2nq_does_not_take_is_told_with_what_became_of_it(self):
+        # N2NQ stands still over the planned end, and the sockets take a part of a second.
+        folder = self.run_bench("quick", "--set", "senders.amount=1", "--set", "receivers.amount=1", "--set", "senders.size_bytes=100000",
+                                "--set", "senders.rate_per_s=400", "--set", "senders.duration_s=2", "--fault", "pause:broker@1",
+                                "--fault", "resume:broker@3", expect_exit=None)
+        summary = RunFolder(folder).summary
+        [reason] = [reason for reason in summary["reasons"] if reason.startswith("plan not kept")]
+        told = re.fullmatch(r"plan not kept: the last message left (\d+) ms late, (\d+) of (\d+) messages/s", reason)
+        self.assertTrue(told, reason)
+        late_ms, achieved, offered = map(int, told.groups())
+        self.assertGreater(late_ms, 500)
+        self.assertLess(achieved, 350)
+        self.assertLess(abs(offered - 400), 10)
+        self.assertNotEqual(summary["verdict"], "clean")
 
 
 def fitted_slope(values):

@@ -2,6 +2,7 @@
 #include "workers/measure/ledger_findings.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "workers/measure/log_line.h"
 
@@ -187,6 +188,17 @@ class Finder {
     if (counted > said) breaks(name + plural(counted - said, "copy", "copies") + " " + what + ", but N2NQ did not say so");
   }
 
+  /// ", 940 of 1000 messages/s": what became of the rate, while the senders sent.
+  static std::string achieved(const SendersAccount& group) {
+    const auto took_ns = static_cast<double>(group.ended_ns - group.started_ns);
+    const double planned_ns = took_ns - static_cast<double>(*group.last_lag_ns);
+    if (planned_ns <= 0) return {};
+    std::uint64_t attempted = 0;
+    for (const SenderAccount& sender : group.services) attempted += sender.attempted;
+    const auto per_s = [attempted](double ns) { return std::to_string(std::llround(static_cast<double>(attempted) * 1e9 / ns)); };
+    return ", " + per_s(took_ns) + " of " + per_s(planned_ns) + " messages/s";
+  }
+
   void find_unkept_plan() {
     if (!in_.stopped_by_user && in_.planned_messages && ledger_.attempted < *in_.planned_messages) {
       degrades("plan not kept: " + std::to_string(ledger_.attempted) + " of " + std::to_string(*in_.planned_messages) + " messages sent");
@@ -194,7 +206,7 @@ class Finder {
     for (const SendersAccount& group : in_.senders) {
       const std::int64_t allowed_ns = std::max((group.ended_ns - group.started_ns) / plan_late_parts, plan_late_ns_allowed);
       if (group.last_lag_ns && *group.last_lag_ns > allowed_ns) {
-        degrades("plan not kept: the last message left " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late");
+        degrades("plan not kept: the last message left " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late" + achieved(group));
       }
     }
   }
