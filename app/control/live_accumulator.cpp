@@ -186,6 +186,7 @@ void LiveAccumulator::settle_counts(bool whole_round) {
   figures_.accepted = std::max(told, (arrived + copies_ - 1) / copies_);
   figures_.attempted = std::max(figures_.attempted, figures_.accepted);
   // From answers to two questions, what arrived between them would look as if it were in flight.
+  figures_.in_flight_is_old = !whole_round;
   if (!whole_round) return;
   figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - arrived);
   figures_.in_flight_bound = 0;

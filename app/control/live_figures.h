@@ -70,6 +70,7 @@ struct LiveFigures {
     std::int64_t lost = -1;                  // copies; -1 until the end
   } warm_up;
   std::int64_t in_flight = 0;  // accepted × copies − received − skipped, at least 0 (accepted is told up to 20 ms late)
+  bool in_flight_is_old = false;  // the receivers were late with their answer: the senders' counts are newer
   // Where the groups are on hosts of their own: at the instant of the receivers' answer, by N2NQ's clock, and how far that may be off: what
   // may have been sent between both answers and within what the clocks may err, and what was sent and is not told to be accepted.
   // 0: nothing to tell; NaN: not known.

@@ -124,7 +124,18 @@ TEST_F(RunControlTest, another_protocol_version_is_refused_with_both_named) {
   make();
   control->start_all();
   ASSERT_TRUE(wait_finished());
-  EXPECT_NE(reasons().find("Senders died: speaks control protocol 2, this bench speaks 1"), std::string::npos) << reasons();
+  EXPECT_NE(reasons().find("Senders died: speaks control protocol 2, this bench speaks 1: build them together"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, so_is_a_program_of_another_version) {
+  host.behaviour[Role::senders].says_as_hello =
+      R"({"type":"hello","control":1,"wire":1,"role":"senders","version":"9","now_ns":1,"host":{}})"
+      "\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_NE(reasons().find("Senders died: is of version 9, this bench of version " N2NQ_VERSION ": build them together"), std::string::npos)
+      << reasons();
 }
 
 TEST_F(RunControlTest, an_error_it_says_is_told) {

@@ -75,19 +75,19 @@ struct SshFilesTest : testing::WithEventLoop {
   }
   /// Cuts the connection once so many bytes of the program are there; how many came: all of them where it was faster than the knife.
   qint64 cut_upload(const QString& program, qint64 cut_at) {
-    // On the host, and with its victims looked up before: a megabyte goes in two milliseconds.
+    files();  // it is connected: on the host, with its victims looked up before, the knife is quick, for a megabyte goes in two milliseconds
     const auto knife = lab->start_inside(1, {"python3", "-c", R"(
 import glob, os, signal, sys
 pattern, cut_at = sys.argv[1], int(sys.argv[2])
-print("ready", flush=True)
-while not (parts := glob.glob(pattern)):
-    pass
 def name(pid):
     try:
         return open(f"/proc/{pid}/cmdline").read()
     except OSError:
         return ""
 sessions = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and pid != "1" and ("sshd: " in name(pid) or "sftp-server" in name(pid))]
+print("ready", flush=True)
+while not (parts := glob.glob(pattern)):
+    pass
 while os.stat(parts[0]).st_size < cut_at:
     pass
 for pid in sessions:

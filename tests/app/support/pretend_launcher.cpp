@@ -196,7 +196,7 @@ void PretendLauncher::on_configure(const Json& configure) {
                 {"control", 1},
                 {"wire", 1},
                 {"role", role_word(role_)},
-                {"version", "pretend"},
+                {"version", N2NQ_VERSION},
                 {"pid", 1},
                 {"now_ns", broker_clock_ns},
                 {"host", {{"name", "here"}, {"boot_id", "same"}, {"time_namespace", "same"}}}};
