@@ -77,21 +77,25 @@ struct SshFilesTest : testing::WithEventLoop {
   qint64 cut_upload(const QString& program, qint64 cut_at) {
     files();  // it is connected: on the host, with its victims looked up before, the knife is quick, for a megabyte goes in two milliseconds
     const auto knife = lab->start_inside(1, {"python3", "-c", R"(
-import glob, os, signal, sys
+import contextlib, glob, os, signal, sys
 pattern, cut_at = sys.argv[1], int(sys.argv[2])
-def name(pid):
+def is_session(pid):
     try:
-        return open(f"/proc/{pid}/cmdline").read()
+        return open(f"/proc/{pid}/cmdline").read().startswith("sshd: ")
     except OSError:
-        return ""
-sessions = [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and pid != "1" and ("sshd: " in name(pid) or "sftp-server" in name(pid))]
+        return False
+def sessions():
+    return [int(pid) for pid in os.listdir("/proc") if pid.isdigit() and pid != "1" and is_session(pid)]
+victims = sessions()
 print("ready", flush=True)
 while not (parts := glob.glob(pattern)):
     pass
 while os.stat(parts[0]).st_size < cut_at:
     pass
-for pid in sessions:
-    os.kill(pid, signal.SIGKILL)
+for find in (lambda: victims, sessions):
+    for pid in find():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 )", there + "/bin/.part-*", QString::number(cut_at)});
     EXPECT_TRUE(knife->waitForReadyRead());
     begin(std::make_shared<PutProgram>(program, ".cache/n2nq-bench"));
