@@ -281,8 +281,6 @@ void HostsPage::check() {
   if (checker == nullptr || !check_->isEnabled()) return;
   if (checker->is_checking()) {
     checker->cancel();
-  } else if (!why_not_now().isEmpty()) {
-    return;  // by its key, which is not the button's
   } else if (parts_.book->look_again(); parts_.book->problems().isEmpty() && !parts_.book->hosts().hosts.empty()) {
     checker->check(parts_.book->hosts(), parts_.broker_port ? parts_.broker_port() : 0);
   }

@@ -29,7 +29,7 @@ class HostsPage : public QWidget {
     app::HostChecker* checker = nullptr;         // null: there is nothing to check with
     std::function<QStringList()> ssh_names;      // what ~/.ssh/config offers; empty: nothing
     std::function<int()> broker_port;            // that of the settings; 0: any
-    std::function<QString()> why_not_now;        // a check would disturb; empty: it may begin
+    std::function<QString()> why_not_now;        // why a check may not begin, such as a run that it would disturb; empty: it may
   };
   HostsPage(Parts parts, const Theme& theme, QWidget* parent = nullptr);
 
