@@ -117,25 +117,16 @@ TEST_F(RunControlTest, nonsense_in_the_middle_breaks_the_run) {
   EXPECT_NE(reasons().find("Receivers died: said something that is no control message: \"hello world\""), std::string::npos) << reasons();
 }
 
-TEST_F(RunControlTest, another_protocol_version_is_refused_with_both_named) {
-  host.behaviour[Role::senders].says_as_hello =
-      R"({"type":"hello","control":2,"wire":1,"role":"senders","version":"9","now_ns":1,"host":{}})"
-      "\n";
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  EXPECT_NE(reasons().find("Senders died: speaks control protocol 2, this bench speaks 1: build them together"), std::string::npos) << reasons();
-}
-
-TEST_F(RunControlTest, so_is_a_program_of_another_version) {
-  host.behaviour[Role::senders].says_as_hello =
-      R"({"type":"hello","control":1,"wire":1,"role":"senders","version":"9","now_ns":1,"host":{}})"
-      "\n";
-  make();
-  control->start_all();
-  ASSERT_TRUE(wait_finished());
-  EXPECT_NE(reasons().find("Senders died: is of version 9, this bench of version " N2NQ_VERSION ": build them together"), std::string::npos)
-      << reasons();
+TEST_F(RunControlTest, another_version_of_protocol_or_program_is_refused_with_both_named) {
+  for (const auto& [control_version, why] : {std::pair(2, "speaks control protocol 2, this bench speaks 1: build them together"),
+                                             {1, "is of version 9, this bench of version " N2NQ_VERSION ": build them together"}}) {
+    host.behaviour[Role::senders].says_as_hello =
+        R"({"type":"hello","wire":1,"role":"senders","version":"9","now_ns":1,"host":{},"control":)" + QByteArray::number(control_version) + "}\n";
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_finished());
+    EXPECT_NE(reasons().find(std::string("Senders died: ") + why), std::string::npos) << reasons();
+  }
 }
 
 TEST_F(RunControlTest, an_error_it_says_is_told) {
