@@ -135,7 +135,7 @@ TEST_F(Control, ABenchThatReadsSlowlyGetsTheLastWordsWhole) {
   start();
   const std::string text(700'000, 'x');
   channel_->write_line({{"text", text}});
-  // A reading every 20 ms frees the pipe of a page: all of it takes many times what nothing may be taken for.
+  // A reading every 20 ms frees the pipe of a page: all of it takes more than 3 s, longer than nothing may be taken for.
   std::string heard;
   std::thread reader([&] {
     std::array<char, 4096> bytes;
