@@ -53,7 +53,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(launcher_.get(), &Launcher::not_killed, this, &ProcessWatch::on_not_killed);
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
   connect(launcher_.get(), &Launcher::would_ask, this, [this] { finish(QString()); });
-  connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(name_ + " could not be started: " + why); });
+  connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(not_started(why)); });
 
   hello_timer_.setSingleShot(true);
   answer_timer_.setSingleShot(true);
@@ -99,6 +99,16 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
 void ProcessWatch::only_place() {
   only_placed_ = true;
   launcher_->put_without_asking();
+}
+
+void ProcessWatch::give_up_placing() {
+  if (!placing()) return;
+  const QString why = launcher_->not_reached();
+  finish(why.isEmpty() ? QString() : not_started(why));
+}
+
+QString ProcessWatch::not_started(const QString& why) const {
+  return name_ + " could not be started: " + why;
 }
 
 void ProcessWatch::renew_lease() {

@@ -50,6 +50,8 @@ class ProcessWatch : public QObject {
   /// While placing: it is not launched any more; gone() says whether it could have been. What the person would have to be asked for is not
   /// found out.
   void only_place();
+  /// While placing, and in place of kill(): gone() names a host that has not answered yet.
+  void give_up_placing();
   /// Lets it stand still, and go on. What stands still is not held to answer.
   void pause();
   void resume();
@@ -95,6 +97,7 @@ class ProcessWatch : public QObject {
   void on_not_killed(const QString& why);
   void give_up(const QString& why);
   void finish(const QString& trouble);
+  QString not_started(const QString& why) const;
   QString exit_sentence() const;
   void renew_lease();
 

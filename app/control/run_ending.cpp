@@ -155,7 +155,7 @@ void RunControl::Private::say_bye(Role role) {
     if (run.stopped_by_user) return watch->kill();
     // Whoever has to mend one host wants to know what is wrong with the others, too.
     watch->only_place();
-    QTimer::singleShot(other_starts_left_ms(), watch, [watch] { watch->kill(); });
+    QTimer::singleShot(other_starts_left_ms(), watch, &ProcessWatch::give_up_placing);
     return;
   }
   if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);

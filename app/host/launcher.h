@@ -48,6 +48,8 @@ class Launcher : public QObject {
   /// From now on the person is asked for nothing because of it: where that is necessary it is given up, and would_ask told in place of
   /// both.
   virtual void put_without_asking() {}
+  /// Why its host may never be able to run it, in a sentence that names the host; empty: it answers, and the program is on its way.
+  virtual QString not_reached() const { return {}; }
   /// Neither of both is told any more, nor the person asked for anything because of it.
   virtual void give_up_put() {}
   /// Answered by started or failed.

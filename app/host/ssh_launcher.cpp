@@ -122,6 +122,10 @@ void SshLauncher::put_without_asking() {
   connect(host_.get(), &LabHost::asking, putting_.get(), give_up);
 }
 
+QString SshLauncher::not_reached() const {
+  return host_->control() && host_->files() ? QString() : QString("%1: it had not answered when the start was given up").arg(host_->name());
+}
+
 void SshLauncher::start(const QString& program) {
   SshSession* session = host_->control();
   if (!session) {

@@ -27,6 +27,7 @@ class SshLauncher : public Launcher {
   QString folder_there(const QString& local_folder) const override;
   void put_file(const QString& program) override;
   void put_without_asking() override;
+  QString not_reached() const override;
   void give_up_put() override { putting_.reset(); }
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;

@@ -77,7 +77,9 @@ TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_
   control->start_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
-  EXPECT_EQ(reasons(), "Senders on lab-2 could not be started: the pretend host has no such program");
+  EXPECT_EQ(reasons(),
+            "Senders on lab-2 could not be started: the pretend host has no such program\n"
+            "Receivers could not be started: lab-3: no answer yet");
   EXPECT_FALSE(host.brought.contains(Role::receivers)) << "it never ran";
 }
 

@@ -91,6 +91,10 @@ void PretendLauncher::put_file(const QString& program) {
       Qt::QueuedConnection);
 }
 
+QString PretendLauncher::not_reached() const {
+  return host_.unreachable.contains(name_) ? QString::fromStdString(name_ + ": no answer yet") : QString();
+}
+
 void PretendLauncher::start(const QString&) {
   running_ = true;
   ++host_.alive;

@@ -77,6 +77,7 @@ class PretendLauncher : public Launcher {
   QString folder_there(const QString& local_folder) const override { return put_ ? local_folder : QString(); }
   void put_file(const QString& program) override;
   void put_without_asking() override { host_.asks_nothing.insert(name_); }
+  QString not_reached() const override;
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
   void terminate() override;
