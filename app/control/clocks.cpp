@@ -104,6 +104,12 @@ OrderedJson relation_json(const ClockRelation& relation, std::int64_t start_at_b
   return out;
 }
 
+/// An echo over loopback as a group measured it before the run.
+double echo_us(const Json& floor) {
+  const Json echo_ns = floor.is_object() ? floor.value("loopback_echo_p50_ns", Json()) : Json();
+  return echo_ns.is_number() ? echo_ns.get<double>() / ns_in_us : unknown;
+}
+
 }  // namespace
 
 bool share_a_clock(const HelloMessage& a, const HelloMessage& b) {
@@ -151,14 +157,13 @@ ClockBounds clock_bounds(const RunRecord& record, bool live) {
 }
 
 double floor_us(const RunRecord& record) {
-  double slower_us = unknown;
-  for (const Role role : {Role::senders, Role::receivers}) {
-    const Json& floor = record.of(role).floor;
-    if (!floor.is_object()) continue;
-    const Json echo_ns = floor.value("loopback_echo_p50_ns", Json());
-    if (echo_ns.is_number()) slower_us = std::fmax(slower_us, echo_ns.get<double>() / ns_in_us);
-  }
-  return slower_us;
+  return std::fmax(echo_us(record.of(Role::senders).floor), echo_us(record.of(Role::receivers).floor));
+}
+
+double stored_floor_us(const Json& environment) {
+  const Json floors = environment.value("floor", Json::object());
+  if (!floors.is_object()) return unknown;
+  return std::fmax(echo_us(floors.value("senders", Json())), echo_us(floors.value("receivers", Json())));
 }
 
 Json senders_clock_message(const RunRecord& record) {

@@ -83,7 +83,7 @@ Json configure_broker(const Settings& settings, const LaunchFacts& facts) {
   out["expect"] = {{"senders", settings.senders.amount}, {"receivers", settings.receivers.amount}};
   out["limits"] = {{"memory_bytes", limits.memory_mib * limits::bytes_per_mib},
                    {"books_bytes", limits.books_mib * limits::bytes_per_mib},
-                   {"pending_bytes", limits.pending_mib * limits::bytes_per_mib},
+                   {"pending_bytes", settings.pending_mib() * limits::bytes_per_mib},
                    {"write_deadline_ms", milliseconds(limits.write_deadline_s)},
                    {"message_bytes_max", limits.message_max_bytes},
                    {"handshake_deadline_ms", milliseconds(limits.handshake_deadline_s)},

@@ -15,7 +15,7 @@ namespace n2nq::app {
 namespace {
 
 Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
-  Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .grey = {}};
+  Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .doubts = {}};
   const auto paths = paths_of(plan);
   for (const std::string& path : paths) {
     const std::string unit(unit_of_path(path));
@@ -41,7 +41,7 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
 }
 
 Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
-  Table table{.id = "knees", .title = "Knees", .columns = {"curve", "keeps up at", "not at", "in words"}, .rows = {}, .grey = {}};
+  Table table{.id = "knees", .title = "Knees", .columns = {"curve", "keeps up at", "not at", "in words"}, .rows = {}, .doubts = {}};
   const QString unit = qt_text(plan.file().find_axis(plan.file().knee->axis)->title).toLower();
   for (const MeasuredCurve& curve : schedule.curves(results)) {
     const auto load = [](double value) { return value > 0 ? Cell(value) : Cell(); };
@@ -52,7 +52,7 @@ Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const Case
 }
 
 Table case_table(const CaseFolder& folder, const CasePlan& plan) {
-  Table table{.id = "case", .title = "Test case", .columns = {"key", "value"}, .rows = {}, .grey = {}};
+  Table table{.id = "case", .title = "Test case", .columns = {"key", "value"}, .rows = {}, .doubts = {}};
   const auto add = [&](const char* key, Cell value) { table.rows.push_back({QString(key), std::move(value)}); };
   add("case", qt_text(folder.name()));
   add("about", qt_text(folder.file().about));

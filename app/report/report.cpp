@@ -6,6 +6,8 @@
 #include <iterator>
 #include <span>
 
+#include "app/control/clocks.h"
+#include "app/control/live_figures.h"
 #include "app/settings/qt_text.h"
 #include "workers/measure/log_line.h"
 
@@ -38,6 +40,8 @@ struct Column {
 constexpr Column figure_columns[] = {{"bound_us", 1}, {"count", 1}, {"mean", 1},   {"mean_lowest_95", 1}, {"left_out", 1},  {"min", 1},
                                      {"p50", 0.5},    {"p90", 0.1}, {"p95", 0.05}, {"p99", 0.01},         {"p99_9", 0.001}, {"max", 1}};
 
+constexpr const char* few_samples = "fewer than 10 samples above it";
+
 Cell cell_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return {};
@@ -49,23 +53,36 @@ Cell cell_at(const Json& summary, const std::string& path) {
   return value && !std::isnan(*value) ? Cell(*value) : Cell();
 }
 
+/// Of a latency that says more about the machine than about the queue; empty: it does not, or is none.
+QString floor_doubt(const Json& summary, std::string_view path, const Cell& cell) {
+  const auto* value = std::get_if<double>(&cell);
+  const bool is_latency = path.starts_with("latency_us.") || path.starts_with("latency_from_plan_us.");
+  const bool is_time = !path.ends_with(".count") && !path.ends_with(".left_out") && !path.ends_with(".bound_us");
+  const double floor_us = stored_floor_us(summary.at("environment"));
+  if (!value || !is_latency || !is_time || !is_near_floor(floor_us, *value)) return {};
+  return QString::fromUtf8("below twice what an echo over loopback took there, %1 µs: it says more about the machine than about the queue")
+      .arg(cell_short(floor_us));
+}
+
 /// Rows of figures: name, unit, and what a figures object has.
 Table figures_table(const Json& summary) {
-  Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
+  Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .doubts = {}};
   // A bound stands beside figures between two clocks; where all share one there is none.
   const bool bounded = summary.at("latency_us").contains("bound_us");
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
   for (const Column& column : used) table.columns += column.key;
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), qt_text(unit_of_path(row.path))};
-    std::vector<bool> grey(2);
+    std::vector<QString> doubts(2);
     const double count = figure_at(summary, std::string(row.path) + ".count").value_or(0);
     for (const Column& column : used) {
-      cells.push_back(cell_at(summary, std::string(row.path) + '.' + column.key));
-      grey.push_back(column.above < 1 && count * column.above < samples_above_min);
+      const std::string path = std::string(row.path) + '.' + column.key;
+      cells.push_back(cell_at(summary, path));
+      const bool few = column.above < 1 && count * column.above < samples_above_min;
+      doubts.push_back(few ? few_samples : floor_doubt(summary, path, cells.back()));
     }
     table.rows.push_back(std::move(cells));
-    table.grey.push_back(std::move(grey));
+    table.doubts.push_back(std::move(doubts));
   }
   return table;
 }
@@ -80,15 +97,17 @@ void add_leaves(Table& table, const Json& from, const QString& path) {
 }
 
 Table leaves(const char* id, const char* title, const Json& of) {
-  Table table{.id = id, .title = title, .columns = {"key", "value"}, .rows = {}, .grey = {}};
+  Table table{.id = id, .title = title, .columns = {"key", "value"}, .rows = {}, .doubts = {}};
   add_leaves(table, of, {});
   return table;
 }
 
 /// One row for each object of a list, a column for each of its numbers, of figures objects for some of them, those first: the rest is
 /// mostly 0.
-Table services_table(const char* id, const char* title, const Json& services, char letter) {
-  Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .grey = {}};
+Table services_table(const char* id, const char* title, const Json& summary, Role role) {
+  const Json& services = summary.at("services").at(role_key(role));
+  const char letter = role == Role::senders ? 'S' : 'R';
+  Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .doubts = {}};
   std::vector<std::string> paths;
   const Json first = services.empty() ? Json::object() : services.front();
   for (const Row& figure : figure_rows) {
@@ -107,14 +126,19 @@ Table services_table(const char* id, const char* title, const Json& services, ch
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
     std::vector<Cell> row{qt_text(measure::service_name(letter, number))};
-    for (const std::string& path : paths) row.push_back(cell_at(service, path));
+    std::vector<QString> doubts(1);
+    for (const std::string& path : paths) {
+      row.push_back(cell_at(service, path));
+      doubts.push_back(floor_doubt(summary, path, row.back()));
+    }
     table.rows.push_back(std::move(row));
+    table.doubts.push_back(std::move(doubts));
   }
   return table;
 }
 
 Table ledger_table(const Json& ledger) {
-  Table table{.id = "ledger", .title = "Ledger", .columns = {"count", "all"}, .rows = {}, .grey = {}};
+  Table table{.id = "ledger", .title = "Ledger", .columns = {"count", "all"}, .rows = {}, .doubts = {}};
   const bool warm_up = ledger.contains("warmup");
   if (warm_up) table.columns += "warm-up";
   for (const auto& [key, value] : ledger.at("total").items()) {
@@ -140,8 +164,8 @@ Report report_of_one(const DrawnRun& drawn) {
                    ledger_table(summary.at("ledger")),
                    leaves("rates", "Rates", summary.at("rates")),
                    leaves("plan", "Plan", summary.value("plan", Json::object())),
-                   services_table("senders", "Senders", summary.at("services").at("senders"), 'S'),
-                   services_table("receivers-table", "Receivers", summary.at("services").at("receivers"), 'R')};
+                   services_table("senders", "Senders", summary, Role::senders),
+                   services_table("receivers-table", "Receivers", summary, Role::receivers)};
   report.appendix = {leaves("settings", "Settings", summary.at("settings")),
                      leaves("environment", "Environment", summary.at("environment"))};
   report.hgrm = drawn.run.folder + "/latency.hgrm";
@@ -149,7 +173,7 @@ Report report_of_one(const DrawnRun& drawn) {
 }
 
 Table texts_table(const char* id, const char* title, const std::vector<ComparedText>& texts, const QStringList& names) {
-  Table table{.id = id, .title = title, .columns = QStringList{"key"} + names, .rows = {}, .grey = {}};
+  Table table{.id = id, .title = title, .columns = QStringList{"key"} + names, .rows = {}, .doubts = {}};
   for (const ComparedText& text : texts) {
     std::vector<Cell> row{text.path};
     for (const QString& value : text.texts) row.push_back(value);
@@ -173,7 +197,7 @@ void tell_differing(Report& report, const Comparison& comparison) {
 }
 
 Table compared_table(const Comparison& comparison, const QStringList& names) {
-  Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .grey = {}};
+  Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .doubts = {}};
   const bool several =
       std::any_of(comparison.points.begin(), comparison.points.end(), [](const ComparedPoint& point) { return !point.label.isEmpty(); });
   if (several) table.columns.insert(1, "at");

@@ -56,12 +56,12 @@ QString report_html(const Report& report) {
   for (const Table& table : report.tables) {
     if (table.rows.size() <= 40) out += section(table);
   }
-  const auto has_grey = [](const Table& table) {
-    return std::any_of(table.grey.begin(), table.grey.end(),
-                       [](const std::vector<bool>& row) { return std::find(row.begin(), row.end(), true) != row.end(); });
-  };
-  if (std::any_of(report.tables.begin(), report.tables.end(), has_grey))
-    out += "<p class=\"secondary\">Grey: fewer than 10 samples above that percentile.</p>\n";
+  QStringList doubts;
+  for (const Table& table : report.tables) {
+    for (const auto& row : table.doubts) std::copy_if(row.begin(), row.end(), std::back_inserter(doubts), [](const QString& why) { return !why.isEmpty(); });
+  }
+  doubts.removeDuplicates();
+  if (!doubts.isEmpty()) out += "<p class=\"secondary\">Grey: " + doubts.join("; ").toHtmlEscaped() + ".</p>\n";
   if (!report.figures.empty()) out += "<h2>Figures</h2>\n";
   for (const Figure& figure : report.figures)
     out += "<figure id=\"" + figure.id.toHtmlEscaped() + "\">" + inline_svg(figure) + "</figure>\n";

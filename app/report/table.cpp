@@ -138,8 +138,10 @@ QString html(const Table& table) {
       QString head = "<td>";
       if (std::holds_alternative<double>(cell)) {
         const QString all = cell_text(cell);
-        head = table.is_grey(r, c) ? "<td class=\"number few\"" : "<td class=\"number\"";
-        head += text == all ? QString(">") : " title=\"" + all + "\">";
+        const QString doubt = table.doubt(r, c);
+        head = doubt.isEmpty() ? "<td class=\"number\"" : "<td class=\"number few\"";
+        const QString title = doubt.isEmpty() ? all : all + " (" + doubt + ')';
+        head += text == title ? QString(">") : " title=\"" + title.toHtmlEscaped() + "\">";
       }
       out += head + text.toHtmlEscaped() + "</td>";
     }
@@ -149,7 +151,7 @@ QString html(const Table& table) {
 }
 
 Table figure_table(const Figure& figure) {
-  Table table{.id = figure.id, .title = figure.title, .columns = {}, .rows = {}, .grey = {}};
+  Table table{.id = figure.id, .title = figure.title, .columns = {}, .rows = {}, .doubts = {}};
   table.columns += axis_title(figure.x);
   if (figure.x.percentiles) table.columns.first() = figure.x.title + " (%)";
   std::map<double, std::vector<const FigurePoint*>> rows;

@@ -22,10 +22,12 @@ struct Table {
   QString title;
   QStringList columns;  // with units: "p99 (µs)"
   std::vector<std::vector<Cell>> rows;
-  std::vector<std::vector<bool>> grey;  // cells on few samples; empty: none
+  std::vector<std::vector<QString>> doubts;  // why a cell, which is grey then, tells little; empty: it tells what it says
   /// Words and numbers in one column, each behind what it is called.
   bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
-  bool is_grey(std::size_t row, std::size_t column) const { return row < grey.size() && column < grey[row].size() && grey[row][column]; }
+  QString doubt(std::size_t row, std::size_t column) const {
+    return row < doubts.size() && column < doubts[row].size() ? doubts[row][column] : QString();
+  }
 };
 
 /// With all digits; "" for nothing.

@@ -40,7 +40,7 @@ void write_table(lxw_worksheet* sheet, const Table& table, const Formats& format
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const auto row = static_cast<lxw_row_t>(r + 1);
       const auto column = static_cast<lxw_col_t>(c);
-      lxw_format* format = table.is_grey(r, c) ? formats.grey : nullptr;
+      lxw_format* format = table.doubt(r, c).isEmpty() ? nullptr : formats.grey;
       if (const auto* number = std::get_if<double>(&table.rows[r][c])) {
         worksheet_write_number(sheet, row, column, *number, format);
       } else if (const auto* text = std::get_if<QString>(&table.rows[r][c])) {

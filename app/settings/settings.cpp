@@ -92,6 +92,11 @@ std::optional<std::int64_t> Settings::planned_messages() const {
   return all;
 }
 
+std::int64_t Settings::pending_mib() const {
+  if (limits.pending_mib > 0) return limits.pending_mib;
+  return std::max(limits.memory_mib / 4, (limits.message_max_bytes + bytes_per_mib - 1) / bytes_per_mib);
+}
+
 std::int64_t Settings::planned_warmup() const {
   return senders.warmup_messages * senders.amount;
 }
@@ -187,9 +192,9 @@ std::vector<SettingsError> validate(const Settings& s) {
                                                " for messages of " + std::to_string(s.limits.message_max_bytes) +
                                                " B (limits.message_max_bytes), not " + std::to_string(s.limits.memory_mib)});
   }
-  if (s.limits.message_max_bytes > s.limits.pending_mib * bytes_per_mib) {
+  if (s.limits.message_max_bytes > s.pending_mib() * bytes_per_mib) {
     errors.push_back({"limits.message_max_bytes", "must be at most limits.pending_mib (" +
-                                                      std::to_string(s.limits.pending_mib * bytes_per_mib) +
+                                                      std::to_string(s.pending_mib() * bytes_per_mib) +
                                                       " B), so that one message alone cuts nobody off"});
   }
   check_requests(s, errors);

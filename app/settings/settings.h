@@ -96,7 +96,7 @@ struct Settings {
   struct Limits {
     std::int64_t memory_mib = in_mib(limits::memory_bytes.standard);
     std::int64_t books_mib = in_mib(limits::books_bytes.standard);
-    std::int64_t pending_mib = in_mib(limits::pending_bytes.standard);
+    std::int64_t pending_mib = 0;  // 0: see Settings::pending_mib()
     double write_deadline_s = in_seconds(limits::write_deadline_ms.standard);
     std::int64_t message_max_bytes = limits::message_bytes_max.standard;
     double handshake_deadline_s = in_seconds(limits::handshake_deadline_ms.standard);
@@ -123,6 +123,8 @@ struct Settings {
   std::optional<std::int64_t> planned_messages() const;
   /// Deliveries of one message: receivers.amount for the broadcaster, 1 for the load balancer.
   int copies() const;
+  /// limits.pending_mib, and where that is 0 a quarter of the memory budget; room for one of the largest messages at least.
+  std::int64_t pending_mib() const;
   /// Warm-up messages of all senders together, beside planned_messages().
   std::int64_t planned_warmup() const;
   /// How long before the common start the warm-up begins; 0 without warm-up, and as fast as it goes (there it begins with the start).

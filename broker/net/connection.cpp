@@ -214,7 +214,7 @@ void Connection::read_frames() {
       reader_.keep();
       return;
     case IoStatus::closed:
-      fail(reader_.bytes_waiting() > 0 ? "connection closed in the middle of a frame" : "");
+      fail(reader_.in_frame() ? "connection closed in the middle of a frame" : "");
       return;
     case IoStatus::failed:
       fail(std::strerror(result.error));
@@ -265,7 +265,10 @@ void Connection::hand_out_frames() {
   handing_out_ = true;
   while (state_ == State::open && reading_ && !discarding_ && !waits_for_turn_) {
     const auto frame = reader_.next();
-    if (!frame) break;
+    if (!frame) {
+      if (const auto begun = reader_.begun(); begun && !handler_.wants(*begun)) reader_.skip();
+      break;
+    }
     handler_.on_frame(*frame, read_ns_of(*frame, frame->body.size()));
     if (waits_for_turn_ && state_ == State::open) {
       reader_.put_back(*frame);

@@ -43,6 +43,9 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
     virtual void on_connected() {}
     /// A complete frame; `read_ns` is the clock right after the read() that completed it. The body is valid during the call.
     virtual void on_frame(const wire::Frame& frame, int64_t read_ns) = 0;
+    /// A part of a frame, from its whole header on, after each read that did not complete it. False: it is not wanted; the rest of it takes
+    /// no memory, and on_frame() is not called for it.
+    virtual bool wants(const wire::BegunFrame& frame) { return static_cast<void>(frame), true; }
     /// The stream is no valid frame stream any more (`error` says why). No frame follows; the handler answers and closes.
     virtual void on_malformed(const std::string& error) = 0;
     /// A write() came up short before, and the kernel has room again.

@@ -109,6 +109,13 @@ bool GridIndex::covers(const List& list, const Area& area) {
   });
 }
 
+bool GridIndex::covers(uint32_t interest, uint32_t cell) const {
+  const Interest& one = interests_[interest];
+  const std::vector<uint32_t>& marked = cells_[cell].interests;
+  if (one.entering || one.list.size() < marked.size()) return covers(one.list, cells_[cell].area);
+  return std::find(marked.begin(), marked.end(), interest) != marked.end();
+}
+
 /// Rising, each once: what this list asks of one axis.
 std::vector<uint64_t> GridIndex::borders(const List& list, const Axis& axis, bool senders) const {
   std::vector<uint64_t> found;

@@ -122,7 +122,8 @@ class GridIndex {
   const Area& area(uint32_t cell) const { return cells_[cell].area; }
   /// Whether the interest is that of this list, whose rules may come in any order. Never for one that is to be refused.
   bool is(uint32_t interest, List list) const { return refusal_of(list).empty() && interests_[interest].list == ordered(std::move(list)); }
-  bool covers(uint32_t interest, uint32_t cell) const { return covers(interests_[interest].list, cells_[cell].area); }
+  /// Looks at the cell's interests or at the list's rules, whichever are fewer.
+  bool covers(uint32_t interest, uint32_t cell) const;
   size_t rules_of(uint32_t interest) const { return interests_[interest].list.size(); }
   /// Cell numbers are below this; not each of them exists.
   uint32_t cells_end() const { return static_cast<uint32_t>(cells_.size()); }

@@ -106,6 +106,25 @@ inline void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t
   }
 }
 
+/// Something of it is new.
+void SenderDesk::published(uint32_t number) {
+  accounts_[number - 1].end_said.reset();
+  mark_untold(number);
+}
+
+bool SenderDesk::wants(Session& session, const wire::BegunFrame& frame) {
+  if (frame.type != wire::FrameType::publish || frame.so_far.size() < wire::record_header_bytes) return true;
+  const uint8_t* record = frame.so_far.data();
+  if (wire::record_size(record) <= options_.limits.message_bytes_max || wire::record_bytes(record) != frame.body_bytes) return true;
+  Account& account = accounts_[session.number() - 1];
+  // What is wrong with its head is said when it is there, as of any other.
+  if (!is_right(session.number(), account.next_index, record)) return true;
+  if (wire::record_index(record) < account.next_index) return false;  // repeated
+  published(session.number());
+  refuse_message(account, account.next_index++, wire::RefuseReason::too_large);
+  return false;
+}
+
 void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   Account& account = accounts_[session.number() - 1];
   net::Connection::ReadTimes times(session.connection(), frame);
@@ -122,10 +141,7 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
         wait_for_turn(session);
         break;
       }
-      if (!std::exchange(took, true)) {
-        account.end_said.reset();
-        mark_untold(session.number());
-      }
+      if (!std::exchange(took, true)) published(session.number());
       take_in(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())));
     }
   }

@@ -56,6 +56,8 @@ class SenderDesk {
   /// refused by the caller.
   uint64_t join(Session& session, const wire::Hello& hello);
   void on_frame(Session& session, const wire::Frame& frame);
+  /// False: it is one message over the limit, which is refused by its head.
+  bool wants(Session& session, const wire::BegunFrame& frame);
   void on_left(Session& session);
 
   const Account& account(uint32_t number) const { return accounts_[number - 1]; }
@@ -94,6 +96,7 @@ class SenderDesk {
   void wait_for_turn(Session& session);
   void give_turns();
   void on_end(Session& session, const wire::End& end);
+  void published(uint32_t number);
   void take_in(Account& account, wire::ByteView record, int64_t read_ns);
   void refuse_record(Session& session, uint64_t next_index, const uint8_t* record);
   void refuse_message(Account& account, uint64_t index, wire::RefuseReason reason);

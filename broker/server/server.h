@@ -62,6 +62,9 @@ class Server : private Session::Owner {
 
   void on_hello(Session& session, wire::ByteView body) override;
   void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) override;
+  bool wants(Session& session, const wire::BegunFrame& frame) override {
+    return session.role() != wire::Role::sender || senders_.wants(session, frame);
+  }
   void on_writable(Session& session) override;
   void on_left(Session& session, const std::string& reason) override;
   void on_refused(Session& session, wire::ErrorCode code) override;

@@ -37,6 +37,8 @@ class Session : private net::Connection::Handler {
     virtual void on_hello(Session& session, wire::ByteView body) = 0;
     /// A frame while serving; never HELLO, HEARTBEAT or ERROR.
     virtual void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) = 0;
+    /// While serving, as net::Connection::Handler says it.
+    virtual bool wants(Session& session, const wire::BegunFrame& frame) = 0;
     /// While serving: the kernel has room again.
     virtual void on_writable(Session& session) = 0;
     /// serving -> lingering or gone (`reason` says why, for the log), and awaiting_hello -> lingering or gone. Once per session.
@@ -97,6 +99,7 @@ class Session : private net::Connection::Handler {
 
  private:
   void on_frame(const wire::Frame& frame, int64_t read_ns) override;
+  bool wants(const wire::BegunFrame& frame) override { return state_ != State::serving || owner_.wants(*this, frame); }
   void on_malformed(const std::string& error) override;
   void on_writable() override;
   void on_closed(const std::string& reason) override;

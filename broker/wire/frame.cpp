@@ -174,6 +174,9 @@ void FrameReader::commit(size_t bytes) {
 }
 
 std::optional<Frame> FrameReader::next() {
+  const size_t skipped = std::min(skip_bytes_, bytes_waiting());
+  parsed_ += skipped;
+  skip_bytes_ -= skipped;
   if (failed() || received_ - parsed_ < frame_header_bytes) return std::nullopt;
   const uint8_t* header = bytes_.data() + parsed_;
   error_ = check_frame_header(header, limits_);
@@ -188,6 +191,21 @@ std::optional<Frame> FrameReader::next() {
   return Frame{static_cast<FrameType>(header[4]), {header + frame_header_bytes, body_bytes}};
 }
 
+std::optional<BegunFrame> FrameReader::begun() const {
+  if (failed() || bytes_waiting() < frame_header_bytes) return std::nullopt;
+  const uint8_t* header = bytes_.data() + parsed_;
+  return BegunFrame{static_cast<FrameType>(header[4]), load<uint32_t>(header),
+                    {header + frame_header_bytes, bytes_waiting() - frame_header_bytes}};
+}
+
+void FrameReader::skip() {
+  const auto frame = begun();
+  if (!frame) throw std::logic_error("FrameReader: a frame is to be skipped that has not begun");
+  skip_bytes_ = frame->body_bytes - frame->so_far.size();
+  parsed_ = received_;
+  bytes_wanted_ = 0;
+}
+
 void FrameReader::put_back(const Frame& frame) {
   const size_t bytes = frame_header_bytes + frame.body.size();
   if (bytes > parsed_) throw std::logic_error("FrameReader: a frame was put back that was not taken");
@@ -196,6 +214,7 @@ void FrameReader::put_back(const Frame& frame) {
 
 void FrameReader::reset() {
   bytes_wanted_ = 0;
+  skip_bytes_ = 0;
   parsed_ = 0;
   received_ = 0;
   last_read_filled_room_ = false;

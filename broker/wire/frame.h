@@ -75,6 +75,13 @@ struct Frame {
   ByteView body;  // valid until the reader's next room() or reset()
 };
 
+/// One that has not come whole.
+struct BegunFrame {
+  FrameType type;
+  size_t body_bytes;
+  ByteView so_far;  // of its body; valid as a Frame's
+};
+
 /// What is wrong with a frame header, in a sentence; empty when nothing is. Checks the type, the reserved fields, the limit and the
 /// lengths the type allows, so that a wrong length is refused before a byte of the body is kept.
 std::string check_frame_header(const uint8_t* header, const FrameLimits& limits);
@@ -134,8 +141,14 @@ class FrameReader {
   /// The frame that next() gave just now, and did not get done: it gives it again. No room() meanwhile: there may be none.
   void put_back(const Frame& frame);
 
+  /// After next() gave none: what there is of the frame under way, from its whole header on.
+  std::optional<BegunFrame> begun() const;
+  /// Nobody wants the frame that begun() gave: what comes of it is thrown away, and next() gives the one behind it.
+  void skip();
+
   bool failed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
+  bool in_frame() const { return bytes_waiting() > 0 || skip_bytes_ > 0; }
   /// Bytes of a frame that is not complete yet (after next() gave none).
   size_t bytes_waiting() const { return received_ - parsed_; }
   /// Forgets everything, for a new connection.
@@ -153,6 +166,7 @@ class FrameReader {
   Bytes buffer_;
   LargeBuffer large_;
   size_t bytes_wanted_ = 0;
+  size_t skip_bytes_ = 0;  // of the frame that nobody wants, still to come
   FrameLimits limits_;
   bool asks_for_large_ = false;
   bool last_read_filled_room_ = false;

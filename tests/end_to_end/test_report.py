@@ -41,7 +41,7 @@ class Tables(html.parser.HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.tables, self.loaded, self.svgs, self.misread = {}, [], 0, []
+        self.tables, self.loaded, self.svgs, self.misread, self.grey = {}, [], 0, [], []
         self.table = self.cell = None
 
     def handle_starttag(self, tag, attributes):
@@ -53,7 +53,10 @@ class Tables(html.parser.HTMLParser):
         elif tag == "tr" and self.table:
             self.table[1].append([])
         elif tag in ("td", "th"):
-            self.cell = (tag, "number" in attributes.get("class", ""), attributes.get("title"))
+            all_digits, _, doubt = (attributes.get("title") or "").partition(" (")
+            self.cell = (tag, "number" in attributes.get("class", ""), all_digits)
+            if "few" in attributes.get("class", ""):
+                self.grey.append((float(all_digits), doubt.removesuffix(")")))
             self.text = ""
 
     def handle_data(self, data):
@@ -183,6 +186,36 @@ class Report(BenchCase):
             self.assertEqual(struct.unpack(">IIB", png[at:at + 9]), (11811, 11811, 1), "300 dpi")
             self.assertTrue((folder / "charts" / f"{name}.pdf").read_bytes().startswith(b"%PDF"))
         self.assertGreaterEqual(len(book.charts), 6, "native charts")
+
+    def test_latencies_near_the_floor_are_grey(self):
+        few, near = "fewer than 10 samples above it", "below twice what an echo over loopback took there"
+        done = subprocess.run([BIN / "n2nq-bench", "run", "quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10", "--out", self.folder / "run"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        file = self.folder / "run" / "summary.json"
+        summary = json.loads(file.read_text())
+        floors = summary["environment"]["floor"]
+        floor_us = max(floors[group]["loopback_echo_p50_ns"] for group in ("senders", "receivers")) / 1000
+        line = next(line for line in done.stdout.splitlines() if line.startswith("latency  "))
+        self.assertEqual("below twice the floor" in line, summary["latency_us"]["p50"] < 2 * floor_us, line)
+
+        def values(figures):
+            return [value for key, value in figures.items() if key in ("mean", "mean_lowest_95", "min", "p50", "p90", "p95", "p99", "p99_9", "max")]
+        latencies = [*values(summary["latency_us"]), *values(summary["latency_from_plan_us"])]
+        for floor_us in (0.001, sorted(latencies)[len(latencies) // 2] / 2, 1e6):
+            for group in ("senders", "receivers"):
+                floors[group]["loopback_echo_p50_ns"] = floor_us * 1000
+            file.write_text(json.dumps(summary))
+            self.assertEqual(report(self.folder / "run").returncode, 0)
+            page = Tables()
+            page.feed((self.folder / "run" / "report.html").read_text())
+            grey = [value for value, doubt in page.grey if doubt.startswith(near)]
+            few_too = [value for value, doubt in page.grey if doubt == few]
+            self.assertEqual(len(grey) + len(few_too), len(page.grey))
+            below = [value for value in latencies if value < 2 * floor_us]
+            self.assertLessEqual(set(below), {*grey, *few_too})
+            self.assertTrue(all(value < 2 * floor_us for value in grey), (floor_us, grey))
+            self.assertEqual(bool(grey), floor_us > 0.001)
 
     def test_a_case_has_the_same_numbers_in_all_of_them(self):
         case = self.folder / "sweep.yaml"

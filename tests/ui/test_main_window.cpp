@@ -108,7 +108,7 @@ void TestMainWindow::a_problem_in_the_advanced_settings_is_shown_there() {
   QVERIFY(bench.click(QStringLiteral("button_N2NQ")));
   QCOMPARE(bench.run().state(), app::RunState::idle);
   QVERIFY(bench.find<QWidget>(QStringLiteral("advanced_panel"))->isVisible());
-  QVERIFY(!bench.find<QLabel>(QStringLiteral("problem_limits_pending_mib"))->text().isEmpty());
+  QVERIFY(!bench.find<QLabel>(QStringLiteral("problem_limits_memory_mib"))->text().isEmpty());
 }
 
 void TestMainWindow::fields_follow_the_choice_beside_them() {

@@ -247,7 +247,7 @@ void TestUse::a_message_goes_when_it_is_not_so_any_more() {
 void TestUse::a_refused_start_names_the_field_that_was_edited() {
   BenchWindow bench;
   activate(bench);
-  bench.set({{"limits.memory_mib", "8"}});  // makes the pending limit too large
+  bench.set({{"limits.memory_mib", "1"}});  // too little for the largest message
   QVERIFY(bench.type(QStringLiteral("field_senders_delay_ms"), QStringLiteral("fast")));
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   const QString text = bench.window().bench_page()->messages()->messages().last();

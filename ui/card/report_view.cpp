@@ -198,9 +198,9 @@ void ReportView::show_table(const app::Table& table) {
                                : std::holds_alternative<std::monostate>(cell) ? number_item(app::cell_short(cell))
                                                                               : text_item(app::cell_short(cell));
       item->setToolTip(app::cell_text(cell));  // all digits, and what a narrow column cuts off
-      if (table.is_grey(r, c)) {
+      if (const QString doubt = table.doubt(r, c); !doubt.isEmpty()) {
         item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
-        item->setToolTip(app::cell_text(cell) + QStringLiteral(" (fewer than 10 samples above it)"));
+        item->setToolTip(QStringLiteral("%1 (%2)").arg(app::cell_text(cell), doubt));
       }
       table_->setItem(static_cast<int>(r), static_cast<int>(c), item);
       // A column's title stands where its numbers do.

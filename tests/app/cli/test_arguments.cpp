@@ -82,7 +82,7 @@ TEST(arguments, mistakes_are_named_with_what_would_be_right) {
 TEST(arguments, settings_are_checked_together) {
   EXPECT_TRUE(setting_errors("quick", {{"senders.amount", "3"}}).isEmpty());
   EXPECT_EQ(setting_errors("quick", {{"senders.amount", "x"}, {"amount", "3"}}).size(), 2);
-  const auto between = setting_errors("quick", {{"limits.memory_mib", "32"}});
+  const auto between = setting_errors("quick", {{"limits.memory_mib", "32"}, {"limits.pending_mib", "64"}});
   ASSERT_EQ(between.size(), 1);
   EXPECT_EQ(between[0].toStdString(), "quick: limits.pending_mib must be at most limits.memory_mib (32), not 64");
   EXPECT_EQ(setting_errors("nothing", {}).size(), 1);

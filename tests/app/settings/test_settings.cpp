@@ -238,7 +238,7 @@ TEST(settings, rules_between_keys) {
   s.senders.size_max_bytes = 4096, s.limits.message_max_bytes = 2048;
   EXPECT_EQ(only_error(s), "senders.size_bytes must be at most limits.message_max_bytes (2048), not 4096");
   s = {};
-  s.limits.memory_mib = 32;
+  s.limits.memory_mib = 32, s.limits.pending_mib = 64;
   EXPECT_EQ(only_error(s), "limits.pending_mib must be at most limits.memory_mib (32), not 64");
   s = {};
   s.limits.memory_mib = 2, s.limits.pending_mib = 1;
@@ -280,8 +280,23 @@ TEST(settings, a_title_is_one_line_of_text) {
   }
 }
 
+TEST(settings, a_receiver_may_have_a_quarter_of_the_budget_waiting_and_one_message) {
+  Settings s;
+  EXPECT_EQ(s.pending_mib(), 64);
+  s.limits.memory_mib = 1000;
+  EXPECT_EQ(s.pending_mib(), 250);
+  s.limits.memory_mib = 32;
+  EXPECT_EQ(s.pending_mib(), 8);
+  s.limits.message_max_bytes = (12 << 20) + 1;
+  EXPECT_EQ(s.pending_mib(), 13);
+  EXPECT_TRUE(validate(s).empty());
+  s.limits.pending_mib = 20;
+  EXPECT_EQ(s.pending_mib(), 20);
+}
+
 TEST(settings, remarks_say_when_one_receiver_can_use_the_whole_budget_up) {
   Settings s;
+  s.limits.pending_mib = 64;
   s.limits.memory_mib = 2 * s.limits.pending_mib;
   EXPECT_TRUE(remarks(s).empty());
   --s.limits.memory_mib;

@@ -213,6 +213,28 @@ TEST(Delivery, AMessageThatIsTooLargeIsRefusedByNameAndTheRestGoesOn) {
   EXPECT_EQ(bye["senders"][0]["refused"], 2);
 }
 
+TEST(Delivery, AMessageThatIsTooLargeIsRefusedBeforeItsPayloadComesAndTheSenderGoesOn) {
+  constexpr uint32_t largest = 1'000'000;
+  BrokerUnderTest broker(json{{"expect", expect(2, 1)}, {"limits", {{"message_bytes_max", largest}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  WireClient other = WireClient::sender(broker.port(), 2);
+  sender.publish(1, 0, 1, largest);
+  const wire::Bytes too_large = support::publish_frames(1, 1, 2, largest + 1, sender.welcome().frame_bytes_max);
+  constexpr size_t head_bytes = wire::frame_header_bytes + wire::record_header_bytes;
+  sender.send(wire::ByteView(too_large).first(head_bytes - 1));
+  other.publish(2, 0, 10);
+  sender.send(wire::ByteView(too_large).subspan(head_bytes - 1, 1));
+  EXPECT_EQ(sender.wait_accepted(2), (std::vector<wire::RefusedRange>{{1, 1, wire::RefuseReason::too_large}})) << "none of its payload was sent";
+  sender.send(wire::ByteView(too_large).subspan(head_bytes));
+  sender.publish(1, 2, 3, largest);
+  other.publish(2, 10, 20);
+  EXPECT_EQ(sender.end(3), 2u);
+  EXPECT_EQ(other.end(20), 20u);
+  EXPECT_EQ(text_of(receiver.receive_all().set()), "1:0,2 2:0-19");
+  EXPECT_EQ(broker.finish()["senders"][0]["refused"], 1);
+}
+
 TEST(Delivery, AfterTimeALateJoinerGetsWhatTheQueueHolds) {
   BrokerUnderTest broker(json{{"expect", expect(1, 2)}, {"queue", {{"remove", "after-time"}}}});
   WireClient early = WireClient::receiver(broker.port(), 1);

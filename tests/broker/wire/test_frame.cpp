@@ -220,6 +220,51 @@ TEST(Frame, AReaderThatAsksReadsLongFramesIntoMemoryThatItIsLent) {
   }
 }
 
+/// Wherever a read ends within it, and whether it waits for memory, has some, or fits into a read.
+TEST(Frame, WhatNobodyWantsIsThrownAwayAndWhatComesBehindItIsRead) {
+  for (const size_t long_bytes : {size_t{60}, size_t{5000}, size_t{100'000}}) {
+    Bytes stream;
+    encode_heartbeat(stream);
+    const size_t begun_at = begin_frame(stream, FrameType::publish);
+    stream.resize(stream.size() + long_bytes, 7);
+    end_frame(stream, begun_at);
+    const size_t head_end = begun_at + frame_header_bytes, ends_at = stream.size();
+    encode_heartbeat(stream);
+    for (const size_t known_at : {head_end, head_end + 1, head_end + 40, ends_at - 1}) {
+      for (const bool shares : {false, true}) {
+        FrameReader reader(1 << 20);
+        reader.ask_for_large();
+        std::vector<FrameType> seen;
+        bool skipped = false;
+        for (size_t fed = 0; fed < stream.size();) {
+          const std::span<uint8_t> room = shares ? reader.room(shared_room) : reader.room();
+          const size_t bytes = std::min(room.size(), (fed < known_at ? known_at : stream.size()) - fed);
+          std::copy_n(stream.begin() + static_cast<ptrdiff_t>(fed), bytes, room.begin());
+          reader.commit(bytes);
+          fed += bytes;
+          while (const auto frame = reader.next()) seen.push_back(frame->type);
+          if (fed == known_at) {
+            const auto begun = reader.begun();
+            ASSERT_TRUE(begun.has_value());
+            EXPECT_EQ(begun->type, FrameType::publish);
+            EXPECT_EQ(begun->body_bytes, long_bytes);
+            EXPECT_EQ(begun->so_far.size(), known_at - head_end);
+            reader.skip();
+            skipped = true;
+            EXPECT_EQ(reader.bytes_waiting(), 0u);
+          }
+          EXPECT_EQ(reader.in_frame(), fed > 8 && fed < ends_at) << fed;
+          if (reader.has_large() && reader.bytes_waiting() == 0) reader.give_back();
+          EXPECT_FALSE(skipped && reader.has_large());
+          if (const size_t wanted = reader.bytes_wanted(); wanted > 0) reader.reserve({std::make_unique<uint8_t[]>(wanted), wanted});
+          if (shares) reader.keep(), shared_room.fill(0xEE);
+        }
+        EXPECT_EQ(seen, (std::vector<FrameType>{FrameType::heartbeat, FrameType::heartbeat})) << long_bytes << ", known at " << known_at;
+      }
+    }
+  }
+}
+
 TEST(Frame, WhatIsPutBackComesAgain) {
   Bytes stream;
   encode_heartbeat(stream);

@@ -49,6 +49,8 @@ void TestSettingsForm::an_empty_text_is_refused_where_a_value_is_needed() {
 void TestSettingsForm::rules_between_keys_stand_beside_their_key() {
   ui::SettingsForm form;
   QVERIFY(form.set(QStringLiteral("limits.memory_mib"), QStringLiteral("8")));
+  QVERIFY(form.first_problem_key().isEmpty());
+  QVERIFY(form.set(QStringLiteral("limits.pending_mib"), QStringLiteral("9")));
   QVERIFY(!form.problem(QStringLiteral("limits.pending_mib")).isEmpty());
   QVERIFY(form.set(QStringLiteral("limits.pending_mib"), QStringLiteral("4")));
   QVERIFY(form.first_problem_key().isEmpty());
