@@ -366,6 +366,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   input.receivers_total = static_cast<std::uint32_t>(settings.receivers.amount);
   // A duration lets through as many as fall into it; only a number of messages is a promise that can be broken by one.
   if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
+  input.planned_rate_per_s = settings.planned_rate_per_s();
   input.warmup_messages = static_cast<std::uint64_t>(settings.senders.warmup_messages);
   if (settings.queue.responses) input.attempts_max = static_cast<std::uint64_t>(settings.responses.attempts_max);
   input.broker_restarted = record.broker_restarted;

@@ -23,14 +23,6 @@ double mean_size_bytes(const Settings& s) {
   return static_cast<double>(s.senders.size_min_bytes + s.senders.size_max_bytes) / 2;
 }
 
-/// Messages per second of all senders together; empty where they go as fast as the socket takes.
-std::optional<double> planned_rate_per_s(const Settings& s) {
-  const Interval interval = s.interval();
-  if (interval.num_ns == 0) return {};
-  return static_cast<double>(s.senders.amount) * static_cast<double>(ns_per_s) * static_cast<double>(interval.den) /
-         static_cast<double>(interval.num_ns);
-}
-
 /// The value set again through the table: whoever filled the struct by hand is held to the same rules.
 void check_each_key(const Settings& settings, std::vector<SettingsError>& errors) {
   Settings copy = settings;
@@ -90,6 +82,13 @@ std::optional<std::int64_t> Settings::planned_messages() const {
     all += static_cast<std::int64_t>(((duration_ns - phase_ns) * period.den + period.num_ns - 1) / period.num_ns);
   }
   return all;
+}
+
+std::optional<double> Settings::planned_rate_per_s() const {
+  const Interval period = interval();
+  if (period.num_ns == 0) return {};
+  return static_cast<double>(senders.amount) * static_cast<double>(ns_per_s) * static_cast<double>(period.den) /
+         static_cast<double>(period.num_ns);
 }
 
 std::int64_t Settings::pending_mib() const {
@@ -209,7 +208,7 @@ std::vector<SettingsError> validate(const Settings& s) {
 
 std::vector<std::string> remarks(const Settings& s) {
   std::vector<std::string> out;
-  const auto planned_rate = planned_rate_per_s(s);
+  const auto planned_rate = s.planned_rate_per_s();
   if (s.queue.mode == QueueMode::broadcaster && s.queue.remove == RemoveRule::after_time) {
     const double held_bytes = mean_size_bytes(s) + static_cast<double>(queued_overhead_bytes);
     const double cap = static_cast<double>(s.limits.memory_mib * bytes_per_mib) / held_bytes / s.queue.retention_s;

@@ -121,6 +121,8 @@ struct Settings {
   Interval interval() const;
   /// Messages the plan asks of all senders together; empty when the run goes on until stopped.
   std::optional<std::int64_t> planned_messages() const;
+  /// Messages per second of all senders together; empty where they go as fast as the socket takes.
+  std::optional<double> planned_rate_per_s() const;
   /// Deliveries of one message: receivers.amount for the broadcaster, 1 for the load balancer.
   int copies() const;
   /// limits.pending_mib, and where that is 0 a quarter of the memory budget; room for one of the largest messages at least.

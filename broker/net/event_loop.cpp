@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/net/event_loop.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -147,6 +148,17 @@ int EventLoop::look(int timeout_ms) {
   return epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms);
 }
 
+int EventLoop::sleep() {
+  const int ready = look(-1);
+  if (ready < 1 || ready > courteous_ready_max_) return ready;
+  const int64_t awake_ns = now_ns();
+  if (courtesy_.due(awake_ns)) {
+    sched_yield();
+    courtesy_.yielded(awake_ns, now_ns());
+  }
+  return ready;
+}
+
 int EventLoop::wait() {
   if (std::exchange(wake_again_, false)) return look(0);
   if (const int64_t awake_ns = spin_ns_ + (nap_was_short_ ? short_nap_ns_ : 0); awake_ns > 0) {
@@ -155,9 +167,9 @@ int EventLoop::wait() {
       if (const int ready = look(0); ready != 0) return ready;
     } while (now_ns() < until_ns);
   }
-  if (short_nap_ns_ == 0) return look(-1);
+  if (short_nap_ns_ == 0) return sleep();
   const int64_t asleep_ns = now_ns();
-  const int ready = look(-1);
+  const int ready = sleep();
   nap_was_short_ = now_ns() - asleep_ns < short_nap_ns_;
   return ready;
 }

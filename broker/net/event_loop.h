@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "broker/net/courtesy.h"
 #include "broker/net/fd.h"
 
 struct epoll_event;
@@ -87,6 +88,8 @@ class EventLoop {
   /// After a sleep that was shorter than this the loop looks for as long before it sleeps again, until nothing came for so long: where
   /// things come one behind the other, it does not let each wake it, which costs who sends them. 0: it sleeps at once.
   void set_short_nap(int64_t short_nap_ns) { short_nap_ns_ = short_nap_ns; }
+  /// A wake-up that finds at most so many ready lets others of its core go first, see courtesy.h. 0: none does.
+  void set_courteous(int ready_max) { courteous_ready_max_ = ready_max; }
   /// So many timers have their turn in one wake-up, of those that are due the soonest ones; before the next ones do, so has everybody who
   /// has something to read or to write. At first all that are due.
   void set_due_max(size_t due_max) { due_max_ = due_max; }
@@ -119,6 +122,7 @@ class EventLoop {
   void wait_and_run_once();
   int wait();
   int look(int timeout_ms);
+  int sleep();
   bool run_ready();
   void run_due_timers();
   void run_posted();
@@ -137,6 +141,8 @@ class EventLoop {
   int64_t spin_ns_ = 0, short_nap_ns_ = 0;
   size_t due_max_ = std::numeric_limits<size_t>::max();
   bool nap_was_short_ = false;
+  int courteous_ready_max_ = 0;
+  Courtesy courtesy_;
   std::atomic<bool> stop_{false};
   std::function<void()> after_wake_up_;
   std::vector<Timer*> heap_;  // binary heap, soonest first

@@ -48,6 +48,8 @@ constexpr size_t probes_min = 2;
 constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
 constexpr int64_t closing_ns = 1 * net::ns_per_s;
+/// Ready at once in a wake-up that yields: where more is, whoever wrote it has gone on already.
+constexpr int courteous_ready_max = 2;
 /// Smallest frame_bytes_max: a batch.
 constexpr uint32_t frame_bytes_min = Batch::body_bytes_max;
 constexpr uint32_t frame_bytes_beside_payload = 64;
@@ -111,6 +113,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
   if (options_.queue.requests) settle_timer_.arm(kept_house_ns_ + settle_ns);
   loop_.set_after_wake_up([this] { after_wake_up(); });
   loop_.set_spin(options_.spin_us * ns_per_us);
+  loop_.set_courteous(courteous_ready_max);
   loop_.set_due_max(timers_per_wake_up_max);
   log_.write("listening on " + address().text() + (unix_listener_ ? " and " + unix_listener_->address().text() : ""));
   note_waiting();

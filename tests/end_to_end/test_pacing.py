@@ -51,7 +51,7 @@ class Pacing(BenchCase):
         late_ms, achieved, offered = map(int, told.groups())
         self.assertGreater(late_ms, 500)
         self.assertLess(achieved, 350)
-        self.assertLess(abs(offered - 400), 10)
+        self.assertEqual(offered, 400)
         self.assertNotEqual(summary["verdict"], "clean")
 
 

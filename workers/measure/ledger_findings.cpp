@@ -189,14 +189,12 @@ class Finder {
   }
 
   /// ", 940 of 1000 messages/s": what became of the rate, while the senders sent.
-  static std::string achieved(const SendersAccount& group) {
-    const auto took_ns = static_cast<double>(group.ended_ns - group.started_ns);
-    const double planned_ns = took_ns - static_cast<double>(*group.last_lag_ns);
-    if (planned_ns <= 0) return {};
-    std::uint64_t attempted = 0;
-    for (const SenderAccount& sender : group.services) attempted += sender.attempted;
-    const auto per_s = [attempted](double ns) { return std::to_string(std::llround(static_cast<double>(attempted) * 1e9 / ns)); };
-    return ", " + per_s(took_ns) + " of " + per_s(planned_ns) + " messages/s";
+  std::string achieved(const SendersAccount& group) const {
+    if (!in_.planned_rate_per_s || ledger_.attempted == 0) return {};
+    const auto attempted = static_cast<double>(ledger_.attempted);
+    const double took_s = attempted / *in_.planned_rate_per_s + static_cast<double>(*group.last_lag_ns) / 1e9;
+    return ", " + std::to_string(std::llround(attempted / took_s)) + " of " + std::to_string(std::llround(*in_.planned_rate_per_s)) +
+           " messages/s";
   }
 
   void find_unkept_plan() {

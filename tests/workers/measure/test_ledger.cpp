@@ -481,6 +481,8 @@ TEST(Ledger, SaysWhenThePlanWasNotKept) {
   input.senders[0].last_lag_ns = 200'000'000;
   EXPECT_TRUE(make_ledger(input).findings.empty());
   input.senders[0].last_lag_ns = 1'200'000'000;
+  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late"));
+  input.planned_rate_per_s = 5;
   EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late, 4 of 5 messages/s"));
 }
 
