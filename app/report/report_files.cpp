@@ -58,9 +58,10 @@ QString report_html(const Report& report) {
   }
   QStringList doubts;
   for (const Table& table : report.tables) {
-    for (const auto& row : table.doubts) std::copy_if(row.begin(), row.end(), std::back_inserter(doubts), [](const QString& why) { return !why.isEmpty(); });
+    for (const std::vector<QString>& row : table.doubts) doubts += QStringList(row.begin(), row.end());
   }
   doubts.removeDuplicates();
+  doubts.removeAll(QString());
   if (!doubts.isEmpty()) out += "<p class=\"secondary\">Grey: " + doubts.join("; ").toHtmlEscaped() + ".</p>\n";
   if (!report.figures.empty()) out += "<h2>Figures</h2>\n";
   for (const Figure& figure : report.figures)

@@ -308,7 +308,8 @@ void add_limit_keys(std::vector<Key>& table) {
                "Pending limit",
                "MiB",
                "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
-               "others. 0: a quarter of limits.memory_mib, and room for the largest message. With requests on, what a receiver has asked for is no backlog: the write deadline alone tells who is slow.",
+               "others. 0: a quarter of limits.memory_mib, and room for the largest message. With requests on, what a receiver has asked for "
+               "is no backlog: the write deadline alone tells who is slow.",
                0,
                in_mib(limits::pending_bytes.max),
                {}},

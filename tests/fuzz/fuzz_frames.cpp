@@ -24,8 +24,9 @@ struct Seen {
   bool operator==(const Seen&) const = default;
 };
 
-/// `shares`: by way of memory that others use between two reads, and long frames by way of memory that is lent.
-Seen feed(ByteView stream, size_t part_bytes, bool shares = false) {
+/// `shares`: by way of memory that others use between two reads, and long frames by way of memory that is lent. `skips`: a PUBLISH that has
+/// not come whole is not wanted.
+Seen feed(ByteView stream, size_t part_bytes, bool shares = false, bool skips = false) {
   FrameReader reader(frame_bytes_max);
   if (shares) reader.ask_for_large();
   std::array<uint8_t, 512> shared_room;
@@ -38,6 +39,7 @@ Seen feed(ByteView stream, size_t part_bytes, bool shares = false) {
     reader.commit(bytes);
     fed += bytes;
     while (const auto frame = reader.next()) seen.frames.emplace_back(frame->type, Bytes(frame->body.begin(), frame->body.end()));
+    if (const auto begun = reader.begun(); skips && begun && begun->type == FrameType::publish) reader.skip();
     if (!shares) continue;
     if (reader.has_large() && reader.bytes_waiting() == 0) reader.give_back();
     if (const size_t wanted = reader.bytes_wanted(); wanted > 0) {
@@ -48,6 +50,11 @@ Seen feed(ByteView stream, size_t part_bytes, bool shares = false) {
     shared_room.fill(0xEE);
   }
   seen.error = reader.error();
+  return seen;
+}
+
+Seen without_publish(Seen seen) {
+  std::erase_if(seen.frames, [](const auto& frame) { return frame.first == FrameType::publish; });
   return seen;
 }
 
@@ -132,6 +139,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Seen parts = feed(stream, 1 + data[0] % 97u);
   n2nq::fuzz::require(whole == parts, "the same however the bytes are cut");
   n2nq::fuzz::require(whole == feed(stream, 1 + data[0] % 97u, true), "the same in memory that is shared");
+  for (const bool shares : {false, true}) {
+    const Seen skipping = feed(stream, 1 + data[0] % 97u, shares, true);
+    n2nq::fuzz::require(without_publish(skipping) == without_publish(whole), "what is not wanted changes nothing else");
+  }
   for (const auto& [type, body] : whole.frames) check_body(type, body);
   return 0;
 }
