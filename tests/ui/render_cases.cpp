@@ -20,6 +20,8 @@ namespace {
 using n2nq::ui::CasesDesk;
 using n2nq::ui_test::BenchWindow;
 
+/// Each page in one theme and size, and fewer runs: enough to see that it draws.
+const bool once = qEnvironmentVariableIsSet("N2NQ_DRAW_ONCE");
 constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
 
 const char* const own_case = R"(format: 1
@@ -44,7 +46,7 @@ class Pages {
   explicit Pages(QString folder) : folder_(std::move(folder)) {
     QDir().mkpath(folder_);
     QDir().mkpath(bench_.folder() + QStringLiteral("/cases"));
-    write(QStringLiteral("sweep"), own_case);
+    write(QStringLiteral("sweep"), once ? QByteArray(own_case).replace("repeats: 3", "repeats: 1") : QByteArray(own_case));
     write(QStringLiteral("wrong"), QByteArray(own_case).replace("axes:", "axis:").replace("amount, recei", "amont, recei"));
   }
   bool render() {
@@ -59,7 +61,7 @@ class Pages {
     desk().set_ticked(6, true);
     select(7);
     desk().run({7, 6}, CasesDesk::Begin::anew);
-    if (!BenchWindow::wait_for([this] { return desk().rows()[7].runs_done >= 10; })) return false;
+    if (!BenchWindow::wait_for([this] { return desk().rows()[7].runs_done >= (once ? 3 : 10); })) return false;
     save_all(QStringLiteral("running"));
     if (!bench_.click(QStringLiteral("button_cases_pause"))) return false;
     save(QStringLiteral("pausing"), false, sizes[0]);
@@ -117,6 +119,7 @@ class Pages {
                                     .arg(size.width()));
   }
   void save_all(const QString& what) {
+    if (once) return save(what, false, sizes[0]);
     for (const bool dark : {false, true}) {
       for (const QSize& size : sizes) save(what, dark, size);
     }

@@ -25,6 +25,8 @@ namespace {
 
 using n2nq::ui_test::BenchWindow;
 
+/// Each page in one theme and size, and fewer runs: enough to see that it draws.
+const bool once = qEnvironmentVariableIsSet("N2NQ_DRAW_ONCE");
 constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
 
 class Pages {
@@ -152,6 +154,7 @@ class Pages {
                                     .arg(size.width()));
   }
   void save_all(const QString& what) {
+    if (once) return save(what, false, sizes[0]);
     for (const bool dark : {false, true}) {
       for (const QSize& size : sizes) save(what, dark, size);
     }
