@@ -123,7 +123,8 @@ void SshLauncher::put_without_asking() {
 }
 
 QString SshLauncher::not_reached() const {
-  return host_->control() && host_->files() ? QString() : QString("%1: it had not answered when the start was given up").arg(host_->name());
+  if (host_->control() && host_->files()) return {};
+  return QString("%1: it could not be reached, or not logged in to, before the start was given up").arg(host_->name());
 }
 
 void SshLauncher::start(const QString& program) {
