@@ -155,7 +155,9 @@ void RunControl::Private::say_bye(Role role) {
     if (run.stopped_by_user) return watch->kill();
     // Whoever has to mend one host wants to know what is wrong with the others, too.
     watch->only_place();
-    QTimer::singleShot(other_starts_left_ms(), watch, &ProcessWatch::give_up_placing);
+    // One that comes back in the middle of a run is not what a start failed by.
+    const auto give_up = run.traffic_started ? &ProcessWatch::kill : &ProcessWatch::give_up_placing;
+    QTimer::singleShot(other_starts_left_ms(), watch, give_up);
     return;
   }
   if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);

@@ -154,6 +154,13 @@ void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {
   }
 }
 
+bool Session::wants(const wire::BegunFrame& frame) {
+  if (state_ != State::serving || owner_.wants(*this, frame)) return true;
+  // on_frame() does not come for it, and whoever sends nothing else is no silent one.
+  last_heard_ns_ = std::max(last_heard_ns_, loop_.woke_ns());
+  return false;
+}
+
 void Session::on_malformed(const std::string& error) {
   refuse(state_ == State::awaiting_hello ? wire::ErrorCode::not_n2nq : wire::ErrorCode::frame, error);
 }

@@ -99,7 +99,7 @@ class Session : private net::Connection::Handler {
 
  private:
   void on_frame(const wire::Frame& frame, int64_t read_ns) override;
-  bool wants(const wire::BegunFrame& frame) override { return state_ != State::serving || owner_.wants(*this, frame); }
+  bool wants(const wire::BegunFrame& frame) override;
   void on_malformed(const std::string& error) override;
   void on_writable() override;
   void on_closed(const std::string& reason) override;
