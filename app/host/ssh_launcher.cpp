@@ -123,7 +123,7 @@ void SshLauncher::put_without_asking() {
 }
 
 QString SshLauncher::not_reached() const {
-  if (host_->control() && host_->files()) return {};
+  if (host_->control() || host_->files()) return {};  // one of both may be made anew at the moment
   return QString("%1: it could not be reached, or not logged in to, before the start was given up").arg(host_->name());
 }
 

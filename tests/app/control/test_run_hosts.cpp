@@ -2,6 +2,7 @@
 // A run whose processes are on other hosts: where each is launched, what it is told, and what becomes of what it wrote there.
 #include <gtest/gtest.h>
 
+#include "app/control/fault.h"
 #include "tests/app/support/run_control_fixture.h"
 
 namespace n2nq::app {
@@ -185,6 +186,25 @@ TEST_F(RunHostsTest, a_log_that_is_open_is_followed) {
   EXPECT_TRUE(host.followed.isEmpty());
   control->stop_all();
   ASSERT_TRUE(wait_finished());
+}
+
+TEST_F(RunHostsTest, a_restart_that_the_end_of_the_run_overtakes_is_no_start_that_failed) {
+  Settings endless = on_three_hosts();
+  endless.senders.messages.reset();
+  endless.limits.drain_s = 0.1;
+  host.behaviour[Role::senders].runs_on = true;
+  make(options_with_short_ends(), endless);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::running; }));
+  host.unreachable = {"lab-3"};
+  control->make_fault({FaultKind::restart, Role::receivers});
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::starting; }));
+  host.process[Role::broker]->lose_link("lab-1 has not answered for 10 s");
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("N2NQ lost"), std::string::npos) << reasons();
+  EXPECT_EQ(reasons().find("could not be started"), std::string::npos) << reasons();
 }
 
 TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {

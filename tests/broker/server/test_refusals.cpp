@@ -295,6 +295,24 @@ TEST(Heartbeat, AReceiverThatReadsSlowlyIsNoCaseForIt) {
   EXPECT_EQ(sender.end(messages), messages);
 }
 
+TEST(Heartbeat, WhoseMessagesAreAllRefusedByTheirHeadsIsNotSilent) {
+  constexpr int64_t heartbeat_ms = 500;
+  BrokerUnderTest broker(
+      json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"heartbeat_ms", heartbeat_ms}, {"message_bytes_max", 1000}}}});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  WireClient probe = WireClient::probe(broker.port());
+  constexpr size_t part_bytes = 1000;  // never whole in one read
+  uint64_t messages = 0;
+  for (const int64_t until_ns = net::now_ns() + 4 * heartbeat_ms * net::ns_per_ms; probe.ask_clock().t3_ns < until_ns; ++messages) {
+    const wire::Bytes frame = support::publish_frames(1, messages, messages + 1, 2 * part_bytes, sender.welcome().frame_bytes_max);
+    sender.send(wire::ByteView(frame).first(part_bytes));
+    EXPECT_FALSE(sender.wait_accepted(messages + 1).empty());
+    sender.send(wire::ByteView(frame).subspan(part_bytes));
+  }
+  EXPECT_EQ(sender.end(messages), 0u);
+  EXPECT_EQ(broker.finish()["messages_refused"], messages);
+}
+
 TEST(Heartbeat, ManyAtOnceAreNoCredit) {
   BrokerUnderTest broker(json{{"limits", {{"heartbeat_ms", 500}}}});
   WireClient chatty = WireClient::sender(broker.port(), 1);
