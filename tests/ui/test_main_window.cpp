@@ -30,6 +30,7 @@ class TestMainWindow : public QObject {
   void bad_values_are_refused_beside_their_field();
   void nothing_starts_with_a_bad_value();
   void a_problem_in_the_advanced_settings_is_shown_there();
+  void what_the_pending_limit_comes_to_stands_beside_it();
   void fields_follow_the_choice_beside_them();
   void a_refused_size_does_not_change_what_is_typed_into();
   void a_changed_preset_says_modified();
@@ -109,6 +110,16 @@ void TestMainWindow::a_problem_in_the_advanced_settings_is_shown_there() {
   QCOMPARE(bench.run().state(), app::RunState::idle);
   QVERIFY(bench.find<QWidget>(QStringLiteral("advanced_panel"))->isVisible());
   QVERIFY(!bench.find<QLabel>(QStringLiteral("problem_limits_memory_mib"))->text().isEmpty());
+}
+
+void TestMainWindow::what_the_pending_limit_comes_to_stands_beside_it() {
+  BenchWindow bench;
+  const auto* note = bench.find<QLabel>(QStringLiteral("pending_note"));
+  QCOMPARE(note->text(), QStringLiteral("auto: 64 MiB"));
+  bench.set({{"limits.memory_mib", "1000"}});
+  QCOMPARE(note->text(), QStringLiteral("auto: 250 MiB"));
+  bench.set({{"limits.pending_mib", "10"}});
+  QCOMPARE(note->text(), QString());
 }
 
 void TestMainWindow::fields_follow_the_choice_beside_them() {

@@ -70,13 +70,37 @@ AdvancedPanel::AdvancedPanel(SettingsForm& form, const Theme& theme, QWidget* pa
       auto* label = make_label(SettingsForm::label(key), "secondary");
       label->setToolTip(SettingsForm::explanation(key));
       grid->addWidget(label, row, 0, Qt::AlignLeft | Qt::AlignVCenter);
-      grid->addWidget(make_field(key), row, 1, Qt::AlignLeft);
+      if (key == QStringLiteral("limits.pending_mib")) {
+        grid->addLayout(make_pending_row(), row, 1, 1, 2);
+      } else {
+        grid->addWidget(make_field(key), row, 1, Qt::AlignLeft);
+      }
       grid->addWidget(new ProblemLine(form_, {key}), row + 1, 0, 1, 3);
       row += 2;
     }
   }
   grid->setRowStretch(row, 1);
   setWidget(content);
+}
+
+/// With what 0 stands for: read as a number it would say that nothing may wait.
+QHBoxLayout* AdvancedPanel::make_pending_row() {
+  const QString key = QStringLiteral("limits.pending_mib");
+  QLabel* note = make_label(QString(), "secondary");
+  note->setObjectName(QStringLiteral("pending_note"));
+  note->setToolTip(SettingsForm::explanation(key));
+  const auto refresh = [this, note] {
+    const app::Settings& settings = form_.settings();
+    note->setText(settings.limits.pending_mib > 0 ? QString() : QStringLiteral("auto: %1 MiB").arg(settings.pending_mib()));
+  };
+  connect(&form_, &SettingsForm::changed, note, refresh);
+  refresh();
+  auto* both = new QHBoxLayout;
+  both->setSpacing(space::between);
+  both->addWidget(make_field(key));
+  both->addWidget(note);
+  both->addStretch();
+  return both;
 }
 
 QWidget* AdvancedPanel::make_field(const QString& key) {

@@ -2,6 +2,7 @@
 // The settings a first run needs none of: start, seed, logs, port and N2NQ's limits. Scrolls; folded away by default.
 #pragma once
 
+#include <QHBoxLayout>
 #include <QScrollArea>
 
 #include "ui/model/settings_form.h"
@@ -19,6 +20,7 @@ class AdvancedPanel : public QScrollArea {
 
  private:
   QWidget* make_field(const QString& key);
+  QHBoxLayout* make_pending_row();
   SettingsForm& form_;
   const Theme& theme_;
 };
