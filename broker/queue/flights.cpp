@@ -6,6 +6,7 @@ namespace n2nq {
 namespace {
 /// Not worth making way for.
 constexpr size_t slack = 64;
+constexpr uint64_t forgotten_at_once = 4096;
 }  // namespace
 
 void Flights::add(const Flight& flight) {
@@ -67,12 +68,7 @@ Flights::Answer Flights::answer(uint64_t number, Flight& flight) {
   const bool open = found && found->open;
   if (!open && was_answered(number)) return Answer::twice;
   answered_.add(number);
-  if (answered_.bytes() > answered_bytes_max) {
-    forgotten_below_ = answered_.middle();
-    wire::IndexSet forgotten;
-    forgotten.add_range(0, forgotten_below_ - 1);
-    answered_ -= forgotten;
-  }
+  if (answered_.bytes() > answered_bytes_max) forget_below(answered_.middle());
   if (!open) return Answer::late;
   flight = *found;
   close(*found);
@@ -90,7 +86,20 @@ std::optional<Flight> Flights::pass_deadline(int64_t now_ns) {
   Flight& first = old_.empty() ? recent_.front() : old_.front().flight;
   const Flight passed = first;
   close(first);
+  if (const uint64_t oldest = oldest_open(); oldest > forgotten_below_ + passed_max + forgotten_at_once) forget_below(oldest - passed_max);
   return passed;
+}
+
+void Flights::forget_below(uint64_t number) {
+  forgotten_below_ = number;
+  wire::IndexSet forgotten;
+  forgotten.add_range(0, number - 1);
+  answered_ -= forgotten;
+}
+
+/// The next number where none is.
+uint64_t Flights::oldest_open() const {
+  return old_.empty() ? first_ : old_.front().number;  // tidy() keeps an open one in front
 }
 
 std::vector<Flight> Flights::reset() {

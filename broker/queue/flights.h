@@ -6,7 +6,8 @@
 //                                                   and its answer, when it comes all the same, is late
 //
 // Memory: what is open (the owner bounds it by the window), as much again of what is not open any more, and the set of what was answered
-// (answered_bytes_max; beyond it the oldest numbers are forgotten).
+// (answered_bytes_max; beyond it the oldest numbers are forgotten). Of those whose deadline passed as many are remembered as a window may
+// have, so that an answer to all at once is no long work.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@ struct Flight {
 class Flights {
  public:
   static constexpr size_t answered_bytes_max = size_t{128} << 10;
+  static constexpr uint64_t passed_max = 65'536;
 
   /// The next delivery; its deadline is not before that of the one before.
   void add(const Flight& flight);
@@ -71,6 +73,8 @@ class Flights {
   void tidy();
   void make_way();
   bool was_answered(uint64_t number) const;
+  void forget_below(uint64_t number);
+  uint64_t oldest_open() const;
 
   // What is open lies in recent_ (numbers without gaps, from first_ on), or in old_ when much that came behind it is not.
   Ring<Flight> recent_;

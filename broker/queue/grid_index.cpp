@@ -187,7 +187,7 @@ size_t GridIndex::part(size_t units, std::string& refusal) {
                                             sizes_.crosses(cell.area.size_begin, cell.area.size_end));
     if (is_crossed && !contents_.is_empty(number)) {
       // Its parts are for new messages, too, where it was that.
-      if (!cell.retired) {
+      if (!is_retired(cell)) {
         retire(number);
         cells_[number].is_being_parted = true;
       }
@@ -225,7 +225,7 @@ GridIndex::Part GridIndex::part_of(uint32_t from, uint32_t sender, uint32_t size
   const uint32_t part = new_cell(area);
   cells_[part].interests = cells_[from].interests;
   count_marks(cells_[part].interests, 1);
-  cells_[part].retired = part_retired_ || !arrivals_.try_emplace(key_of(area), part).second;
+  if (part_retired_ || !arrivals_.try_emplace(key_of(area), part).second) cells_[part].era = 0;
   parts_.emplace(key_of(area), part);
   return {part, true};
 }
@@ -288,7 +288,9 @@ void GridIndex::forget(uint32_t interest) {
 
 GridIndex::Taken GridIndex::take(List list) {
   std::string refusal = begin(std::move(list));
+  tidy(SIZE_MAX);
   while (refusal.empty() && !parted()) part(SIZE_MAX, refusal);
+  tidy(SIZE_MAX);
   if (!refusal.empty()) return {none, std::move(refusal)};
   const uint32_t interest = enter();
   for (uint32_t cell = 0; cell < cells_end(); ++cell) {
@@ -321,7 +323,7 @@ uint32_t GridIndex::new_cell(const Area& area) {
     cell = free_cells_.back();
     free_cells_.pop_back();
   }
-  cells_[cell] = {area, {}, true, false, false};
+  cells_[cell] = {area, {}, true, era_, false};
   return cell;
 }
 
@@ -350,11 +352,11 @@ uint32_t GridIndex::cell_of(uint32_t sender, uint32_t size) {
 }
 
 void GridIndex::note_empty(uint32_t cell) {
-  if (cells_[cell].retired || !contents_.keeps_empty()) drop(cell);
+  if (is_retired(cells_[cell]) || !contents_.keeps_empty()) drop(cell);
 }
 
 void GridIndex::drop(uint32_t cell) {
-  if (!cells_[cell].retired) arrivals_.erase(key_of(cells_[cell].area));
+  if (!is_retired(cells_[cell])) arrivals_.erase(key_of(cells_[cell].area));
   last_cell_ = none;
   contents_.on_cell_dropped(cell);
   count_marks(cells_[cell].interests, -1);
@@ -362,21 +364,29 @@ void GridIndex::drop(uint32_t cell) {
   free_cells_.push_back(cell);
 }
 
-/// From now on no message comes into it.
 void GridIndex::retire(uint32_t cell) {
   arrivals_.erase(key_of(cells_[cell].area));
   last_cell_ = none;
-  cells_[cell].retired = true;
+  cells_[cell].era = 0;
 }
 
 void GridIndex::retire_all() {
-  arrivals_.clear();
+  ++era_;
   last_cell_ = none;
-  for (uint32_t cell = 0; cell < cells_end(); ++cell) {
-    if (!cells_[cell].exists) continue;
-    cells_[cell].retired = true;
-    if (contents_.is_empty(cell)) note_empty(cell);
+  former_arrivals_.clear();
+  former_arrivals_.swap(arrivals_);
+  next_to_tidy_ = 0;
+  tidy_end_ = cells_end();
+}
+
+size_t GridIndex::tidy(size_t units) {
+  size_t done = 0;
+  for (; done < units && !former_arrivals_.empty(); ++done) former_arrivals_.erase(former_arrivals_.begin());
+  for (; done < units && next_to_tidy_ < tidy_end_; ++done) {
+    const uint32_t cell = next_to_tidy_++;
+    if (cells_[cell].exists && is_retired(cells_[cell]) && contents_.is_empty(cell)) drop(cell);
   }
+  return done;
 }
 
 }  // namespace n2nq

@@ -81,6 +81,9 @@ class GridIndex {
   using List = std::vector<wire::Rule>;
   /// Says what is wrong with the list, and what would be right; empty: it is to be brought in force.
   std::string begin(List list);
+  /// Now and then all cells are retired, which leaves empty ones: they go before a list goes on. Returns the units it took.
+  size_t tidy(size_t units);
+  bool tidied() const { return next_to_tidy_ == tidy_end_ && former_arrivals_.empty(); }
   /// Returns the units it took. `refusal` as for begin(); then this list is done with.
   size_t part(size_t units, std::string& refusal);
   bool parted() const;
@@ -142,7 +145,7 @@ class GridIndex {
     Area area;
     std::vector<uint32_t> interests;
     bool exists = false;
-    bool retired = false;          // no message comes into it any more
+    uint64_t era = 0;              // retired, when it is not the present one
     bool is_being_parted = false;  // and that is why
   };
   struct Interest {
@@ -190,6 +193,8 @@ class GridIndex {
   std::vector<uint64_t> borders(const List& list, const Axis& axis, bool senders) const;
   std::string refusal_of(const std::vector<uint64_t>& borders, const Axis& axis, const char* name) const;
   void abandon();
+  /// No message comes into it any more.
+  bool is_retired(const Cell& cell) const { return cell.era != era_; }
   void retire(uint32_t cell);
   void drop(uint32_t cell);
   uint32_t new_cell(const Area& area);
@@ -206,7 +211,10 @@ class GridIndex {
   Axis sizes_;
   std::vector<Cell> cells_;
   std::vector<uint32_t> free_cells_;
+  uint64_t era_ = 1;                                 // since cells were retired all at once; never 0
   std::unordered_map<uint64_t, uint32_t> arrivals_;  // where new messages go, by the area's first corner
+  std::unordered_map<uint64_t, uint32_t> former_arrivals_;
+  uint32_t next_to_tidy_ = 0, tidy_end_ = 0;  // cells that were retired all at once
   uint32_t last_cell_ = none;                        // of arrivals_, the last one asked for
   std::vector<Interest> interests_;
   std::vector<uint32_t> free_interests_;

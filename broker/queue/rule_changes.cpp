@@ -21,8 +21,10 @@ bool RuleChanges::ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on
 
 size_t RuleChanges::work(size_t units) {
   size_t done = 0;
-  while (done < units && !idle()) {
-    if (active_ == 0) {
+  while (done < units && !(idle() && grid_.tidied())) {
+    if (!grid_.tidied()) {
+      done += grid_.tidy(units - done);
+    } else if (active_ == 0) {
       done += 1 + begin_next();
     } else if (!entered_) {
       done += part(units - done);

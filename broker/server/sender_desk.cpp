@@ -207,7 +207,7 @@ void SenderDesk::refuse_message(Account& account, uint64_t index, wire::RefuseRe
                                                            " ranges of refused messages wait");
     return;
   }
-  tell(account);
+  say_accepted(account);  // it stays marked: what comes behind these ranges is untold
 }
 
 void SenderDesk::on_end(Session& session, const wire::End& end) {
@@ -346,7 +346,10 @@ void SenderDesk::forget_told() {
 }
 
 void SenderDesk::tell(Account& account) {
-  if (!std::exchange(account.untold, false) || !account.session) return;
+  if (std::exchange(account.untold, false) && account.session) say_accepted(account);
+}
+
+void SenderDesk::say_accepted(Account& account) {
   const uint64_t next_index = account.next_index + sabotage::now(sabotage::Way::accepted_ahead);
   account.session->send(wire::Accepted{next_index, std::exchange(account.refused_untold, {})});
 }

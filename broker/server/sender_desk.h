@@ -103,6 +103,7 @@ class SenderDesk {
   void set_ended(Account& account, bool ended);
   void mark_untold(uint32_t number);
   void tell(Account& account);
+  void say_accepted(Account& account);
   void tell_later(int64_t now_ns);
   void tell_next(size_t senders_max);
   void forget_told();

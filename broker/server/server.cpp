@@ -276,6 +276,10 @@ void Server::on_probe_frame(Session& session, const wire::Frame& frame, int64_t 
   }
 }
 
+bool Server::in_frame(const Session& session) const {
+  return session.serving() && session.role() == Role::receiver && receivers_.in_frame(session.number());
+}
+
 void Server::on_writable(Session& session) {
   if (session.role() == Role::receiver) {
     receivers_.on_writable(session);
@@ -450,10 +454,11 @@ void Server::keep_house() {
   for (auto& [session, owned] : sessions_) {
     if (!session->serving()) continue;
     if (was_paused || !session->connection().reading()) session->note_heard(now);
-    const bool in_frame = session->role() == Role::receiver && receivers_.in_frame(session->number());
+    session->note_progress(now);
+    const bool cut_short = in_frame(*session);
     if (const std::string reason = silence(*session, now); !reason.empty()) {
-      session->refuse(ErrorCode::silent, reason, in_frame);
-    } else if (now - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !in_frame && !session->has_unsent()) {
+      session->refuse(ErrorCode::silent, reason, cut_short);
+    } else if (now - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !cut_short && !session->has_unsent()) {
       session->send_heartbeat();
     }
   }

@@ -65,6 +65,7 @@ class Server : private Session::Owner {
   bool wants(Session& session, const wire::BegunFrame& frame) override {
     return session.role() != wire::Role::sender || senders_.wants(session, frame);
   }
+  bool in_frame(const Session& session) const override;
   void on_writable(Session& session) override;
   void on_left(Session& session, const std::string& reason) override;
   void on_refused(Session& session, wire::ErrorCode code) override;

@@ -12,8 +12,8 @@ namespace n2nq {
 namespace {
 /// How long a client may take to read why it was refused.
 constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
-/// What a client may still send in that time.
-constexpr size_t discard_bytes_max = 16 * 1024 * 1024;
+/// What a client may still send in that time; one that was never let in, less.
+constexpr size_t discard_bytes_max = 16 * 1024 * 1024, discard_bytes_max_of_strangers = 64 * 1024;
 /// Parts of its last words that a client gets before others have their turn.
 constexpr int last_words_at_once_max = 4;
 
@@ -116,7 +116,7 @@ bool Session::flush_last_words() {
 
 void Session::linger(int64_t linger_ns, const std::string& reason) {
   state_ = State::lingering;
-  connection_.discard_input(discard_bytes_max);
+  connection_.discard_input(welcomed_ ? discard_bytes_max : discard_bytes_max_of_strangers);
   deadline_.arm(net::now_ns() + linger_ns);
   owner_.on_left(*this, reason);
 }
@@ -148,7 +148,7 @@ void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {
     const auto error = wire::Error::decode(frame.body);
     close("the client says: " + (error ? error->text : std::string("?")));  // its last word; nothing is left to tell it
   } else if (frame.type == wire::FrameType::hello) {
-    refuse(wire::ErrorCode::frame, "a second HELLO; one per connection");
+    refuse(wire::ErrorCode::frame, "a second HELLO; one per connection", owner_.in_frame(*this));
   } else {
     owner_.on_frame(*this, frame, read_ns);
   }
@@ -162,7 +162,7 @@ bool Session::wants(const wire::BegunFrame& frame) {
 }
 
 void Session::on_malformed(const std::string& error) {
-  refuse(state_ == State::awaiting_hello ? wire::ErrorCode::not_n2nq : wire::ErrorCode::frame, error);
+  refuse(state_ == State::awaiting_hello ? wire::ErrorCode::not_n2nq : wire::ErrorCode::frame, error, owner_.in_frame(*this));
 }
 
 void Session::on_writable() {

@@ -8,6 +8,7 @@
 // Knows the frames that every role has (HELLO, HEARTBEAT, ERROR); the rest is the owner's. Belongs to the loop's thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "broker/net/clock.h"
 #include "broker/net/connection.h"
 #include "broker/net/event_loop.h"
+#include "broker/net/liveness.h"
 #include "broker/server/turns.h"
 #include "broker/wire/messages.h"
 
@@ -39,6 +41,8 @@ class Session : private net::Connection::Handler {
     virtual void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) = 0;
     /// While serving, as net::Connection::Handler says it.
     virtual bool wants(Session& session, const wire::BegunFrame& frame) = 0;
+    /// Whether a frame is on its way to it of which the kernel has not taken every byte.
+    virtual bool in_frame(const Session& session) const = 0;
     /// While serving: the kernel has room again.
     virtual void on_writable(Session& session) = 0;
     /// serving -> lingering or gone (`reason` says why, for the log), and awaiting_hello -> lingering or gone. Once per session.
@@ -92,6 +96,10 @@ class Session : private net::Connection::Handler {
 
   int64_t last_heard_ns() const { return last_heard_ns_; }
   void note_heard(int64_t now_ns) { last_heard_ns_ = now_ns; }
+  /// Heard, too, is whoever sends a long frame over a slow link, as long as some of it comes.
+  void note_progress(int64_t now_ns) {
+    last_heard_ns_ = std::max(last_heard_ns_, progress_.came_ns(connection_.bytes_in(), now_ns));
+  }
   /// Whether its probe is answered in this wake-up: a system call each. Who waits for the answer before asking again has one.
   bool takes_probe(int64_t woke_ns) { return probes_.take(woke_ns); }
   int64_t last_sent_ns() const { return last_sent_ns_; }
@@ -116,6 +124,7 @@ class Session : private net::Connection::Handler {
   wire::Role role_ = wire::Role::probe;
   uint32_t number_ = 0;
   int64_t last_heard_ns_ = 0;
+  net::Progress progress_;
   int64_t last_sent_ns_ = 0;
   Turns probes_{16};
   net::OutBuffer out_;

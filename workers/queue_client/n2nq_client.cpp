@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "broker/net/clock.h"
-#include "broker/net/liveness.h"
 #include "broker/wire/record.h"
 #include "workers/queue_client/records.h"
 
@@ -54,6 +53,7 @@ void N2nqClient::open(std::uint64_t next_index) {
   opened_ns_ = net::now_ns();
   state_ = State::connecting;
   net::Connection::Handler& self = *this;
+  progress_ = {};
   connection_ = std::make_unique<net::Connection>(loop_, address_, wire::frame_bytes_max_from_broker_before_welcome, self);
 }
 
@@ -267,6 +267,7 @@ void N2nqClient::tick(std::int64_t now_ns) {
   }
   if (state_ != State::open || heartbeat_ns_ == 0) return;
   if (!reading_ && connection_->peer_has_closed()) return;  // what N2NQ had sent before it ended waits until this service reads again
+  last_heard_ns_ = std::max(last_heard_ns_, progress_.came_ns(connection_->bytes_in(), now_ns));
   if (const std::string reason = silence(now_ns); !reason.empty()) return fail(reason, Closed::for_now);
   if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late
     wire::encode_heartbeat(out_.bytes());

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "broker/net/connection.h"
+#include "broker/net/liveness.h"
 #include "workers/queue_client/asked_for.h"
 #include "workers/queue_client/queue_client.h"
 
@@ -63,6 +64,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::int64_t hello_sent_ns_ = 0;
   std::int64_t last_sent_ns_ = 0;
   std::int64_t last_heard_ns_ = 0;
+  net::Progress progress_;
   std::int64_t heartbeat_ns_ = 0;  // 0: none
   std::uint32_t frame_bytes_max_ = 0;
   bool reading_ = true;

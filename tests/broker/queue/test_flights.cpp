@@ -101,6 +101,20 @@ TEST(Flights, WhatWasForgottenCountsAsLate) {
   EXPECT_EQ(flights.answer(count - 2, flight), Answer::twice);
 }
 
+TEST(Flights, OfThoseWhoseDeadlinePassedAsManyAreRememberedAsAWindowMayHave) {
+  Flights flights;
+  Flight flight;
+  constexpr uint32_t count = 1'000'000;
+  for (uint32_t i = 0; i < count; ++i) {
+    flights.add({i, 1, 0, true, 1});
+    ASSERT_TRUE(flights.pass_deadline(2));
+    ASSERT_LE(flights.next_number() - flights.remembered_from(), 2 * Flights::passed_max);
+  }
+  EXPECT_EQ(flights.answer(0, flight), Answer::forgotten);
+  EXPECT_EQ(flights.answer(count - Flights::passed_max, flight), Answer::late);
+  EXPECT_EQ(flights.answer(count - Flights::passed_max, flight), Answer::twice);
+}
+
 TEST(Allowance, IsTheSmallerOfCreditAndWindow) {
   DeliveryMemory memory;
   Allowance both(true, 3, memory);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <utility>
 
 #include "broker/queue/grid_index.h"
 
@@ -62,6 +63,11 @@ class Shelf : public GridIndex::Contents {
     if (oldest == GridIndex::none) return;
     cells[oldest].erase(cells[oldest].begin());
     if (cells[oldest].empty()) grid.note_empty(oldest);
+  }
+  size_t messages() const {
+    size_t count = 0;
+    for (const auto& cell : cells) count += cell.size();
+    return count;
   }
   /// Everything that the interest matches, in order.
   std::vector<uint64_t> found(uint32_t interest) const {
@@ -229,6 +235,34 @@ TEST(GridIndex, BordersThatNobodyUsesMakeRoomForOthers) {
     if (i >= 100) shelf.remove_oldest();
   }
   EXPECT_LE(shelf.grid.cells(), 3 * GridIndex::borders_max);
+}
+
+TEST(GridIndex, CellsThatNobodyNeedsGoInPartsWhileMessagesComeAndGo) {
+  Shelf shelf(true);
+  uint64_t number = 0;
+  uint32_t interest = shelf.grid.take({Rule()}).interest;
+  // Two lists of long ago leave 1,200 borders behind; empty cells between them stay.
+  for (const uint32_t first : {0u, 10'000u}) {
+    std::vector<Rule> list;
+    for (uint32_t i = 0; i < 300; ++i) list.push_back({0, any, first + 4 * i + 2, first + 4 * i + 2});
+    shelf.grid.release(std::exchange(interest, shelf.grid.take(list).interest));
+    for (uint32_t i = 0; i < 80; ++i) shelf.add({number++, 1, first + 4 * i});
+    while (shelf.messages() > 1) shelf.remove_oldest();
+  }
+  shelf.grid.release(std::exchange(interest, shelf.grid.take({Rule()}).interest));
+  const size_t before = shelf.grid.cells();
+  ASSERT_GT(before, 100u);
+  ASSERT_EQ(shelf.grid.begin({Rule{2, 2, 0, any}}), "");
+  ASSERT_FALSE(shelf.grid.tidied());
+  for (uint32_t i = 0; !shelf.grid.tidied(); ++i) {
+    EXPECT_LE(shelf.grid.tidy(7), 7u);
+    shelf.add({number++, 1 + i % 3, 4 * i});
+  }
+  std::string refusal;
+  while (!shelf.grid.parted()) shelf.grid.part(7, refusal);
+  EXPECT_EQ(refusal, "");
+  EXPECT_LT(shelf.grid.cells(), before / 4);
+  EXPECT_EQ(shelf.found(interest).size(), shelf.messages());
 }
 
 /// `count` sizes, each with two borders of its own.

@@ -235,6 +235,23 @@ TEST(Delivery, AMessageThatIsTooLargeIsRefusedBeforeItsPayloadComesAndTheSenderG
   EXPECT_EQ(broker.finish()["senders"][0]["refused"], 1);
 }
 
+TEST(Delivery, WhatFollowsAThousandRefusedRangesInAFrameIsToldToo) {
+  BrokerUnderTest broker(json{{"expect", expect(1, 1)}, {"limits", {{"message_bytes_max", 1}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  constexpr uint64_t messages = 2401;  // every other one is too large: the thousandth range is told at once, in the middle of the frame
+  wire::Bytes frame;
+  const size_t begun_at = wire::begin_frame(frame, wire::FrameType::publish);
+  for (uint64_t index = 0; index < messages; ++index) {
+    const wire::Bytes record = support::make_record(1, index, 1 + index % 2, net::now_ns());
+    frame.insert(frame.end(), record.begin(), record.end());
+  }
+  wire::end_frame(frame, begun_at);
+  sender.send(wire::ByteView(frame));
+  EXPECT_EQ(sender.wait_accepted(messages).size(), messages / 2);
+  EXPECT_EQ(sender.end(messages), messages - messages / 2);
+}
+
 TEST(Delivery, AfterTimeALateJoinerGetsWhatTheQueueHolds) {
   BrokerUnderTest broker(json{{"expect", expect(1, 2)}, {"queue", {{"remove", "after-time"}}}});
   WireClient early = WireClient::receiver(broker.port(), 1);

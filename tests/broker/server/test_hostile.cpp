@@ -148,8 +148,12 @@ TEST_F(Hostile, EverySeedFrameMeansTheSameByteByByte) {
       WireClient bytewise = client_after(before);
       for (size_t i = 0; i < bytes.size(); ++i) send_until_closed(bytewise, wire::ByteView(bytes).subspan(i, 1));
       std::string answer = answer_of(bytewise);
-      // An answer that crosses bytes under way may be lost with the connection; another answer may not come.
-      if (answer.ends_with("reset")) answer = expected;
+      // The rest of an answer that crosses bytes under way may be lost with the connection; another answer may not come.
+      if (answer.ends_with("reset")) {
+        answer.resize(answer.size() - std::string("reset").size());
+        EXPECT_TRUE(expected.starts_with(answer)) << answer << " in place of " << expected;
+        continue;
+      }
       EXPECT_EQ(answer, expected) << seed.name << " at moment " << static_cast<int>(before);
     }
   }

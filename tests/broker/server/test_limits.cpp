@@ -55,8 +55,8 @@ TEST(Limits, AReceiverWithTooMuchPendingIsCutOffAndTheOthersGetEverything) {
 }
 
 TEST(Limits, ALoneReceiverThatDoesNotReadIsCutOffForWhatIsPendingToo) {
-  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"pending_bytes", 1'000'000}}}});
-  WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"pending_bytes", 1024 * 1024}}}});
+  WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 128});
   WireClient sender = WireClient::sender(broker.port(), 1);
   sender.publish(1, 0, 100, 1024 * 1024);
   EXPECT_EQ(sender.end(100), 100u);
@@ -72,6 +72,18 @@ TEST(Limits, AReceiverThatMissesItsWriteDeadlineIsCutOffAndTheOthersGetEverythin
   const json& stuck = bye["receivers"][2];
   EXPECT_EQ(stuck["cut_off_reason"].get<std::string>().find("write deadline"), 0u) << stuck["cut_off_reason"];
   EXPECT_EQ(stuck["handed_over"].get<int>() + stuck["cut_off"].get<int>(), 200);
+}
+
+TEST(Limits, AShortWriteDeadlineCutsOffHoweverMuchMayBePending) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
+                              {"limits", {{"write_deadline_ms", 10}, {"pending_bytes", 1 << 30}}}});
+  WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 128});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 100, 1024 * 1024);
+  EXPECT_EQ(sender.end(100), 100u);
+  broker.hear("state", "ended");
+  const json bye = broker.finish();
+  EXPECT_EQ(bye["receivers"][0]["cut_off_reason"].get<std::string>().find("write deadline"), 0u) << bye["receivers"][0];
 }
 
 TEST(Limits, AReceiverIsNotCutOffForATimeInWhichTheBrokerItselfStoodStill) {

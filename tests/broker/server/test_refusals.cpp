@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whatever a client does wrong gets an error with a name, a closed connection, and nobody else notices.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <functional>
 #include <thread>
 
@@ -311,6 +314,54 @@ TEST(Heartbeat, WhoseMessagesAreAllRefusedByTheirHeadsIsNotSilent) {
   }
   EXPECT_EQ(sender.end(messages), 0u);
   EXPECT_EQ(broker.finish()["messages_refused"], messages);
+}
+
+/// Everything to the end of the stream, as bytes.
+std::string rest_of(const WireClient& client) {
+  std::string rest;
+  std::array<char, 65536> some;
+  for (;;) {
+    pollfd look{client.fd(), POLLIN, 0};
+    if (poll(&look, 1, 60'000) != 1) throw std::runtime_error("the connection stays open");
+    const ssize_t bytes = recv(client.fd(), some.data(), some.size(), MSG_DONTWAIT);
+    if (bytes <= 0) return rest;
+    rest.append(some.data(), static_cast<size_t>(bytes));
+  }
+}
+
+TEST(Refused, NothingIsSaidInTheMiddleOfADelivery) {
+  for (const bool second_hello : {false, true}) {
+    BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"drain_ms", 50}}}});
+    WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+    WireClient sender = WireClient::sender(broker.port(), 1);
+    sender.publish(1, 0, 30, 1024 * 1024);  // more than the sockets hold, and less than may be pending
+    sender.wait_accepted(30);
+    stuck.send(wire::ByteView(second_hello ? encoded(good_hello(wire::Role::receiver, 1)) : with_header(8, 99)));
+    WireClient probe = WireClient::probe(broker.port());
+    probe.ask_clock();  // by then it has been read
+    // The bytes of an ERROR would be those of a record.
+    const std::string rest = rest_of(stuck);
+    EXPECT_EQ(rest.find(second_hello ? "one per connection" : "99"), std::string::npos);
+    EXPECT_EQ(broker.finish()["sessions_refused"][0]["count"], 1);
+  }
+}
+
+TEST(Heartbeat, AFrameThatTakesLongOverASlowLinkIsNoSilence) {
+  constexpr int64_t heartbeat_ms = 500;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
+                              {"limits", {{"heartbeat_ms", heartbeat_ms}}},
+                              {"queue", {{"retention_ms", 50}}}});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  WireClient probe = WireClient::probe(broker.port());
+  const wire::Bytes frame = support::publish_frames(1, 0, 1, 1'000'000, sender.welcome().frame_bytes_max);
+  constexpr size_t parts = 10;  // 100 kB each, in a quarter of the heartbeat time: in all two and a half times it
+  for (size_t part = 0; part < parts; ++part) {
+    const size_t from = frame.size() * part / parts, to = frame.size() * (part + 1) / parts;
+    probe.wait_for_broker_clock(probe.ask_clock().t3_ns + heartbeat_ms * net::ns_per_ms / 4);
+    sender.send(wire::ByteView(frame).subspan(from, to - from));
+  }
+  EXPECT_EQ(sender.end(1), 1u);
+  broker.finish();
 }
 
 TEST(Heartbeat, ManyAtOnceAreNoCredit) {
