@@ -99,7 +99,8 @@ bool LogClocks::take(std::string_view line) {
   if (senders && line.ends_with("same as own")) return same_ = true;
   const auto from = number_in(line, "from_ns"), at = number_in(line, "at_ns"), offset_ns = number_in(line, "offset_ns"),
              drift = number_in(line, "drift_ppt");
-  if (!from || !at || !offset_ns || !drift) return false;
+  if (!from || !at || !offset_ns || !drift || !measure::is_stamp(*from) || !measure::ClockLine{*at, *offset_ns, *drift}.is_sane())
+    return false;
   (own ? own_ : senders_).push_back({*from, {*at, *offset_ns, *drift}});
   if (senders) same_ = false;
   return true;

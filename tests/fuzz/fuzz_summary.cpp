@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // summary.json of a run folder that somebody brings along, and everything that goes by it: what is no summary is said, nothing is thrown.
-//   the whole input is the file
+//   up to the first 0 byte the file, from there up to the next one S001's log, and from there R001's
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "app/results/stored_run.h"
 #ifdef N2NQ_FUZZ_VERIFY
@@ -20,7 +23,7 @@ class Folder {
   Folder() {
     const bool in_memory = ::access("/dev/shm", W_OK) == 0;
     path = (in_memory ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/n2nq-fuzz-summary-" + std::to_string(getpid());
-    std::filesystem::create_directories(path);
+    for (const char* group : {"/senders", "/receivers"}) std::filesystem::create_directories(path + group);
   }
   ~Folder() {
     std::error_code ignored;
@@ -34,8 +37,12 @@ class Folder {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace n2nq;
   static const Folder folder;
-  std::ofstream(folder.path + "/summary.json", std::ios::binary | std::ios::trunc)
-      .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  for (const char* name : {"/summary.json", "/senders/S001.log", "/receivers/R001.log"}) {
+    const std::string_view part = rest.substr(0, rest.find('\0'));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    std::ofstream(folder.path + name, std::ios::binary | std::ios::trunc).write(part.data(), static_cast<std::streamsize>(part.size()));
+  }
   QString error;
   const auto run = app::read_run(QString::fromStdString(folder.path), error);
   fuzz::require(run.has_value() == error.isEmpty(), "a summary is read, or it is said why not");

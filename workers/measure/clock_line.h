@@ -8,7 +8,14 @@
 
 namespace n2nq::measure {
 
+/// Of a stamp, and of a difference between two: 18 years. What others say may be anything, and these can be added and subtracted.
+constexpr std::int64_t stamp_ns_max = std::int64_t{1} << 59;
+constexpr bool is_stamp(std::int64_t ns) {
+  return ns >= -stamp_ns_max && ns <= stamp_ns_max;
+}
+
 struct ClockLine {
+  static constexpr std::int64_t drift_ppt_max = 1'000'000'000'000;
   std::int64_t at_ns = 0;      // an instant of this clock
   std::int64_t offset_ns = 0;  // the other clock minus this one, then
   std::int64_t drift_ppt = 0;  // by how much that grows: trillionths (picoseconds per second)
@@ -19,12 +26,16 @@ struct ClockLine {
   }
   /// What this clock says when the other one says `other_ns`.
   std::int64_t when(std::int64_t other_ns) const { return other_ns - offset_at(other_ns - offset_at(other_ns - offset_ns)); }
+  /// Nothing that is made of it and of stamps overflows.
+  bool is_sane() const {
+    return is_stamp(at_ns) && is_stamp(offset_ns) && drift_ppt >= -drift_ppt_max && drift_ppt <= drift_ppt_max;
+  }
   bool operator==(const ClockLine&) const = default;
 };
 
 /// {"at_ns":…,"offset_ns":…,"drift_ppt":…}
 void to_json(nlohmann::json& json, const ClockLine& line);
-/// Throws std::exception when it is not that.
+/// Throws std::exception when it is not that, or not sane.
 void from_json(const nlohmann::json& json, ClockLine& line);
 
 }  // namespace n2nq::measure

@@ -3,6 +3,9 @@
 
 #include <charconv>
 #include <cstring>
+#include <string>
+
+#include "workers/measure/clock_line.h"
 
 namespace n2nq::measure {
 
@@ -81,6 +84,10 @@ class LineReader {
     const auto [end, result] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (result != std::errc{} || end != text.data() + text.size()) fail(column, text, "a whole number");
   }
+  void stamp(const char* column, std::int64_t& ns) {
+    number(column, ns);
+    if (!failed() && !is_stamp(ns)) fail(column, std::to_string(ns), "nanoseconds of at most 18 years");
+  }
   void micros(const char* column, std::int64_t& ns) {
     const std::string_view text = field(column);
     if (!failed()) ns = parse_micros(column, text);
@@ -133,8 +140,9 @@ class LineReader {
     const auto [dot, result] = std::from_chars(digits.data(), end, whole);
     unsigned rest = 0;
     const bool fits = result == std::errc{} && end - dot == 4 && *dot == '.' && std::from_chars(dot + 1, end, rest).ptr == end;
-    if (!fits || whole > 9'223'372'036'854'775) {
-      fail(column, text, "microseconds with three decimals");
+    constexpr auto most_ns = static_cast<std::uint64_t>(stamp_ns_max);
+    if (!fits || whole > most_ns / 1000 || whole * 1000 + rest > most_ns) {
+      fail(column, text, "microseconds with three decimals, of at most 18 years");
       return 0;
     }
     const std::uint64_t magnitude = whole * 1000 + rest;
@@ -196,8 +204,8 @@ std::optional<SentLine> parse_sent_line(std::string_view text, std::string* erro
   SentLine line;
   reader.number("index", line.index);
   reader.number("size", line.size);
-  reader.number("intended_ns", line.intended_ns);
-  reader.number("sent_ns", line.sent_ns);
+  reader.stamp("intended_ns", line.intended_ns);
+  reader.stamp("sent_ns", line.sent_ns);
   reader.micros("lag_us", line.lag_ns);
   reader.micros("delay_us", line.delay_ns);
   reader.number("attempt", line.attempt);
@@ -211,9 +219,9 @@ std::optional<ReceivedLine> parse_received_line(std::string_view text, std::stri
   reader.number("index", line.index);
   reader.number("sender", line.sender);
   reader.number("size", line.size);
-  reader.number("intended_ns", line.intended_ns);
-  reader.number("sent_ns", line.sent_ns);
-  reader.number("received_ns", line.received_ns);
+  reader.stamp("intended_ns", line.intended_ns);
+  reader.stamp("sent_ns", line.sent_ns);
+  reader.stamp("received_ns", line.received_ns);
   reader.micros("latency_us", line.latency_ns);
   reader.micros("to_broker_us", line.to_broker_ns);
   reader.micros("in_queue_us", line.in_queue_ns);
@@ -246,7 +254,8 @@ std::optional<SkippedLine> parse_skipped_line(std::string_view text) {
   };
   const bool fits = take_number("# skipped: senders=", line.sender_first) && take_number("-", line.sender_last) &&
                     take_number(" from=", line.from) && take_number(" to=", line.to) && take(" reason=") && take_reason() &&
-                    take_number(" told_ns=", line.told_ns) && text.empty() && line.sender_first <= line.sender_last && line.from <= line.to;
+                    take_number(" told_ns=", line.told_ns) && is_stamp(line.told_ns) && text.empty() &&
+                    line.sender_first <= line.sender_last && line.from <= line.to;
   return fits ? std::optional(line) : std::nullopt;
 }
 

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "workers/measure/clock_line.h"
+
 namespace n2nq::measure {
 namespace {
 
@@ -61,6 +63,8 @@ TEST(LogLine, TheLongestFitsAndComesBack) {
   line.attempt = 65535;
   line.flags = 0xFFF;
   EXPECT_LT(text_of(line).size(), line_bytes_max);
+  line.intended_ns = line.sent_ns = line.received_ns = -stamp_ns_max;
+  line.latency_ns = line.to_broker_ns = line.in_queue_ns = line.to_receiver_ns = -stamp_ns_max;
   EXPECT_EQ(parse_received_line(text_of(line)), line);
 }
 
@@ -89,11 +93,16 @@ TEST(LogLine, SaysWhichColumnIsWrong) {
   EXPECT_FALSE(parse_sent_line("x\t50\t0\t0\t0.000\t-\t1\t-", &error));
   EXPECT_EQ(error, "column index is \"x\", expected a whole number");
   EXPECT_FALSE(parse_sent_line("1\t50\t0\t0\t0.00\t-\t1\t-", &error));
-  EXPECT_EQ(error, "column lag_us is \"0.00\", expected microseconds with three decimals");
+  EXPECT_EQ(error, "column lag_us is \"0.00\", expected microseconds with three decimals, of at most 18 years");
   EXPECT_FALSE(parse_sent_line("1\t50\t0\t0\t0.000\t-\t1\tlate", &error));
   EXPECT_EQ(error, "column flags is \"late\", expected a known word or \"-\"");
   EXPECT_FALSE(parse_sent_line("1\t50\t0\t0\t0.000\t-\t1\t-\t9", &error));
   EXPECT_EQ(error, "more columns than expected");
+  // Of what a log that somebody brings along says nothing is added up that overflows.
+  EXPECT_FALSE(parse_sent_line("1\t50\t0\t9000000000000000000\t0.000\t-\t1\t-", &error));
+  EXPECT_EQ(error, "column sent_ns is \"9000000000000000000\", expected nanoseconds of at most 18 years");
+  EXPECT_FALSE(parse_sent_line("1\t50\t0\t0\t9000000000000000.000\t-\t1\t-", &error));
+  EXPECT_EQ(error, "column lag_us is \"9000000000000000.000\", expected microseconds with three decimals, of at most 18 years");
   EXPECT_FALSE(parse_sent_line("# lines: 3"));
 }
 
