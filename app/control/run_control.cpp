@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/control/run_life.h"
+#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
@@ -106,6 +107,10 @@ QString RunControl::lock_reason(std::string_view key) const {
   if (d->state == RunState::idle || d->state == RunState::finished) return {};
   for (const Role role : all_roles) {
     if (d->of(role).alive() && is_used_by(role, key)) return role_name(role) + (role == Role::broker ? " runs with it" : " run with it");
+  }
+  for (const Role role : all_roles) {
+    if (key == std::string(role_key(role)) + ".host" && host_of(role, d->run.settings) != local_host && d->of(role).ran())
+      return role_name(role) + " ran there in this run, and left files: stop the run to have them brought";
   }
   if (is_used_by_run(key)) return "the run goes by it";
   return {};

@@ -210,9 +210,8 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   if (!what.isEmpty() && step == Step::terminate && told_to_end) what = role_name(role) + " did not end in time and was killed";
   member.record.trouble = what;
   const bool killed_unheard = !member.record.bye && start_salvage(role);
-  const bool ran = member.watch->ran() || member.record.hello;  // in an earlier life
   if (what.isEmpty()) {
-    set_status(role, ran ? ProcessState::ended : ProcessState::not_started);
+    set_status(role, member.ran() ? ProcessState::ended : ProcessState::not_started);
     if (killed_unheard && step != Step::byes) return;  // on_salvaged() goes on
     if (state == RunState::preparing && !any_alive()) {
       run.stopped_by_user = true;
@@ -228,7 +227,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   if (!member.listen_error.isEmpty()) what += ". " + advice_to_listen();
   member.status.error = what;
   member.status.last_lines = member.record.last_lines;
-  member.status.never_ran = !ran;
+  member.status.never_ran = !member.ran();
   set_status(role, ProcessState::died);
   end_because(what);
 }
@@ -317,7 +316,7 @@ void RunControl::Private::bring_back() {
   brought_share = 0;
   take_last_figures();
   rates_timer.start(options.deadlines.rates_hold);
-  for (Member& member : members) member.bringing_back = member.watch && member.watch->ran();
+  for (Member& member : members) member.bringing_back = member.watch && member.ran();
   for (const Role role : all_roles) {
     Member& member = of(role);
     if (!member.bringing_back) continue;

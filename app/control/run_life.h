@@ -65,6 +65,8 @@ struct Member {
   /// As before its first start. The old watch may be the very one whose signal led here.
   void renew();
   bool alive() const { return watch && watch->alive(); }
+  /// There is, or was, a process of it in this run: it may have left files. It may have been one before a restart that did not come to it.
+  bool ran() const { return watch && (watch->ran() || record.hello); }
   /// Killed by a fault, and it may be started again.
   bool awaits_restart() const { return killed_on_purpose && !alive(); }
   bool salvaging() const { return salvager && salvager->alive(); }

@@ -216,7 +216,10 @@ void PlaceCheck::on_broker_over(const QString& why) {
   if (ready_) return;
   if (lab_ && !lab_->control()) return on_problem({SshProblem::Kind::lost, why, still_there});
   const QString trouble = "N2NQ does not run there: " + why;
-  if (unreachable_ || listen_error_.isEmpty()) return on_problem({SshProblem::Kind::files, trouble, {}});
+  if (unreachable_ || listen_error_.isEmpty())
+    return on_problem({SshProblem::Kind::files, trouble,
+                       "Is there memory left on it, and may you run programs in the folder? Its system log (journalctl, dmesg) says who "
+                       "ended the process"});
   unreachable_ = not_good_cell(CheckState::bad, "cannot listen", trouble, listen_advice(listen_error_, "the data address", terms_.port));
   // What led here is the process's own signal.
   QTimer::singleShot(0, this, &PlaceCheck::launch_broker);

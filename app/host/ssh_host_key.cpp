@@ -10,6 +10,8 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <chrono>
+#include <thread>
 
 #include "app/host/shell_quoted.h"
 #include "app/host/ssh_config.h"
@@ -91,6 +93,12 @@ void look_into(const QString& path, const QString& name, ssh_key key, Finding& f
   }
 }
 
+/// Two seconds at most: a network's disk without locks, or somebody who keeps the file, holds nothing up for good.
+void wait_for_lock(int fd) {
+  for (int tries = 0; tries < 40 && ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
 /// Empty: done.
 QString append_line(const QString& path, const QByteArray& line) {
   const QFileInfo info(path);
@@ -101,7 +109,7 @@ QString append_line(const QString& path, const QByteArray& line) {
   }
   const OwnedFd fd(::open(path.toLocal8Bit().constData(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
   if (fd.get() < 0) return QString::fromLocal8Bit(::strerror(errno));
-  ::flock(fd.get(), LOCK_EX);  // another host's key may be accepted in the same moment
+  wait_for_lock(fd.get());  // another host's key may be accepted in the same moment
   QByteArray text = line + '\n';
   const off_t size = ::lseek(fd.get(), 0, SEEK_END);
   char last = '\n';

@@ -45,8 +45,11 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
   follow_timer_.setSingleShot(true);
   follow_timer_.setInterval(follow_again_ms);
   connect(&follow_timer_, &QTimer::timeout, this, &SshLauncher::follow_again);
-  connect(host_.get(), &LabHost::trouble, this, [this] {
-    if (!followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
+  connect(host_.get(), &LabHost::trouble, this, [this](const SshProblem& why) {
+    // What a person declined, or the host refused, is asked for no more.
+    const bool comes_back =
+        why.kind == SshProblem::Kind::lost || why.kind == SshProblem::Kind::silent || why.kind == SshProblem::Kind::unreachable;
+    if (comes_back && !followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
   });
   start_timer_.setSingleShot(true);
   start_timer_.setInterval(SshCommand::limit_ms);

@@ -252,6 +252,7 @@ QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
   bool whole = true;  // so far: behind a short piece nothing fits
   for (const int id : asked) {
     QByteArray piece(read_piece_bytes, Qt::Uninitialized);
+    begin(link_, path_);  // each has its own time: over a slow link the last one comes long after the first
     (*handle_)->eof = 0;  // of an earlier piece; every answer has to be taken
     const int got = sftp_async_read(*handle_, piece.data(), read_piece_bytes, static_cast<std::uint32_t>(id));
     if (got < 0) Sftp::fail(link_, "reading", path_);

@@ -24,7 +24,7 @@ LINKS_PASSED = 4  # sender's host up, broker's host down, broker's host up, rece
 class ClocksApart(LabCase):
     hosts, arguments = 3, {"clocks_ns": tuple(CLOCKS_NS.values()), "shape": {"delay_ns": DELAY_NS}}
 
-    def run_apart(self, out, **more):
+    def run_apart(self, out, delay_ns=DELAY_NS, **more):
         settings = {**{f"{role}.host": host for role, host in PLACES.items()}, "senders.amount": 10, "receivers.amount": 10,
                     "senders.messages": 100, "senders.delay_ms": 20, **more}
         folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), out=out)
@@ -32,7 +32,7 @@ class ClocksApart(LabCase):
         self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
         verified = subprocess.run([sys.executable, "-B", Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
-        self.check_offsets(run)
+        self.check_offsets(run, delay_ns)
         self.check_bounds(run)
         return run
 
@@ -53,7 +53,7 @@ class ClocksApart(LabCase):
         for row in rows:
             self.assertAlmostEqual(float(row["latency_us.bound_us (µs)"]), run.summary["latency_us"]["bound_us"], places=2)
 
-    def check_offsets(self, run):
+    def check_offsets(self, run, delay_ns):
         offsets = run.summary["environment"]["offsets"]
         for role in ("senders", "receivers"):
             told = offsets[f"{role}_to_broker"]
@@ -61,8 +61,9 @@ class ClocksApart(LabCase):
             print(f"{role}: {told['offset_us'] - truth_us:+.1f} us off, bound {told['asymmetry_us']:.1f} + {told['estimation_us']:.1f} us")
             self.assertEqual(told["clock"], "probed")
             self.assertLessEqual(abs(told["offset_us"] - truth_us), told["bound_us"])
-            self.assertGreaterEqual(told["asymmetry_us"], 2 * DELAY_NS / 1e3, "two links there and two back, by two")
-            self.assertLess(told["estimation_us"], told["asymmetry_us"])
+            self.assertGreaterEqual(told["asymmetry_us"], 2 * delay_ns / 1e3, "two links there and two back, by two")
+            if delay_ns:
+                self.assertLess(told["estimation_us"], told["asymmetry_us"])
 
     def check_latency(self, run, due_us):
         """Within its bound of what the links take, beside what the programs take on a machine that has other things to do."""
@@ -125,12 +126,14 @@ class ClocksApart(LabCase):
             off_us.append(run.summary["environment"]["offsets"]["senders_to_broker"]["offset_us"] + CLOCKS_NS["h2"] / 1e3)
 
     def test_one_direction_that_is_slower(self):
-        self.lab.shape_links({"delay_ns": DELAY_NS})
-        self.lab.shape_links({"delay_ns": DELAY_NS + SLOWER_NS}, names=["h2"], directions=["up"])
-        run = self.run_apart("uneven")
-        self.check_latency(run, (LINKS_PASSED * DELAY_NS + SLOWER_NS) / 1e3)
+        # There is no other delay, which would hide it: half of it is all that the bound has to be, but for what the machine takes.
+        self.lab.shape_links({"delay_ns": 0})
+        self.lab.shape_links({"delay_ns": SLOWER_NS}, names=["h2"], directions=["up"])
+        run = self.run_apart("uneven", delay_ns=0)
+        self.check_latency(run, SLOWER_NS / 1e3)
         told = run.summary["environment"]["offsets"]["senders_to_broker"]
         self.assertGreaterEqual(told["bound_us"], SLOWER_NS / 2 / 1e3)
+        self.assertLess(told["bound_us"], 2 * SLOWER_NS / 1e3)
         self.assertGreater(abs(told["offset_us"] + CLOCKS_NS["h2"] / 1e3), SLOWER_NS / 4 / 1e3, "it is shifted, and the bound says by how much")
 
 

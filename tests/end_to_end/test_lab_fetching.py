@@ -52,6 +52,18 @@ class Fetching(LabCase):
             self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
             self.assertEqual([path for path in self.lab.files("h3") if "/runs/" in path], [])
 
+    def test_a_narrow_link(self):
+        """A megabyte takes longer than a host may be silent: what comes counts."""
+        self.lab.shape_links({"rate_bps": 500_000}, ["h3"], ["up"])
+        self.addCleanup(self.lab.shape_links, {"rate_bps": 0})
+        messages = 6000
+        folder = self.run_bench("quick", *PLACES, "--set", "senders.amount=1", "--set", "receivers.amount=1", "--set",
+                                f"senders.messages={messages}", "--set", "senders.delay_ms=1", out="narrow")
+        run = RunFolder(folder)
+        self.assertGreater((folder / "receivers" / "R001.log").stat().st_size, 500_000)
+        self.assertEqual(len(run.receivers[1].rows), messages)
+        self.assertEqual([reason for reason in run.summary["reasons"] if "log" in reason], [])
+
     def test_a_run_in_the_folder_of_one_that_was_killed_brings_its_own_logs_alone(self):
         folder = self.folder / "again"
         dead = self.start("quick", *PLACES, "--set", "senders.duration_s=30", out="again")

@@ -258,7 +258,7 @@ class TestLabRuns : public QObject {
     const auto are_gone = [this] {
       return lab->programs(1).isEmpty() && lab->programs(2).isEmpty() && lab->programs(3).isEmpty();
     };
-    QVERIFY(BenchWindow::wait_for(are_gone));
+    QVERIFY(BenchWindow::wait_for(are_gone, 15'000));
   }
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.

@@ -205,6 +205,24 @@ TEST_F(RunHostsTest, a_restart_that_the_end_of_the_run_overtakes_is_no_start_tha
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("N2NQ lost"), std::string::npos) << reasons();
   EXPECT_EQ(reasons().find("could not be started"), std::string::npos) << reasons();
+  EXPECT_TRUE(host.brought.contains(Role::receivers)) << "what it wrote before is there still";
+}
+
+TEST_F(RunHostsTest, a_role_that_ran_on_a_host_stays_there_until_its_files_are_brought) {
+  make(options(), on_three_hosts());
+  control->start(Role::broker);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::senders).state == ProcessState::waiting; }));
+  control->stop(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return control->can_start(Role::senders); }));
+  const QString why = control->lock_reason("senders.host");
+  EXPECT_TRUE(why.startsWith("Senders ran there in this run")) << why.toStdString();
+  EXPECT_EQ(control->lock_reason("receivers.host"), "");
+  EXPECT_EQ(control->lock_reason("senders.messages"), "");
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_TRUE(host.brought.contains(Role::senders));
+  EXPECT_EQ(control->lock_reason("senders.host"), "");
 }
 
 TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {
