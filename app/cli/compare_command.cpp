@@ -78,6 +78,24 @@ bool told(const ComparedFigure& figure, bool many_points) {
   return std::any_of(std::begin(figures_of_many), std::end(figures_of_many), [&](const char* path) { return figure.path == path; });
 }
 
+/// A line for each side that has latencies which say more about its machine than about the queue.
+QString near_floor_lines(const ComparedPoint& point, const std::vector<ComparedSide>& sides, bool many_points) {
+  QString out;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    QStringList near;
+    double floor_us = 0;
+    for (const ComparedFigure& figure : point.figures) {
+      if (!told(figure, many_points) || !figure.is_near_floor(i)) continue;
+      near += qt_text(figure.path);
+      floor_us = figure.floors_us[i];
+    }
+    if (!near.isEmpty())
+      out += QString::fromUtf8("  %1, below twice the floor, an echo over loopback (%2 µs): %3\n")
+                 .arg(sides[i].name, figure_text(floor_us), near.join(", "));
+  }
+  return out;
+}
+
 QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>& sides, bool many_points) {
   std::vector<QStringList> rows{{point.label.isEmpty() ? QString("figure") : point.label}};
   for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -94,7 +112,7 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
     }
     rows.push_back(row);
   }
-  return in_columns(rows) + '\n';
+  return in_columns(rows) + near_floor_lines(point, sides, many_points) + '\n';
 }
 
 nlohmann::ordered_json number(double value) {
@@ -113,7 +131,8 @@ nlohmann::ordered_json figure_json(const ComparedFigure& figure) {
   nlohmann::ordered_json out = {{"unit", figure.unit}, {"sides", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < figure.values.size(); ++i) {
     nlohmann::ordered_json side = {
-        {"value", number(figure.values[i])}, {"clock_bound_us", number(figure.clock_bounds[i])}, {"samples", figure.samples[i]}};
+        {"value", number(figure.values[i])}, {"clock_bound_us", number(figure.clock_bounds[i])},
+        {"floor_us", number(figure.floors_us[i])}, {"samples", figure.samples[i]}};
     if (i > 0) {
       const Difference& difference = figure.differences[i];
       side["difference"] = number(difference.difference);

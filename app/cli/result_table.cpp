@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "app/cli/terminal.h"
-#include "app/control/clocks.h"
 #include "app/control/live_figures.h"
+#include "app/results/stored_run.h"
 
 namespace n2nq::app {
 
@@ -59,7 +59,7 @@ QString figures_block(const Json& summary) {
       out += QString::fromUtf8("  ± ") + figure_text(bound_us);
       if (const double p50_us = number_of(figures.at("p50")); std::abs(p50_us) < bound_us) out += ", more than the median itself";
     }
-    const double floor_us = stored_floor_us(summary.at("environment"));
+    const double floor_us = floor_us_at(summary, "latency_us.p50");
     if (std::string_view(row.key).starts_with("latency") && is_near_floor(floor_us, number_of(figures.at("p50"))))
       out += QString::fromUtf8("  below twice the floor, an echo over loopback (%1 µs)").arg(figure_text(floor_us));
     out += '\n';

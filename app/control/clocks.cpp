@@ -160,12 +160,6 @@ double floor_us(const RunRecord& record) {
   return std::fmax(echo_us(record.of(Role::senders).floor), echo_us(record.of(Role::receivers).floor));
 }
 
-double stored_floor_us(const Json& environment) {
-  const Json floors = environment.value("floor", Json::object());
-  if (!floors.is_object()) return unknown;
-  return std::fmax(echo_us(floors.value("senders", Json())), echo_us(floors.value("receivers", Json())));
-}
-
 Json senders_clock_message(const RunRecord& record) {
   const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
   if (senders.kind == Kind::shared && receivers.kind == Kind::shared) return nullptr;

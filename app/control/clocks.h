@@ -32,8 +32,6 @@ ClockBounds clock_bounds(const RunRecord& record, bool live);
 
 /// The median echo over loopback of the slower host, as both groups measured it before the run; unknown before that.
 double floor_us(const RunRecord& record);
-/// The same of what a summary says: of its environment.
-double stored_floor_us(const nlohmann::json& environment);
 
 /// The `clock` message for the receivers, from what is known: null while nothing has to be told, or not everything is known yet.
 nlohmann::json senders_clock_message(const RunRecord& record);

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <span>
 
-#include "app/control/clocks.h"
 #include "app/control/live_figures.h"
 #include "app/settings/qt_text.h"
 #include "workers/measure/log_line.h"
@@ -54,14 +53,9 @@ Cell cell_at(const Json& summary, const std::string& path) {
 }
 
 /// Of a latency that says more about the machine than about the queue; empty: it does not, or is none.
-QString floor_doubt(const Json& summary, std::string_view path, const Cell& cell) {
+QString floor_doubt(double floor_us, const Cell& cell) {
   const auto* value = std::get_if<double>(&cell);
-  const bool is_latency = path.starts_with("latency_us.") || path.starts_with("latency_from_plan_us.");
-  const bool is_time = !path.ends_with(".count") && !path.ends_with(".left_out") && !path.ends_with(".bound_us");
-  const double floor_us = stored_floor_us(summary.at("environment"));
-  if (!value || !is_latency || !is_time || !is_near_floor(floor_us, *value)) return {};
-  return QString::fromUtf8("below twice what an echo over loopback took there, %1 µs: it says more about the machine than about the queue")
-      .arg(cell_short(floor_us));
+  return value ? near_floor_words(floor_us, *value) : QString();
 }
 
 /// Rows of figures: name, unit, and what a figures object has.
@@ -79,7 +73,7 @@ Table figures_table(const Json& summary) {
       const std::string path = std::string(row.path) + '.' + column.key;
       cells.push_back(cell_at(summary, path));
       const bool few = column.above < 1 && count * column.above < samples_above_min;
-      doubts.push_back(few ? few_samples : floor_doubt(summary, path, cells.back()));
+      doubts.push_back(few ? few_samples : floor_doubt(floor_us_at(summary, path), cells.back()));
     }
     table.rows.push_back(std::move(cells));
     table.doubts.push_back(std::move(doubts));
@@ -129,7 +123,7 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
     std::vector<QString> doubts(1);
     for (const std::string& path : paths) {
       row.push_back(cell_at(service, path));
-      doubts.push_back(floor_doubt(summary, path, row.back()));
+      doubts.push_back(floor_doubt(floor_us_at(summary, path), row.back()));
     }
     table.rows.push_back(std::move(row));
     table.doubts.push_back(std::move(doubts));
@@ -224,9 +218,12 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
       std::vector<Cell> row{qt_text(figure.path)};
       if (several) row.push_back(point.label);
       row.push_back(qt_text(figure.unit));
+      std::vector<QString> doubts;
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
         if (i > 0) row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.values[i]));
+        doubts.resize(row.size());
+        doubts.back() = floor_doubt(figure.floors_us[i], row.back());
         if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
@@ -234,6 +231,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
         row.push_back(number(figure.differences[i].percent));
       }
       table.rows.push_back(std::move(row));
+      table.doubts.push_back(std::move(doubts));
     }
   }
   return table;

@@ -155,12 +155,16 @@ std::optional<std::map<QString, QString>> orders_of_places(const std::vector<Com
 }
 
 ComparedFigure figure_of(const std::string& path, const std::vector<std::vector<const StoredRun*>>& runs) {
-  ComparedFigure figure{.path = path, .unit = unit_of_path(path), .samples = {}, .values = {}, .clock_bounds = {}, .differences = {}};
+  ComparedFigure figure;
+  figure.path = path;
+  figure.unit = unit_of_path(path);
   for (const auto& side : runs) {
     auto& samples = figure.samples.emplace_back();
     auto& bound = figure.clock_bounds.emplace_back(std::nan(""));
+    auto& floor_us = figure.floors_us.emplace_back(std::nan(""));
     for (const StoredRun* run : side) {
       bound = std::fmax(bound, clock_bound_at(run->summary, path));
+      floor_us = std::fmax(floor_us, floor_us_at(run->summary, path));
       if (const auto value = figure_at(run->summary, path); value && !std::isnan(*value)) samples.push_back(*value);
     }
     figure.values.push_back(trimmed_mean(samples));

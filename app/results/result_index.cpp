@@ -25,11 +25,11 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 4;
+constexpr int index_format = 5;
 const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
-    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed";
-constexpr int column_count = 23;
+    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us";
+constexpr int column_count = 24;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
 
@@ -182,6 +182,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->p99_us = number("latency_us.p99");
     entry->clock_bound_us = number("latency_us.bound_us");
     entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
+    entry->floor_us = floor_us_at(summary, "latency_us.p50");
     entry->deliveries = count("latency_us.count", qint64{1} << 53);
     if (number("plan.attempted_messages") != 0) entry->settings = settings_hash(summary.at("settings"));
   } else {
@@ -218,7 +219,8 @@ void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultE
                                 QVariant(entry.runs_planned),
                                 QVariant(entry.settings),
                                 variant(entry.clock_bound_us),
-                                QVariant(entry.disturbed)}) {
+                                QVariant(entry.disturbed),
+                                variant(entry.floor_us)}) {
     insert.addBindValue(value);
   }
   insert.exec();
@@ -247,6 +249,7 @@ ResultEntry entry_of(const QSqlQuery& row) {
   entry.settings = row.value(20).toString();
   entry.clock_bound_us = number_or_nan(row.value(21));
   entry.disturbed = row.value(22).toString();
+  entry.floor_us = number_or_nan(row.value(23));
   return entry;
 }
 

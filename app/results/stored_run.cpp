@@ -5,8 +5,10 @@
 #include <QFile>
 #include <QFileInfo>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
+#include "app/control/live_figures.h"
 #include "app/control/summary.h"
 
 namespace n2nq::app {
@@ -262,6 +264,24 @@ std::string unit_of_path(std::string_view path) {
 double clock_bound_at(const nlohmann::json& summary, std::string_view path) {
   if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return std::nan("");
   return figure_at(summary, std::string(path.substr(0, path.rfind('.'))) + ".bound_us").value_or(std::nan(""));
+}
+
+double floor_us_at(const nlohmann::json& summary, std::string_view path) {
+  const bool is_latency = path.starts_with("latency_us.") || path.starts_with("latency_from_plan_us.");
+  const bool is_time = !path.ends_with(".count") && !path.ends_with(".left_out") && !path.ends_with(".bound_us");
+  double floor_us = std::nan("");
+  if (!is_latency || !is_time) return floor_us;
+  for (const char* group : {"senders", "receivers"}) {
+    const auto echo_ns = figure_at(summary, std::string("environment.floor.") + group + ".loopback_echo_p50_ns");
+    floor_us = std::fmax(floor_us, echo_ns.value_or(std::nan("")) / 1000);
+  }
+  return floor_us;
+}
+
+QString near_floor_words(double floor_us, double latency_us) {
+  if (!is_near_floor(floor_us, latency_us)) return {};
+  return QString::fromUtf8("below twice what an echo over loopback took there, %1 µs: it says more about the machine than about the queue")
+      .arg(floor_us, 0, 'f', 1);
 }
 
 }  // namespace n2nq::app

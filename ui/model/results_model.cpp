@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/results/stored_run.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
 
@@ -159,6 +160,8 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ForegroundRole:
       if (column == verdict) return verdict_color(of.verdict, theme_.tokens());
+      if (column == p50 && app::is_near_floor(of.floor_us, of.p50_us)) return theme_.tokens().secondary;
+      if (column == p99 && app::is_near_floor(of.floor_us, of.p99_us)) return theme_.tokens().secondary;
       return column == note || column == tags ? QVariant(theme_.tokens().secondary) : QVariant();
     case Qt::ToolTipRole:
       if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();
@@ -167,6 +170,10 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       if ((column == p50 || column == p99) && of.clock_bound_us >= of.p50_us)
         return QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
             .arg(fixed_text(of.clock_bound_us, 0));
+      if (column == p50 || column == p99) {
+        const QString near = app::near_floor_words(of.floor_us, column == p50 ? of.p50_us : of.p99_us);
+        return near.isEmpty() ? QVariant() : QVariant("Grey, because it is " + near);
+      }
       if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
       return QVariant();
     default:

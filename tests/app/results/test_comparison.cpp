@@ -71,6 +71,27 @@ TEST(Comparison, WhatTheClocksOfTwoMachinesLeaveOpenIsNoDifference) {
   EXPECT_EQ(said["percent_95"].size(), 2u);
 }
 
+TEST(Comparison, ALatencyBelowTwiceTheFloorOfItsOwnSideSaysSo) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    a.runs.push_back(run("/a/" + QString::number(repeat), 10, "broadcaster", 79));
+    b.runs.push_back(run("/b/" + QString::number(repeat), 10, "broadcaster", 79));
+    a.runs.back().summary["environment"]["floor"]["senders"]["loopback_echo_p50_ns"] = 30'000 + 10'000 * repeat;
+    b.runs.back().summary["environment"]["floor"]["senders"]["loopback_echo_p50_ns"] = 39'000;
+  }
+  const Comparison comparison = compare({a, b});
+  const ComparedFigure& p50 = figure(comparison.points[0], "latency_us.p50");
+  EXPECT_EQ(p50.floors_us, (std::vector<double>{40, 39})) << "the larger of each side's runs";
+  EXPECT_TRUE(p50.is_near_floor(0));
+  EXPECT_FALSE(p50.is_near_floor(1)) << "79 µs is more than twice 39 µs";
+  EXPECT_TRUE(std::isnan(figure(comparison.points[0], "lag_us.p99").floors_us[0])) << "no latency";
+  const QString text = comparison_text(comparison);
+  EXPECT_TRUE(text.contains(QString::fromUtf8("  a, below twice the floor, an echo over loopback (40.0 µs): latency_us.p50\n")))
+      << text.toStdString();
+  EXPECT_FALSE(text.contains("  b, below twice")) << text.toStdString();
+  EXPECT_EQ(comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][0]["floor_us"], 40);
+}
+
 TEST(Assertion, SaysWhatTheClocksLeaveOpen) {
   StoredRun of = run("/a", 10, "broadcaster", 2000);
   const auto said = [&of](const char* text) {

@@ -46,6 +46,7 @@ TEST_F(ResultIndexTest, EveryRunIsListedNewestFirstAndOthersAreNot) {
   EXPECT_EQ(entries[0].verdict, "unfinished");
   EXPECT_EQ(entries[1].mode, "load-balancer");
   EXPECT_EQ(entries[1].p50_us, 100);
+  EXPECT_EQ(entries[1].floor_us, 20);
   EXPECT_EQ(entries[1].disturbed, "others ran");
   EXPECT_EQ(entries[2].disturbed, "");
   EXPECT_EQ(entries[3].test_case, "a-case");
