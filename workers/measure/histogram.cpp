@@ -27,6 +27,11 @@ void make_room(std::vector<std::uint64_t>& counts, int& first, int bucket) {
   }
 }
 
+/// Of figures that somebody brings along: too large ones make a mean that is wrong, and nothing worse.
+std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
 }  // namespace
 
 std::uint64_t& Histogram::cell(int bucket) {
@@ -41,7 +46,7 @@ std::uint64_t Histogram::bucket_count(int bucket) const {
 
 void Histogram::add(std::int64_t value_ns) {
   add_bucket(layout_.bucket_of(value_ns), 1);
-  sum_ns_ += value_ns;
+  sum_ns_ = wrapping_sum(sum_ns_, value_ns);
   min_ns_ = std::min(min_ns_, value_ns);
   max_ns_ = std::max(max_ns_, value_ns);
   if (value_ns > HistogramLayout::value_max_ns || value_ns < -HistogramLayout::value_max_ns) ++clamped_;
@@ -63,7 +68,7 @@ void Histogram::set_exact(std::int64_t sum_ns, std::int64_t min_ns, std::int64_t
 void Histogram::merge(const Histogram& other) {
   if (!(layout_ == other.layout_)) throw std::invalid_argument("histograms of different layouts cannot be merged");
   other.each_bucket([&](int bucket, std::uint64_t count) { add_bucket(bucket, count); });
-  sum_ns_ += other.sum_ns_;
+  sum_ns_ = wrapping_sum(sum_ns_, other.sum_ns_);
   min_ns_ = std::min(min_ns_, other.min_ns_);
   max_ns_ = std::max(max_ns_, other.max_ns_);
   clamped_ += other.clamped_;

@@ -227,6 +227,13 @@ TEST(Histogram, RefusesJsonThatDoesNotAddUp) {
   EXPECT_THROW(Histogram::from_json(nlohmann::json::array()), std::invalid_argument);
 }
 
+TEST(Histogram, TakesWhateverSomebodyBringsAlong) {
+  Histogram much;
+  for (int i = 0; i < 100; ++i) much.add(std::int64_t{1} << 62);
+  much.merge(Histogram(much));
+  EXPECT_EQ(much.count(), 200u);
+}
+
 TEST(Histogram, RefusesToMergeAnotherLayout) {
   Histogram fine;
   EXPECT_THROW(fine.merge(Histogram(coarse_layout)), std::invalid_argument);
