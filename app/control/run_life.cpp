@@ -131,7 +131,9 @@ bool RunControl::Private::take_settings() {
 
 void RunControl::Private::launch(Role role) {
   Member& member = of(role);
+  const bool ran_before = member.ran();
   member.renew();
+  member.ran_before = ran_before;
   member.watch = make_watch(role, options.deadlines.process);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);

@@ -58,6 +58,7 @@ struct Member {
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
   bool restart_wanted = false;     // as soon as it is gone
   std::size_t harm_event = 0;      // the last event that says that it is paused, killed or started again
+  bool ran_before = false;         // in this run, and was stopped, and started again
   bool bringing_back = false, bringing_waits = false;
   qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
@@ -65,8 +66,8 @@ struct Member {
   /// As before its first start. The old watch may be the very one whose signal led here.
   void renew();
   bool alive() const { return watch && watch->alive(); }
-  /// There is, or was, a process of it in this run: it may have left files. It may have been one before a restart that did not come to it.
-  bool ran() const { return watch && (watch->ran() || record.hello); }
+  /// There is, or was, a process of it in this run: it may have left files. It may have been one before a start that did not come to it.
+  bool ran() const { return watch && (watch->ran() || record.hello || ran_before); }
   /// Killed by a fault, and it may be started again.
   bool awaits_restart() const { return killed_on_purpose && !alive(); }
   bool salvaging() const { return salvager && salvager->alive(); }

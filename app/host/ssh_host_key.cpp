@@ -93,10 +93,12 @@ void look_into(const QString& path, const QString& name, ssh_key key, Finding& f
   }
 }
 
-/// Two seconds at most: a network's disk without locks, or somebody who keeps the file, holds nothing up for good.
+/// Two seconds at most: somebody who keeps the file holds nothing up for good.
 void wait_for_lock(int fd) {
-  for (int tries = 0; tries < 40 && ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries)
+  for (int tries = 0; tries < 40; ++tries) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
 }
 
 /// Empty: done.

@@ -47,8 +47,8 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
   connect(&follow_timer_, &QTimer::timeout, this, &SshLauncher::follow_again);
   connect(host_.get(), &LabHost::trouble, this, [this](const SshProblem& why) {
     // What a person declined, or the host refused, is asked for no more.
-    const bool comes_back =
-        why.kind == SshProblem::Kind::lost || why.kind == SshProblem::Kind::silent || why.kind == SshProblem::Kind::unreachable;
+    const bool comes_back = why.kind == SshProblem::Kind::lost || why.kind == SshProblem::Kind::silent ||
+                            why.kind == SshProblem::Kind::unreachable || why.kind == SshProblem::Kind::name;
     if (comes_back && !followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
   });
   start_timer_.setSingleShot(true);

@@ -134,6 +134,7 @@ class TestResults : public QObject {
     nlohmann::json summary = nlohmann::json::parse(n2nq::ui_test::file_text(runs + of + QStringLiteral("/summary.json")).toStdString());
     summary["started"] = "2020-01-01T00:00:00.000Z";
     summary["latency_us"]["p50"] = 4229;
+    summary["environment"]["floor"]["receivers"]["loopback_echo_p50_ns"] = 3'000'000;
     for (const char* key : {"latency_us", "latency_from_plan_us"}) summary[key]["bound_us"] = 4452.6;
     summary["stages"]["to_broker_us"]["bound_us"] = 2226.2;
     summary["stages"]["to_receiver_us"]["bound_us"] = 2226.4;
@@ -151,6 +152,13 @@ class TestResults : public QObject {
     QVERIFY(show_list());
     QCOMPARE(rows(), 3);
     QVERIFY2(cell(2, 5).contains(QStringLiteral("229 ± 4")), qPrintable(cell(2, 5)));
+    const auto color = [this](int row, int column) {
+      return table()->model()->index(row, column).data(Qt::ForegroundRole).value<QColor>();
+    };
+    QCOMPARE(color(2, 5), color(2, 8));  // near the floor: as grey as a tag
+    QVERIFY(color(2, 5) != color(2, 7));
+    const QString why = table()->model()->index(2, 5).data(Qt::ToolTipRole).toString();
+    QVERIFY2(why.contains(QStringLiteral("they tell nothing finer\nGrey, because it is below twice")), qPrintable(why));
     table()->selectRow(2);
     QVERIFY(bench->click(QStringLiteral("button_result_open")));
     QVERIFY(settled());

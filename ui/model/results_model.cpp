@@ -22,6 +22,17 @@ QString us_text(double value, double clock_bound_us) {
   return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(clock_bound_us, 0));
 }
 
+/// A line each.
+QString latency_doubts(const app::ResultEntry& of, double latency_us) {
+  QStringList doubts;
+  if (of.clock_bound_us >= of.p50_us)
+    doubts += QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
+                  .arg(fixed_text(of.clock_bound_us, 0));
+  if (const QString near = app::near_floor_words(of.floor_us, latency_us); !near.isEmpty())
+    doubts += QStringLiteral("Grey, because it is ") + near;
+  return doubts.join(QLatin1Char('\n'));
+}
+
 /// "▤ Delay · quick · 12 of 30 runs".
 QString case_text(const app::ResultEntry& entry) {
   const QString runs = entry.runs_planned > 0 ? QStringLiteral("%1 of %2 runs").arg(entry.runs_done).arg(entry.runs_planned)
@@ -167,13 +178,7 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
-      if ((column == p50 || column == p99) && of.clock_bound_us >= of.p50_us)
-        return QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
-            .arg(fixed_text(of.clock_bound_us, 0));
-      if (column == p50 || column == p99) {
-        const QString near = app::near_floor_words(of.floor_us, column == p50 ? of.p50_us : of.p99_us);
-        return near.isEmpty() ? QVariant() : QVariant("Grey, because it is " + near);
-      }
+      if (column == p50 || column == p99) return latency_doubts(of, column == p50 ? of.p50_us : of.p99_us);
       if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
       return QVariant();
     default:

@@ -219,6 +219,11 @@ TEST_F(RunHostsTest, a_role_that_ran_on_a_host_stays_there_until_its_files_are_b
   EXPECT_TRUE(why.startsWith("Senders ran there in this run")) << why.toStdString();
   EXPECT_EQ(control->lock_reason("receivers.host"), "");
   EXPECT_EQ(control->lock_reason("senders.messages"), "");
+  // Nor does a second start change that, which does not come to a process.
+  control->start(Role::senders);
+  control->stop(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return control->can_start(Role::senders); }));
+  EXPECT_EQ(control->lock_reason("senders.host"), why);
   control->stop_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_TRUE(host.brought.contains(Role::senders));

@@ -341,13 +341,13 @@ TEST(Refused, NothingIsSaidInTheMiddleOfADelivery) {
     probe.ask_clock();  // by then it has been read
     // The bytes of an ERROR would be those of a record.
     const std::string rest = rest_of(stuck);
-    EXPECT_EQ(rest.find(second_hello ? "one per connection" : "99"), std::string::npos);
+    EXPECT_EQ(rest.find(second_hello ? "one per connection" : "does not exist"), std::string::npos);
     EXPECT_EQ(broker.finish()["sessions_refused"][0]["count"], 1);
   }
 }
 
 TEST(Heartbeat, AFrameThatTakesLongOverASlowLinkIsNoSilence) {
-  constexpr int64_t heartbeat_ms = 500;
+  constexpr int64_t heartbeat_ms = 1500;
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
                               {"limits", {{"heartbeat_ms", heartbeat_ms}}},
                               {"queue", {{"retention_ms", 50}}}});
