@@ -149,6 +149,9 @@ class TestLabRuns : public QObject {
       QVERIFY2(heading.endsWith(u'\n' + bound), qPrintable(heading));
     }
     QCOMPARE(receivers->horizontalHeader()->height(), heading_px);
+    // Four links of 2 ms are on the way; what the machine takes beside that, test_lab_runs.py compares with a run without them.
+    const double p50_us = window->run().figures().latency.p50_us, links_us = 4 * 2000, bound_us = window->run().figures().clocks.latency.total_us();
+    QVERIFY2(p50_us > links_us - bound_us && p50_us < links_us + bound_us + 5000, qPrintable(QString::number(p50_us)));
     const app::RunOutcome& outcome = window->run().outcome();
     QVERIFY2(outcome.verdict == app::Verdict::clean, qPrintable(outcome.reasons.join(u'\n')));
     QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 50);
