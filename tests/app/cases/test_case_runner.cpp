@@ -20,7 +20,7 @@ namespace {
 
 using namespace n2nq::app::testing;
 
-const char* const small_case = R"(format: 1
+const char* const run_case = R"(format: 1
 title: Small
 without_hosts: leave-out
 settings: { senders: { messages: 4, delay_ms: 1 } }
@@ -48,7 +48,7 @@ struct CaseRunnerTest : WithEventLoop {
   std::vector<QString> finished;
 
   CasePlan plan(std::optional<int> repeats = {}) const {
-    const ReadCase read = read_case_text(small_case, "small.yaml");
+    const ReadCase read = read_case_text(run_case, "small.yaml");
     QStringList errors;
     return *CasePlan::make(*read.file, {.scale = Scale::thesis, .repeats = repeats}, errors);
   }
@@ -288,7 +288,7 @@ TEST_F(CaseRunnerTest, remembers_what_was_chosen_and_lets_one_bench_in) {
   EXPECT_EQ(opened->name(), "small");
   EXPECT_EQ(opened->choice(), runner->plan().choice());
   EXPECT_EQ(opened->build(), "build 1");
-  EXPECT_EQ(opened->file().text, small_case);
+  EXPECT_EQ(opened->file().text, run_case);
   EXPECT_TRUE(opened->lock().startsWith("Another bench works on "));
   runner.reset();
   EXPECT_EQ(opened->lock(), "");

@@ -8,7 +8,7 @@
 namespace n2nq::app {
 namespace {
 
-const char* const hello =
+const char* const hello_line =
     R"({"type":"hello","control":1,"wire":1,"role":"broker","version":"1","now_ns":5,"host":{},"address":"127.0.0.1","port":9})";
 const char* const waiting = R"({"type":"state","state":"waiting","for":"N2NQ","now_ns":1,"broker_now_ns":null})";
 
@@ -26,7 +26,7 @@ struct MessageReaderTest : testing::Test {
 };
 
 TEST_F(MessageReaderTest, bytes_one_at_a_time_give_the_same_messages) {
-  const QByteArray bytes = QByteArray("Welcome to this host\n") + hello + "\n\n" + waiting + "\r\n";
+  const QByteArray bytes = QByteArray("Welcome to this host\n") + hello_line + "\n\n" + waiting + "\r\n";
   for (const char c : bytes) reader.feed(QByteArray(1, c));
   ASSERT_EQ(messages.size(), 2u);
   EXPECT_EQ(std::get<HelloMessage>(*messages[0]).port, 9);
@@ -37,14 +37,14 @@ TEST_F(MessageReaderTest, bytes_one_at_a_time_give_the_same_messages) {
 }
 
 TEST_F(MessageReaderTest, a_line_without_its_end_is_no_message) {
-  reader.feed(hello);
+  reader.feed(hello_line);
   reader.end();
   EXPECT_TRUE(messages.empty());
   EXPECT_EQ(drained, 1);
 }
 
 TEST_F(MessageReaderTest, nonsense_is_said_once_and_ends_the_reading) {
-  reader.feed(QByteArray(hello) + "\noops\n" + waiting + "\n");
+  reader.feed(QByteArray(hello_line) + "\noops\n" + waiting + "\n");
   EXPECT_EQ(messages.size(), 1u);
   EXPECT_EQ(nonsense, QStringList{"\"oops\""});
 }
@@ -97,7 +97,7 @@ TEST_F(MessageReaderTest, each_kind_of_message_is_told_apart) {
 
 TEST_F(MessageReaderTest, mutilated_messages_are_refused_not_crashed_on) {
   const std::string whole =
-      std::string(hello) + "\n" +
+      std::string(hello_line) + "\n" +
       R"({"type":"stats","id":1,"now_ns":1,"state":"running","received":8,"duplicated":1,"duplicated_unflagged":0,"redelivered":0,"out_of_order":0,)"
       R"("unexpected":0,"negative":0,"bad_checksum":0,"unasked":0,"skipped":{"expired":2},"bytes":1,"ended":0,"interval":{"latency":)"
       R"({"count":2,"sum_ns":14,"min_ns":-7,"max_ns":7,"buckets":[[-7,1],[7,1]]}},"log":{"lines":1,"dropped":0,"error":""},"services":[]})"

@@ -15,14 +15,14 @@ std::string all_errors(std::string_view text) {
   return out;
 }
 
-Host named(const char* name) {
+Host called(const char* name) {
   Host host;
   host.name = name;
   return host;
 }
 
 Host full_host() {
-  Host host = named("lab-1");
+  Host host = called("lab-1");
   host.address = "192.0.2.7";
   host.port = 2222;
   host.user = "tester";
@@ -46,7 +46,7 @@ TEST(hosts_file, a_host_needs_nothing_but_a_name) {
 TEST(hosts_file, what_is_written_reads_back_the_same) {
   Hosts hosts;
   hosts.local_data_address = "fd00::1";
-  hosts.hosts = {full_host(), named("1e3"), named("no")};
+  hosts.hosts = {full_host(), called("1e3"), called("no")};
   const auto read = read_hosts_text(hosts_yaml(hosts), "h.yaml");
   ASSERT_TRUE(read.hosts) << read.errors.front().text();
   EXPECT_EQ(*read.hosts, hosts);

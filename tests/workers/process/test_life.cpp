@@ -12,7 +12,7 @@
 #include <map>
 
 #include "broker/net/clock.h"
-#include "tests/workers/support/small_run.h"
+#include "tests/workers/support/run_ledger.h"
 #include "workers/measure/accounts.h"
 #include "workers/measure/log_line.h"
 
@@ -26,15 +26,6 @@ RunShape until_stopped() {
   RunShape shape;
   shape.load["messages"] = nullptr;
   return shape;
-}
-
-/// Asks for stats until `wanted` says yes.
-json stats_until(Child& child, const Child::Wanted& wanted) {
-  for (int id = 1;; ++id) {
-    child.send(SmallRun::stats_message(id));
-    json stats = child.wait_for_type("stats");
-    if (wanted(stats)) return stats;
-  }
 }
 
 bool holds(const json& strings, const std::string& words) {

@@ -8,8 +8,7 @@
 #include <fstream>
 
 #include "broker/net/clock.h"
-#include "tests/workers/support/small_run.h"
-#include "workers/measure/ledger.h"
+#include "tests/workers/support/run_ledger.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::worker::testing {
@@ -17,17 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-measure::Ledger ledger_of(const SmallRun& run) {
-  measure::LedgerInput input;
-  input.mode = run.shape.mode == "broadcaster" ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
-  input.senders_total = static_cast<std::uint32_t>(run.shape.senders);
-  input.receivers_total = static_cast<std::uint32_t>(run.shape.receivers);
-  if (!run.senders_bye.is_null()) input.senders = {measure::senders_account_from(run.senders_bye)};
-  if (!run.receivers_bye.is_null()) input.receivers = {measure::receivers_account_from(run.receivers_bye)};
-  if (!run.broker_bye.is_null()) input.broker = measure::broker_account_from(run.broker_bye);
-  return measure::make_ledger(input);
-}
 
 /// Nothing that says that messages were treated wrongly. How late a busy machine was is not this test's question.
 void expect_sound(const measure::Ledger& ledger) {

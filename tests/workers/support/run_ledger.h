@@ -26,9 +26,9 @@ inline measure::Ledger ledger_of(const SmallRun& run) {
   input.senders_total = static_cast<std::uint32_t>(run.shape.senders);
   input.receivers_total = static_cast<std::uint32_t>(run.shape.receivers);
   input.warmup_messages = run.shape.load.value("warmup_messages", std::uint64_t{0});
-  input.senders.push_back(measure::senders_account_from(run.senders_bye));
-  input.receivers.push_back(measure::receivers_account_from(run.receivers_bye));
-  input.broker = measure::broker_account_from(run.broker_bye);
+  if (!run.senders_bye.is_null()) input.senders.push_back(measure::senders_account_from(run.senders_bye));
+  if (!run.receivers_bye.is_null()) input.receivers.push_back(measure::receivers_account_from(run.receivers_bye));
+  if (!run.broker_bye.is_null()) input.broker = measure::broker_account_from(run.broker_bye);
   return measure::make_ledger(input);
 }
 
