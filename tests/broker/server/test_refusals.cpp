@@ -278,7 +278,7 @@ TEST(Heartbeat, WhoIsSilentIsGoneAndWhoSaysSomethingStays) {
 }
 
 TEST(Heartbeat, AReceiverThatReadsSlowlyIsNoCaseForIt) {
-  constexpr int64_t heartbeat_ms = 1000;
+  constexpr int64_t heartbeat_ms = 2000;
   constexpr uint64_t messages = 60;  // more than the sockets hold
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"heartbeat_ms", heartbeat_ms}}}});
   WireClient slow = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
