@@ -89,9 +89,7 @@ QString near_floor_lines(const ComparedPoint& point, const std::vector<ComparedS
       near += qt_text(figure.path);
       floor_us = figure.floors_us[i];
     }
-    if (!near.isEmpty())
-      out += QString::fromUtf8("  %1, below twice the floor, an echo over loopback (%2 µs): %3\n")
-                 .arg(sides[i].name, figure_text(floor_us), near.join(", "));
+    if (!near.isEmpty()) out += "  " + sides[i].name + ", " + below_floor_text(floor_us) + ": " + near.join(", ") + '\n';
   }
   return out;
 }

@@ -61,7 +61,7 @@ QString figures_block(const Json& summary) {
     }
     const double floor_us = floor_us_at(summary, "latency_us.p50");
     if (std::string_view(row.key).starts_with("latency") && is_near_floor(floor_us, number_of(figures.at("p50"))))
-      out += QString::fromUtf8("  below twice the floor, an echo over loopback (%1 µs)").arg(figure_text(floor_us));
+      out += "  " + below_floor_text(floor_us);
     out += '\n';
   }
   return out;
@@ -158,6 +158,10 @@ QString figure_text(double value) {
   const double size = std::abs(value);
   if (size >= 999.5) return grouped(std::llround(value));
   return QString::number(value, 'f', size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+}
+
+QString below_floor_text(double floor_us) {
+  return QString::fromUtf8("below twice the floor, an echo over loopback (%1 µs)").arg(figure_text(floor_us));
 }
 
 QString result_table(const Json& summary, const QString& folder) {

@@ -22,6 +22,11 @@ QString us_text(double value, double clock_bound_us) {
   return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(clock_bound_us, 0));
 }
 
+/// NaN: the column shows none.
+double latency_us(const app::ResultEntry& of, int column) {
+  return column == ResultsModel::p50 ? of.p50_us : column == ResultsModel::p99 ? of.p99_us : std::nan("");
+}
+
 /// A line each.
 QString latency_doubts(const app::ResultEntry& of, double latency_us) {
   QStringList doubts;
@@ -171,14 +176,13 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ForegroundRole:
       if (column == verdict) return verdict_color(of.verdict, theme_.tokens());
-      if (column == p50 && app::is_near_floor(of.floor_us, of.p50_us)) return theme_.tokens().secondary;
-      if (column == p99 && app::is_near_floor(of.floor_us, of.p99_us)) return theme_.tokens().secondary;
+      if (app::is_near_floor(of.floor_us, latency_us(of, column))) return theme_.tokens().secondary;
       return column == note || column == tags ? QVariant(theme_.tokens().secondary) : QVariant();
     case Qt::ToolTipRole:
       if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
-      if (column == p50 || column == p99) return latency_doubts(of, column == p50 ? of.p50_us : of.p99_us);
+      if (column == p50 || column == p99) return latency_doubts(of, latency_us(of, column));
       if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
       return QVariant();
     default:

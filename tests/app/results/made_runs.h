@@ -16,7 +16,6 @@ struct MadeRun {
   const char* verdict = "clean";
   double p50_us = 100;
   const char* disturbed = nullptr;
-  double floor_us = 20;
 };
 
 inline void make_settings(const QString& folder) {
@@ -40,7 +39,7 @@ inline void make_run(const QString& folder, const MadeRun& run) {
   summary["services"] = {{"senders", nlohmann::json::array()}, {"receivers", nlohmann::json::array()}};
   summary["reasons"] = summary["events"] = nlohmann::json::array();
   summary["environment"] = {{"versions", {{"bench", "0.1.0"}}}, {"disturbed", nlohmann::json::array()}};
-  summary["environment"]["floor"]["receivers"]["loopback_echo_p50_ns"] = run.floor_us * 1'000;
+  summary["environment"]["floor"]["receivers"]["loopback_echo_p50_ns"] = 20'000;
   if (run.disturbed) summary["environment"]["disturbed"].push_back(run.disturbed);
   summary["settings"] = {
       {"title", "Made"}, {"queue", {{"mode", run.mode}}}, {"senders", {{"amount", 10}}}, {"receivers", {{"amount", 20}}}};
