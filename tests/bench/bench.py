@@ -18,7 +18,7 @@ from pathlib import Path
 from figures import interval, ratios, text_of, verdict
 from sides import FLOORS, run, run_bare
 from findings import FINDINGS
-from variants import VARIANTS, work_of
+from variants import HANDSHAKE_S, VARIANTS, work_of
 from works import WORKS
 
 UNITS = {"p50": "µs", "p99": "µs", "rate": "deliveries/s", "p99_beside": "µs", "delay_p99": "µs"}
@@ -130,6 +130,18 @@ def print_variants(measured):
                   f"| {medians['with']:,.0f} {UNITS[figure]} | {text_of(found['ratio'])} | ≤ {found['aim']:.2f} | {found['met']} |")
 
 
+def print_knocks(measured):
+    """Of the variants with strangers that say nothing: when N2NQ had closed the last one, and its descriptors before and afterwards."""
+    for entry in measured:
+        knocks = [run for run in entry["runs"]["with"] if "closed_after_s" in run]
+        if not knocks:
+            continue
+        after_s = [value for run in knocks for value in run["closed_after_s"]]
+        left = sum(end - begin for begin, end in (run["files"] for run in knocks))
+        print(f"{entry['title']}: {sum(run['half_open'] for run in knocks):,}, all closed {min(after_s):.2f} to {max(after_s):.2f} s after the last "
+              f"one of a thousand (N2NQ's handshake deadline: {HANDSHAKE_S} s); descriptors left open: {left}")
+
+
 def worst_disturbance(measured):
     return max(result["others"] for entry in measured for runs in entry["runs"].values() for result in runs)
 
@@ -163,6 +175,7 @@ def main():
     if varied:
         print_variants(varied)
         print()
+        print_knocks(varied)
     found = [line for name in arguments.works if name in FINDINGS for line in FINDINGS[name](arguments.seconds, arguments.pairs)]
     if found:
         print("| what | found | aim |\n|---|---|---|")

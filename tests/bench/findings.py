@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from figures import interval
+from repeats import repeats
 from sides import BIN, START_AFTER_S, Broker, load_of, run, start_group
 from variants import wait_until
 from works import Work
@@ -214,4 +215,5 @@ def over_ssh(seconds, pairs):
              f"{over}, {alike}; p50 in µs here/over/here: {text}", "1.02")]
 
 
-FINDINGS = {"thousand": thousand, "killed": killed, "system-calls": system_calls, "allocations": allocations, "window": window, "ssh": over_ssh}
+FINDINGS = {"thousand": thousand, "killed": killed, "system-calls": system_calls, "allocations": allocations, "window": window, "ssh": over_ssh,
+            "repeats": repeats}

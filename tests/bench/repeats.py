@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How often `n2nq-bench compare` calls equal runs different, and how often it finds a tenth, with real runs of this machine.
+
+One configuration runs RUNS times. From these runs two sides of REPEATS are drawn PAIRS times: whatever is called different there is not. The
+tenth is planted into the second side's summaries, so that its size is known exactly while everything else is as it was measured.
+"""
+import json
+import os
+import random
+import subprocess
+import tempfile
+from pathlib import Path
+
+from sides import BIN
+
+RUNS, REPEATS, PAIRS = 100, 10, 100
+RUN_S_MIN = 5
+PLANTED = 1.1
+FIGURES = {"latency_us.p50": "p50", "latency_us.mean_lowest_95": "mean of the lowest 95 %", "latency_us.p99": "p99"}
+SETTINGS = {"senders.amount": 50, "receivers.amount": 50, "senders.delay_ms": 100, "log": "off"}
+
+
+def bench(*words):
+    return json.loads(subprocess.run([BIN / "n2nq-bench", *map(str, words), "--json"], capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+
+
+def side_of(folder, runs, factor):
+    """A folder that holds copies of these runs' summaries, with every latency `factor` times as long."""
+    folder.mkdir()
+    for run in runs:
+        copy = folder / run.name
+        copy.mkdir()
+        os.link(run / "settings.yaml", copy / "settings.yaml")
+        summary = json.loads((run / "summary.json").read_text())
+        for path in FIGURES:
+            of, figure = path.split(".")
+            summary[of][figure] *= factor
+        (copy / "summary.json").write_text(json.dumps(summary))
+    return folder
+
+
+def called_different(folder, runs, factor):
+    """Of PAIRS comparisons, per figure."""
+    draw, counts = random.Random(1), dict.fromkeys(FIGURES, 0)
+    for pair in range(PAIRS):
+        drawn = draw.sample(runs, 2 * REPEATS)
+        sides = [side_of(folder / f"{factor}-{pair}-{name}", some, by) for name, some, by in
+                 (("from", drawn[:REPEATS], 1), ("to", drawn[REPEATS:], factor))]
+        (point,) = bench("compare", *sides)["points"]
+        assert point["repeats"] == [REPEATS, REPEATS], point["repeats"]
+        for path in FIGURES:
+            counts[path] += point["figures"][path]["sides"][1]["said"].startswith(("slower", "faster"))
+    return counts
+
+
+def repeats(seconds, _pairs):
+    words = [word for key, value in {**SETTINGS, "senders.messages": int(max(seconds, RUN_S_MIN) * 10)}.items() for word in ("--set", f"{key}={value}")]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        folder = Path(name)
+        runs = [folder / f"run-{number}" for number in range(RUNS)]
+        p50s = sorted(bench("run", "thesis-baseline", *words, "--out", run)["latency_us"]["p50"] for run in runs)
+        equal, tenth = (called_different(folder, runs, factor) for factor in (1, PLANTED))
+    of = f"{RUNS} runs of 50 x 50, broadcaster, 0.1 s (p50 {p50s[RUNS // 10]:,.0f} to {p50s[RUNS - RUNS // 10]:,.0f} µs in eight of ten)"
+    against = f"{REPEATS} against {REPEATS} of them, {PAIRS} times"
+    told = [", ".join(f"{FIGURES[path]} {count}" for path, count in counts.items()) for counts in (equal, tenth)]
+    return [(f"{of}, {against}: called different", told[0], "at most 10"), ("the same, a tenth planted: found", told[1], "at least 90")]
