@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/check_cells.h"
 
+#include <QStringList>
+#include <cmath>
+
 namespace n2nq::app {
 
 using Json = nlohmann::json;
@@ -16,6 +19,20 @@ CheckCell not_good_cell(CheckState state, const QString& text, const QString& de
 
 CheckCell not_known_cell(const QString& why) {
   return {CheckState::not_known, "unknown", why, {}, {}};
+}
+
+CheckCell clock_cell(const ClockOffset& clock) {
+  const QString offset = text_of_us(std::abs(clock.offset_us)), within = text_of_us(clock.bound_us);
+  const bool behind = clock.offset_us <= -0.5;  // of what is shown, in whole microseconds
+  QString detail = std::abs(clock.offset_us) < clock.bound_us
+                       ? QString("Its clock is that of this machine as far as can be told, to within %1").arg(within)
+                       : QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, behind ? "behind" : "ahead of", within);
+  QStringList by;
+  for (const std::string& name : clock.by) by += QString::fromStdString(name);
+  if (!by.isEmpty()) detail += QString(" (found by way of %1)").arg(by.join(" and "));
+  CheckCell cell = good_cell(QString("%1%2 ± %3").arg(behind ? "−" : "+", offset, within), clock.offset_us, detail);
+  cell.bound_us = clock.bound_us;
+  return cell;
 }
 
 QString text_of_us(double us) {

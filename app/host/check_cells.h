@@ -5,6 +5,7 @@
 #include <QString>
 #include <nlohmann/json.hpp>
 
+#include "app/host/clock_ways.h"
 #include "app/host/host_report.h"
 
 namespace n2nq::app {
@@ -14,6 +15,8 @@ CheckCell good_cell(const QString& text, const nlohmann::json& value, const QStr
 CheckCell not_good_cell(CheckState state, const QString& text, const QString& detail, const QString& what_to_do,
                         const nlohmann::json& value = {});
 CheckCell not_known_cell(const QString& why);
+/// How far a machine's clock is ahead of this machine's.
+CheckCell clock_cell(const ClockOffset& clock);
 
 /// "850 µs", "2.1 ms".
 QString text_of_us(double us);

@@ -49,6 +49,8 @@ void HostCheck::check(const Hosts& hosts, int port) {
   forget();
   reports_.clear();
   paths_.clear();
+  clock_ways_.clear();
+  since_begun_.start();
   left_out_.clear();
   readdressed_.clear();
   terms_ = {random_token(), port, hosts.hosts.size() + 1};
@@ -164,8 +166,8 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
     if (from.is_local()) explain(there, CheckItem::clock, "No way there from this machine: ");
     emit changed();
   });
-  connect(way, &PathCheck::clock_found, this, [this](const PlaceCheck& there, const CheckCell& cell) {
-    if (checking_) reports_[there.name()].of(CheckItem::clock) = cell;
+  connect(way, &PathCheck::clock_found, this, [this, &from](const PlaceCheck& there, double offset_us, double bound_us) {
+    if (checking_ && &from != &there) add_clock_way({from.name(), there.name(), offset_us, bound_us, since_begun_.elapsed()});
   });
   connect(way, &PathCheck::floor_found, this, [this, &from](const CheckCell& cell) {
     if (checking_) reports_[from.name()].of(CheckItem::floor) = cell;
@@ -173,6 +175,17 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
   connect(way, &PathCheck::over, this, [this] {
     if (checking_ && --ways_left_ == 0) go_on();
   });
+}
+
+/// Where this machine reaches nobody, behind a jump host perhaps, others that it reaches do.
+void HostCheck::add_clock_way(ClockWay way) {
+  std::erase_if(clock_ways_, [&](const ClockWay& old) { return old.from == way.from && old.to == way.to; });
+  clock_ways_.push_back(std::move(way));
+  const auto local = std::find_if(places_.begin(), places_.end(), [](const auto& place) { return place->is_local(); });
+  for (const auto& [name, clock] : clock_offsets((*local)->name(), clock_ways_)) {
+    if (name != (*local)->name()) reports_[name].of(CheckItem::clock) = clock_cell(clock);
+  }
+  emit changed();
 }
 
 void HostCheck::fill_rest(CheckState state, const QString& why) {

@@ -8,12 +8,14 @@
 // Through is for that time, too, who waits for the person to answer a question: its ways come when it is answered.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QTimer>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "app/host/clock_ways.h"
 #include "app/host/host_pool.h"
 #include "app/host/host_report.h"
 #include "app/host/path_check.h"
@@ -45,6 +47,7 @@ class HostCheck : public HostChecker {
   void begin_ways();
   std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
   void add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to);
+  void add_clock_way(ClockWay way);
   void finish();
   void fill_rest(CheckState state, const QString& why);
   void forget();
@@ -58,9 +61,11 @@ class HostCheck : public HostChecker {
   std::set<std::string> left_out_, readdressed_;
   HostReports reports_;
   PathReports paths_;
+  std::vector<ClockWay> clock_ways_;
   std::vector<std::unique_ptr<PlaceCheck>> places_;
   std::vector<std::unique_ptr<PathCheck>> ways_;  // from each place; gone before the places
   std::size_t ways_left_ = 0;
+  QElapsedTimer since_begun_;
   QTimer deadline_, lease_;
 };
 

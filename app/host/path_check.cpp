@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/path_check.h"
 
-#include <cmath>
 #include <utility>
 
 #include "app/control/control_message.h"
@@ -90,20 +89,10 @@ void PathCheck::on_message(const Json& message) {
 
 void PathCheck::on_clock(const Json& message) {
   round_trip_us_ = number_in(message, "round_trip_min_ns", -1) / 1000;
-  if (!from_.is_local() || to().is_local()) return;
-  // The line leads from this machine's clock to that of the host.
+  // The line leads from the clock of the receiver's machine to that of N2NQ's.
   const Json line = message.value("line", Json::object()), bound = message.value("bound", Json::object());
-  const double offset_us = number_in(line, "offset_ns", 0) / 1000;
-  const double bound_us = (number_in(bound, "asymmetry_ns", 0) + number_in(bound, "estimation_ns", 0)) / 1000;
-  const QString offset = text_of_us(std::abs(offset_us)), within = text_of_us(bound_us);
-  const bool behind = offset_us <= -0.5;  // of what is shown, in whole microseconds
-  CheckCell cell =
-      good_cell(QString("%1%2 ± %3").arg(behind ? "−" : "+", offset, within), offset_us,
-                std::abs(offset_us) < bound_us
-                    ? QString("Its clock is that of this machine as far as can be told, to within %1").arg(within)
-                    : QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, behind ? "behind" : "ahead of", within));
-  cell.bound_us = bound_us;
-  emit clock_found(to(), cell);
+  emit clock_found(to(), number_in(line, "offset_ns", 0) / 1000,
+                   (number_in(bound, "asymmetry_ns", 0) + number_in(bound, "estimation_ns", 0)) / 1000);
 }
 
 void PathCheck::on_connected(const Json& message) {

@@ -23,8 +23,8 @@ class PathCheck : public QObject {
 
  signals:
   void found(const n2nq::app::PlaceCheck& to, const n2nq::app::CheckCell& cell);
-  /// Seen from this machine only: how far the clock there is ahead of the one here.
-  void clock_found(const n2nq::app::PlaceCheck& to, const n2nq::app::CheckCell& cell);
+  /// How far the clock there is ahead of the one where the ways begin; the last one of a way is the best.
+  void clock_found(const n2nq::app::PlaceCheck& to, double offset_us, double bound_us);
   /// Of the machine where the ways begin, once.
   void floor_found(const n2nq::app::CheckCell& cell);
   void over();

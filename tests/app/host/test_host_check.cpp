@@ -23,7 +23,7 @@ struct HostCheckTest : testing::WithEventLoop {
   PretendPerson person;
 
   static void SetUpTestSuite() {
-    lab = PretendLab::take_up(4, {"--bad-key", "h3", "--unknown-key", "h4"});
+    lab = PretendLab::take_up(4, {"--bad-key", "h3", "--unknown-key", "h4", "--clock", "0,250ms,0,0"});
     if (lab) qputenv("HOME", lab->home().toLocal8Bit());
   }
   static void TearDownTestSuite() { lab.reset(); }
@@ -175,6 +175,11 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   EXPECT_EQ(way.what_to_do, "Set its data address (Edit on the page Hosts, or data_address in the hosts file), if N2NQ is to run there");
   EXPECT_EQ(check.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good);
   EXPECT_EQ(check.paths().at({"jumped", "h1"}).state, CheckState::good) << "a group can run there as it is";
+  const CheckCell& clock = check.hosts().at("jumped").of(CheckItem::clock);
+  ASSERT_TRUE(clock.bound_us) << clock.detail.toStdString();
+  EXPECT_NEAR(clock.value.get<double>(), 250'000, *clock.bound_us);
+  EXPECT_LT(*clock.bound_us, 60'000) << "at most a minute between both";
+  EXPECT_TRUE(clock.detail.contains("by way of h1")) << clock.detail.toStdString();
 
   over = false;
   check.check(hosts, 80);
