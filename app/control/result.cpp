@@ -113,6 +113,15 @@ void find_missing_logs(const RunRecord& record, QStringList& reasons) {
     reasons += "log incomplete: broker.log is missing: " + why;
 }
 
+/// Those below zero are told of by each receiver's account.
+void find_impossible_latencies(const RunRecord& record, QStringList& reasons) {
+  const measure::Histogram latencies = total_of(record.of(Role::receivers).bye, "latency");
+  const std::uint64_t beyond = latencies.clamped();
+  if (beyond == 0 || latencies.max_ns() <= measure::HistogramLayout::value_max_ns) return;
+  reasons += QString("%1 beyond 2.4 hours: a clock or a stamp is wrong")
+                 .arg(beyond == 1 ? QString("1 latency") : QString("%1 latencies").arg(beyond));
+}
+
 /// What was measured while a clock jumped is wrong by as much, and cannot be taken out of the histograms again.
 void find_jumps(const RunRecord& record, QStringList& reasons) {
   const auto at_s = [&](std::int64_t broker_ns) { return static_cast<double>(broker_ns - record.start_at_broker_ns) / 1e9; };
@@ -416,6 +425,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   // Behind the harm that was done on purpose: most of them follow from it.
   tell_findings(false);
   const auto before = outcome.reasons.size();
+  find_impossible_latencies(record, outcome.reasons);
   find_jumps(record, outcome.reasons);
   find_incomplete_logs(record, outcome.reasons);
   find_missing_logs(record, outcome.reasons);

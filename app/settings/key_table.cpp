@@ -357,7 +357,7 @@ void add_limit_keys(std::vector<Key>& table) {
       decimal({"limits.heartbeat_s",
                "Heartbeat",
                "s",
-               "Silence after which a connection counts as gone, so that a dead link is noticed when nobody closes it; 0: never.",
+               "Silence after which a connection counts as gone, so that a dead link is noticed when nobody closes it; 0: never, else at least 1.",
                in_seconds(limits::heartbeat_ms.min),
                in_seconds(limits::heartbeat_ms.max),
                {}},

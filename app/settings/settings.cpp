@@ -196,6 +196,10 @@ std::vector<SettingsError> validate(const Settings& s) {
                                                       std::to_string(s.pending_mib() * bytes_per_mib) +
                                                       " B), so that one message alone cuts nobody off"});
   }
+  if (s.limits.heartbeat_s > 0 && s.limits.heartbeat_s < 1) {
+    errors.push_back({"limits.heartbeat_s", "must be 0 or at least 1, not " + decimal_text(s.limits.heartbeat_s) +
+                                                ": services look four times a second whether one is due"});
+  }
   check_requests(s, errors);
   const int sessions = s.senders.amount + s.receivers.amount + probe_sessions;
   if (sessions > s.limits.sessions_max) {

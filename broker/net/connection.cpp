@@ -127,10 +127,7 @@ void Connection::wait_for_turn() {
 
 void Connection::give_turn() {
   if (!std::exchange(waits_for_turn_, false)) return;
-  if (reading_) {
-    hand_out_frames();
-    look_for_place();
-  }
+  if (reading_) hand_out_waiting();
   set_interest();
 }
 
@@ -206,6 +203,12 @@ void Connection::finish_connect() {
 void Connection::read_frames() {
   if (looks_later_) loop_.look_now();
   if (state_ != State::open || !reading()) return;
+  // What waited while nobody read goes first: it may be a whole frame, and its memory has room for nothing behind it.
+  if (later_.armed() && !discarding_ && !write_failed_) {
+    later_.disarm();
+    hand_out_waiting();
+    if (state_ != State::open || !reading()) return;
+  }
   // One read per wake-up: epoll tells when there is more, and the others get their turn.
   if (discarding_) reader_.reset();
   const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
@@ -233,9 +236,13 @@ void Connection::read_frames() {
 
 void Connection::look_at_read() {
   looks_later_ = false;
+  hand_out_waiting();
+  reader_.keep();
+}
+
+void Connection::hand_out_waiting() {
   hand_out_frames();
   look_for_place();
-  reader_.keep();
 }
 
 void Connection::read_waiting() {
@@ -287,9 +294,7 @@ void Connection::on_later() {
     fail(std::strerror(write_error_));
     return;
   }
-  if (!reading_) return;
-  hand_out_frames();
-  look_for_place();
+  if (reading_) hand_out_waiting();
 }
 
 void Connection::set_interest() {

@@ -145,6 +145,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void read_frames();
   void mark_read(size_t bytes);
   void hand_out_frames();
+  void hand_out_waiting();
   void discard(size_t bytes);
   void on_later();
   void set_interest();

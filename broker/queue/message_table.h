@@ -24,7 +24,7 @@ struct QueuedMessage {
   uint32_t older = UINT32_MAX;
   uint32_t newer = UINT32_MAX;
   bool aging = false;  // its retention has not ended
-  enum class Place : uint8_t { waiting, assigned, batch, flight, gone } place = Place::waiting;
+  enum class Place : uint8_t { waiting, assigned, batch, flight, coming_back, gone } place = Place::waiting;
 };
 
 /// Of heaps whose top is what has the lowest number.

@@ -218,14 +218,39 @@ void SelectiveBalancer::on_taken_in(const MessageLog::Appended& appended, wire::
 /// They were assigned or handed over and are to be delivered (again); in the order of their numbers.
 void SelectiveBalancer::come_back(std::vector<uint32_t> handles) {
   std::sort(handles.begin(), handles.end(), [this](uint32_t a, uint32_t b) { return messages_[a].number < messages_[b].number; });
+  // Each of a new kind is compared with every list: so many that it takes longer than others may wait are brought back in parts.
+  const uint64_t looks_end = looks_max();
   for (const uint32_t handle : handles) {
-    if (!messages_[handle].aging) {
-      skip_and_remove(handle, SkipReason::expired);
-      continue;
+    const uint8_t* record = record_of(handle);
+    const bool has_time = coming_back_.empty() && grid_.rules_looked_at() < looks_end;
+    if (has_time || !is_new_kind(wire::record_sender(record), wire::record_size(record))) {
+      bring_back(handle);
+    } else {
+      messages_[handle].place = Place::coming_back;
+      coming_back_.push_back(handle);
     }
-    --under_way_;
-    dispatch(handle, messages_[handle].last_receiver);
   }
+}
+
+void SelectiveBalancer::bring_back(uint32_t handle) {
+  if (!messages_[handle].aging) return skip_and_remove(handle, SkipReason::expired);
+  --under_way_;
+  dispatch(handle, messages_[handle].last_receiver);
+}
+
+/// A look at a rule takes a hundredth of what a unit of work() takes.
+uint64_t SelectiveBalancer::looks_max() const {
+  return grid_.rules_looked_at() + 100 * std::max<size_t>(options_.rule_units_at_once, 1);
+}
+
+size_t SelectiveBalancer::work(size_t units) {
+  size_t done = changes_.work(units);
+  for (const uint64_t looks_end = looks_max(); !coming_back_.empty() && grid_.rules_looked_at() < looks_end; ++done) {
+    const uint32_t handle = coming_back_.front();
+    coming_back_.pop_front();
+    bring_back(handle);
+  }
+  return done;
 }
 
 /// They were handed over, and not confirmed. It is not the message's fault when its receiver went away: a whole group that dies takes a
@@ -564,6 +589,9 @@ void SelectiveBalancer::finish() {
     for (const uint32_t handle : unconfirmed) {
       if (!messages_[handle].aging) skip_and_remove(handle, SkipReason::expired);
     }
+  }
+  for (const uint32_t handle : std::exchange(coming_back_, {})) {
+    if (!messages_[handle].aging) skip_and_remove(handle, SkipReason::expired);
   }
   for (uint32_t handle = messages_.oldest(); handle != MessageTable::none; handle = messages_.newer(handle)) {
     const QueuedMessage& message = messages_[handle];

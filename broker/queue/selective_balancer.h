@@ -5,7 +5,7 @@
 //   take_in --> waiting (in its cell) --> assigned --> batch --> flight ------------------------------------> gone
 //                  ^                          |          |         |
 //                  +--------------------------+----------+---------+---> parked (attempts), expired (retention)
-//                     in its place: negative, deadline, receiver gone
+//                     in its place: negative, deadline, receiver gone; of very many new kinds at once in parts (work())
 //
 // Room is credit (requests) and window (responses). The dispatch rule chooses among those who have room and whose list matches; a receiver
 // that gets room takes the oldest message that its list matches. What nobody asks for waits aside and is in nobody's way.
@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -50,7 +51,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool is_kept_waiting(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
-  size_t work(size_t units) override { return changes_.work(units); }
+  size_t work(size_t units) override;
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
   void pass_deadlines(int64_t now_ns) override;
@@ -141,6 +142,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void assign(uint32_t receiver, uint32_t handle);
   enum class Why { receiver_gone, failed };
   void come_back(std::vector<uint32_t> handles);
+  void bring_back(uint32_t handle);
+  uint64_t looks_max() const;
   void come_back_unanswered(std::vector<uint32_t> handles, Why why);
   std::vector<uint32_t> take_share(uint32_t receiver);
   void count_whole(uint32_t receiver, std::vector<uint32_t>& whole);
@@ -165,9 +168,10 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   std::vector<Interest> interests_;
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
+  std::deque<uint32_t> coming_back_;       // of kinds that are new, in turn: work() goes on
   std::vector<Dispatcher::Group> groups_;  // of the one choice being made
   size_t waiting_ = 0;
-  size_t under_way_ = 0;                 // assigned, batch, flight
+  size_t under_way_ = 0;                 // assigned, batch, flight, coming back
   mutable std::optional<bool> drained_;  // none: to be found out
 };
 

@@ -28,9 +28,11 @@ constexpr uint64_t looks_per_wake_up = 500'000;
 /// Senders that lost their broker look for it at least so often.
 constexpr int64_t reconnect_pause_ns = 1'000'000'000;
 
-/// From this sender, not beyond the next index, and the fields that the broker fills in are as a sender has to leave them.
+/// From this sender, not beyond the next index, with stamps that receivers can reckon with, and the fields that the broker fills in are as a
+/// sender has to leave them.
 bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
   return wire::record_sender(record) == number && wire::record_index(record) <= std::min(next_index, wire::index_max) &&
+         wire::is_stamp(wire::record_intended_ns(record)) && wire::is_stamp(wire::record_sent_ns(record)) &&
          wire::record_taken_in_ns(record) == 0 && wire::record_attempt(record) == 0 &&
          (wire::record_flags(record) & ~wire::flag_warm_up) == 0;
 }
@@ -66,7 +68,10 @@ uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
   account.lapsed = account.lapsed && lapsed_refused_;
   // Behind a restart of the broker a sender may be unable to repeat what an earlier broker had: that gap is its loss, not an error.
   account.next_index = std::max(account.next_index, hello.next_index);
-  if (!account.refused_untold.empty()) mark_untold(hello.number);  // WELCOME says what is accepted, not what is refused
+  // WELCOME says what is accepted, not what is refused; and whether the connection before brought all that it was told, nobody knows.
+  account.refused_untold.insert(account.refused_untold.begin(), account.refused_told.begin(), account.refused_told.end());
+  account.refused_told.clear();
+  if (!account.refused_untold.empty()) mark_untold(hello.number);
   if (held_back()) session.connection().pause_reading();
   return account.next_index;
 }
@@ -187,6 +192,8 @@ void SenderDesk::refuse_record(Session& session, uint64_t next_index, const uint
                    message + "; expected " + std::to_string(next_index) + " of sender " + std::to_string(session.number()));
   } else if (wire::record_index(record) > wire::index_max) {
     session.refuse(wire::ErrorCode::frame, message + "; indexes end at " + std::to_string(wire::index_max));
+  } else if (!wire::is_stamp(wire::record_intended_ns(record)) || !wire::is_stamp(wire::record_sent_ns(record))) {
+    session.refuse(wire::ErrorCode::frame, message + ": intended_ns and sent_ns have to lie between -2^59 and 2^59");
   } else {
     session.refuse(wire::ErrorCode::frame, message + ": taken_in_ns, attempt and flags but bit 0 are the broker's, a sender leaves them 0");
   }
@@ -351,7 +358,21 @@ void SenderDesk::tell(Account& account) {
 
 void SenderDesk::say_accepted(Account& account) {
   const uint64_t next_index = account.next_index + sabotage::now(sabotage::Way::accepted_ahead);
+  remember_told(account);
   account.session->send(wire::Accepted{next_index, std::exchange(account.refused_untold, {})});
+}
+
+/// As many as one ACCEPTED says: of a sender whose refusals fall apart into more, and whose connection breaks, the oldest are told once.
+void SenderDesk::remember_told(Account& account) {
+  std::vector<wire::RefusedRange>& told = account.refused_told;
+  for (const wire::RefusedRange& range : account.refused_untold) {
+    if (!told.empty() && told.back().reason == range.reason && told.back().to + 1 == range.from) {
+      told.back().to = range.to;
+    } else {
+      told.push_back(range);
+    }
+  }
+  if (told.size() > refused_untold_max) told.erase(told.begin(), told.end() - refused_untold_max);
 }
 
 }  // namespace n2nq

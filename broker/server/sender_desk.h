@@ -47,6 +47,7 @@ class SenderDesk {
     int64_t gone_since_ns = 0;  // while known and not connected
     bool untold = false;        // ACCEPTED is due
     std::vector<wire::RefusedRange> refused_untold;
+    std::vector<wire::RefusedRange> refused_told;  // on this connection: may be lost with it
     bool awaits_turn = false;  // stands in turns_
   };
 
@@ -104,6 +105,7 @@ class SenderDesk {
   void mark_untold(uint32_t number);
   void tell(Account& account);
   void say_accepted(Account& account);
+  static void remember_told(Account& account);
   void tell_later(int64_t now_ns);
   void tell_next(size_t senders_max);
   void forget_told();

@@ -291,7 +291,10 @@ void Server::on_writable(Session& session) {
 void Server::on_left(Session& session, const std::string& reason) {
   if (session.welcomed() && session.role() == Role::sender) senders_.on_left(session);
   if (session.welcomed() && session.role() == Role::receiver) receivers_.on_left(session);
-  if (session.welcomed() && session.role() == Role::probe) --probes_;
+  if (session.welcomed() && session.role() == Role::probe) {
+    --probes_;
+    strangers_.emplace(session.arrival(), &session);  // until it is gone it makes room for others
+  }
   if (session.welcomed()) {
     log_.write(session.name() + " left: " + reason);
   } else if (refusals_logged_ < refusals_logged_max) {
@@ -550,8 +553,9 @@ nlohmann::json Server::summary() {
   facts.sessions_refused = sessions_refused_;
   facts.faults = senders_.faults();
   if (!fault_.empty()) facts.faults.push_back(fault_);
-  if (listener_.turned_away() > 0) {
-    facts.faults.push_back(std::to_string(listener_.turned_away()) + " connections were turned away: no file descriptors left");
+  const uint64_t turned_away = listener_.turned_away() + (unix_listener_ ? unix_listener_->turned_away() : 0);
+  if (turned_away > 0) {
+    facts.faults.push_back(std::to_string(turned_away) + " connections were turned away: no file descriptors left");
   }
   for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
   nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts);

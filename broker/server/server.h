@@ -110,7 +110,7 @@ class Server : private Session::Owner {
   SenderDesk senders_;
   ReceiverDesk receivers_;
   std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;
-  std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, until they are gone
+  std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, and probes that left, until they are gone
   /// Of each service, the connection whose last frame is on its way, by role and number. Not more: whoever says HELLO and END over and over
   /// takes no places from others.
   std::map<std::pair<wire::Role, uint32_t>, Session*> lingering_;

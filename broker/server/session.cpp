@@ -116,7 +116,8 @@ bool Session::flush_last_words() {
 
 void Session::linger(int64_t linger_ns, const std::string& reason) {
   state_ = State::lingering;
-  connection_.discard_input(welcomed_ ? discard_bytes_max : discard_bytes_max_of_strangers);
+  const bool is_service = welcomed_ && role_ != wire::Role::probe;
+  connection_.discard_input(is_service ? discard_bytes_max : discard_bytes_max_of_strangers);
   deadline_.arm(net::now_ns() + linger_ns);
   owner_.on_left(*this, reason);
 }

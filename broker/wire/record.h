@@ -19,6 +19,12 @@ constexpr size_t record_header_bytes = 48;
 /// Bytes of a DELIVER body before its records: i64 sent_on_ns.
 constexpr size_t deliver_prefix_bytes = 8;
 
+/// Of a stamp, and of a difference between two: 18 years. What others say may be anything, and these can be added and subtracted.
+constexpr int64_t stamp_ns_max = int64_t{1} << 59;
+constexpr bool is_stamp(int64_t ns) {
+  return ns >= -stamp_ns_max && ns <= stamp_ns_max;
+}
+
 constexpr uint16_t flag_warm_up = 1;
 constexpr uint16_t flag_redelivered = 2;
 constexpr uint16_t flag_newly_matched = 4;
@@ -51,6 +57,12 @@ inline uint32_t record_sender(const uint8_t* at) {
 }
 inline uint64_t record_index(const uint8_t* at) {
   return load<uint64_t>(at + 8);
+}
+inline int64_t record_intended_ns(const uint8_t* at) {
+  return load<int64_t>(at + 16);
+}
+inline int64_t record_sent_ns(const uint8_t* at) {
+  return load<int64_t>(at + 24);
 }
 inline int64_t record_taken_in_ns(const uint8_t* at) {
   return load<int64_t>(at + 32);

@@ -45,16 +45,17 @@ ClockWatch::ClockWatch(const net::SocketAddress& broker, const wire::Token& toke
 }
 
 ClockWatch::~ClockWatch() {
-  finish();
+  finish(0);
 }
 
-std::optional<measure::ClockReport> ClockWatch::finish() {
+std::optional<measure::ClockReport> ClockWatch::finish(std::int64_t ended_ns) {
   if (thread_.joinable()) {
     loop_.stop();
     thread_.join();
   }
   if (!reported_) return std::nullopt;
   if (span_) end_span(net::now_ns());  // the burst behind a jump did not come to its end
+  if (ended_ns > answered_ns_) watch_bound(ended_ns);
   return report_;
 }
 
@@ -83,6 +84,7 @@ void ClockWatch::on_connected() {
 void ClockWatch::on_due() {
   switch (state_) {
     case State::closed:
+      watch_unanswered(net::now_ns());
       return connect();
     case State::connecting:
     case State::greeting:
@@ -145,9 +147,11 @@ void ClockWatch::take(const wire::ProbeReply& reply, std::int64_t read_ns) {
   const measure::ClockProbe probe{asked_ns_, reply.t2_ns, reply.t3_ns, read_ns};
   asked_ns_ = 0;
   // Nothing that can be: a clock went back in between. The next probe tells.
-  const bool is_possible = probe.t4_ns > probe.t1_ns && probe.t3_ns >= probe.t2_ns && probe.round_trip_ns() >= 0;
+  const bool is_possible = measure::is_stamp(probe.t2_ns) && measure::is_stamp(probe.t3_ns) && probe.t4_ns > probe.t1_ns &&
+                           probe.t3_ns >= probe.t2_ns && probe.round_trip_ns() >= 0;
   if (is_possible) {
     ++report_.probes;
+    answered_ns_ = read_ns;
     if (const auto step = fit_.add(probe)) begin_span(*step);
     watch_bound(read_ns);
     if (burst_left_ > 0 && is_burst_over()) {
@@ -188,6 +192,12 @@ void ClockWatch::watch_bound(std::int64_t now_ns) {
   const bool first = measured && !worst_is_measured_;
   if (first || !measured || report_.bound.total_ns() > report_.worst.total_ns()) report_.worst = report_.bound;
   worst_is_measured_ = worst_is_measured_ || measured;
+}
+
+/// What is known gets older, and whoever looks at live figures has to see it.
+void ClockWatch::watch_unanswered(std::int64_t now_ns) {
+  watch_bound(now_ns);
+  if (reported_ && !span_ && now_ns - reported_ns_ >= report_every_ns) report(now_ns);
 }
 
 bool ClockWatch::is_line_due(std::int64_t now_ns) const {

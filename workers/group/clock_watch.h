@@ -24,8 +24,8 @@ namespace n2nq::worker {
 
 class ClockWatch : private net::Connection::Handler {
  public:
-  /// On the watch's thread: whenever the line has changed, and at least every five seconds while probes are answered. The first time
-  /// behind the first burst.
+  /// On the watch's thread: whenever the line has changed, and every five seconds at least (a few more while N2NQ cannot be reached). The
+  /// first time behind the first burst.
   using OnReport = std::function<void(const measure::ClockReport& report)>;
 
   ClockWatch(const net::SocketAddress& broker, const wire::Token& token, OnReport on_report);
@@ -34,8 +34,9 @@ class ClockWatch : private net::Connection::Handler {
 
   /// Any thread: from this instant on the bounds count for `worst`.
   void measure_from(std::int64_t now_ns) { measured_from_ns_.store(now_ns, std::memory_order_relaxed); }
-  /// Ends the thread. What is known now; none: no probe was ever answered. The thread that made it.
-  std::optional<measure::ClockReport> finish();
+  /// Ends the thread. What is known of the clock until `ended_ns`, when the last service ended (0: none has); none: no probe was ever
+  /// answered. The thread that made it.
+  std::optional<measure::ClockReport> finish(std::int64_t ended_ns);
 
  private:
   enum class State { closed, connecting, greeting, probing };
@@ -55,6 +56,7 @@ class ClockWatch : private net::Connection::Handler {
   void begin_span(const measure::ClockStep& step);
   void end_span(std::int64_t now_ns);
   void watch_bound(std::int64_t now_ns);
+  void watch_unanswered(std::int64_t now_ns);
   bool is_line_due(std::int64_t now_ns) const;
   void report(std::int64_t now_ns);
 
@@ -70,7 +72,8 @@ class ClockWatch : private net::Connection::Handler {
   net::OutBuffer out_;
   State state_ = State::closed;
   std::int64_t pause_ns_ = 0;
-  std::int64_t asked_ns_ = 0;  // 0: no probe is under way
+  std::int64_t asked_ns_ = 0;     // 0: no probe is under way
+  std::int64_t answered_ns_ = 0;  // when the last answer came
   int burst_left_ = 0;
   std::int64_t burst_begun_ns_ = 0;
   std::int64_t settled_ns_ = 0;  // when the last burst was over; 0: not yet

@@ -69,46 +69,60 @@ measure::SenderSets DeliveredSets::sets() const {
   return sets;
 }
 
-std::uint64_t IndexBits::count_in(std::uint64_t from, std::uint64_t to) const {
+/// The block beyond those there are; the ones between come into being unless they are too many.
+IndexBits::Block& IndexBits::grow_to(std::size_t place) {
+  if (place > blocks_.size() + blocks_left_out_max) return far_[place];
+  blocks_.resize(place + 1);
+  for (auto it = far_.begin(); it != far_.end() && it->first < blocks_.size(); it = far_.erase(it)) blocks_[it->first] = std::move(it->second);
+  return blocks_[place];
+}
+
+/// Of those from `first` to `last` in the block, both inclusive.
+std::uint64_t IndexBits::count_in_block(const Block& block, std::uint64_t first, std::uint64_t last) {
+  if (block.count == 0) return 0;
+  if (block.count == block_bits) return last - first + 1;
   std::uint64_t count = 0;
-  for (std::uint64_t place = from / block_bits; place <= to / block_bits && place < blocks_.size(); ++place) {
-    const Block& block = blocks_[static_cast<std::size_t>(place)];
-    if (block.count == 0) continue;
-    const std::uint64_t base = place * block_bits;
-    const std::uint64_t first = std::max(from, base) - base, last = std::min(to - base, block_bits - 1);
-    if (block.count == block_bits) {
-      count += last - first + 1;
-      continue;
-    }
-    for (std::uint64_t word = first / 64; word <= last / 64; ++word) {
-      std::uint64_t bits = block.words[word];
-      if (word == first / 64) bits &= ~std::uint64_t{0} << (first % 64);
-      if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
-      count += static_cast<std::uint64_t>(std::popcount(bits));
-    }
+  for (std::uint64_t word = first / 64; word <= last / 64; ++word) {
+    std::uint64_t bits = block.words[word];
+    if (word == first / 64) bits &= ~std::uint64_t{0} << (first % 64);
+    if (word == last / 64) bits &= ~std::uint64_t{0} >> (63 - last % 64);
+    count += static_cast<std::uint64_t>(std::popcount(bits));
   }
   return count;
 }
 
-wire::IndexSet IndexBits::set() const {
-  wire::IndexSet set;
-  for (std::size_t place = 0; place < blocks_.size(); ++place) {
-    const Block& block = blocks_[place];
-    const std::uint64_t first = place * block_bits;
-    if (block.count == block_bits) set.add_range(first, first + block_bits - 1);
-    if (!block.words) continue;
-    for (std::uint64_t word = 0; word < block_bits / 64; ++word) {
-      std::uint64_t bits = block.words[word];
-      while (bits != 0) {  // one run of ones after the other
-        const int from = std::countr_zero(bits);
-        const int length = std::countr_one(bits >> from);
-        set.add_range(first + word * 64 + static_cast<std::uint64_t>(from),
-                      first + word * 64 + static_cast<std::uint64_t>(from + length - 1));
-        if (from + length == 64) break;
-        bits &= ~std::uint64_t{0} << (from + length);
-      }
+std::uint64_t IndexBits::count_in(std::uint64_t from, std::uint64_t to) const {
+  std::uint64_t count = 0;
+  const auto look_at = [&](std::uint64_t place, const Block& block) {
+    const std::uint64_t base = place * block_bits;
+    count += count_in_block(block, std::max(from, base) - base, std::min(to - base, block_bits - 1));
+  };
+  for (std::uint64_t place = from / block_bits; place <= to / block_bits && place < blocks_.size(); ++place)
+    look_at(place, blocks_[static_cast<std::size_t>(place)]);
+  for (auto it = far_.lower_bound(static_cast<std::size_t>(from / block_bits)); it != far_.end() && it->first <= to / block_bits; ++it)
+    look_at(it->first, it->second);
+  return count;
+}
+
+void IndexBits::add_block_to(wire::IndexSet& set, std::uint64_t base, const Block& block) {
+  if (block.count == block_bits) set.add_range(base, base + block_bits - 1);
+  if (!block.words) return;
+  for (std::uint64_t word = 0; word < block_bits / 64; ++word) {
+    std::uint64_t bits = block.words[word];
+    while (bits != 0) {  // one run of ones after the other
+      const int from = std::countr_zero(bits);
+      const int length = std::countr_one(bits >> from);
+      set.add_range(base + word * 64 + static_cast<std::uint64_t>(from), base + word * 64 + static_cast<std::uint64_t>(from + length - 1));
+      if (from + length == 64) break;
+      bits &= ~std::uint64_t{0} << (from + length);
     }
   }
+}
+
+wire::IndexSet IndexBits::set() const {
+  wire::IndexSet set;
+  for (std::size_t place = 0; place < blocks_.size(); ++place) add_block_to(set, place * block_bits, blocks_[place]);
+  for (const auto& [place, block] : far_) add_block_to(set, place * block_bits, block);
   return set;
 }
 

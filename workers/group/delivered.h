@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -50,7 +51,8 @@ class DeliveredSets {
 };
 
 /// A growing set of indexes as bits, for sets that fill up in no order: adding costs the same wherever it is. A block that is full takes no
-/// memory any more, so that a set without gaps needs 16 bytes per 32,768 indexes.
+/// memory any more, so that a set without gaps needs 16 bytes per 32,768 indexes. What stands far ahead of the rest, because a message says so,
+/// takes a block by itself (4 KiB), not all that lies between.
 class IndexBits {
  public:
   /// False when it was there already. The index is below Pacer::messages_max.
@@ -58,16 +60,22 @@ class IndexBits {
   /// Of those from `from` to `to`, both inclusive.
   std::uint64_t count_in(std::uint64_t from, std::uint64_t to) const;
   wire::IndexSet set() const;
-  bool empty() const { return blocks_.empty(); }
+  bool empty() const { return blocks_.empty() && far_.empty(); }
 
  private:
   static constexpr std::uint64_t block_bits = 32 * 1024;
+  static constexpr std::size_t blocks_left_out_max = 64;  // for them there is memory before anything came; 1 KiB, 2 million indexes
   struct Block {
     std::unique_ptr<std::uint64_t[]> words;  // null: nothing yet, or full
     std::uint32_t count = 0;
   };
 
+  Block& grow_to(std::size_t place);
+  static std::uint64_t count_in_block(const Block& block, std::uint64_t first, std::uint64_t last);
+  static void add_block_to(wire::IndexSet& set, std::uint64_t base, const Block& block);
+
   std::vector<Block> blocks_;
+  std::map<std::size_t, Block> far_;  // by place, all beyond blocks_
 };
 
 /// A group of receivers in load-balancer mode: what all of them have together, and the order in which each of them got it.
@@ -91,8 +99,7 @@ class SharedDelivered {
 
 inline bool IndexBits::add(std::uint64_t index) {
   const auto place = static_cast<std::size_t>(index / block_bits);
-  if (place >= blocks_.size()) blocks_.resize(place + 1);
-  Block& block = blocks_[place];
+  Block& block = place < blocks_.size() ? blocks_[place] : grow_to(place);
   if (block.count == block_bits) return false;
   if (!block.words) block.words = std::make_unique<std::uint64_t[]>(block_bits / 64);
   std::uint64_t& word = block.words[index % block_bits / 64];

@@ -249,7 +249,7 @@ nlohmann::json Group::bye() {
   if (ended_ns_ == 0) ended_ns_ = net::now_ns();
   for (std::size_t place = 0; place < amount(); ++place) service(place).close();
   std::optional<measure::ClockReport> clock;
-  if (clock_watch_) clock = clock_watch_->finish();
+  if (clock_watch_) clock = clock_watch_->finish(ended_ns_);
   recorder_.finish();
   nlohmann::json line = {{"type", "bye"}, {"role", name_of(settings_.role)}, {"started_ns", start_ns_}, {"ended_ns", ended_ns_}};
   nlohmann::json no_rows = nlohmann::json::array();

@@ -19,14 +19,12 @@
 #include <vector>
 
 #include "workers/group/clock_watch.h"
+#include "workers/group/orders.h"
 #include "workers/group/service.h"
 #include "workers/group/settings.h"
 #include "workers/recorder/recorder.h"
 
 namespace n2nq::worker {
-
-/// What one service is told to do wrong; none: nothing any more.
-enum class Fault { none, disconnect, stop_reading, confirm_nothing, answer_negatively };
 
 class Group : public ServiceObserver {
  public:

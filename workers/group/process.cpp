@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "broker/net/clock.h"
@@ -14,6 +13,7 @@
 #include "broker/net/host_facts.h"
 #include "broker/net/section.h"
 #include "broker/net/turns.h"
+#include "workers/group/orders.h"
 #include "workers/group/receiver_group.h"
 #include "workers/group/sender_group.h"
 
@@ -28,8 +28,6 @@ using Json = nlohmann::json;
 constexpr int exit_done = 0;
 constexpr int exit_bad_start = 2;
 constexpr int exit_lease_lost = 3;
-/// Ten thousandths: no clock that anybody would measure with.
-constexpr std::int64_t drift_ppt_max = 10'000'000'000;
 constexpr std::int64_t last_words_ns = 5 * net::ns_per_s;
 /// Descriptors beside a connection and a log per service: control, loop, staging, floor, and some to spare.
 constexpr std::size_t files_beside_services = 64;
@@ -61,18 +59,10 @@ class Process {
     answer([&] {
       Section section(object, "");
       section.find("type");
-      std::uint64_t id = 0;
-      section.whole_number("id", id, 0, INT64_MAX);
-      const Ranges ranges = read_ranges(section);
-      section.refuse_unknown();
-      channel_.write_line(group->stats(id, ranges));
+      const StatsOrder order = parse_stats_order(section);
+      channel_.write_line(group->stats(order.id, order.services));
     });
     return true;
-  }
-
-  static Ranges read_ranges(Section& section) {
-    const Json* services = section.find("services");
-    return services == nullptr ? Ranges{{1, UINT32_MAX}} : parse_ranges(*services, "services");
   }
 
   void take(const Json& object) {
@@ -91,7 +81,10 @@ class Process {
         throw SectionError("type", "\"" + type + "\" before \"configure\"");
       }
       if (type == "connect") return connect(section);
-      if (type == "start") return start(section);
+      if (type == "start") {
+        const StartOrder order = parse_start_order(section);
+        return group_->start(order.at_broker_ns, order.lead_ns);
+      }
       if (type == "stop") {
         section.refuse_unknown();
         return group_->stop();
@@ -101,8 +94,14 @@ class Process {
         section.refuse_unknown();
         return group_->request(order);
       }
-      if (type == "fault") return fault(section);
-      if (type == "clock") return clock(section);
+      if (type == "fault") {
+        const FaultOrder order = parse_fault_order(section, group_->settings());
+        return group_->make_fault(order.service, order.kind);
+      }
+      if (type == "clock") {
+        const ClockOrder order = parse_clock_order(section);
+        return group_->set_senders_clock(order.line, order.bound);
+      }
       throw SectionError("type", "\"" + type + "\" is no message that a worker knows");
     });
   }
@@ -151,58 +150,10 @@ class Process {
 
   void connect(Section& section) {
     if (connecting_) throw SectionError("type", "\"connect\" came before");
-    const std::string text = section.text("address");
-    std::uint16_t port = 0;
-    section.required_number("port", port, 1, UINT16_MAX);
-    const bool by_unix = section.choice("transport", false, {{"tcp", false}, {"unix", true}});
-    const bool clock_shared = section.choice("clock", true, {{"shared", true}, {"probed", false}});
-    const bool clocks_first = section.flag("clocks_first");
-    section.refuse_unknown();
-    const auto address = net::SocketAddress::parse(text, port);
-    if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
+    const ConnectOrder order = parse_connect_order(section);
     if (!group_->settings().salvage.empty()) throw SectionError("type", "\"connect\" to a process that salvages; \"bye\" is right");
     connecting_ = true;
-    group_->connect(by_unix ? net::SocketAddress::unix_beside(port) : *address, clock_shared, clocks_first);
-  }
-
-  void start(Section& section) {
-    std::int64_t at_broker_ns = 0, lead_ns = 0;
-    section.required_number("at_broker_ns", at_broker_ns, INT64_MIN, INT64_MAX);
-    section.whole_number("lead_ns", lead_ns, 0, INT64_MAX / 2);
-    section.refuse_unknown();
-    group_->start(at_broker_ns, lead_ns);
-  }
-
-  void clock(Section& section) {
-    std::optional<measure::ClockLine> line;
-    measure::ClockBound bound;
-    if (section.get("senders") != "same") {
-      Section senders = section.section("senders");
-      line.emplace();
-      senders.required_number("at_ns", line->at_ns, INT64_MIN, INT64_MAX);
-      senders.required_number("offset_ns", line->offset_ns, INT64_MIN / 2, INT64_MAX / 2);
-      senders.required_number("drift_ppt", line->drift_ppt, -drift_ppt_max, drift_ppt_max);
-      Section bounds = senders.section("bound");
-      bounds.required_number("asymmetry_ns", bound.asymmetry_ns, 0, INT64_MAX / 2);
-      bounds.required_number("estimation_ns", bound.estimation_ns, 0, INT64_MAX / 2);
-      bounds.refuse_unknown();
-      senders.refuse_unknown();
-    }
-    section.refuse_unknown();
-    group_->set_senders_clock(line, bound);
-  }
-
-  void fault(Section& section) {
-    const Fault kind = section.choice("kind", Fault::none,
-                                      {{"none", Fault::none},
-                                       {"disconnect", Fault::disconnect},
-                                       {"stop-reading", Fault::stop_reading},
-                                       {"confirm-nothing", Fault::confirm_nothing},
-                                       {"answer-negatively", Fault::answer_negatively}});
-    std::uint32_t service = 0;
-    section.required_number("service", service, group_->settings().first, group_->settings().last);
-    section.refuse_unknown();
-    group_->make_fault(service, kind);
+    group_->connect(order.address, order.clock_shared, order.clocks_first);
   }
 
   void say_bye() {

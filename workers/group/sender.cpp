@@ -215,15 +215,19 @@ void Sender::ended(const wire::EndTotals& /*totals*/) {
 }
 
 void Sender::on_accepted(std::uint64_t next_index, std::span<const wire::RefusedRange> refused) {
-  for (const wire::RefusedRange& range : refused) refused_set_.add_range(range.from, std::min(range.to, next_ - 1));
+  for (const wire::RefusedRange& range : refused) {
+    if (range.from < next_) refused_set_.add_range(range.from, std::min(range.to, next_ - 1));
+  }
   if (next_index > next_)
     return fail("N2NQ says it has messages up to " + std::to_string(next_index) + ", but only " + std::to_string(next_) +
                 (next_ == 1 ? " was sent" : " were sent"));
-  if (next_index <= known_below_) return;
+  if (next_index <= known_below_ && refused.empty()) return;
   const bool was_full = stamps_.room() == 0;
-  stamps_.drop(next_index - known_below_);
-  known_below_ = next_index;
-  again_from_ = std::max(again_from_, known_below_);
+  if (next_index > known_below_) {
+    stamps_.drop(next_index - known_below_);
+    known_below_ = next_index;
+    again_from_ = std::max(again_from_, known_below_);
+  }
   const std::uint64_t known_warm_up = std::min(known_below_, plan_.warmup_messages);
   const std::uint64_t refused_warm_up = plan_.warmup_messages == 0 ? 0 : wire::below(refused_set_, plan_.warmup_messages).count();
   warm_up_.refused.set(refused_warm_up);

@@ -6,13 +6,12 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 
+#include "broker/wire/record.h"
+
 namespace n2nq::measure {
 
-/// Of a stamp, and of a difference between two: 18 years. What others say may be anything, and these can be added and subtracted.
-constexpr std::int64_t stamp_ns_max = std::int64_t{1} << 59;
-constexpr bool is_stamp(std::int64_t ns) {
-  return ns >= -stamp_ns_max && ns <= stamp_ns_max;
-}
+using wire::is_stamp;
+using wire::stamp_ns_max;
 
 struct ClockLine {
   static constexpr std::int64_t drift_ppt_max = 1'000'000'000'000;

@@ -27,11 +27,6 @@ void make_room(std::vector<std::uint64_t>& counts, int& first, int bucket) {
   }
 }
 
-/// Of figures that somebody brings along: too large ones make a mean that is wrong, and nothing worse.
-std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
 }  // namespace
 
 std::uint64_t& Histogram::cell(int bucket) {
@@ -85,7 +80,7 @@ Histogram Histogram::without(const Histogram& part) const {
     rest.add_bucket(bucket, left);
   });
   if (rest.empty()) return rest;
-  rest.set_exact(sum_ns_ - part.sum_ns_, std::max(layout_.low_of(lowest), min_ns_), std::min(layout_.high_of(highest), max_ns_),
+  rest.set_exact(wrapping_difference(sum_ns_, part.sum_ns_), std::max(layout_.low_of(lowest), min_ns_), std::min(layout_.high_of(highest), max_ns_),
                  clamped_ - std::min(clamped_, part.clamped_));
   return rest;
 }
@@ -186,7 +181,7 @@ Histogram IntervalCutter::cut() {
   // The outermost bucket has no bound of its own: it holds the clamped ones too.
   const HistogramLayout layout = FineHistogram::layout;
   interval.set_exact(
-      sum_ns - sum_seen_ns_, lowest == -layout.bucket_max() ? live_.min_ns() : std::max(layout.low_of(lowest), live_.min_ns()),
+      wrapping_difference(sum_ns, sum_seen_ns_), lowest == -layout.bucket_max() ? live_.min_ns() : std::max(layout.low_of(lowest), live_.min_ns()),
       highest == layout.bucket_max() ? live_.max_ns() : std::min(layout.high_of(highest), live_.max_ns()), clamped - clamped_seen_);
   sum_seen_ns_ = sum_ns;
   clamped_seen_ = clamped;

@@ -73,6 +73,14 @@ class HistogramLayout {
 inline constexpr HistogramLayout fine_layout{10};   // relative error of a reported value at most 1/2048 = 0.049 %
 inline constexpr HistogramLayout coarse_layout{6};  // at most 1/128 = 0.79 %; 19 KiB with 32-bit counters
 
+/// Of what is added up of figures that may be anything: too large ones make a mean that is wrong, and nothing worse.
+constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+constexpr std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
 /// A histogram as a value. Merging adds, bit for bit: it makes no difference who counted which sample.
 class Histogram {
  public:
@@ -153,8 +161,8 @@ class LiveHistogram {
   /// The same sample `times` times, at least once. The writing thread only. A counter that is full (32 bit: 4.29e9 samples in one bucket)
   /// stays full; the sample is still in sum, min and max.
   void record(std::int64_t value_ns, std::uint64_t times = 1) {
-    const std::int64_t added_ns = value_ns * static_cast<std::int64_t>(times);
-    sum_ns_.store(sum_ns_.load(std::memory_order_relaxed) + added_ns, std::memory_order_relaxed);
+    const auto added_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_ns) * times);
+    sum_ns_.store(wrapping_sum(sum_ns_.load(std::memory_order_relaxed), added_ns), std::memory_order_relaxed);
     if (value_ns < min_ns_.load(std::memory_order_relaxed)) min_ns_.store(value_ns, std::memory_order_relaxed);
     if (value_ns > max_ns_.load(std::memory_order_relaxed)) max_ns_.store(value_ns, std::memory_order_relaxed);
     if (value_ns > HistogramLayout::value_max_ns || value_ns < -HistogramLayout::value_max_ns) [[unlikely]] {

@@ -93,6 +93,7 @@ void N2nqClient::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
 }
 
 void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns) {
+  if (!wire::is_stamp(welcome.now_ns)) return refuse("a WELCOME whose now_ns is no stamp");
   if (welcome.version_read != wire::version) {
     return fail("N2NQ speaks wire protocol " + std::to_string(welcome.version_read) + ", this worker " + std::to_string(wire::version),
                 Closed::for_good);
@@ -121,6 +122,7 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
 
 void N2nqClient::take_deliveries(const wire::Frame& frame) {
   const auto sent_on_ns = wire::load<std::int64_t>(frame.body.data());
+  if (!wire::is_stamp(sent_on_ns)) return refuse("a DELIVER whose sent_on_ns is no stamp");
   wire::RecordWalk walk(frame.body.subspan(wire::deliver_prefix_bytes));
   const std::uint64_t before = deliveries_;
   in_deliveries_ = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/queue_client/records.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "broker/net/clock.h"
@@ -49,6 +50,11 @@ Delivery read_record(const std::uint8_t* record) {
   delivery.flags = header.flags;
   delivery.attempt = header.attempt;
   delivery.checksum_ok = wire::compute_record_checksum(record) == header.checksum;
+  for (std::int64_t* stamp : {&delivery.intended_ns, &delivery.sent_ns, &delivery.taken_in_ns}) {
+    if (wire::is_stamp(*stamp)) [[likely]] continue;
+    *stamp = std::clamp(*stamp, -wire::stamp_ns_max, wire::stamp_ns_max);  // so that it can be reckoned with
+    delivery.checksum_ok = false;                                           // damaged, or made up: measured nowhere
+  }
   return delivery;
 }
 

@@ -15,7 +15,7 @@ std::size_t record_bytes_of(std::span<const Outgoing> messages);
 /// Writes the records to `at`, which has room for record_bytes_of(). Fills in sent_ns where it was not_sent_yet: the clock once the
 /// payloads are in place, so that between stamp and write() lies only what the stamp itself goes into.
 void write_records(std::uint8_t* at, std::span<Outgoing> messages, std::uint32_t sender);
-/// What the record itself says, and whether its checksum is right.
+/// What the record itself says, and whether its checksum is right; stamps beyond wire::stamp_ns_max are no right ones, whatever the checksum says.
 Delivery read_record(const std::uint8_t* record);
 
 }  // namespace n2nq::worker

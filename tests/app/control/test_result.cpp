@@ -148,6 +148,13 @@ TEST_F(ResultTest, senders_that_were_held_back_are_told_and_taint_nothing) {
                                                  "senders were held back for less than 0.1 s by receivers most of which were behind"}));
 }
 
+TEST_F(ResultTest, latencies_that_cannot_be_degrade_the_run) {
+  receivers["totals"]["latency"] = samples({100'000, std::int64_t{1} << 50}).to_json();
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
+  EXPECT_EQ(result.outcome.reasons, QStringList("1 latency beyond 2.4 hours: a clock or a stamp is wrong"));
+}
+
 TEST_F(ResultTest, who_had_to_wait_for_a_core_is_told_and_taints_nothing) {
   broker["core_times"] = {{"ran_ns", 100'000'000}, {"waited_ns", 300'000'000}};
   senders["core_times"] = {{"ran_ns", 300'000'000}, {"waited_ns", 150'000'000}};  // as where three share two cores

@@ -324,6 +324,13 @@ TEST(settings, remarks_say_what_should_be_known_before_the_start) {
     s.limits.heartbeat_s = heartbeat_s;
     EXPECT_TRUE(remarks(s).empty());
   }
+  for (const double heartbeat_s : {0.001, 0.999}) {
+    s.limits.heartbeat_s = heartbeat_s;
+    ASSERT_EQ(validate(s).size(), 1u);
+    EXPECT_EQ(validate(s)[0].key, "limits.heartbeat_s");
+  }
+  s.limits.heartbeat_s = 1;
+  EXPECT_TRUE(validate(s).empty());
   s.limits.heartbeat_s = 4.9;
   EXPECT_EQ(remarks(s), std::vector<std::string>{"A heartbeat under 5 s may take a service for gone whose host is only busy."});
   s = {};

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "broker/net/clock.h"
+#include "broker/net/frame_places.h"
 #include "broker/net/listener.h"
 #include "broker/wire/messages.h"
 
@@ -125,6 +127,37 @@ TEST_P(Connections, AFrameThatIsNotDoneWaitsForItsTurnAndThoseBehindItWait) {
   for (const wire::Bytes& body : server_.frames) order += std::to_string(wire::Probe::decode(body)->t1_ns);
   EXPECT_EQ(order, "122234555");
   EXPECT_TRUE(std::all_of(read_ns.begin(), read_ns.end(), [&](int64_t ns) { return ns == read_ns[0]; })) << "it was read once";
+}
+
+TEST_P(Connections, ALongFrameWhoseTurnComesWhileNobodyReadsIsNoEndOfTheStream) {
+  FramePlaces places(1 << 21, [] {});
+  server_.connection->share_places(places);
+  wire::Bytes frame;
+  const size_t begun_at = wire::begin_frame(frame, wire::FrameType::publish);
+  frame.resize(frame.size() + 100'000, 'x');
+  wire::end_frame(frame, begun_at);
+  // Where it waits has room for it alone.
+  bool not_done = true;
+  server_.when_frame = [&] {
+    if (std::exchange(not_done, false)) server_.connection->wait_for_turn();
+  };
+  client_.connection->write(frame);
+  run_until([this] { return server_.frames.size() == 1; });
+  server_.connection->pause_reading();
+  server_.connection->give_turn();
+  client_.connection->write(frame);
+  run_until([this, left = 20]() mutable {
+    loop_.wake_again();
+    return --left == 0;
+  });
+  EXPECT_EQ(server_.frames.size(), 1u) << "nobody reads";
+  // In one wake-up descriptors go before timers: what came meanwhile before what waits.
+  server_.connection->resume_reading();
+  run_until([this] { return server_.frames.size() == 3 || !server_.events.empty(); });
+  EXPECT_EQ(server_.events, "");
+  ASSERT_EQ(server_.frames.size(), 3u);
+  EXPECT_EQ(server_.frames[2].size(), 100'000u);
+  server_.connection.reset();  // before its places
 }
 
 TEST_P(Connections, AFrameThatWaitsForItsTurnIsForgottenWhereAllIsThrownAway) {

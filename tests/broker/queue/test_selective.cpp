@@ -222,6 +222,90 @@ TEST(SelectiveBroadcaster, WhoLeavesInTheMiddleOfAChangeOfListsMissesAllThatWait
   }
 }
 
+/// A list whose borders cross all kinds has come, so each message that comes back is of a new one, to be compared with both lists.
+class ManyComeBack : public ::testing::Test {
+ protected:
+  static constexpr uint64_t messages = 40;
+  static QueueOptions options() {
+    QueueOptions options;
+    options.mode = wire::QueueMode::load_balancer;
+    options.receivers = 2;
+    options.requests = options.responses = true;
+    options.retention_ns = 1000;
+    options.senders = 2;
+    options.rule_units_at_once = 1;
+    return options;
+  }
+  void ask_for_each(uint32_t last_sender) {
+    std::vector<wire::Rule> each;
+    for (uint32_t size = 1; size <= messages; ++size) each.push_back({1, last_sender, size, size});
+    EXPECT_EQ(kit->set_rules(2, each, 1), "");
+    while (kit->work(1) > 0) continue;
+  }
+  ManyComeBack() : kit(options()) {
+    kit.join(1);
+    kit.join(2);
+    ask_for_each(2);
+    kit->add_credit(1, 1000);
+    for (uint32_t size = 1; size <= messages; ++size) kit->take_in(support::make_record(1, size - 1, size), 1);
+    kit.write_all(1, 2);
+    EXPECT_EQ(kit.delivered(1).size(), messages);
+    ask_for_each(1);
+    kit->add_credit(2, 1000);
+    kit->lose(1);
+  }
+  void write_what_is_there() { kit.write_all(2, 3); }
+  support::QueueKit kit;
+};
+
+TEST_F(ManyComeBack, TheyDoInParts) {
+  int parts = 0;
+  for (size_t before = 0;; ++parts) {
+    write_what_is_there();
+    const size_t now = kit.delivered(2).size();
+    EXPECT_LE(now - before, 4u) << "of 41 rules each";
+    before = now;
+    EXPECT_FALSE(kit->drained());
+    if (kit->work(1) == 0) break;
+  }
+  EXPECT_GT(parts, 10);
+  const std::vector<support::Delivered> delivered = kit.delivered(2);
+  ASSERT_EQ(delivered.size(), messages);
+  for (uint64_t index = 0; index < messages; ++index) {
+    EXPECT_EQ(delivered[index].index, index) << "in order, one behind the other";
+    EXPECT_EQ(delivered[index].flags, wire::flag_redelivered);
+  }
+  EXPECT_EQ(kit->confirm(2, 0, messages, false), Queue::Confirmed::yes);
+  EXPECT_TRUE(kit->drained());
+}
+
+TEST_F(ManyComeBack, WhatExpiresMeanwhileIsCountedAsThat) {
+  kit->expire(5000);
+  while (kit->work(1) > 0) continue;
+  write_what_is_there();
+  const size_t in_time = kit.delivered(2).size();
+  EXPECT_EQ(of(kit->account(1).skipped, wire::SkipReason::expired).count() + of(kit->account(2).skipped, wire::SkipReason::expired).count() +
+                in_time, messages);
+  EXPECT_LT(in_time, 5u);
+  EXPECT_EQ(kit->confirm(2, 0, static_cast<uint32_t>(in_time), false), in_time > 0 ? Queue::Confirmed::yes : Queue::Confirmed::nothing);
+  EXPECT_TRUE(kit->drained());
+}
+
+TEST_F(ManyComeBack, WhatHasNotWhenTheRunEndsIsStillQueued) {
+  kit->work(1);
+  write_what_is_there();
+  EXPECT_LT(kit.delivered(2).size(), messages);
+  kit->finish();
+  EXPECT_EQ(kit->total().still_queued.count(), messages) << "unconfirmed, or on its way to be delivered again";
+}
+
+TEST_F(ManyComeBack, WhatHasExpiredWhenTheRunEndsIsNotStillQueued) {
+  kit->expire(5000);
+  kit->finish();
+  EXPECT_EQ(kit->total().still_queued.count(), 0u);
+  EXPECT_EQ(of(kit->total().skipped, wire::SkipReason::expired).count(), messages);
+}
+
 class Selective : public ::testing::TestWithParam<wire::QueueMode> {};
 
 TEST_P(Selective, DoesWhatTheModelDoes) {

@@ -388,6 +388,23 @@ TEST(Limits, ProbesTakeNoPlacesFromServices) {
   }
 }
 
+TEST(Limits, ProbesThatAreRefusedOverAndOverTakeNoPlacesFromServices) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"sessions_max", 4}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  std::vector<WireClient> refused;  // each of them stays open, and is thrown out half a second later
+  for (int i = 0; i < 20; ++i) {
+    refused.push_back(WireClient::probe(broker.port()));
+    refused.back().send(wire::Credit{1});
+    EXPECT_EQ(refused.back().read_error()->code, wire::ErrorCode::frame);
+  }
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 10);
+  EXPECT_EQ(sender.end(10), 10u);
+  EXPECT_EQ(receiver.receive_all().records.size(), 10u);
+  const json refusals = broker.finish()["sessions_refused"];
+  EXPECT_EQ(refusals.size(), 1u) << refusals.dump();
+}
+
 TEST(Limits, SessionsOverTheLimitAreToldAndThoseWithinItAreNot) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 10}, {"receivers", 1}}}, {"limits", {{"sessions_max", 10}}}});
   for (int round = 0; round < 2; ++round) {

@@ -156,6 +156,31 @@ TEST(Reconnect, ASenderWithoutWhomTheReceiversWereEndedIsRefused) {
   EXPECT_EQ(second.end(12), 10u);
 }
 
+TEST(Reconnect, WhatWasRefusedIsToldAgainOnTheNextConnection) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"message_bytes_max", 1000}}}});
+  WireClient first = WireClient::sender(broker.port(), 1);
+  const auto publish = [](WireClient& sender, uint64_t from, uint64_t to, size_t payload_bytes) {
+    sender.send(wire::ByteView(support::publish_frames(1, from, to, payload_bytes, sender.welcome().frame_bytes_max)));
+  };
+  publish(first, 0, 1, 10);
+  publish(first, 1, 3, 1001);
+  EXPECT_EQ(first.wait_accepted(3), (std::vector<wire::RefusedRange>{{1, 2, wire::RefuseReason::too_large}}));
+  publish(first, 3, 4, 1001);
+  first.reset();  // with or without that one
+  WireClient second = WireClient::sender(broker.port(), 1, 1);
+  const uint64_t next_index = second.welcome().next_index;
+  publish(second, next_index, 5, 1001);
+  const wire::RefusedRange all{1, 4, wire::RefuseReason::too_large};
+  std::vector<wire::RefusedRange> told = second.wait_accepted(5);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front().from, 1u);
+  EXPECT_EQ(told.back().to, 4u);
+  WireClient third = WireClient::sender(broker.port(), 1, 2);  // in place of the second
+  publish(third, 5, 6, 10);
+  EXPECT_EQ(third.wait_accepted(6), (std::vector<wire::RefusedRange>{all})) << "each of them once";
+  EXPECT_EQ(third.end(6), 2u);
+}
+
 TEST(Reconnect, ANewBrokerTakesASenderWhereItIs) {
   BrokerUnderTest broker(one_to_one);
   WireClient sender = WireClient::sender(broker.port(), 1, 3, 500);

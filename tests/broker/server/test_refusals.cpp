@@ -86,6 +86,13 @@ std::vector<Wrong> wrong_first_frames() {
   };
 }
 
+/// A message with a stamp beyond all clocks.
+wire::Bytes beyond_clocks(size_t offset, int64_t stamp_ns) {
+  wire::Bytes frame = support::publish_frames(1, 0, 1, 50, 1000);
+  wire::store(frame.data() + wire::frame_header_bytes + offset, stamp_ns);
+  return frame;
+}
+
 /// A message with 2 in a field that is the broker's.
 wire::Bytes touched_record(size_t offset) {
   wire::Bytes frame = support::publish_frames(1, 0, 1, 50, 1000);
@@ -105,6 +112,8 @@ std::vector<Wrong> wrong_senders_frames() {
       {"another sender's message", support::publish_frames(2, 0, 1, 50, 1000), ErrorCode::index_gap, "sender 1"},
       {"a cut record", cut, ErrorCode::frame, "middle of a record"},
       {"a record's size of -1", size_lies, ErrorCode::frame, "middle of a record"},
+      {"intended before all clocks", beyond_clocks(16, INT64_MIN), ErrorCode::frame, "intended_ns and sent_ns"},
+      {"sent behind all clocks", beyond_clocks(24, wire::stamp_ns_max + 1), ErrorCode::frame, "intended_ns and sent_ns"},
       {"taken_in_ns of a sender", touched_record(32), ErrorCode::frame, "taken_in_ns"},
       {"the bit redelivered from a sender", touched_record(40), ErrorCode::frame, "flags but bit 0"},
       {"an attempt from a sender", touched_record(42), ErrorCode::frame, "attempt"},

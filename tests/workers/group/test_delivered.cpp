@@ -122,6 +122,28 @@ TEST(DeliveredSets, CountsWhatArrivedOfARange) {
   EXPECT_EQ(delivered.count_in(1, 0, 100'000) + shared.count_in(1, 0, 100'000), 0u);
 }
 
+TEST(IndexBits, WhatStandsFarAheadTakesNoMemoryForWhatLiesBetween) {
+  constexpr std::uint64_t far = 999'999'999'999;
+  std::vector<IndexBits> senders(1000);  // 30 million blocks each, were there all of them
+  for (IndexBits& bits : senders) EXPECT_TRUE(bits.add(far));
+  IndexBits& bits = senders.front();
+  EXPECT_FALSE(bits.add(far));
+  EXPECT_FALSE(bits.empty());
+  std::uint64_t index = 0;
+  for (; index < 40'000; ++index) ASSERT_TRUE(bits.add(index));
+  EXPECT_TRUE(bits.add(5'000'000));
+  EXPECT_TRUE(bits.add(5'000'002));
+  EXPECT_EQ(bits.set().text(), "0-39999,5000000,5000002,999999999999");
+  EXPECT_EQ(bits.count_in(30'000, 5'000'001), 10'001u);
+  EXPECT_EQ(bits.count_in(5'000'001, far), 2u);
+  EXPECT_EQ(bits.count_in(5'000'003, far - 1), 0u);
+  for (; index < 5'000'000; ++index) ASSERT_TRUE(bits.add(index));  // what stood far ahead is among the others now
+  EXPECT_FALSE(bits.add(5'000'002));
+  EXPECT_TRUE(bits.add(5'000'001));
+  EXPECT_EQ(bits.set().text(), "0-5000002,999999999999");
+  EXPECT_EQ(bits.count_in(0, far), 5'000'004u);
+}
+
 TEST(SharedDelivered, KnowsWhatAllOfThemHaveAndTheOrderOfEach) {
   SharedDelivered delivered(2, 3);
   EXPECT_TRUE(fresh(delivered.add(0, 1, 0, false)));

@@ -232,6 +232,13 @@ TEST(Histogram, TakesWhateverSomebodyBringsAlong) {
   for (int i = 0; i < 100; ++i) much.add(std::int64_t{1} << 62);
   much.merge(Histogram(much));
   EXPECT_EQ(much.count(), 200u);
+  FineHistogram live;
+  IntervalCutter cutter(live);
+  for (const std::int64_t value : {INT64_MIN, INT64_MAX, std::int64_t{1} << 62}) {
+    live.record(value, 100);
+    EXPECT_EQ(cutter.cut().clamped(), 100u);
+  }
+  EXPECT_EQ(live.snapshot().without(much).count(), 100u) << "the outermost bucket above has two hundred of both";
 }
 
 TEST(Histogram, RefusesToMergeAnotherLayout) {
