@@ -137,11 +137,22 @@ bool contradicts_its_hello(const ProcessRecord& worker, const ProcessRecord& bro
   return probes && worker.hello && broker.hello && share_a_clock(*worker.hello, *broker.hello);
 }
 
+/// One clock cannot be so far ahead of N2NQ's and also so far. By what each said first: a jump, which both notice, comes later.
+bool contradict_each_other(const ProcessRecord& a, const ProcessRecord& b) {
+  if (!a.clock_first || !b.clock_first) return false;
+  const measure::ClockLine &one = a.clock_first->line, &other = b.clock_first->line;
+  constexpr double drift_max = 1e-3;  // clocks differ in pace by half of it at most, and each line says what it is
+  const std::int64_t at_ns = std::max(one.at_ns, other.at_ns);
+  const auto apart_ns = static_cast<double>(std::abs(one.offset_at(at_ns) - other.offset_at(at_ns)));
+  const auto bounds_ns = static_cast<double>(a.clock_first->bound.total_ns() + b.clock_first->bound.total_ns());
+  return apart_ns > bounds_ns + drift_max * static_cast<double>(std::abs(one.at_ns - other.at_ns));
+}
+
 bool groups_share_a_clock(const RunRecord& record) {
   const ProcessRecord &senders = record.of(Role::senders), &receivers = record.of(Role::receivers), &broker = record.of(Role::broker);
   if (!senders.hello || !receivers.hello || !share_a_clock(*senders.hello, *receivers.hello)) return false;
   // Where one of the hellos proved to say nothing, neither does that theirs are alike.
-  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker);
+  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !contradict_each_other(senders, receivers);
 }
 
 ClockBounds clock_bounds(const RunRecord& record, bool live) {
@@ -165,6 +176,7 @@ Json senders_clock_message(const RunRecord& record) {
   if (senders.kind == Kind::shared && receivers.kind == Kind::shared) return nullptr;
   Json message = {{"type", "clock"}};
   if (groups_share_a_clock(record)) {
+    if (senders.kind == Kind::untold || receivers.kind == Kind::untold) return nullptr;  // whether that is true shows when both have compared theirs
     message["senders"] = "same";
   } else if (senders.kind == Kind::untold) {
     return nullptr;

@@ -193,10 +193,13 @@ double RunControl::brought_back() const {
 }
 
 void RunControl::follow_log(Role role, int number, bool follow) {
-  const Member& member = d->of(role);
-  if (!member.watch || !d->run.folder) return;
-  const QString path = d->run.folder->log_path(role, number);
-  follow ? member.watch->launcher().follow(path) : member.watch->launcher().unfollow(path);
+  if (!d->run.folder) return;
+  if (follow) {
+    d->followed_logs.insert({role, number});
+  } else {
+    d->followed_logs.erase({role, number});
+  }
+  d->follow_log(role, number, follow);
 }
 
 double RunControl::seconds_left() const {

@@ -117,7 +117,7 @@ class RunControl : public QObject {
   /// While what processes wrote on other hosts is brought into the run's folder: 0…1, never less than before; negative: it is not.
   double brought_back() const;
   /// Keeps the log of a service (the broker's: number 0) at its log_path() up to date, where it is written on another host, or does no
-  /// more. Forgotten with the process.
+  /// more: as long as the run lasts, whenever its process starts, and starts again. Forgotten with the run.
   void follow_log(Role role, int number, bool follow);
 
   /// Only these services' rows are pulled (keeps 1,000 services cheap). Empty range: first > last.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/control/clocks.h"
 #include "app/control/configure.h"
 #include "app/control/run_life.h"
 
@@ -181,7 +182,8 @@ void RunControl::Private::relaunch(Role role) {
   Member& member = of(role);
   // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
-  const std::optional<measure::ClockReport> clock_before = member.record.clock;
+  // With what the one before it had seen: the new one goes on with the deliveries of all.
+  const ClockRelation clock = relation(member.record, of(Role::broker).record);
   // A service with a new connection behaves as usual again; who does not read does not see that its old one is gone.
   std::erase_if(misbehaving, [this, role](const auto& told) {
     const auto [whose, number] = told.first;
@@ -189,9 +191,9 @@ void RunControl::Private::relaunch(Role role) {
     recovery.mend({whose, number});
     return true;
   });
-  member.renew();
+  renew(role);
   member.record.hello = before;
-  member.record.clock_before_restart = clock_before;
+  if (clock.kind == ClockRelation::Kind::probed) member.record.clock_before_restart = clock.report;
   member.watch = make_watch(role, options.deadlines.process);
   if (role == Role::broker) run.broker_restarted = true;
   if (role == Role::broker && drains()) broker_is_new = true;
@@ -210,6 +212,7 @@ void RunControl::Private::relaunch(Role role) {
     if (role == Role::receivers && !rules.empty()) configure["requests"] = request_orders(rules);
     return configure;
   });
+  follow_logs(role, true);
   emit q->process_changed(role);  // from now on it can be stopped
 }
 

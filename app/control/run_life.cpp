@@ -63,6 +63,7 @@ bool RunControl::Private::begin_run() {
   since_begun.start();
   hurried = false;
   misbehaving.clear();
+  followed_logs.clear();
   run.settings = wanted;
   run.started = QDateTime::currentDateTime();
   QString error;
@@ -129,10 +130,29 @@ bool RunControl::Private::take_settings() {
   return true;
 }
 
+/// The logs that are open are the next process's, which has the same files.
+void RunControl::Private::renew(Role role) {
+  follow_logs(role, false);
+  of(role).renew();
+}
+
+void RunControl::Private::follow_log(Role role, int number, bool follow) {
+  if (!of(role).watch) return;
+  const QString path = run.folder->log_path(role, number);
+  Launcher& launcher = of(role).watch->launcher();
+  follow ? launcher.follow(path) : launcher.unfollow(path);
+}
+
+void RunControl::Private::follow_logs(Role role, bool follow) {
+  for (const auto& [whose, number] : followed_logs) {
+    if (whose == role) follow_log(role, number, follow);
+  }
+}
+
 void RunControl::Private::launch(Role role) {
   Member& member = of(role);
   const bool ran_before = member.ran();
-  member.renew();
+  renew(role);
   member.ran_before = ran_before;
   member.watch = make_watch(role, options.deadlines.process);
   watch_signals(role, *member.watch);
@@ -140,6 +160,7 @@ void RunControl::Private::launch(Role role) {
   ProcessWatch* const watch = member.watch.get();
   if (role != Role::broker && run.settings.log == LogMode::off) watch->launcher().set_needs_no_room();
   watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
+  follow_logs(role, true);
   emit q->process_changed(role);  // from now on it can be stopped
 }
 
@@ -286,6 +307,7 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
     emit q->message(QString("the clock of the %1' host, or N2NQ's, has jumped: latencies were wrong for a moment").arg(role_key(role)));
   }
   member.record.clock = said.report;
+  if (!member.record.clock_first) member.record.clock_first = said.report;
   tell_clocks();
 }
 
@@ -299,7 +321,7 @@ void RunControl::Private::tell_clocks() {
   if (!receivers.alive() || !receivers.connect_sent || receivers.end_asked) return;
   note_records();
   nlohmann::json told = senders_clock_message(run);
-  if (told.is_null() && receivers.clocks_first && groups_share_a_clock(run)) told = {{"type", "clock"}, {"senders", "same"}};
+  if (told.is_null() && receivers.clocks_first && all_share_a_clock()) told = {{"type", "clock"}, {"senders", "same"}};
   if (told.is_null() || told == receivers.clock_told) return;
   receivers.watch->send(told);
   receivers.clock_told = std::move(told);

@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -82,6 +83,9 @@ struct RunControl::Private {
   bool begin_run();
   bool take_settings();
   void launch(Role role);
+  void renew(Role role);
+  void follow_log(Role role, int number, bool follow);
+  void follow_logs(Role role, bool follow);
   std::unique_ptr<ProcessWatch> make_watch(Role role, const ProcessDeadlines& deadlines);
   nlohmann::json configure_of(Role role, Launcher& launcher) const;
   void watch_signals(Role role, ProcessWatch& watch);
@@ -204,6 +208,7 @@ struct RunControl::Private {
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
+  std::set<std::pair<Role, int>> followed_logs;
   std::map<std::pair<Role, int>, FaultKind> misbehaving;  // services that were told to, as far as this bench knows
   QTimer pull_timer, step_timer, rates_timer;
   std::uint64_t stats_id = 0, recovery_round = 0;

@@ -27,6 +27,7 @@ struct ProcessRecord {
   nlohmann::json floor;                                      // null: unknown
   std::int64_t started_late_ns = 0;                          // behind the common start
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
+  std::optional<measure::ClockReport> clock_first;           // the first one of this process
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted

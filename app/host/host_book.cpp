@@ -11,6 +11,21 @@ auto find_in(Hosts& hosts, const std::string& name) {
   return std::find_if(hosts.hosts.begin(), hosts.hosts.end(), [&](const Host& host) { return host.name == name; });
 }
 
+/// Empty: done.
+QString put_into(Hosts& hosts, const Host& host, const std::string& old_name = {}) {
+  const auto old = find_in(hosts, old_name);
+  const auto same = find_in(hosts, host.name);
+  if (same != hosts.hosts.end() && same != old) return QString("There is a host called %1 already").arg(QString::fromStdString(host.name));
+  if (old != hosts.hosts.end()) {
+    *old = host;
+  } else if (hosts.hosts.size() == hosts_max) {
+    return QString("There are %1 hosts already: remove one first").arg(hosts_max);
+  } else {
+    hosts.hosts.push_back(host);
+  }
+  return {};
+}
+
 }  // namespace
 
 HostBook::HostBook(QString path, bool may_be_absent, QObject* parent)
@@ -41,15 +56,15 @@ void HostBook::take(ReadHosts read) {
 QString HostBook::put(const Host& host, const QString& old_name) {
   look_again();
   Hosts next = hosts_;
-  const auto old = find_in(next, old_name.toStdString());
-  const auto same = find_in(next, host.name);
-  if (same != next.hosts.end() && same != old) return QString("There is a host called %1 already").arg(QString::fromStdString(host.name));
-  if (old != next.hosts.end()) {
-    *old = host;
-  } else if (next.hosts.size() == hosts_max) {
-    return QString("There are %1 hosts already: remove one first").arg(hosts_max);
-  } else {
-    next.hosts.push_back(host);
+  const QString error = put_into(next, host, old_name.toStdString());
+  return error.isEmpty() ? write(std::move(next)) : error;
+}
+
+QString HostBook::add(const std::vector<Host>& hosts) {
+  look_again();
+  Hosts next = hosts_;
+  for (const Host& host : hosts) {
+    if (const QString error = put_into(next, host); !error.isEmpty()) return error;
   }
   return write(std::move(next));
 }

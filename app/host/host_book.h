@@ -25,6 +25,8 @@ class HostBook : public QObject {
 
   /// Adds a host, or puts it in the place of the one called `old_name`. Empty result: done, and written.
   QString put(const Host& host, const QString& old_name = {});
+  /// The same for several new ones: all of them, or none.
+  QString add(const std::vector<Host>& hosts);
   QString remove(const QString& name);
   /// Back to what was there before the last remove(); without effect when there is nothing to undo.
   QString undo_remove();

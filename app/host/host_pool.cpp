@@ -3,7 +3,9 @@
 
 #include <QCoreApplication>
 #include <QDir>
+#include <QTimer>
 #include <algorithm>
+#include <utility>
 
 namespace n2nq::app {
 
@@ -12,20 +14,28 @@ HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* pa
       questions_(questions),
       programs_folder_(programs_folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(programs_folder)) {}
 
+const SshConfig& HostPool::ssh_config() {
+  if (!ssh_config_) {
+    ssh_config_ = SshConfig::of_user();
+    QTimer::singleShot(0, this, [this] { ssh_config_.reset(); });
+  }
+  return *ssh_config_;
+}
+
 std::shared_ptr<LabHost> HostPool::host(const Host& host) {
-  std::shared_ptr<LabHost>& found = hosts_[host.name];
-  SshHostConfig config =
-      SshConfig::of_user().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
+  Known& known = hosts_[host.name];
+  SshHostConfig config = ssh_config().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
   if (!host.identity_file.empty()) {
     QString file = QString::fromStdString(host.identity_file);
     if (file.startsWith("~/")) file.replace(0, 1, QDir::homePath());
     config.identity_files.prepend(file);
   }
   config.identity_files.removeDuplicates();
-  if (found && found->host() == host && found->config() == config) return found;
-  found = std::make_shared<LabHost>(host, config, questions_, secrets_,
-                                    [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); });
-  return found;
+  Way way = way_of(config.jumps);
+  if (known.lab && known.lab->host() == host && known.lab->config() == config && known.way == way) return known.lab;
+  known = {std::make_shared<LabHost>(host, config, questions_, secrets_, [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); }),
+           std::move(way)};
+  return known.lab;
 }
 
 void HostPool::connect_anew() {
@@ -37,24 +47,42 @@ std::unique_ptr<Launcher> HostPool::launcher(const Host& given, SshLauncher::Rea
   return std::make_unique<SshLauncher>(host(given), programs_folder_, reached);
 }
 
-/// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other
-/// there. `behind`: the jump hosts that are reached through it.
-std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use, QStringList behind) {
-  const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
-  std::shared_ptr<SshSession>& found = hops_[key];
-  if (found && found->state() != SshSession::State::ended) return found;
-  const SshDestination last = *SshDestination::parse(jumps.back());
-  SshHostConfig config = SshConfig::of_user().look_up(last.name, last.user, last.port);
-  // As ssh does: the first of them is reached as its own lines say.
-  if (jumps.size() > 1) config.jumps = jumps.mid(0, jumps.size() - 1);
-  // "Host *" with a ProxyJump speaks of the jump host, too.
-  if (config.jumps.contains(jumps.back())) config.jumps.clear();
-  behind += jumps.back();
+/// Each jump host as its own lines say, the last of them first; a circle ends where it comes to one again.
+HostPool::Way HostPool::way_of(QStringList jumps) {
+  Way way;
+  QStringList behind;
   const auto is_behind = [&behind](const QString& jump) { return behind.contains(jump); };
-  const bool circle = std::any_of(config.jumps.begin(), config.jumps.end(), is_behind);  // the session says so
-  found = std::make_shared<SshSession>(last.name, config, SshUse::control, questions_, secrets_,
-                                       config.jumps.isEmpty() || circle ? nullptr : hop(config.jumps, use, behind));
-  return found;
+  while (!jumps.isEmpty() && std::none_of(jumps.begin(), jumps.end(), is_behind)) {
+    const QString last_jump = jumps.takeLast();
+    const SshDestination last = *SshDestination::parse(last_jump);
+    SshHostConfig config = ssh_config().look_up(last.name, last.user, last.port);
+    // As ssh does: the first of them is reached as its own lines say.
+    if (!jumps.isEmpty()) config.jumps = jumps;
+    // "Host *" with a ProxyJump speaks of the jump host, too.
+    if (config.jumps.contains(last_jump)) config.jumps.clear();
+    behind += last_jump;
+    jumps = config.jumps;
+    way.push_back(std::move(config));
+  }
+  return way;
+}
+
+/// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other
+/// there.
+std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use) {
+  return hop(jumps, way_of(jumps), use);
+}
+
+std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, const Way& way, SshUse use) {
+  const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
+  const Hop& known = hops_[key];
+  if (known.session && known.session->state() != SshSession::State::ended && known.way == way) return known.session;
+  const SshHostConfig& config = way.front();
+  const Way before(way.begin() + 1, way.end());  // none: it is connected to from here, or it is a circle, and the session says so
+  auto session = std::make_shared<SshSession>(config.name, config, SshUse::control, questions_, secrets_,
+                                              before.empty() ? nullptr : hop(config.jumps, before, use));
+  hops_[key] = {session, way};
+  return session;
 }
 
 }  // namespace n2nq::app

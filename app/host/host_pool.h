@@ -5,11 +5,14 @@
 #include <QObject>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/host/host.h"
 #include "app/host/lab_host.h"
 #include "app/host/open_questions.h"
+#include "app/host/ssh_config.h"
 #include "app/host/ssh_launcher.h"
 
 namespace n2nq::app {
@@ -20,7 +23,8 @@ class HostPool : public QObject {
   /// `questions` lives longer. `programs_folder`: where the programs that are put on hosts are; empty: beside the running executable.
   explicit HostPool(SshQuestions& questions, QString programs_folder = {}, QObject* parent = nullptr);
 
-  /// Its connections are shared, as long as it is the same and ~/.ssh/config, which is read each time, says the same of it.
+  /// Its connections are shared, as long as it is the same and ~/.ssh/config, which is read each time, says the same of it and of the jump
+  /// hosts on the way there.
   std::shared_ptr<LabHost> host(const Host& host);
   /// Who asks for a host from now on gets new connections, logged in anew; who has one keeps it.
   void connect_anew();
@@ -28,15 +32,30 @@ class HostPool : public QObject {
   /// What the connections ask of the person, and whether they wait for it.
   const OpenQuestions& questions() const { return questions_; }
   const QString& programs_folder() const { return programs_folder_; }
+  /// ~/.ssh/config, read anew when the event loop comes round: however many hosts are asked for at a time, once for all of them.
+  const SshConfig& ssh_config();
 
  private:
-  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use, QStringList behind = {});
+  using Way = std::vector<SshHostConfig>;  // of jump hosts, the nearest to the target first
+  struct Known {
+    std::shared_ptr<LabHost> lab;
+    Way way;
+  };
+  struct Hop {
+    std::shared_ptr<SshSession> session;
+    Way way;
+  };
+
+  Way way_of(QStringList jumps);
+  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use);
+  std::shared_ptr<SshSession> hop(const QStringList& jumps, const Way& way, SshUse use);
 
   OpenQuestions questions_;
   QString programs_folder_;
   std::shared_ptr<SshSecrets> secrets_ = std::make_shared<SshSecrets>();
-  std::map<std::string, std::shared_ptr<LabHost>> hosts_;  // by name
-  std::map<QString, std::shared_ptr<SshSession>> hops_;    // by jumps and use
+  std::map<std::string, Known> hosts_;  // by name
+  std::map<QString, Hop> hops_;         // by jumps and use
+  std::optional<SshConfig> ssh_config_;
 };
 
 }  // namespace n2nq::app

@@ -13,7 +13,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int killed_wait_ms = 2000;
+constexpr int killed_wait_ms = 20;
 
 /// Runs in the child between fork and exec: only what is safe there.
 void leave_with_parent(pid_t parent) {
@@ -33,19 +33,22 @@ void leave_with_parent(pid_t parent) {
 LocalLauncher::LocalLauncher(QString folder, QString data_address)
     : folder_(std::move(folder)), data_address_(std::move(data_address)) {
   const pid_t bench = ::getpid();
-  process_.setChildProcessModifier([bench] { leave_with_parent(bench); });
-  connect(&process_, &QProcess::started, this, &Launcher::started);
-  connect(&process_, &QProcess::readyReadStandardOutput, this, [this] { emit output(process_.readAllStandardOutput()); });
-  connect(&process_, &QProcess::readyReadStandardError, this, [this] { stderr_tail_.add(process_.readAllStandardError()); });
-  connect(&process_, &QProcess::errorOccurred, this, &LocalLauncher::on_error);
-  connect(&process_, &QProcess::finished, this, &LocalLauncher::on_finished);
+  process_->setChildProcessModifier([bench] { leave_with_parent(bench); });
+  connect(process_.get(), &QProcess::started, this, &Launcher::started);
+  connect(process_.get(), &QProcess::readyReadStandardOutput, this, [this] { emit output(process_->readAllStandardOutput()); });
+  connect(process_.get(), &QProcess::readyReadStandardError, this, [this] { stderr_tail_.add(process_->readAllStandardError()); });
+  connect(process_.get(), &QProcess::errorOccurred, this, &LocalLauncher::on_error);
+  connect(process_.get(), &QProcess::finished, this, &LocalLauncher::on_finished);
 }
 
 LocalLauncher::~LocalLauncher() {
-  process_.disconnect(this);
-  if (process_.state() == QProcess::NotRunning) return;
-  process_.kill();
-  process_.waitForFinished(killed_wait_ms);
+  process_->disconnect(this);
+  if (process_->state() == QProcess::NotRunning) return;
+  process_->kill();
+  if (process_->waitForFinished(killed_wait_ms)) return;
+  // It takes the kernel longer than a window may stand still.
+  QProcess* const left = process_.release();
+  connect(left, &QProcess::finished, left, &QObject::deleteLater);
 }
 
 QString LocalLauncher::data_address() const {
@@ -69,27 +72,27 @@ void LocalLauncher::put_file(const QString& program) {
 }
 
 void LocalLauncher::start(const QString& program) {
-  process_.start(folder_ + '/' + program, QStringList{});
+  process_->start(folder_ + '/' + program, QStringList{});
 }
 
 void LocalLauncher::write(const QByteArray& bytes) {
-  if (process_.state() != QProcess::NotRunning) process_.write(bytes);
+  if (process_->state() != QProcess::NotRunning) process_->write(bytes);
 }
 
 void LocalLauncher::terminate() {
-  process_.terminate();
+  process_->terminate();
 }
 
 void LocalLauncher::kill() {
-  process_.kill();
+  process_->kill();
 }
 
 void LocalLauncher::pause() {
-  if (process_.processId() > 0) ::kill(static_cast<pid_t>(process_.processId()), SIGSTOP);
+  if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGSTOP);
 }
 
 void LocalLauncher::resume() {
-  if (process_.processId() > 0) ::kill(static_cast<pid_t>(process_.processId()), SIGCONT);
+  if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGCONT);
 }
 
 void LocalLauncher::bring_back(const QString&) {
@@ -99,13 +102,13 @@ void LocalLauncher::bring_back(const QString&) {
 
 void LocalLauncher::on_error(QProcess::ProcessError error) {
   // Crashes are told by finished(); a failed write by the process's end.
-  if (error == QProcess::FailedToStart) emit failed(QString("%1 cannot be started: %2").arg(process_.program(), process_.errorString()));
+  if (error == QProcess::FailedToStart) emit failed(QString("%1 cannot be started: %2").arg(process_->program(), process_->errorString()));
 }
 
 void LocalLauncher::on_finished(int code, QProcess::ExitStatus status) {
-  const QByteArray rest = process_.readAllStandardOutput();
+  const QByteArray rest = process_->readAllStandardOutput();
   if (!rest.isEmpty()) emit output(rest);
-  stderr_tail_.add(process_.readAllStandardError());
+  stderr_tail_.add(process_->readAllStandardError());
   // For a process that a signal ended, QProcess gives the signal's number as the code.
   if (status == QProcess::CrashExit) {
     emit gone({0, code, stderr_tail_.lines()});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QProcess>
+#include <memory>
 
 #include "app/host/launcher.h"
 #include "app/host/line_tail.h"
@@ -34,7 +35,7 @@ class LocalLauncher : public Launcher {
 
   QString folder_, data_address_;
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
-  QProcess process_;
+  std::unique_ptr<QProcess> process_ = std::make_unique<QProcess>();
 };
 
 class LocalLauncherFactory : public LauncherFactory {

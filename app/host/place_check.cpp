@@ -50,7 +50,7 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host
   lab_ = pool.host(host);
   for (const QString& jump : lab_->config().jumps) {
     const SshDestination to = *SshDestination::parse(jump);
-    jumps_.push_back(SshConfig::of_user().look_up(to.name, to.user, to.port));
+    jumps_.push_back(pool.ssh_config().look_up(to.name, to.user, to.port));
   }
 }
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_config.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -8,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/host/shell_quoted.h"
 #include "app/host/ssh_config_text.h"
 
 namespace n2nq::app {
@@ -50,6 +56,13 @@ bool list_matches(const QStringList& patterns, const QString& text) {
   return matched;
 }
 
+/// Of "Match host": names of machines, which ssh takes in lower case, patterns included. (Those of "Host" it takes as they are.)
+bool list_matches_name(const QStringList& patterns, const QString& name) {
+  QStringList lower;
+  for (const QString& pattern : patterns) lower += pattern.toLower();
+  return list_matches(lower, name.toLower());
+}
+
 /// None: neither yes nor no.
 std::optional<bool> is_yes(const QString& text) {
   const QString word = text.toLower();
@@ -71,6 +84,17 @@ QString what_is_wrong(const QString& key, const QString& value) {
     if (!SshDestination::parse(jump))
       return QString("must be [user@]host[:port] of each jump host, with commas in between, not %1").arg(value);
   }
+  return {};
+}
+
+/// What it says may run a program as this user (ProxyCommand), so ssh does not obey a file that others may change. Empty: nobody else may.
+QString who_else_writes(const QFile& file) {
+  struct stat there {};
+  if (::fstat(file.handle(), &there) != 0) return QString("%1: %2").arg(file.fileName(), QString::fromLocal8Bit(::strerror(errno)));
+  if (there.st_uid != 0 && there.st_uid != ::getuid())
+    return QString("%1 belongs to another user, so ssh does not obey it, nor does the bench: chown it").arg(file.fileName());
+  if ((there.st_mode & 022) != 0)
+    return QString("others may write to %1, so ssh does not obey it, nor does the bench: chmod go-w %2").arg(file.fileName(), shell_quoted(file.fileName()));
   return {};
 }
 
@@ -115,8 +139,8 @@ bool match_holds(const QStringList& arguments, const Subject& subject) {
       holds = false;
     } else {
       const QStringList patterns = at + 1 < arguments.size() ? arguments[++at].split(',', Qt::SkipEmptyParts) : QStringList();
-      if (word == "host") holds = list_matches(patterns, subject.host_name.isEmpty() ? subject.name : subject.host_name);
-      if (word == "originalhost") holds = list_matches(patterns, subject.name);
+      if (word == "host") holds = list_matches_name(patterns, subject.host_name.isEmpty() ? subject.name : subject.host_name);
+      if (word == "originalhost") holds = list_matches_name(patterns, subject.name);
       if (word == "user") holds = list_matches(patterns, subject.user.isEmpty() ? local_user() : subject.user);
       if (word == "localuser") holds = list_matches(patterns, local_user());
       if (word == "exec" || word == "localnetwork" || word == "tagged") return false;  // not evaluated, negated or not
@@ -163,14 +187,17 @@ SshConfig SshConfig::read(const QString& home, const QString& user_file, const Q
   SshConfig out;
   out.home_ = home;
   out.user_file_ = user_file;
-  out.read_file(user_file, {}, 0);
-  out.read_file(system_file, {}, 0);
+  out.read_file(user_file, {}, 0, true);
+  out.read_file(system_file, {}, 0, false);
   return out;
 }
 
-void SshConfig::read_file(const QString& path, std::vector<Condition> conditions, int depth) {
+void SshConfig::read_file(const QString& path, std::vector<Condition> conditions, int depth, bool of_user) {
   QFile file(path);
   if (path.isEmpty() || !QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
+  if (of_user) {
+    if (const QString wrong = who_else_writes(file); !wrong.isEmpty()) return add_problem({}, "include", wrong);
+  }
   const QStringList text = QString::fromUtf8(file.read(file_bytes_max)).split('\n');
   const std::size_t outer = conditions.size();
   int number = 0;
@@ -201,7 +228,7 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
         std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(names_.back()), is_plain_name);
       }
     } else if (key == "include") {
-      include(arguments, path, conditions, depth);
+      include(arguments, path, conditions, depth, of_user);
     } else {
       const QString wrong = what_is_wrong(key, arguments[0]);
       if (!wrong.isEmpty()) add_problem(conditions, key, QString("%1: %2 %3").arg(where, line.left(key_end), wrong));
@@ -210,7 +237,7 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
   }
 }
 
-void SshConfig::include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth) {
+void SshConfig::include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth, bool of_user) {
   if (depth >= include_depth_max) {
     return add_problem(conditions, "include",
                        QString("%1: files that include each other more than %2 deep").arg(from).arg(include_depth_max));
@@ -221,7 +248,7 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
       const bool of_system = from.startsWith("/etc/ssh/");
       pattern = (of_system ? QString("/etc/ssh") : without_wildcards(home_) + "/.ssh") + '/' + pattern;
     }
-    for (const QString& file : files_of_pattern(pattern)) read_file(file, conditions, depth + 1);
+    for (const QString& file : files_of_pattern(pattern)) read_file(file, conditions, depth + 1, of_user);
   }
 }
 
@@ -257,9 +284,9 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   std::vector<const Line*> identity_files, certificate_files;
   const auto first = [&lines](const QString& key) { return lines.contains(key) ? lines[key]->arguments[0] : QString(); };
   for (const Line& line : lines_) {
-    const Subject subject{name, first("hostname").replace("%h", name), user.isEmpty() ? first("user") : user};
     const bool holds = std::all_of(line.conditions.begin(), line.conditions.end(), [&](const Condition& condition) {
-      return condition.keyword == "host" ? list_matches(condition.arguments, name) : match_holds(condition.arguments, subject);
+      if (condition.keyword == "host") return list_matches(condition.arguments, name);
+      return match_holds(condition.arguments, {name, first("hostname").replace("%h", name), user.isEmpty() ? first("user") : user});
     });
     if (!holds) continue;
     if (!line.problem.isEmpty()) {
@@ -304,6 +331,7 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
     return all;
   };
   out.identity_files = paths(identity_files);
+  out.default_keys = identity_files.empty();
   out.certificate_files = paths(certificate_files);
   const QString agent = first("identityagent");
   if (agent.isEmpty() || agent == "SSH_AUTH_SOCK") {

@@ -24,7 +24,8 @@ struct SshHostConfig {
   QString host_name;  // to be looked up and connected to
   int port = 22;
   QString user;
-  QStringList identity_files;     // said in a file, in order; empty: the default keys
+  QStringList identity_files;     // said in a file, in order
+  bool default_keys = true;       // nothing was said of identity files, not even "none"
   QStringList certificate_files;  // beside those that lie next to their key
   bool identities_only = false;   // offer nothing else, not even what the agent has
   QString identity_agent;         // socket; empty: no agent
@@ -79,9 +80,10 @@ class SshConfig {
     QString where;    // "/home/a/.ssh/config:7"
     QString problem;  // why the line cannot be used; empty: it can
   };
-  void read_file(const QString& path, std::vector<Condition> conditions, int depth);
+  /// `of_user`: a file of the user's, or one that it includes.
+  void read_file(const QString& path, std::vector<Condition> conditions, int depth, bool of_user);
   void add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem);
-  void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth);
+  void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth, bool of_user);
 
   QString home_, user_file_;
   std::vector<Line> lines_;

@@ -176,7 +176,7 @@ void accept_new(SshLink& link, ssh_key key, const QString& name) {
   ssh_pki_export_pubkey_base64(key, &raw);
   const SshText base64(raw);
   const QByteArray line = name.toUtf8() + ' ' + ssh_key_type_to_char(ssh_key_type(key)) + ' ' + (base64 ? base64.get() : "");
-  const HostKeyQuestion question{target.name, link.place(), type_of(key), fingerprint_of(key), file};
+  const HostKeyQuestion question{target.name, link.place(), type_of(key), fingerprint_of(key), forgets_keys(file) ? QString() : file};
   const bool answer = link.shared().ask_yes(
       [questions = target.questions, question](const auto& answered) { questions->ask_host_key(question, answered); });
   if (!answer) {

@@ -165,6 +165,7 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   const QByteArray rest = before_pid_.mid(end + 1);
   before_pid_.clear();
   for (const QByteArray& name : std::exchange(signals_, {})) send_signal(name.constData());
+  if (!followed_.isEmpty()) follow_again();  // since before there was anything to follow
   emit started();
   if (!rest.isEmpty()) emit output(rest);
 }

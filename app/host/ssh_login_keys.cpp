@@ -102,7 +102,7 @@ Outcome KeyLogin::run() {
   Identities named, others;
   const SshHostConfig& config = steps_.config();
   for (const QString& file : config.identity_files) named.push_back(SshIdentity::of(file, config.certificate_files));
-  if (named.empty()) {
+  if (named.empty() && config.default_keys) {
     for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
       const QString file = QDir::homePath() + "/.ssh/" + name;
       if (QFileInfo(file).isFile()) others.push_back(SshIdentity::of(file, config.certificate_files));

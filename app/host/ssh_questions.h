@@ -22,7 +22,7 @@ struct HostKeyQuestion {
   QString address;                  // "10.77.0.11 port 22"
   QString key_type;                 // "ED25519"
   QString fingerprint;              // "SHA256:…", as ssh-keygen -l prints it
-  QString known_hosts_file;         // where it is added when the answer is yes
+  QString known_hosts_file;         // where it is added when the answer is yes; empty: nowhere, it counts until the bench ends
   QPointer<QObject> asked_by = {};  // destroyed when nobody wants the answer any more; null from the beginning: somebody always does
 };
 

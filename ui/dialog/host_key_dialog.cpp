@@ -42,13 +42,14 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
                            "for key in /etc/ssh/ssh_host_*.pub; do ssh-keygen -lf \"$key\"; done"),
             "secondary")
       ->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  add_words(QStringLiteral("If it is another one, somebody may stand between you and %1. Yes adds the key to %2.")
-                .arg(breakable(question.host), breakable(question.known_hosts_file)),
-            "secondary");
+  const bool is_added = !question.known_hosts_file.isEmpty();
+  const QString yes_does = is_added ? QStringLiteral("Yes adds the key to %1.").arg(breakable(question.known_hosts_file))
+                                    : QStringLiteral("Yes counts until the bench ends: as UserKnownHostsFile in ~/.ssh/config says, no key is remembered.");
+  add_words(QStringLiteral("If it is another one, somebody may stand between you and %1. ").arg(breakable(question.host)) + yes_does, "secondary");
   auto* row = new QHBoxLayout;
   row->setSpacing(space::between);
   auto* yes = described(new QPushButton(QStringLiteral("Yes, it is")), "host_key_yes", QStringLiteral("Yes, it is"),
-                        QStringLiteral("Adds the key and connects"));
+                        is_added ? QStringLiteral("Adds the key and connects") : QStringLiteral("Connects"));
   auto* no = described(new QPushButton(QStringLiteral("Do not connect")), "host_key_no", QStringLiteral("Do not connect"), QString());
   no->setProperty("main", true);
   no->setDefault(true);

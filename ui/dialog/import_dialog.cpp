@@ -82,15 +82,11 @@ void ImportDialog::refresh() {
 }
 
 void ImportDialog::accept() {
-  for (const QString& name : chosen()) {
-    app::Host host;
-    host.name = name.toStdString();
-    const QString error = book_.put(host);
-    if (error.isEmpty()) continue;
-    problem_->setText(QStringLiteral("✕ ") + error);
-    return;
-  }
-  QDialog::accept();
+  std::vector<app::Host> hosts;
+  for (const QString& name : chosen()) hosts.emplace_back().name = name.toStdString();
+  const QString error = book_.add(hosts);
+  if (error.isEmpty()) return QDialog::accept();
+  problem_->setText(QStringLiteral("✕ ") + error);
 }
 
 }  // namespace n2nq::ui

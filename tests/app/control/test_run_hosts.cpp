@@ -4,6 +4,7 @@
 
 #include "app/control/fault.h"
 #include "tests/app/support/run_control_fixture.h"
+#include "workers/measure/clock_report.h"
 
 namespace n2nq::app {
 namespace {
@@ -186,6 +187,62 @@ TEST_F(RunHostsTest, a_log_that_is_open_is_followed) {
   EXPECT_TRUE(host.followed.isEmpty());
   control->stop_all();
   ASSERT_TRUE(wait_finished());
+}
+
+TEST_F(RunHostsTest, a_log_that_was_opened_before_its_process_is_followed_whenever_that_starts) {
+  Settings endless = on_three_hosts();
+  endless.senders.messages.reset();
+  host.behaviour[Role::senders].runs_on = true;
+  make(options(), endless);
+  control->start(Role::broker);
+  control->follow_log(Role::receivers, 2, true);
+  EXPECT_TRUE(host.followed.isEmpty());
+  control->start(Role::receivers);
+  const QStringList log(control->folder() + "/receivers/R002.log");
+  EXPECT_EQ(host.followed, log);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::running; }));
+  control->make_fault({FaultKind::restart, Role::receivers});
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::starting; }));
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::running; }));
+  EXPECT_EQ(host.followed, log);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  host.followed.clear();
+  control->start_all();
+  EXPECT_TRUE(host.followed.isEmpty()) << "another run, with other files";
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
+TEST_F(RunHostsTest, what_the_first_of_three_processes_saw_of_its_clock_counts) {
+  Settings endless = on_three_hosts();
+  endless.senders.messages.reset();
+  host.behaviour[Role::senders].runs_on = true;
+  make(options(), endless);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  measure::ClockReport jumped;
+  jumped.worst.estimation_ns = 3'000'000;
+  jumped.jumps = 1;
+  jumped.spans.push_back({1, 2, 3});
+  for (const measure::ClockReport& seen : {jumped, measure::ClockReport{}, measure::ClockReport{}}) {
+    const auto is_running = [this] { return control->process(Role::receivers).state == ProcessState::running; };
+    ASSERT_TRUE(wait_until(is_running));
+    nlohmann::json clock = seen;
+    clock["type"] = "clock";
+    host.process[Role::receivers]->say(clock);
+    ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.apart; }));
+    control->make_fault({FaultKind::restart, Role::receivers});
+    ASSERT_TRUE(wait_until([&] { return !is_running(); }));
+  }
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  const nlohmann::json told = summary()["environment"]["offsets"]["receivers_to_broker"];
+  EXPECT_EQ(told["jumps"], 1) << told.dump();
+  EXPECT_EQ(told["wrong_spans"].size(), 1u);
+  EXPECT_EQ(told["estimation_us"], 3000);
 }
 
 TEST_F(RunHostsTest, a_restart_that_the_end_of_the_run_overtakes_is_no_start_that_failed) {

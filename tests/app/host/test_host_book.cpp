@@ -51,6 +51,18 @@ TEST_F(HostBookTest, every_change_is_in_the_file_at_once) {
   EXPECT_EQ(book.set_local_data_address("here"), "must be a numeric address such as 10.0.0.5, not \"here\"");
 }
 
+TEST_F(HostBookTest, several_are_added_at_once_or_none_of_them) {
+  int changes = 0;
+  QObject::connect(&book, &HostBook::changed, [&] { ++changes; });
+  EXPECT_EQ(book.add({named("a"), named("b")}), "");
+  EXPECT_EQ(changes, 1);
+  EXPECT_EQ(book.add({named("c"), named("a")}), "There is a host called a already");
+  EXPECT_EQ(book.add({named("c"), named("c")}), "There is a host called c already");
+  EXPECT_EQ(book.add({named("c"), named("a b")}).left(14), "hosts[4].name ");
+  EXPECT_EQ(book.add(std::vector<Host>(101, named("d"))).isEmpty(), false);
+  EXPECT_EQ(names(), (QStringList{"a", "b"}));
+}
+
 TEST_F(HostBookTest, a_removed_host_comes_back_where_it_was) {
   for (const char* name : {"a", "b", "c"}) book.put(named(name));
   EXPECT_EQ(book.removed_name(), "");

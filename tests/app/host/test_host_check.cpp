@@ -391,7 +391,18 @@ TEST_F(HostCheckTest, each_check_and_each_start_finds_the_machine_that_the_confi
   const auto kept = pool.host(hosts.hosts[0]);
   EXPECT_EQ(pool.host(hosts.hosts[0]), kept) << "a start goes on with the connections of the check";
   ASSERT_NE(kept->control(), nullptr);
-  config.begin_with("Host h2\n  HostName " + QByteArray::fromStdString(other) + "\n");
+  const auto begin_with = [&config](const QByteArray& lines) {
+    config.begin_with(lines);
+    QCoreApplication::processEvents();  // the file is read once for all that happens at a time
+  };
+  for (const std::string& gate : {first, other}) {
+    begin_with("Host h2\n  ProxyJump gate\nHost gate\n  HostName " + QByteArray::fromStdString(gate) + "\n");
+    const auto jumped = pool.host(hosts.hosts[0]);
+    EXPECT_EQ(pool.host(hosts.hosts[0]), jumped);
+    begin_with("Host h2\n  ProxyJump gate\nHost gate\n  User other\n  HostName " + QByteArray::fromStdString(gate) + "\n");
+    EXPECT_NE(pool.host(hosts.hosts[0]), jumped) << "though of itself the file says the same";
+  }
+  begin_with("Host h2\n  HostName " + QByteArray::fromStdString(other) + "\n");
   const auto changed = pool.host(hosts.hosts[0]);
   const CheckCell behind = reach();
   config.begin_with("");

@@ -135,11 +135,22 @@ Host a b1 !c
 Match host b1.example user x
   UserKnownHostsFile /known/%h /known/2
   ProxyJump g1,u@g2:9
+Match originalhost D*
+  User of_d
+Match host D.Example
+  Port 99
+Host D*
+  User never
+Host d
+  HostName d.example
+  IdentityFile none
+Match host *.EXAMPLE originalhost d
+  ProxyJump of_d
 Host *
   Port 1234
   User y
 )");
-  for (const QString name : {"a", "b1", "b2", "c"}) {
+  for (const QString name : {"a", "b1", "b2", "c", "d"}) {
     const auto all = of_ssh(name);
     ASSERT_TRUE(all) << "ssh cannot be run";
     QMap<QString, QString> said;
@@ -149,10 +160,28 @@ Host *
     EXPECT_EQ(QString::number(host.port), said["port"]) << name.toStdString();
     EXPECT_EQ(host.user, said["user"]) << name.toStdString();
     EXPECT_EQ(host.jumps.join(','), said["proxyjump"]) << name.toStdString();
+    EXPECT_EQ(host.default_keys, all->value("identityfile").size() > 1) << name.toStdString();
     if (name != "b1") continue;
     EXPECT_EQ(host.identity_files.value(0), said["identityfile"].replace("%n", name).replace("%p", said["port"]));
     EXPECT_EQ(host.known_hosts_files.join(' '), said["userknownhostsfile"].replace("%h", said["hostname"]));
   }
+}
+
+TEST_F(SshConfigTest, what_others_may_change_is_not_obeyed) {
+  write("mine", "Host a\n  User mine\n");
+  write("theirs", "Host a\n  ProxyCommand touch /tmp/x\n");
+  write("config", "Include " + path("mine").toUtf8() + "\nInclude " + path("theirs").toUtf8() + "\n");
+  EXPECT_EQ(read().look_up("a").proxy_command, "touch /tmp/x");
+  ASSERT_TRUE(QFile::setPermissions(path("theirs"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteGroup));
+  const SshHostConfig host = read().look_up("a");
+  EXPECT_EQ(host.proxy_command, "");
+  EXPECT_EQ(host.user, "mine");
+  EXPECT_EQ(host.problems, QStringList("others may write to " + path("theirs") +
+                                       ", so ssh does not obey it, nor does the bench: chmod go-w '" + path("theirs") + "'"));
+  EXPECT_EQ(read().look_up("b").problems, host.problems) << "nobody knows for whom it was";
+  ASSERT_TRUE(QFile::setPermissions(path("config"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteOther));
+  EXPECT_EQ(read().look_up("a").problems.size(), 1);
+  EXPECT_NE(read().look_up("a").user, "mine");
 }
 
 TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {

@@ -164,6 +164,19 @@ TEST_F(SshLauncherTest, the_lease_goes_on_while_a_host_takes_its_time_for_the_fo
   lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
 }
 
+TEST_F(SshLauncherTest, a_log_that_was_opened_before_its_process_is_followed_when_that_has_started) {
+  make(lab->host(1));
+  const QString local = folder.filePath("early/receivers/R001.log");
+  ASSERT_TRUE(QDir().mkpath(folder.filePath("early/receivers")));
+  launcher->follow(local);
+  ASSERT_TRUE(gets_put()) << told();
+  launcher->start("n2nq-broker");
+  ASSERT_TRUE(wait_until([this] { return started; })) << told();
+  const QString there = "/home/lab/" + launcher->folder_there(folder.filePath("early/receivers"));
+  lab->inside(1, {"sh", "-c", QString("mkdir -p %1; echo first >>%1/R001.log").arg(there)});
+  EXPECT_TRUE(wait_until([&] { return QFileInfo(local).size() == 6; }));
+}
+
 /// Else each look would make what it looks for, and a link that is cut then would count as a folder that cannot be made.
 TEST_F(SshLauncherTest, a_log_that_is_looked_at_asks_for_no_folder) {
   ASSERT_TRUE(runs_broker()) << told();
