@@ -108,7 +108,11 @@ void MainWindow::build(Parts& parts) {
                      theme_);
   cases_ = new CasesPage(
       {runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
-       [this] { return actions_.is_on() ? QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).") : QString(); }},
+       [this] {
+         if (actions_.is_on()) return QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).");
+         const bool checks = checker_ != nullptr && checker_->is_checking();
+         return checks ? QStringLiteral("The lab machines are being checked, on the page Hosts: wait, or cancel it there.") : QString();
+       }},
       theme_);
   results_page_ = new ResultsPage(runs_folder_, theme_);
   help_ = new HelpPage(theme_, runs_folder_);
@@ -268,16 +272,27 @@ void MainWindow::connect_parts() {
   cpu_timer_.start(cpu_every_ms);
 }
 
+void MainWindow::refresh_hold() {
+  const bool checks = checker_ != nullptr && checker_->is_checking();
+  actions_.set_hold(cases_->desk().is_on() ? QStringLiteral("Test cases run (page Test cases): pause or stop them first")
+                    : checks ? QStringLiteral("The lab machines are being checked (page Hosts): a run would share them with that. Wait, or cancel it there")
+                             : QString());
+}
+
 /// One thing at a time: what is measured here and there shares the machines.
 void MainWindow::connect_cases() {
   CasesDesk& desk = cases_->desk();
+  if (checker_ != nullptr) {
+    connect(checker_, &app::HostChecker::changed, this, &MainWindow::refresh_hold);
+    connect(checker_, &app::HostChecker::checked, this, &MainWindow::refresh_hold);
+  }
   connect(cases_, &CasesPage::told, this, [this](const QString& text, bool bad) {
     messages_->withdraw(cases_topic);
     messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
   });
   connect(&actions_, &RunActions::hold_changed, this, &MainWindow::refresh_actions);
   connect(&desk, &CasesDesk::on_changed, this, [this, &desk] {
-    actions_.set_hold(desk.is_on() ? QStringLiteral("Test cases run (page Test cases): pause or stop them first") : QString());
+    refresh_hold();
     if (!desk.is_on() && closing_) QTimer::singleShot(0, this, &QWidget::close);
   });
   connect(&desk, &CasesDesk::figures_changed, results_page_, &ResultsPage::refresh);

@@ -98,6 +98,7 @@ class MainWindow : public QMainWindow {
   void measure_cpu();
   bool may_close();
   bool may_stop_case();
+  void refresh_hold();
   void connect_cases();
 
   app::HostBook& hosts_;

@@ -177,7 +177,10 @@ void TerminalQuestions::finish(bool answered) {
 void TerminalQuestions::set_echo(bool on) {
   if (!before_) return;
   termios wanted = *before_;
-  if (!on) wanted.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  if (!on) {
+    wanted.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    wanted.c_cc[VSUSP] = _POSIX_VDISABLE;  // a shell that is gone back to and left again gives the terminal back with its own echo
+  }
   ::tcsetattr(terminal_.get(), TCSADRAIN, &wanted);
 }
 

@@ -137,9 +137,11 @@ bool contradicts_its_hello(const ProcessRecord& worker, const ProcessRecord& bro
   return probes && worker.hello && broker.hello && share_a_clock(*worker.hello, *broker.hello);
 }
 
-/// One clock cannot be so far ahead of N2NQ's and also so far. By what each said first: a jump, which both notice, comes later.
-bool contradict_each_other(const ProcessRecord& a, const ProcessRecord& b) {
-  if (!a.clock_first || !b.clock_first) return false;
+bool clocks_contradict(const ProcessRecord& a, const ProcessRecord& b) {
+  for (const ProcessRecord* each : {&a, &b}) {
+    const bool jumped = (each->clock && each->clock->jumps > 0) || (each->clock_before_restart && each->clock_before_restart->jumps > 0);
+    if (!each->clock_first || jumped) return false;
+  }
   const measure::ClockLine &one = a.clock_first->line, &other = b.clock_first->line;
   constexpr double drift_max = 1e-3;  // clocks differ in pace by half of it at most, and each line says what it is
   const std::int64_t at_ns = std::max(one.at_ns, other.at_ns);
@@ -152,7 +154,7 @@ bool groups_share_a_clock(const RunRecord& record) {
   const ProcessRecord &senders = record.of(Role::senders), &receivers = record.of(Role::receivers), &broker = record.of(Role::broker);
   if (!senders.hello || !receivers.hello || !share_a_clock(*senders.hello, *receivers.hello)) return false;
   // Where one of the hellos proved to say nothing, neither does that theirs are alike.
-  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !contradict_each_other(senders, receivers);
+  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !record.clocks_contradict;
 }
 
 ClockBounds clock_bounds(const RunRecord& record, bool live) {

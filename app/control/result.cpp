@@ -116,10 +116,9 @@ void find_missing_logs(const RunRecord& record, QStringList& reasons) {
 /// Those below zero are told of by each receiver's account.
 void find_impossible_latencies(const RunRecord& record, QStringList& reasons) {
   const measure::Histogram latencies = total_of(record.of(Role::receivers).bye, "latency");
-  const std::uint64_t beyond = latencies.clamped();
-  if (beyond == 0 || latencies.max_ns() <= measure::HistogramLayout::value_max_ns) return;
-  reasons += QString("%1 beyond 2.4 hours: a clock or a stamp is wrong")
-                 .arg(beyond == 1 ? QString("1 latency") : QString("%1 latencies").arg(beyond));
+  if (latencies.clamped() == 0 || latencies.max_ns() <= measure::HistogramLayout::value_max_ns) return;
+  constexpr double ns_per_h = 3600e9;
+  reasons += QString("latencies beyond 2.4 hours, of up to %1 h: a clock or a stamp is wrong").arg(static_cast<double>(latencies.max_ns()) / ns_per_h, 0, 'f', 1);
 }
 
 /// What was measured while a clock jumped is wrong by as much, and cannot be taken out of the histograms again.

@@ -40,6 +40,8 @@ struct RunRecord {
   Settings settings;
   std::optional<RunFolder> folder;
   QDateTime started, ended;             // wall clock
+  /// What the groups' hosts said of their clocks makes them one, and what the groups found made them two (clocks.h): for the whole run.
+  bool clocks_contradict = false;
   std::int64_t start_at_broker_ns = 0;  // the instant 0, by N2NQ's clock; with traffic
   bool traffic_started = false;
   bool stopped_by_user = false;

@@ -33,6 +33,8 @@ HostCheck::HostCheck(HostPool& pool, QObject* parent, int limit_ms) : HostChecke
       deadline_.start(limit_ms_);
     }
   });
+  clocks_timer_.setSingleShot(true);
+  connect(&clocks_timer_, &QTimer::timeout, this, &HostCheck::tell_clocks);
   connect(&lease_, &QTimer::timeout, this, [this] {
     for (const auto& place : places_) place->renew_lease();
     for (const auto& way : ways_) way->renew_lease();
@@ -178,11 +180,17 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
 }
 
 /// Where this machine reaches nobody, behind a jump host perhaps, others that it reaches do.
-void HostCheck::add_clock_way(ClockWay way) {
-  std::erase_if(clock_ways_, [&](const ClockWay& old) { return old.from == way.from && old.to == way.to; });
-  clock_ways_.push_back(std::move(way));
+void HostCheck::add_clock_way(const ClockWay& way) {
+  clock_ways_[{way.from, way.to}] = way;
+  if (!clocks_timer_.isActive()) clocks_timer_.start(0);
+}
+
+void HostCheck::tell_clocks() {
+  if (!checking_) return;
   const auto local = std::find_if(places_.begin(), places_.end(), [](const auto& place) { return place->is_local(); });
-  for (const auto& [name, clock] : clock_offsets((*local)->name(), clock_ways_)) {
+  std::vector<ClockWay> ways;
+  for (const auto& [ends, way] : clock_ways_) ways.push_back(way);
+  for (const auto& [name, clock] : clock_offsets((*local)->name(), ways)) {
     if (name != (*local)->name()) reports_[name].of(CheckItem::clock) = clock_cell(clock);
   }
   emit changed();
@@ -235,6 +243,7 @@ void HostCheck::drop_left_out() {
 
 void HostCheck::finish() {
   if (!checking_) return;
+  tell_clocks();
   checking_ = false;
   deadline_.stop();
   lease_.stop();

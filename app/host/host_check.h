@@ -10,9 +10,11 @@
 
 #include <QElapsedTimer>
 #include <QTimer>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/host/clock_ways.h"
@@ -47,7 +49,8 @@ class HostCheck : public HostChecker {
   void begin_ways();
   std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
   void add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to);
-  void add_clock_way(ClockWay way);
+  void add_clock_way(const ClockWay& way);
+  void tell_clocks();
   void finish();
   void fill_rest(CheckState state, const QString& why);
   void forget();
@@ -61,12 +64,13 @@ class HostCheck : public HostChecker {
   std::set<std::string> left_out_, readdressed_;
   HostReports reports_;
   PathReports paths_;
-  std::vector<ClockWay> clock_ways_;
+  std::map<std::pair<std::string, std::string>, ClockWay> clock_ways_;  // the newest, by both ends
   std::vector<std::unique_ptr<PlaceCheck>> places_;
   std::vector<std::unique_ptr<PathCheck>> ways_;  // from each place; gone before the places
   std::size_t ways_left_ = 0;
   QElapsedTimer since_begun_;
   QTimer deadline_, lease_;
+  QTimer clocks_timer_;  // one look at all ways for all that come at a time
 };
 
 }  // namespace n2nq::app

@@ -36,7 +36,7 @@ QString Keyring::name_of(const SecretQuestion& question) {
   return {};
 }
 
-void Keyring::read(const QString& name, std::function<void(std::optional<Secret>)> then) {
+void Keyring::read(const QString& name, std::function<void(std::optional<Secret>)> then, int answer_ms) {
   if (!problem().isEmpty()) return then(std::nullopt);
   auto* job = new QKeychain::ReadPasswordJob(service);
   job->setKey(name);
@@ -49,7 +49,7 @@ void Keyring::read(const QString& name, std::function<void(std::optional<Secret>
     say(job->error() == QKeychain::NoError ? std::optional(Secret(bytes)) : std::nullopt);
     bytes.fill('\0');
   });
-  QTimer::singleShot(answer_ms_max, this, [say] { say(std::nullopt); });
+  QTimer::singleShot(answer_ms, this, [say] { say(std::nullopt); });
   job->start();
 }
 
@@ -95,7 +95,8 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
   }
   const QPointer<KeyringQuestions> self(this);
   const bool may_be_withdrawn = question.asked_by != nullptr;
-  keyring_.read(name, [self, name, question, may_be_withdrawn, answer = std::move(answer)](std::optional<Secret> kept) {
+  const int answer_ms = person_.reaches_person(question) ? Keyring::answer_ms_max : Keyring::answer_alone_ms_max;
+  const auto take = [self, name, question, may_be_withdrawn, answer = std::move(answer)](std::optional<Secret> kept) {
     if (!self || (may_be_withdrawn && !question.asked_by)) return answer(std::nullopt);
     if (!kept) {
       self->from_keyring_.erase(name);
@@ -104,7 +105,8 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
     self->from_keyring_.insert(name);
     self->keyring_.keep_when_right(name, *kept, false);  // nor what was typed before and never judged
     answer(std::vector{std::move(*kept)});
-  });
+  };
+  keyring_.read(name, take, answer_ms);
 }
 
 void KeyringQuestions::answered(const SecretQuestion& question, bool right) {

@@ -18,6 +18,8 @@ class Keyring : public QObject {
  public:
   /// A keyring that the person has to unlock first is waited for so long.
   static constexpr int answer_ms_max = 30'000;
+  /// The same where nobody is there to unlock it.
+  static constexpr int answer_alone_ms_max = 2'000;
 
   using QObject::QObject;
 
@@ -26,8 +28,8 @@ class Keyring : public QObject {
   /// Under which name the answer is kept; empty: it is none that could be right a second time.
   static QString name_of(const SecretQuestion& question);
 
-  /// None: it has none, or does not answer.
-  void read(const QString& name, std::function<void(std::optional<Secret>)> then);
+  /// None: it has none, or does not answer in time.
+  void read(const QString& name, std::function<void(std::optional<Secret>)> then, int answer_ms = answer_ms_max);
   /// What was typed, and whether it is to be kept: then it is written there when the host has taken it. failed() says what becomes of it
   /// otherwise.
   void keep_when_right(const QString& name, const Secret& secret, bool wanted);

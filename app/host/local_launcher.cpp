@@ -45,7 +45,7 @@ LocalLauncher::~LocalLauncher() {
   process_->disconnect(this);
   if (process_->state() == QProcess::NotRunning) return;
   process_->kill();
-  if (process_->waitForFinished(killed_wait_ms)) return;
+  if (process_->waitForFinished(killed_wait_ms) || process_->state() == QProcess::NotRunning) return;
   // It takes the kernel longer than a window may stand still.
   QProcess* const left = process_.release();
   connect(left, &QProcess::finished, left, &QObject::deleteLater);

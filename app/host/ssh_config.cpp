@@ -2,6 +2,8 @@
 #include "app/host/ssh_config.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,13 +89,32 @@ QString what_is_wrong(const QString& key, const QString& value) {
   return {};
 }
 
+/// The group of this user alone, as of who works with umask 002. Debian's ssh takes what it may write to; others do not.
+bool is_own_group(gid_t id) {
+  const group* const of = ::getgrgid(id);
+  if (of == nullptr) return false;
+  const passwd* const user = ::getpwuid(::getuid());
+  const QByteArray name = user != nullptr ? user->pw_name : "";
+  for (char** member = of->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  bool others = false, owner = false;
+  ::setpwent();
+  while (const passwd* each = ::getpwent()) {
+    if (each->pw_gid == id) (each->pw_uid == ::getuid() ? owner : others) = true;
+  }
+  ::endpwent();
+  return owner && !others;
+}
+
 /// What it says may run a program as this user (ProxyCommand), so ssh does not obey a file that others may change. Empty: nobody else may.
 QString who_else_writes(const QFile& file) {
   struct stat there {};
   if (::fstat(file.handle(), &there) != 0) return QString("%1: %2").arg(file.fileName(), QString::fromLocal8Bit(::strerror(errno)));
   if (there.st_uid != 0 && there.st_uid != ::getuid())
     return QString("%1 belongs to another user, so ssh does not obey it, nor does the bench: chown it").arg(file.fileName());
-  if ((there.st_mode & 022) != 0)
+  const bool group_writes = (there.st_mode & 020) != 0 && !is_own_group(there.st_gid);
+  if (group_writes || (there.st_mode & 002) != 0)
     return QString("others may write to %1, so ssh does not obey it, nor does the bench: chmod go-w %2").arg(file.fileName(), shell_quoted(file.fileName()));
   return {};
 }
@@ -192,10 +213,10 @@ SshConfig SshConfig::read(const QString& home, const QString& user_file, const Q
   return out;
 }
 
-void SshConfig::read_file(const QString& path, std::vector<Condition> conditions, int depth, bool of_user) {
+void SshConfig::read_file(const QString& path, std::vector<Condition> conditions, int depth, bool checks) {
   QFile file(path);
   if (path.isEmpty() || !QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
-  if (of_user) {
+  if (checks) {
     if (const QString wrong = who_else_writes(file); !wrong.isEmpty()) return add_problem({}, "include", wrong);
   }
   const QStringList text = QString::fromUtf8(file.read(file_bytes_max)).split('\n');
@@ -228,7 +249,7 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
         std::copy_if(arguments.begin(), arguments.end(), std::back_inserter(names_.back()), is_plain_name);
       }
     } else if (key == "include") {
-      include(arguments, path, conditions, depth, of_user);
+      include(arguments, path, conditions, depth);
     } else {
       const QString wrong = what_is_wrong(key, arguments[0]);
       if (!wrong.isEmpty()) add_problem(conditions, key, QString("%1: %2 %3").arg(where, line.left(key_end), wrong));
@@ -237,7 +258,7 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
   }
 }
 
-void SshConfig::include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth, bool of_user) {
+void SshConfig::include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth) {
   if (depth >= include_depth_max) {
     return add_problem(conditions, "include",
                        QString("%1: files that include each other more than %2 deep").arg(from).arg(include_depth_max));
@@ -248,7 +269,7 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
       const bool of_system = from.startsWith("/etc/ssh/");
       pattern = (of_system ? QString("/etc/ssh") : without_wildcards(home_) + "/.ssh") + '/' + pattern;
     }
-    for (const QString& file : files_of_pattern(pattern)) read_file(file, conditions, depth + 1, of_user);
+    for (const QString& file : files_of_pattern(pattern)) read_file(file, conditions, depth + 1, true);
   }
 }
 

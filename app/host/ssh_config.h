@@ -80,10 +80,10 @@ class SshConfig {
     QString where;    // "/home/a/.ssh/config:7"
     QString problem;  // why the line cannot be used; empty: it can
   };
-  /// `of_user`: a file of the user's, or one that it includes.
-  void read_file(const QString& path, std::vector<Condition> conditions, int depth, bool of_user);
+  /// `checks` that nobody else may write to it, as ssh does of the user's file and of all that are included.
+  void read_file(const QString& path, std::vector<Condition> conditions, int depth, bool checks);
   void add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem);
-  void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth, bool of_user);
+  void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth);
 
   QString home_, user_file_;
   std::vector<Line> lines_;

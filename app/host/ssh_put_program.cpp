@@ -76,24 +76,38 @@ void PutProgram::send_piece(SshLink& link) {
   try {
     writing_->write(bytes);
   } catch (const SshError& error) {
-    if (error.problem.kind != SshProblem::Kind::files) throw;
-    writing_.reset();
-    Sftp sftp(link);
-    const auto space = sftp.space(folder_ + "/bin");
-    sftp.remove_file(part_);
-    if (space && space->free_bytes < ssh_spare_bytes) {
-      throw SshError(SshProblem::Kind::files,
-                     QString("%1: the disk became full after %2 of %3 of %4")
-                         .arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
-                     other_folder("Make room there"));
-    }
+    clear_up(link, error);
     throw;
   }
   sent_ += bytes.size();
   if (progress_) progress_(sent_, size_);
 }
 
+/// What was not written is of no use. Throws what it was for, where that is known.
+void PutProgram::clear_up(SshLink& link, const SshError& error) {
+  if (error.problem.kind != SshProblem::Kind::files) return;
+  writing_.reset();
+  Sftp sftp(link);
+  const auto space = sftp.space(folder_ + "/bin");
+  sftp.remove_file(part_);
+  if (space && space->free_bytes < ssh_spare_bytes) {
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: the disk became full after %2 of %3 of %4")
+                       .arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
+                   other_folder("Make room there"));
+  }
+}
+
 void PutProgram::finish(SshLink& link) {
+  try {
+    put_in_place(link);
+  } catch (const SshError& error) {
+    clear_up(link, error);
+    throw;
+  }
+}
+
+void PutProgram::put_in_place(SshLink& link) {
   writing_->sync();
   writing_.reset();  // before it is run: what is open for writing cannot be
   Sftp sftp(link);
@@ -106,7 +120,6 @@ void PutProgram::finish(SshLink& link) {
     at += static_cast<quint64>(bytes.size());
   }
   if (hash.result() != hash_) {
-    sftp.remove_file(part_);
     throw SshError(SshProblem::Kind::files, QString("%1: %2 is not there as it was sent").arg(link.target().name, program_),
                    "Try again; if it stays so, look at the disk there");
   }

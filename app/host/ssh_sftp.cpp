@@ -5,6 +5,7 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "app/host/brief_file.h"
 
@@ -14,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answers in one piece
 constexpr quint64 reads_under_way = 32;
-constexpr qsizetype openssh_write_bytes = 128 << 10, write_bytes = 32 << 10;
+constexpr qsizetype long_write_bytes = 128 << 10;
+constexpr std::chrono::milliseconds quick_write(500);
 constexpr std::size_t list_max = 100'000;
 constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700, others_write = 0002;
 
@@ -74,7 +76,7 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path), if_missing);
     default:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path),
-                     "Is the disk there full, or the file system read-only?");
+                     "Is the disk there full, or its quota, or the file system read-only?");
   }
 }
 
@@ -263,12 +265,20 @@ QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
   return out;
 }
 
+/// Each piece has its own time, for its way there as well: over a slow link they are short, over a long one as long as OpenSSH takes.
 void SftpFile::write(const QByteArray& bytes) {
-  const qsizetype piece = ssh_get_openssh_version(link_.session()) > 0 ? openssh_write_bytes : write_bytes;
-  for (qsizetype at = 0; at < bytes.size(); at += piece) {
+  using Clock = std::chrono::steady_clock;
+  const bool takes_long_ones = ssh_get_openssh_version(link_.session()) > 0;
+  for (qsizetype at = 0; at < bytes.size();) {
     begin(link_, path_);
-    const qsizetype size = std::min(piece, bytes.size() - at);
-    if (sftp_write(*handle_, bytes.constData() + at, static_cast<std::size_t>(size)) != size) Sftp::fail(link_, "writing", path_);
+    const auto began = Clock::now();
+    const qsizetype size = std::min(write_bytes_, bytes.size() - at);
+    // Newer versions of libssh write what the server says that it takes at once, which may be less.
+    const auto written = sftp_write(*handle_, bytes.constData() + at, static_cast<std::size_t>(size));
+    if (written <= 0 || written > size) Sftp::fail(link_, "writing", path_);
+    at += written;
+    const bool is_quick = takes_long_ones && Clock::now() - began < quick_write;
+    write_bytes_ = is_quick ? long_write_bytes : short_write_bytes;
   }
 }
 

@@ -51,6 +51,8 @@ class SftpFile {
   std::shared_ptr<sftp_file> handle_;
   const std::thread::id thread_;
   QString path_;
+  static constexpr qsizetype short_write_bytes = 32 << 10;  // what every server takes
+  qsizetype write_bytes_ = short_write_bytes;
 };
 
 class Sftp {

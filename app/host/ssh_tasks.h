@@ -51,6 +51,8 @@ class PutProgram : public SshTask {
   bool begin(SshLink& link);
   void send_piece(SshLink& link);
   void finish(SshLink& link);
+  void put_in_place(SshLink& link);
+  void clear_up(SshLink& link, const SshError& error);
   void sweep_parts(Sftp& sftp);
 
   QFile local_;

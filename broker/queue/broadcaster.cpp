@@ -186,15 +186,15 @@ void Broadcaster::trim() {
   if (least->message > head_.message) move_head(*least);
 }
 
-void Broadcaster::move_head(const Position& head) {
+void Broadcaster::move_head(const Position& to) {
+  const Position head = log_.normal(to);
   if (waiting_ && waiting_->to.message <= head.message) {
     waiting_.reset();
-  } else if (waiting_ && waiting_->from.message < head.message) {
+  } else if (waiting_ && waiting_->from.message <= head.message) {  // the same message may be named by the end of a chunk that goes
     waiting_->sets -= walk(waiting_->from, head);
     waiting_->from = head;
   }
-  const Position before = head_;
-  head_ = log_.normal(head);
+  const Position before = std::exchange(head_, head);
   for (uint64_t chunk = before.chunk; chunk < head_.chunk; ++chunk) log_.release(chunk);
 }
 

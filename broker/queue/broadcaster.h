@@ -69,7 +69,7 @@ class Broadcaster : public Queue {
   void release_batch(Cursor& cursor);
   void give_up_batch(uint32_t receiver);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
-  void move_head(const Position& head);
+  void move_head(const Position& to);
   SenderSets walk(Position from, const Position& to) const;
   /// All of the queue from there on.
   SenderSets waiting_from(const Position& from);

@@ -28,6 +28,8 @@ class Dispatcher {
     return last_;
   }
 
+  DispatchRule rule() const { return rule_; }
+
   using Group = std::span<const uint32_t>;
   /// One of several groups that have no number in common (each rising and not empty; at least one group).
   template <typename Load>

@@ -2,7 +2,9 @@
 #include "broker/queue/load_balancer.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "broker/queue/connected.h"
 #include "broker/wire/record.h"
@@ -98,10 +100,21 @@ void LoadBalancer::pass_on(Share left) {
   }
   std::vector<size_t> before;
   for (const Share& share : shares_) before.push_back(share.waiting.size());
+  // For each of very many messages next free would look at all receivers: here at those alone that have least, in a heap.
+  using Load = std::pair<size_t, uint32_t>;
+  std::vector<Load> loads;
+  if (dispatcher_.rule() == DispatchRule::next_free) {
+    for (const uint32_t receiver : connected_) loads.emplace_back(backlog_bytes(receiver), receiver);
+    std::make_heap(loads.begin(), loads.end(), std::greater<>());
+  }
   for (size_t i = 0; i < messages.size(); ++i) {
-    Share& chosen = share_of(choose_receiver());
+    if (!loads.empty()) std::pop_heap(loads.begin(), loads.end(), std::greater<>());
+    Share& chosen = share_of(loads.empty() ? choose_receiver() : loads.back().second);
     chosen.bytes += messages[i].bytes;
     chosen.waiting.push_back(messages[i]);
+    if (loads.empty()) continue;
+    loads.back().first += messages[i].bytes;
+    std::push_heap(loads.begin(), loads.end(), std::greater<>());
   }
   for (const uint32_t receiver : connected_) {
     Ring<Assigned>& waiting = share_of(receiver).waiting;

@@ -219,10 +219,9 @@ void SelectiveBalancer::on_taken_in(const MessageLog::Appended& appended, wire::
 void SelectiveBalancer::come_back(std::vector<uint32_t> handles) {
   std::sort(handles.begin(), handles.end(), [this](uint32_t a, uint32_t b) { return messages_[a].number < messages_[b].number; });
   // Each of a new kind is compared with every list: so many that it takes longer than others may wait are brought back in parts.
-  const uint64_t looks_end = looks_max();
   for (const uint32_t handle : handles) {
     const uint8_t* record = record_of(handle);
-    const bool has_time = coming_back_.empty() && grid_.rules_looked_at() < looks_end;
+    const bool has_time = coming_back_.empty() && grid_.rules_looked_at() < looks_end_;
     if (has_time || !is_new_kind(wire::record_sender(record), wire::record_size(record))) {
       bring_back(handle);
     } else {
@@ -238,14 +237,11 @@ void SelectiveBalancer::bring_back(uint32_t handle) {
   dispatch(handle, messages_[handle].last_receiver);
 }
 
-/// A look at a rule takes a hundredth of what a unit of work() takes.
-uint64_t SelectiveBalancer::looks_max() const {
-  return grid_.rules_looked_at() + 100 * std::max<size_t>(options_.rule_units_at_once, 1);
-}
-
 size_t SelectiveBalancer::work(size_t units) {
   size_t done = changes_.work(units);
-  for (const uint64_t looks_end = looks_max(); !coming_back_.empty() && grid_.rules_looked_at() < looks_end; ++done) {
+  // Until the next time, for all that comes back. A look at a rule takes a hundredth of what a unit takes.
+  looks_end_ = grid_.rules_looked_at() + 100 * std::max<size_t>(options_.rule_units_at_once, 1);
+  for (; !coming_back_.empty() && grid_.rules_looked_at() < looks_end_; ++done) {
     const uint32_t handle = coming_back_.front();
     coming_back_.pop_front();
     bring_back(handle);

@@ -143,7 +143,6 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   enum class Why { receiver_gone, failed };
   void come_back(std::vector<uint32_t> handles);
   void bring_back(uint32_t handle);
-  uint64_t looks_max() const;
   void come_back_unanswered(std::vector<uint32_t> handles, Why why);
   std::vector<uint32_t> take_share(uint32_t receiver);
   void count_whole(uint32_t receiver, std::vector<uint32_t>& whole);
@@ -169,6 +168,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
   std::deque<uint32_t> coming_back_;       // of kinds that are new, in turn: work() goes on
+  uint64_t looks_end_ = 0;                 // as GridIndex::rules_looked_at() counts; then what comes back has to wait for work()
   std::vector<Dispatcher::Group> groups_;  // of the one choice being made
   size_t waiting_ = 0;
   size_t under_way_ = 0;                 // assigned, batch, flight, coming back

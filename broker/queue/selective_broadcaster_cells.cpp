@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Places in cells, and how messages leave the queue.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "broker/queue/connected.h"
@@ -460,23 +461,31 @@ void SelectiveBroadcaster::trim() {
 void SelectiveBroadcaster::expire_places(uint32_t cell_number, uint64_t below, std::vector<uint32_t>& moved) {
   Cell& cell = cells_[cell_number];
   const uint64_t to = find(cell, below);
-  SenderSets all;
+  struct Passed {
+    SenderSets sets;
+    uint64_t bytes = 0;
+  };
+  const auto passed_from = [&](uint64_t at) {
+    Passed passed;
+    for (; at < to; ++at) {
+      const uint32_t handle = cell.entries[at - cell.first].message;
+      if (handle == MessageTable::none) continue;
+      passed.sets.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+      passed.bytes += messages_[handle].bytes;
+    }
+    return passed;
+  };
+  std::optional<Passed> all;
   for (const uint32_t number : coverers(cell_number)) {
     Place& place = receiver_of(number).places[cell_number];
     if (place.at >= to) continue;
     // Most of those that lag have not even the first one: they share one walk.
-    SenderSets own;
-    SenderSets& sets = place.at == cell.first ? all : own;
-    uint64_t bytes = 0;
-    const bool walks = sets.empty() || !options_.requests;
-    for (uint64_t at = place.at; at < to && walks; ++at) {
-      const uint32_t handle = cell.entries[at - cell.first].message;
-      if (handle == MessageTable::none) continue;
-      sets.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
-      bytes += messages_[handle].bytes;
-    }
-    skip(number, SkipReason::expired, sets);
-    if (!options_.requests) receiver_of(number).bytes_passed += bytes;
+    const bool has_none = place.at == cell.first;
+    if (has_none && !all) all = passed_from(cell.first);
+    const Passed own = has_none ? Passed() : passed_from(place.at);
+    const Passed& passed = has_none ? *all : own;
+    skip(number, SkipReason::expired, passed.sets);
+    if (!options_.requests) receiver_of(number).bytes_passed += passed.bytes;
     leave_place(cell, place.at);
     place.at = step(cell, to);
     put_place(cell, place.at);

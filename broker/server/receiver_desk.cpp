@@ -242,7 +242,7 @@ void ReceiverDesk::flush() {
     if (const Session* next = desk_of(round_[turn]).session) prefetch(*next);
     if (together ? !add_to_ring(number) : !write_common(number)) flush_one(number);
   }
-  if (together) submit_ring();
+  if (together && ring_) submit_ring();
   round_.clear();
   queue_.trim();
   watch_all_limits();
@@ -307,6 +307,7 @@ void ReceiverDesk::settle_common(uint32_t number, size_t bytes) {
 
 /// False: nothing of this receiver is in the ring, and it is to be flushed on its own.
 bool ReceiverDesk::add_to_ring(uint32_t number) {
+  if (!ring_) return false;  // it failed in this very round
   Desk& desk = desk_of(number);
   const bool common = takes_common(number);
   if (common) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How often `n2nq-bench compare` calls equal runs different, and how often it finds a tenth, with real runs of this machine.
 
-One configuration runs RUNS times. From these runs two sides of REPEATS are drawn PAIRS times: whatever is called different there is not. The
+One configuration runs RUNS times. From these runs two sides of so many REPEATS are drawn PAIRS times: whatever is called different there is not. The
 tenth is planted into the second side's summaries, so that its size is known exactly while everything else is as it was measured.
 """
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sides import BIN
 
-RUNS, REPEATS, PAIRS = 100, 10, 100
+RUNS, REPEATS, PAIRS = 100, (10, 20), 100
 RUN_S_MIN = 5
 PLANTED = 1.1
 FIGURES = {"latency_us.p50": "p50", "latency_us.mean_lowest_95": "mean of the lowest 95 %", "latency_us.p99": "p99"}
@@ -39,15 +39,15 @@ def side_of(folder, runs, factor):
     return folder
 
 
-def called_different(folder, runs, factor):
-    """Of PAIRS comparisons, per figure."""
+def called_different(folder, runs, repeats, factor):
+    """Of PAIRS comparisons of so many runs with as many, per figure."""
     draw, counts = random.Random(1), dict.fromkeys(FIGURES, 0)
     for pair in range(PAIRS):
-        drawn = draw.sample(runs, 2 * REPEATS)
-        sides = [side_of(folder / f"{factor}-{pair}-{name}", some, by) for name, some, by in
-                 (("from", drawn[:REPEATS], 1), ("to", drawn[REPEATS:], factor))]
+        drawn = draw.sample(runs, 2 * repeats)
+        sides = [side_of(folder / f"{repeats}-{factor}-{pair}-{name}", some, by) for name, some, by in
+                 (("from", drawn[:repeats], 1), ("to", drawn[repeats:], factor))]
         (point,) = bench("compare", *sides)["points"]
-        assert point["repeats"] == [REPEATS, REPEATS], point["repeats"]
+        assert point["repeats"] == [repeats, repeats], point["repeats"]
         for path in FIGURES:
             counts[path] += point["figures"][path]["sides"][1]["said"].startswith(("slower", "faster"))
     return counts
@@ -59,8 +59,11 @@ def repeats(seconds, _pairs):
         folder = Path(name)
         runs = [folder / f"run-{number}" for number in range(RUNS)]
         p50s = sorted(bench("run", "thesis-baseline", *words, "--out", run)["latency_us"]["p50"] for run in runs)
-        equal, tenth = (called_different(folder, runs, factor) for factor in (1, PLANTED))
+        told = [[called_different(folder, runs, many, factor) for factor in (1, PLANTED)] for many in REPEATS]
     of = f"{RUNS} runs of 50 x 50, broadcaster, 0.1 s (p50 {p50s[RUNS // 10]:,.0f} to {p50s[RUNS - RUNS // 10]:,.0f} µs in eight of ten)"
-    against = f"{REPEATS} against {REPEATS} of them, {PAIRS} times"
-    told = [", ".join(f"{FIGURES[path]} {count}" for path, count in counts.items()) for counts in (equal, tenth)]
-    return [(f"{of}, {against}: called different", told[0], "at most 10"), ("the same, a tenth planted: found", told[1], "at least 90")]
+    found = []
+    for many, counts in zip(REPEATS, told):
+        equal, tenth = (", ".join(f"{FIGURES[path]} {count}" for path, count in each.items()) for each in counts)
+        found += [(f"{of}, {many} against {many} of them, {PAIRS} times: called different", equal, "at most 10"),
+                  ("the same, a tenth planted: found", tenth, "at least 90")]
+    return found

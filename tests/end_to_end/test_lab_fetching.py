@@ -5,6 +5,7 @@ nothing had been. N2NQ_LAB_REPEATS: how many cuts, each at another place (1)."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -63,6 +64,26 @@ class Fetching(LabCase):
         self.assertGreater((folder / "receivers" / "R001.log").stat().st_size, 500_000)
         self.assertEqual(len(run.receivers[1].rows), messages)
         self.assertEqual([reason for reason in run.summary["reasons"] if "log" in reason], [])
+
+    def test_a_link_that_takes_less_than_the_plan_bends_no_plan(self):
+        """What it does not take lags behind, and the result says what came of the rate that was asked for."""
+        self.addCleanup(self.lab.shape_links, {"rate_bps": 0})
+        bench = self.start("quick", *PLACES, "--set", "senders.amount=1", "--set", "receivers.amount=1", "--set", "senders.size_bytes=1000", "--set",
+                           "senders.rate_per_s=2000", "--set", "senders.duration_s=4", "--json", out="less")
+        while '"running"' not in (line := bench.stdout.readline()):
+            self.assertNotEqual(line, "")
+        self.lab.shape_links({"rate_bps": 8_000_000}, ["h2"], ["up"])  # half of it
+        output, _ = bench.communicate(timeout=120)
+        summary = RunFolder(self.folder / "less").summary
+        [reason] = [reason for reason in summary["reasons"] if reason.startswith("plan not kept")]
+        late_ms, achieved, offered = map(int, re.fullmatch(r"plan not kept: the last message left (\d+) ms late, (\d+) of (\d+) messages/s", reason).groups())
+        self.assertEqual(offered, 2000)
+        self.assertLess(achieved, 1600)
+        self.assertGreater(late_ms, 1000)
+        self.assertEqual(summary["verdict"], "degraded", output)
+        self.assertEqual(summary["ledger"]["total"]["attempted"], 8000, "the plan stays what it is")
+        self.assertEqual(summary["ledger"]["total"]["delivered"], 8000)
+        self.assertGreater(summary["latency_from_plan_us"]["max"], 1_000_000)
 
     def test_a_run_in_the_folder_of_one_that_was_killed_brings_its_own_logs_alone(self):
         folder = self.folder / "again"

@@ -24,7 +24,7 @@ from bench import BIN, DEADLINE_S
 from run_folder import RunFolder
 from verify_run import verify
 
-RUNS = int(os.environ.get("N2NQ_PROPERTY_RUNS", 200))
+RUNS = int(os.environ.get("N2NQ_PROPERTY_RUNS", 140))
 ONLY = os.environ.get("N2NQ_PROPERTY_SEED")
 AT_A_TIME = 4  # they mostly wait
 TRAFFIC_S = 0.6

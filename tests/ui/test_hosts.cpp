@@ -327,6 +327,17 @@ class TestHosts : public QObject {
     QVERIFY2(advice.startsWith(QStringLiteral("The check was cancelled.")), qPrintable(advice));
   }
 
+  void no_run_is_started_while_the_machines_are_checked() {
+    bench->hosts().put(named("lab-1"));
+    auto* start = bench->find<QAbstractButton>("button_start_all");
+    QVERIFY(start->isEnabled());
+    bench->checker().check(bench->hosts().hosts(), 0);
+    QVERIFY(!start->isEnabled());
+    QVERIFY2(start->toolTip().contains(QStringLiteral("being checked")), qPrintable(start->toolTip()));
+    bench->checker().find(false);
+    QVERIFY(start->isEnabled());
+  }
+
   void the_own_address_is_checked_before_it_is_kept() {
     QVERIFY(bench->type("local_data_address", "bench.example.org"));
     QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);

@@ -276,9 +276,9 @@ void Receiver::count_skipped(wire::SkipReason reason, std::uint32_t sender, std:
 }
 
 void Receiver::take_off_skipped(std::uint32_t sender, std::uint64_t index) {
-  for (const auto& [key, set] : skipped_sets_) {
-    const auto& [reason, of_sender] = key;
-    if (of_sender != sender || !set.contains(index)) continue;
+  for (const auto reason : {wire::SkipReason::expired, wire::SkipReason::unrequested, wire::SkipReason::parked, wire::SkipReason::cut_off}) {
+    const auto found = skipped_sets_.find({reason, sender});
+    if (found == skipped_sets_.end() || !found->second.contains(index)) continue;
     counts_of(index).skipped_for(reason).take(1);
     if (reason == wire::SkipReason::parked) counts_of(index).parked_delivered.add();
   }

@@ -93,11 +93,11 @@ void N2nqClient::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
 }
 
 void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns) {
-  if (!wire::is_stamp(welcome.now_ns)) return refuse("a WELCOME whose now_ns is no stamp");
   if (welcome.version_read != wire::version) {
     return fail("N2NQ speaks wire protocol " + std::to_string(welcome.version_read) + ", this worker " + std::to_string(wire::version),
                 Closed::for_good);
   }
+  if (!wire::is_stamp(welcome.now_ns)) return refuse("a WELCOME whose now_ns is no stamp");
   connection_->set_frame_limits(welcome.frame_bytes_max);
   frame_bytes_max_ = welcome.frame_bytes_max;
   heartbeat_ns_ = std::int64_t{welcome.heartbeat_ms} * net::ns_per_ms;

@@ -88,18 +88,30 @@ TEST_F(ClocksTest, hellos_that_proved_to_say_nothing_do_not_make_the_groups_cloc
 TEST_F(ClocksTest, groups_whose_clocks_contradict_each_other_do_not_share_one) {
   place("1", "2", "2");
   EXPECT_TRUE(senders_clock_message(record).is_null()) << "nothing has been compared yet";
-  const auto say = [this](Role role, const measure::ClockReport& said) { of(role).clock = of(role).clock_first = said; };
+  const auto say = [this](Role role, const measure::ClockReport& said) {
+    of(role).clock = of(role).clock_first = said;
+    record.clocks_contradict = record.clocks_contradict || clocks_contradict(of(Role::senders), of(Role::receivers));
+  };
   say(Role::senders, report(-250'000'000, 10'000, 1'000));
   EXPECT_TRUE(senders_clock_message(record).is_null());
   say(Role::receivers, report(250'000'000, 20'000, 2'000));
   EXPECT_DOUBLE_EQ(clock_bounds(record, true).latency.total_us(), 33);
   EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000);
   EXPECT_EQ(offsets_json(record, 0)["senders_to_receivers"]["clock"], "probed");
+  of(Role::receivers).clock_before_restart = std::exchange(of(Role::receivers).clock, std::nullopt);
+  of(Role::receivers).clock_first.reset();
+  EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000) << "nor those of one that is started again";
+
+  record = RunRecord();
+  place("1", "2", "2");
+  say(Role::senders, report(-250'000'000, 10'000, 1'000));
   measure::ClockReport later = report(-249'999'000, 20'000, 2'000);
   later.line.at_ns = 1'000'000'000;
   say(Role::receivers, later);
   EXPECT_FALSE(clock_bounds(record, true).latency.apart) << "within what both say";
-  of(Role::receivers).clock->line.offset_ns += 1'000'000'000;
+  later.line.offset_ns += 1'000'000'000;
+  later.jumps = 1;
+  say(Role::receivers, later);
   EXPECT_FALSE(clock_bounds(record, true).latency.apart) << "a jump that the senders have not noticed yet";
 }
 

@@ -172,7 +172,7 @@ TEST_F(SshConfigTest, what_others_may_change_is_not_obeyed) {
   write("theirs", "Host a\n  ProxyCommand touch /tmp/x\n");
   write("config", "Include " + path("mine").toUtf8() + "\nInclude " + path("theirs").toUtf8() + "\n");
   EXPECT_EQ(read().look_up("a").proxy_command, "touch /tmp/x");
-  ASSERT_TRUE(QFile::setPermissions(path("theirs"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteGroup));
+  ASSERT_TRUE(QFile::setPermissions(path("theirs"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteOther));
   const SshHostConfig host = read().look_up("a");
   EXPECT_EQ(host.proxy_command, "");
   EXPECT_EQ(host.user, "mine");
@@ -182,6 +182,15 @@ TEST_F(SshConfigTest, what_others_may_change_is_not_obeyed) {
   ASSERT_TRUE(QFile::setPermissions(path("config"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteOther));
   EXPECT_EQ(read().look_up("a").problems.size(), 1);
   EXPECT_NE(read().look_up("a").user, "mine");
+}
+
+TEST_F(SshConfigTest, what_a_group_may_change_is_obeyed_where_nobody_else_is_in_it) {
+  write("config", "Host a\n  User mine\n");
+  ASSERT_TRUE(QFile::setPermissions(path("config"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteGroup));
+  if (::chown(path("config").toLocal8Bit().constData(), static_cast<uid_t>(-1), 1) != 0) GTEST_SKIP() << "only root gives a file to another group";
+  EXPECT_NE(read().look_up("a").user, "mine") << "the group daemon is another user's";
+  ASSERT_EQ(::chown(path("config").toLocal8Bit().constData(), static_cast<uid_t>(-1), 0), 0);
+  EXPECT_EQ(read().look_up("a").user, "mine") << "the group root is root's alone";
 }
 
 TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+
 #include "tests/broker/queue/queue_kit.h"
 
 namespace n2nq {
@@ -280,6 +283,67 @@ TEST(Broadcaster, WhoLeavesAndComesBackOverAndOverGetsWhatIsThereStillOfMany) {
     }
   }
   EXPECT_GT(of(kit->account(2).skipped, SkipReason::expired).count(), 4'000u);
+}
+
+/// What is known of what waits may begin at the end of a chunk, which then goes.
+TEST(Broadcaster, WhoLeavesAtABorderBetweenChunksTakesNothingFromWhatIsKnown) {
+  for (const bool leaver_writes : {false, true}) {
+    QueueKit kit(options());
+    kit.join(1);
+    kit.join(2);
+    for (int i = 0; i < 20'000; ++i) kit.publish(1);
+    if (leaver_writes) kit.write(2);  // as far as the border that the other one comes to
+    kit->leave(2);
+    const uint64_t missed = kit->still_queued(2).count();
+    kit.write(1);
+    if (leaver_writes) kit.write(1, 1000);
+    kit->trim();
+    kit.write(1);
+    kit->trim();
+    kit.join(2);
+    EXPECT_LT(kit->still_queued(2).count(), missed) << "some is there still";
+    kit.write_all(1);
+    kit.write_all(2);
+    kit->finish();
+    EXPECT_EQ(kit.delivered(1).size(), 20'000u);
+    EXPECT_EQ(kit.delivered(2).size() + kit->still_queued(2).count(), 20'000u);
+  }
+}
+
+TEST(Broadcaster, WhoeverLeavesAndReadsHoweverMuchOfManyMissesWhatItDoesNotGet) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&random](uint32_t end) { return static_cast<uint32_t>(random() % end); };
+    QueueKit kit(options(RemovalRule::when_all_have_it, 3));
+    std::array<bool, 4> is_there{};
+    for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver), is_there[receiver] = true;
+    for (int step = 0; step < 60; ++step) {
+      const uint32_t receiver = 1 + below(3);
+      switch (below(5)) {
+        case 0:
+          for (uint32_t left = below(8000); left > 0; --left) kit.publish(1 + below(2), 0, below(50));
+          break;
+        case 1:
+          is_there[receiver] ? kit->leave(receiver) : kit.join(receiver);
+          is_there[receiver] = !is_there[receiver];
+          break;
+        case 2:
+          kit->trim();
+          break;
+        default:
+          if (is_there[receiver]) kit.write(receiver, below(2) == 0 ? SIZE_MAX : below(300'000));
+      }
+    }
+    for (uint32_t receiver = 1; receiver <= 2; ++receiver) {  // the third one, if it is there, stays
+      if (is_there[receiver]) kit->leave(receiver);
+    }
+    kit->finish();
+    for (uint32_t receiver = 1; receiver <= 3; ++receiver) {
+      SenderSets missed = kit.published();
+      for (const support::Delivered& one : kit.delivered(receiver)) missed.remove(one.sender, one.index);
+      ASSERT_EQ(text_of(kit->still_queued(receiver)), text_of(missed)) << "seed " << seed << ", receiver " << receiver;
+    }
+  }
 }
 
 TEST(Broadcaster, WhatReceiversMissedWhileTheyHadLeftIsInTheBooks) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One message at a time to many receivers: a real n2nq-broker, real TCP, and receivers that come, go and do not read meanwhile.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +15,10 @@
 #include <vector>
 
 #include "broker/net/core_keeper.h"
+#include "broker/net/send_ring.h"
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/stepped_server.h"
 #include "tests/broker/support/wire_client.h"
 
 namespace n2nq {
@@ -186,6 +190,40 @@ TEST(FanOut, WhoGoesComesOrLagsMeanwhileHasNoPartOfAFrameTwiceAndDisturbsNobody)
     EXPECT_EQ(handed_over, 2 * messages) << "the kernel took each once";
   }
   EXPECT_EQ(bye["faults"], json::array());
+}
+
+/// The descriptor of the ring that io_uring has given this process; -1: it has none.
+int ring_of_this_process() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry.path(), gone).string().find("io_uring") != std::string::npos)
+      return std::stoi(entry.path().filename().string());
+  }
+  return -1;
+}
+
+TEST(FanOut, ARingThatFailsInTheMiddleOfARoundCostsNobodyAMessage) {
+  if (const std::string problem = net::SendRing::problem(); !problem.empty()) GTEST_SKIP() << problem;
+  constexpr uint32_t many = net::SendRing::writes_max + 20;
+  Options options;
+  options.io = Io::io_uring;
+  options.queue.receivers = many;
+  options.queue.senders = 1;
+  support::SteppedServer server(options);
+  std::vector<WireClient> all;
+  for (uint32_t number = 1; number <= many; ++number) all.push_back(server.connect(wire::Role::receiver, number));
+  WireClient sender = server.connect(wire::Role::sender, 1);
+  const int ring = ring_of_this_process();
+  ASSERT_GE(ring, 0);
+  for (uint64_t index = 0; index < 3; ++index) {
+    if (index == 1) {
+      const net::Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+      ASSERT_EQ(::dup2(nothing.get(), ring), ring);  // what is submitted to it fails
+    }
+    sender.publish(1, index, index + 1);
+    for (int i = 0; i < 5; ++i) server.wake_up();
+    for (WireClient& receiver : all) ASSERT_EQ(receiver.receive(1).records.size(), 1u) << index;
+  }
 }
 
 }  // namespace
