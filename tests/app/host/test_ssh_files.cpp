@@ -122,8 +122,11 @@ TEST_F(SshFilesTest, an_upload_that_is_cut_is_never_run_and_the_next_one_repairs
   const int repeats = std::max(1, qEnvironmentVariableIntValue("N2NQ_LAB_REPEATS"));
   for (int i = 0; i < repeats * 3; ++i) {
     const int percent = std::array{10, 50, 99}[static_cast<std::size_t>(i % 3)];
-    sh("rm -f " + there + "/bin/n2nq-*");
-    const qint64 came = cut_upload(program, big_bytes / 100 * percent);
+    qint64 came = big_bytes;
+    for (int attempts = 5; came == big_bytes && attempts > 0; --attempts) {  // on a busy machine it may be faster than the knife
+      sh("rm -f " + there + "/bin/n2nq-*");
+      came = cut_upload(program, big_bytes / 100 * percent);
+    }
     EXPECT_LT(came, big_bytes) << "faster than the knife";
     EXPECT_EQ(sh("cd " + there + "/bin; for f in n2nq-*; do [ -e $f ] && echo ${f##*-} $f | sha256sum --check --status || echo $f; done")
                   .remove("n2nq-*"),
