@@ -95,7 +95,9 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
   }
   const QPointer<KeyringQuestions> self(this);
   const bool may_be_withdrawn = question.asked_by != nullptr;
-  const int answer_ms = person_.reaches_person(question) ? Keyring::answer_ms_max : Keyring::answer_alone_ms_max;
+  // It is unlocked in a dialog on the desktop, whatever terminal there is.
+  const bool has_desktop = qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
+  const int answer_ms = has_desktop || person_.reaches_person(question) ? Keyring::answer_ms_max : Keyring::answer_alone_ms_max;
   const auto take = [self, name, question, may_be_withdrawn, answer = std::move(answer)](std::optional<Secret> kept) {
     if (!self || (may_be_withdrawn && !question.asked_by)) return answer(std::nullopt);
     if (!kept) {

@@ -95,10 +95,8 @@ bool is_own_group(gid_t id) {
   if (of == nullptr) return false;
   const passwd* const user = ::getpwuid(::getuid());
   const QByteArray name = user != nullptr ? user->pw_name : "";
-  for (char** member = of->gr_mem; *member != nullptr; ++member) {
-    if (name != *member) return false;
-  }
   bool others = false, owner = false;
+  for (char** member = of->gr_mem; *member != nullptr; ++member) (name == *member ? owner : others) = true;
   ::setpwent();
   while (const passwd* each = ::getpwent()) {
     if (each->pw_gid == id) (each->pw_uid == ::getuid() ? owner : others) = true;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answers in one piece
 constexpr quint64 reads_under_way = 32;
 constexpr qsizetype long_write_bytes = 128 << 10;
-constexpr std::chrono::milliseconds quick_write(500);
+constexpr std::chrono::milliseconds quick_write(1000);  // so a long one takes four seconds at most
 constexpr std::size_t list_max = 100'000;
 constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700, others_write = 0002;
 

@@ -26,6 +26,7 @@ NAMES = {"p99_beside": "p99 of the other nine", "delay_p99": "p99 of the senders
 OTHERS_MAX = 0.05  # share of all cores; a run with more is repeated
 TRIES_MAX = 4
 AGAIN = {kind: f"{kind}-again" for kind in FLOORS}
+BARE = {kind: f"bare-{kind}" for kind in (*FLOORS, "broker")}
 SIDES = (*FLOORS, *AGAIN.values(), "broker")
 CLIENT_APART_MAX = 1.15  # beyond it is the clients that are measured
 
@@ -49,11 +50,9 @@ def undisturbed(one):
 
 
 def measure(work, pairs, seconds, seed, bare):
-    """All sides of a work, `pairs` times in an order that changes; one round before that only finds the better relay, for the bare client."""
+    """All sides of a work, `pairs` times in an order that changes."""
     figures = list(work.aims)
-    first = {kind: undisturbed(lambda kind=kind: run(work, kind, seconds)) for kind in FLOORS}
-    again = better(figures[0], {kind: first[kind][figures[0]] for kind in FLOORS})
-    sides = list(SIDES) + (["bare-floor", "bare-broker"] if bare else [])
+    sides = [*SIDES, *(BARE.values() if bare else ())]
     results = {side: [] for side in sides}
     order = random.Random(seed)
     for pair in range(pairs):
@@ -62,10 +61,9 @@ def measure(work, pairs, seconds, seed, bare):
             if sys.stderr.isatty():
                 print(f"\r{work.name}: {pair + 1}/{pairs} {side:12}", end="", file=sys.stderr, flush=True)
             runner = run_bare if side.startswith("bare") else run
-            against = {"bare-floor": again, "bare-broker": "broker"}.get(side, side.removesuffix("-again"))
+            against = side.removeprefix("bare-").removesuffix("-again")
             results[side].append(undisturbed(lambda: runner(work, against, seconds)))
-    return {"work": work.name, "title": work.title, "again": again, "runs": results,
-            "figures": {figure: judge(work, figure, results, again) for figure in figures}}
+    return {"work": work.name, "title": work.title, "runs": results, "figures": {figure: judge(work, figure, results) for figure in figures}}
 
 
 def measure_variant(variant, pairs, seconds, seed):
@@ -91,7 +89,7 @@ def measure_variant(variant, pairs, seconds, seed):
     return {"variant": variant.name, "title": variant.title, "runs": results, "figures": figures}
 
 
-def judge(work, figure, results, again):
+def judge(work, figure, results):
     values = {side: [result[figure] for result in runs] for side, runs in results.items()}
     medians = {side: statistics.median(values[side]) for side in values}
     floor = better(figure, medians)
@@ -100,12 +98,12 @@ def judge(work, figure, results, again):
     found = {"medians": medians, "floor": floor, "aa": aa, "ratio": ratio, "aim": work.aims[figure],
              "met": verdict(ratio, work.aims[figure], aa, at_least=figure == "rate")}
     found["cpu_ns"] = {side: statistics.median(result["cpu"] for result in runs) * 1e3 for side, runs in results.items()}
-    if "bare-floor" in values:
-        found["client"] = interval(ratios(values[again], values["bare-floor"]))
+    if BARE[floor] in values:
+        found["client"] = interval(ratios(values[floor], values[BARE[floor]]))
         _, low, high = found["client"]
         if low > CLIENT_APART_MAX or high < 1 / CLIENT_APART_MAX:
             found["met"] += ", but the clients are measured"
-        found["bare"] = interval(ratios(values["bare-broker"], values["bare-floor"]))
+        found["bare"] = interval(ratios(values[BARE["broker"]], values[BARE[floor]]))
     return found
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stands in for libFuzzer where there is none: every file of a corpus, every file cut at many places, and inputs made from them by the same
-// small changes each time. N2NQ_FUZZ_RUNS sets how many of those (20,000 by default).
+// small changes each time. N2NQ_FUZZ_RUNS sets how many of those (20,000 by default, or as
+// CMakeLists.txt says of a target).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,10 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
+
+#ifndef N2NQ_FUZZ_RUNS_DEFAULT
+#define N2NQ_FUZZ_RUNS_DEFAULT 20'000
+#endif
 
 namespace {
 
@@ -99,7 +104,7 @@ int main(int argc, char** argv) {
     ++inputs;
   }
   const char* wanted = std::getenv("N2NQ_FUZZ_RUNS");
-  const unsigned long runs = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 20'000;
+  const unsigned long runs = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : N2NQ_FUZZ_RUNS_DEFAULT;
   for (unsigned long seed = 1; seed <= runs; ++seed, ++inputs) {
     std::minstd_rand pick(static_cast<std::minstd_rand::result_type>(seed));
     run(changed(corpus[pick() % corpus.size()], corpus, pick));
