@@ -89,20 +89,23 @@ QString what_is_wrong(const QString& key, const QString& value) {
   return {};
 }
 
-/// The group of this user alone, as of who works with umask 002. Debian's ssh takes what it may write to; others do not.
+QString name_of_user(const passwd* user) {
+  return user != nullptr ? QString::fromLocal8Bit(user->pw_name) : QString();
+}
+
+/// By what the system knows of its users. They are looked through only where a group may write.
 bool is_own_group(gid_t id) {
   const group* const of = ::getgrgid(id);
   if (of == nullptr) return false;
-  const passwd* const user = ::getpwuid(::getuid());
-  const QByteArray name = user != nullptr ? user->pw_name : "";
-  bool others = false, owner = false;
-  for (char** member = of->gr_mem; *member != nullptr; ++member) (name == *member ? owner : others) = true;
+  QStringList members;
+  for (char** member = of->gr_mem; *member != nullptr; ++member) members += QString::fromLocal8Bit(*member);
+  const QString user = name_of_user(::getpwuid(::getuid()));
   ::setpwent();
   while (const passwd* each = ::getpwent()) {
-    if (each->pw_gid == id) (each->pw_uid == ::getuid() ? owner : others) = true;
+    if (each->pw_gid == id) members += name_of_user(each);
   }
   ::endpwent();
-  return owner && !others;
+  return is_users_alone(members, user);
 }
 
 /// What it says may run a program as this user (ProxyCommand), so ssh does not obey a file that others may change. Empty: nobody else may.

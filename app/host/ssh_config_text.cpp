@@ -187,4 +187,8 @@ QString local_user() {
   return entry ? QString::fromLocal8Bit(entry->pw_name) : qEnvironmentVariable("USER");
 }
 
+bool is_users_alone(const QStringList& members, const QString& user) {
+  return !members.isEmpty() && std::all_of(members.begin(), members.end(), [&user](const QString& member) { return member == user; });
+}
+
 }  // namespace n2nq::app

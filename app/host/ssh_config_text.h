@@ -39,4 +39,8 @@ QString without_wildcards(const QString& text);
 
 QString local_user();
 
+/// Whether a group with these members, those whose first group it is among them, is this user's alone, as of who works with umask 002.
+/// Debian's ssh obeys what such a group may write to; others do not.
+bool is_users_alone(const QStringList& members, const QString& user);
+
 }  // namespace n2nq::app

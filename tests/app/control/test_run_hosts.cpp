@@ -19,6 +19,13 @@ struct RunHostsTest : RunControlTest {
     settings.receivers.host = "lab-3";
     return settings;
   }
+  /// On three hosts, until it is stopped.
+  void make_endless() {
+    Settings endless = on_three_hosts();
+    endless.senders.messages.reset();
+    host.behaviour[Role::senders].runs_on = true;
+    make(options(), endless);
+  }
   bool wait_bringing_back() {
     return wait_until([this] { return host.brought.contains(Role::receivers) && host.brought.contains(Role::senders); });
   }
@@ -173,10 +180,7 @@ TEST_F(RunHostsTest, that_bringing_back_waits_is_said_and_taken_back) {
 }
 
 TEST_F(RunHostsTest, a_log_that_is_open_is_followed) {
-  Settings endless = on_three_hosts();
-  endless.senders.messages.reset();
-  host.behaviour[Role::senders].runs_on = true;
-  make(options(), endless);
+  make_endless();
   control->follow_log(Role::receivers, 2, true);
   control->start_all();
   ASSERT_TRUE(wait_running());
@@ -190,10 +194,7 @@ TEST_F(RunHostsTest, a_log_that_is_open_is_followed) {
 }
 
 TEST_F(RunHostsTest, a_log_that_was_opened_before_its_process_is_followed_whenever_that_starts) {
-  Settings endless = on_three_hosts();
-  endless.senders.messages.reset();
-  host.behaviour[Role::senders].runs_on = true;
-  make(options(), endless);
+  make_endless();
   control->start(Role::broker);
   control->follow_log(Role::receivers, 2, true);
   EXPECT_TRUE(host.followed.isEmpty());
@@ -217,10 +218,7 @@ TEST_F(RunHostsTest, a_log_that_was_opened_before_its_process_is_followed_whenev
 }
 
 TEST_F(RunHostsTest, what_the_first_of_three_processes_saw_of_its_clock_counts) {
-  Settings endless = on_three_hosts();
-  endless.senders.messages.reset();
-  host.behaviour[Role::senders].runs_on = true;
-  make(options(), endless);
+  make_endless();
   control->start_all();
   ASSERT_TRUE(wait_running());
   measure::ClockReport jumped;
@@ -288,10 +286,7 @@ TEST_F(RunHostsTest, a_role_that_ran_on_a_host_stays_there_until_its_files_are_b
 }
 
 TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {
-  Settings endless = on_three_hosts();
-  endless.senders.messages.reset();
-  host.behaviour[Role::senders].runs_on = true;
-  make(options(), endless);
+  make_endless();
   control->start_all();
   ASSERT_TRUE(wait_running());
   host.process[Role::receivers]->lose_link("lab-3 has not answered for 10 s");

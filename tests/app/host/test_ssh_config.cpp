@@ -12,6 +12,8 @@
 #include <QTemporaryDir>
 #include <optional>
 
+#include "app/host/ssh_config_text.h"
+
 namespace n2nq::app {
 namespace {
 
@@ -184,13 +186,12 @@ TEST_F(SshConfigTest, what_others_may_change_is_not_obeyed) {
   EXPECT_NE(read().look_up("a").user, "mine");
 }
 
-TEST_F(SshConfigTest, what_a_group_may_change_is_obeyed_where_nobody_else_is_in_it) {
-  write("config", "Host a\n  User mine\n");
-  ASSERT_TRUE(QFile::setPermissions(path("config"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteGroup));
-  if (::chown(path("config").toLocal8Bit().constData(), static_cast<uid_t>(-1), 1) != 0) GTEST_SKIP() << "only root gives a file to another group";
-  EXPECT_NE(read().look_up("a").user, "mine") << "the group daemon is another user's";
-  ASSERT_EQ(::chown(path("config").toLocal8Bit().constData(), static_cast<uid_t>(-1), 0), 0);
-  EXPECT_EQ(read().look_up("a").user, "mine") << "the group root is root's alone";
+TEST(SshConfigGroups, a_group_is_a_users_own_where_nobody_else_is_in_it) {
+  EXPECT_TRUE(is_users_alone({"ann"}, "ann"));
+  EXPECT_TRUE(is_users_alone({"ann", "ann"}, "ann")) << "as a member, and as whose first group it is";
+  EXPECT_FALSE(is_users_alone({"ann", "bob"}, "ann"));
+  EXPECT_FALSE(is_users_alone({"bob"}, "ann"));
+  EXPECT_FALSE(is_users_alone({}, "ann")) << "whoever is let in next is in it";
 }
 
 TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {
