@@ -64,8 +64,8 @@ void Broadcaster::take_back(uint32_t receiver) {
 
 // --- messages ---
 
-void Broadcaster::on_taken_in(const MessageLog::Appended&, wire::ByteView record) {
-  taken_in_.add(wire::record_sender(record.data()), wire::record_index(record.data()));
+void Broadcaster::on_taken_in(const MessageLog::Appended& appended) {
+  taken_in_.add(wire::record_sender(appended.records), wire::record_index(appended.records), appended.messages);
   has_new_ = true;
   trim_due_ = true;
 }

@@ -60,7 +60,7 @@ class Broadcaster : public Queue {
 
   void collect_ready(std::vector<uint32_t>& ready) override;
   void make_common_frame(const Position& from);
-  void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
+  void on_taken_in(const MessageLog::Appended& appended) override;
   void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
   void complete_batch(uint32_t receiver, int64_t now_ns) override;
 

@@ -149,17 +149,25 @@ void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
   marked_.clear();
 }
 
-void LoadBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
-  ++queued_;
-  const uint32_t chosen = connected_.empty() ? 0 : choose_receiver();
-  Share& share = chosen == 0 ? unassigned_ : share_of(chosen);
-  Assigned& assigned = share.waiting.grow_back();
-  assigned.chunk = appended.chunk;
-  assigned.offset = appended.offset;
-  assigned.bytes = static_cast<uint32_t>(record.size()) & bytes_mask;
-  assigned.again = 0;
-  share.bytes += record.size();
-  if (chosen != 0) mark_ready(chosen);
+void LoadBalancer::on_taken_in(const MessageLog::Appended& appended) {
+  queued_ += appended.messages;
+  const auto assign = [chunk = appended.chunk](Share& share, uint32_t offset, size_t bytes) {
+    Assigned& assigned = share.waiting.grow_back();
+    assigned.chunk = chunk;
+    assigned.offset = offset;
+    assigned.bytes = static_cast<uint32_t>(bytes) & bytes_mask;
+    assigned.again = 0;
+    share.bytes += bytes;
+  };
+  if (connected_.empty()) {
+    appended.for_each([&](const uint8_t*, size_t bytes, uint32_t offset) { assign(unassigned_, offset, bytes); });
+    return;
+  }
+  appended.for_each([&, this](const uint8_t*, size_t bytes, uint32_t offset) {
+    const uint32_t chosen = choose_receiver();
+    assign(share_of(chosen), offset, bytes);
+    mark_ready(chosen);
+  });
 }
 
 bool LoadBalancer::has_next(uint32_t receiver) const {
@@ -187,12 +195,15 @@ void LoadBalancer::gather_records(uint32_t receiver, size_t skip, Pieces& pieces
   uint64_t i = 0;
   for (; i < messages && waiting[i].bytes <= skip; ++i) skip -= waiting[i].bytes;
   while (i < messages) {
-    const uint64_t chunk = waiting[i].chunk;  // mostly that of many
-    const uint8_t* const records = log_.at(chunk, 0);
-    for (; i < messages && waiting[i].chunk == chunk; ++i) {
-      if (!pieces.add({records + waiting[i].offset + skip, waiting[i].bytes - skip})) return;
+    const std::span<const Assigned> some = waiting.side_by_side(i, messages - i);
+    const uint8_t* records = nullptr;
+    uint64_t chunk = UINT64_MAX;  // mostly that of many
+    for (const Assigned& assigned : some) {
+      if (assigned.chunk != chunk) records = log_.at(chunk = assigned.chunk, 0);
+      if (!pieces.add({records + assigned.offset + skip, assigned.bytes - skip})) return;
       skip = 0;
     }
+    i += some.size();
   }
 }
 
@@ -202,15 +213,24 @@ void LoadBalancer::complete_batch(uint32_t receiver, int64_t) {
 
 void LoadBalancer::hand_over_first(uint32_t receiver, uint64_t messages) {
   Share& share = share_of(receiver);
+  size_t bytes = 0;
+  uint64_t redelivered = 0;
   for (uint64_t i = 0; i < messages;) {
-    const uint64_t chunk = share.waiting[i].chunk;  // mostly that of many
-    const uint64_t first = i;
-    for (; i < messages && share.waiting[i].chunk == chunk; ++i) {
-      share.bytes -= share.waiting[i].bytes;
-      account_of(receiver).redelivered += share.waiting[i].again;
+    const std::span<const Assigned> some = share.waiting.side_by_side(i, messages - i);
+    for (size_t first = 0; first < some.size();) {
+      const uint64_t chunk = some[first].chunk;  // mostly that of many
+      size_t end = first;
+      for (; end < some.size() && some[end].chunk == chunk; ++end) {
+        bytes += some[end].bytes;
+        redelivered += some[end].again;
+      }
+      log_.release(chunk, end - first);
+      first = end;
     }
-    log_.release(chunk, i - first);
+    i += some.size();
   }
+  share.bytes -= bytes;
+  account_of(receiver).redelivered += redelivered;
   queued_ -= messages;
   share.waiting.pop_front(messages);
   share.waiting.fit(busy_kept_bytes);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/wire/record.h"
-
 namespace n2nq {
 
 Position MessageLog::end_of_chunk(const Position& position) const {
@@ -27,6 +25,20 @@ Position MessageLog::behind(const Position& position) const {
   next.byte += bytes;
   ++next.message;
   return normal(next);
+}
+
+void MessageLog::fit_into_chunk(wire::ByteView& records, size_t& messages) {
+  const size_t first_bytes = wire::record_bytes(records.data());
+  if (static_cast<size_t>(open_end_ - open_at_) < first_bytes) open_chunk(first_bytes);
+  const size_t room_bytes = static_cast<size_t>(open_end_ - open_at_);
+  size_t bytes = first_bytes, fitting = 1;
+  for (; fitting < messages; ++fitting) {
+    const size_t more = wire::record_bytes(records.data() + bytes);
+    if (room_bytes - bytes < more) break;
+    bytes += more;
+  }
+  records = records.first(bytes);
+  messages = fitting;
 }
 
 void MessageLog::open_chunk(size_t bytes) {

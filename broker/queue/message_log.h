@@ -18,6 +18,7 @@
 
 #include "broker/queue/ring.h"
 #include "broker/wire/bytes.h"
+#include "broker/wire/record.h"
 
 namespace n2nq {
 
@@ -36,18 +37,33 @@ class MessageLog {
   /// Memory of chunks that nobody holds, kept to be used again.
   static constexpr size_t free_bytes_max = 16 * 1024 * 1024;
 
+  /// Records that lie side by side.
   struct Appended {
-    uint8_t* record;  // stays where it is as long as its chunk is held
-    uint64_t chunk;
-    uint32_t offset;
-    uint64_t message;
+    uint8_t* records;  // stay where they are as long as their chunk is held
+    size_t bytes;
+    size_t messages;
+    uint64_t chunk;    // of all of them
+    uint32_t offset;   // of the first one
+    uint64_t message;  // likewise
+
+    /// Calls take(record, bytes, offset) for each, from the first on.
+    template <typename Take>
+    void for_each(const Take& take) const {
+      uint8_t* record = records;
+      for (size_t i = 0; i < messages; ++i) {
+        const size_t record_bytes = wire::record_bytes(record);
+        take(record, record_bytes, offset + static_cast<uint32_t>(record - records));
+        record += record_bytes;
+      }
+    }
   };
   /// What the caller holds, beginning with append(): each chunk once, or once for each of its messages.
   enum class Holds { chunks, messages };
   explicit MessageLog(Holds holds) : holds_(holds) {}
 
-  /// Copies a whole record in. A record larger than chunk_bytes gets a chunk of its own.
-  Appended append(wire::ByteView record);
+  /// Copies whole records in, as many as there are or as there is room for in one chunk: one at least. A record larger than chunk_bytes gets
+  /// a chunk of its own.
+  Appended append(wire::ByteView records, size_t messages);
 
   /// Where the next message will be.
   const Position& tail() const { return tail_; }
@@ -87,6 +103,8 @@ class MessageLog {
 
   Chunk& slot(uint64_t chunk) { return chunks_[chunk - first_chunk_]; }
   const Chunk& slot(uint64_t chunk) const { return chunks_[chunk - first_chunk_]; }
+  /// Takes from the list what there is no room for.
+  void fit_into_chunk(wire::ByteView& records, size_t& messages);
   void open_chunk(size_t bytes);
   void close_chunk();
   Chunk take_chunk(size_t bytes);
@@ -108,16 +126,16 @@ class MessageLog {
   size_t free_unused_bytes_ = 0;  // the least that was free since fit()
 };
 
-// Inline, because it is done once for each message.
-inline MessageLog::Appended MessageLog::append(wire::ByteView record) {
-  if (static_cast<size_t>(open_end_ - open_at_) < record.size()) open_chunk(record.size());
+// Inline, because where messages come one by one it is done for each.
+inline MessageLog::Appended MessageLog::append(wire::ByteView records, size_t messages) {
+  if (static_cast<size_t>(open_end_ - open_at_) < records.size()) fit_into_chunk(records, messages);
   // Field by field: a copy of the whole would read what the call before has just written in parts, and wait for it to reach the cache.
-  const Appended appended{open_at_, tail_.chunk, tail_.offset, tail_.message};
-  std::memcpy(appended.record, record.data(), record.size());
-  open_at_ += record.size();
-  tail_.offset += static_cast<uint32_t>(record.size());
-  tail_.byte += record.size();
-  ++tail_.message;
+  const Appended appended{open_at_, records.size(), messages, tail_.chunk, tail_.offset, tail_.message};
+  std::memcpy(appended.records, records.data(), records.size());
+  open_at_ += records.size();
+  tail_.offset += static_cast<uint32_t>(records.size());
+  tail_.byte += records.size();
+  tail_.message += messages;
   if (open_at_ == open_end_) close_chunk();
   return appended;
 }

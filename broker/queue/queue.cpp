@@ -35,13 +35,19 @@ std::unique_ptr<Queue> Queue::make(const QueueOptions& options) {
 Queue::Queue(const QueueOptions& options, MessageLog::Holds holds)
     : options_(options), log_(holds), still_queued_(options.receivers), accounts_(options.receivers), batches_(options.receivers) {}
 
-void Queue::take_in(wire::ByteView record, int64_t taken_in_ns) {
-  const MessageLog::Appended appended = log_.append(record);
-  wire::set_record_taken_in_ns(appended.record, taken_in_ns);
-  const bool warm_up = (wire::record_flags(record.data()) & wire::flag_warm_up) != 0 && !sabotage::now(sabotage::Way::unmarked);
-  wire::set_record_flags(appended.record, warm_up ? wire::flag_warm_up : uint16_t{0});
-  wire::set_record_attempt(appended.record, 1);
-  on_taken_in(appended, record);
+void Queue::take_in(wire::ByteView records, size_t messages, int64_t taken_in_ns) {
+  while (messages > 0) {
+    const MessageLog::Appended appended = log_.append(records, messages);
+    appended.for_each([taken_in_ns](uint8_t* record, size_t, uint32_t) {
+      wire::set_record_taken_in_ns(record, taken_in_ns);
+      const bool warm_up = (wire::record_flags(record) & wire::flag_warm_up) != 0 && !sabotage::now(sabotage::Way::unmarked);
+      wire::set_record_flags(record, warm_up ? wire::flag_warm_up : uint16_t{0});
+      wire::set_record_attempt(record, 1);
+    });
+    on_taken_in(appended);
+    records = records.subspan(appended.bytes);
+    messages -= appended.messages;
+  }
 }
 
 void Queue::gather(uint32_t receiver, Pieces& pieces) {

@@ -109,8 +109,9 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  /// One record, as a sender wrote it; the caller has checked sender, index and size. Fills in taken_in_ns, flags and attempt.
-  void take_in(wire::ByteView record, int64_t taken_in_ns);
+  /// Whole records that lie side by side, as one sender wrote them, their indexes one behind another; the caller has checked sender, indexes
+  /// and sizes. Fills in taken_in_ns, flags and attempt.
+  void take_in(wire::ByteView records, size_t messages, int64_t taken_in_ns);
   /// What take_in() has done so far beside taking in, in looks at a rule: a message of a kind that is new is compared with every list, which
   /// may be much. So a caller that has others to serve can stop in time.
   virtual uint64_t looks_at_new_kinds() const { return 0; }
@@ -227,8 +228,8 @@ class Queue {
 
   /// Fills in who has something new, and forgets it.
   virtual void collect_ready(std::vector<uint32_t>& ready) = 0;
-  /// A record was appended.
-  virtual void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) = 0;
+  /// Records of one sender were appended, their indexes one behind another.
+  virtual void on_taken_in(const MessageLog::Appended& appended) = 0;
   /// Pieces of the records of the batch under way, from `skip` bytes on.
   virtual void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) = 0;
   /// The kernel took the last byte of the batch: its messages are handed over.

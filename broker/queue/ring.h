@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -46,6 +47,12 @@ class Ring {
   const T& front() const { return (*this)[0]; }
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
+
+  /// What lies side by side from `index` on, `most` of them at most.
+  std::span<const T> side_by_side(size_t index, size_t most) const {
+    const size_t begin = slot(index);
+    return {&at(begin), std::min({most, block_slots - begin % block_slots, slots_ - begin})};
+  }
 
   void push_back(T value) { grow_back() = std::move(value); }
   /// One more at the end, to be filled in: it may hold what an earlier one held. Costs less than to make a value and to move it in.

@@ -77,20 +77,20 @@ bool takes_in(Queue& queue, wire::ByteView record, int64_t taken_in_ns) {
   static std::optional<HeldBack> held_back;
   wire::Bytes copy(record.begin(), record.end());
   if (held_back && wire::record_sender(held_back->record.data()) == wire::record_sender(record.data())) {
-    queue.take_in(record, taken_in_ns);
-    queue.take_in(held_back->record, held_back->taken_in_ns);
+    queue.take_in(record, 1, taken_in_ns);
+    queue.take_in(held_back->record, 1, held_back->taken_in_ns);
     held_back.reset();
     return true;
   }
   if (now(Way::not_queued)) return true;
-  if (now(Way::deliver_twice)) queue.take_in(record, taken_in_ns);
+  if (now(Way::deliver_twice)) queue.take_in(record, 1, taken_in_ns);
   if (now(Way::swap_two)) {
     held_back = HeldBack{std::move(copy), taken_in_ns};
     return true;
   }
   if (now(Way::flip_byte)) {
     copy.back() ^= 1;
-    queue.take_in(copy, taken_in_ns);
+    queue.take_in(copy, 1, taken_in_ns);
     return true;
   }
   if (now(Way::invent)) {
@@ -98,7 +98,7 @@ bool takes_in(Queue& queue, wire::ByteView record, int64_t taken_in_ns) {
     header.index += 1'000'000;
     wire::write_record_header(copy.data(), header);
     wire::set_record_checksum(copy.data(), wire::compute_record_checksum(copy.data()));
-    queue.take_in(copy, taken_in_ns);
+    queue.take_in(copy, 1, taken_in_ns);
   }
   return false;
 }

@@ -206,13 +206,16 @@ void SelectiveBalancer::collect_ready(std::vector<uint32_t>& ready) {
   marked_.clear();
 }
 
-void SelectiveBalancer::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
+void SelectiveBalancer::on_taken_in(const MessageLog::Appended& appended) {
   QueuedMessage message;
   message.number = appended.message;
   message.chunk = appended.chunk;
-  message.offset = appended.offset;
-  message.bytes = static_cast<uint32_t>(record.size());
-  dispatch(messages_.add(message), 0);
+  appended.for_each([&](const uint8_t*, size_t bytes, uint32_t offset) {
+    message.offset = offset;
+    message.bytes = static_cast<uint32_t>(bytes);
+    dispatch(messages_.add(message), 0);
+    ++message.number;
+  });
 }
 
 /// They were assigned or handed over and are to be delivered (again); in the order of their numbers.

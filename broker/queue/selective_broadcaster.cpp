@@ -142,17 +142,25 @@ void SelectiveBroadcaster::collect_ready(std::vector<uint32_t>& ready) {
   marked_.clear();
 }
 
-void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) {
-  const uint32_t sender = wire::record_sender(record.data());
-  taken_in_.add(sender, wire::record_index(record.data()));
-  bytes_taken_in_ += record.size();
+void SelectiveBroadcaster::on_taken_in(const MessageLog::Appended& appended) {
+  taken_in_.add(wire::record_sender(appended.records), wire::record_index(appended.records), appended.messages);
+  bytes_taken_in_ += appended.bytes;
   QueuedMessage message;
   message.number = appended.message;
   message.chunk = appended.chunk;
-  message.offset = appended.offset;
-  message.bytes = static_cast<uint32_t>(record.size());
+  appended.for_each([&](const uint8_t* record, size_t bytes, uint32_t offset) {
+    message.offset = offset;
+    message.bytes = static_cast<uint32_t>(bytes);
+    file(record, message);
+    ++message.number;
+  });
+}
+
+/// It comes to the others of its kind, and to who waits for one of them.
+void SelectiveBroadcaster::file(const uint8_t* record, QueuedMessage message) {
+  const uint32_t sender = wire::record_sender(record);
   const uint32_t filed_under = sabotage::now(sabotage::Way::unasked) ? sender % options_.senders + 1 : sender;
-  message.cell = grid_.cell_of(filed_under, wire::record_size(record.data()));
+  message.cell = grid_.cell_of(filed_under, wire::record_size(record));
   Cell& cell = cells_[message.cell];
   cell.entries.push_back({message.number, messages_.add(message), std::exchange(cell.at_end, 0)});
   cell.bytes += message.bytes;

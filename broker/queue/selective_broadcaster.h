@@ -145,7 +145,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   using Place_ = QueuedMessage::Place;
 
   void collect_ready(std::vector<uint32_t>& ready) override;
-  void on_taken_in(const MessageLog::Appended& appended, wire::ByteView record) override;
+  void on_taken_in(const MessageLog::Appended& appended) override;
   void gather_records(uint32_t receiver, size_t skip, Pieces& pieces) override;
   void complete_batch(uint32_t receiver, int64_t now_ns) override;
 
@@ -165,6 +165,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
   bool is_gone(uint32_t handle) const { return messages_[handle].place == Place_::gone; }
+  void file(const uint8_t* record, QueuedMessage message);
   void mark_ready(uint32_t receiver);
 
   // Deliveries.

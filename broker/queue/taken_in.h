@@ -37,8 +37,9 @@ class TakenIn {
   TakenIn(const TakenIn&) = delete;
   TakenIn& operator=(const TakenIn&) = delete;
 
-  void add(uint32_t sender, uint64_t index) {
-    by_sender_[sender - 1].add(index);
+  /// So many messages, their indexes one behind another.
+  void add(uint32_t sender, uint64_t first_index, size_t messages) {
+    by_sender_[sender - 1].add_range(first_index, first_index + messages - 1);
     changed_ = true;
   }
   std::shared_ptr<const Snapshot> snapshot();

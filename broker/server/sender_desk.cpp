@@ -96,19 +96,36 @@ void SenderDesk::on_frame(Session& session, const wire::Frame& frame) {
 }
 
 // Inline, because it is done once for each message.
-inline void SenderDesk::take_in(Account& account, wire::ByteView record, int64_t read_ns) {
+inline void SenderDesk::take(Account& account, wire::ByteView record, int64_t read_ns, Run& run) {
   const uint64_t index = account.next_index++;
-  took_in_ = true;
-  if (wire::record_size(record.data()) > options_.limits.message_bytes_max) {
-    refuse_message(account, index, wire::RefuseReason::too_large);
-  } else if (ending_ || (account.lapsed && lapsed_refused_)) {
-    refuse_message(account, index, wire::RefuseReason::ending);
-  } else {
-    if (!sabotage::takes_in(queue_, record, read_ns)) queue_.take_in(record, read_ns);
-    ++account.accepted;
-    ++accepted_;
-    account.warm_up += (wire::record_flags(record.data()) & wire::flag_warm_up) != 0;
+  const bool too_large = wire::record_size(record.data()) > options_.limits.message_bytes_max;
+  if (too_large || ending_ || (account.lapsed && lapsed_refused_)) {
+    took_in_ = true;
+    take_in(account, run);
+    refuse_message(account, index, too_large ? wire::RefuseReason::too_large : wire::RefuseReason::ending);
+    return;
   }
+  const bool joins = record.data() == run.records.data() + run.records.size() && read_ns == run.read_ns &&
+                     run.records.size() + record.size() <= Run::bytes_max && !sabotage::possible;
+  if (!joins) {
+    take_in(account, run);
+    run.records = record.first(0);
+    run.read_ns = read_ns;
+  }
+  run.records = {run.records.data(), run.records.size() + record.size()};
+  ++run.messages;
+  run.warm_up += (wire::record_flags(record.data()) & wire::flag_warm_up) != 0;
+}
+
+/// Nothing is left of the run.
+void SenderDesk::take_in(Account& account, Run& run) {
+  if (run.messages == 0) return;
+  took_in_ = true;
+  if (!sabotage::takes_in(queue_, run.records, run.read_ns)) queue_.take_in(run.records, run.messages, run.read_ns);
+  account.accepted += run.messages;
+  accepted_ += run.messages;
+  account.warm_up += run.warm_up;
+  run = {};
 }
 
 /// Something of it is new.
@@ -135,11 +152,13 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   net::Connection::ReadTimes times(session.connection(), frame);
   wire::RecordWalk records(frame.body);
   bool right = true, took = false;
+  Run run;
   while (right) {
     const auto record = records.next();
     if (!record) break;
     right = is_right(session.number(), account.next_index, record->data());
     if (!right) {
+      take_in(account, run);
       refuse_record(session, account.next_index, record->data());
     } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect, or before this turn
       if (!has_time_for(record->data())) {
@@ -147,9 +166,11 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
         break;
       }
       if (!std::exchange(took, true)) published(session.number());
-      take_in(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())));
+      take(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())), run);
+      if (options_.queue.requests) take_in(account, run);  // has_time_for() asks what it took
     }
   }
+  take_in(account, run);
   if (records.failed()) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;

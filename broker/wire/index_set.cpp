@@ -138,12 +138,6 @@ bool IndexSet::RunIterator::take_next(Run& run) {
 }
 
 bool IndexSet::add(uint64_t index) {
-  // By far the most frequent: the next one.
-  if (!pieces_.empty() && !pieces_.back().words && index == pieces_.back().to + 1 && index != 0) {
-    pieces_.back().to = index;
-    ++count_;
-    return true;
-  }
   if (!pieces_.empty() && pieces_.back().words && index >= pieces_.back().from && index <= pieces_.back().to) {
     const uint64_t fresh = set_bits(*pieces_.back().words, index % block_indexes, index % block_indexes);
     count_ += fresh;
@@ -154,6 +148,12 @@ bool IndexSet::add(uint64_t index) {
 
 uint64_t IndexSet::add_range(uint64_t from, uint64_t to) {
   if (from > to) return 0;
+  // By far the most frequent: the next one.
+  if (!pieces_.empty() && !pieces_.back().words && from == pieces_.back().to + 1 && from != 0) {
+    pieces_.back().to = to;
+    count_ += to - from + 1;
+    return to - from + 1;
+  }
   uint64_t added = 0;
   for (uint64_t end = to;; from = end + 1, end = to) {
     auto piece = first_ending_from(pieces_, from);

@@ -126,7 +126,7 @@ class QueueAlone {
     wire::Bytes& record = records_[traffic_.size];
     wire::store(record.data() + 4, traffic_.sender);
     wire::store(record.data() + 8, traffic_.index);
-    queue_->take_in(record, 1);
+    queue_->take_in(record, 1, 1);
   }
 
   uint64_t deliver(uint32_t receiver) {

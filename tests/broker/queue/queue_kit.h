@@ -85,7 +85,7 @@ class QueueKit {
 
   /// The sender's next message.
   void publish(uint32_t sender, int64_t now_ns = 0, size_t payload_bytes = 10) {
-    queue_->take_in(make_record(sender, next_index_[sender], payload_bytes), now_ns);
+    queue_->take_in(make_record(sender, next_index_[sender], payload_bytes), 1, now_ns);
     published_.add(sender, next_index_[sender]++);
   }
   const SenderSets& published() const { return published_; }

@@ -85,7 +85,7 @@ void Life::publish(uint32_t sender) {
   by_identity_[{sender, message.index}] = messages_.size();
   messages_.push_back(message);
   published_.add(sender, message.index);
-  queue_->take_in(support::make_record(sender, next_index_[sender]++, payload), now_ns_);
+  queue_->take_in(support::make_record(sender, next_index_[sender]++, payload), 1, now_ns_);
 }
 
 void Life::join(uint32_t number) {

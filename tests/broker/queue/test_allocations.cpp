@@ -28,7 +28,7 @@ class Rounds {
       for (int i = 0; i < 5; ++i, ++index_) {
         for (wire::Bytes& record : records_) {
           wire::store(record.data() + 8, index_);
-          queue_->take_in(record, now_ns_);
+          queue_->take_in(record, 1, now_ns_);
         }
       }
       for (const uint32_t receiver : queue_->take_ready()) write(receiver);

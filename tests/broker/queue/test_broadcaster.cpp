@@ -43,7 +43,7 @@ TEST(Broadcaster, TheBrokersFieldsAreFilledInAndTheSendersKept) {
   wire::Bytes record = support::make_record(1, 0, 5);
   wire::set_record_flags(record.data(), 0xFFFF);
   wire::set_record_attempt(record.data(), 77);
-  kit->take_in(record, 4711);
+  kit->take_in(record, 1, 4711);
   kit.write(1, SIZE_MAX, 4712);
   ASSERT_EQ(kit.delivered(1).size(), 1u);
   EXPECT_EQ(kit.delivered(1)[0], (support::Delivered{1, 0, wire::flag_warm_up, 1, 4711, 4712}));

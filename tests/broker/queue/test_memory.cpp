@@ -34,10 +34,10 @@ class Measured {
   void publish(int messages) {
     for (int i = 0; i < messages; ++i) {
       wire::store(record_.data() + 8, index_++);
-      queue_->take_in(record_, 1);
+      queue_->take_in(record_, 1, 1);
     }
   }
-  void publish_one(size_t payload_bytes) { queue_->take_in(support::make_record(1, index_++, payload_bytes), 1); }
+  void publish_one(size_t payload_bytes) { queue_->take_in(support::make_record(1, index_++, payload_bytes), 1, 1); }
   /// Everything that it may have.
   void take(uint32_t receiver) {
     while (queue_->has_next(receiver)) {
@@ -196,7 +196,7 @@ TEST(BooksMemory, OfReceiversThatLeaveOneAfterTheOtherAreInTheBooks) {
   const size_t empty_bytes = taken_in.bytes(), before = support::allocated_bytes();
   std::vector<std::shared_ptr<const TakenIn::Snapshot>> left;
   for (uint64_t index = 0; index < 100; ++index) {
-    for (uint32_t sender = 1; sender <= 1000; ++sender) taken_in.add(sender, 2 * index);
+    for (uint32_t sender = 1; sender <= 1000; ++sender) taken_in.add(sender, 2 * index, 1);
     for (int two = 0; two < 2; ++two) left.push_back(taken_in.snapshot());
   }
   const auto taken = static_cast<double>(support::allocated_bytes() - before);
@@ -227,7 +227,7 @@ TEST(KindsMemory, OfKindsThatThereWereIsWhatTheQueueSaysAndHasALimit) {
     const size_t lists_bytes = support::allocated_bytes() - before_bytes;
     uint64_t index = 0;
     for (uint32_t number = 1; number <= receivers; ++number, ++index) {
-      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, index, 10 * number), 1);
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, index, 10 * number), 1, 1);
       queue->expire(10'000);
       queue->settle(SIZE_MAX);
     }
@@ -254,7 +254,7 @@ TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
     while (queue->work(100'000) > 0) continue;
     size_t most = 0;
     for (uint32_t size = 1; size <= senders; ++size) {
-      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, size - 1, size), 1);
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, size - 1, size), 1, 1);
       queue->expire(10'000'000'000'000);
       queue->settle(SIZE_MAX);
       most = std::max(most, queue->kinds_bytes());

@@ -57,7 +57,12 @@ TYPED_TEST(Rings, BehaveLikeADeque) {
         plain.push_back(TypeParam(step));
     }
     ASSERT_EQ(ring.size(), plain.size());
-    for (size_t i = 0; i < plain.size(); i += 1 + plain.size() / 8) ASSERT_EQ(ring[i], plain[i]);
+    for (size_t i = 0; i < plain.size(); i += 1 + plain.size() / 8) {
+      ASSERT_EQ(ring[i], plain[i]);
+      const auto side_by_side = ring.side_by_side(i, 1 + random() % 3000);
+      ASSERT_GT(side_by_side.size(), 0u);
+      for (size_t k = 0; k < side_by_side.size() && i + k < plain.size(); ++k) ASSERT_EQ(side_by_side[k], plain[i + k]);
+    }
     if (plain.size() > 100 + random() % 2000) {
       const size_t count = random() % (plain.size() + 1);
       ring.pop_front(count);
@@ -111,7 +116,7 @@ TEST(MessageLog, RecordsLieOneBehindAnotherAndAreFoundAgain) {
   std::vector<Position> places;
   for (uint64_t index = 0; index < 5000; ++index) {
     const uint64_t byte = log.tail().byte;
-    const auto appended = log.append(support::make_record(1, index, index % 300));
+    const auto appended = log.append(support::make_record(1, index, index % 300), 1);
     places.push_back({appended.chunk, appended.offset, appended.message, byte});
   }
   Position at = places[0];
@@ -125,10 +130,45 @@ TEST(MessageLog, RecordsLieOneBehindAnotherAndAreFoundAgain) {
   EXPECT_EQ(at.byte, log.tail().byte);
 }
 
+TEST(MessageLog, SeveralRecordsAtOnceLieAsIfEachCameAlone) {
+  std::mt19937_64 random(4);
+  for (const auto holds : {MessageLog::Holds::chunks, MessageLog::Holds::messages}) {
+    MessageLog one_by_one(holds), together(holds);
+    for (uint64_t index = 0; index < 20'000;) {
+      wire::Bytes records;
+      const size_t messages = 1 + random() % 200;
+      std::vector<MessageLog::Appended> alone;
+      for (size_t i = 0; i < messages; ++i) {
+        const wire::Bytes record = support::make_record(1, index++, random() % 1000 == 0 ? 100'000 : random() % 900);
+        records.insert(records.end(), record.begin(), record.end());
+        alone.push_back(one_by_one.append(record, 1));
+      }
+      size_t at = 0;
+      for (wire::ByteView rest = records; at < messages;) {
+        const auto appended = together.append(rest, messages - at);
+        ASSERT_GT(appended.messages, 0u);
+        appended.for_each([&](const uint8_t* record, size_t bytes, uint32_t offset) {
+          ASSERT_EQ(appended.chunk, alone[at].chunk);
+          ASSERT_EQ(offset, alone[at].offset);
+          ASSERT_EQ(bytes, alone[at].bytes);
+          ASSERT_EQ(wire::record_index(record), wire::record_index(alone[at].records));
+          ++at;
+        });
+        rest = rest.subspan(appended.bytes);
+      }
+      ASSERT_EQ(together.tail().chunk, one_by_one.tail().chunk);
+      ASSERT_EQ(together.tail().offset, one_by_one.tail().offset);
+      ASSERT_EQ(together.tail().message, one_by_one.tail().message);
+      ASSERT_EQ(together.tail().byte, one_by_one.tail().byte);
+      ASSERT_EQ(together.bytes_held(), one_by_one.bytes_held());
+    }
+  }
+}
+
 TEST(MessageLog, AChunkLivesAsLongAsItIsHeldAndIsUsedAgain) {
   MessageLog log(MessageLog::Holds::messages);
   std::vector<uint64_t> chunks;
-  for (uint64_t index = 0; index < 100; ++index) chunks.push_back(log.append(support::make_record(1, index, 10'000)).chunk);
+  for (uint64_t index = 0; index < 100; ++index) chunks.push_back(log.append(support::make_record(1, index, 10'000), 1).chunk);
   const size_t full = log.bytes_held();
   EXPECT_GE(full, 100u * 10'048);
   const uint8_t* kept = log.at(chunks[50], 0);
@@ -143,9 +183,9 @@ TEST(MessageLog, AChunkLivesAsLongAsItIsHeldAndIsUsedAgain) {
 
 TEST(MessageLog, AMessageLargerThanAChunkHasOneOfItsOwn) {
   MessageLog log(MessageLog::Holds::messages);
-  const auto small = log.append(support::make_record(1, 0, 10));
-  const auto large = log.append(support::make_record(1, 1, 1'000'000));
-  const auto next = log.append(support::make_record(1, 2, 10));
+  const auto small = log.append(support::make_record(1, 0, 10), 1);
+  const auto large = log.append(support::make_record(1, 1, 1'000'000), 1);
+  const auto next = log.append(support::make_record(1, 2, 10), 1);
   EXPECT_NE(small.chunk, large.chunk);
   EXPECT_NE(next.chunk, large.chunk);
   EXPECT_EQ(log.end_of_chunk({large.chunk, large.offset, large.message, 58}).message, 2u);

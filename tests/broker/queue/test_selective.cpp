@@ -62,7 +62,7 @@ TEST(SelectiveBalancer, WhatANewListMovesIsCounted) {
   ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, UINT32_MAX}}, 1), "");
   kit->add_credit(1, UINT32_MAX);
   constexpr size_t messages = 1000;
-  for (uint64_t index = 0; index < messages; ++index) kit->take_in(support::make_record(1, index, 10), 1);
+  for (uint64_t index = 0; index < messages; ++index) kit->take_in(support::make_record(1, index, 10), 1, 1);
   ASSERT_TRUE(kit->has_next(1));
   ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, 20}}, 2, false), "");
   EXPECT_FALSE(kit->has_next(1)) << "it gets nothing until the new one is in force";
@@ -94,7 +94,7 @@ class LargeList : public ::testing::TestWithParam<wire::QueueMode> {
   }
   static void fill(Queue& queue) {
     for (uint64_t index = 0; index < each; ++index) {
-      for (uint32_t sender = 1; sender <= senders; ++sender) queue.take_in(support::make_record(sender, index, 3 * index), 1);
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue.take_in(support::make_record(sender, index, 3 * index), 1, 1);
     }
   }
 };
@@ -116,7 +116,7 @@ TEST_P(LargeList, IsBroughtInForceInStepsBetweenWhichOthersAreServed) {
   while (const size_t units = kit->work(2000)) {
     longest = std::max(longest, units);
     EXPECT_FALSE(kit->drained(1));
-    if (steps < each) kit->take_in(support::make_record(senders + 1, steps, 10), 2);
+    if (steps < each) kit->take_in(support::make_record(senders + 1, steps, 10), 1, 2);
     kit.write_all(2);
     ++steps;
     EXPECT_EQ(kit.delivered(2).size(), std::min<size_t>(steps, each)) << "others are not to wait for it";
@@ -167,7 +167,7 @@ TEST(SelectiveBroadcaster, TellsOfWhatWasNotAskedForInLongRuns) {
     kit->add_credit(number, messages);
   }
   for (uint64_t i = 0; i < messages; ++i) {
-    kit->take_in(support::make_record(1, i, 1 + i % receivers), 1);
+    kit->take_in(support::make_record(1, i, 1 + i % receivers), 1, 1);
     if (i % 100 == 99) {
       for (uint32_t number = 1; number <= receivers; ++number) kit.write_all(number);
     }
@@ -209,7 +209,7 @@ TEST(SelectiveBroadcaster, WhoLeavesInTheMiddleOfAChangeOfListsMissesAllThatWait
   for (int steps = 0; more; ++steps) {
     support::QueueKit kit(options);
     for (uint32_t number = 1; number <= 3; ++number) kit.join(number);
-    for (uint64_t i = 0; i < messages; ++i) kit->take_in(support::make_record(1, i, 1 + i % 2), 1);
+    for (uint64_t i = 0; i < messages; ++i) kit->take_in(support::make_record(1, i, 1 + i % 2), 1, 1);
     EXPECT_EQ(kit->set_rules(1, {{1, 1, 1, 1}}, 1), "");
     for (int i = 0; i < steps; ++i) more = kit->work(1) > 0;
     for (const uint32_t number : {2, 3, 1}) {
@@ -247,7 +247,7 @@ class ManyComeBack : public ::testing::Test {
     kit.join(2);
     ask_for_each(2);
     kit->add_credit(1, 1000);
-    for (uint32_t size = 1; size <= messages; ++size) kit->take_in(support::make_record(1, size - 1, size), 1);
+    for (uint32_t size = 1; size <= messages; ++size) kit->take_in(support::make_record(1, size - 1, size), 1, 1);
     kit.write_all(1, 2);
     EXPECT_EQ(kit.delivered(1).size(), messages);
     ask_for_each(1);
