@@ -43,6 +43,7 @@ struct QueueOptions {
   uint32_t responses_attempts_max = limits::responses_attempts_max.standard;  // deliveries of one message that fail; then it is parked
   bool requests = false;
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
+  size_t passed_at_once = 2000;      // messages that may leave when the one who held them back goes; work() takes out the rest
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
   size_t notes_bytes_max = 128 * 1024 * 1024;
   /// Of kinds of which no message waits any more; beyond it they are forgotten, and found out anew when one comes.

@@ -97,7 +97,9 @@ size_t RuleChanges::finish() {
 
 void RuleChanges::refuse(std::string reason) {
   entered_ = false;
-  refused_.push_back({std::exchange(active_, 0), active_asked_on_, std::move(reason)});
+  const uint32_t receiver = std::exchange(active_, 0);
+  refused_.push_back({receiver, active_asked_on_, std::move(reason)});
+  owner_.on_refused(receiver);
 }
 
 }  // namespace n2nq

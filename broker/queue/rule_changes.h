@@ -42,6 +42,8 @@ class RuleChanges {
     virtual size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) = 0;
     /// Returns the units it took.
     virtual size_t on_change_done(uint32_t receiver) = 0;
+    /// Its list is not to be: the one before goes on, and nothing is pending unless it asked again.
+    virtual void on_refused(uint32_t receiver) = 0;
   };
 
   RuleChanges(GridIndex& grid, Owner& owner) : grid_(grid), owner_(owner) {}

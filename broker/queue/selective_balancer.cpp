@@ -247,7 +247,9 @@ size_t SelectiveBalancer::work(size_t units) {
   for (; !coming_back_.empty() && grid_.rules_looked_at() < looks_end_; ++done) {
     const uint32_t handle = coming_back_.front();
     coming_back_.pop_front();
+    const uint32_t last_receiver = messages_[handle].last_receiver;
     bring_back(handle);
+    refill(last_receiver);  // nobody else may have room for it
   }
   return done;
 }
@@ -411,6 +413,12 @@ size_t SelectiveBalancer::on_change_done(uint32_t number) {
   drained_.reset();
   refill(number);
   return receiver_of(number).assigned;
+}
+
+/// The connection that asked may have gone since, and the one that came has done nothing wrong: it is to get what the list before matches.
+void SelectiveBalancer::on_refused(uint32_t number) {
+  drained_.reset();
+  refill(number);
 }
 
 void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {

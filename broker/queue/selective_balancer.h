@@ -116,6 +116,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void on_change_begun(uint32_t receiver, uint32_t interest) override;
   size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
   size_t on_change_done(uint32_t receiver) override;
+  void on_refused(uint32_t receiver) override;
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }

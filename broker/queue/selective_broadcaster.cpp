@@ -390,6 +390,11 @@ size_t SelectiveBroadcaster::on_change_done(uint32_t number) {
   return 0;
 }
 
+/// The connection that asked may have gone since, and the one that came has done nothing wrong: it is to get what the list before matches.
+void SelectiveBroadcaster::on_refused(uint32_t number) {
+  mark_ready(number);
+}
+
 void SelectiveBroadcaster::add_credit(uint32_t number, uint64_t more) {
   receiver_of(number).allowance.add_credit(more);
   if (has_next(number)) mark_ready(number);

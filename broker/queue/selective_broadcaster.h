@@ -63,7 +63,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool is_kept_waiting(uint32_t receiver) const override;
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
-  size_t work(size_t units) override { return changes_.work(units); }
+  size_t work(size_t units) override;
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
   void pass_deadlines(int64_t now_ns) override;
@@ -91,7 +91,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     size_t gone = 0;      // of them have left
     uint64_t bytes = 0;   // of those that have not
     uint64_t first = 0;   // entries[0] is the cell's message number `first`; places and `least` count like this
-    uint64_t least = 0;   // the lowest place, when there is one
+    uint64_t least = 0;   // the lowest place, when there is one; below it while work() is to take out what all have passed
+    bool holds_passed = false;  // that is so
     uint32_t places = 0;
     uint32_t at_end = 0;                            // places behind the last message
     std::vector<uint32_t> idle;                     // receivers whose place may be there
@@ -161,6 +162,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void on_change_begun(uint32_t receiver, uint32_t interest) override;
   size_t on_cell_changes(uint32_t receiver, uint32_t cell, bool matches) override;
   size_t on_change_done(uint32_t receiver) override;
+  void on_refused(uint32_t receiver) override;
 
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
@@ -201,7 +203,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
 
   // Leaving the queue. (the same)
   void release(uint32_t handle);
-  void move_least(uint32_t cell);
+  size_t move_least(uint32_t cell);
   void take_out(uint32_t handle);
   void remove(uint32_t handle);
   void tidy(Cell& cell);
@@ -240,6 +242,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   std::vector<uint32_t> settling_;  // the same, of those that settle() is at
   Settling settling_cell_;          // the one that it is in the middle of
   uint32_t unsettled_above_ = 0;    // when it is through with cells: up to here receivers have what it found for them still in `unsettled`
+  std::vector<uint32_t> holding_passed_;  // cells with messages that all have passed, which work() takes out
   std::vector<uint32_t> emptied_;   // cells that may be dropped
   std::vector<uint32_t> sparse_;    // cells that may be closed up
   std::vector<uint32_t> coverers_;

@@ -271,16 +271,33 @@ void SelectiveBroadcaster::release(uint32_t handle) {
   if (all_have_it) take_out(handle);
 }
 
-/// The lowest place is where it was or further on: what all have passed leaves.
-void SelectiveBroadcaster::move_least(uint32_t cell_number) {
+/// The lowest place is where it was or further on: what all have passed leaves. Where the last one who held back very much has gone, a part
+/// of it, and work() goes on. Returns how many entries it passed.
+size_t SelectiveBroadcaster::move_least(uint32_t cell_number) {
   Cell& cell = cells_[cell_number];
-  if (options_.removal != RemovalRule::when_all_have_it || cell.places == 0) return;
-  while (true) {
+  if (options_.removal != RemovalRule::when_all_have_it || cell.places == 0) return 0;
+  for (size_t passed = 0;; ++passed) {
     cell.least = std::max(cell.least, cell.first);  // taking one out may free others before it
-    if (cell.least == cell.end() || cell.entries[cell.least - cell.first].here > 0) return;
+    if (cell.least == cell.end() || cell.entries[cell.least - cell.first].here > 0) return passed;
+    if (passed >= options_.passed_at_once) {
+      if (!std::exchange(cell.holds_passed, true)) holding_passed_.push_back(cell_number);
+      return passed;
+    }
     const uint32_t handle = cell.entries[cell.least++ - cell.first].message;
     if (handle != MessageTable::none && messages_[handle].holders == 0) take_out(handle);
   }
+}
+
+size_t SelectiveBroadcaster::work(size_t units) {
+  size_t done = changes_.work(units);
+  while (done < units && !holding_passed_.empty()) {
+    const uint32_t cell = holding_passed_.back();
+    holding_passed_.pop_back();
+    ++done;
+    if (!grid_.exists(cell) || !std::exchange(cells_[cell].holds_passed, false)) continue;
+    done += move_least(cell);
+  }
+  return done;
 }
 
 /// The message leaves the queue; whoever holds it keeps it.

@@ -525,6 +525,7 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   if (!tell(number)) return watch_limits(number);  // what it will not get goes before END
   any_stream_ended_ = any_stream_ended_ || !desk.leaving;
   queue_.leave(number);
+  loop_.wake_again();  // what was passed on to others
   send_end(number, desk.leaving ? "left" : "stream ended");
 }
 

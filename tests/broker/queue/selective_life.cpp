@@ -229,6 +229,7 @@ void Life::expire_in_total(size_t i) {
 }
 
 void Life::update_left() {
+  while (queue_->work(1000) > 0) continue;  // what all have passed leaves in parts
   if (options_.removal != RemovalRule::when_all_have_it) return;
   for (size_t i = 0; i < messages_.size(); ++i) {
     if (messages_[i].left) continue;
@@ -284,6 +285,8 @@ void Life::live_meanwhile(uint32_t number, bool narrows) {
       break;
     case 1:
       if (below(10) > 0 || !may_hand_over || state(other) != State::connected) break;
+      // What it has got of a batch may leave by the list before, which is in force in a part of the cells.
+      if (other == number && mode1() && queue_->batch(number).under_way()) break;
       break_off(other);
       queue_->lose(other);
       break;

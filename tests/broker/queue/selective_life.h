@@ -65,6 +65,7 @@ class Life {
     options.responses_attempts_max = 1 + static_cast<uint32_t>(below(4));
     options.responses_deadline_ns = 5 + static_cast<int64_t>(below(30));
     if (below(2)) options.rule_units_at_once = below(10);
+    if (below(2)) options.passed_at_once = 1 + below(4);
     if (below(2)) options.gone_listed_max = below(3);
     return options;
   }

@@ -151,6 +151,27 @@ TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
   EXPECT_EQ(kit.delivered(1).size(), 11u);
 }
 
+TEST_P(LargeList, ThatIsRefusedLateHoldsUpNoConnectionThatCameMeanwhile) {
+  QueueOptions small = options();
+  small.notes_bytes_max = 1'000'000;
+  support::QueueKit kit(small);
+  kit.join(1);
+  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}, 1), "");
+  fill(kit.queue());
+  EXPECT_EQ(kit->set_rules(1, list(), 7), "") << "found out later";
+  kit->lose(1);
+  kit.join(1);
+  kit->add_credit(1, UINT32_MAX);
+  kit->take_ready();
+  EXPECT_FALSE(kit->has_next(1)) << "its list is under way";
+  while (kit->work(2000) > 0) continue;
+  ASSERT_EQ(kit->take_refused_lists().size(), 1u);
+  const std::vector<uint32_t>& ready = kit->take_ready();
+  EXPECT_TRUE(std::find(ready.begin(), ready.end(), 1u) != ready.end()) << "nobody else says that there is something for it";
+  kit.write_all(1);
+  EXPECT_EQ(kit.delivered(1).size(), 11u);
+}
+
 INSTANTIATE_TEST_SUITE_P(BothModes, LargeList, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
                          [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
 
@@ -195,6 +216,44 @@ TEST(SelectiveBroadcaster, TellsOfWhatWasNotAskedForInLongRuns) {
   for (uint32_t number = 1; number <= receivers; ++number) {
     EXPECT_FALSE(kit->account(number).has_untold);
     EXPECT_EQ(of(kit->account(number).skipped, wire::SkipReason::unrequested).count(), messages - messages / receivers);
+  }
+}
+
+/// The slowest one goes, for whom alone very much is kept: others are served between the parts in which it leaves.
+TEST(SelectiveBroadcaster, WhatOneHeldBackLeavesInParts) {
+  constexpr uint64_t messages = 5000;
+  for (const bool cut_off : {false, true}) {
+    QueueOptions options;
+    options.receivers = 2;
+    options.responses = true;
+    options.responses_window = 100;
+    options.passed_at_once = 300;
+    support::QueueKit kit(options);
+    kit.join(1);
+    kit.join(2);
+    for (uint64_t i = 0; i < messages; ++i) {
+      kit.publish(1);
+      kit.write(1);
+      kit.write(2);
+      EXPECT_EQ(kit->confirm(2, i, 1, false), Queue::Confirmed::yes);
+    }
+    kit->trim();
+    const size_t held = kit->bytes_held();
+    cut_off ? kit->cut_off(1) : kit->leave(1);
+    kit->trim();
+    EXPECT_GT(kit->bytes_held(), held / 2);
+    size_t parts = 0;
+    while (const size_t units = kit->work(100)) {
+      EXPECT_LE(units, 100u + 302u);
+      kit->trim();
+      ++parts;
+    }
+    EXPECT_GE(parts, messages / 402 - 1);
+    EXPECT_LT(kit->bytes_held(), 70'000u);
+    EXPECT_TRUE(kit->drained(2));
+    const uint64_t missed = cut_off ? of(kit->account(1).skipped, wire::SkipReason::cut_off).count() : kit->still_queued(1).count();
+    EXPECT_EQ(missed, messages);
+    EXPECT_EQ(kit->account(2).confirmed, messages);
   }
 }
 
