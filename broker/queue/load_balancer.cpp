@@ -34,6 +34,7 @@ inline void LoadBalancer::mark_ready(uint32_t receiver) {
 // --- receivers come and go ---
 
 void LoadBalancer::join(uint32_t receiver) {
+  pass_on();
   account_of(receiver).state = State::connected;
   add_number(connected_, receiver);
   if (unassigned_.waiting.empty()) return;
@@ -77,25 +78,52 @@ void LoadBalancer::disconnect(uint32_t receiver, State state) {
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   Share& share = share_of(receiver);
-  Share left;
-  std::swap(left.waiting, share.waiting);
-  std::swap(left.bytes, share.bytes);
-  for (size_t i = 0; i < left.waiting.size(); ++i) {
-    left.waiting[i].again = 1;
+  Ring<Assigned> left;
+  std::swap(left, share.waiting);
+  share.bytes = 0;
+  for (size_t i = 0; i < left.size(); ++i) {
+    left[i].again = 1;
     // Nobody else reads this record, so it is marked in place.
-    uint8_t* record = log_.at(left.waiting[i].chunk, left.waiting[i].offset);
+    uint8_t* record = log_.at(left[i].chunk, left[i].offset);
     wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
     wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
   }
-  pass_on(std::move(left));
+  if (left.empty()) return;
+  if (left_behind_.empty()) {
+    left_behind_ = std::move(left);
+  } else {
+    const size_t before = left_behind_.size();
+    for (size_t i = 0; i < left.size(); ++i) left_behind_.push_back(left[i]);
+    left_behind_parts_.push_back(before);
+  }
 }
 
-/// Each goes to whom the dispatch rule chooses now, in its place in the order of taking in.
-void LoadBalancer::pass_on(Share left) {
-  const Ring<Assigned>& messages = left.waiting;
-  if (messages.empty()) return;
-  if (connected_.empty()) {  // the last one who was: nothing is there yet
-    unassigned_ = std::move(left);
+/// What was left behind since the last time, perhaps by very many at once: each message goes to whom the dispatch rule chooses now, in its
+/// place in the order of taking in.
+void LoadBalancer::pass_on() {
+  if (left_behind_.empty()) return;
+  // Each part is in order: two beside each other become one, then two of these.
+  while (!left_behind_parts_.empty()) {
+    std::vector<size_t> parts;
+    size_t begin = 0;
+    for (size_t i = 0; i < left_behind_parts_.size(); i += 2) {
+      const size_t end = i + 1 < left_behind_parts_.size() ? left_behind_parts_[i + 1] : left_behind_.size();
+      merge(left_behind_, begin, left_behind_parts_[i], end);
+      if (end < left_behind_.size()) parts.push_back(end);
+      begin = end;
+    }
+    left_behind_parts_ = std::move(parts);
+  }
+  Ring<Assigned> messages;
+  std::swap(messages, left_behind_);
+  if (connected_.empty()) {  // what came since the last one went is behind it, or between
+    const size_t before = unassigned_.waiting.size();
+    for (size_t i = 0; i < messages.size(); ++i) {
+      unassigned_.bytes += messages[i].bytes;
+      if (before > 0) unassigned_.waiting.push_back(messages[i]);
+    }
+    if (before == 0) std::swap(unassigned_.waiting, messages);
+    merge(unassigned_.waiting, 0, before, unassigned_.waiting.size());
     return;
   }
   std::vector<size_t> before;
@@ -119,17 +147,17 @@ void LoadBalancer::pass_on(Share left) {
   for (const uint32_t receiver : connected_) {
     Ring<Assigned>& waiting = share_of(receiver).waiting;
     if (waiting.size() == before[receiver - 1]) continue;
-    merge(waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, before[receiver - 1]);
+    merge(waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, before[receiver - 1], waiting.size());
     mark_ready(receiver);
   }
 }
 
-/// What stands from `first` on is in order up to `middle`, and from there on; then as a whole.
-void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle) {
+/// What stands from `first` on is in order up to `middle`, and from there up to `end`; then as a whole.
+void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end) {
   std::vector<Assigned> more;  // a copy of the second half alone: there may be much, and memory may be short
-  more.reserve(list.size() - middle);
-  for (size_t i = middle; i < list.size(); ++i) more.push_back(list[i]);
-  for (size_t to = list.size(); !more.empty();) {
+  more.reserve(end - middle);
+  for (size_t i = middle; i < end; ++i) more.push_back(list[i]);
+  for (size_t to = end; !more.empty();) {
     if (middle > first && list[middle - 1].is_behind(more.back())) {
       list[--to] = list[--middle];
     } else {
@@ -142,6 +170,7 @@ void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle) {
 // --- messages ---
 
 void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
+  pass_on();
   for (const uint32_t receiver : marked_) {
     share_of(receiver).marked_ready = false;
     if (account(receiver).state == State::connected) ready.push_back(receiver);
@@ -271,6 +300,7 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
 }
 
 void LoadBalancer::expire(int64_t now_ns) {
+  pass_on();
   Ring<Assigned>& waiting = unassigned_.waiting;
   while (!waiting.empty() && is_expired(record_of(waiting.front()), now_ns)) {
     add_to(of(total_.skipped, SkipReason::expired), waiting.front());
@@ -314,9 +344,11 @@ void LoadBalancer::fit() {
   Queue::fit();
   for (Share& share : shares_) share.waiting.fit(idle_kept_bytes);
   unassigned_.waiting.fit(idle_kept_bytes);
+  left_behind_.fit(idle_kept_bytes);
 }
 
 void LoadBalancer::finish() {
+  pass_on();
   const auto keep = [this](const Ring<Assigned>& waiting) {
     for (size_t i = 0; i < waiting.size(); ++i) add_to(total_.still_queued, waiting[i]);
   };

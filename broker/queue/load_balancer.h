@@ -61,8 +61,8 @@ class LoadBalancer : public Queue {
   void hand_over_first(uint32_t receiver, uint64_t messages);
   size_t give_up_batch(uint32_t receiver);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
-  void pass_on(Share left);
-  static void merge(Ring<Assigned>& list, size_t first, size_t middle);
+  void pass_on();
+  static void merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end);
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
   void remove(const Assigned& assigned);
@@ -74,6 +74,8 @@ class LoadBalancer : public Queue {
   std::vector<uint32_t> connected_;  // rising numbers
   std::vector<uint32_t> marked_;     // have something new
   Share unassigned_;  // nothing, while somebody is connected
+  Ring<Assigned> left_behind_;              // by who went since pass_on(), one part behind the other, each in the order of taking in
+  std::vector<size_t> left_behind_parts_;   // where the second one and those after it begin
   uint64_t queued_ = 0;  // messages, assigned or not
 };
 

@@ -131,7 +131,8 @@ class Queue {
   virtual void leave(uint32_t receiver) = 0;
   virtual void cut_off(uint32_t receiver) = 0;
 
-  /// Receivers for which messages came in since the last call. Valid until the next one.
+  /// Receivers for which messages came in since the last call, or were left behind by others, which go to them only now. Valid until the next
+  /// one.
   const std::vector<uint32_t>& take_ready();
   /// True when there is something to begin a batch with.
   virtual bool has_next(uint32_t receiver) const = 0;

@@ -107,7 +107,8 @@ void ReceiverDesk::on_left(Session& session) {
   desk.stuck = false;
   --connected_;
   within_host_ -= desk.within_host;
-  if (queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
+  // Of what is left once the books are closed nothing changes any more.
+  if (!books_closed_ && queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
 }
 
 void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
@@ -531,17 +532,13 @@ void ReceiverDesk::end_if_due(uint32_t number) {
 
 void ReceiverDesk::end_all() {
   // The books close in between: a batch under way is given up by that, and its stream is in the middle of a frame for good.
-  std::vector<uint32_t> in_order;
+  std::vector<uint32_t> in_order, in_the_middle;
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
-    Session* session = desk_of(number).session;
-    if (!session || !session->serving()) continue;
-    if (in_frame(number)) {
-      session->close("the drain deadline is over in the middle of a batch");
-    } else {
-      in_order.push_back(number);
-    }
+    if (desk_of(number).session && desk_of(number).session->serving()) (in_frame(number) ? in_the_middle : in_order).push_back(number);
   }
   queue_.finish();
+  books_closed_ = true;
+  for (const uint32_t number : in_the_middle) desk_of(number).session->close("the drain deadline is over in the middle of a batch");
   for (const uint32_t number : in_order) send_end(number, "stream ended");
 }
 

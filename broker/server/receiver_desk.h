@@ -152,6 +152,7 @@ class ReceiverDesk {
     bool common;
   };
   bool any_stream_ended_ = false;
+  bool books_closed_ = false;
   std::vector<std::weak_ptr<const Telling>> last_words_;  // of those that have ended and read the rest
   /// Lists that are looked at as they come; a read may have two thousand, of 0.05 ms each. The others wait for their part of the time.
   Turns lists_at_once_{16};

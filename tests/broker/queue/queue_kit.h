@@ -93,6 +93,7 @@ class QueueKit {
   /// One write to this receiver, of which the kernel takes at most `bytes_max`. Returns how many it took.
   size_t write(uint32_t receiver, size_t bytes_max = SIZE_MAX, int64_t now_ns = 0) {
     if (!queue_->batch(receiver).under_way()) {
+      if (options_.mode == wire::QueueMode::load_balancer) queue_->take_ready();  // as before each round: what was left behind is passed on
       if (!queue_->has_next(receiver)) return 0;
       queue_->begin_batch(receiver, now_ns);
     }

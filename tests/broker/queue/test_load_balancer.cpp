@@ -145,6 +145,48 @@ TEST(LoadBalancer, WhenAReceiverGoesItsRestGoesToOthersInOrderAndMarked) {
   EXPECT_EQ(kit->account(2).redelivered, 2u);
 }
 
+/// As when a whole group of receivers dies: nothing is done for each of them that has to do with all that waits.
+TEST(LoadBalancer, WhatManyLeaveBehindAtOnceIsPassedOnOnceAndInOrder) {
+  constexpr uint32_t receivers = 50;
+  for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::random, DispatchRule::next_free}) {
+    for (const bool one_stays : {true, false}) {
+      QueueKit kit(options(rule, receivers));
+      for (uint32_t number = 1; number <= receivers; ++number) kit.join(number);
+      for (int i = 0; i < 1000; ++i) kit.publish(1);
+      for (uint32_t number = 1; number < receivers + !one_stays; ++number) kit->lose(number);
+      kit.publish(1);
+      if (!one_stays) kit.join(receivers);
+      kit.write_all(receivers);
+      const auto delivered = kit.delivered(receivers);
+      ASSERT_EQ(delivered.size(), 1001u);
+      for (uint64_t i = 0; i < delivered.size(); ++i) {
+        ASSERT_EQ(delivered[i].index, i);
+        const bool was_anothers = i < 1000 && !one_stays;
+        if (was_anothers) { ASSERT_EQ(delivered[i].flags, wire::flag_redelivered); }
+      }
+      EXPECT_TRUE(kit->drained());
+    }
+  }
+}
+
+TEST(LoadBalancer, WhatWasLeftBehindExpiresInTimeAndIsQueuedAtTheEnd) {
+  QueueKit kit(options(DispatchRule::round_robin, 2));
+  kit.join(1);
+  kit.join(2);
+  kit.publish(1, 0);
+  kit.publish(1, 0);
+  kit.publish(1, 50);
+  kit.publish(1, 50);
+  kit->lose(1);
+  kit->lose(2);
+  kit->expire(100);
+  EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), "1:0-1");
+  kit.join(2);
+  kit->lose(2);
+  kit->finish();
+  EXPECT_EQ(text_of(kit->total().still_queued), "1:2-3");
+}
+
 TEST(LoadBalancer, WhoIsCutOffLosesOnlyTheMessageThatWasCutInTwo) {
   QueueKit kit(options());
   kit.join(1);
