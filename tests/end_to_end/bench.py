@@ -13,6 +13,7 @@ import unittest
 
 BIN = pathlib.Path(os.environ.get("N2NQ_BIN", pathlib.Path(__file__).parents[2] / "build/release/bin"))
 DEADLINE_S = 120  # for anything a test waits for
+SKIPPED = 77  # exit code, for ctest
 
 
 class BenchCase(unittest.TestCase):

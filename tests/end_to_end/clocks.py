@@ -7,8 +7,11 @@ import os
 import shutil
 import sys
 
-from bench import BIN
+from bench import BIN, BenchCase
+from run_folder import RunFolder, percentile
+from verify_run import verify
 
+MS, S = 10**6, 10**9
 PROGRAMS = ("n2nq-bench", "n2nq-broker", "n2nq-senders", "n2nq-receivers")
 NEW_TIME = 0x80
 
@@ -73,3 +76,22 @@ def programs_in(folder, namespaces=None, test_clocks=None):
 def script(path, text):
     path.write_text(f"#!{sys.executable}\n{text}")
     path.chmod(0o755)
+
+
+def quick_us(latencies):
+    """Five in a hundred are as quick."""
+    return percentile(sorted(latencies), 0.05)
+
+
+class ClocksCase(BenchCase):
+    def run_with(self, name, *arguments, expect_exit=0, **clocks):
+        programs = programs_in(self.folder / f"{name}-programs", **clocks)
+        process = self.start("quick", "--set", "log=all", "--set", "senders.amount=4", "--set", "receivers.amount=4", *arguments, out=name, bin=programs)
+        self.output, _ = process.communicate(timeout=1200)
+        self.assertEqual(process.returncode, expect_exit, self.output)
+        differences = verify(self.folder / name).differences
+        self.assertEqual(differences, [], self.output)
+        return RunFolder(self.folder / name)
+
+    def offsets(self, run):
+        return run.summary["environment"]["offsets"]

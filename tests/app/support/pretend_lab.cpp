@@ -7,6 +7,7 @@
 #include <QJsonDocument>
 #include <QThread>
 #include <QTimer>
+#include <stdexcept>
 
 #ifdef __SANITIZE_ADDRESS__
 /// libssh forgets a few bytes of its own when a connection breaks in the middle of an SFTP call.
@@ -46,17 +47,19 @@ QString PretendLab::why_not;
 std::unique_ptr<PretendLab> PretendLab::take_up(int hosts, const QStringList& options) {
   for (int number = first_number; number <= last_number; ++number) {
     const Ran ran = run(N2NQ_LAB "/up", QStringList{QString::number(hosts), "--number", QString::number(number)} + options);
-    if (ran.code != 0) {
-      why_not = ran.err.trimmed();
-      if (ran.code != impossible && why_not.contains("stands")) continue;
+    const QString said = ran.err.trimmed();
+    if (ran.code == impossible) {
+      why_not = said;
       return nullptr;
     }
+    if (ran.code != 0 && said.contains("stands already")) continue;
+    if (ran.code != 0) throw std::runtime_error("no lab, though there could be one: " + said.toStdString());
     const QString folder = ran.out.section(", in ", 1).section(';', 0, 0);
     QFile file(folder + "/lab.json");
-    if (!file.open(QIODevice::ReadOnly)) return nullptr;
+    if (!file.open(QIODevice::ReadOnly)) throw std::runtime_error("a lab without its facts: " + file.fileName().toStdString());
     return std::unique_ptr<PretendLab>(new PretendLab(QJsonDocument::fromJson(file.readAll()).object()));
   }
-  return nullptr;
+  throw std::runtime_error("all numbers of labs are taken");
 }
 
 PretendLab::~PretendLab() {

@@ -17,7 +17,8 @@ namespace n2nq::app::testing {
 
 class PretendLab {
  public:
-  /// Under a number that nobody uses. Null where there can be none: `why_not` says why.
+  /// Under a number that nobody uses. Null where there can be none, for want of rights: `why_not` says why. Throws std::runtime_error with
+  /// what was said where there could be one, so that a broken lab fails its tests and skips none.
   static std::unique_ptr<PretendLab> take_up(int hosts, const QStringList& options = {});
   static QString why_not;
   ~PretendLab();

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/app/support/pretend_lab.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace n2nq::app {
+namespace {
+
+TEST(PretendLab, that_fails_for_anything_but_want_of_rights_throws_what_was_said) {
+  try {
+    testing::PretendLab::take_up(1, {"--bad-key", "h9"});
+    FAIL() << "a lab of hosts that are not there";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("no host h9: there are h1"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(testing::PretendLab::why_not, QString()) << "so nothing is skipped";
+}
+
+}  // namespace
+}  // namespace n2nq::app
