@@ -8,7 +8,6 @@ import re
 import socket
 import struct
 import subprocess
-import sys
 import time
 import unittest
 
@@ -132,17 +131,6 @@ class ALab(unittest.TestCase):
         self.assertEqual(traces(number), [])
         self.assertEqual([pid for pid in pids if pretend_host.born(pid) is not None], [])
         self.assertFalse(networks & network_namespaces())
-
-
-class Abandoned(unittest.TestCase):
-    def test_the_next_test_takes_it_down(self):
-        program = "from lab import Lab; import os; print(Lab(1).number, flush=True); os.kill(os.getpid(), 9)"
-        killed = subprocess.run([sys.executable, "-B", "-c", program], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
-        number = int(killed.stdout)
-        pid = pretend_lab.read_facts(number)["hosts"][0]["pid"]
-        self.assertIsNotNone(pretend_host.born(pid), "a host lives on without who made it")
-        Lab(1).close()
-        self.assertIsNone(pretend_host.born(pid))
 
 
 class HostKeys(unittest.TestCase):

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+from bench import BIN
 from lab import LabCase, main
 
 HOSTS = 20
@@ -35,24 +36,30 @@ class Many(LabCase):
         cls.lab.set_plugged_in(GONE, False)
         cls.lab.inside(FULL, "sh", "-c", "mkdir -p /home/lab/.cache && mount -t tmpfs -o size=1m,mode=777 full /home/lab/.cache")
 
-    def check(self, *options):
+    def lines_of(self, name):
+        """What the lab's hosts file says of it."""
+        return re.search(rf"(?m)^  - name: {name}\n(    .*\n)+", (self.lab.folder / "hosts.yaml").read_text())[0]
+
+    def check(self, hosts, *options):
         begun = time.monotonic()
-        done = subprocess.run(self.lab.bench_command("hosts", "check", *options), env=self.lab.environment(), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
-        print(f"{HOSTS} hosts checked in {time.monotonic() - begun:.1f} s")
+        done = subprocess.run([BIN / "n2nq-bench", "hosts", "check", *options, "--hosts", hosts], env=self.lab.environment(),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        print(f"{hosts.name}: checked in {time.monotonic() - begun:.1f} s")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.wait_for("nothing to be left", lambda: not any(self.lab.processes(name) for name in self.lab.hosts if name != GONE))
         return done.stdout
 
     def test_a_check_names_those_that_are_not_well_first(self):
-        bad = re.findall(r"^BAD (\S+), ([^:]+): (.*)$", self.check(), re.MULTILINE)
+        hosts = self.folder / "few.yaml"
+        hosts.write_text("format: 1\nhosts:\n" + "".join(self.lines_of(name) for name in ("h1", "h2", GONE, CHANGED, UNKNOWN, FULL)))
+        bad = re.findall(r"^BAD (\S+), ([^:]+): (.*)$", self.check(hosts), re.MULTILINE)
         self.assertEqual([(name, what) for name, what, _ in bad],
                          [(GONE, "reachable"), (CHANGED, "reachable"), (UNKNOWN, "reachable"), (FULL, "free disk"), (FULL, "folder")])
         for (_, _, why), expected in zip(bad, ("no answer", "has changed", "is not known", "little room", "disk is full")):
             self.assertIn(expected, why)
 
     def test_a_check_finds_the_others_well_and_every_way_between_them(self):
-        found = json.loads(self.check("--json"))
+        found = json.loads(self.check(self.lab.folder / "hosts.yaml", "--json"))
         self.assertEqual([host["name"] for host in found["hosts"]], ["local", *(f"h{i}" for i in range(1, HOSTS + 1))])
         well = {host["name"] for host in found["hosts"] if host["name"] != "local" and host["folder"]["state"] == "good"}
         self.assertEqual(well, set(self.lab.hosts) - {GONE, CHANGED, UNKNOWN, FULL})

@@ -3,7 +3,7 @@
 """Short runs of every kind, made up from a seed each: modes, rules, responses, requests, faults. Whatever is done to a run, it has to end, to
 balance exactly, to say what was done, and to agree with its own logs.
 
-    N2NQ_PROPERTY_RUNS=1000   so many runs (200 by default)
+    N2NQ_PROPERTY_RUNS=1000   so many runs (70 by default)
     N2NQ_PROPERTY_SEED=17     that one alone; with N2NQ_KEEP=1 its folder is kept and named
 """
 import collections
@@ -24,7 +24,7 @@ from bench import BIN, DEADLINE_S
 from run_folder import RunFolder
 from verify_run import verify
 
-RUNS = int(os.environ.get("N2NQ_PROPERTY_RUNS", 140))
+RUNS = int(os.environ.get("N2NQ_PROPERTY_RUNS", 70))
 ONLY = os.environ.get("N2NQ_PROPERTY_SEED")
 AT_A_TIME = 4  # they mostly wait
 TRAFFIC_S = 0.6

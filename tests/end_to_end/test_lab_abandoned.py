@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A lab whose maker was killed. It stands for any other to take down, so no other test that makes one may run beside this."""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from lab import Lab, main, pretend_lab
+import pretend_host
+
+
+class Abandoned(unittest.TestCase):
+    def test_the_next_test_takes_it_down(self):
+        program = "from lab import Lab; import os; print(Lab(1).number, flush=True); os.kill(os.getpid(), 9)"
+        killed = subprocess.run([sys.executable, "-B", "-c", program], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
+        number = int(killed.stdout)
+        pid = pretend_lab.read_facts(number)["hosts"][0]["pid"]
+        self.assertIsNotNone(pretend_host.born(pid), "a host lives on without who made it")
+        Lab(1).close()
+        self.assertIsNone(pretend_host.born(pid))
+
+
+if __name__ == "__main__":
+    main()
