@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Senders keep their plan to the message and do not creep: 3,000 a second is not a whole number of nanoseconds.
+"""Senders keep their plan to the message and do not creep: 3,000 a second is not a whole number of nanoseconds. Where there are processors
+for it, 99 of 100 messages leave within 150 us of it, too.
 
     N2NQ_SECONDS=600      so long (60 by default)
     N2NQ_RATE=10000       so many a second (3,000 by default)
@@ -16,6 +17,8 @@ from run_folder import RunFolder, percentile
 SECONDS = int(os.environ.get("N2NQ_SECONDS", 60))
 RATE = int(os.environ.get("N2NQ_RATE", 3000))
 MESSAGES = SECONDS * RATE
+SLEEPING_LAG_NS = 150_000  # of 99 in 100 messages, where the sender does not spin
+PROCESSORS_TO_JUDGE = 4
 
 
 class Pacing(BenchCase):
@@ -37,7 +40,15 @@ class Pacing(BenchCase):
         print(f"{MESSAGES} messages, lag p50 {percentile(ordered, 0.5) / 1e3:.1f} us, p99 {percentile(ordered, 0.99) / 1e3:.1f} us, "
               f"slope of each second's minimum {slope_ns_per_s * 60 / 1e3:+.3f} us/min")
         self.assertLess(abs(slope_ns_per_s) * 60, 1000)
-
+        by_second = sorted(percentile(sorted(lags[k * RATE:(k + 1) * RATE]), 0.99) for k in range(SECONDS))
+        quiet_ns = by_second[SECONDS // 4]  # other tests may run beside this one, but not in each second
+        print(f"p99 in a quiet second {quiet_ns / 1e3:.1f} us")
+        # Sender, N2NQ and receiver want a core each, and so does what else runs; with fewer, what a sender waits for is a core.
+        processors = len(os.sched_getaffinity(0))
+        if processors >= PROCESSORS_TO_JUDGE:
+            self.assertLessEqual(quiet_ns, SLEEPING_LAG_NS)
+        else:
+            print(f"not judged: that takes {PROCESSORS_TO_JUDGE} processors, here are {processors}")
 
     def test_a_rate_that_n2nq_does_not_take_is_told_with_what_became_of_it(self):
         # N2NQ stands still over the planned end, and the sockets take a part of a second.

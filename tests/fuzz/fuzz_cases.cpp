@@ -22,8 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace n2nq;
   const app::ReadCase read = app::read_case_text(fuzz::text_of({data, size}), "input");
   fuzz::require(read.file.has_value() == read.errors.empty(), "a case, or errors");
-  for (const app::FileError& error : read.errors)
-    fuzz::require(!error.message.empty() && !error.text().empty(), "an error says what is wrong");
+  const bool only = read.errors.size() == 1;
+  for (const app::FileError& error : read.errors) {
+    fuzz::require(!error.message.empty(), "an error says what is wrong");
+    const bool says_where = fuzz::says_where(error.text(), "input", error.line, error.key, {data, size}, only);
+    fuzz::require(says_where, "an error names file, and line or key");
+  }
   if (!read.file) return 0;
   for (const app::Scale scale : app::all_scales) {
     const std::size_t points = points_of(*read.file, scale);

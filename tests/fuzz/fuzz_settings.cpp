@@ -7,8 +7,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace n2nq;
   const app::ReadSettings read = app::read_settings_text(fuzz::text_of({data, size}), "input");
   fuzz::require(read.settings.has_value() == read.errors.empty(), "settings, or errors");
-  for (const app::FileError& error : read.errors)
-    fuzz::require(!error.message.empty() && !error.text().empty(), "an error says what is wrong");
+  const bool only = read.errors.size() == 1;
+  for (const app::FileError& error : read.errors) {
+    fuzz::require(!error.message.empty(), "an error says what is wrong");
+    const bool says_where = fuzz::says_where(error.text(), "input", error.line, error.key, {data, size}, only);
+    fuzz::require(says_where, "an error names file, and line or key");
+  }
   if (!read.settings) return 0;
   app::validate_read(*read.settings, read, "input");
   app::remarks(*read.settings);

@@ -119,6 +119,7 @@ TEST_F(RunControlTest, nonsense_in_the_middle_breaks_the_run) {
 
 TEST_F(RunControlTest, another_version_of_protocol_or_program_is_refused_with_both_named) {
   for (const auto& [control_version, why] : {std::pair(2, "speaks control protocol 2, this bench speaks 1: build them together"),
+                                             {0, "speaks control protocol 0, this bench speaks 1: build them together"},
                                              {1, "is of version 9, this bench of version " N2NQ_VERSION ": build them together"}}) {
     host.behaviour[Role::senders].says_as_hello =
         R"({"type":"hello","wire":1,"role":"senders","version":"9","now_ns":1,"host":{},"control":)" + QByteArray::number(control_version) + "}\n";

@@ -12,6 +12,7 @@
 namespace n2nq::app {
 namespace {
 
+using testing::configure_broker;
 using testing::programs_folder;
 
 using PlacedProgramsTest = testing::LauncherOnHosts;
@@ -148,6 +149,33 @@ TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sen
       << "it was sent again";
   launcher.reset();
   lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
+}
+
+/// Another version has another name. What is put under a name that is there is put beside it first, for nobody can write into what runs.
+TEST_F(PlacedProgramsTest, a_program_that_runs_there_is_replaced_and_runs_on) {
+  const auto shell = [](const QString& script) {
+    return lab->inside(1, {"sh", "-c", "cd /home/lab/.cache/n2nq-bench/bin && f=$(echo n2nq-broker-*) && " + script}).trimmed();
+  };
+  lab->inside(1, {"rm", "-rf", "/home/lab/.cache"});
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  shell("cp -p $f other && printf more >>other && mv other $f");  // it runs as well as the right one
+  const auto running = lab->start_inside(1, {"setpriv", "--reuid=lab", "--regid=lab", "--clear-groups", "sh", "-c",
+                                             "exec /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*"});
+  const auto runs_from = [] {
+    return lab->inside(1, {"sh", "-c", "readlink /proc/[0-9]*/exe | grep n2nq-broker- | sort"}).trimmed().split('\n');
+  };
+  ASSERT_TRUE(wait_until([&] { return runs_from().value(0).startsWith("/home/lab"); }));
+  EXPECT_TRUE(shell("printf more >>$f").contains("Text file busy")) << "what runs cannot be written to";
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker()) << told();
+  const QString name = shell("echo $f");
+  EXPECT_EQ(shell("sha256sum <$f").left(64), name.section('-', -1)) << "what is started now is the right one";
+  const QString path = "/home/lab/.cache/n2nq-bench/bin/" + name;
+  EXPECT_EQ(runs_from(), QStringList({path, path + " (deleted)"})) << runs_from().join(' ').toStdString();
+  running->write(configure_broker);
+  ASSERT_TRUE(running->waitForReadyRead()) << "the other one still does what it is told";
+  EXPECT_TRUE(running->readAll().contains("\"hello\""));
 }
 
 TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_anybody_may_change_it) {

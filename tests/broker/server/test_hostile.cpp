@@ -161,22 +161,23 @@ TEST_F(Hostile, EverySeedFrameMeansTheSameByteByByte) {
 
 TEST_F(Hostile, ImpossibleLengthsAreRefusedAtOnceWhateverTheTypeAndTheMoment) {
   const size_t before_bytes = memory_of(broker_);
-  size_t tries = 0;
+  std::vector<WireClient> clients;  // none closes at this end
   for (const Before before : all_moments) {
     for (uint8_t type = 1; type <= frame_types; ++type) {
       for (const uint32_t length : {0x7FFFFFFFu, 0x80000000u, 0xFFFFFFFFu, 0x00FFFFFFu}) {
-        WireClient client = client_after(before);
+        WireClient& client = clients.emplace_back(client_after(before));
+        const size_t without_bytes = memory_of(broker_);
         client.send(wire::ByteView(with_header(length, type)));  // and not one byte of the body
         const auto error = client.read_error();
         ASSERT_TRUE(error.has_value());
         EXPECT_EQ(error->code, before == Before::nothing ? ErrorCode::not_n2nq : ErrorCode::frame) << error->text;
         EXPECT_NE(error->text.find("limit"), std::string::npos) << error->text;
+        EXPECT_LT(memory_of(broker_), without_bytes + (1u << 20) + sanitizer_bytes) << "for a length of " << length;
         EXPECT_FALSE(client.read().has_value());
-        ++tries;
       }
     }
   }
-  EXPECT_EQ(tries, 4u * frame_types * 4);
+  EXPECT_EQ(clients.size(), 4u * frame_types * 4);
   EXPECT_LT(memory_of(broker_), before_bytes + (4u << 20) + sanitizer_bytes) << "224 tries; one that believed a length would show";
 }
 
@@ -351,8 +352,8 @@ TEST(HostileLimits, ADesyncedStreamIsClosedAndToldOnce) {
   std::filesystem::remove(log);
 }
 
-TEST(HostileLimits, TwoThousandSessionsAndNotOneMoreTwice) {
-  constexpr uint32_t sessions = 2000;
+/// So many sessions and not one more; and when all have gone, once more.
+void fill_twice(uint32_t sessions) {
   ASSERT_EQ(net::raise_file_limit(sessions + 100), "");
   BrokerUnderTest broker(json{{"expect", {{"senders", sessions}, {"receivers", 1}}},
                               {"limits", {{"sessions_max", sessions}, {"reconnect_deadline_ms", 600'000}}}});
@@ -379,6 +380,14 @@ TEST(HostileLimits, TwoThousandSessionsAndNotOneMoreTwice) {
     }
     wait_for_files(broker, files_before);
   }
+}
+
+TEST(HostileLimits, TenSessionsAndNotOneMoreTwice) {
+  fill_twice(10);
+}
+
+TEST(HostileLimits, TwoThousandSessionsAndNotOneMoreTwice) {
+  fill_twice(2000);
 }
 
 TEST(HostileLimits, WhoHasNotIntroducedItselfKeepsNobodyOut) {
