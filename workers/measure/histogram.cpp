@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/measure/histogram.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -99,6 +100,20 @@ std::int64_t Histogram::value_at_rank(std::uint64_t rank) const {
 std::int64_t Histogram::percentile(std::uint64_t numerator, std::uint64_t denominator) const {
   // ceil(count * numerator / denominator) without the overflow of the product.
   return value_at_rank(count_ / denominator * numerator + (count_ % denominator * numerator + denominator - 1) / denominator);
+}
+
+double whole_sum(std::int64_t sum_ns, double about_ns) {
+  const double sum = static_cast<double>(sum_ns);
+  return sum + std::round((about_ns - sum) / 0x1p64) * 0x1p64;
+}
+
+double Histogram::mean_ns() const {
+  if (!may_wrap(count_, min_ns_, max_ns_)) return static_cast<double>(sum_ns_) / static_cast<double>(count_);
+  double about_ns = 0;
+  each_bucket([&](int bucket, std::uint64_t count) {
+    about_ns += static_cast<double>(count) * static_cast<double>(layout_.middle_of(bucket));
+  });
+  return whole_sum(sum_ns_, about_ns) / static_cast<double>(count_);
 }
 
 double Histogram::mean_lowest_95_ns() const {

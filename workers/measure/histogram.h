@@ -73,12 +73,20 @@ class HistogramLayout {
 inline constexpr HistogramLayout fine_layout{10};   // relative error of a reported value at most 1/2048 = 0.049 %
 inline constexpr HistogramLayout coarse_layout{6};  // at most 1/128 = 0.79 %; 19 KiB with 32-bit counters
 
-/// Of what is added up of figures that may be anything: too large ones make a mean that is wrong, and nothing worse.
+/// Sums are modulo 2^64, as a saturated run of minutes with many messages goes beyond; whole_sum() says what was meant.
 constexpr std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }
 constexpr std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+/// The sum of samples that is `sum_ns` modulo 2^64: the one that is next to `about_ns`, which the buckets say. They are right to 1/128 at
+/// least, so the sum is exact (but for a double's 53 bits) as long as the magnitudes add up to less than 2^70 ns, 37,000 years.
+double whole_sum(std::int64_t sum_ns, double about_ns);
+/// So many samples up to so far from 0 may add up to more than 63 bits.
+constexpr bool may_wrap(std::uint64_t count, std::int64_t min_ns, std::int64_t max_ns) {
+  return static_cast<double>(count) * std::max(-static_cast<double>(min_ns), static_cast<double>(max_ns)) >= 9e18;
 }
 
 /// A histogram as a value. Merging adds, bit for bit: it makes no difference who counted which sample.
@@ -89,6 +97,7 @@ class Histogram {
   HistogramLayout layout() const { return layout_; }
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
+  /// Modulo 2^64.
   std::int64_t sum_ns() const { return sum_ns_; }
   /// Exact. Meaningless while empty.
   std::int64_t min_ns() const { return min_ns_; }
@@ -109,7 +118,7 @@ class Histogram {
   std::int64_t value_at_rank(std::uint64_t rank) const;
   /// The smallest value such that at least ceil(count * numerator / denominator) samples are <= it.
   std::int64_t percentile(std::uint64_t numerator, std::uint64_t denominator) const;
-  double mean_ns() const { return static_cast<double>(sum_ns_) / static_cast<double>(count_); }
+  double mean_ns() const;
   /// How many samples the mean of the lowest 95 % leaves out: count - ceil(0.95 count).
   std::uint64_t left_out_of_lowest_95() const { return count_ - (count_ / 20 * 19 + (count_ % 20 * 19 + 19) / 20); }
   /// Mean of the ceil(0.95 count) smallest samples, from bucket middles moved into [min, max], at most the mean of all; the exact mean
@@ -184,9 +193,14 @@ class LiveHistogram {
   /// Cheap reads for a table row: no snapshot is made. NaN while empty.
   double mean_ns() const {
     std::uint64_t count = 0;
-    visit_counts([&](int, Counter n) { count += n; });
-    return count == 0 ? std::numeric_limits<double>::quiet_NaN()
-                      : static_cast<double>(sum_ns_.load(std::memory_order_relaxed)) / static_cast<double>(count);
+    double about_ns = 0;
+    visit_counts([&](int bucket, Counter n) {
+      count += n;
+      about_ns += static_cast<double>(n) * static_cast<double>(layout.middle_of(bucket));
+    });
+    if (count == 0) return std::numeric_limits<double>::quiet_NaN();
+    const std::int64_t sum_ns = sum_ns_.load(std::memory_order_relaxed);
+    return (may_wrap(count, min_ns(), max_ns()) ? whole_sum(sum_ns, about_ns) : static_cast<double>(sum_ns)) / static_cast<double>(count);
   }
 
   /// As Histogram::percentile(), looking at the counters twice; 0 while empty.

@@ -203,6 +203,33 @@ TEST(Histogram, MeanOfTheLowest95IsNotAboveTheMean) {
   EXPECT_LE(histogram.mean_lowest_95_ns(), histogram.mean_ns());
 }
 
+/// Minutes of a run that is far behind its plan: more than 63 bits of nanoseconds, in all.
+TEST(Histogram, MeansAreRightWhereTheSumIsBeyond64Bits) {
+  FineHistogram fine;
+  CoarseHistogram coarse;
+  Histogram twice;
+  double sum = 0, count = 0;
+  for (std::int64_t late_s = 1; late_s <= 300; ++late_s) {
+    for (const std::int64_t sign : {1, 1, -1, 1, 1}) {
+      const std::int64_t late_ns = sign * (late_s * 1'000'000'000 + 123'456'789);
+      fine.record(late_ns, 1'000'000);
+      coarse.record(late_ns, 1'000'000);
+      sum += static_cast<double>(late_ns) * 1e6;
+      count += 1e6;
+    }
+  }
+  ASSERT_GT(sum, 0x1p66);
+  EXPECT_NEAR(fine.mean_ns(), sum / count, 0.001);
+  EXPECT_NEAR(coarse.mean_ns(), sum / count, 0.001);
+  EXPECT_NEAR(fine.snapshot().mean_ns(), sum / count, 0.001);
+  twice.merge(fine.snapshot());
+  twice.merge(Histogram::from_json(fine.snapshot().to_json()));
+  EXPECT_NEAR(twice.mean_ns(), sum / count, 0.001);
+  EXPECT_NEAR(twice.without(fine.snapshot()).mean_ns(), sum / count, 0.001);
+  EXPECT_LT(twice.mean_lowest_95_ns(), twice.mean_ns());
+  EXPECT_GT(twice.mean_lowest_95_ns(), 0.8 * twice.mean_ns());
+}
+
 TEST(Histogram, AnEmptyOneSurvivesTheControlLine) {
   const Histogram empty;
   EXPECT_EQ(empty.to_json()["min_ns"], nullptr);
