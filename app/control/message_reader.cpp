@@ -47,8 +47,12 @@ void MessageReader::take_line(const QByteArray& line) {
   try {
     emit message(std::make_shared<const ControlMessage>(decode_message(std::move(object))));
   } catch (const std::exception& error) {
-    refuse(QString("\"%1\" (%2)").arg(excerpt(line), QString::fromUtf8(error.what())));
+    refuse(told(line, error));
   }
+}
+
+QString MessageReader::told(const QByteArray& line, const std::exception& error) {
+  return QString("\"%1\" (%2)").arg(excerpt(line), QString::fromUtf8(error.what()));
 }
 
 void MessageReader::refuse(const QString& what) {

@@ -9,6 +9,7 @@
 #include <QByteArray>
 #include <QObject>
 #include <QString>
+#include <exception>
 
 #include "app/control/control_message.h"
 
@@ -21,6 +22,8 @@ class MessageReader : public QObject {
  public:
   static constexpr qsizetype line_bytes_max = 256 << 20;  // as much as a process keeps for a bench that does not read
   static constexpr qsizetype noise_bytes_max = 4 << 20;
+  /// How a line is told that is no message, because of `error`.
+  static QString told(const QByteArray& line, const std::exception& error);
 
  public slots:
   void feed(const QByteArray& bytes);

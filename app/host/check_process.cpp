@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/check_process.h"
 
+#include "app/control/message_reader.h"
 #include "app/host/check_cells.h"
 
 namespace n2nq::app {
@@ -43,13 +44,24 @@ void CheckProcess::renew_lease() {
 void CheckProcess::take(const QByteArray& bytes) {
   line_ += bytes;
   for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
-    const Json object = Json::parse(line_.constData(), line_.constData() + end, nullptr, false);
+    const QByteArray line = line_.left(end);
     line_.remove(0, end + 1);
+    const Json object = Json::parse(line.begin(), line.end(), nullptr, false);
     if (!object.is_object()) continue;
     if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
-    said_(object);
+    try {
+      said_(object);
+    } catch (const Json::exception& error) {
+      return give_up("it said something that is no control message: " + MessageReader::told(line, error));
+    }
   }
   if (line_.size() > line_bytes_max) line_.clear();
+}
+
+void CheckProcess::give_up(const QString& why) {
+  launcher_->disconnect();
+  launcher_->kill();
+  over_(why);
 }
 
 }  // namespace n2nq::app

@@ -18,7 +18,8 @@ class CheckProcess {
  public:
   using Said = std::function<void(const nlohmann::json& object)>;
   using Over = std::function<void(const QString& why)>;
-  /// `configure` is asked for what the process hears first; `over` is told when it could not be started or has ended.
+  /// `configure` is asked for what the process hears first; `over` is told when it could not be started or has ended, or when `said` throws
+  /// because what it said makes no sense: then it is killed, and not heard any more.
   CheckProcess(std::unique_ptr<Launcher> launcher, const QString& program, std::function<nlohmann::json(Launcher&)> configure, Said said,
                Over over);
 
@@ -27,6 +28,7 @@ class CheckProcess {
 
  private:
   void take(const QByteArray& bytes);
+  void give_up(const QString& why);
 
   std::unique_ptr<Launcher> launcher_;
   Said said_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
+#include <QTemporaryDir>
 
 #include "app/host/check_advice.h"
 #include "tests/app/support/event_loop.h"
@@ -467,6 +468,45 @@ TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_neither_counts_nor_
   EXPECT_EQ(check.hosts().at("h4").of(CheckItem::floor).state, CheckState::good);
   EXPECT_EQ(check.hosts().at("h4").of(CheckItem::login).state, CheckState::good);
   EXPECT_EQ(slow.key_questions.size(), 1u);
+}
+
+struct SenselessProgramsTest : testing::WithEventLoop {
+  QTemporaryDir folder;
+  PretendPerson person;
+
+  void make(const char* program, const char* line) {
+    QFile file(folder.filePath(program));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("#!/bin/sh\necho '" + QByteArray(line) + "'\ncat > /dev/null\n");
+    file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+  }
+  /// This machine alone: a receiver there connects to N2NQ there.
+  HostReport checked() {
+    HostPool pool(person, folder.path());
+    HostCheck check(pool);
+    bool over = false;
+    QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+    check.check({}, 0);
+    EXPECT_TRUE(wait_until([&] { return over; }));
+    return check.hosts().at("local");
+  }
+};
+
+TEST_F(SenselessProgramsTest, a_broker_that_says_what_is_no_message_fails_and_its_line_is_told) {
+  make("n2nq-broker", R"({"type":5})");
+  const CheckCell kernel = checked().of(CheckItem::kernel);
+  EXPECT_EQ(kernel.state, CheckState::not_known);
+  EXPECT_TRUE(kernel.detail.contains(R"(N2NQ does not run there: it said something that is no control message: "{"type":5}")"))
+      << kernel.detail.toStdString();
+}
+
+TEST_F(SenselessProgramsTest, a_receiver_that_says_what_is_no_message_fails_and_its_line_is_told) {
+  make("n2nq-broker", R"({"type":"hello","port":9})");
+  make("n2nq-receivers", R"({"type":"state","state":1})");
+  const CheckCell floor = checked().of(CheckItem::floor);
+  EXPECT_EQ(floor.state, CheckState::not_known);
+  EXPECT_TRUE(floor.detail.contains(R"(it said something that is no control message: "{"type":"state","state":1}")"))
+      << floor.detail.toStdString();
 }
 
 }  // namespace
