@@ -40,6 +40,7 @@ void Member::renew() {
     old->release()->deleteLater();
   }
   Member fresh;
+  fresh.make_launcher = std::move(make_launcher);
   fresh.first_row = first_row;
   fresh.last_row = last_row;
   *this = std::move(fresh);
@@ -154,6 +155,8 @@ void RunControl::Private::launch(Role role) {
   const bool ran_before = member.ran();
   renew(role);
   member.ran_before = ran_before;
+  // What one before it left lies where the host had it then, whatever the hosts file says now.
+  if (!ran_before) member.make_launcher = launchers->launchers_of(QString::fromStdString(host_of(role, run.settings)));
   member.watch = make_watch(role, options.deadlines.process);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);
@@ -165,8 +168,7 @@ void RunControl::Private::launch(Role role) {
 }
 
 std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines) {
-  auto launcher = launchers->launcher(QString::fromStdString(host_of(role, run.settings)));
-  return std::make_unique<ProcessWatch>(role_name(role), std::move(launcher), reader_thread, deadlines, sleep_watch);
+  return std::make_unique<ProcessWatch>(role_name(role), of(role).make_launcher(), reader_thread, deadlines, sleep_watch);
 }
 
 /// What a process of this role is told first.

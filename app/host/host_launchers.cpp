@@ -43,13 +43,17 @@ class UnknownHost : public Launcher {
 HostLaunchers::HostLaunchers(HostBook& book, MakeRemote make_remote, QString programs_folder)
     : book_(book), make_remote_(std::move(make_remote)), programs_folder_(std::move(programs_folder)) {}
 
-std::unique_ptr<Launcher> HostLaunchers::launcher(const QString& host) {
+MakeLauncher HostLaunchers::launchers_of(const QString& host) {
   if (host.toStdString() == local_host) {
-    return std::make_unique<LocalLauncher>(LocalLauncherFactory::folder_or_own(programs_folder_),
-                                           QString::fromStdString(book_.hosts().local_data_address));
+    return [folder = LocalLauncherFactory::folder_or_own(programs_folder_),
+            address = QString::fromStdString(book_.hosts().local_data_address)] {
+      return std::make_unique<LocalLauncher>(folder, address);
+    };
   }
-  if (const Host* found = book_.hosts().find(host.toStdString())) return make_remote_(*found);
-  return std::make_unique<UnknownHost>(QString("%1 is no host of %2 any more").arg(host, book_.path()));
+  if (const Host* found = book_.hosts().find(host.toStdString())) {
+    return [this, as_it_is = *found] { return make_remote_(as_it_is); };
+  }
+  return [why = QString("%1 is no host of %2 any more").arg(host, book_.path())] { return std::make_unique<UnknownHost>(why); };
 }
 
 QString HostLaunchers::problem(const Settings& settings) const {

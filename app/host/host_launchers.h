@@ -19,7 +19,7 @@ class HostLaunchers : public LauncherFactory {
   HostLaunchers(HostBook& book, MakeRemote make_remote, QString programs_folder = {});
   /// At what an editor has written into the file.
   void look_again() override { book_.look_again(); }
-  std::unique_ptr<Launcher> launcher(const QString& host) override;
+  MakeLauncher launchers_of(const QString& host) override;
   /// A host that the file does not know, a file with mistakes, or a broker here that nobody elsewhere could reach.
   QString problem(const Settings& settings) const override;
 

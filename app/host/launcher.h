@@ -10,6 +10,7 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -102,13 +103,16 @@ class Launcher : public QObject {
   bool needs_no_room_ = false, puts_again_ = false;
 };
 
-/// Gives a launcher per process, by the host's name in the settings.
+/// Makes a launcher per process of one host, as that host was when this was given: what becomes of it meanwhile changes nothing.
+using MakeLauncher = std::function<std::unique_ptr<Launcher>()>;
+
+/// Gives launchers by the host's name in the settings.
 class LauncherFactory {
  public:
   virtual ~LauncherFactory() = default;
   /// A run begins: what may have changed unseen is looked at again.
   virtual void look_again() {}
-  virtual std::unique_ptr<Launcher> launcher(const QString& host) = 0;
+  virtual MakeLauncher launchers_of(const QString& host) = 0;
   /// Why these settings' hosts cannot be had, in a sentence that says what to do; empty: they can be tried.
   virtual QString problem(const Settings& settings) const { return static_cast<void>(settings), QString(); }
 };

@@ -124,8 +124,8 @@ QString LocalLauncherFactory::folder_or_own(const QString& folder) {
   return folder.isEmpty() ? QCoreApplication::applicationDirPath() : folder;
 }
 
-std::unique_ptr<Launcher> LocalLauncherFactory::launcher(const QString&) {
-  return std::make_unique<LocalLauncher>(folder_);
+MakeLauncher LocalLauncherFactory::launchers_of(const QString&) {
+  return [this] { return std::make_unique<LocalLauncher>(folder_); };
 }
 
 }  // namespace n2nq::app

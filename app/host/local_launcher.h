@@ -42,7 +42,7 @@ class LocalLauncherFactory : public LauncherFactory {
  public:
   /// The programs stand beside the running executable, unless a folder is given.
   explicit LocalLauncherFactory(const QString& folder = {});
-  std::unique_ptr<Launcher> launcher(const QString& host) override;
+  MakeLauncher launchers_of(const QString& host) override;
   /// The given folder, or the one of the running executable.
   static QString folder_or_own(const QString& folder);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/control/fault.h"
+#include "app/host/host_launchers.h"
 #include "tests/app/support/run_control_fixture.h"
 #include "workers/measure/clock_report.h"
 
@@ -20,11 +21,11 @@ struct RunHostsTest : RunControlTest {
     return settings;
   }
   /// On three hosts, until it is stopped.
-  void make_endless() {
+  void make_endless(std::unique_ptr<LauncherFactory> launchers = {}) {
     Settings endless = on_three_hosts();
     endless.senders.messages.reset();
     host.behaviour[Role::senders].runs_on = true;
-    make(options(), endless);
+    make(options(), endless, std::move(launchers));
   }
   bool wait_bringing_back() {
     return wait_until([this] { return host.brought.contains(Role::receivers) && host.brought.contains(Role::senders); });
@@ -213,6 +214,44 @@ TEST_F(RunHostsTest, a_log_that_was_opened_before_its_process_is_followed_whenev
   host.followed.clear();
   control->start_all();
   EXPECT_TRUE(host.followed.isEmpty()) << "another run, with other files";
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
+TEST_F(RunHostsTest, what_becomes_of_a_host_meanwhile_is_the_next_runs_business) {
+  QTemporaryDir folder;
+  HostBook book(folder.filePath("hosts.yaml"));
+  Host lab;
+  for (const char* name : {"lab-1", "lab-2", "lab-3"}) {
+    lab.name = name;
+    lab.folder = "before";
+    book.put(lab);
+  }
+  host.staging_file = "/dev/shm/left";
+  QStringList folders;  // of the senders' launchers
+  const auto launched = [&](const Host& there) {
+    if (there.name == "lab-2") folders += QString::fromStdString(there.folder);
+    return std::make_unique<PretendLauncher>(host, there.name);
+  };
+  make_endless(std::make_unique<HostLaunchers>(book, launched));
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  lab.name = "lab-2";
+  lab.folder = "after";
+  book.put(lab, "lab-2");
+  control->make_fault({FaultKind::restart, Role::senders});
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::starting));
+  ASSERT_TRUE(wait_running());
+  book.remove("lab-2");
+  host.process[Role::senders]->lose_link("lab-2 has not answered for 10 s");
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(folders, QStringList({"before", "before", "before"})) << "started, started again, and read back: " << reasons();
+  EXPECT_EQ(reasons().find("could not be read back"), std::string::npos) << reasons();
+  EXPECT_TRUE(host.brought.contains(Role::senders));
+  book.put(lab);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  EXPECT_EQ(folders.back(), "after");
   control->stop_all();
   ASSERT_TRUE(wait_finished());
 }

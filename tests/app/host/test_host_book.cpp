@@ -141,11 +141,11 @@ TEST_F(HostBookTest, each_host_gets_its_launcher) {
     asked += QString::fromStdString(host.name);
     return std::unique_ptr<Launcher>();
   });
-  EXPECT_EQ(launchers.launcher("local")->data_address(), "10.0.0.2");
-  EXPECT_EQ(launchers.launcher("lab-1"), nullptr);
+  EXPECT_EQ(launchers.launchers_of("local")()->data_address(), "10.0.0.2");
+  EXPECT_EQ(launchers.launchers_of("lab-1")(), nullptr);
   EXPECT_EQ(asked, QStringList{"lab-1"});
   QString why;
-  const auto gone = launchers.launcher("lab-9");
+  const auto gone = launchers.launchers_of("lab-9")();
   QObject::connect(gone.get(), &Launcher::failed, [&](const QString& text) { why = text; });
   gone->put_file("n2nq-broker");
   ASSERT_TRUE(wait_until([&] { return !why.isEmpty(); }));

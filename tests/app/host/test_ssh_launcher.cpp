@@ -302,8 +302,8 @@ TEST_F(SshLauncherTest, a_command_that_ends_with_an_error_is_told_with_what_it_s
 struct OnHosts : LauncherFactory {
   HostPool& pool;
   explicit OnHosts(HostPool& given) : pool(given) {}
-  std::unique_ptr<Launcher> launcher(const QString& host) override {
-    return pool.launcher(SshLauncherTest::lab->host(host.mid(1).toInt()));
+  MakeLauncher launchers_of(const QString& host) override {
+    return [this, number = host.mid(1).toInt()] { return pool.launcher(SshLauncherTest::lab->host(number)); };
   }
 };
 

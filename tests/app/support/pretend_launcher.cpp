@@ -355,8 +355,8 @@ Json PretendLauncher::bye() const {
   return out;
 }
 
-std::unique_ptr<Launcher> PretendFactory::launcher(const QString& host) {
-  return std::make_unique<PretendLauncher>(host_, host.toStdString());
+MakeLauncher PretendFactory::launchers_of(const QString& host) {
+  return [this, name = host.toStdString()] { return std::make_unique<PretendLauncher>(host_, name); };
 }
 
 }  // namespace n2nq::app::testing

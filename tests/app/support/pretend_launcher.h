@@ -120,7 +120,7 @@ class PretendLauncher : public Launcher {
 class PretendFactory : public LauncherFactory {
  public:
   explicit PretendFactory(PretendHost& host) : host_(host) {}
-  std::unique_ptr<Launcher> launcher(const QString& host) override;
+  MakeLauncher launchers_of(const QString& host) override;
   void look_again() override {
     if (host_.looked_at_again) host_.looked_at_again();
   }

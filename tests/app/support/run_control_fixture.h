@@ -48,8 +48,9 @@ struct RunControlTest : WithEventLoop {
     return given;
   }
 
-  void make(RunControl::Options given, const Settings& settings = small()) {
-    control = std::make_unique<RunControl>(given, std::make_unique<PretendFactory>(host));
+  void make(RunControl::Options given, const Settings& settings = small(), std::unique_ptr<LauncherFactory> launchers = {}) {
+    if (!launchers) launchers = std::make_unique<PretendFactory>(host);
+    control = std::make_unique<RunControl>(given, std::move(launchers));
     control->set_settings(settings);
     QObject::connect(control.get(), &RunControl::message, [this](const QString& text) { messages += text; });
     QObject::connect(control.get(), &RunControl::finished, [this] { ++finished; });
