@@ -194,7 +194,9 @@ void RunControl::Private::relaunch(Role role) {
   renew(role);
   member.record.hello = before;
   if (clock.kind == ClockRelation::Kind::probed) member.record.clock_before_restart = clock.report;
-  member.watch = make_watch(role, options.deadlines.process);
+  ProcessDeadlines deadlines = options.deadlines.process;
+  if (before && !before->staging_file.empty()) deadlines.hello = options.deadlines.salvage;  // it reads back before it says that
+  member.watch = make_watch(role, deadlines);
   if (role == Role::broker) run.broker_restarted = true;
   if (role == Role::broker && drains()) broker_is_new = true;
   if (accumulator) accumulator->restarted(role);

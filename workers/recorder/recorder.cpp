@@ -9,8 +9,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "broker/net/clock.h"
-
 namespace n2nq::worker {
 
 namespace {
@@ -20,7 +18,6 @@ constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr std::int64_t pass_every_ns = 80 * net::ns_per_ms;
 constexpr std::size_t pass_early_at_part = 8;  // when an eighth of the ring is full
 constexpr std::size_t records_per_pass_max = 64 * 1024;
-constexpr std::int64_t touch_every_ns = 60 * net::ns_per_s;
 /// The writer yields to threads that carry messages.
 constexpr int writer_nice = 5;
 
@@ -122,7 +119,8 @@ void Recorder::finish() {
 
 void Recorder::run() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), writer_nice);
-  std::int64_t last_pass_ns = 0, touched_ns = net::now_ns();
+  std::int64_t last_pass_ns = 0;
+  touched_ns_ = net::now_ns();
   for (bool finishing = false; !finishing;) {
     {
       std::unique_lock lock(mutex_);
@@ -133,15 +131,19 @@ void Recorder::run() {
     if (!due && !finishing && ring_->fill() < ring_->capacity() / pass_early_at_part) continue;
     do {
       write_waiting();
+      touch_now_and_then();  // here, because a ring that stays that full keeps it here
     } while (ring_->fill() >= (finishing ? 1 : ring_->capacity() / pass_early_at_part));
     last_pass_ns = net::now_ns();
-    if (last_pass_ns - touched_ns >= touch_every_ns) {
-      ring_->touch();
-      touched_ns = last_pass_ns;
-    }
   }
   close_logs();
   ring_->remove_file();
+}
+
+void Recorder::touch_now_and_then() {
+  const std::int64_t now_ns = net::now_ns();
+  if (now_ns - touched_ns_ < options_.touch_every_ns) return;
+  ring_->touch();
+  touched_ns_ = now_ns;
 }
 
 void Recorder::begin_logs() {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "broker/net/clock.h"
 #include "workers/recorder/clock_note.h"
 #include "workers/recorder/service_log.h"
 #include "workers/recorder/staging_ring.h"
@@ -26,6 +27,7 @@ struct LogOptions {
   std::string folder;
   HeadLines head;      // beside what the recorder says itself
   bool go_on = false;  // the logs are there already, by a process before this one
+  std::int64_t touch_every_ns = 60 * net::ns_per_s;  // the staging file, which then is nobody's only long after its process's end
 };
 
 /// The head of a service's log; port and offset as text, for they may be unknown.
@@ -76,6 +78,7 @@ class Recorder {
   };
 
   void run();
+  void touch_now_and_then();
   void write_waiting();
   void begin_logs();
   void open_log(std::size_t place);
@@ -94,6 +97,7 @@ class Recorder {
   std::vector<std::size_t> clock_lines_there_;  // by service: how many of them stand in its log
   std::vector<bool> head_written_;              // or tried
   std::size_t logs_begun_ = 0;                  // while their services ran
+  std::int64_t touched_ns_ = 0;
   std::atomic<std::uint64_t> lines_{0};
   std::uint64_t dropped_by_disk_ = 0;  // the writer's
 

@@ -134,10 +134,9 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
 
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
                        const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
-  if (access(staging_file.c_str(), F_OK) != 0 && errno == ENOENT) {
-    return read_whole_logs(staging_file, role, first, last, log_options, go_on, each_record);
-  }
-  StagingRing ring = StagingRing::open(staging_file);
+  std::optional<StagingRing> found = StagingRing::open(staging_file);
+  if (!found) return read_whole_logs(staging_file, role, first, last, log_options, go_on, each_record);
+  StagingRing& ring = *found;
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
   LogCounts counts;
   counts.dropped = ring.dropped() + ring.unwritten();

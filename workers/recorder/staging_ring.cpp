@@ -2,6 +2,7 @@
 #include "workers/recorder/staging_ring.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,9 +12,8 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 #include <utility>
-
-#include "broker/net/fd.h"
 
 namespace n2nq::worker {
 
@@ -29,6 +29,20 @@ void* map_whole(const std::string& path, int fd, std::size_t bytes) {
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
   if (map == MAP_FAILED) fail(path, std::strerror(errno));
   return map;
+}
+
+bool lock(const net::Fd& fd) {
+  return flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+void lock_when_unused(const std::string& path, const net::Fd& fd, std::chrono::milliseconds wait_max) {
+  constexpr std::chrono::milliseconds look_every{50};
+  const auto give_up = std::chrono::steady_clock::now() + wait_max;
+  while (!lock(fd)) {
+    if (errno != EWOULDBLOCK && errno != EINTR) fail(path, std::strerror(errno));
+    if (std::chrono::steady_clock::now() >= give_up) fail(path, "the process that it belongs to still runs");
+    std::this_thread::sleep_for(look_every);
+  }
 }
 
 }  // namespace
@@ -48,7 +62,10 @@ void StagingRing::remove_abandoned(const std::string& folder) {
     if (!name.starts_with("n2nq-") || !name.ends_with(suffix)) continue;
     std::error_code gone;
     const auto touched = at->last_write_time(gone);
-    if (!gone && touched < oldest) std::filesystem::remove(at->path(), gone);  // another user's stays: it may not be removed
+    if (gone || touched >= oldest) continue;
+    // Another user's stays: it may not be opened. So does one whose process stands still, whatever the clock says.
+    const net::Fd fd(::open(at->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (fd.valid() && lock(fd)) std::filesystem::remove(at->path(), gone);
   }
 }
 
@@ -56,8 +73,9 @@ void StagingRing::touch() {
   utimensat(AT_FDCWD, path_.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-StagingRing::StagingRing(std::string path, void* map, std::size_t bytes)
+StagingRing::StagingRing(std::string path, net::Fd locked, void* map, std::size_t bytes)
     : path_(std::move(path)),
+      locked_(std::move(locked)),
       map_(map),
       bytes_(bytes),
       records_(reinterpret_cast<Record*>(static_cast<char*>(map) + head_bytes)),
@@ -66,8 +84,8 @@ StagingRing::StagingRing(std::string path, void* map, std::size_t bytes)
 StagingRing StagingRing::create(const std::string& folder, const std::string& name, WorkerRole role, std::size_t bytes) {
   const std::string path = folder + "/" + name;
   // O_EXCL: two processes must never stage into one file, and a link planted in a shared folder must not be followed.
-  const net::Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.valid()) fail(path, std::strerror(errno));
+  net::Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd.valid() || !lock(fd)) fail(path, std::strerror(errno));
   int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   while (error == ENOSPC && bytes / 2 >= bytes_min) {
     bytes /= 2;
@@ -78,7 +96,8 @@ StagingRing StagingRing::create(const std::string& folder, const std::string& na
     unlink(path.c_str());
     fail(path, std::string(std::strerror(error)) + " (" + std::to_string(bytes >> 20) + " MiB are needed at least)");
   }
-  StagingRing ring(path, map_whole(path, fd.get(), bytes), bytes);
+  void* const map = map_whole(path, fd.get(), bytes);
+  StagingRing ring(path, std::move(fd), map, bytes);
   Head head{};
   std::memcpy(head.magic_bytes, magic, sizeof magic);
   head.record_bytes = sizeof(Record);
@@ -88,14 +107,18 @@ StagingRing StagingRing::create(const std::string& folder, const std::string& na
   return ring;
 }
 
-StagingRing StagingRing::open(const std::string& path) {
-  const net::Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+std::optional<StagingRing> StagingRing::open(const std::string& path, std::chrono::milliseconds wait_max) {
+  net::Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd.valid() && errno == ENOENT) return std::nullopt;
   if (!fd.valid()) fail(path, std::strerror(errno));
+  lock_when_unused(path, fd, wait_max);
   struct stat facts {};
   if (fstat(fd.get(), &facts) != 0) fail(path, std::strerror(errno));
+  if (facts.st_nlink == 0) return std::nullopt;
   const auto bytes = static_cast<std::size_t>(facts.st_size);
   if (bytes < head_bytes + sizeof(Record)) fail(path, "too short for a staging file");
-  StagingRing ring(path, map_whole(path, fd.get(), bytes), bytes);
+  void* const map = map_whole(path, fd.get(), bytes);
+  StagingRing ring(path, std::move(fd), map, bytes);
   Head head;
   std::memcpy(&head, ring.map_, sizeof head);
   if (std::memcmp(head.magic_bytes, magic, sizeof magic) != 0 || head.record_bytes != sizeof(Record) || head.capacity != ring.capacity_ ||
@@ -111,6 +134,7 @@ StagingRing StagingRing::open(const std::string& path) {
 
 StagingRing::StagingRing(StagingRing&& other) noexcept
     : path_(std::move(other.path_)),
+      locked_(std::move(other.locked_)),
       map_(std::exchange(other.map_, nullptr)),
       bytes_(other.bytes_),
       records_(other.records_),

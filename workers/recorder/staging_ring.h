@@ -4,6 +4,8 @@
 //
 //   file:  | head page: what it is, written, drained, dropped, unwritten | record 0 | record 1 | … | record capacity - 1 |
 //
+// Who uses it holds a lock on it, which the kernel lets go with the process, however that ends.
+//
 // 0 <= drained <= written <= drained + capacity; record number n lies at place n mod capacity. One writing and one draining thread.
 #pragma once
 
@@ -11,10 +13,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "broker/net/fd.h"
 #include "workers/recorder/record.h"
 
 namespace n2nq::worker {
@@ -26,21 +30,24 @@ class StagingRing {
   static constexpr std::size_t bytes_min = std::size_t{1} << 20;
   /// How the files' names end; they begin with "n2nq-".
   static constexpr std::string_view suffix = ".staging";
-  /// A file that nobody touched for so long belongs to nobody: a bench that lives salvages within seconds.
+  /// A file that nobody uses and nobody touched for so long belongs to nobody: a bench that lives salvages within seconds.
   static constexpr std::chrono::minutes abandoned_after{10};
+  /// So long a process may live on behind a cut link, and write its logs then.
+  static constexpr std::chrono::milliseconds in_use_max{20'000};
 
   /// Creates `folder`/`name` and takes the largest of bytes_wanted, its half, its quarter, … down to bytes_min that the folder has room
   /// for; all of it is reserved and mapped at once, so that no record can fault. Throws std::runtime_error naming the file and the reason.
   static StagingRing create(const std::string& folder, const std::string& name, WorkerRole role, std::size_t bytes = bytes_wanted);
-  /// Opens what a killed process has left behind. Throws std::runtime_error when it is no such file.
-  static StagingRing open(const std::string& path);
+  /// Opens what a killed process has left behind; one that may live yet is waited for. None: there is no such file, or none any more,
+  /// because that process has ended in order. Throws std::runtime_error when it is another file, or in use for longer than `wait_max`.
+  static std::optional<StagingRing> open(const std::string& path, std::chrono::milliseconds wait_max = in_use_max);
   /// Removes what was left behind by processes that were killed together with their bench, as far as it is ours to remove.
   static void remove_abandoned(const std::string& folder);
 
   StagingRing(StagingRing&& other) noexcept;
   StagingRing& operator=(StagingRing&&) = delete;
   StagingRing(const StagingRing&) = delete;
-  ~StagingRing();  // unmaps; the file stays
+  ~StagingRing();  // unmaps and unlocks; the file stays
 
   /// The writing thread. False when the ring is full: the record is not kept, but counted.
   bool push(const Record& record) {
@@ -84,12 +91,13 @@ class StagingRing {
   static constexpr std::size_t head_bytes = 4096;
   static constexpr std::size_t written_at = 128, drained_at = 256, dropped_at = 384, unwritten_at = 512;  // on cache lines of their own
 
-  StagingRing(std::string path, void* map, std::size_t bytes);
+  StagingRing(std::string path, net::Fd locked, void* map, std::size_t bytes);
   std::atomic_ref<std::uint64_t> counter(std::size_t at) const {
     return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(static_cast<char*>(map_) + at));
   }
 
   std::string path_;
+  net::Fd locked_;
   void* map_;
   std::size_t bytes_;
   Record* records_;

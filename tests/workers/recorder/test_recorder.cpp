@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <thread>
 
 #include "broker/net/clock.h"
 #include "workers/recorder/salvage.h"
@@ -41,6 +44,12 @@ class RecorderTest : public testing::Test {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) (line.starts_with("#") ? lines.first : lines.second).push_back(line);
     return lines;
+  }
+  /// As who reads it back will find it; the file itself is in use.
+  std::uint64_t unwritten_of(const Recorder& recorder) const {
+    const std::string copy = staging() + "/copy";
+    fs::copy_file(recorder.staging_file(), copy, fs::copy_options::overwrite_existing);
+    return StagingRing::open(copy)->unwritten();
   }
 
   std::string folder_;
@@ -89,13 +98,67 @@ TEST_F(RecorderTest, staging_files_that_nobody_touched_for_long_are_removed) {
   const auto in_use = make("n2nq-senders-2-2.staging", std::chrono::minutes(9));
   const auto foreign = make("other.staging", std::chrono::minutes(11));
   StagingRing ring = StagingRing::create(staging(), "n2nq-senders-3-3.staging", WorkerRole::senders, StagingRing::bytes_min);
-  fs::last_write_time(ring.path(), fs::file_time_type::clock::now() - std::chrono::minutes(11));
-  ring.touch();
+  fs::last_write_time(ring.path(), fs::file_time_type::clock::now() - std::chrono::minutes(11));  // its process was paused
+  {
+    StagingRing touched = StagingRing::create(staging(), "n2nq-senders-4-4.staging", WorkerRole::senders, StagingRing::bytes_min);
+    fs::last_write_time(touched.path(), fs::file_time_type::clock::now() - std::chrono::minutes(11));
+    touched.touch();  // and killed: somebody is about to read it
+  }
   const Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
   EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_TRUE(fs::exists(in_use));
   EXPECT_TRUE(fs::exists(foreign));
-  EXPECT_TRUE(fs::exists(ring.path()));
+  EXPECT_TRUE(fs::exists(ring.path())) << "its process lives";
+  EXPECT_TRUE(fs::exists(staging() + "/n2nq-senders-4-4.staging"));
+}
+
+TEST_F(RecorderTest, a_staging_file_is_touched_while_more_comes_than_is_written) {
+  LogOptions often = options();
+  often.touch_every_ns = net::ns_per_ms;
+  Recorder recorder(WorkerRole::receivers, 1, 1, often, staging());
+  recorder.begin_log(1, 51234, 0);
+  const fs::path path = recorder.staging_file();
+  std::uint64_t index = 0;
+  const auto fill = [&] {
+    while (recorder.counts().dropped == 0) recorder.note(received(1, index++));
+  };
+  fill();
+  const auto before = fs::file_time_type::clock::now() - std::chrono::minutes(11);
+  fs::last_write_time(path, before);
+  EXPECT_TRUE(wait_for([&] {
+    for (int more = 0; more < 100'000; ++more) recorder.note(received(1, index++));
+    return fs::last_write_time(path) > before + std::chrono::minutes(1);
+  }));
+}
+
+TEST_F(RecorderTest, what_its_process_still_writes_is_waited_for_and_then_refused) {
+  const Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  try {
+    StagingRing::open(recorder.staging_file(), std::chrono::milliseconds(100));
+    ADD_FAILURE();
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()), "staging file " + recorder.staging_file() + ": the process that it belongs to still runs");
+  }
+}
+
+TEST_F(RecorderTest, a_process_that_ends_in_order_meanwhile_has_left_whole_logs) {
+  auto recorder = std::make_unique<Recorder>(WorkerRole::receivers, 1, 1, options(), staging());
+  recorder->begin_log(1, 51234, 0);
+  const std::string staging_file = recorder->staging_file();
+  for (std::uint64_t index = 0; index < 3; ++index) recorder->note(received(1, index));
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // so that who reads back is there first, mostly
+    recorder.reset();
+  });
+  std::uint64_t records = 0;
+  const LogCounts counts =
+      salvage_logs(staging_file, WorkerRole::receivers, 1, 1, options(), LogsGoOn::no, [&](const Record&) { ++records; });
+  end.join();
+  EXPECT_EQ(records, 3u);
+  EXPECT_EQ(counts.lines, 3u);
+  EXPECT_EQ(counts.error, "");
+  EXPECT_EQ(read(log_path("R001")).first.back(), "# complete: yes");
+  EXPECT_EQ(read(log_path("R001")).second.size(), 3u) << "nothing twice";
 }
 
 TEST_F(RecorderTest, WritesAFilePerServiceWithHeadLinesAndFoot) {
@@ -357,7 +420,7 @@ TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
   const bool said = wait_for([&] { return recorder.counts().dropped > 0; });
   setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_TRUE(said);
-  EXPECT_GT(StagingRing::open(recorder.staging_file()).unwritten(), 0u) << "who goes on for a killed process has to know";
+  EXPECT_GT(unwritten_of(recorder), 0u) << "who goes on for a killed process has to know";
   recorder.note(received(1, 1000));
   recorder.finish();
 
@@ -387,7 +450,7 @@ TEST_F(RecorderTest, AFullDiskThatTakesNoLineOfWhatWasSkippedIsSaidToo) {
   const bool said = wait_for([&] { return !recorder.counts().error.empty(); });
   setrlimit(RLIMIT_FSIZE, &before);
   ASSERT_TRUE(said);
-  EXPECT_TRUE(wait_for([&] { return StagingRing::open(recorder.staging_file()).unwritten() == 1; }))
+  EXPECT_TRUE(wait_for([&] { return unwritten_of(recorder) == 1; }))
       << "who goes on for a killed process has to know";
   recorder.note(told(1, 100, 199));
   recorder.finish();
@@ -442,7 +505,9 @@ TEST_F(RecorderTest, RecordsOutliveAKilledProcess) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
-  StagingRing ring = StagingRing::open(staging() + "/killed");
+  const auto left = StagingRing::open(staging() + "/killed");
+  ASSERT_TRUE(left);
+  const StagingRing& ring = *left;
   EXPECT_EQ(ring.role(), WorkerRole::receivers);
   const auto records = ring.waiting(10'000);
   ASSERT_EQ(records.size(), 1200u);
@@ -453,7 +518,7 @@ TEST_F(RecorderTest, RecordsOutliveAKilledProcess) {
 TEST_F(RecorderTest, RefusesWhatIsNoStagingFile) {
   std::ofstream(staging() + "/junk") << std::string(100'000, 'x');
   EXPECT_THROW(StagingRing::open(staging() + "/junk"), std::runtime_error);
-  EXPECT_THROW(StagingRing::open(staging() + "/absent"), std::runtime_error);
+  EXPECT_FALSE(StagingRing::open(staging() + "/absent"));
   EXPECT_THROW(StagingRing::create("/proc/nowhere", "x", WorkerRole::senders), std::runtime_error);
 }
 
