@@ -23,7 +23,9 @@ std::string random_token() {
 HostCheck::HostCheck(HostPool& pool, QObject* parent, int limit_ms) : HostChecker(parent), pool_(pool), limit_ms_(limit_ms) {
   deadline_.setSingleShot(true);
   connect(&deadline_, &QTimer::timeout, this, [this] {
-    fill_rest(CheckState::not_known, "the check took too long");
+    fill_rest(CheckState::not_known, "the check took too long",
+              "Mend first what is bad, a firewall between machines perhaps, and check again: what does not answer takes its time from "
+              "the rest");
     finish();
   });
   connect(&pool_.questions(), &OpenQuestions::asking, this, [this](bool asked) {
@@ -196,9 +198,10 @@ void HostCheck::tell_clocks() {
   emit changed();
 }
 
-void HostCheck::fill_rest(CheckState state, const QString& why) {
+void HostCheck::fill_rest(CheckState state, const QString& why, const QString& what_to_do) {
   const auto fill = [&](CheckCell& each) {
-    if (each.state == CheckState::checking) each = {state, state == CheckState::not_known ? QString("unknown") : QString(), why, {}, {}};
+    if (each.state == CheckState::checking)
+      each = {state, state == CheckState::not_known ? QString("unknown") : QString(), why, what_to_do, {}};
   };
   for (auto& [name, report] : reports_) std::for_each(report.cells.begin(), report.cells.end(), fill);
   for (auto& [pair, path] : paths_) fill(path);

@@ -3,7 +3,8 @@
 // other. So what is found out is what a run will find: the same programs, the same ports, the same clocks. Nothing of it stays.
 //
 //   every host, side by side:    reach ─► log in ─► put ─► N2NQ says hello (kernel, cores, load) ─► free disk
-//   when all are through:        from each host, one after the other, a receiver to N2NQ on each other (round trip, clock, floor)
+//   when all are through:        from each host, one after the other, a receiver to N2NQ on each other (round trip, clock, floor);
+//                                what is silent does not keep the next waiting
 //
 // Through is for that time, too, who waits for the person to answer a question: its ways come when it is answered.
 #pragma once
@@ -52,7 +53,7 @@ class HostCheck : public HostChecker {
   void add_clock_way(const ClockWay& way);
   void tell_clocks();
   void finish();
-  void fill_rest(CheckState state, const QString& why);
+  void fill_rest(CheckState state, const QString& why, const QString& what_to_do = {});
   void forget();
   void drop_left_out();
 

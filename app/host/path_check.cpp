@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/path_check.h"
 
+#include <QTimer>
+#include <algorithm>
 #include <utility>
 
 #include "app/control/control_message.h"
@@ -12,7 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int way_ms = 5'000;  // from a receiver's hello to its connection
+constexpr int way_ms = 5'000;    // from a receiver's hello to its connection
+constexpr int silent_ms = 500;  // the same, from which on the next one is tried beside it
+// With N2NQ itself 9 processes over one connection, of 10 that an sshd allows as a rule (MaxSessions).
+constexpr std::size_t trials_most = 8;
 
 QString place_text(const PlaceCheck& place) {
   return QString("%1 port %2").arg(QString::fromStdString(place.address())).arg(place.port());
@@ -20,29 +25,56 @@ QString place_text(const PlaceCheck& place) {
 
 }  // namespace
 
+struct PathCheck::Trial {
+  explicit Trial(const PlaceCheck& place) : to(place) {
+    deadline.setSingleShot(true);
+    patience.setSingleShot(true);
+  }
+  const PlaceCheck& to;
+  std::unique_ptr<CheckProcess> receiver;
+  QTimer deadline, patience;
+  double round_trip_us = -1;  // not known yet
+  bool said_hello = false, connected = false;
+  bool silent = false;  // the next one does not wait for it
+  bool ended = false;   // and about to be destroyed
+};
+
 PathCheck::PathCheck(const CheckTerms& terms, const PlaceCheck& from, std::vector<const PlaceCheck*> to)
-    : terms_(terms), from_(from), to_(std::move(to)), tried_itself_(to_ == std::vector{&from}) {
-  deadline_.setSingleShot(true);
-  connect(&deadline_, &QTimer::timeout, this, [this] {
-    const QString name = QString::fromStdString(this->to().name());
-    end_way(not_good_cell(CheckState::bad, "no answer",
-                          QString("No connection from %1 to %2 (%3) within %4 s")
-                              .arg(QString::fromStdString(from_.name()), name, place_text(this->to()))
-                              .arg(way_ms / 1000),
-                          QString("Is the data address of %1 right, and does a firewall let the port through?").arg(name)));
-  });
-}
+    : terms_(terms), from_(from), to_(std::move(to)), trials_max_(trials_most), tried_itself_(to_ == std::vector{&from}) {}
+
+PathCheck::~PathCheck() = default;
 
 void PathCheck::renew_lease() {
-  if (receiver_) receiver_->renew_lease();
+  for (const auto& trial : trials_) trial->receiver->renew_lease();
 }
 
 void PathCheck::next() {
-  // Where all ways have failed it connects to itself: that tells the floor.
-  if (to_.empty() && !floor_known_ && !std::exchange(tried_itself_, true)) to_.push_back(&from_);
-  if (to_.empty()) return emit over();
-  connected_ = ended_ = false;
-  round_trip_us_ = -1;
+  if (trials_.empty()) {
+    // Where all ways have failed it connects to itself: that tells the floor.
+    if (to_.empty() && !floor_known_ && !std::exchange(tried_itself_, true)) to_.push_back(&from_);
+    if (to_.empty()) return emit over();
+  }
+  const bool waits = std::any_of(trials_.begin(), trials_.end(), [](const auto& trial) { return !trial->silent; });
+  if (to_.empty() || waits || trials_.size() >= trials_max_) return;
+  const PlaceCheck& to = *to_.back();
+  to_.pop_back();
+  begin_trial(to);
+}
+
+void PathCheck::begin_trial(const PlaceCheck& to) {
+  Trial& trial = *trials_.emplace_back(std::make_unique<Trial>(to));
+  connect(&trial.deadline, &QTimer::timeout, this, [this, &trial] {
+    const QString name = QString::fromStdString(trial.to.name());
+    end_way(trial, not_good_cell(CheckState::bad, "no answer",
+                                 QString("No connection from %1 to %2 (%3) within %4 s")
+                                     .arg(QString::fromStdString(from_.name()), name, place_text(trial.to))
+                                     .arg(way_ms / 1000),
+                                 QString("Is the data address of %1 right, and does a firewall let the port through?").arg(name)));
+  });
+  connect(&trial.patience, &QTimer::timeout, this, [this, &trial] {
+    trial.silent = true;
+    next();
+  });
   const auto configure = [this](Launcher&) {
     return Json{{"type", "configure"},
                 {"control", control_version},
@@ -57,46 +89,46 @@ void PathCheck::next() {
                 {"log", {{"mode", "off"}, {"sample_every", 1}, {"folder", ""}, {"header", Json::object()}}},
                 {"staging_folder", "/dev/shm"}};
   };
-  receiver_ = std::make_unique<CheckProcess>(
-      from_.launcher(), "n2nq-receivers", configure, [this](const Json& message) { on_message(message); },
-      [this](const QString& why) {
-        end_way(not_good_cell(CheckState::bad, "failed", "The receiver there failed: " + why,
-                              "Look at that machine for what ends processes there (memory, limits, an administrator), and check again"));
-      });
+  trial.receiver = std::make_unique<CheckProcess>(
+      from_.launcher(), "n2nq-receivers", configure, [this, &trial](const Json& message) { on_message(trial, message); },
+      [this, &trial](const QString& why) { on_receiver_over(trial, why); });
 }
 
-void PathCheck::send_connect() {
-  receiver_->send({{"type", "connect"}, {"address", to().address()}, {"port", to().port()}, {"transport", "tcp"}, {"clock", "probed"}});
-}
-
-void PathCheck::on_message(const Json& message) {
-  if (ended_) return;
+void PathCheck::on_message(Trial& trial, const Json& message) {
+  if (trial.ended) return;
   const std::string type = message.value("type", ""), state = message.value("state", "");
-  if (type == "hello") {
-    deadline_.start(way_ms);  // from here on: the program may have had to come over a slow link
-    return send_connect();
-  }
-  if (type == "clock") on_clock(message);
-  if (type == "state" && state == "connected") on_connected(message);
+  if (type == "hello") return on_hello(trial);
+  if (type == "clock") on_clock(trial, message);
+  if (type == "state" && state == "connected") on_connected(trial, message);
   if (type == "state" && state == "failed") {
-    return end_way(not_good_cell(CheckState::bad, "refused", text_in(message, "message"),
-                                 QString("Does something else answer at %1, or a firewall in its place? Let the port through, or choose another one")
-                                     .arg(place_text(to()))));
+    return end_way(trial, not_good_cell(CheckState::bad, "refused", text_in(message, "message"),
+                                        QString("Does something else answer at %1, or a firewall in its place? Let the port through, or "
+                                                "choose another one")
+                                            .arg(place_text(trial.to))));
   }
-  if (!connected_ || round_trip_us_ < 0) return;
-  end_way(good_cell(text_of_us(round_trip_us_), round_trip_us_, "The smallest round trip to " + place_text(to())));
+  if (!trial.connected || trial.round_trip_us < 0) return;
+  end_way(trial, good_cell(text_of_us(trial.round_trip_us), trial.round_trip_us, "The smallest round trip to " + place_text(trial.to)));
 }
 
-void PathCheck::on_clock(const Json& message) {
-  round_trip_us_ = number_in(message, "round_trip_min_ns", -1) / 1000;
+void PathCheck::on_hello(Trial& trial) {
+  trial.said_hello = true;
+  // From here on: the program may have had to come over a slow link.
+  trial.deadline.start(way_ms);
+  trial.patience.start(silent_ms);
+  trial.receiver->send(
+      {{"type", "connect"}, {"address", trial.to.address()}, {"port", trial.to.port()}, {"transport", "tcp"}, {"clock", "probed"}});
+}
+
+void PathCheck::on_clock(Trial& trial, const Json& message) {
+  trial.round_trip_us = number_in(message, "round_trip_min_ns", -1) / 1000;
   // The line leads from the clock of the receiver's machine to that of N2NQ's.
   const Json line = message.value("line", Json::object()), bound = message.value("bound", Json::object());
-  emit clock_found(to(), number_in(line, "offset_ns", 0) / 1000,
+  emit clock_found(trial.to, number_in(line, "offset_ns", 0) / 1000,
                    (number_in(bound, "asymmetry_ns", 0) + number_in(bound, "estimation_ns", 0)) / 1000);
 }
 
-void PathCheck::on_connected(const Json& message) {
-  connected_ = true;
+void PathCheck::on_connected(Trial& trial, const Json& message) {
+  trial.connected = true;
   const auto floor = message.find("floor");
   if (floor_known_ || floor == message.end() || !floor->is_object()) return;
   floor_known_ = true;
@@ -105,14 +137,31 @@ void PathCheck::on_connected(const Json& message) {
                                 : good_cell(text_of_us(floor_us), floor_us, "The round trip of a loopback connection there, p50"));
 }
 
-void PathCheck::end_way(const CheckCell& cell) {
-  if (std::exchange(ended_, true)) return;
-  deadline_.stop();
-  emit found(to(), cell);
+void PathCheck::on_receiver_over(Trial& trial, const QString& why) {
+  if (trial.ended) return;
+  if (!trial.said_hello && trials_.size() > 1) {
+    // Perhaps its sshd allows no more processes at a time.
+    trials_max_ = trials_.size() - 1;
+    to_.push_back(&trial.to);
+    return end_trial(trial);
+  }
+  end_way(trial, not_good_cell(CheckState::bad, "failed", "The receiver there failed: " + why,
+                               "Look at that machine for what ends processes there (memory, limits, an administrator), and check again"));
+}
+
+void PathCheck::end_way(Trial& trial, const CheckCell& cell) {
+  if (trial.ended) return;
+  emit found(trial.to, cell);
+  end_trial(trial);
+}
+
+void PathCheck::end_trial(Trial& trial) {
+  trial.ended = true;
+  trial.deadline.stop();
+  trial.patience.stop();
   // What led here may be the receiver's own signal.
-  QTimer::singleShot(0, this, [this] {
-    receiver_.reset();
-    to_.pop_back();
+  QTimer::singleShot(0, this, [this, &trial] {
+    std::erase_if(trials_, [&](const auto& each) { return each.get() == &trial; });
     next();
   });
 }

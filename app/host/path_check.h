@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The ways from one machine to the others, one after the other: a receiver is started there and connects to N2NQ on each of them.
+// The ways from one machine to the others: for each a receiver is started there and connects to N2NQ on the other one. One after the other,
+// so that none disturbs what another measures; only what is silent for a while does not keep the next one waiting.
 #pragma once
 
-#include <QTimer>
 #include <memory>
 #include <vector>
 
@@ -16,6 +16,7 @@ class PathCheck : public QObject {
  public:
   /// `from` runs programs, and N2NQ listens at each of `to`; all of them live longer.
   PathCheck(const CheckTerms& terms, const PlaceCheck& from, std::vector<const PlaceCheck*> to);
+  ~PathCheck() override;
 
   /// found() follows for each way, then over().
   void begin() { next(); }
@@ -30,21 +31,23 @@ class PathCheck : public QObject {
   void over();
 
  private:
-  const PlaceCheck& to() const { return *to_.back(); }
+  /// A way that is being tried.
+  struct Trial;
   void next();
-  void send_connect();
-  void on_message(const nlohmann::json& message);
-  void on_clock(const nlohmann::json& message);
-  void on_connected(const nlohmann::json& message);
-  void end_way(const CheckCell& cell);
+  void begin_trial(const PlaceCheck& to);
+  void on_message(Trial& trial, const nlohmann::json& message);
+  void on_hello(Trial& trial);
+  void on_clock(Trial& trial, const nlohmann::json& message);
+  void on_connected(Trial& trial, const nlohmann::json& message);
+  void on_receiver_over(Trial& trial, const QString& why);
+  void end_way(Trial& trial, const CheckCell& cell);
+  void end_trial(Trial& trial);
 
   const CheckTerms terms_;
   const PlaceCheck& from_;
-  std::vector<const PlaceCheck*> to_;  // the last one is being tried
-  std::unique_ptr<CheckProcess> receiver_;
-  QTimer deadline_;
-  double round_trip_us_ = -1;  // not known yet
-  bool connected_ = false, ended_ = false;
+  std::vector<const PlaceCheck*> to_;  // still to be tried, the last one first
+  std::vector<std::unique_ptr<Trial>> trials_;
+  std::size_t trials_max_;
   bool floor_known_ = false, tried_itself_;
 };
 

@@ -470,6 +470,56 @@ TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_neither_counts_nor_
   EXPECT_EQ(slow.key_questions.size(), 1u);
 }
 
+TEST_F(HostCheckTest, many_silent_ways_take_no_time_from_the_rest) {
+  constexpr int far_hosts = 10;  // one after the other they would take 50 s
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool, nullptr, 40'000);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  for (int number = 1; number <= far_hosts; ++number) {
+    hosts.hosts.push_back(lab->host(2));
+    hosts.hosts.back().name = "far-" + std::to_string(number);
+  }
+  const QString no_answer = lab->address(1) + "/32";  // as behind a firewall that drops
+  lab->inside(2, {"ip", "route", "add", "blackhole", no_answer});
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  lab->inside(2, {"ip", "route", "delete", "blackhole", no_answer});
+  for (int number = 1; number <= far_hosts; ++number) {
+    const std::string name = "far-" + std::to_string(number);
+    const CheckCell& way = check.paths().at({"h1", name});
+    EXPECT_EQ(way.text, "no answer") << name << ' ' << way.detail.toStdString();
+    EXPECT_EQ(check.paths().at({"local", name}).state, CheckState::good) << name;
+  }
+  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::floor).state, CheckState::good) << "though none of its ways leads anywhere";
+}
+
+TEST_F(HostCheckTest, ways_are_tried_one_after_the_other_where_sshd_allows_no_more_processes) {
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  for (int number = 1; number <= 2; ++number) {
+    hosts.hosts.push_back(lab->host(2));
+    hosts.hosts.back().name = "far-" + std::to_string(number);
+  }
+  lab->change_sshd(1, "1i MaxSessions 2");
+  const QString no_answer = lab->address(1) + "/32";
+  lab->inside(2, {"ip", "route", "add", "blackhole", no_answer});
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  lab->inside(2, {"ip", "route", "delete", "blackhole", no_answer});
+  lab->change_sshd(1, "/MaxSessions/d");
+  for (const char* name : {"far-1", "far-2"}) {
+    const CheckCell& way = check.paths().at({"h1", name});
+    EXPECT_EQ(way.text, "no answer") << way.detail.toStdString();
+  }
+}
+
 struct SenselessProgramsTest : testing::WithEventLoop {
   QTemporaryDir folder;
   PretendPerson person;
@@ -481,9 +531,9 @@ struct SenselessProgramsTest : testing::WithEventLoop {
     file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
   }
   /// This machine alone: a receiver there connects to N2NQ there.
-  HostReport checked() {
+  HostReport checked(int limit_ms = testing::deadline_ms) {
     HostPool pool(person, folder.path());
-    HostCheck check(pool);
+    HostCheck check(pool, nullptr, limit_ms);
     bool over = false;
     QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
     check.check({}, 0);
@@ -498,6 +548,13 @@ TEST_F(SenselessProgramsTest, a_broker_that_says_what_is_no_message_fails_and_it
   EXPECT_EQ(kernel.state, CheckState::not_known);
   EXPECT_TRUE(kernel.detail.contains(R"(N2NQ does not run there: it said something that is no control message: "{"type":5}")"))
       << kernel.detail.toStdString();
+}
+
+TEST_F(SenselessProgramsTest, what_a_check_had_no_time_for_says_what_to_do) {
+  make("n2nq-broker", "");
+  const CheckCell kernel = checked(1).of(CheckItem::kernel);
+  EXPECT_EQ(kernel.detail, "the check took too long");
+  EXPECT_TRUE(kernel.what_to_do.contains("check again")) << kernel.what_to_do.toStdString();
 }
 
 TEST_F(SenselessProgramsTest, a_receiver_that_says_what_is_no_message_fails_and_its_line_is_told) {
