@@ -124,6 +124,7 @@ void ProcessWatch::send(const nlohmann::json& object) {
 bool ProcessWatch::ask_stats(const nlohmann::json& question) {
   if (asked_ || paused_) return false;
   asked_ = true;
+  since_asked_.start();
   send(question);
   answer_timer_.start(deadlines_.answer);
   return true;
@@ -144,7 +145,7 @@ void ProcessWatch::resume() {
 }
 
 void ProcessWatch::answered_stats() {
-  asked_ = false;
+  if (std::exchange(asked_, false) && round_trip_ns_ == 0) round_trip_ns_ = since_asked_.nsecsElapsed();
   answer_timer_.stop();
 }
 

@@ -62,6 +62,8 @@ class ProcessWatch : public QObject {
   bool ran() const { return ran_; }
   bool answered() const { return hello_.has_value(); }
   const HelloMessage& hello() const { return *hello_; }
+  /// From the first question for stats to its answer; 0: none was answered yet.
+  std::int64_t round_trip_ns() const { return round_trip_ns_; }
   /// Nanoseconds since its hello was read.
   std::int64_t ns_since_hello() const { return since_hello_.nsecsElapsed(); }
   const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
@@ -109,7 +111,8 @@ class ProcessWatch : public QObject {
   Phase phase_ = Phase::not_started;
   QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_, left_timer_;
   std::optional<HelloMessage> hello_;
-  QElapsedTimer since_hello_;
+  QElapsedTimer since_hello_, since_asked_;
+  std::int64_t round_trip_ns_ = 0;
   std::shared_ptr<const nlohmann::json> bye_;
   std::optional<ProcessExit> exit_;
   QString given_up_;  // why it was killed by this watch

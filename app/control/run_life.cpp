@@ -224,6 +224,9 @@ void RunControl::Private::on_hello(Role role) {
     since_broker_now.start();
   }
   set_status(role, ProcessState::waiting, role == Role::broker ? "senders and receivers" : "N2NQ");
+  // Answered before it says that it is connected: so the start knows how far away it is.
+  if (role != Role::broker && state == RunState::preparing)
+    member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
   connect_workers();
 }
 
@@ -397,8 +400,8 @@ void RunControl::Private::try_start() {
   }
   if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
   if (!receivers_ready && run.settings.start_when == StartWhen::all_connected) return;
-  run.start_at_broker_ns =
-      broker_now_ns + since_broker_now.nsecsElapsed() + options.deadlines.start_lead * std::int64_t{1'000'000} + run.settings.warmup_ns();
+  start_lead_ns = lead_ns();
+  run.start_at_broker_ns = broker_now_ns + since_broker_now.nsecsElapsed() + start_lead_ns + run.settings.warmup_ns();
   since_start.start();
   run.traffic_started = true;
   accumulator.emplace(run.settings);
@@ -408,6 +411,16 @@ void RunControl::Private::try_start() {
   send_start(Role::senders);
   if (receivers_ready) send_start(Role::receivers);
   pull_timer.start();
+}
+
+/// What is known of N2NQ's clock is older by the way of who said it, and the word reaches a group later by its own.
+std::int64_t RunControl::Private::lead_ns() const {
+  constexpr std::int64_t ns_per_ms = 1'000'000;
+  std::int64_t ways_ns = 0;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    if (of(role).alive()) ways_ns = std::max(ways_ns, of(role).watch->round_trip_ns());
+  }
+  return options.deadlines.start_lead * ns_per_ms + std::min(ways_ns, options.deadlines.start_ways_max * ns_per_ms);
 }
 
 void RunControl::Private::send_start(Role role) {

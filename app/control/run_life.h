@@ -105,6 +105,7 @@ struct RunControl::Private {
   QString data_address_name() const;
   void update_waiting();
   void try_start();
+  std::int64_t lead_ns() const;
   void send_start(Role role);
 
   // Running
@@ -180,8 +181,7 @@ struct RunControl::Private {
     return std::any_of(members.begin(), members.end(), [](const Member& member) { return member.bringing_back; });
   }
   double t_s() const {
-    return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed()) / 1e9 - options.deadlines.start_lead / 1e3 - warmup_s()
-                                 : 0;
+    return since_start.isValid() ? static_cast<double>(since_start.nsecsElapsed() - start_lead_ns) / 1e9 - warmup_s() : 0;
   }
   /// By the plan, before the common start.
   double warmup_s() const { return static_cast<double>(run.settings.warmup_ns()) / 1e9; }
@@ -206,7 +206,8 @@ struct RunControl::Private {
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
   QElapsedTimer since_begun;  // the run
   QElapsedTimer since_broker_now;
-  QElapsedTimer since_start;          // since the word; the warm-up begins start_lead later, and the common start is when it is over
+  QElapsedTimer since_start;          // since the word; the warm-up begins start_lead_ns later, and the common start is when it is over
+  std::int64_t start_lead_ns = 0;
   std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
   std::set<std::pair<Role, int>> followed_logs;

@@ -137,8 +137,8 @@ class Process {
       if (!group_->settings().salvage.empty()) group_->salvage();
       if (!group_->settings().continue_of.empty()) group_->take_over();
       hello["staging_file"] = group_->staging_file();
+      group_for_stats_.store(group_.get(), std::memory_order_release);  // before: who hears the hello may ask at once
       channel_.write_line(hello);
-      group_for_stats_.store(group_.get(), std::memory_order_release);
     } catch (const SectionError& error) {
       channel_.write_error("settings", error.what(), error.key());
       return leave(exit_bad_start);

@@ -178,7 +178,7 @@ void PretendLauncher::hear(const Json& object) {
   } else if (type == "start") {
     on_start();
   } else if (type == "stats") {
-    if (!behaviour().silent_in_traffic) say(stats(object["id"]));
+    if (host_.sent_each == 0 || !behaviour().silent_in_traffic) say(stats(object["id"]));
   } else if (type == "stop" && !deaf) {
     end_traffic();
   } else if (type == "bye" && !deaf) {
