@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/host_pool.h"
 
+#include <time.h>
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QTimer>
@@ -9,10 +11,26 @@
 
 namespace n2nq::app {
 
-HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* parent)
+namespace {
+
+constexpr qint64 sleep_ms_min = 1'000;
+
+/// CLOCK_MONOTONIC stands still meanwhile.
+qint64 slept_by_clocks_ms() {
+  timespec all{}, awake{};
+  ::clock_gettime(CLOCK_BOOTTIME, &all);
+  ::clock_gettime(CLOCK_MONOTONIC, &awake);
+  return qint64{all.tv_sec - awake.tv_sec} * 1'000 + (all.tv_nsec - awake.tv_nsec) / 1'000'000;
+}
+
+}  // namespace
+
+HostPool::HostPool(SshQuestions& questions, QString programs_folder, QObject* parent, SleptMs slept_ms)
     : QObject(parent),
       questions_(questions),
-      programs_folder_(programs_folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(programs_folder)) {}
+      programs_folder_(programs_folder.isEmpty() ? QCoreApplication::applicationDirPath() : std::move(programs_folder)),
+      slept_ms_(slept_ms ? std::move(slept_ms) : slept_by_clocks_ms),
+      slept_ms_seen_(slept_ms_()) {}
 
 const SshConfig& HostPool::ssh_config() {
   if (!ssh_config_) {
@@ -23,6 +41,8 @@ const SshConfig& HostPool::ssh_config() {
 }
 
 std::shared_ptr<LabHost> HostPool::host(const Host& host) {
+  const qint64 slept_ms = slept_ms_();
+  if (slept_ms - std::exchange(slept_ms_seen_, slept_ms) >= sleep_ms_min) connect_anew();
   Known& known = hosts_[host.name];
   SshHostConfig config = ssh_config().look_up(QString::fromStdString(host.ssh_target()), QString::fromStdString(host.user), host.port);
   if (!host.identity_file.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,11 +21,13 @@ namespace n2nq::app {
 class HostPool : public QObject {
   Q_OBJECT
  public:
+  using SleptMs = std::function<qint64()>;
   /// `questions` lives longer. `programs_folder`: where the programs that are put on hosts are; empty: beside the running executable.
-  explicit HostPool(SshQuestions& questions, QString programs_folder = {}, QObject* parent = nullptr);
+  /// `slept_ms`: for how long this machine has slept until now; empty: as its clocks say.
+  explicit HostPool(SshQuestions& questions, QString programs_folder = {}, QObject* parent = nullptr, SleptMs slept_ms = {});
 
-  /// Its connections are shared, as long as it is the same and ~/.ssh/config, which is read each time, says the same of it and of the jump
-  /// hosts on the way there.
+  /// Its connections are shared, as long as it is the same, ~/.ssh/config, which is read each time, says the same of it and of the jump
+  /// hosts on the way there, and this machine has not slept: it does not know yet what was lost meanwhile.
   std::shared_ptr<LabHost> host(const Host& host);
   /// Who asks for a host from now on gets new connections, logged in anew; who has one keeps it.
   void connect_anew();
@@ -52,6 +55,8 @@ class HostPool : public QObject {
 
   OpenQuestions questions_;
   QString programs_folder_;
+  const SleptMs slept_ms_;
+  qint64 slept_ms_seen_;
   std::shared_ptr<SshSecrets> secrets_ = std::make_shared<SshSecrets>();
   std::map<std::string, Known> hosts_;  // by name
   std::map<QString, Hop> hops_;         // by jumps and use

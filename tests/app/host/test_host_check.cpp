@@ -470,6 +470,27 @@ TEST_F(HostCheckTest, the_time_that_a_person_takes_to_answer_neither_counts_nor_
   EXPECT_EQ(slow.key_questions.size(), 1u);
 }
 
+TEST_F(HostCheckTest, behind_a_sleep_of_this_machine_a_start_gets_new_connections) {
+  qint64 slept_ms = 5'000;
+  HostPool pool(person, programs_folder, nullptr, [&] { return slept_ms; });
+  const auto connected = [this](LabHost& host) {
+    bool answered = false;
+    host.with_control(&host, [&](const SshProblem&, SshSession*) { answered = true; });
+    EXPECT_TRUE(wait_until([&] { return answered; }));
+    return host.control() != nullptr;
+  };
+  const auto before = pool.host(lab->host(1));
+  ASSERT_TRUE(connected(*before));
+  slept_ms += 20;
+  EXPECT_EQ(pool.host(lab->host(1)), before) << "clocks are not read at one instant";
+  slept_ms += 8 * 60'000;
+  const auto behind = pool.host(lab->host(1));
+  EXPECT_NE(behind, before);
+  EXPECT_TRUE(connected(*behind));
+  EXPECT_EQ(pool.host(lab->host(1)), behind);
+  EXPECT_NE(before->control(), nullptr) << "who has one keeps it";
+}
+
 TEST_F(HostCheckTest, many_silent_ways_take_no_time_from_the_rest) {
   constexpr int far_hosts = 10;  // one after the other they would take 50 s
   HostPool pool(person, programs_folder);
