@@ -211,6 +211,29 @@ SshConfig SshConfig::read(const QString& home, const QString& user_file, const Q
   out.user_file_ = user_file;
   out.read_file(user_file, {}, 0, true);
   out.read_file(system_file, {}, 0, false);
+  out.sort_lines();
+  return out;
+}
+
+/// Files of thousands of machines are looked up name by name: not every line for each of them.
+void SshConfig::sort_lines() {
+  for (std::size_t at = 0; at < lines_.size(); ++at) {
+    const auto& conditions = lines_[at].conditions;
+    const auto names = std::find_if(conditions.begin(), conditions.end(), [](const Condition& condition) {
+      return condition.keyword == "host" && std::all_of(condition.arguments.begin(), condition.arguments.end(), is_plain_name);
+    });
+    if (names == conditions.end()) {
+      lines_of_any_.push_back(at);
+      continue;
+    }
+    for (const QString& name : QSet<QString>(names->arguments.begin(), names->arguments.end())) lines_of_name_[name].push_back(at);
+  }
+}
+
+std::vector<std::size_t> SshConfig::lines_about(const QString& name) const {
+  const auto of_name = lines_of_name_.value(name);
+  std::vector<std::size_t> out;
+  std::merge(of_name.begin(), of_name.end(), lines_of_any_.begin(), lines_of_any_.end(), std::back_inserter(out));
   return out;
 }
 
@@ -305,7 +328,8 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   QMap<QString, const Line*> lines;  // the first one of each key
   std::vector<const Line*> identity_files, certificate_files;
   const auto first = [&lines](const QString& key) { return lines.contains(key) ? lines[key]->arguments[0] : QString(); };
-  for (const Line& line : lines_) {
+  for (const std::size_t at : lines_about(name)) {
+    const Line& line = lines_[at];
     const bool holds = std::all_of(line.conditions.begin(), line.conditions.end(), [&](const Condition& condition) {
       if (condition.keyword == "host") return list_matches(condition.arguments, name);
       return match_holds(condition.arguments, {name, first("hostname").replace("%h", name), user.isEmpty() ? first("user") : user});

@@ -7,6 +7,7 @@
 // the system for users, services and ${NAME}.
 #pragma once
 
+#include <QHash>
 #include <QMap>
 #include <QString>
 #include <QStringList>
@@ -85,8 +86,14 @@ class SshConfig {
   void add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem);
   void include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth);
 
+  void sort_lines();
+  /// Those that may hold for it, in their order.
+  std::vector<std::size_t> lines_about(const QString& name) const;
+
   QString home_, user_file_;
   std::vector<Line> lines_;
+  QHash<QString, std::vector<std::size_t>> lines_of_name_;  // those below a Host line without patterns hold for nobody else
+  std::vector<std::size_t> lines_of_any_;                   // the rest
   std::vector<QStringList> names_;  // of one Host line each
   QStringList problems_;
 };

@@ -98,6 +98,24 @@ Host lab1 again
   EXPECT_EQ(read().names(), (QStringList{"lab1", "rack-a", "rack-b", "inner-a", "inner-b"}));
 }
 
+TEST_F(SshConfigTest, what_is_asked_of_a_name_does_not_grow_with_the_lines_of_others) {
+  // Line by line, each of these names would take as long as the whole file: minutes together.
+  constexpr int machines = 20'000;
+  QByteArray text;
+  for (int number = 0; number < machines; ++number) {
+    const QByteArray digits = QByteArray::number(number);
+    text += "Host m" + digits + " n" + digits + "\n  HostName h" + digits + "\n";
+  }
+  write("config", text + "Host *7\n  Port 7\n");
+  const SshConfig config = read();
+  const QStringList names = config.names();
+  ASSERT_EQ(names.size(), machines);
+  EXPECT_EQ(names.front(), "m0");
+  EXPECT_EQ(names.back(), QString("m%1").arg(machines - 1));
+  EXPECT_EQ(config.look_up("n12347").host_name, "h12347");
+  EXPECT_EQ(config.look_up("n12347").port, 7);
+}
+
 TEST_F(SshConfigTest, exclusions_includes_and_matches) {
   write("more", "User included\nHost hidden\n  HostName 10.0.0.9\n");
   write("config", "Host *.lab !bad.lab\n  Include " + path("more").toUtf8() + R"(
