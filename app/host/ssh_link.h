@@ -39,6 +39,7 @@ struct SshTarget {
   SshQuestions* questions = nullptr;  // lives longer than the session; called on the owner's thread
   std::shared_ptr<SshSecrets> secrets;
   std::function<void(bool)> agent_waits;  // called before and after each question to the person's agent, on any thread
+  int declines_before = 0;                // how much the person had declined to say when this one was begun
 };
 
 inline constexpr int ssh_connect_ms_max = 4'000;  // per address

@@ -235,6 +235,7 @@ Outcome KeyLogin::by_passphrase(const SshIdentity& identity) {
     question.key_file = file;
     question.prompts = {{"Passphrase of " + file, false}};
     question.again = attempt > 0;
+    if (!passphrase && steps_.was_declined(memory)) steps_.none_given(question);
     if (!passphrase) passphrase = steps_.ask(question, memory)[0];
     ssh_key opened = nullptr;
     const int code = ssh_pki_import_privkey_file(file.toLocal8Bit().constData(), passphrase->text(), nullptr, nullptr, &opened);

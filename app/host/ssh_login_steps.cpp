@@ -127,22 +127,28 @@ std::vector<Secret> LoginSteps::ask(const SecretQuestion& question, const QStrin
   auto answers = link_.shared().ask_secrets(
       [questions = link_.target().questions, question](const auto& answered) { questions->ask_secrets(question, answered); });
   if (!answers || answers->size() != wanted) {
-    const QString what = question.kind == SecretQuestion::Kind::passphrase ? "the passphrase of " + question.key_file
-                         : question.kind == SecretQuestion::Kind::password ? QString("a password")
-                                                                           : QString("an answer to \"%1\"").arg(question.prompts[0].text);
-    // The last is what it is needed for.
-    const QStringList before = tried_.mid(0, tried_.size() - 1);
-    const QString tried = before.isEmpty() ? QString() : QString(" (tried before: %1)").arg(before.join(", "));
-    throw SshError(SshProblem::Kind::login,
-                   QString("%1 needs %2 to log in as %3, and none was given%4").arg(link_.target().name, what, config().user, tried),
-                   !advice_.isEmpty() ? advice_
-                   : question.kind == SecretQuestion::Kind::passphrase
-                       ? QString("Without being asked: ssh-add %1").arg(shell_quoted(question.key_file))
-                       : QString("Is the user right? Without being asked, with a key there: %1").arg(how_to_bring_a_key()));
+    link_.shared().check();  // nobody has heard a question that was withdrawn
+    if (!memory.isEmpty()) secrets().decline(memory);
+    none_given(question);
   }
   if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
   link_.check_that_it_waited();
   return std::move(*answers);
+}
+
+void LoginSteps::none_given(const SecretQuestion& question) const {
+  const QString what = question.kind == SecretQuestion::Kind::passphrase ? "the passphrase of " + question.key_file
+                       : question.kind == SecretQuestion::Kind::password ? QString("a password")
+                                                                         : QString("an answer to \"%1\"").arg(question.prompts[0].text);
+  // The last is what it is needed for.
+  const QStringList before = tried_.mid(0, tried_.size() - 1);
+  const QString tried = before.isEmpty() ? QString() : QString(" (tried before: %1)").arg(before.join(", "));
+  throw SshError(SshProblem::Kind::login,
+                 QString("%1 needs %2 to log in as %3, and none was given%4").arg(link_.target().name, what, config().user, tried),
+                 !advice_.isEmpty() ? advice_
+                 : question.kind == SecretQuestion::Kind::passphrase
+                     ? QString("Without being asked: ssh-add %1").arg(shell_quoted(question.key_file))
+                     : QString("Is the user right? Without being asked, with a key there: %1").arg(how_to_bring_a_key()));
 }
 
 QString LoginSteps::address() const {

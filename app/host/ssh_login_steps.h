@@ -55,6 +55,9 @@ class LoginSteps {
   SecretQuestion question(SecretQuestion::Kind kind) const;
   /// As many as there are prompts. When the host has hung up meanwhile, a single answer is kept as `memory`, for another attempt.
   std::vector<Secret> ask(const SecretQuestion& question, const QString& memory);
+  /// Whether the person did not want to say it since this connection was begun, whoever asked.
+  bool was_declined(const QString& memory) const { return secrets().declined(memory) > link_.target().declines_before; }
+  [[noreturn]] void none_given(const SecretQuestion& question) const;
   /// Of ways and keys, for sentences.
   void add_tried(const QString& what) { tried_ += what; }
   void add_to_last_tried(const QString& text) { tried_.last() += text; }

@@ -81,4 +81,20 @@ int SshSecrets::unanswered(const QString& what) const {
   return found == unanswered_.end() ? 0 : found->second;
 }
 
+void SshSecrets::decline(const QString& what) {
+  const std::lock_guard lock(mutex_);
+  declined_[what] = ++declines_;
+}
+
+int SshSecrets::declines() const {
+  const std::lock_guard lock(mutex_);
+  return declines_;
+}
+
+int SshSecrets::declined(const QString& what) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = declined_.find(what);
+  return found == declined_.end() ? 0 : found->second;
+}
+
 }  // namespace n2nq::app

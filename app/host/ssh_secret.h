@@ -47,13 +47,19 @@ class SshSecrets {
   void end_asking(const QString& what, bool answered = true);
   /// How often nobody did.
   int unanswered(const QString& what) const;
+  /// The person does not want to say it. Who had begun before need not ask for it either: these are of the same check or start.
+  void decline(const QString& what);
+  /// How many of these there were, of everything; of one thing, which of them was the last. 0: none.
+  int declines() const;
+  int declined(const QString& what) const;
 
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::set<QString> asked_, accepted_keys_, answered_;
   std::map<QString, Secret> kept_;
-  std::map<QString, int> unanswered_;
+  std::map<QString, int> unanswered_, declined_;
+  int declines_ = 0;
 };
 
 }  // namespace n2nq::app

@@ -58,6 +58,7 @@ SshSession::~SshSession() {
 void SshSession::open() {
   if (state_ != State::idle) return;
   state_ = State::connecting;
+  declines_before_ = secrets_->declines();
   attempts_left_ = attempts_max;
   connect_now();
 }
@@ -189,7 +190,7 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
   const auto agent_waits = [self = this, shared = std::weak_ptr(shared_)](bool waits) {
     if (const auto there = shared.lock()) there->post([self, waits] { self->on_agent_waits(waits); });
   };
-  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_, agent_waits};
+  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_, agent_waits, declines_before_};
   SshThreads::start([self = this, shared = shared_, use = use_, target = std::move(target)]() mutable {
     SshProblem problem;
     try {

@@ -104,6 +104,7 @@ class SshSession : public QObject {
   std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand
   int lookup_ = -1;
   int attempts_left_ = 0;
+  int declines_before_ = 0;  // of the person, when it was opened
   std::map<quint64, SshExec*> execs_;
   quint64 next_exec_ = 1;
   std::shared_ptr<std::atomic<qint64>> unread_ = std::make_shared<std::atomic<qint64>>(0);

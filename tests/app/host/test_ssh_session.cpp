@@ -90,6 +90,28 @@ TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
 
+TEST_F(SshSessionTest, a_passphrase_that_is_not_given_is_not_asked_for_by_the_next_machine) {
+  config.identities_only = true;
+  config.identity_files = {encrypted_key()};
+  // Both are begun before the first one is answered.
+  std::vector<SshProblem> problems;
+  std::vector<std::unique_ptr<SshSession>> both;
+  for (int i = 0; i < 2; ++i) {
+    both.push_back(make(config));
+    QObject::connect(both.back().get(), &SshSession::ended, [&](const SshProblem& why) { problems.push_back(why); });
+    both.back()->open();
+  }
+  ASSERT_TRUE(wait_until([&] { return problems.size() == 2; }));
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+  for (const SshProblem& why : problems) {
+    EXPECT_EQ(why.kind, SshProblem::Kind::login);
+    EXPECT_TRUE(why.why.contains("needs the passphrase of " + config.identity_files[0])) << why.text().toStdString();
+  }
+  person.secrets = {"open sesame"};
+  EXPECT_TRUE(gets_in()) << "another start: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
 TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
   const Agent agent(folder, {lab->key_file()});
   config.identity_files = {encrypted_key()};
