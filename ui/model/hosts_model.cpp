@@ -6,6 +6,7 @@
 
 #include "ui/text/check_text.h"
 #include "ui/text/figures.h"
+#include "ui/text/tooltip.h"
 
 namespace n2nq::ui {
 
@@ -16,6 +17,7 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
     case Qt::DisplayRole:
       return cell_text(cell);
     case Qt::ToolTipRole:
+      return tooltip_of(cell_tooltip(cell, meaning));
     case Qt::AccessibleDescriptionRole:
       return cell_tooltip(cell, meaning);
     case Qt::ForegroundRole:

@@ -5,6 +5,8 @@
 #include <QTextOption>
 #include <algorithm>
 
+#include "ui/text/tooltip.h"
+
 namespace n2nq::ui {
 
 ElidedLabel::ElidedLabel(const char* role, int lines, QWidget* parent) : QLabel(parent), lines_(lines) {
@@ -16,7 +18,7 @@ ElidedLabel::ElidedLabel(const char* role, int lines, QWidget* parent) : QLabel(
 
 void ElidedLabel::set_text(const QString& text) {
   full_ = text;
-  setToolTip(text);
+  setToolTip(tooltip_of(text));
   setAccessibleDescription(text);
   elide();
 }

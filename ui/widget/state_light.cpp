@@ -6,6 +6,7 @@
 #include <QRegularExpression>
 
 #include "ui/text/figures.h"
+#include "ui/text/tooltip.h"
 #include "ui/theme/glyph_icon.h"
 
 namespace n2nq::ui {
@@ -84,7 +85,7 @@ void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   }
   if (status.copied_percent >= 0) more = QStringLiteral("its program is being copied to its machine: %1 %").arg(status.copied_percent);
   if (status.state == app::ProcessState::died && !status.error.isEmpty()) more += QStringLiteral(": ") + status.error;
-  setToolTip(QStringLiteral("%1: %2").arg(name_, more));
+  setToolTip(tooltip_of(QStringLiteral("%1: %2").arg(name_, more)));
   setAccessibleName(QStringLiteral("State of %1").arg(role_word(role_)));
   setAccessibleDescription(more);
   update();

@@ -2,6 +2,7 @@
 #include "ui/widget/elided_label.h"
 
 #include <QTest>
+#include <QTextDocument>
 
 namespace {
 
@@ -15,6 +16,7 @@ class TestElidedLabel : public QObject {
   Q_OBJECT
  private slots:
   void what_there_is_no_room_for_is_in_the_tooltip();
+  void what_a_host_says_is_no_html();
   void more_height_shows_more_lines_where_it_grows();
   void a_word_longer_than_a_line_is_not_cut_off();
 };
@@ -27,6 +29,16 @@ void TestElidedLabel::what_there_is_no_room_for_is_in_the_tooltip() {
   QVERIFY(label.text().endsWith(u'…'));
   QCOMPARE(label.toolTip(), sentence);
   QCOMPARE(label.sizeHint().height(), 2 * label.fontMetrics().lineSpacing());
+}
+
+void TestElidedLabel::what_a_host_says_is_no_html() {
+  const QString said = QStringLiteral("h2: <img src=\"/etc/x.png\"> <b>not</b> there\n& the rest");
+  ElidedLabel label;
+  label.set_text(said);
+  QTextDocument shown;
+  shown.setHtml(label.toolTip());
+  QCOMPARE(shown.toPlainText(), said);
+  QCOMPARE(label.accessibleDescription(), said);
 }
 
 void TestElidedLabel::more_height_shows_more_lines_where_it_grows() {
