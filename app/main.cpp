@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // n2nq-bench: the window without arguments, commands with them. The only file of app that may know ui.
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <QCoreApplication>
 #include <QGuiApplication>
@@ -22,6 +24,7 @@
 #include "app/host/host_check.h"
 #include "app/host/host_pool.h"
 #include "app/host/keyring.h"
+#include "app/host/ssh_threads.h"
 #include "app/report/report_command.h"
 
 #ifdef N2NQ_HAVE_UI
@@ -73,6 +76,16 @@ int check(const Arguments& arguments, Terminal& terminal) {
   return check_hosts(arguments, checker, questions, *book, terminal);
 }
 
+int execute(const Arguments& arguments, Terminal& terminal) {
+  if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
+  if (arguments.command == Command::test_case) return CaseCommand(arguments, terminal).execute();
+  if (arguments.command == Command::verify) return verify_runs(arguments, terminal);
+  if (arguments.command == Command::compare) return compare_results(arguments, terminal);
+  if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
+  if (arguments.command == Command::hosts_check) return check(arguments, terminal);
+  return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -91,11 +104,10 @@ int main(int argc, char** argv) {
     return write_reports(arguments, terminal);
   }
   QCoreApplication application(argc, argv);
-  if (arguments.command == Command::run) return RunCommand(arguments, terminal).execute();
-  if (arguments.command == Command::test_case) return CaseCommand(arguments, terminal).execute();
-  if (arguments.command == Command::verify) return verify_runs(arguments, terminal);
-  if (arguments.command == Command::compare) return compare_results(arguments, terminal);
-  if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
-  if (arguments.command == Command::hosts_check) return check(arguments, terminal);
-  return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;
+  const int code = execute(arguments, terminal);
+  if (!SshThreads::any_left_look_up()) return code;
+  // Where the name service is dead, Qt would wait for it at its end, for half a minute or more.
+  SshThreads::join();
+  ::fflush(nullptr);
+  ::_exit(code);
 }

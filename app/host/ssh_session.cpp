@@ -23,6 +23,12 @@ constexpr int attempts_max = 3;          // of a host that hangs up while the pe
 constexpr int jump_silent_ms = 5'000;
 constexpr int jump_ends_ms = 200;  // within which the end of a jump host is known when a connection through it has ended
 
+void leave_look_up(int& lookup) {
+  if (lookup < 0) return;
+  QHostInfo::abortHostLookup(std::exchange(lookup, -1));
+  SshThreads::note_left_look_up();
+}
+
 }  // namespace
 
 SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
@@ -49,7 +55,7 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
 
 SshSession::~SshSession() {
   leave_via();
-  if (lookup_ >= 0) QHostInfo::abortHostLookup(lookup_);
+  leave_look_up(lookup_);
   for (const auto& [id, exec] : execs_) exec->session_ = nullptr;
   shared_->leave();
   on_agent_waits(false);
@@ -233,6 +239,7 @@ void SshSession::on_ended(const SshProblem& given) {
     QTimer::singleShot(jump_ends_ms, this, [this, given] { on_ended(given); });
     return;
   }
+  leave_look_up(lookup_);
   on_agent_waits(false);
   questions_.withdraw();
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {

@@ -27,12 +27,17 @@ struct Left {
     char unused;
     ssh_get_random(&unused, 1, 0);
   }
-  ~Left() {
+  ~Left() { join(); }
+  void join() {
+    const std::lock_guard lock(mutex);
     for (Running& running : threads) running.thread.join();
+    threads.clear();
   }
   std::mutex mutex;
   std::list<Running> threads;
 };
+
+bool look_up_left = false;
 
 Left& left() {
   static Left threads;
@@ -63,6 +68,18 @@ void SshThreads::start(std::function<void()> body) {
                      }),
                      over});
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void SshThreads::join() {
+  left().join();
+}
+
+void SshThreads::note_left_look_up() {
+  look_up_left = true;
+}
+
+bool SshThreads::any_left_look_up() {
+  return look_up_left;
 }
 
 }  // namespace n2nq::app
