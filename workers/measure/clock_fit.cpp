@@ -54,7 +54,6 @@ ClockFit::ClockFit() : probes_(probes_max) {
 
 std::optional<ClockStep> ClockFit::add(const ClockProbe& probe) {
   if (count_ == probes_max) forget(1);
-  const std::int64_t before_ns = count_ > 0 ? newest().t4_ns : probe.t1_ns;
   const std::int64_t expected_ns = count_ > 0 ? line().offset_at(probe.t4_ns) : 0;
   probes_[(first_ + count_++) % probes_max] = probe;
   base_ns_ = (probe.t2_ns - probe.t1_ns) / 2 + (probe.t3_ns - probe.t4_ns) / 2;
@@ -64,9 +63,22 @@ std::optional<ClockStep> ClockFit::add(const ClockProbe& probe) {
     if (find_lines() && (last_try || !is_bent())) return std::nullopt;
     if (last_try) break;
   }
+  const std::int64_t after_ns = surely_before(probe);
   forget(count_ - 1);
   find_lines();
-  return ClockStep{before_ns, probe.t4_ns, base_ns_ - expected_ns};
+  return ClockStep{after_ns, probe.t4_ns, base_ns_ - expected_ns};
+}
+
+/// The last instant at which the newest probe, which does not fit, shows that the clocks had not jumped yet. One that came before it and
+/// fitted may show nothing: when this clock jumps ahead while a probe is under way, that one only seems to have been held up.
+std::int64_t ClockFit::surely_before(const ClockProbe& probe) const {
+  for (std::size_t i = count_ - 1; i-- > 0;) {
+    const ClockProbe& earlier = at(i);
+    const double slack_ns = 2 * stamp_slack_ns + pace_max_ns_per_s * std::fabs(seconds_between(earlier.t1_ns, probe.t4_ns));
+    if (static_cast<double>((earlier.t3_ns - earlier.t4_ns) - (probe.t2_ns - probe.t1_ns)) > slack_ns) return earlier.t4_ns;
+    if (static_cast<double>((probe.t3_ns - probe.t4_ns) - (earlier.t2_ns - earlier.t1_ns)) > slack_ns) return earlier.t1_ns;
+  }
+  return at(0).t1_ns;  // only together they contradict: any of them may have come behind it
 }
 
 void ClockFit::forget(std::size_t oldest) {

@@ -36,7 +36,7 @@ struct ClockBound {
 
 /// One of the clocks has jumped, between two probes.
 struct ClockStep {
-  std::int64_t after_ns = 0, before_ns = 0;  // of this clock: the last probe that fitted, and the first that did not
+  std::int64_t after_ns = 0, before_ns = 0;  // of this clock: the last instant surely before it, and the first probe that did not fit
   std::int64_t jump_ns = 0;                  // of the offset; as exact as one probe is
 };
 
@@ -66,6 +66,7 @@ class ClockFit {
   const ClockProbe& newest() const { return at(count_ - 1); }
   void forget(std::size_t oldest);
   void forget_before(std::int64_t t4_ns);
+  std::int64_t surely_before(const ClockProbe& probe) const;
   bool find_lines();
   bool is_bent() const;
   void cut(double seconds, double bound_ns, double sign);

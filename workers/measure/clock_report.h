@@ -11,7 +11,7 @@
 
 namespace n2nq::measure {
 
-/// A time in which the estimate was not right, because one of the clocks had jumped: from the last probe that fitted, by the broker's
+/// A time in which the estimate was not right, because one of the clocks had jumped: from the last probe before that, by the broker's
 /// clock.
 struct ClockSpan {
   std::int64_t from_broker_ns = 0, to_broker_ns = 0;

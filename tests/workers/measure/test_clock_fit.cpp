@@ -216,6 +216,23 @@ TEST(ClockFit, AStepIsNoticedByTheNextProbe) {
   }
 }
 
+/// The answer of the probe that is under way comes a second late, as if it had been held up: it fits, and the next one does not.
+TEST(ClockFit, AStepAheadDuringAProbeIsBehindWhatItSaysTheStepCameAfter) {
+  World world(5);
+  ClockFit fit;
+  world.run(fit, 5);
+  world.step_is_of_own_clock = true;
+  world.step_at_ns = world.now_ns + 50 * us;
+  world.step_ns = s;
+  const std::int64_t last_answer_ns = world.now_ns - 100 * ms;
+  ASSERT_FALSE(fit.add(world.probe())) << "it contradicts nothing";
+  world.now_ns += 100 * ms;
+  const auto found = fit.add(world.probe());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->after_ns, last_answer_ns);
+  EXPECT_NEAR(static_cast<double>(found->jump_ns), -1e9, 200e3);
+}
+
 /// A time daemon that slews is no step: the older probes are dropped, and the estimate bends.
 TEST(ClockFit, APaceThatChangesIsNoStep) {
   World world(9);
