@@ -74,14 +74,14 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   }
   for (const Role role : {Role::senders, Role::receivers}) {
     const auto& bye = record.of(role).bye;
-    if (!bye || !bye->contains("log") || !bye->at("log").is_object()) continue;
-    const Json& log = bye->at("log");
+    const Json log = record.of(role).log();
+    if (!log.is_object()) continue;
     const std::int64_t dropped = whole_or_0(log, "dropped");
     const std::string error = log.value("error", std::string());
     if (dropped == 0 && error.empty()) continue;
     QString reason = QString("log incomplete: %1 lines of the %2' logs were not written").arg(dropped).arg(role_key(role));
     if (!error.empty()) reason += QString(" (%1)").arg(disk_trouble(host_of(role, record.settings), QString::fromStdString(error)));
-    if (role == Role::receivers && dropped > 0 && goes_on_for_killed(*bye))
+    if (role == Role::receivers && dropped > 0 && bye && goes_on_for_killed(*bye))
       reason += "; those of before the kill are in no count: what they tell of counts as lost";
     reasons += reason;
   }
@@ -344,8 +344,8 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.negative = static_cast<std::int64_t>(total.tags.negative);
   out.bad_checksum = static_cast<std::int64_t>(total.tags.bad_checksum);
   out.unasked = static_cast<std::int64_t>(total.tags.unasked);
-  for (const auto& bye : {senders, receivers}) {
-    if (bye) out.log_lines_dropped += bye->value("/log/dropped"_json_pointer, std::int64_t{0});
+  for (const Role role : {Role::senders, Role::receivers}) {
+    if (const Json log = record.of(role).log(); log.is_object()) out.log_lines_dropped += whole_or_0(log, "dropped");
   }
   return out;
 }

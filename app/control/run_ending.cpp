@@ -297,7 +297,12 @@ bool RunControl::Private::start_salvage(Role role) {
 
 void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   Member& member = of(role);
-  member.record.bye = member.salvager->bye();
+  const auto read_back = member.salvager->bye();
+  if (run.settings.log == LogMode::all) {
+    member.record.bye = read_back;
+  } else if (read_back) {
+    member.record.sampled_log = read_back->value("log", nlohmann::json());
+  }
   member.record.salvaged = true;
   if (!trouble.isEmpty()) {
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program

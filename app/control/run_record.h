@@ -31,9 +31,13 @@ struct ProcessRecord {
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
+  nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs
   QString trouble;                                           // empty: it ended as asked
   QStringList last_lines;                                    // of stderr, with trouble
   QString files_left;                                        // why what it wrote is not all here; empty: it is
+
+  /// Counts of its logs; null: not told.
+  nlohmann::json log() const { return bye ? bye->value("log", nlohmann::json()) : sampled_log; }
 };
 
 struct RunRecord {

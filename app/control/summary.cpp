@@ -238,11 +238,6 @@ OrderedJson events_json(const std::vector<RunEvent>& events) {
   return out;
 }
 
-OrderedJson log_json(const Json& bye) {
-  const auto log = bye.find("log");
-  return log == bye.end() ? OrderedJson() : OrderedJson(*log);
-}
-
 OrderedJson broker_json(const Json& bye) {
   static constexpr const char* keys[] = {
       "messages_accepted", "messages_refused",       "deliveries",                "memory_bytes_max",     "books_bytes_max",
@@ -328,7 +323,9 @@ OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger,
   put_bounds(out, out["stages"], bounds);
   out["rates"] = rates_json(record);
   out["plan"] = plan_json(record, ledger);
-  out["logs"] = {{"mode", value_text(record.settings, "log")}, {"senders", log_json(senders)}, {"receivers", log_json(receivers)}};
+  out["logs"] = {{"mode", value_text(record.settings, "log")},
+                 {"senders", record.of(Role::senders).log()},
+                 {"receivers", record.of(Role::receivers).log()}};
   out["messages_tsv"] = master_json(master, record.settings);
   out["events"] = events_json(record.events);
   out["broker"] = broker_json(bye_of(record, Role::broker));

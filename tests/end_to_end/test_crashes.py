@@ -127,6 +127,25 @@ class Crashes(BenchCase):
         self.assertEqual((total["lost"], total["still_queued"], total["unexplained"]), (0, 0, 0), summary["reasons"])
         self.assertEqual(total["delivered"], total["accepted_copies"])
 
+    def test_a_sample_in_the_logs_is_no_account_of_a_dead_process(self):
+        for role in ("senders", "receivers"):
+            with self.subTest(role):
+                process = self.start("quick", *self.settings(log="sampled", log_sample_every=10, senders__duration_s=30, senders__rate_per_s=200),
+                                     "--json", out=role)
+                log = self.folder / role / "broker.log"
+                self.wait_for("messages", lambda: log.exists() and "first message" in log.read_text())
+                begun = time.monotonic()
+                self.wait_for("messages beside those in the sample", lambda: time.monotonic() - begun > 0.5)
+                os.kill(children(process.pid)[f"n2nq-{role}"], signal.SIGKILL)
+                process.communicate(timeout=60)
+                summary = json.loads((self.folder / role / "summary.json").read_text())
+                total = summary["ledger"]["total"]
+                self.assertEqual(total["lost"], 0, summary["reasons"])
+                self.assertEqual(summary["verdict"], "broken", summary["reasons"])
+                self.assertTrue(any(f"{role.capitalize()} gave no final account" in reason for reason in summary["reasons"]), summary["reasons"])
+                self.assertFalse(any("sent but not noted" in reason for reason in summary["reasons"]), summary["reasons"])
+                self.assertGreater(summary["logs"][role]["lines"], 0, "those were completed all the same")
+
     def test_retention_of_what_a_dead_receiver_never_gets(self):
         summary, _ = self.summary_of("quick", *self.settings(
             queue__retention_s=0.5, queue__responses="true", senders__duration_s=3), "--fault", "kill:receivers@1")
