@@ -372,8 +372,7 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   input.mode = settings.queue.mode == QueueMode::broadcaster ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
   input.senders_total = static_cast<std::uint32_t>(settings.senders.amount);
   input.receivers_total = static_cast<std::uint32_t>(settings.receivers.amount);
-  // A duration lets through as many as fall into it; only a number of messages is a promise that can be broken by one.
-  if (settings.senders.messages) input.planned_messages = static_cast<std::uint64_t>(*settings.planned_messages());
+  if (const auto planned = settings.planned_messages()) input.planned_messages = static_cast<std::uint64_t>(*planned);
   input.planned_rate_per_s = settings.planned_rate_per_s();
   input.warmup_messages = static_cast<std::uint64_t>(settings.senders.warmup_messages);
   if (settings.queue.responses) input.attempts_max = static_cast<std::uint64_t>(settings.responses.attempts_max);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/summary.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/control/clocks.h"
@@ -142,20 +143,31 @@ OrderedJson environment_json(const RunRecord& record, const RunOutcome& outcome)
           {"offsets", offsets_json(record, record.start_at_broker_ns)}};
 }
 
-/// The mean gap between two sends of one sender, as a number of seconds; empty when nobody sent twice.
-std::optional<double> mean_gap_s(const Json& senders_bye) {
-  const Json mean_ns = senders_bye.value("/figures/delay/mean_ns"_json_pointer, Json());
-  if (!mean_ns.is_number() || mean_ns.get<double>() <= 0) return {};
-  return mean_ns.get<double>() / ns_in_s;
+/// Of a group or a service: the gaps between two sends of one sender.
+struct Gaps {
+  double mean_s = 0, count = 0;
+};
+
+Gaps gaps_of(const Json& told) {
+  const Json mean_ns = told.value("/figures/delay/mean_ns"_json_pointer, Json());
+  const Json count = told.value("/figures/delay/count"_json_pointer, Json());
+  if (!mean_ns.is_number() || !count.is_number()) return {};
+  return {mean_ns.get<double>() / ns_in_s, count.get<double>()};
 }
 
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
-/// messages, and rates over that time would come out too high. Empty when nobody sent twice.
+/// messages, and rates over that time would come out too high. Where senders ended early, as long as the one that sent longest. Empty when
+/// nobody sent twice.
 std::optional<double> sending_s(const Json& senders_bye, int senders) {
   const auto attempted = senders_bye.value("attempted", 0.0);
-  const auto gap_s = mean_gap_s(senders_bye);
-  if (!gap_s || attempted <= 0) return {};
-  return attempted * *gap_s / senders;
+  const Gaps gaps = gaps_of(senders_bye);
+  if (gaps.mean_s <= 0 || attempted <= 0) return {};
+  double longest_s = 0;
+  for (const Json& service : senders_bye.value("services", Json::array())) {
+    const Gaps own = gaps_of(service);
+    if (own.count > 0) longest_s = std::max(longest_s, (own.count + 1) * own.mean_s);
+  }
+  return std::max(attempted * gaps.mean_s / senders, longest_s);
 }
 
 /// How long the receiving took: as long as the sending, or longer when what was sent arrived only later. Behind a warm-up without a plan
@@ -203,8 +215,7 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
                              : OrderedJson(rounded(static_cast<double>(settings.senders.amount) * ns_in_s *
                                                        static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                    1e-6));
-  const auto gap_s = mean_gap_s(bye);
-  out["achieved_per_s"] = gap_s ? OrderedJson(rounded(settings.senders.amount / *gap_s, 0.001)) : OrderedJson();
+  out["achieved_per_s"] = per_second(bye, "attempted", sending_s(bye, settings.senders.amount));
   out["last_message_late_ms"] = last_lag.is_number() ? OrderedJson(last_lag.get<double>() / ns_in_ms) : OrderedJson();
   out["kept"] = nullptr;
   if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {

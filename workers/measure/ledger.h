@@ -27,7 +27,7 @@ struct LedgerInput {
   std::uint64_t warmup_messages = 0;  // of each sender: its first indexes; accounted for apart
   std::uint32_t senders_total = 0;    // numbers run from 1 to the total
   std::uint32_t receivers_total = 0;
-  std::optional<std::uint64_t> planned_messages;  // of all senders together; none: until stopped, or as many as a duration lets through
+  std::optional<std::uint64_t> planned_messages;  // of all senders together; none: until stopped, or a duration without a rate
   std::optional<double> planned_rate_per_s;       // of all senders together; none: as fast as it goes
   std::uint64_t attempts_max = 0;                 // of each copy, with responses; 0: without
   bool stopped_by_user = false;                   // then it is no fault that the plan was not finished

@@ -188,11 +188,18 @@ class Finder {
     if (counted > said) breaks(name + plural(counted - said, "copy", "copies") + " " + what + ", but N2NQ did not say so");
   }
 
+  /// When the last message that was sent was due, by the plan of the sender that got farthest. 0: without a plan.
+  double last_due_s() const {
+    std::uint64_t most = 0;
+    for (const SenderLedger& line : ledger_.senders) most = std::max(most, line.attempted);
+    return in_.planned_rate_per_s ? static_cast<double>(most) * in_.senders_total / *in_.planned_rate_per_s : 0;
+  }
+
   /// ", 940 of 1000 messages/s": what became of the rate, while the senders sent.
   std::string achieved(const SendersAccount& group) const {
     if (!in_.planned_rate_per_s || ledger_.attempted == 0) return {};
     const auto attempted = static_cast<double>(ledger_.attempted);
-    const double took_s = attempted / *in_.planned_rate_per_s + static_cast<double>(*group.last_lag_ns) / 1e9;
+    const double took_s = last_due_s() + static_cast<double>(*group.last_lag_ns) / 1e9;
     return ", " + std::to_string(std::llround(attempted / took_s)) + " of " + std::to_string(std::llround(*in_.planned_rate_per_s)) +
            " messages/s";
   }

@@ -245,6 +245,40 @@ TEST_F(ResultTest, rates_and_plan) {
   EXPECT_EQ(out["plan"]["kept"], true);
 }
 
+TEST_F(ResultTest, the_sending_took_as_long_as_the_sender_that_sent_longest) {
+  record.settings.senders.amount = 2;
+  record.settings.senders.messages = 3;
+  const Json longest = figures(samples({500'000'000, 500'000'000}));
+  senders["attempted"] = 4;
+  senders["figures"]["delay"] = longest;
+  senders["services"].push_back(senders["services"][0]);
+  senders["services"][0].update({{"attempted", 3}, {"accepted", 3}, {"accepted_set", "0-2"}});
+  senders["services"][0]["figures"]["delay"] = longest;
+  senders["services"][1].update({{"number", 2}, {"attempted", 1}, {"accepted", 1}, {"accepted_set", "0"}});
+  senders["services"][1]["figures"]["delay"] = figures(samples({}));
+  finish();
+  const Json out = summary();
+  EXPECT_EQ(out["rates"]["over_s"], 1.5);
+  EXPECT_EQ(out["rates"]["sent_per_s"], 2.667);
+  EXPECT_EQ(out["plan"]["achieved_per_s"], 2.667);
+  EXPECT_EQ(out["plan"]["kept"], false);
+}
+
+TEST_F(ResultTest, a_duration_is_a_plan_as_well) {
+  record.settings.senders.messages.reset();
+  record.settings.senders.duration_s = 2;
+  finish();
+  EXPECT_EQ(summary()["plan"]["offered_messages"], 4);
+  EXPECT_EQ(summary()["plan"]["kept"], false);
+  record.stopped_by_user = true;
+  finish();
+  EXPECT_TRUE(summary()["plan"]["kept"].is_null());
+  record.stopped_by_user = false;
+  record.settings.senders.duration_s = 1;
+  finish();
+  EXPECT_EQ(summary()["plan"]["kept"], true);
+}
+
 TEST_F(ResultTest, what_is_not_known_is_null_or_says_unknown) {
   senders = Json(), receivers = Json(), broker = Json();
   record.traffic_started = false;

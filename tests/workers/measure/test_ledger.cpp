@@ -484,6 +484,8 @@ TEST(Ledger, SaysWhenThePlanWasNotKept) {
   EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late"));
   input.planned_rate_per_s = 5;
   EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late, 4 of 5 messages/s"));
+  input.senders[0].services[1].attempted = 5;  // it ended early, and the other one took as long as before
+  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late, 3 of 5 messages/s"));
 }
 
 TEST(Ledger, LatencySamplesAreDeliveries) {
