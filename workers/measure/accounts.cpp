@@ -176,8 +176,6 @@ SendersAccount senders_account_from(const Json& bye) {
   }
   if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null())
     account.last_lag_ns = whole_number<std::int64_t>(*it, "last_lag_ns");
-  account.started_ns = whole_or<std::int64_t>(bye, "started_ns", 0);
-  account.ended_ns = whole_or<std::int64_t>(bye, "ended_ns", 0);
   account.faults = faults_from(bye);
   return account;
 }

@@ -86,7 +86,6 @@ struct ReceiverAccount {
 struct SendersAccount {  // one senders group
   std::vector<SenderAccount> services;
   std::optional<std::int64_t> last_lag_ns;  // how far behind its plan the latest sender was with its last message; none without a plan
-  std::int64_t started_ns = 0, ended_ns = 0;
   std::vector<std::string> faults;
 };
 

@@ -10,7 +10,8 @@ namespace n2nq::measure {
 
 namespace {
 
-/// The plan counts as kept while the last message is not later than this part of the run, or this long (a busy machine, not a slow queue).
+/// The plan counts as kept while the last message is not later than this part of the time until it was due, or this long (a busy machine,
+/// not a slow queue).
 constexpr std::int64_t plan_late_parts = 1000;
 constexpr std::int64_t plan_late_ns_allowed = 250'000'000;
 
@@ -209,7 +210,7 @@ class Finder {
       degrades("plan not kept: " + std::to_string(ledger_.attempted) + " of " + std::to_string(*in_.planned_messages) + " messages sent");
     }
     for (const SendersAccount& group : in_.senders) {
-      const std::int64_t allowed_ns = std::max((group.ended_ns - group.started_ns) / plan_late_parts, plan_late_ns_allowed);
+      const std::int64_t allowed_ns = std::max(static_cast<std::int64_t>(last_due_s() * 1e9) / plan_late_parts, plan_late_ns_allowed);
       if (group.last_lag_ns && *group.last_lag_ns > allowed_ns) {
         degrades("plan not kept: the last message left " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late" + achieved(group));
       }

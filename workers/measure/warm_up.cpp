@@ -38,8 +38,6 @@ std::uint64_t deliveries(const ReceivedCounts& counts) {
 
 SendersAccount warm_up_of(const SendersAccount& group, std::uint64_t border) {
   SendersAccount part;
-  part.started_ns = group.started_ns;
-  part.ended_ns = group.ended_ns;
   for (const SenderAccount& sender : group.services) {
     SenderAccount line;
     line.number = sender.number;

@@ -21,7 +21,7 @@ LedgerInput answered() {
   sender.number = 1;
   sender.attempted = sender.accepted = 10;
   sender.accepted_set = set("0-9");
-  input.senders = {{{sender}, {}, 0, 0, {}}};
+  input.senders = {{{sender}, {}, {}}};
   ReceiverAccount receiver;
   receiver.number = 1;
   receiver.counts.received = receiver.confirmed = 8;
