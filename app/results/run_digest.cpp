@@ -61,7 +61,7 @@ class Digester {
 
   /// Instant 0 by each side's clock, and how long it went on.
   void find_span() {
-    std::int64_t last_ns = 0;
+    std::int64_t last_ns = 0, first_begun_ns = std::numeric_limits<std::int64_t>::max(), first_sent_ns = zero_sent_ns_;
     for (const SenderLog& log : logs_.senders) {
       for (const SentLine& line : log.lines) {
         if (!is_warm_up(line)) zero_sent_ns_ = std::min(zero_sent_ns_, begun_ns(line));
@@ -69,11 +69,17 @@ class Digester {
     }
     for (const ReceiverLog& log : logs_.receivers) {
       for (const ReceivedLine& line : log.lines) {
-        if (is_warm_up(line)) continue;
-        zero_received_ns_ = std::min(zero_received_ns_, begun_ns(line));
+        if (!is_measured(line)) continue;
+        if (begun_ns(line) < first_begun_ns) {
+          first_begun_ns = begun_ns(line);
+          // By its sender's clock: what was sent before it may have reached nobody.
+          first_sent_ns = planned_ ? line.intended_ns : line.sent_ns;
+        }
         last_ns = std::max(last_ns, line.received_ns);
       }
     }
+    const bool is_sent_known = zero_sent_ns_ != std::numeric_limits<std::int64_t>::max();
+    zero_received_ns_ = first_begun_ns - (is_sent_known ? first_sent_ns - zero_sent_ns_ : 0);
     double span_s = last_ns > 0 ? static_cast<double>(last_ns - zero_received_ns_) / ns_in_s : 0;
     for (const SenderLog& log : logs_.senders) {
       for (const SentLine& line : log.lines) {
@@ -117,7 +123,7 @@ class Digester {
       if (stopped()) return;
       std::vector<std::int64_t> own;
       for (const ReceivedLine& line : log.lines) {
-        if (is_warm_up(line)) continue;
+        if (!is_measured(line)) continue;
         ++out_.lines;
         const double at_s = static_cast<double>(line.received_ns - zero_received_ns_) / ns_in_s;
         const std::size_t slice = slice_of(at_s);
@@ -208,7 +214,7 @@ class Digester {
       std::vector<std::vector<std::int64_t>> own(out_.pair_senders.size());
       for (const ReceivedLine& line : log.lines) {
         const auto found = std::lower_bound(out_.pair_senders.begin(), out_.pair_senders.end(), static_cast<int>(line.sender));
-        if (is_warm_up(line) || found == out_.pair_senders.end() || *found != static_cast<int>(line.sender)) continue;
+        if (!is_measured(line) || found == out_.pair_senders.end() || *found != static_cast<int>(line.sender)) continue;
         own[static_cast<std::size_t>(found - out_.pair_senders.begin())].push_back(line.latency_ns);
       }
       for (auto& samples : own) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the service logs of a run come to, for drawing: over time, by receiver, by pair of services. Bounded, whatever the run's length.
-// Warm-up is left out. Any thread; may take seconds.
+// Warm-up is left out, and so is what its receiver did not measure: what came damaged, or was sent by nobody. Any thread; may take seconds.
 #pragma once
 
 #include <QString>

@@ -58,6 +58,10 @@ inline bool is_warm_up(const measure::SentLine& line) {
 inline bool is_warm_up(const measure::ReceivedLine& line) {
   return line.flags & measure::line_warm_up;
 }
+/// Whether its receiver measured it. What nobody sent, or came damaged, is counted as such alone; nothing it says can be relied on.
+inline bool is_measured(const measure::ReceivedLine& line) {
+  return (line.flags & (measure::line_warm_up | measure::line_unexpected | measure::line_bad_checksum)) == 0;
+}
 
 struct ServiceLogs {
   /// Together they take about 1 GiB.

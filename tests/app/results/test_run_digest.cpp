@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Service logs as a run may leave them, and where what stands in them is drawn.
+#include "app/results/run_digest.h"
+
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
+
+#include "workers/measure/log_line.h"
+
+namespace n2nq::app {
+namespace {
+
+constexpr std::int64_t ms = 1'000'000, s = 1'000'000'000;
+
+template <class Line>
+void write_log(const QString& path, std::string_view columns, const std::vector<Line>& lines) {
+  QDir().mkpath(QFileInfo(path).path());
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  std::string text = "# " + std::string(columns) + "\n";
+  for (const Line& line : lines) {
+    char written[measure::line_bytes_max];
+    text.append(written, measure::format_line(written, line));
+  }
+  file.write(QByteArray::fromStdString(text));
+}
+
+/// Ten messages, one each 103 ms. The receiver's clock is 7 s ahead, and what was sent in the first half second reached nobody.
+TEST(RunDigest, BothSidesCountFromTheFirstThatWasSentWhoeverGotIt) {
+  QTemporaryDir folder;
+  std::vector<measure::SentLine> sent;
+  std::vector<measure::ReceivedLine> received;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t due_ns = 1000 * s + i * 103 * ms;
+    sent.push_back({.index = i, .size = 50, .intended_ns = due_ns, .sent_ns = due_ns, .lag_ns = 0, .delay_ns = {}});
+    if (i < 5) continue;
+    received.push_back({.index = i,
+                        .sender = 1,
+                        .size = 50,
+                        .intended_ns = due_ns,
+                        .sent_ns = due_ns,
+                        .received_ns = due_ns + 7 * s + ms,
+                        .latency_ns = ms,
+                        .to_receiver_ns = ms});
+  }
+  // One that came damaged, with stamps of years ago.
+  measure::ReceivedLine damaged = received.back();
+  damaged.latency_ns = damaged.to_receiver_ns = 300'000'000 * s;
+  damaged.flags = measure::line_bad_checksum;
+  received.push_back(damaged);
+  write_log(folder.filePath("senders/S001.log"), measure::sent_columns, sent);
+  write_log(folder.filePath("receivers/R001.log"), measure::received_columns, received);
+
+  StoredRun run{folder.path(), {{"logs", {{"mode", "all"}}}}};
+  run.summary["settings"] = {{"queue", {{"mode", "broadcaster"}}}, {"senders", {{"delay_ms", 103}}}};
+  QString error;
+  const auto digest = digest_of(run, error);
+  ASSERT_TRUE(digest) << error.toStdString();
+  EXPECT_EQ(digest->lines, 15);
+  EXPECT_EQ(digest->latencies.count(), 5u);
+  EXPECT_EQ(digest->slice_s, 0.01);
+  for (const TimeSlice& slice : digest->slices) {
+    EXPECT_EQ(slice.received, slice.from_s < 0.5 ? 0 : slice.sent) << "at " << slice.from_s << " s; 1 ms later is in the same slice";
+  }
+}
+
+}  // namespace
+}  // namespace n2nq::app
