@@ -94,12 +94,12 @@ class Verifier {
   void check_figures() {
     check_figure("latency_us", ns_in_us, logs_.receivers, "receivers", false, [](const ReceiverLog& log, auto&& take) {
       for (const ReceivedLine& line : log.lines) {
-        if (!is_warm_up(line)) take(line.latency_ns);
+        if (is_measured(line)) take(line.latency_ns);
       }
     });
     check_figure("latency_from_plan_us", ns_in_us, logs_.receivers, "receivers", true, [](const ReceiverLog& log, auto&& take) {
       for (const ReceivedLine& line : log.lines) {
-        if (!is_warm_up(line)) take(line.latency_ns + line.sent_ns - line.intended_ns);
+        if (is_measured(line)) take(line.latency_ns + line.sent_ns - line.intended_ns);
       }
     });
     check_figure("delay_ms", ns_in_ms, logs_.senders, "senders", false, [](const SenderLog& log, auto&& take) { each_gap(log, take); });
@@ -121,7 +121,7 @@ class Verifier {
     for (const ReceiverLog& log : logs_.receivers) {
       measure::Histogram own(measure::coarse_layout);
       for (const ReceivedLine& line : log.lines) {
-        if (is_warm_up(line) || (is_lag && !planned_)) continue;
+        if (!is_measured(line) || (is_lag && !planned_)) continue;
         all.add(duration(line)), own.add(duration(line));
       }
       if (const Json* row = service("receivers", log.number)) {
@@ -152,12 +152,17 @@ class Verifier {
       if (row == nullptr) continue;
       for (const auto& [key, flag] : tags) {
         std::int64_t count = 0;
-        for (const ReceivedLine& line : log.lines) count += !is_warm_up(line) && (line.flags & flag);
+        const bool is_damage = (flag & (measure::line_unexpected | measure::line_bad_checksum)) != 0;
+        const bool is_answer = (flag & (measure::line_confirmed | measure::line_refused)) != 0;
+        for (const ReceivedLine& line : log.lines) {
+          // What its receiver did not measure is answered all the same, by its index.
+          count += (line.flags & flag) && (is_damage || (is_answer ? line.index >= 0 : is_measured(line)));
+        }
         tally_.equal(name_of(log) + ' ' + key, count, row->at(key));
       }
       std::int64_t bytes = 0, received = 0;
       for (const ReceivedLine& line : log.lines) {
-        if (!is_warm_up(line)) bytes += line.size, ++received;
+        if (is_measured(line)) bytes += line.size, ++received;
       }
       tally_.equal(name_of(log) + " received", received, row->at("received"));
       tally_.equal(name_of(log) + " bytes", bytes, row->at("bytes"));
@@ -185,7 +190,7 @@ class Verifier {
       for (const SentLine& line : log.lines) sent += !is_warm_up(line);
     }
     for (const ReceiverLog& log : logs_.receivers) {
-      for (const ReceivedLine& line : log.lines) received += !is_warm_up(line);
+      for (const ReceivedLine& line : log.lines) received += is_measured(line);
     }
     if (gap_sum <= 0 || some_unnoted_ || logs_.senders.empty()) return;  // nobody sent twice, or all in one instant
     const double mean_gap_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_in_s;

@@ -69,10 +69,14 @@ class LedgerVerifier {
     sent = unique(std::move(sent));
     std::vector<Keys> copies;
     Keys all_copies;
-    std::int64_t rows = 0;
+    std::int64_t rows = 0, unexpected = 0;
     for (const ReceiverLog& log : logs_.receivers) {
       Keys own;
       for (const ReceivedLine& line : log.lines) {
+        if (line.flags & (measure::line_unexpected | measure::line_bad_checksum)) {
+          unexpected += !warm_up && (line.flags & measure::line_unexpected);
+          continue;
+        }
         if (is_warm_up(line) == warm_up) own.push_back(key_of(line.sender, line.index)), ++rows;
       }
       copies.push_back(unique(std::move(own)));
@@ -90,15 +94,17 @@ class LedgerVerifier {
     }
     const std::int64_t unseen = unnoted - known;
     tally_.equal(name + "attempted", size_of(sent) + unseen, total.at("attempted"));
-    tally_.equal(name + "delivered + duplicated", rows, count("delivered") + count("duplicated"));
-    std::int64_t unexpected = 0, delivered = 0, missing = 0;
+    const Keys strange = without(all_copies, sent);  // of a sender of this run that never sent it
+    tally_.equal(name + "delivered + duplicated", rows - lines_of(strange), count("delivered") + count("duplicated"));
+    std::int64_t delivered = 0, missing = 0;
     for (const Keys& got : copies) {
-      unexpected += size_of(without(got, sent));
-      delivered += size_of(got);
+      const std::int64_t never_sent = size_of(without(got, sent));
+      unexpected += never_sent;
+      delivered += size_of(got) - never_sent;
       missing += size_of(without(sent, got)) + unseen;
     }
     if (!run_.broadcaster()) {
-      delivered = size_of(all_copies);
+      delivered = size_of(all_copies) - size_of(strange);
       missing = size_of(without(sent, all_copies)) + unseen;
     }
     tally_.equal(name + "unexpected", unexpected, total.at("unexpected"));
@@ -111,6 +117,19 @@ class LedgerVerifier {
   }
 
  private:
+  /// How many lines the receivers have of these.
+  std::int64_t lines_of(const Keys& keys) const {
+    std::int64_t count = 0;
+    if (keys.empty()) return count;
+    for (const ReceiverLog& log : logs_.receivers) {
+      for (const ReceivedLine& line : log.lines) {
+        if (line.flags & (measure::line_unexpected | measure::line_bad_checksum)) continue;
+        count += std::binary_search(keys.begin(), keys.end(), key_of(line.sender, line.index));
+      }
+    }
+    return count;
+  }
+
   const StoredRun& run_;
   const Json& summary_;
   const ServiceLogs& logs_;
