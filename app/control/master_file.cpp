@@ -22,8 +22,10 @@ constexpr qsizetype write_bytes = 1 << 20;
 class LogCursor {
  public:
   explicit LogCursor(const QString& path) : file_(path), name_(QFileInfo(path).completeBaseName().toUtf8()) {
-    if (!file_.open(QIODevice::ReadOnly) || file_.size() == 0) return;
-    const uchar* memory = file_.map(0, file_.size());
+    const bool opened = file_.open(QIODevice::ReadOnly);
+    if (opened && file_.size() == 0) return;
+    const uchar* memory = opened ? file_.map(0, file_.size()) : nullptr;
+    if (memory == nullptr) trouble_ = QString("Cannot read %1: %2").arg(path, file_.errorString());
     if (memory != nullptr) rest_ = std::string_view(reinterpret_cast<const char*>(memory), static_cast<std::size_t>(file_.size()));
     // The mapping outlives the descriptor: a thousand logs must not take a thousand of those.
     file_.close();
@@ -49,10 +51,12 @@ class LogCursor {
   std::string_view line() const { return line_; }
   const QByteArray& name() const { return name_; }
   std::uint64_t unreadable() const { return unreadable_; }
+  const QString& trouble() const { return trouble_; }
 
  private:
   QFile file_;
   QByteArray name_;
+  QString trouble_;
   std::string_view rest_, line_;
   std::int64_t received_ns_ = 0;
   std::uint64_t unreadable_ = 0;
@@ -82,6 +86,7 @@ MasterFile write_master_file(const QString& receivers_folder, const QString& pat
   std::priority_queue<LogCursor*, std::vector<LogCursor*>, Later> ahead;
   for (const QFileInfo& info : QDir(receivers_folder).entryInfoList({"R*.log"}, QDir::Files, QDir::Name)) {
     logs.push_back(std::make_unique<LogCursor>(info.filePath()));
+    if (!logs.back()->trouble().isEmpty()) return result.error = logs.back()->trouble(), result;  // not one without it
     if (logs.back()->next()) ahead.push(logs.back().get());
   }
 

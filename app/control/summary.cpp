@@ -124,8 +124,9 @@ OrderedJson environment_json(const RunRecord& record, const RunOutcome& outcome)
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
     versions[role_key(role)] = process.hello ? OrderedJson(process.hello->version) : OrderedJson("unknown");
-    switches[role_key(role)] = bye_of(record, role).value("involuntary_switches", Json("unknown"));
-    times[role_key(role)] = bye_of(record, role).value("core_times", Json("unknown"));
+    const Json own = record.of(role).salvaged ? Json::object() : bye_of(record, role);  // else they are of who read it back
+    switches[role_key(role)] = own.value("involuntary_switches", Json("unknown"));
+    times[role_key(role)] = own.value("core_times", Json("unknown"));
     hosts[role_key(role)] = process.hello ? OrderedJson(process.hello->host) : OrderedJson("unknown");
     if (role == Role::broker) continue;
     floors[role_key(role)] = process.floor.is_object() ? OrderedJson(process.floor) : OrderedJson("unknown");

@@ -248,6 +248,9 @@ nlohmann::json Group::bye() {
   start_timer_.disarm();
   if (ended_ns_ == 0) ended_ns_ = net::now_ns();
   for (std::size_t place = 0; place < amount(); ++place) service(place).close();
+  // Of all threads: those of log and clock end here.
+  const auto involuntary_switches = net::involuntary_switches();
+  const auto core_times = net::core_times();
   std::optional<measure::ClockReport> clock;
   if (clock_watch_) clock = clock_watch_->finish(ended_ns_);
   recorder_.finish();
@@ -256,8 +259,8 @@ nlohmann::json Group::bye() {
   put_counts(line, {}, no_rows);
   put_totals(line);
   if (clock) line["clock"] = *clock;
-  line["involuntary_switches"] = net::involuntary_switches();
-  line["core_times"] = net::core_times();
+  line["involuntary_switches"] = involuntary_switches;
+  line["core_times"] = core_times;
   line["faults"] = faults_;
   if (faults_left_out_ > 0) line["faults"].push_back("and " + std::to_string(faults_left_out_) + " more faults");
   line["log"] = log_json();

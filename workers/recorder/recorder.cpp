@@ -159,7 +159,8 @@ void Recorder::open_log(std::size_t place) {
   const std::uint32_t port_and_one = begun_[place].port_and_one.load(std::memory_order_relaxed);
   const HeadLines head = head_of_log(role_, logs_[place].number(), options_, port_text(port_and_one),
                                      std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
-  const bool goes_on = options_.go_on && std::filesystem::exists(logs_[place].path());
+  std::error_code unknown;  // then it is opened as a new one, which says what is wrong
+  const bool goes_on = options_.go_on && std::filesystem::exists(logs_[place].path(), unknown);
   keep_error(goes_on ? logs_[place].open_again([](std::string_view) {}) : logs_[place].open(head));
   head_written_[place] = true;
 }
@@ -179,8 +180,11 @@ void Recorder::write_waiting() {
     log.add(record);
   }
   for (ServiceLog* log : touched_) {
-    if (!log->is_open()) open_log(static_cast<std::size_t>(log - logs_.data()));
-    keep_error(log->flush());
+    const auto place = static_cast<std::size_t>(log - logs_.data());
+    if (!log->is_open()) open_log(place);
+    const std::string error = log->flush();
+    if (!error.empty()) clock_lines_there_[place] = 0;  // they may have gone with it, and what comes when there is room again needs them
+    keep_error(error);
   }
   touched_.clear();
   ring_->drop(records.size());
