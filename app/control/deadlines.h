@@ -14,7 +14,7 @@ struct ProcessDeadlines {
 struct RunDeadlines {
   ProcessDeadlines process;
   int start_lead = 200;  // from the word to the common start, beside what the ways to the groups and back were seen to take
-  int start_ways_max = 5'000;  // of these
+  int start_ways_max = 5'000;  // these count for no more
   int senders_stop = 1'500;  // from stop to the senders' end
   int stop_margin = 3'000;   // beyond limits.drain_s: from a person's stop to SIGTERM
   int drain_margin = 5'000;  // beyond queue.retention_s (limits.drain_s if longer): from the senders' end to that of broker and receivers

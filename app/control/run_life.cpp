@@ -41,6 +41,7 @@ void Member::renew() {
   }
   Member fresh;
   fresh.make_launcher = std::move(make_launcher);
+  fresh.launched_on = std::move(launched_on);
   fresh.first_row = first_row;
   fresh.last_row = last_row;
   *this = std::move(fresh);
@@ -155,8 +156,12 @@ void RunControl::Private::launch(Role role) {
   const bool ran_before = member.ran();
   renew(role);
   member.ran_before = ran_before;
-  // What one before it left lies where the host had it then, whatever the hosts file says now.
-  if (!ran_before) member.make_launcher = launchers->launchers_of(QString::fromStdString(host_of(role, run.settings)));
+  // What one before it left on a lab machine lies where the host had it then, whatever the hosts file says now.
+  const std::string host = host_of(role, run.settings);
+  if (!ran_before || host == local_host || host != member.launched_on) {
+    member.make_launcher = launchers->launchers_of(QString::fromStdString(host));
+    member.launched_on = host;
+  }
   member.watch = make_watch(role, options.deadlines.process);
   watch_signals(role, *member.watch);
   set_status(role, ProcessState::starting);

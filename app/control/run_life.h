@@ -43,7 +43,8 @@ enum class Step { none, senders, drain, byes, terminate, bring_back };
 
 /// One role's process within a run.
 struct Member {
-  MakeLauncher make_launcher;              // of the host that it is on, as it was when it was first launched in this run
+  MakeLauncher make_launcher;              // of the host that it is on, as it was when it was first launched there in this run
+  std::string launched_on;                 // that host's name
   std::unique_ptr<ProcessWatch> watch;     // null: not started in this run
   std::unique_ptr<ProcessWatch> salvager;  // reads back what the killed process has left; null: nothing to read
   ProcessStatus status;

@@ -157,7 +157,7 @@ Gaps gaps_of(const Json& told) {
 }
 
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
-/// messages, and rates over that time would come out too high. Where senders ended early, as long as the one that sent longest. Empty when
+/// messages, and rates over that time would come out too high. Never shorter than the one that sent longest took, and a gap. Empty when
 /// nobody sent twice.
 std::optional<double> sending_s(const Json& senders_bye, int senders) {
   const auto attempted = senders_bye.value("attempted", 0.0);
@@ -166,7 +166,7 @@ std::optional<double> sending_s(const Json& senders_bye, int senders) {
   double longest_s = 0;
   for (const Json& service : senders_bye.value("services", Json::array())) {
     const Gaps own = gaps_of(service);
-    if (own.count > 0) longest_s = std::max(longest_s, (own.count + 1) * own.mean_s);
+    if (own.count > 0) longest_s = std::max(longest_s, own.count * own.mean_s + std::min(own.mean_s, gaps.mean_s));
   }
   return std::max(attempted * gaps.mean_s / senders, longest_s);
 }

@@ -139,9 +139,10 @@ void PathCheck::on_connected(Trial& trial, const Json& message) {
 
 void PathCheck::on_receiver_over(Trial& trial, const QString& why) {
   if (trial.ended) return;
-  if (!trial.said_hello && trials_.size() > 1) {
+  const auto under_way = static_cast<std::size_t>(std::count_if(trials_.begin(), trials_.end(), [](const auto& each) { return !each->ended; }));
+  if (!trial.said_hello && under_way > 1) {
     // Perhaps its sshd allows no more processes at a time.
-    trials_max_ = trials_.size() - 1;
+    trials_max_ = under_way - 1;
     to_.push_back(&trial.to);
     return end_trial(trial);
   }

@@ -258,7 +258,6 @@ void SshSession::on_ended(const SshProblem& given) {
   problem_ = why;
   deadline_timer_.stop();
   reach_timer_.stop();
-  if (lookup_ >= 0) QHostInfo::abortHostLookup(std::exchange(lookup_, -1));
   shared_->close(why);
   proxy_.reset();
   // Who hears of the end may destroy this.

@@ -29,9 +29,12 @@ struct Left {
   }
   ~Left() { join(); }
   void join() {
-    const std::lock_guard lock(mutex);
-    for (Running& running : threads) running.thread.join();
-    threads.clear();
+    std::list<Running> last;
+    {
+      const std::lock_guard lock(mutex);
+      last.swap(threads);
+    }
+    for (Running& running : last) running.thread.join();
   }
   std::mutex mutex;
   std::list<Running> threads;

@@ -181,12 +181,11 @@ class Verifier {
 
   void check_rates() {
     std::int64_t gaps = 0, gap_sum = 0, sent = 0, received = 0;
-    double longest_s = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> of_each;  // gaps, and their sum
     for (const SenderLog& log : logs_.senders) {
-      std::int64_t own_gaps = 0, own_sum = 0;
+      auto& [own_gaps, own_sum] = of_each.emplace_back();
       each_gap(log, [&](std::int64_t gap) { ++own_gaps, own_sum += gap; });
       gaps += own_gaps, gap_sum += own_sum;
-      if (own_gaps > 0) longest_s = std::max(longest_s, static_cast<double>(own_sum) / ns_in_s * (1 + 1 / static_cast<double>(own_gaps)));
       for (const SentLine& line : log.lines) sent += !is_warm_up(line);
     }
     for (const ReceiverLog& log : logs_.receivers) {
@@ -194,6 +193,12 @@ class Verifier {
     }
     if (gap_sum <= 0 || some_unnoted_ || logs_.senders.empty()) return;  // nobody sent twice, or all in one instant
     const double mean_gap_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_in_s;
+    double longest_s = 0;
+    for (const auto& [own_gaps, own_sum] : of_each) {
+      if (own_gaps == 0) continue;
+      const double own_s = static_cast<double>(own_sum) / ns_in_s;
+      longest_s = std::max(longest_s, own_s + std::min(own_s / static_cast<double>(own_gaps), mean_gap_s));
+    }
     const double over_s = std::max(mean_gap_s * static_cast<double>(sent) / static_cast<double>(logs_.senders.size()), longest_s);
     const Json& rates = summary_.at("rates");
     tally_.near("rates.over_s", over_s, rates.at("over_s"), std::max(read_back, 1e-6 / over_s));

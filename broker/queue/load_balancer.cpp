@@ -122,8 +122,11 @@ void LoadBalancer::pass_on() {
       unassigned_.bytes += messages[i].bytes;
       if (before > 0) unassigned_.waiting.push_back(messages[i]);
     }
-    if (before == 0) std::swap(unassigned_.waiting, messages);
-    merge(unassigned_.waiting, 0, before, unassigned_.waiting.size());
+    if (before > 0) {
+      merge(unassigned_.waiting, 0, before, unassigned_.waiting.size());
+    } else {
+      std::swap(unassigned_.waiting, messages);
+    }
     return;
   }
   std::vector<size_t> before;

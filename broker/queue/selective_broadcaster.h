@@ -92,7 +92,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     uint64_t bytes = 0;   // of those that have not
     uint64_t first = 0;   // entries[0] is the cell's message number `first`; places and `least` count like this
     uint64_t least = 0;   // the lowest place, when there is one; below it while work() is to take out what all have passed
-    bool holds_passed = false;  // that is so
+    bool holds_passed = false;  // it stands in holding_passed_
     uint32_t places = 0;
     uint32_t at_end = 0;                            // places behind the last message
     std::vector<uint32_t> idle;                     // receivers whose place may be there

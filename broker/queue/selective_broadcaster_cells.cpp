@@ -289,15 +289,15 @@ size_t SelectiveBroadcaster::move_least(uint32_t cell_number) {
 }
 
 size_t SelectiveBroadcaster::work(size_t units) {
-  size_t done = changes_.work(units);
-  while (done < units && !holding_passed_.empty()) {
+  size_t done = 0;
+  while (done <= units / 2 && !holding_passed_.empty()) {  // lists that change over and over do not keep it waiting
     const uint32_t cell = holding_passed_.back();
     holding_passed_.pop_back();
     ++done;
     if (!grid_.exists(cell) || !std::exchange(cells_[cell].holds_passed, false)) continue;
     done += move_least(cell);
   }
-  return done;
+  return done + (done < units ? changes_.work(units - done) : 0);
 }
 
 /// The message leaves the queue; whoever holds it keeps it.

@@ -36,7 +36,7 @@ struct ClockBound {
 
 /// One of the clocks has jumped, between two probes.
 struct ClockStep {
-  std::int64_t after_ns = 0, before_ns = 0;  // of this clock: the last instant surely before it, and the first probe that did not fit
+  std::int64_t after_ns = 0, before_ns = 0;  // of this clock: the last instant that a probe shows to be before it (else the oldest that counts), and the first probe that did not fit
   std::int64_t jump_ns = 0;                  // of the offset; as exact as one probe is
 };
 

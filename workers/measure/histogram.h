@@ -82,7 +82,8 @@ constexpr std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
 }
 
 /// The sum of samples that is `sum_ns` modulo 2^64: the one that is next to `about_ns`, which the buckets say. They are right to 1/128 at
-/// least, so the sum is exact (but for a double's 53 bits) as long as the magnitudes add up to less than 2^70 ns, 37,000 years.
+/// least where no sample was clamped, and then the sum is exact (but for a double's 53 bits) as long as the magnitudes add up to less than
+/// 2^70 ns, 37,000 years.
 double whole_sum(std::int64_t sum_ns, double about_ns);
 /// So many samples up to so far from 0 may add up to more than 63 bits.
 constexpr bool may_wrap(std::uint64_t count, std::int64_t min_ns, std::int64_t max_ns) {

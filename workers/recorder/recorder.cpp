@@ -53,12 +53,13 @@ Recorder::Recorder(WorkerRole role, std::uint32_t first, std::uint32_t last, Log
   logs_ = make_logs(options_.folder, role, first, last);
   head_written_.resize(logs_.size());
   clock_lines_there_.resize(logs_.size());
+  clock_lines_written_.resize(logs_.size());
   std::error_code error;
   std::filesystem::create_directories(options_.folder, error);
   if (error || access(options_.folder.c_str(), W_OK | X_OK) != 0) {
     throw std::runtime_error("log folder " + options_.folder + ": " + (error ? error.message() : "cannot be written to"));
   }
-  StagingRing::remove_abandoned(staging_folder);
+  if (!options_.go_on) StagingRing::remove_abandoned(staging_folder);  // what it goes on from may look like that
   const std::string name = std::string("n2nq-") + name_of(role) + "-" + std::to_string(getpid()) + "-" + std::to_string(net::now_ns());
   ring_ = std::make_unique<StagingRing>(StagingRing::create(staging_folder, name + std::string(StagingRing::suffix), role));
   thread_ = std::thread([this] { run(); });
@@ -183,7 +184,8 @@ void Recorder::write_waiting() {
     const auto place = static_cast<std::size_t>(log - logs_.data());
     if (!log->is_open()) open_log(place);
     const std::string error = log->flush();
-    if (!error.empty()) clock_lines_there_[place] = 0;  // they may have gone with it, and what comes when there is room again needs them
+    // Those that went with it have to come again when there is room: what stands behind them needs them.
+    (error.empty() ? clock_lines_written_ : clock_lines_there_)[place] = (error.empty() ? clock_lines_there_ : clock_lines_written_)[place];
     keep_error(error);
   }
   touched_.clear();

@@ -94,7 +94,8 @@ class Recorder {
   std::vector<ServiceLog> logs_;  // the same; the writer's
   std::vector<ServiceLog*> touched_;
   std::vector<std::string> clock_lines_;        // so far
-  std::vector<std::size_t> clock_lines_there_;  // by service: how many of them stand in its log
+  std::vector<std::size_t> clock_lines_there_;    // by service: how many of them stand in its log, or wait to be written there
+  std::vector<std::size_t> clock_lines_written_;  // of these
   std::vector<bool> head_written_;              // or tried
   std::size_t logs_begun_ = 0;                  // while their services ran
   std::int64_t touched_ns_ = 0;

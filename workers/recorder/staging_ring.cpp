@@ -85,7 +85,12 @@ StagingRing StagingRing::create(const std::string& folder, const std::string& na
   const std::string path = folder + "/" + name;
   // O_EXCL: two processes must never stage into one file, and a link planted in a shared folder must not be followed.
   net::Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.valid() || !lock(fd)) fail(path, std::strerror(errno));
+  if (!fd.valid()) fail(path, std::strerror(errno));
+  if (!lock(fd)) {
+    const std::string why = std::strerror(errno);
+    unlink(path.c_str());
+    fail(path, why);
+  }
   int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   while (error == ENOSPC && bytes / 2 >= bytes_min) {
     bytes /= 2;
