@@ -150,7 +150,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
   void set_state(uint32_t receiver, ReceiverAccount::State state);
 
-  // Leaving the queue.
+  // Leaving the queue. (selective_balancer_leaving.cpp)
   void remove(uint32_t handle);
   void skip_and_remove(uint32_t handle, wire::SkipReason reason);
   void expire_waiting(uint32_t handle);

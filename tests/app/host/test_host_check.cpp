@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
-#include <QTemporaryDir>
 
 #include "app/host/check_advice.h"
 #include "tests/app/support/event_loop.h"
@@ -30,6 +29,26 @@ struct HostCheckTest : testing::WithEventLoop {
   static void TearDownTestSuite() { lab.reset(); }
   void SetUp() override {
     if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+  }
+  /// Machines that h1 cannot connect to, as behind a firewall that drops: all of them are h2, under names of their own.
+  void check_far_hosts(HostCheck& check, int far_hosts) {
+    Hosts hosts;
+    hosts.hosts = {lab->host(1)};
+    for (int number = 1; number <= far_hosts; ++number) {
+      hosts.hosts.push_back(lab->host(2));
+      hosts.hosts.back().name = "far-" + std::to_string(number);
+    }
+    const QString no_answer = lab->address(1) + "/32";
+    lab->inside(2, {"ip", "route", "add", "blackhole", no_answer});
+    bool over = false;
+    QObject::connect(&check, &HostChecker::checked, &check, [&] { over = true; });
+    check.check(hosts, 0);
+    EXPECT_TRUE(wait_until([&] { return over; }));
+    lab->inside(2, {"ip", "route", "delete", "blackhole", no_answer});
+    for (int number = 1; number <= far_hosts; ++number) {
+      const CheckCell& way = check.paths().at({"h1", "far-" + std::to_string(number)});
+      EXPECT_EQ(way.text, "no answer") << number << ' ' << way.detail.toStdString();
+    }
   }
 };
 
@@ -495,26 +514,11 @@ TEST_F(HostCheckTest, many_silent_ways_take_no_time_from_the_rest) {
   constexpr int far_hosts = 10;  // one after the other they would take 50 s
   HostPool pool(person, programs_folder);
   HostCheck check(pool, nullptr, 40'000);
-  Hosts hosts;
-  hosts.hosts = {lab->host(1)};
-  for (int number = 1; number <= far_hosts; ++number) {
-    hosts.hosts.push_back(lab->host(2));
-    hosts.hosts.back().name = "far-" + std::to_string(number);
-  }
   lab->change_sshd(2, "1i MaxStartups 100");  // all of them are that machine
-  const QString no_answer = lab->address(1) + "/32";  // as behind a firewall that drops
-  lab->inside(2, {"ip", "route", "add", "blackhole", no_answer});
-  bool over = false;
-  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
-  check.check(hosts, 0);
-  ASSERT_TRUE(wait_until([&] { return over; }));
-  lab->inside(2, {"ip", "route", "delete", "blackhole", no_answer});
+  check_far_hosts(check, far_hosts);
   lab->change_sshd(2, "/MaxStartups 100/d");
   for (int number = 1; number <= far_hosts; ++number) {
-    const std::string name = "far-" + std::to_string(number);
-    const CheckCell& way = check.paths().at({"h1", name});
-    EXPECT_EQ(way.text, "no answer") << name << ' ' << way.detail.toStdString();
-    EXPECT_EQ(check.paths().at({"local", name}).state, CheckState::good) << name;
+    EXPECT_EQ(check.paths().at({"local", "far-" + std::to_string(number)}).state, CheckState::good) << number;
   }
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::floor).state, CheckState::good) << "though none of its ways leads anywhere";
 }
@@ -522,71 +526,9 @@ TEST_F(HostCheckTest, many_silent_ways_take_no_time_from_the_rest) {
 TEST_F(HostCheckTest, ways_are_tried_one_after_the_other_where_sshd_allows_no_more_processes) {
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
-  Hosts hosts;
-  hosts.hosts = {lab->host(1)};
-  for (int number = 1; number <= 2; ++number) {
-    hosts.hosts.push_back(lab->host(2));
-    hosts.hosts.back().name = "far-" + std::to_string(number);
-  }
   lab->change_sshd(1, "1i MaxSessions 2");
-  const QString no_answer = lab->address(1) + "/32";
-  lab->inside(2, {"ip", "route", "add", "blackhole", no_answer});
-  bool over = false;
-  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
-  check.check(hosts, 0);
-  ASSERT_TRUE(wait_until([&] { return over; }));
-  lab->inside(2, {"ip", "route", "delete", "blackhole", no_answer});
+  check_far_hosts(check, 2);
   lab->change_sshd(1, "/MaxSessions/d");
-  for (const char* name : {"far-1", "far-2"}) {
-    const CheckCell& way = check.paths().at({"h1", name});
-    EXPECT_EQ(way.text, "no answer") << way.detail.toStdString();
-  }
-}
-
-struct SenselessProgramsTest : testing::WithEventLoop {
-  QTemporaryDir folder;
-  PretendPerson person;
-
-  void make(const char* program, const char* line) {
-    QFile file(folder.filePath(program));
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write("#!/bin/sh\necho '" + QByteArray(line) + "'\ncat > /dev/null\n");
-    file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
-  }
-  /// This machine alone: a receiver there connects to N2NQ there.
-  HostReport checked(int limit_ms = testing::deadline_ms) {
-    HostPool pool(person, folder.path());
-    HostCheck check(pool, nullptr, limit_ms);
-    bool over = false;
-    QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
-    check.check({}, 0);
-    EXPECT_TRUE(wait_until([&] { return over; }));
-    return check.hosts().at("local");
-  }
-};
-
-TEST_F(SenselessProgramsTest, a_broker_that_says_what_is_no_message_fails_and_its_line_is_told) {
-  make("n2nq-broker", R"({"type":5})");
-  const CheckCell kernel = checked().of(CheckItem::kernel);
-  EXPECT_EQ(kernel.state, CheckState::not_known);
-  EXPECT_TRUE(kernel.detail.contains(R"(N2NQ does not run there: it said something that is no control message: "{"type":5}")"))
-      << kernel.detail.toStdString();
-}
-
-TEST_F(SenselessProgramsTest, what_a_check_had_no_time_for_says_what_to_do) {
-  make("n2nq-broker", "");
-  const CheckCell kernel = checked(1).of(CheckItem::kernel);
-  EXPECT_EQ(kernel.detail, "the check took too long");
-  EXPECT_TRUE(kernel.what_to_do.contains("check again")) << kernel.what_to_do.toStdString();
-}
-
-TEST_F(SenselessProgramsTest, a_receiver_that_says_what_is_no_message_fails_and_its_line_is_told) {
-  make("n2nq-broker", R"({"type":"hello","port":9})");
-  make("n2nq-receivers", R"({"type":"state","state":1})");
-  const CheckCell floor = checked().of(CheckItem::floor);
-  EXPECT_EQ(floor.state, CheckState::not_known);
-  EXPECT_TRUE(floor.detail.contains(R"(it said something that is no control message: "{"type":"state","state":1}")"))
-      << floor.detail.toStdString();
 }
 
 }  // namespace

@@ -97,6 +97,18 @@ class LargeList : public ::testing::TestWithParam<wire::QueueMode> {
       for (uint32_t sender = 1; sender <= senders; ++sender) queue.take_in(support::make_record(sender, index, 3 * index), 1, 1);
     }
   }
+  static QueueOptions small() {
+    QueueOptions small = options();
+    small.notes_bytes_max = 1'000'000;
+    return small;
+  }
+  /// Receiver 1, which has another list in force: this one is refused, but not at once.
+  static void ask_for_too_much(support::QueueKit& kit) {
+    kit.join(1);
+    EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}, 1), "");
+    fill(kit.queue());
+    EXPECT_EQ(kit->set_rules(1, list(), 7), "") << "found out later";
+  }
 };
 
 TEST_P(LargeList, IsBroughtInForceInStepsBetweenWhichOthersAreServed) {
@@ -132,13 +144,8 @@ TEST_P(LargeList, IsBroughtInForceInStepsBetweenWhichOthersAreServed) {
 }
 
 TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
-  QueueOptions small = options();
-  small.notes_bytes_max = 1'000'000;
-  support::QueueKit kit(small);
-  kit.join(1);
-  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}, 1), "");
-  fill(kit.queue());
-  EXPECT_EQ(kit->set_rules(1, list(), 7), "") << "found out later";
+  support::QueueKit kit(small());
+  ask_for_too_much(kit);
   while (kit->work(2000) > 0) EXPECT_LE(kit->bytes_held(), 5'000'000u);
   const std::vector<RefusedList> refused = kit->take_refused_lists();
   ASSERT_EQ(refused.size(), 1u);
@@ -152,13 +159,8 @@ TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
 }
 
 TEST_P(LargeList, ThatIsRefusedLateHoldsUpNoConnectionThatCameMeanwhile) {
-  QueueOptions small = options();
-  small.notes_bytes_max = 1'000'000;
-  support::QueueKit kit(small);
-  kit.join(1);
-  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 30}}, 1), "");
-  fill(kit.queue());
-  EXPECT_EQ(kit->set_rules(1, list(), 7), "") << "found out later";
+  support::QueueKit kit(small());
+  ask_for_too_much(kit);
   kit->lose(1);
   kit.join(1);
   kit->add_credit(1, UINT32_MAX);
