@@ -192,8 +192,9 @@ size_t GridIndex::part(size_t units, std::string& refusal) {
         cells_[number].is_being_parted = true;
       }
       part_retired_ = !cells_[number].is_being_parted;
-      parts_.clear();
       done += contents_.move_parts(number, units - done);
+      // What comes in until the next time would be ahead of what is still to be moved: from now on such parts are for new messages alone.
+      std::erase_if(parts_, [this](const auto& part) { return !contents_.parts_may_grow() || !is_retired(cells_[part.second]); });
       if (std::exchange(no_room_, false)) {
         abandon();
         refusal =
@@ -206,6 +207,7 @@ size_t GridIndex::part(size_t units, std::string& refusal) {
     }
     // Of what is empty nothing stays: else there would be a cell for each pair of lines.
     if (is_crossed) drop(number);
+    parts_.clear();
     ++beginning_.next_cell;
   }
   return done;
@@ -237,6 +239,7 @@ void GridIndex::abandon() {
   senders_.drop_unused();
   sizes_.drop_unused();
   cells_[beginning_.next_cell].is_being_parted = false;
+  parts_.clear();
   retire_all();
   beginning_ = {};
 }
@@ -356,7 +359,9 @@ void GridIndex::note_empty(uint32_t cell) {
 }
 
 void GridIndex::drop(uint32_t cell) {
-  if (!is_retired(cells_[cell])) arrivals_.erase(key_of(cells_[cell].area));
+  const uint64_t key = key_of(cells_[cell].area);
+  if (!is_retired(cells_[cell])) arrivals_.erase(key);
+  if (const auto part = parts_.find(key); part != parts_.end() && part->second == cell) parts_.erase(part);
   last_cell_ = none;
   contents_.on_cell_dropped(cell);
   count_marks(cells_[cell].interests, -1);

@@ -66,6 +66,8 @@ class GridIndex {
     /// Moves messages of `from`, the oldest first, each behind those of the cell that part_of() names, about as many as `units` are for
     /// (one for each thing that is looked at); at least one. Stops where part_of() names none. Returns what it took.
     virtual size_t move_parts(uint32_t from, size_t units) = 0;
+    /// Whether a part that no new message comes into gets more of the same cell by the next move_parts(); otherwise that makes parts anew.
+    virtual bool parts_may_grow() const = 0;
     /// Whether one more cell may be parted from this one; otherwise the list that needs it is refused.
     virtual bool has_room_for_part(uint32_t from) const = 0;
     /// An empty cell goes; its number may be used again.
@@ -222,7 +224,7 @@ class GridIndex {
   size_t marks_ = 0;
   uint64_t rules_looked_at_ = 0;
   Beginning beginning_;
-  std::unordered_map<uint64_t, uint32_t> parts_;  // of this part() and this cell, by the area's first corner
+  std::unordered_map<uint64_t, uint32_t> parts_;  // of the cell that is being parted, by the area's first corner
   bool part_retired_ = false;                     // no message comes into the cell that is being parted any more; nor into its parts
   bool no_room_ = false;                          // part_of() found none
 };

@@ -106,6 +106,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
 
   void on_cell_made(uint32_t cell) override;
   size_t move_parts(uint32_t from, size_t units) override;
+  bool parts_may_grow() const override { return true; }
   bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override { cells_[cell] = Cell(); }
   bool is_empty(uint32_t cell) const override { return cells_[cell].empty(); }

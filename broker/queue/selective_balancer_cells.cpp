@@ -112,10 +112,8 @@ size_t SelectiveBalancer::move_parts(uint32_t from, size_t units) {
     const GridIndex::Part part = grid_.part_of(from, wire::record_sender(record), wire::record_size(record));
     if (part.cell == GridIndex::none) return false;
     on_cell_made(part.cell);
-    if (part.is_new) {
-      parts.push_back(part.cell);
-      done += per_part;
-    }
+    if (part.is_new) done += per_part;
+    if (part.is_new || !is_fresh) parts.push_back(part.cell);  // its first one is another now
     messages_[waiting.of].cell = part.cell;
     if (is_fresh) {
       cells_[part.cell].fresh.push_back(waiting);

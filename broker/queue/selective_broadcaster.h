@@ -152,6 +152,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
 
   void on_cell_made(uint32_t cell) override;
   size_t move_parts(uint32_t from, size_t units) override;
+  /// A receiver's place in a part says what it has of it, and of what is moved later it may have more.
+  bool parts_may_grow() const override { return false; }
   bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override;
   bool is_empty(uint32_t cell) const override { return cells_[cell].entries.empty(); }

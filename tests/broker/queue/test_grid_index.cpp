@@ -102,6 +102,7 @@ class Shelf : public GridIndex::Contents {
     }
     return moved;
   }
+  bool parts_may_grow() const override { return true; }
   bool has_room_for_part(uint32_t) const override { return grid.cells() < cells_max; }
   void on_cell_dropped(uint32_t cell) override { EXPECT_TRUE(cells[cell].empty()); }
   bool is_empty(uint32_t cell) const override { return cells[cell].empty(); }
@@ -308,6 +309,26 @@ TEST(GridIndex, AListThatWouldMakeTooManyCellsIsRefusedAndChangesNothing) {
   shelf.cells_max = SIZE_MAX;
   EXPECT_EQ(shelf.found(shelf.grid.take(sizes_from(0, 500)).interest).size(), 500u);
   EXPECT_EQ(shelf.found(before).size(), 100u);
+}
+
+/// However many parts the work is done in, and what comes in between them.
+TEST(GridIndex, WhatIsPartedInManyStepsComesIntoAsManyCellsAsThereAreKinds) {
+  Shelf shelf(false);
+  constexpr uint32_t kinds = 50, messages = 2000;
+  for (uint32_t i = 0; i < messages; ++i) shelf.add({i, 1, 4 * (i % kinds)});
+  shelf.cells_max = 1 + 3 * kinds;  // for those that new messages come into, those that they do not, and the rest
+  std::string refusal = shelf.grid.begin(sizes_from(0, kinds));
+  size_t steps = 0;
+  for (; refusal.empty() && !shelf.grid.parted(); ++steps) {
+    shelf.grid.part(20, refusal);
+    if (steps < messages / 20) shelf.add({messages + steps, 1, 4 * static_cast<uint32_t>(steps % kinds)});
+  }
+  ASSERT_EQ(refusal, "");
+  EXPECT_GE(steps, messages / 20);
+  for (const auto& cell : shelf.cells) {
+    EXPECT_TRUE(std::is_sorted(cell.begin(), cell.end(), [](const auto& a, const auto& b) { return a.number < b.number; }));
+  }
+  EXPECT_EQ(shelf.messages(), messages + messages / 20);
 }
 
 }  // namespace
