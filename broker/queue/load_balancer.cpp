@@ -38,9 +38,11 @@ void LoadBalancer::join(uint32_t receiver) {
   account_of(receiver).state = State::connected;
   add_number(connected_, receiver);
   if (unassigned_.waiting.empty()) return;
-  // Nobody else is there. There may be very much of it, which is not to be copied for each who comes and goes.
-  std::swap(share_of(receiver).waiting, unassigned_.waiting);
-  std::swap(share_of(receiver).bytes, unassigned_.bytes);
+  // Nobody else is there. There may be very much of it, which is not to be copied, nor looked through, for each who comes and goes.
+  Share& share = share_of(receiver);
+  std::swap(share.waiting, unassigned_.waiting);
+  std::swap(share.bytes, unassigned_.bytes);
+  for (size_t i = 0; i < share.waiting.size() && share.latest.is_behind(share.waiting[i]); ++i) flag_as_late(share.waiting[i]);
   mark_ready(receiver);
 }
 
@@ -61,76 +63,66 @@ void LoadBalancer::leave(uint32_t receiver) {
 }
 
 void LoadBalancer::cut_off(uint32_t receiver) {
-  const size_t written = give_up_batch(receiver);
-  Share& share = share_of(receiver);
-  if (written > 0) {
-    const Assigned& partly = share.waiting.front();
-    skip(receiver, SkipReason::cut_off, wire::record_sender(record_of(partly)), wire::record_index(record_of(partly)));
-    add_to(of(total_.skipped, SkipReason::cut_off), partly);
-    share.bytes -= partly.bytes;
-    remove(partly);
-    share.waiting.pop_front();
-  }
+  give_up_batch(receiver, true);
   disconnect(receiver, State::cut_off);
 }
 
+/// Costs nothing for each message that it leaves, unless others left something, too.
 void LoadBalancer::disconnect(uint32_t receiver, State state) {
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   Share& share = share_of(receiver);
+  left_behind_.bytes += std::exchange(share.bytes, 0);
   Ring<Assigned> left;
   std::swap(left, share.waiting);
-  share.bytes = 0;
-  for (size_t i = 0; i < left.size(); ++i) {
-    left[i].again = 1;
-    // Nobody else reads this record, so it is marked in place.
-    uint8_t* record = log_.at(left[i].chunk, left[i].offset);
-    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
-    wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
-  }
   if (left.empty()) return;
-  if (left_behind_.empty()) {
-    left_behind_ = std::move(left);
+  if (left_behind_.waiting.empty()) {
+    left_behind_.waiting = std::move(left);
   } else {
-    const size_t before = left_behind_.size();
-    for (size_t i = 0; i < left.size(); ++i) left_behind_.push_back(left[i]);
-    left_behind_parts_.push_back(before);
+    left_behind_parts_.push_back(left_behind_.waiting.size());
+    append(left_behind_.waiting, left);
   }
 }
 
 /// What was left behind since the last time, perhaps by very many at once: each message goes to whom the dispatch rule chooses now, in its
 /// place in the order of taking in.
 void LoadBalancer::pass_on() {
-  if (left_behind_.empty()) return;
+  if (left_behind_.waiting.empty()) return;
   // Each part is in order: two beside each other become one, then two of these.
   while (!left_behind_parts_.empty()) {
     std::vector<size_t> parts;
     size_t begin = 0;
     for (size_t i = 0; i < left_behind_parts_.size(); i += 2) {
-      const size_t end = i + 1 < left_behind_parts_.size() ? left_behind_parts_[i + 1] : left_behind_.size();
-      merge(left_behind_, begin, left_behind_parts_[i], end);
-      if (end < left_behind_.size()) parts.push_back(end);
+      const size_t end = i + 1 < left_behind_parts_.size() ? left_behind_parts_[i + 1] : left_behind_.waiting.size();
+      merge(left_behind_.waiting, begin, left_behind_parts_[i], end);
+      if (end < left_behind_.waiting.size()) parts.push_back(end);
       begin = end;
     }
     left_behind_parts_ = std::move(parts);
   }
   Ring<Assigned> messages;
-  std::swap(messages, left_behind_);
+  std::swap(messages, left_behind_.waiting);
+  const size_t bytes = std::exchange(left_behind_.bytes, 0);
   if (connected_.empty()) {  // what came since the last one went is behind it, or between
+    unassigned_.bytes += bytes;
+    if (messages.size() > unassigned_.waiting.size()) std::swap(messages, unassigned_.waiting);
     const size_t before = unassigned_.waiting.size();
-    for (size_t i = 0; i < messages.size(); ++i) {
-      unassigned_.bytes += messages[i].bytes;
-      if (before > 0) unassigned_.waiting.push_back(messages[i]);
-    }
-    if (before > 0) {
-      merge(unassigned_.waiting, 0, before, unassigned_.waiting.size());
-    } else {
-      std::swap(unassigned_.waiting, messages);
-    }
+    append(unassigned_.waiting, messages);
+    merge(unassigned_.waiting, 0, before, unassigned_.waiting.size());
     return;
   }
-  std::vector<size_t> before;
-  for (const Share& share : shares_) before.push_back(share.waiting.size());
+  struct Before {
+    size_t waiting;
+    Assigned latest;  // that it has, or that is under way to it
+  };
+  std::vector<Before> before;
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
+    const Share& share = share_of(receiver);
+    before.push_back({share.waiting.size(), share.latest});
+    if (!batch(receiver).under_way()) continue;
+    const Assigned& last = share.waiting[batch(receiver).messages - 1];
+    if (last.is_behind(share.latest)) before.back().latest = last;
+  }
   // For each of very many messages next free would look at all receivers: here at those alone that have least, in a heap.
   using Load = std::pair<size_t, uint32_t>;
   std::vector<Load> loads;
@@ -140,23 +132,31 @@ void LoadBalancer::pass_on() {
   }
   for (size_t i = 0; i < messages.size(); ++i) {
     if (!loads.empty()) std::pop_heap(loads.begin(), loads.end(), std::greater<>());
-    Share& chosen = share_of(loads.empty() ? choose_receiver() : loads.back().second);
-    chosen.bytes += messages[i].bytes;
-    chosen.waiting.push_back(messages[i]);
+    const uint32_t chosen = loads.empty() ? choose_receiver() : loads.back().second;
+    Share& share = share_of(chosen);
+    share.bytes += messages[i].bytes;
+    if (before[chosen - 1].latest.is_behind(messages[i])) flag_as_late(messages[i]);
+    share.waiting.push_back(messages[i]);
     if (loads.empty()) continue;
     loads.back().first += messages[i].bytes;
     std::push_heap(loads.begin(), loads.end(), std::greater<>());
   }
   for (const uint32_t receiver : connected_) {
     Ring<Assigned>& waiting = share_of(receiver).waiting;
-    if (waiting.size() == before[receiver - 1]) continue;
-    merge(waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, before[receiver - 1], waiting.size());
+    const size_t middle = before[receiver - 1].waiting;
+    if (waiting.size() == middle) continue;
+    merge(waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, middle, waiting.size());
     mark_ready(receiver);
   }
 }
 
+void LoadBalancer::append(Ring<Assigned>& list, const Ring<Assigned>& more) {
+  for (size_t i = 0; i < more.size(); ++i) list.push_back(more[i]);
+}
+
 /// What stands from `first` on is in order up to `middle`, and from there up to `end`; then as a whole.
 void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end) {
+  if (middle == first || middle == end || list[middle].is_behind(list[middle - 1])) return;
   std::vector<Assigned> more;  // a copy of the second half alone: there may be much, and memory may be short
   more.reserve(end - middle);
   for (size_t i = middle; i < end; ++i) more.push_back(list[i]);
@@ -168,6 +168,19 @@ void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle, size
       more.pop_back();
     }
   }
+}
+
+/// Nobody else reads this record, so it is marked in place.
+void LoadBalancer::flag_as_redelivered(Assigned& assigned) {
+  assigned.again = 1;
+  uint8_t* record = log_.at(assigned.chunk, assigned.offset);
+  wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
+  wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
+}
+
+/// It comes behind later ones of its sender, perhaps.
+void LoadBalancer::flag_as_late(Assigned& assigned) {
+  if (!assigned.again) flag_as_redelivered(assigned);
 }
 
 // --- messages ---
@@ -261,6 +274,7 @@ void LoadBalancer::hand_over_first(uint32_t receiver, uint64_t messages) {
     }
     i += some.size();
   }
+  if (messages > 0 && share.waiting[messages - 1].is_behind(share.latest)) share.latest = share.waiting[messages - 1];
   share.bytes -= bytes;
   account_of(receiver).redelivered += redelivered;
   queued_ -= messages;
@@ -268,18 +282,31 @@ void LoadBalancer::hand_over_first(uint32_t receiver, uint64_t messages) {
   share.waiting.fit(busy_kept_bytes);
 }
 
-/// Returns how many bytes of the first message that is not handed over the kernel took.
-size_t LoadBalancer::give_up_batch(uint32_t receiver) {
+/// Whole messages that the kernel took are handed over. The one that it took in part is offered anew; `for_good`: to nobody.
+void LoadBalancer::give_up_batch(uint32_t receiver, bool for_good) {
   Batch& batch = batch_of(receiver);
-  if (!batch.under_way()) return 0;
-  const Ring<Assigned>& waiting = share_of(receiver).waiting;
+  if (!batch.under_way()) return;
+  Share& share = share_of(receiver);
+  Ring<Assigned>& waiting = share.waiting;
   size_t written = batch.records_written();
   uint64_t whole = 0;
   while (whole < batch.messages && waiting[whole].bytes <= written) written -= waiting[whole++].bytes;
   account_of(receiver).handed_over += whole;
   hand_over_first(receiver, whole);
   batch.record_bytes = 0;
-  return written;
+  size_t rest = batch.messages - whole;
+  if (written > 0 && for_good) {
+    const Assigned& partly = waiting.front();
+    skip(receiver, SkipReason::cut_off, wire::record_sender(record_of(partly)), wire::record_index(record_of(partly)));
+    add_to(of(total_.skipped, SkipReason::cut_off), partly);
+    share.bytes -= partly.bytes;
+    remove(partly);
+    waiting.pop_front();
+    --rest;
+  } else if (written > 0) {
+    flag_as_redelivered(waiting.front());
+  }
+  merge(waiting, 0, rest, waiting.size());
 }
 
 size_t LoadBalancer::backlog_bytes(uint32_t receiver) const {
@@ -347,7 +374,7 @@ void LoadBalancer::fit() {
   Queue::fit();
   for (Share& share : shares_) share.waiting.fit(idle_kept_bytes);
   unassigned_.waiting.fit(idle_kept_bytes);
-  left_behind_.fit(idle_kept_bytes);
+  left_behind_.waiting.fit(idle_kept_bytes);
 }
 
 void LoadBalancer::finish() {

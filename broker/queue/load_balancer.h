@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queue mode 2: every message goes to exactly one receiver, which the dispatch rule chooses when it comes in.
 // It leaves the queue once the kernel took its last byte, at the latest at its retention. With no receiver connected it waits.
-// When a receiver goes away, what it did not get goes to another one, flagged; of one that was cut off, a message that the kernel took in
-// part is counted as cut off.
+// When a receiver goes away, what it did not get goes to another one. Flagged as redelivered is what the kernel took in part, and what that
+// other one gets behind later messages; of a receiver that was cut off, the message that the kernel took in part is counted as cut off.
 #pragma once
 
 #include <cstdint>
@@ -39,14 +39,16 @@ class LoadBalancer : public Queue {
     uint64_t chunk = 0;
     uint32_t offset = 0;
     uint32_t bytes : 31 = 0;
-    uint32_t again : 1 = 0;  // it was assigned before, to a receiver that went away
+    uint32_t again : 1 = 0;  // its record is flagged as redelivered
     /// It was taken in behind the other one.
     bool is_behind(const Assigned& other) const { return chunk > other.chunk || (chunk == other.chunk && offset > other.offset); }
   };
-  /// What is to go to one receiver; the first `batch.messages` of it are under way.
+  /// What is to go to one receiver, in the order of taking in; but the first `batch.messages` of it are under way, and stay ahead of what is
+  /// passed on to it meanwhile.
   struct Share {
     Ring<Assigned> waiting;
     size_t bytes = 0;
+    Assigned latest;  // that was handed over to it so far
     bool marked_ready = false;
   };
 
@@ -59,9 +61,12 @@ class LoadBalancer : public Queue {
   uint32_t choose_receiver();
   void mark_ready(uint32_t receiver);
   void hand_over_first(uint32_t receiver, uint64_t messages);
-  size_t give_up_batch(uint32_t receiver);
+  void give_up_batch(uint32_t receiver, bool for_good = false);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
   void pass_on();
+  void flag_as_redelivered(Assigned& assigned);
+  void flag_as_late(Assigned& assigned);
+  static void append(Ring<Assigned>& list, const Ring<Assigned>& more);
   static void merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end);
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
@@ -73,9 +78,9 @@ class LoadBalancer : public Queue {
   std::vector<Share> shares_;
   std::vector<uint32_t> connected_;  // rising numbers
   std::vector<uint32_t> marked_;     // have something new
-  Share unassigned_;  // nothing, while somebody is connected
-  Ring<Assigned> left_behind_;              // by who went since pass_on(), one part behind the other, each in the order of taking in
-  std::vector<size_t> left_behind_parts_;   // where the second one and those after it begin
+  Share unassigned_;                       // nothing, while somebody is connected
+  Share left_behind_;                      // by who went since pass_on(), one part behind the other, each in the order of taking in
+  std::vector<size_t> left_behind_parts_;  // where the second one and those after it begin
   uint64_t queued_ = 0;  // messages, assigned or not
 };
 
