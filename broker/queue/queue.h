@@ -43,7 +43,8 @@ struct QueueOptions {
   uint32_t responses_attempts_max = limits::responses_attempts_max.standard;  // deliveries of one message that fail; then it is parked
   bool requests = false;
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
-  size_t passed_at_once = 2000;      // messages that may leave when the one who held them back goes; work() takes out the rest
+  /// Messages that may leave when the one who held them back goes (work() takes out the rest), and deliveries whose deadline passes.
+  size_t passed_at_once = 2000;
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
   size_t notes_bytes_max = 128 * 1024 * 1024;
   /// Of kinds of which no message waits any more; beyond it they are forgotten, and found out anew when one comes.
@@ -180,8 +181,8 @@ class Queue {
   virtual std::vector<RefusedList> take_refused_lists() { return {}; }
   /// So many more deliveries on this connection; no more than Allowance::credit_max in all.
   virtual void add_credit(uint32_t receiver, uint64_t more);
-  /// Takes back what was not confirmed in time.
-  virtual void pass_deadlines(int64_t) {}
+  /// Takes back what was not confirmed in time, about `passed_at_once` deliveries of it. True: there may be more, for the next call.
+  virtual bool pass_deadlines(int64_t) { return false; }
   /// When pass_deadlines() is to be called next; 0: nothing is unconfirmed.
   virtual int64_t next_deadline_ns() const { return 0; }
   /// Finds out what left the queue without having been asked for, for take_untold(). To be called now and then. With many receivers and

@@ -420,10 +420,14 @@ void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {
   refill(number);
 }
 
-void SelectiveBalancer::pass_deadlines(int64_t now_ns) {
-  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+bool SelectiveBalancer::pass_deadlines(int64_t now_ns) {
+  size_t done = 0;
+  for (uint32_t number = 1; number <= options_.receivers && done < options_.passed_at_once; ++number) {
     std::vector<uint32_t> again;
-    while (const auto passed = receiver_of(number).allowance.pass_deadline(now_ns)) {
+    while (done < options_.passed_at_once) {
+      const auto passed = receiver_of(number).allowance.pass_deadline(now_ns);
+      if (!passed) break;
+      ++done;
       if (sabotage::now(sabotage::Way::confirm_by_itself)) {
         ++account_of(number).confirmed;
         remove(passed->message);
@@ -435,6 +439,7 @@ void SelectiveBalancer::pass_deadlines(int64_t now_ns) {
     come_back_unanswered(std::move(again), Why::failed);
     refill(number);
   }
+  return done == options_.passed_at_once;
 }
 
 int64_t SelectiveBalancer::next_deadline_ns() const {

@@ -54,7 +54,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   size_t work(size_t units) override;
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
-  void pass_deadlines(int64_t now_ns) override;
+  bool pass_deadlines(int64_t now_ns) override;
   int64_t next_deadline_ns() const override;
   /// The same for all: a message may still be given to any of them.
   bool drained(uint32_t receiver) const override;

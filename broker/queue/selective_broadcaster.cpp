@@ -400,12 +400,15 @@ void SelectiveBroadcaster::add_credit(uint32_t number, uint64_t more) {
   if (has_next(number)) mark_ready(number);
 }
 
-void SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
-  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+bool SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
+  size_t done = 0;
+  for (uint32_t number = 1; number <= options_.receivers && done < options_.passed_at_once; ++number) {
     Receiver& receiver = receiver_of(number);
-    bool passed_one = false;
-    while (const auto passed = receiver.allowance.pass_deadline(now_ns)) {
-      passed_one = true;
+    const size_t before = done;
+    while (done < options_.passed_at_once) {
+      const auto passed = receiver.allowance.pass_deadline(now_ns);
+      if (!passed) break;
+      ++done;
       if (sabotage::now(sabotage::Way::confirm_by_itself)) {
         ++account_of(number).confirmed;
         release(passed->message);
@@ -413,8 +416,9 @@ void SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
         owe_again(number, passed->message, passed->attempt, static_cast<uint16_t>(passed->failures + 1));
       }
     }
-    if (passed_one) mark_ready(number);
+    if (done > before) mark_ready(number);
   }
+  return done == options_.passed_at_once;
 }
 
 int64_t SelectiveBroadcaster::next_deadline_ns() const {

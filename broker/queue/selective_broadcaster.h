@@ -66,7 +66,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   size_t work(size_t units) override;
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
-  void pass_deadlines(int64_t now_ns) override;
+  bool pass_deadlines(int64_t now_ns) override;
   int64_t next_deadline_ns() const override;
   bool settle(size_t bytes_max) override;
   bool drained(uint32_t receiver) const override;

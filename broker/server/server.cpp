@@ -383,8 +383,9 @@ void Server::run_expiry() {
 
 void Server::run_deadlines() {
   const int64_t now = net::now_ns();
-  queue_->pass_deadlines(now);
+  const bool more = queue_->pass_deadlines(now);
   receivers_.mark_untold();
+  if (more) return deadline_timer_.arm(now);  // others are served first
   const int64_t next_ns = queue_->next_deadline_ns();
   if (next_ns != 0) deadline_timer_.arm(std::max(next_ns, now + deadline_bundle_ns));
 }

@@ -300,7 +300,7 @@ void Life::live_meanwhile(uint32_t number, bool narrows) {
 }
 
 void Life::pass_deadlines() {
-  queue_->pass_deadlines(now_ns_);
+  while (queue_->pass_deadlines(now_ns_)) continue;
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     Receiver& receiver = of_number(number);
     for (Receiver::Flight& flight : receiver.flights) {

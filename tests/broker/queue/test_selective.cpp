@@ -259,6 +259,33 @@ TEST(SelectiveBroadcaster, WhatOneHeldBackLeavesInParts) {
   }
 }
 
+/// A receiver that answers nothing, with a large window: others are served between the parts in which its deliveries are taken back.
+TEST(Selective, DeadlinesOfVeryManyDeliveriesPassInParts) {
+  constexpr uint64_t messages = 5000;
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    QueueOptions options;
+    options.mode = mode;
+    options.responses = true;
+    options.responses_window = messages;
+    options.passed_at_once = 300;
+    support::QueueKit kit(options);
+    kit.join(1);
+    for (uint64_t i = 0; i < messages; ++i) kit.publish(1);
+    kit.write_all(1);
+    ASSERT_EQ(kit.delivered(1).size(), messages);
+    const int64_t passed_ns = options.responses_deadline_ns + 1;
+    size_t parts = 1;
+    for (; kit->pass_deadlines(passed_ns); ++parts) {
+      kit.write_all(1, passed_ns);
+      EXPECT_EQ(kit.delivered(1).size(), messages + parts * options.passed_at_once);
+    }
+    EXPECT_EQ(parts, messages / options.passed_at_once + 1);
+    kit.write_all(1, passed_ns);
+    EXPECT_EQ(kit->account(1).redelivered, messages);
+    EXPECT_EQ(kit->next_deadline_ns(), passed_ns + options.responses_deadline_ns);
+  }
+}
+
 /// One leaves while the list of another moves messages from one cell to others, a few at a time.
 TEST(SelectiveBroadcaster, WhoLeavesInTheMiddleOfAChangeOfListsMissesAllThatWaits) {
   constexpr uint64_t messages = 60;
