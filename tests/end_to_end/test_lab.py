@@ -5,13 +5,16 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import struct
 import subprocess
+import sys
+import tempfile
 import time
 import unittest
 
-from bench import DEADLINE_S
+from bench import DEADLINE_S, SKIPPED
 from lab import LAB, Lab, main, pretend_lab
 import pretend_host
 
@@ -75,6 +78,44 @@ def network_namespaces():
         except OSError:
             pass
     return found
+
+
+class WhetherThereCanBeOne(unittest.TestCase):
+    """Tests that need one are skipped where the kernel does not let them, and fail where something is only missing or broken."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="n2nq-tools-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def possible(self, *prefix, **tools):
+        """What tests/lab/up --possible says with these tools as its only ones; the others are those of this machine, None: missing."""
+        for name in ("unshare", "nsenter", "ip", "ssh-keygen"):
+            found = tools.get(name.replace("-", "_"), shutil.which(name))
+            if found is not None:
+                (self.folder / name).symlink_to(found)
+        return subprocess.run([*prefix, sys.executable, LAB / "up", "--possible"], capture_output=True, text=True,
+                              env={**os.environ, "PATH": str(self.folder)})
+
+    def test_it_can(self):
+        done = self.possible()
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_missing_tool_is_named_with_its_package(self):
+        done = self.possible(ip=None, unshare=None)
+        self.assertEqual((done.returncode, done.stderr), (1, "no lab: unshare, ip missing: apt install iproute2 util-linux\n"))
+
+    def test_a_kernel_that_refuses(self):
+        done = self.possible(shutil.which("setpriv"), "--bounding-set=-all", "--inh-caps=-all")
+        self.assertEqual(done.returncode, SKIPPED, done.stderr)
+        self.assertIn("Operation not permitted", done.stderr)
+
+    def test_a_tool_that_fails_otherwise(self):
+        old = self.folder / "old-unshare"
+        old.write_text("#!/bin/sh\necho \"unshare: unrecognized option '--time'\" >&2\nexit 1\n")
+        old.chmod(0o700)
+        done = self.possible(unshare=old)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("unrecognized option", done.stderr)
 
 
 class ALab(unittest.TestCase):

@@ -15,6 +15,11 @@ import namespaces
 import pretend_host
 from namespaces import ip
 
+# Commands that a lab is made with, and the Debian packages that have them. (pretend_host looks for sshd.)
+TOOLS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "ssh-keygen": "openssh-client"}
+# What kernels say that know no such namespace or device, or do not let this process have one.
+REFUSALS = ("Operation not permitted", "Permission denied", "Operation not supported", "Function not implemented", "Invalid argument",
+            "No space left on device", "Unknown device type")
 HOSTS_MAX = 40
 NUMBERS_MAX = 100
 DEADLINE_S = 30
@@ -42,12 +47,20 @@ def bridge_of(number):
 
 
 def check_possible():
+    """Raises Impossible where this process may not make one, OSError where it could if something were not missing or broken."""
     if os.geteuid() != 0:
         raise Impossible("pretend hosts need root: they are made of namespaces, devices and an sshd each")
     probe = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--time", "--fork", "ip", "link", "add", "n2nq-probe", "type", "bridge"]
-    done = subprocess.run(probe, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise Impossible(f"namespaces or bridges are forbidden here: {done.stderr.strip()}")
+    missing = {tool: package for tool, package in TOOLS.items() if shutil.which(tool) is None}
+    if missing:
+        raise OSError(f"{', '.join(missing)} missing: apt install {' '.join(sorted(set(missing.values())))}")
+    done = subprocess.run(probe, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode == 0:
+        return
+    said = done.stderr.strip()
+    if any(refusal in said for refusal in REFUSALS):
+        raise Impossible(f"namespaces or bridges are forbidden here: {said}")
+    raise OSError(f"{' '.join(probe)} failed with {done.returncode}: {said}")
 
 
 def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(), owner=None):
