@@ -105,15 +105,17 @@ QString check_page(const std::vector<std::string>& names, const HostReports& hos
 }
 
 QString check_progress(const std::vector<std::string>& names, const HostReports& hosts) {
-  QStringList left;
+  QStringList left, sent;
   int machines = 0;
   for (const std::string& name : names) {
     const auto found = hosts.find(name);
     if (name == local_host || found == hosts.end()) continue;
     ++machines;
+    if (found->second.now.kind == CheckActivity::Kind::sending) sent += activity_text(name, found->second.now);
     if (found->second.of(CheckItem::login).state == CheckState::checking) left += text_of(name);
   }
   QString text = QString("checking %1 lab machine%2").arg(machines).arg(machines == 1 ? "" : "s");
+  if (!sent.isEmpty()) text += "; " + sent.join("; ");
   return left.isEmpty() ? text : text + "; not logged in yet: " + left.join(", ");
 }
 

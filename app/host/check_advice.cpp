@@ -22,13 +22,14 @@ std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const 
     const bool mendable = cell.state == CheckState::not_known && !cell.what_to_do.isEmpty();
     if (cell.state != CheckState::bad && cell.state != CheckState::warning && !mendable) return;
     const QString why = cell.detail.isEmpty() ? cell.text : cell.detail;
+    // One reason for many cells of a machine (no time, say) is one thing to do.
     const auto same = std::find_if(all.begin(), all.end(), [&](const CheckAdvice& each) {
-      return each.state == cell.state && each.what == what && each.why == why && each.what_to_do == cell.what_to_do;
+      return mendable && each.state == cell.state && each.machines.back() == machine && each.why == why && each.what_to_do == cell.what_to_do;
     });
     if (same == all.end()) {
       all.push_back({cell.state, {machine}, what, why, cell.what_to_do});
     } else {
-      same->machines.push_back(machine);
+      same->what += ", " + what;
     }
   };
   for (const std::string& name : names) {
@@ -45,9 +46,17 @@ std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const 
       if (path != paths.end()) add(from, "way to " + there, path->second);
     }
   }
+  std::vector<CheckAdvice> once;
+  for (CheckAdvice& each : all) {
+    const auto same = std::find_if(once.begin(), once.end(), [&](const CheckAdvice& other) {
+      return other.state == each.state && other.what == each.what && other.why == each.why && other.what_to_do == each.what_to_do;
+    });
+    if (same == once.end()) once.push_back(std::move(each));
+    else same->machines.insert(same->machines.end(), each.machines.begin(), each.machines.end());
+  }
   const auto rank = [](const CheckAdvice& each) { return each.state == CheckState::bad ? 0 : each.state == CheckState::warning ? 1 : 2; };
-  std::stable_sort(all.begin(), all.end(), [&](const CheckAdvice& a, const CheckAdvice& b) { return rank(a) < rank(b); });
-  return all;
+  std::stable_sort(once.begin(), once.end(), [&](const CheckAdvice& a, const CheckAdvice& b) { return rank(a) < rank(b); });
+  return once;
 }
 
 bool something_is_unknown(const HostReports& hosts) {

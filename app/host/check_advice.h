@@ -13,7 +13,7 @@ namespace n2nq::app {
 struct CheckAdvice {
   CheckState state = CheckState::bad;  // or warning, or not_known
   std::vector<std::string> machines;   // whose cell says it: names, "local" for this machine
-  QString what;                        // "load", "way to h2"
+  QString what;                        // "load", "way to h2"; of what is not known all that is so for one reason: "kernel, cores"
   QString why;                         // a sentence
   QString what_to_do;                  // a sentence
 };

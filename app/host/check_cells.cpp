@@ -2,6 +2,7 @@
 #include "app/host/check_cells.h"
 
 #include <QStringList>
+#include <algorithm>
 #include <cmath>
 
 namespace n2nq::app {
@@ -32,6 +33,25 @@ CheckCell clock_cell(const ClockOffset& clock) {
   if (!by.isEmpty()) detail += QString(" (found by way of %1)").arg(by.join(" and "));
   CheckCell cell = good_cell(QString("%1%2 ± %3").arg(behind ? "−" : "+", offset, within), clock.offset_us, detail);
   cell.bound_us = clock.bound_us;
+  return cell;
+}
+
+CheckCell too_long_cell(std::vector<std::string> machines, const HostReports& reports) {
+  using Kind = CheckActivity::Kind;
+  for (const auto& [name, report] : reports) machines.push_back(name);
+  const auto first = [&](auto is_so) {
+    return std::find_if(machines.begin(), machines.end(), [&](const std::string& name) {
+      const auto report = reports.find(name);
+      return report != reports.end() && is_so(report->second.now.kind);
+    });
+  };
+  // The ways of one that is through wait for the others, too.
+  auto slow = first([](Kind kind) { return kind != Kind::none && kind != Kind::ways; });
+  if (slow == machines.end()) slow = first([](Kind kind) { return kind == Kind::ways; });
+  const CheckActivity now = slow == machines.end() ? CheckActivity() : reports.at(*slow).now;
+  const QString what = slow == machines.end() ? QString() : ", still " + activity_text(*slow, now);
+  CheckCell cell = not_known_cell("the check took too long" + what);
+  cell.what_to_do = activity_advice(now);
   return cell;
 }
 

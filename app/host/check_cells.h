@@ -18,6 +18,9 @@ CheckCell not_known_cell(const QString& why);
 /// How far a machine's clock is ahead of this machine's.
 CheckCell clock_cell(const ClockOffset& clock);
 
+/// The time of the check is over: what was still going on at these machines, or at one that they wait for.
+CheckCell too_long_cell(std::vector<std::string> machines, const HostReports& reports);
+
 /// "850 µs", "2.1 ms".
 QString text_of_us(double us);
 /// Of an object that a process wrote: "unknown" and `otherwise` where it has no such text or number.

@@ -20,19 +20,15 @@ std::string random_token() {
 
 }  // namespace
 
-HostCheck::HostCheck(HostPool& pool, QObject* parent, int limit_ms) : HostChecker(parent), pool_(pool), limit_ms_(limit_ms) {
+HostCheck::HostCheck(HostPool& pool, QObject* parent, int limit_ms, int sending_ms)
+    : HostChecker(parent), pool_(pool), limit_ms_(limit_ms), sending_ms_(sending_ms) {
   deadline_.setSingleShot(true);
-  connect(&deadline_, &QTimer::timeout, this, [this] {
-    fill_rest(CheckState::not_known, "the check took too long",
-              "Mend first what is bad, a firewall between machines perhaps, and check again: what does not answer takes its time from "
-              "the rest");
-    finish();
-  });
+  connect(&deadline_, &QTimer::timeout, this, &HostCheck::give_up);
   connect(&pool_.questions(), &OpenQuestions::asking, this, [this](bool asked) {
     if (asked) {
       deadline_.stop();
     } else if (checking_) {
-      deadline_.start(limit_ms_);
+      begin_limit();
     }
   });
   clocks_timer_.setSingleShot(true);
@@ -67,7 +63,8 @@ void HostCheck::check(const Hosts& hosts, int port) {
       if (from != to) paths_[{from->name(), to->name()}].state = CheckState::checking;
     }
   }
-  if (!pool_.questions().any()) deadline_.start(limit_ms_);
+  sending_left_ms_ = sending_ms_;
+  if (!pool_.questions().any()) begin_limit();
   lease_.start(lease_ms);
   emit changed();
   for (const auto& place : places_) place->begin();
@@ -75,6 +72,7 @@ void HostCheck::check(const Hosts& hosts, int port) {
 
 void HostCheck::add(std::unique_ptr<PlaceCheck> place) {
   connect(place.get(), &PlaceCheck::changed, this, [this, it = place.get()] { on_place_changed(*it); });
+  connect(place.get(), &PlaceCheck::sending, this, &HostCheck::on_sending);
   connect(place.get(), &PlaceCheck::ready, this, &HostCheck::go_on);
   connect(place.get(), &PlaceCheck::asks, this, &HostCheck::go_on);
   places_.push_back(std::move(place));
@@ -83,6 +81,7 @@ void HostCheck::add(std::unique_ptr<PlaceCheck> place) {
 void HostCheck::on_place_changed(const PlaceCheck& place) {
   if (!checking_) return;
   HostReport& report = reports_[place.name()];
+  report.now = place.report().now;
   for (std::size_t i = 0; i < check_items_count; ++i) {
     // What is still being looked at there may have been found out from elsewhere.
     const CheckCell& cell = place.report().cells[i];
@@ -90,6 +89,30 @@ void HostCheck::on_place_changed(const PlaceCheck& place) {
     if (cell.state != CheckState::checking) report.cells[i] = is_reach ? cell : eased(place, cell);
   }
   emit changed();
+}
+
+void HostCheck::begin_limit() {
+  deadline_.start(limit_ms_);
+  since_sent_.start();
+}
+
+/// What gets on gives back the time since the last sign of it, at most what a call to a host may take: longer it gets on nowhere.
+void HostCheck::on_sending() {
+  if (!checking_ || !deadline_.isActive()) return;
+  const qint64 given_ms = std::min({since_sent_.restart(), qint64{sftp_call_ms_max}, sending_left_ms_});
+  sending_left_ms_ -= given_ms;
+  deadline_.start(deadline_.remainingTime() + static_cast<int>(given_ms));
+}
+
+void HostCheck::give_up() {
+  const auto fill = [](CheckCell& each, const CheckCell& with) {
+    if (each.state == CheckState::checking) each = with;
+  };
+  for (auto& [name, report] : reports_) {
+    for (CheckCell& each : report.cells) fill(each, too_long_cell({name}, reports_));
+  }
+  for (auto& [ends, path] : paths_) fill(path, too_long_cell({ends.first, ends.second}, reports_));
+  finish();
 }
 
 bool HostCheck::is_jump(const PlaceCheck& place) const {
@@ -155,7 +178,7 @@ std::vector<const PlaceCheck*> HostCheck::to_try_from(const PlaceCheck& from) {
   return out;
 }
 
-void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to) {
+void HostCheck::add_ways(PlaceCheck& from, std::vector<const PlaceCheck*> to) {
   ways_.push_back(std::make_unique<PathCheck>(terms_, from, std::move(to)));
   const PathCheck* way = ways_.back().get();
   connect(way, &PathCheck::found, this, [this, &from](const PlaceCheck& there, const CheckCell& cell) {
@@ -176,7 +199,9 @@ void HostCheck::add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> 
   connect(way, &PathCheck::floor_found, this, [this, &from](const CheckCell& cell) {
     if (checking_) reports_[from.name()].of(CheckItem::floor) = cell;
   });
-  connect(way, &PathCheck::over, this, [this] {
+  from.note_ways(true);
+  connect(way, &PathCheck::over, this, [this, &from] {
+    from.note_ways(false);
     if (checking_ && --ways_left_ == 0) go_on();
   });
 }
@@ -198,10 +223,10 @@ void HostCheck::tell_clocks() {
   emit changed();
 }
 
-void HostCheck::fill_rest(CheckState state, const QString& why, const QString& what_to_do) {
+void HostCheck::fill_rest(CheckState state, const QString& why) {
   const auto fill = [&](CheckCell& each) {
     if (each.state == CheckState::checking)
-      each = {state, state == CheckState::not_known ? QString("unknown") : QString(), why, what_to_do, {}};
+      each = {state, state == CheckState::not_known ? QString("unknown") : QString(), why, {}, {}};
   };
   for (auto& [name, report] : reports_) std::for_each(report.cells.begin(), report.cells.end(), fill);
   for (auto& [pair, path] : paths_) fill(path);
@@ -250,6 +275,7 @@ void HostCheck::finish() {
   checking_ = false;
   deadline_.stop();
   lease_.stop();
+  for (auto& [name, report] : reports_) report.now = {};
   fill_rest(CheckState::not_known, "Nothing said it");
   for (auto& [ends, path] : paths_) {
     for (const std::string& end : {ends.first, ends.second}) {

@@ -30,7 +30,9 @@ class HostCheck : public HostChecker {
   Q_OBJECT
  public:
   /// `pool` lives longer. `limit_ms`: what is not found out by then is unknown; begins anew when the person has answered what was asked.
-  explicit HostCheck(HostPool& pool, QObject* parent = nullptr, int limit_ms = check_ms_max - 5'000);
+  /// While programs come over it stands still, for `sending_ms` in all.
+  explicit HostCheck(HostPool& pool, QObject* parent = nullptr, int limit_ms = check_ms_max - 5'000,
+                     int sending_ms = check_sending_ms_max);
   ~HostCheck() override;
 
   void check(const Hosts& hosts, int port) override;
@@ -44,21 +46,24 @@ class HostCheck : public HostChecker {
  private:
   void add(std::unique_ptr<PlaceCheck> place);
   void on_place_changed(const PlaceCheck& place);
+  void on_sending();
+  void begin_limit();
+  void give_up();
   bool is_jump(const PlaceCheck& place) const;
   CheckCell eased(const PlaceCheck& place, CheckCell cell) const;
   void go_on();
   void begin_ways();
   std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
-  void add_ways(const PlaceCheck& from, std::vector<const PlaceCheck*> to);
+  void add_ways(PlaceCheck& from, std::vector<const PlaceCheck*> to);
   void add_clock_way(const ClockWay& way);
   void tell_clocks();
   void finish();
-  void fill_rest(CheckState state, const QString& why, const QString& what_to_do = {});
+  void fill_rest(CheckState state, const QString& why);
   void forget();
   void drop_left_out();
 
   HostPool& pool_;
-  const int limit_ms_;
+  const int limit_ms_, sending_ms_;
   bool checking_ = false;
   int round_ = 0;  // which check it is
   CheckTerms terms_;
@@ -69,7 +74,8 @@ class HostCheck : public HostChecker {
   std::vector<std::unique_ptr<PlaceCheck>> places_;
   std::vector<std::unique_ptr<PathCheck>> ways_;  // from each place; gone before the places
   std::size_t ways_left_ = 0;
-  QElapsedTimer since_begun_;
+  QElapsedTimer since_begun_, since_sent_;
+  qint64 sending_left_ms_ = 0;
   QTimer deadline_, lease_;
   QTimer clocks_timer_;  // one look at all ways for all that come at a time
 };

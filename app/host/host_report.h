@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/host/check_activity.h"
 #include "app/host/hosts_file.h"
 
 namespace n2nq::app {
@@ -45,6 +46,7 @@ const std::array<CheckItemInfo, check_items_count>& check_items();
 
 struct HostReport {
   std::array<CheckCell, check_items_count> cells;
+  CheckActivity now;  // while it is checked
   CheckCell& of(CheckItem item) { return cells[static_cast<std::size_t>(item)]; }
   const CheckCell& of(CheckItem item) const { return cells[static_cast<std::size_t>(item)]; }
 };
@@ -67,7 +69,8 @@ class HostChecker : public QObject {
  public:
   using QObject::QObject;
   /// Forgets what was found before. `port`: on which a host is reached from the others; 0: a free one of its own choosing. Every host ends
-  /// with each cell filled, at the latest after check_ms_max; time that a person takes to answer does not count.
+  /// with each cell filled, at the latest after check_ms_max; time that a person takes to answer does not count, nor does, up to
+  /// check_sending_ms_max, that in which programs are on their way to machines.
   virtual void check(const Hosts& hosts, int port) = 0;
   /// What is not found out yet stays not_checked; checked() follows.
   virtual void cancel() = 0;
@@ -87,5 +90,6 @@ class HostChecker : public QObject {
 };
 
 inline constexpr int check_ms_max = 60'000;
+inline constexpr int check_sending_ms_max = 600'000;
 
 }  // namespace n2nq::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/place_check.h"
 
+#include <QFileInfo>
 #include <QTimer>
 #include <algorithm>
 #include <utility>
@@ -83,7 +84,9 @@ std::unique_ptr<Launcher> PlaceCheck::launcher() const {
 }
 
 void PlaceCheck::begin() {
+  report_.now.kind = host_ ? CheckActivity::Kind::connecting : CheckActivity::Kind::waiting;
   if (!host_) return launch_broker();
+  connect(lab_.get(), &LabHost::sending, this, &PlaceCheck::on_sending);
   // It is about to.
   connect(lab_.get(), &LabHost::asking, this, &PlaceCheck::asks, Qt::QueuedConnection);
   lab_->with_control(this, [this](const SshProblem& problem, SshSession* session) {
@@ -92,12 +95,34 @@ void PlaceCheck::begin() {
   });
 }
 
+/// Also of programs for the ways from there.
+void PlaceCheck::on_sending(const QString& local_file, qint64 sent_bytes, qint64 all_bytes) {
+  if (sent_bytes < all_bytes) report_.now = {CheckActivity::Kind::sending, QFileInfo(local_file).fileName(), sent_bytes, all_bytes};
+  else note_idle();
+  emit sending();
+  emit changed();
+}
+
+void PlaceCheck::note_ways(bool tried) {
+  tries_ways_ = tried;
+  note_idle();
+  emit changed();
+}
+
+/// Nothing is sent.
+void PlaceCheck::note_idle() {
+  using Kind = CheckActivity::Kind;
+  const bool waits = !ready_ || (lab_ && lab_->control() && !disk_is_known_);
+  report_.now = {tries_ways_ ? Kind::ways : waits ? Kind::waiting : Kind::none, {}, 0, 0};
+}
+
 void PlaceCheck::renew_lease() {
   if (broker_) broker_->renew_lease();
 }
 
 void PlaceCheck::on_connected(SshSession& session) {
   lets_in_ = true;
+  report_.now.kind = CheckActivity::Kind::waiting;
   // Also once it is ready: the others still try the ways to it.
   connect(lab_.get(), &LabHost::trouble, this, [this](const SshProblem& why) {
     if (lab_->control() || !ready_) return;
@@ -169,6 +194,7 @@ void PlaceCheck::look_at_disk() {
   auto task = std::make_shared<LookAtRoom>(lab_->folder());
   const auto told = [this, task](const SshProblem& problem) {
     disk_is_known_ = true;
+    if (report_.now.kind == CheckActivity::Kind::waiting) note_idle();
     tell_folder(task->for_logs);
     CheckCell& disk = cell(CheckItem::disk);
     disk = !problem.none() ? not_known_cell(without_name(problem.why))
@@ -259,6 +285,8 @@ QString PlaceCheck::without_name(const QString& why) const {
 
 void PlaceCheck::become_ready() {
   if (std::exchange(ready_, true)) return;
+  note_idle();
+  emit changed();
   emit ready();
 }
 

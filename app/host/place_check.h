@@ -34,6 +34,8 @@ class PlaceCheck : public QObject {
   /// ready() follows.
   void begin();
   void renew_lease();
+  /// The ways from there to the others are being tried from now on, or have been.
+  void note_ways(bool tried);
 
   const std::string& name() const { return name_; }
   bool is_local() const { return !host_; }
@@ -59,6 +61,7 @@ class PlaceCheck : public QObject {
 
  signals:
   void changed();  // the report
+  void sending();  // something of a program has come over
   void ready();    // all but the disk is known
   void asks();     // it waits for the person
  private:
@@ -73,6 +76,8 @@ class PlaceCheck : public QObject {
   void on_broker_over(const QString& why);
   void on_broker_hello(const nlohmann::json& hello);
   void become_ready();
+  void note_idle();
+  void on_sending(const QString& local_file, qint64 sent_bytes, qint64 all_bytes);
   CheckCell& cell(CheckItem item) { return report_.of(item); }
 
   HostPool& pool_;
@@ -88,7 +93,7 @@ class PlaceCheck : public QObject {
   std::optional<CheckCell> unreachable_;
   QString listen_error_;  // what N2NQ said of the address that it was given
   int port_ = 0;
-  bool ready_ = false, runs_programs_ = false, disk_is_known_ = false, lets_in_ = false;
+  bool ready_ = false, runs_programs_ = false, disk_is_known_ = false, lets_in_ = false, tries_ways_ = false;
 };
 
 }  // namespace n2nq::app

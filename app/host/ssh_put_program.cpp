@@ -2,6 +2,7 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -13,7 +14,11 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr qint64 piece_bytes = 256 << 10;  // OpenSSH takes as much at once
+constexpr qint64 piece_bytes = 256 << 10;  // of what is only read
+// What is sent, and read back, goes in pieces that take about a second: a long way costs its round trip for each, a slow one is to show that it
+// gets on, and others have their turn in between.
+constexpr qint64 piece_bytes_min = 32 << 10, piece_bytes_max = 1 << 20;
+constexpr std::chrono::milliseconds quick_piece(1000);
 constexpr qint64 program_bytes_max = 256 << 20;
 
 }  // namespace
@@ -24,13 +29,15 @@ PutProgram::PutProgram(QString local_file, QString folder, If when, Room room, F
 }
 
 bool PutProgram::go_on(SshLink& link) {
-  if (!writing_) return begin(link);
+  if (part_.isEmpty()) return begin(link);
+  const auto began = SshShared::Clock::now();
   if (sent_ < size_) {
     send_piece(link);
-  } else {
-    finish(link);
+  } else if (!read_back(link)) {
+    put_in_place(link);
     return false;
   }
+  piece_bytes_ = SshShared::Clock::now() - began < quick_piece ? std::min(piece_bytes_ * 2, piece_bytes_max) : std::max(piece_bytes_ / 2, piece_bytes_min);
   return true;
 }
 
@@ -67,11 +74,12 @@ bool PutProgram::begin(SshLink& link) {
   part_name_.emplace(BriefFile::Kind::part, '-' + program_);
   part_ = bin + '/' + part_name_->name();
   writing_ = sftp.make_file(part_);
+  if (progress_) progress_(0, size_);  // on a slow link the first piece takes its time, too
   return true;
 }
 
 void PutProgram::send_piece(SshLink& link) {
-  const QByteArray bytes = local_.read(piece_bytes);
+  const QByteArray bytes = local_.read(piece_bytes_);
   if (bytes.isEmpty()) throw SshError(SshProblem::Kind::program, QString("%1 changed while it was sent").arg(local_.fileName()));
   try {
     writing_->write(bytes);
@@ -87,6 +95,7 @@ void PutProgram::send_piece(SshLink& link) {
 void PutProgram::clear_up(SshLink& link, const SshError& error) {
   if (error.problem.kind != SshProblem::Kind::files) return;
   writing_.reset();
+  reading_.reset();
   Sftp sftp(link);
   const auto space = sftp.space(folder_ + "/bin");
   sftp.remove_file(part_);
@@ -98,9 +107,23 @@ void PutProgram::clear_up(SshLink& link, const SshError& error) {
   }
 }
 
-void PutProgram::finish(SshLink& link) {
+/// Whether that is to go on.
+bool PutProgram::read_back(SshLink& link) {
   try {
-    put_in_place(link);
+    if (writing_) {
+      writing_->sync();
+      writing_.reset();  // before it is run: what is open for writing cannot be
+      reading_ = Sftp(link).open_to_read(part_);
+    }
+    const QByteArray bytes = reading_ ? reading_->read_at(read_, static_cast<quint64>(piece_bytes_)) : QByteArray();
+    hash_there_.addData(bytes);
+    read_ += static_cast<quint64>(bytes.size());
+    if (progress_) progress_(sent_, size_);  // it gets on
+    if (!bytes.isEmpty() && read_ <= static_cast<quint64>(size_)) return true;
+    reading_.reset();
+    if (hash_there_.result() == hash_) return false;
+    throw SshError(SshProblem::Kind::files, QString("%1: %2 is not there as it was sent").arg(link.target().name, program_),
+                   "Try again; if it stays so, look at the disk there");
   } catch (const SshError& error) {
     clear_up(link, error);
     throw;
@@ -108,25 +131,16 @@ void PutProgram::finish(SshLink& link) {
 }
 
 void PutProgram::put_in_place(SshLink& link) {
-  writing_->sync();
-  writing_.reset();  // before it is run: what is open for writing cannot be
-  Sftp sftp(link);
-  const auto written = sftp.open_to_read(part_);
-  QCryptographicHash hash(QCryptographicHash::Sha256);
-  for (quint64 at = 0; written && at <= static_cast<quint64>(size_);) {
-    const QByteArray bytes = written->read_at(at, piece_bytes);
-    if (bytes.isEmpty()) break;
-    hash.addData(bytes);
-    at += static_cast<quint64>(bytes.size());
+  try {
+    Sftp sftp(link);
+    sftp.make_executable(part_);
+    // Another bench may have been faster; what has that name is the same.
+    if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
+    touched_s_ = sftp.touch(path_);
+  } catch (const SshError& error) {
+    clear_up(link, error);
+    throw;
   }
-  if (hash.result() != hash_) {
-    throw SshError(SshProblem::Kind::files, QString("%1: %2 is not there as it was sent").arg(link.target().name, program_),
-                   "Try again; if it stays so, look at the disk there");
-  }
-  sftp.make_executable(part_);
-  // Another bench may have been faster; what has that name is the same.
-  if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
-  touched_s_ = sftp.touch(path_);
 }
 
 /// What uploads that were cut have left, of this bench, of those of this machine that are gone, and old ones. Whose clock is right does not

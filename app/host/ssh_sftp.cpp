@@ -5,9 +5,9 @@
 #include <sys/time.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "app/host/brief_file.h"
+#include "app/host/ssh_sftp_writes.h"
 
 namespace n2nq::app {
 
@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answers in one piece
 constexpr quint64 reads_under_way = 32;
-constexpr qsizetype long_write_bytes = 128 << 10;
-constexpr std::chrono::milliseconds quick_write(1000);  // so a long one takes four seconds at most
 constexpr std::size_t list_max = 100'000;
 constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700, others_write = 0002;
 
@@ -265,21 +263,10 @@ QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
   return out;
 }
 
-/// Each piece has its own time, for its way there as well: over a slow link they are short, over a long one as long as OpenSSH takes.
+/// Each piece has its own time, for its way there as well.
 void SftpFile::write(const QByteArray& bytes) {
-  using Clock = std::chrono::steady_clock;
-  const bool takes_long_ones = ssh_get_openssh_version(link_.session()) > 0;
-  for (qsizetype at = 0; at < bytes.size();) {
-    begin(link_, path_);
-    const auto began = Clock::now();
-    const qsizetype size = std::min(write_bytes_, bytes.size() - at);
-    // Newer versions of libssh write what the server says that it takes at once, which may be less.
-    const auto written = sftp_write(*handle_, bytes.constData() + at, static_cast<std::size_t>(size));
-    if (written <= 0 || written > size) Sftp::fail(link_, "writing", path_);
-    at += written;
-    const bool is_quick = takes_long_ones && Clock::now() - began < quick_write;
-    write_bytes_ = is_quick ? long_write_bytes : short_write_bytes;
-  }
+  SftpWrites writes(link_, *handle_, [this] { begin(link_, path_); });
+  if (const std::uint32_t code = writes.write(bytes); code != SSH_FX_OK) Sftp::fail(link_, "writing", path_, static_cast<int>(code));
 }
 
 void SftpFile::sync() {

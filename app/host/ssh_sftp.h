@@ -41,6 +41,7 @@ class SftpFile {
 
   /// At most `bytes_max` from there on; empty: the end of the file, for now.
   QByteArray read_at(quint64 offset, quint64 bytes_max);
+  /// Behind what was written before, many pieces at once.
   void write(const QByteArray& bytes);
   /// On the disk there, as far as that host can say.
   void sync();
@@ -51,8 +52,6 @@ class SftpFile {
   std::shared_ptr<sftp_file> handle_;
   const std::thread::id thread_;
   QString path_;
-  static constexpr qsizetype short_write_bytes = 32 << 10;  // what every server takes
-  qsizetype write_bytes_ = short_write_bytes;
 };
 
 class Sftp {

@@ -33,7 +33,7 @@ class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
   enum class Room { for_logs, as_it_is };  // what there has to be beside the program
-  /// `progress`: of what has to be sent.
+  /// `progress`: of what has to be sent; when it is, again and again while it is read back.
   PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs, FileProgress progress = {});
   bool go_on(SshLink& link) override;
   /// The program there, once it is done.
@@ -50,7 +50,7 @@ class PutProgram : public SshTask {
  private:
   bool begin(SshLink& link);
   void send_piece(SshLink& link);
-  void finish(SshLink& link);
+  bool read_back(SshLink& link);
   void put_in_place(SshLink& link);
   void clear_up(SshLink& link, const SshError& error);
   void sweep_parts(Sftp& sftp);
@@ -64,7 +64,10 @@ class PutProgram : public SshTask {
   std::optional<BriefFile> part_name_;
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;
-  std::unique_ptr<SftpFile> writing_;
+  qint64 piece_bytes_ = 128 << 10;  // of the next piece
+  std::unique_ptr<SftpFile> writing_, reading_;
+  QCryptographicHash hash_there_{QCryptographicHash::Sha256};
+  quint64 read_ = 0;
 };
 
 /// Of each program below `folder`/bin the last two versions stay: those in use first, then what was last touched. What was touched within

@@ -314,6 +314,18 @@ class TestHosts : public QObject {
     QVERIFY2(!advice->toPlainText().startsWith(QStringLiteral("✓")), qPrintable(advice->toPlainText()));
   }
 
+  void what_to_do_about_the_unknown_stands_there_once_and_so_does_what_is_being_sent() {
+    bench->hosts().put(named("lab-1"));
+    const auto* advice = bench->find<QTextBrowser>("hosts_advice");
+    bench->checker().check(bench->hosts().hosts(), 0);
+    bench->checker().send("lab-1", 512 << 10, 3000 << 10);
+    QCOMPARE(advice->toPlainText(), QStringLiteral("Checking … sending n2nq-broker to lab-1, 512 of 3000 KiB"));
+    bench->checker().give_up(QStringLiteral("The link is slow: check again"));
+    const QString text = advice->toPlainText();
+    QVERIFY2(text.startsWith(QStringLiteral("? ")) && text.contains(QStringLiteral("the check took too long")), qPrintable(text));
+    QCOMPARE(text.count(QStringLiteral("The link is slow: check again")), 1);
+  }
+
   void a_check_can_be_cancelled() {
     bench->hosts().put(named("lab-1"));
     table()->setFocus();

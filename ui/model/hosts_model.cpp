@@ -21,7 +21,7 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
     case Qt::AccessibleDescriptionRole:
       return cell_tooltip(cell, meaning);
     case Qt::ForegroundRole:
-      return cell_color(cell, theme.tokens());
+      return state_color(cell.state, theme.tokens());
     default:
       return {};
   }

@@ -375,13 +375,14 @@ void HostsPage::show_advice() {
   if (parts_.checker != nullptr) {
     const auto names = names_in_order(parts_.book->hosts(), parts_.checker->hosts());
     for (const app::CheckAdvice& advice : advice_of(names, parts_.checker->hosts(), parts_.checker->paths())) {
-      if (advice.state == app::CheckState::not_known) continue;  // below the ways stands what to do about it
+      // Below the ways stands what to do about that.
+      const bool said_below = advice.what == QStringLiteral("way to this machine") && parts_.book->hosts().local_data_address.empty();
+      if (advice.state == app::CheckState::not_known && said_below) continue;
       ++count;
-      const bool bad = advice.state == app::CheckState::bad;
       QStringList machines;
       for (const std::string& name : advice.machines) machines << host_words(name);
       html += QStringLiteral("<p><span style=\"color: %1\">%2 <b>%3</b> · %4: %5</span><br>%6</p>")
-                  .arg((bad ? t.bad : t.warning).name(), bad ? QStringLiteral("✕") : QStringLiteral("▲"),
+                  .arg(state_color(advice.state, t).name(), state_sign(advice.state),
                        machines.join(QStringLiteral(", ")).toHtmlEscaped(), advice.what.toHtmlEscaped(), advice.why.toHtmlEscaped(),
                        advice_html(advice.what_to_do));
     }
@@ -389,7 +390,15 @@ void HostsPage::show_advice() {
   const bool checked = parts_.checker != nullptr && !parts_.checker->hosts().empty();
   const bool checking = parts_.checker != nullptr && parts_.checker->is_checking();
   const bool unknown = checked && something_is_unknown(parts_.checker->hosts());
-  if (count == 0) {
+  QStringList sent;
+  if (checking) {
+    for (const auto& [name, report] : parts_.checker->hosts()) {
+      if (report.now.kind == app::CheckActivity::Kind::sending) sent << app::activity_text(name, report.now).toHtmlEscaped();
+    }
+  }
+  if (!sent.isEmpty()) {
+    html.prepend(QStringLiteral("<p style=\"color: %1\">Checking … %2</p>").arg(t.secondary.name(), sent.join(QStringLiteral("<br>"))));
+  } else if (count == 0) {
     html = QStringLiteral("<p style=\"color: %1\">%2</p>")
                .arg(t.secondary.name(),
                     checking ? QStringLiteral("Checking …")

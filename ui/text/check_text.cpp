@@ -14,15 +14,28 @@ QString cell_text(const app::CheckCell& cell) {
     case CheckState::checking:
       return QStringLiteral("…");
     case CheckState::good:
-      return QStringLiteral("✓ ") + cell.text;
     case CheckState::warning:
-      return QStringLiteral("▲ ") + cell.text;
     case CheckState::bad:
-      return QStringLiteral("✕ ") + cell.text;
+      return state_sign(cell.state) + ' ' + cell.text;
     case CheckState::not_known:
       break;
   }
   return cell.text.isEmpty() ? QStringLiteral("unknown") : cell.text;
+}
+
+QString state_sign(app::CheckState state) {
+  switch (state) {
+    case CheckState::good:
+      return QStringLiteral("✓");
+    case CheckState::warning:
+      return QStringLiteral("▲");
+    case CheckState::bad:
+      return QStringLiteral("✕");
+    case CheckState::not_known:
+      return QStringLiteral("?");
+    default:
+      return {};
+  }
 }
 
 QString cell_tooltip(const app::CheckCell& cell, const QString& meaning) {
@@ -34,8 +47,8 @@ QString cell_tooltip(const app::CheckCell& cell, const QString& meaning) {
   return text;
 }
 
-QColor cell_color(const app::CheckCell& cell, const Tokens& tokens) {
-  switch (cell.state) {
+QColor state_color(app::CheckState state, const Tokens& tokens) {
+  switch (state) {
     case CheckState::good:
       return tokens.good;
     case CheckState::warning:

@@ -14,7 +14,9 @@ namespace n2nq::ui {
 QString cell_text(const app::CheckCell& cell);
 /// What was found, and what to do.
 QString cell_tooltip(const app::CheckCell& cell, const QString& meaning);
-QColor cell_color(const app::CheckCell& cell, const Tokens& tokens);
+QColor state_color(app::CheckState state, const Tokens& tokens);
+/// "✓", "▲", "✕", "?", or empty.
+QString state_sign(app::CheckState state);
 /// "this machine" for local, else the name.
 QString host_words(const std::string& name);
 /// Words of more than 24 characters with places at which a label may begin a new line (zero-width spaces): a long name must neither be cut

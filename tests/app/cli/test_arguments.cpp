@@ -7,6 +7,7 @@
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
 #include "app/host/check_advice.h"
+#include "app/host/check_cells.h"
 
 namespace n2nq::app {
 namespace {
@@ -156,6 +157,10 @@ TEST(hosts_command, whom_a_check_waits_for_is_named) {
     for (CheckCell& cell : hosts[name].cells) cell.state = CheckState::checking;
   EXPECT_EQ(check_progress(names, hosts), "checking 3 lab machines; not logged in yet: h1, h2, h3");
   hosts["h1"].of(CheckItem::login).state = CheckState::good;
+  hosts["h1"].now = {CheckActivity::Kind::sending, "n2nq-broker", 512 << 10, (3000 << 10) + 1};
+  EXPECT_EQ(check_progress(names, hosts),
+            "checking 3 lab machines; sending n2nq-broker to h1, 512 of 3001 KiB; not logged in yet: h2, h3");
+  hosts["h1"].now = {};
   EXPECT_EQ(check_progress(names, hosts), "checking 3 lab machines; not logged in yet: h2, h3");
   hosts["h2"].of(CheckItem::login).state = hosts["h3"].of(CheckItem::login).state = CheckState::bad;
   EXPECT_EQ(check_progress(names, hosts), "checking 3 lab machines");
@@ -177,6 +182,32 @@ TEST(hosts_command, ways_that_stay_unknown_until_somebody_says_something_come_la
       page.endsWith("\n\n! h2, load: Something else runs there\n    See with top\n"
                     "? h1 h2, way to this machine: Where lab machines reach this one is not known\n    Give its address\n"))
       << page.toStdString();
+}
+
+TEST(hosts_command, one_reason_for_many_cells_is_told_once_with_what_was_still_going_on) {
+  Hosts book;
+  HostReports hosts;
+  PathReports paths;
+  for (const char* name : {"h1", "h2"}) {
+    book.hosts.emplace_back().name = name;
+    for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+  }
+  hosts["h1"].now = {CheckActivity::Kind::sending, "n2nq-broker", 512 << 10, 3000 << 10};
+  hosts["h2"].now = {CheckActivity::Kind::ways, {}, 0, 0};
+  for (const CheckItem item : {CheckItem::kernel, CheckItem::cores}) hosts["h1"].of(item) = too_long_cell({"h1"}, hosts);
+  hosts["h2"].of(CheckItem::floor) = too_long_cell({"h2"}, hosts);
+  paths[{"h2", "h1"}] = too_long_cell({"h2", "h1"}, hosts);
+  const QString page = check_page(names_in_order(book, hosts), hosts, paths);
+  const QString why = "the check took too long, still sending n2nq-broker to h1, 512 of 3000 KiB\n"
+                      "    The link there is slow: check again, by another link perhaps. A program that has come over whole is not sent again\n";
+  EXPECT_TRUE(page.endsWith("\n\n? h1, kernel, cores: " + why + "? h2, floor, way to h1: " + why)) << page.toStdString();
+  EXPECT_FALSE(page.contains("firewall"));
+
+  hosts["h1"].now = {};
+  EXPECT_EQ(too_long_cell({"h1"}, hosts).detail, "the check took too long, still trying the ways from h2");
+  EXPECT_TRUE(too_long_cell({"h1"}, hosts).what_to_do.contains("firewall"));
+  hosts["h2"].now.kind = CheckActivity::Kind::connecting;
+  EXPECT_EQ(too_long_cell({"h1"}, hosts).detail, "the check took too long, still connecting to h2");
 }
 
 TEST(result_table, what_a_host_has_said_is_one_line_that_nobody_obeys) {

@@ -45,7 +45,7 @@ TEST_F(CheckProcessTest, a_broker_that_says_what_is_no_message_fails_and_its_lin
 TEST_F(CheckProcessTest, what_a_check_had_no_time_for_says_what_to_do) {
   make("n2nq-broker", "");
   const CheckCell kernel = checked(1).of(CheckItem::kernel);
-  EXPECT_EQ(kernel.detail, "the check took too long");
+  EXPECT_EQ(kernel.detail, "the check took too long, still waiting for an answer of this machine");
   EXPECT_TRUE(kernel.what_to_do.contains("check again")) << kernel.what_to_do.toStdString();
 }
 

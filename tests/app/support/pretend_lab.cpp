@@ -143,6 +143,11 @@ void PretendLab::shape_links(int host, const QStringList& options) const {
   run(N2NQ_LAB "/link", QStringList{"--number", QString::number(facts_["number"].toInt()), host_facts(host)["name"].toString()} + options);
 }
 
+qint64 PretendLab::under_way_bytes_max(int host) const {
+  const Ran ran = run(N2NQ_LAB "/link", {"--number", QString::number(facts_["number"].toInt()), host_facts(host)["name"].toString(), "--direction", "down"});
+  return ran.out.section(" bytes under way", 0, 0).section(' ', -1).toLongLong();
+}
+
 void PretendPerson::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {
   key_questions.push_back(question);
   if (!says_nothing) QTimer::singleShot(answers_late_ms, [answer = std::move(answer), yes = accepts_keys] { answer(yes); });

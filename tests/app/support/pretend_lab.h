@@ -47,6 +47,8 @@ class PretendLab {
   void set_plugged_in(int host, bool plugged_in) const;
   /// Its links, both ways, of a lab that was taken up with a delay: options of tests/lab/link.
   void shape_links(int host, const QStringList& options) const;
+  /// The most bytes that have been on their way to it at one time.
+  qint64 under_way_bytes_max(int host) const;
 
  private:
   explicit PretendLab(QJsonObject facts) : facts_(std::move(facts)) {}

@@ -91,6 +91,7 @@ json stats(Conveyor& conveyor) {
           {"held_up", counts.held_up},
           {"dropped", counts.dropped},
           {"swallowed", counts.swallowed},
+          {"under_way_bytes_max", counts.under_way_bytes_max},
           {"refused", conveyor.refused()},
           {"late", late_json(conveyor.late())}};
 }

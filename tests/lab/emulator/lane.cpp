@@ -14,6 +14,7 @@ void Lane::set_shape(const Shape& shape) {
     counts_.swallowed += under_way_.size() + held_up_.size();
     under_way_.clear();
     held_up_.clear();
+    under_way_bytes_ = 0;
   }
   transmitted_ns_ = 0;  // what waited at the old rate is on its way
 }
@@ -51,6 +52,8 @@ void Lane::put(std::span<const std::uint8_t> frame, std::int64_t now_ns) {
   kept.due_ns = due_ns;
   kept.size = frame.size();
   std::memcpy(kept.bytes.data(), frame.data(), frame.size());
+  under_way_bytes_ += frame.size();
+  counts_.under_way_bytes_max = std::max(counts_.under_way_bytes_max, under_way_bytes_);
 }
 
 const Lane::Frames& Lane::next() const {
@@ -63,6 +66,7 @@ void Lane::pop() {
   Frames& frames = &next() == &held_up_ ? held_up_ : under_way_;
   ++counts_.frames;
   counts_.bytes += frames.front().size;
+  under_way_bytes_ -= frames.front().size;
   frames.pop_front();
 }
 

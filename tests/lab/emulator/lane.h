@@ -37,6 +37,7 @@ struct LaneCounts {
   std::uint64_t held_up = 0;            // by chance, for others to overtake
   std::uint64_t dropped = 0;            // for want of room: too many under way, or waiting too long
   std::uint64_t swallowed = 0;          // by the blackhole
+  std::uint64_t under_way_bytes_max = 0;  // at one time
 };
 
 class Lane {
@@ -72,6 +73,7 @@ class Lane {
 
   Shape shape_;
   LaneCounts counts_;
+  std::uint64_t under_way_bytes_ = 0;
   Frames under_way_;
   Frames held_up_;
   std::int64_t transmitted_ns_ = 0;  // the last frame's end left the sender

@@ -33,6 +33,8 @@ TEST_F(ALane, DelaysEachFrameAndKeepsItsBytes) {
   EXPECT_EQ(dues(), (std::vector<std::int64_t>{2 * ms, 2 * ms + 5}));
   EXPECT_EQ(lane.counts().frames, 2u);
   EXPECT_EQ(lane.counts().bytes, 121u);
+  put(62, 10 * ms);
+  EXPECT_EQ(lane.counts().under_way_bytes_max, 121u) << "of two at a time; the third came later";
 }
 
 TEST_F(ALane, KeepsTheOrderWhenTheDelayShrinks) {

@@ -51,9 +51,18 @@ class CannedChecker : public app::HostChecker {
     end();
   }
 
+  /// A program is on its way there.
+  void send(const std::string& name, qint64 sent_bytes, qint64 all_bytes) {
+    hosts_[name].now = {app::CheckActivity::Kind::sending, QStringLiteral("n2nq-broker"), sent_bytes, all_bytes};
+    emit changed();
+  }
+
   /// The time is over, and nothing was found out.
-  void give_up() {
-    for (auto& [name, report] : hosts_) report.cells.fill({app::CheckState::not_known, QString(), QStringLiteral("the check took too long"), {}, {}});
+  void give_up(const QString& what_to_do = {}) {
+    for (auto& [name, report] : hosts_) {
+      report.cells.fill({app::CheckState::not_known, QString(), QStringLiteral("the check took too long"), what_to_do, {}});
+      report.now = {};
+    }
     end();
   }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Programs that are sent over long and slow links, on a pretend host behind an emulated one. Takes the programs' folder.
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/host/check_advice.h"
+#include "app/host/host_check.h"
+#include "tests/app/support/event_loop.h"
+#include "tests/app/support/pretend_lab.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::PretendLab;
+using testing::PretendPerson;
+
+QString programs_folder;
+
+struct SlowLinkTest : testing::WithEventLoop {
+  static inline std::unique_ptr<PretendLab> lab;
+  PretendPerson person;
+  bool over = false;
+
+  static void SetUpTestSuite() {
+    lab = PretendLab::take_up(1, {"--delay", "1ms"});
+    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
+  }
+  static void TearDownTestSuite() { lab.reset(); }
+  void SetUp() override {
+    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    lab->inside(1, {"rm", "-rf", "/home/lab/.cache/n2nq-bench"});
+  }
+  static void shape(const char* delay, const char* rate) { lab->shape_links(1, {"--delay", delay, "--rate", rate}); }
+  void check_all(HostCheck& check) {
+    Hosts hosts;
+    hosts.hosts = {lab->host(1)};
+    QObject::connect(&check, &HostChecker::checked, &check, [this] { over = true; });
+    check.check(hosts, 0);
+  }
+};
+
+TEST_F(SlowLinkTest, a_long_way_costs_its_round_trip_for_many_pieces_together) {
+  constexpr qint64 bytes = 4 << 20, under_way_min = 512 << 10;  // one write at a time has 256 KiB under way at most
+  QTemporaryDir folder;
+  QFile program(folder.filePath("n2nq-big"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly) && program.resize(bytes));
+  program.close();
+  shape("200ms", "0");  // before there is a connection: one that knew a short way would take what is late for lost
+  HostPool pool(person, folder.path());
+  const auto host = pool.host(lab->host(1));
+  const auto put = std::make_shared<PutProgram>(program.fileName(), host->folder());
+  SshFiles* files = nullptr;
+  host->with_files(host.get(), [&](const SshProblem&, SshFiles* given) { files = given; });
+  ASSERT_TRUE(wait_until([&] { return files != nullptr; }));
+  const qint64 before = lab->under_way_bytes_max(1);
+  ASSERT_LT(before, under_way_min) << "nothing was sent yet";
+  files->run(put, host.get(), [&](const SshProblem& problem) {
+    EXPECT_TRUE(problem.none()) << problem.text().toStdString();
+    over = true;
+  });
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  EXPECT_GT(lab->under_way_bytes_max(1), under_way_min);
+  shape("1ms", "0");
+  const QString sum = lab->inside(1, {"sha256sum", "/home/lab/" + put->path()}).section(' ', 0, 0);
+  EXPECT_EQ(sum, QString::fromLatin1(put->sha256()));
+}
+
+TEST_F(SlowLinkTest, the_time_of_a_check_stands_still_while_programs_come_over) {
+  constexpr int limit_ms = 12'000;
+  shape("1ms", "4mbit");  // both programs, there and back, take twice as long
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool, nullptr, limit_ms);
+  qint64 sent_bytes = 0;
+  std::map<QString, int> told;
+  QElapsedTimer since_first;
+  QObject::connect(&check, &HostChecker::changed, &check, [&] {
+    const CheckActivity& now = check.hosts().at("h1").now;
+    if (now.kind != CheckActivity::Kind::sending || now.sent_bytes == sent_bytes) return;
+    if (told.empty()) since_first.start();
+    EXPECT_TRUE(now.sent_bytes > sent_bytes || now.sent_bytes == 0) << now.program.toStdString();
+    EXPECT_LT(now.sent_bytes, now.all_bytes);
+    sent_bytes = now.sent_bytes;
+    ++told[now.program];
+  });
+  check_all(check);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  EXPECT_GT(since_first.elapsed(), limit_ms) << "else this says nothing: is the link as slow as it should be?";
+  for (const char* program : {"n2nq-broker", "n2nq-receivers"}) EXPECT_GT(told[program], 2) << program;
+  const std::string all = report_json({"local", "h1"}, check.hosts(), check.paths()).dump(1);
+  for (const CheckItem item : {CheckItem::kernel, CheckItem::folder, CheckItem::floor, CheckItem::clock})
+    EXPECT_EQ(check.hosts().at("h1").of(item).state, CheckState::good) << all;
+  EXPECT_EQ(check.paths().at({"local", "h1"}).state, CheckState::good) << all;
+  shape("1ms", "0");
+}
+
+TEST_F(SlowLinkTest, a_check_that_had_no_time_for_a_slow_link_says_so) {
+  shape("1ms", "1mbit");
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool, nullptr, 10'000, 0);
+  check_all(check);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell& kernel = check.hosts().at("h1").of(CheckItem::kernel);
+  EXPECT_EQ(kernel.state, CheckState::not_known);
+  EXPECT_TRUE(kernel.detail.startsWith("the check took too long, still sending n2nq-broker to h1, ")) << kernel.detail.toStdString();
+  EXPECT_TRUE(kernel.detail.endsWith(" KiB")) << kernel.detail.toStdString();
+  EXPECT_TRUE(kernel.what_to_do.contains("slow")) << kernel.what_to_do.toStdString();
+  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::login).state, CheckState::good);
+  EXPECT_EQ(check.paths().at({"local", "h1"}).detail, kernel.detail) << "the other machine is what it waits for";
+  shape("1ms", "0");
+}
+
+}  // namespace
+}  // namespace n2nq::app
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 2) {
+    fputs("usage: test_slow_link FOLDER-OF-THE-PROGRAMS\n", stderr);
+    return 2;
+  }
+  n2nq::app::programs_folder = QString::fromLocal8Bit(argv[1]);
+  return RUN_ALL_TESTS();
+}
