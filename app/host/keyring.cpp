@@ -6,8 +6,9 @@
 #include <QFile>
 #include <QPointer>
 #include <QTimer>
-#include <memory>
 #include <utility>
+
+#include "app/host/keyring_thread.h"
 
 namespace n2nq::app {
 
@@ -36,21 +37,37 @@ QString Keyring::name_of(const SecretQuestion& question) {
   return {};
 }
 
+Keyring::Keyring(QObject* parent) : QObject(parent), home_(new QObject, [](QObject* home) { home->deleteLater(); }) {}
+
+Keyring::Tell Keyring::teller() {
+  return [home = home_, self = QPointer<Keyring>(this)](std::function<void(Keyring&)> what) {
+    const auto tell = [self, what = std::move(what)] {
+      if (self) what(*self);
+    };
+    QMetaObject::invokeMethod(home.get(), tell, Qt::QueuedConnection);
+  };
+}
+
 void Keyring::read(const QString& name, std::function<void(std::optional<Secret>)> then, int answer_ms) {
   if (!problem().isEmpty()) return then(std::nullopt);
-  auto* job = new QKeychain::ReadPasswordJob(service);
-  job->setKey(name);
-  const auto answer = std::make_shared<std::function<void(std::optional<Secret>)>>(std::move(then));
-  const auto say = [answer](std::optional<Secret> secret) {
-    if (auto once = std::exchange(*answer, nullptr)) once(std::move(secret));
-  };
-  connect(job, &QKeychain::Job::finished, this, [job, say](QKeychain::Job*) {
-    QByteArray bytes = job->binaryData();
-    say(job->error() == QKeychain::NoError ? std::optional(Secret(bytes)) : std::nullopt);
-    bytes.fill('\0');
+  const quint64 question = next_question_++;
+  waiting_[question] = std::move(then);
+  QTimer::singleShot(answer_ms, this, [this, question] { answer(question, std::nullopt); });
+  KeyringThread::run([name, question, tell = teller()] {
+    auto* job = new QKeychain::ReadPasswordJob(service);
+    job->setKey(name);
+    connect(job, &QKeychain::Job::finished, job, [job, question, tell](QKeychain::Job*) {
+      QByteArray bytes = job->binaryData();
+      const auto secret = job->error() == QKeychain::NoError ? std::optional(Secret(bytes)) : std::nullopt;
+      bytes.fill('\0');
+      tell([question, secret](Keyring& keyring) { keyring.answer(question, secret); });
+    });
+    job->start();
   });
-  QTimer::singleShot(answer_ms, this, [say] { say(std::nullopt); });
-  job->start();
+}
+
+void Keyring::answer(quint64 question, std::optional<Secret> secret) {
+  if (const auto waiting = waiting_.extract(question)) waiting.mapped()(std::move(secret));
 }
 
 void Keyring::keep_when_right(const QString& name, const Secret& secret, bool wanted) {
@@ -65,20 +82,25 @@ void Keyring::settle(const QString& name, bool right) {
 }
 
 void Keyring::write(const QString& name, const Secret& secret) {
-  auto* job = new QKeychain::WritePasswordJob(service);
-  job->setKey(name);
-  job->setBinaryData(QByteArray(secret.text()));
-  connect(job, &QKeychain::Job::finished, this, [this, job](QKeychain::Job*) {
-    if (job->error() != QKeychain::NoError) emit failed("The keyring did not take it: " + job->errorString());
+  KeyringThread::run([name, secret, tell = teller()] {
+    auto* job = new QKeychain::WritePasswordJob(service);
+    job->setKey(name);
+    job->setBinaryData(QByteArray(secret.text()));
+    connect(job, &QKeychain::Job::finished, job, [job, tell](QKeychain::Job*) {
+      if (job->error() == QKeychain::NoError) return;
+      tell([why = job->errorString()](Keyring& keyring) { emit keyring.failed("The keyring did not take it: " + why); });
+    });
+    job->start();
   });
-  job->start();
 }
 
 void Keyring::forget(const QString& name) {
   if (!problem().isEmpty()) return;
-  auto* job = new QKeychain::DeletePasswordJob(service);
-  job->setKey(name);
-  job->start();
+  KeyringThread::run([name] {
+    auto* job = new QKeychain::DeletePasswordJob(service);
+    job->setKey(name);
+    job->start();
+  });
 }
 
 void KeyringQuestions::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The person's own keyring (Secret Service or KWallet, by QtKeychain): passwords and passphrases that they want kept beyond the session.
-// Nothing is ever written anywhere else: where no keyring is there, nothing is kept. Qt's event loop; one thread.
+// Nothing is ever written anywhere else: where no keyring is there, nothing is kept. Qt's event loop; the main thread, which it never holds up:
+// QtKeychain runs on a thread of its own.
 #pragma once
 
 #include <QObject>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -21,7 +23,7 @@ class Keyring : public QObject {
   /// The same where nobody is there to unlock it.
   static constexpr int answer_alone_ms_max = 2'000;
 
-  using QObject::QObject;
+  explicit Keyring(QObject* parent = nullptr);
 
   /// Why there can be none, as a sentence; empty: there may be one.
   static QString problem();
@@ -40,9 +42,16 @@ class Keyring : public QObject {
   void failed(const QString& why);
 
  private:
+  using Tell = std::function<void(std::function<void(Keyring&)>)>;
+  /// From any thread to the main one, as long as this lives.
+  Tell teller();
+  void answer(quint64 question, std::optional<Secret> secret);
   void write(const QString& name, const Secret& secret);
   void forget(const QString& name);
 
+  std::shared_ptr<QObject> home_;  // on the main thread, whoever holds it last
+  quint64 next_question_ = 1;
+  std::map<quint64, std::function<void(std::optional<Secret>)>> waiting_;
   std::map<QString, Secret> to_keep_;  // of which it is not known yet whether they are right
 };
 
