@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // n2nq-bench: the window without arguments, commands with them. The only file of app that may know ui.
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <QCoreApplication>
 #include <QGuiApplication>
@@ -105,9 +103,6 @@ int main(int argc, char** argv) {
   }
   QCoreApplication application(argc, argv);
   const int code = execute(arguments, terminal);
-  if (!SshThreads::any_left_look_up()) return code;
-  // Where the name service is dead, Qt would wait for it at its end, for half a minute or more.
-  SshThreads::join();
-  ::fflush(nullptr);
-  ::_exit(code);
+  SshThreads::exit_if_look_up_is_left(code);
+  return code;
 }

@@ -12,6 +12,7 @@
 #include "app/host/host_pool.h"
 #include "app/host/keyring.h"
 #include "app/host/ssh_config.h"
+#include "app/host/ssh_threads.h"
 #include "broker/net/turns.h"
 #include "ui/dialog/ssh_asker.h"
 #include "ui/main_window.h"
@@ -34,17 +35,8 @@ void print_stats(const StallMeter& meter) {
                f.stall_max_ms, f.busy_max_ms, f.cpu_percent);
 }
 
-}  // namespace
-
-int run_window(int argc, char** argv, const QString& hosts_file) {
-  // Who is measured on this machine goes before who draws. Before 6.12 Linux knows no such order: nothing is lost.
-  net::ask_for_long_turns();
-  QApplication application(argc, argv);
-  QApplication::setApplicationName(QStringLiteral("n2nq-bench"));
-  QApplication::setApplicationDisplayName(QStringLiteral("N2NQ Test Bench"));
-  QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
-  QApplication::setWindowIcon(program_icon());
-
+/// Until it is closed; then all that it was made of is gone.
+int show_window(const QString& hosts_file) {
   app::HostBook hosts(hosts_file.isEmpty() ? app::default_hosts_path() : hosts_file);
   app::Keyring keyring;
   SshAsker asker(&keyring);
@@ -69,6 +61,21 @@ int run_window(int argc, char** argv, const QString& hosts_file) {
   window.show();
   const int code = QApplication::exec();
   if (qEnvironmentVariableIntValue("N2NQ_UI_STATS") == 1) print_stats(window.stalls());
+  return code;
+}
+
+}  // namespace
+
+int run_window(int argc, char** argv, const QString& hosts_file) {
+  // Who is measured on this machine goes before who draws. Before 6.12 Linux knows no such order: nothing is lost.
+  net::ask_for_long_turns();
+  QApplication application(argc, argv);
+  QApplication::setApplicationName(QStringLiteral("n2nq-bench"));
+  QApplication::setApplicationDisplayName(QStringLiteral("N2NQ Test Bench"));
+  QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
+  QApplication::setWindowIcon(program_icon());
+  const int code = show_window(hosts_file);
+  app::SshThreads::exit_if_look_up_is_left(code);
   return code;
 }
 

@@ -3,6 +3,8 @@
 
 #include <libssh/libssh.h>
 #include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <list>
@@ -73,16 +75,15 @@ void SshThreads::start(std::function<void()> body) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void SshThreads::join() {
-  left().join();
-}
-
 void SshThreads::note_left_look_up() {
   look_up_left = true;
 }
 
-bool SshThreads::any_left_look_up() {
-  return look_up_left;
+void SshThreads::exit_if_look_up_is_left(int code) {
+  if (!look_up_left) return;
+  left().join();
+  ::fflush(nullptr);
+  ::_exit(code);
 }
 
 }  // namespace n2nq::app

@@ -12,11 +12,11 @@ class SshThreads {
  public:
   /// Any thread.
   static void start(std::function<void()> body);
-  /// Waits for those that are left, before the end of the program does.
-  static void join();
   /// The main thread: one is left that the system has not answered yet.
   static void note_left_look_up();
-  static bool any_left_look_up();
+  /// Ends the process where there is such a one, for which Qt would wait at the application's end for half a minute or more; waits for the
+  /// sessions that are left first. What is to be told or stored has to be by then.
+  static void exit_if_look_up_is_left(int code);
 };
 
 }  // namespace n2nq::app

@@ -33,6 +33,18 @@ class DeadNameService(BenchCase):
         self.assertIn("no answer about the name nowhere.example within 9 s", done.stdout)
         self.assertEqual(done.returncode, 1, done.stdout)
 
+    def test_the_window_ends_when_it_is_closed(self):
+        program = BIN / "close_while_looking_up"
+        if not program.exists():
+            self.skipTest("built without the window")
+        done = subprocess.run([*IN_OWN_NETWORK, self.resolver, program, self.hosts],
+                              env={**os.environ, "HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder), "QT_QPA_PLATFORM": "offscreen"},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=DEADLINE_S,
+                              start_new_session=True)
+        self.assertIn("checking", done.stdout)
+        self.assertNotIn("ended as it began", done.stdout, "nothing was being looked up: this says nothing")
+        self.assertEqual(done.returncode, 0, done.stdout)
+
 
 if __name__ == "__main__":
     main()
