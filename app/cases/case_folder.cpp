@@ -187,12 +187,9 @@ QString CaseFolder::accept_build(const QString& build) {
 
 QString CaseFolder::lock() {
   if (lock_) return {};
-  auto lock = std::make_shared<QLockFile>(path_ + "/case.lock");
-  lock->setStaleLockTime(0);  // its process is asked for, not the time
-  if (lock->tryLock(0)) return lock_ = std::move(lock), QString();
-  qint64 pid = 0;
-  QString host, program;
-  if (lock->getLockInfo(&pid, &host, &program)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
+  const QString file = path_ + "/case.lock";
+  if (auto lock = FolderLock::take(file)) return lock_ = std::make_shared<FolderLock>(std::move(*lock)), QString();
+  if (const qint64 pid = FolderLock::holder(file)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
   return QString("Cannot make %1/case.lock: is the folder writable?").arg(path_);
 }
 

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <QDateTime>
-#include <QLockFile>
 #include <QString>
 #include <atomic>
 #include <memory>
@@ -19,6 +18,7 @@
 
 #include "app/cases/case_results.h"
 #include "app/cases/case_schedule.h"
+#include "app/results/folder_lock.h"
 
 namespace n2nq::app {
 
@@ -64,7 +64,7 @@ class CaseFolder {
   QString build_;
   QDateTime begun_;
   std::optional<int> runs_planned_;  // empty: what is measured decides
-  std::shared_ptr<QLockFile> lock_;
+  std::shared_ptr<FolderLock> lock_;
 };
 
 }  // namespace n2nq::app

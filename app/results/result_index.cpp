@@ -5,7 +5,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QHash>
-#include <QLockFile>
 #include <QMap>
 #include <QSet>
 #include <QSqlDatabase>
@@ -17,6 +16,7 @@
 #include <climits>
 #include <cmath>
 
+#include "app/results/folder_lock.h"
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
 #include "app/settings/settings_file.h"
@@ -315,10 +315,7 @@ void add_up_cases(std::vector<ResultEntry>& entries) {
 QString in_use(const QString& folder) {
   QString test_case = folder;
   if (!QFileInfo::exists(test_case + "/case.yaml")) test_case = QFileInfo(QFileInfo(folder).path()).path();
-  if (!QFileInfo::exists(test_case + "/case.lock")) return {};
-  QLockFile lock(test_case + "/case.lock");
-  lock.setStaleLockTime(0);  // its process is asked for, not the time
-  if (lock.tryLock(0)) return {};
+  if (!QFileInfo::exists(test_case + "/case.lock") || FolderLock::take(test_case + "/case.lock")) return {};
   return QString("A bench works on the test case %1: pause or stop it first").arg(QFileInfo(test_case).fileName());
 }
 

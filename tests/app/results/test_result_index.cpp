@@ -4,11 +4,11 @@
 
 #include <QDir>
 #include <QFile>
-#include <QLockFile>
 #include <QTemporaryDir>
 #include <climits>
 #include <cmath>
 
+#include "app/results/folder_lock.h"
 #include "app/results/result_index.h"
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
@@ -190,14 +190,13 @@ TEST_F(ResultIndexTest, ATestCaseIsAnEntryThatItsRunsMake) {
 TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
   const QString test_case = folder + "/a-case";
   make_case_state(test_case, 4);
-  QLockFile lock(test_case + "/case.lock");
-  lock.setStaleLockTime(0);
-  ASSERT_TRUE(lock.tryLock(0));
+  auto lock = FolderLock::take(test_case + "/case.lock");
+  ASSERT_TRUE(lock);
   ResultIndex index(folder);
   EXPECT_TRUE(index.remove(test_case).contains("pause or stop it first"));
   EXPECT_TRUE(index.remove(test_case + "/runs/0001-x").contains("pause or stop it first"));
   EXPECT_EQ(index.remove(folder + "/first"), QString());
-  lock.unlock();
+  lock.reset();
   EXPECT_EQ(index.remove(test_case), QString());
   EXPECT_FALSE(names(list()).contains("0001-x"));
   EXPECT_EQ(index.restore(test_case), QString());
