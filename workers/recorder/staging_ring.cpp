@@ -64,8 +64,16 @@ void StagingRing::remove_abandoned(const std::string& folder) {
     const auto touched = at->last_write_time(gone);
     if (gone || touched >= oldest) continue;
     // Another user's stays: it may not be opened. So does one whose process stands still, whatever the clock says.
-    const net::Fd fd(::open(at->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (fd.valid() && lock(fd)) std::filesystem::remove(at->path(), gone);
+    const net::Fd fd(::open(at->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!fd.valid() || !lock(fd)) continue;
+    std::uint64_t seen = 0;
+    const bool is_known = pread(fd.get(), &seen, sizeof seen, seen_unused_at) == sizeof seen && seen != 0;
+    seen = 1;
+    if (is_known || pwrite(fd.get(), &seen, sizeof seen, seen_unused_at) != sizeof seen) {
+      std::filesystem::remove(at->path(), gone);
+    } else {
+      futimens(fd.get(), nullptr);
+    }
   }
 }
 
@@ -134,6 +142,8 @@ std::optional<StagingRing> StagingRing::open(const std::string& path, std::chron
   ring.drained_seen_ = ring.counter(drained_at).load(std::memory_order_acquire);
   if (ring.drained_seen_ > ring.written_ || ring.written_ - ring.drained_seen_ > ring.capacity_) fail(path, "its counters make no sense");
   ring.place_ = ring.written_ % ring.capacity_;
+  ring.counter(seen_unused_at).store(0, std::memory_order_relaxed);
+  ring.touch();
   return ring;
 }
 

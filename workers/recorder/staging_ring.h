@@ -2,7 +2,7 @@
 // A bounded ring of records in a memory-mapped file: written by the data thread, drained by the log writer, and still there when the
 // process is killed. The file belongs in memory (tmpfs): on a disk, writing dirty pages back would make the data thread wait.
 //
-//   file:  | head page: what it is, written, drained, dropped, unwritten | record 0 | record 1 | … | record capacity - 1 |
+//   file:  | head page: what it is, written, drained, dropped, unwritten, seen unused | record 0 | record 1 | … | record capacity - 1 |
 //
 // Who uses it holds a lock on it, which the kernel lets go with the process, however that ends.
 //
@@ -30,7 +30,8 @@ class StagingRing {
   static constexpr std::size_t bytes_min = std::size_t{1} << 20;
   /// How the files' names end; they begin with "n2nq-".
   static constexpr std::string_view suffix = ".staging";
-  /// A file that nobody uses and nobody touched for so long belongs to nobody: a bench that lives salvages within seconds.
+  /// A file that nobody uses and nobody touched for so long may belong to nobody. One whose process stood still for longer, and was killed
+  /// just now, looks alike: only when it was seen so once, and is so again that much later, it does. A bench that lives salvages within seconds.
   static constexpr std::chrono::minutes abandoned_after{10};
   /// So long a process may live on behind a cut link, and write its logs then.
   static constexpr std::chrono::milliseconds in_use_max{20'000};
@@ -41,7 +42,8 @@ class StagingRing {
   /// Opens what a killed process has left behind; one that may live yet is waited for. None: there is no such file, or none any more,
   /// because that process has ended in order. Throws std::runtime_error when it is another file, or in use for longer than `wait_max`.
   static std::optional<StagingRing> open(const std::string& path, std::chrono::milliseconds wait_max = in_use_max);
-  /// Removes what was left behind by processes that were killed together with their bench, as far as it is ours to remove.
+  /// Removes what was left behind by processes that were killed together with their bench, as far as it is ours to remove: what was seen so
+  /// before, by another call. What is seen so the first time is marked and touched.
   static void remove_abandoned(const std::string& folder);
 
   StagingRing(StagingRing&& other) noexcept;
@@ -90,6 +92,7 @@ class StagingRing {
   struct Head;
   static constexpr std::size_t head_bytes = 4096;
   static constexpr std::size_t written_at = 128, drained_at = 256, dropped_at = 384, unwritten_at = 512;  // on cache lines of their own
+  static constexpr std::size_t seen_unused_at = 640;  // 1: by remove_abandoned()
 
   StagingRing(std::string path, net::Fd locked, void* map, std::size_t bytes);
   std::atomic_ref<std::uint64_t> counter(std::size_t at) const {

@@ -104,12 +104,47 @@ TEST_F(RecorderTest, staging_files_that_nobody_touched_for_long_are_removed) {
     fs::last_write_time(touched.path(), fs::file_time_type::clock::now() - std::chrono::minutes(11));
     touched.touch();  // and killed: somebody is about to read it
   }
-  const Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  const auto start_a_group = [this] { const Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging()); };
+  start_a_group();
+  EXPECT_TRUE(fs::exists(abandoned)) << "it was seen so for the first time";
+  start_a_group();
+  EXPECT_TRUE(fs::exists(abandoned)) << "not long ago";
+  fs::last_write_time(abandoned, fs::file_time_type::clock::now() - std::chrono::minutes(11));
+  start_a_group();
   EXPECT_FALSE(fs::exists(abandoned));
   EXPECT_TRUE(fs::exists(in_use));
   EXPECT_TRUE(fs::exists(foreign));
   EXPECT_TRUE(fs::exists(ring.path())) << "its process lives";
   EXPECT_TRUE(fs::exists(staging() + "/n2nq-senders-4-4.staging"));
+}
+
+TEST_F(RecorderTest, a_staging_file_is_not_taken_from_who_reads_back_a_process_that_stood_still_for_long_and_was_killed) {
+  fs::create_directories(staging());
+  fs::path path;
+  const auto is_untouched_for_long = [&] { fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::minutes(60)); };
+  const auto start_a_group = [this] { const Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging()); };
+  {
+    StagingRing stopped = StagingRing::create(staging(), "n2nq-senders-5-5.staging", WorkerRole::senders, StagingRing::bytes_min);
+    path = stopped.path();
+    for (int i = 0; i < 3; ++i) {
+      is_untouched_for_long();
+      start_a_group();
+      ASSERT_TRUE(fs::exists(path)) << "its process lives";
+    }
+    is_untouched_for_long();
+  }
+  start_a_group();
+  ASSERT_TRUE(fs::exists(path)) << "its process was killed a moment ago";
+  {
+    const auto read_back = StagingRing::open(path);
+    ASSERT_TRUE(read_back);
+    is_untouched_for_long();
+  }
+  start_a_group();
+  EXPECT_TRUE(fs::exists(path)) << "who read it back was killed, too, and the next one is about to come";
+  is_untouched_for_long();
+  start_a_group();
+  EXPECT_FALSE(fs::exists(path));
 }
 
 TEST_F(RecorderTest, a_staging_file_is_touched_while_more_comes_than_is_written) {
