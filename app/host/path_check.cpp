@@ -14,8 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int way_ms = 5'000;    // from a receiver's hello to its connection
-constexpr int silent_ms = 500;  // the same, from which on the next one is tried beside it
+constexpr int way_ms = 5'000;     // from a receiver's hello to N2NQ's first answer to it
+constexpr int clocks_ms = 20'000;  // from there to the round trip: it connects once more, and asks several times
+constexpr int silent_ms = 500;     // from the hello to the connection; beyond it the next one is tried beside it
 // With N2NQ itself 9 processes over one connection, of 10 that an sshd allows as a rule (MaxSessions).
 constexpr std::size_t trials_most = 8;
 
@@ -34,7 +35,7 @@ struct PathCheck::Trial {
   std::unique_ptr<CheckProcess> receiver;
   QTimer deadline, patience;
   double round_trip_us = -1;  // not known yet
-  bool said_hello = false, connected = false;
+  bool said_hello = false, answered = false, connected = false;
   bool silent = false;  // the next one does not wait for it
   bool ended = false;   // and about to be destroyed
 };
@@ -65,6 +66,13 @@ void PathCheck::begin_trial(const PlaceCheck& to) {
   Trial& trial = *trials_.emplace_back(std::make_unique<Trial>(to));
   connect(&trial.deadline, &QTimer::timeout, this, [this, &trial] {
     const QString name = QString::fromStdString(trial.to.name());
+    if (trial.answered) {
+      return end_way(trial, not_good_cell(CheckState::bad, "too slow",
+                                          QString("%1 reaches %2 (%3), but their clocks could not be compared within %4 s")
+                                              .arg(QString::fromStdString(from_.name()), name, place_text(trial.to))
+                                              .arg(clocks_ms / 1000),
+                                          "See with ping what that way takes, and how much of it is lost"));
+    }
     end_way(trial, not_good_cell(CheckState::bad, "no answer",
                                  QString("No connection from %1 to %2 (%3) within %4 s")
                                      .arg(QString::fromStdString(from_.name()), name, place_text(trial.to))
@@ -99,6 +107,7 @@ void PathCheck::on_message(Trial& trial, const Json& message) {
   const std::string type = message.value("type", ""), state = message.value("state", "");
   if (type == "hello") return on_hello(trial);
   if (type == "clock") on_clock(trial, message);
+  if (type == "state" && state == "waiting" && message.contains("broker_now_ns") && message["broker_now_ns"].is_number()) on_answered(trial);
   if (type == "state" && state == "connected") on_connected(trial, message);
   if (type == "state" && state == "failed") {
     return end_way(trial, not_good_cell(CheckState::bad, "refused", text_in(message, "message"),
@@ -117,6 +126,10 @@ void PathCheck::on_hello(Trial& trial) {
   trial.patience.start(silent_ms);
   trial.receiver->send(
       {{"type", "connect"}, {"address", trial.to.address()}, {"port", trial.to.port()}, {"transport", "tcp"}, {"clock", "probed"}});
+}
+
+void PathCheck::on_answered(Trial& trial) {
+  if (!std::exchange(trial.answered, true)) trial.deadline.start(clocks_ms);
 }
 
 void PathCheck::on_clock(Trial& trial, const Json& message) {

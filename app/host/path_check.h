@@ -37,6 +37,7 @@ class PathCheck : public QObject {
   void begin_trial(const PlaceCheck& to);
   void on_message(Trial& trial, const nlohmann::json& message);
   void on_hello(Trial& trial);
+  void on_answered(Trial& trial);
   void on_clock(Trial& trial, const nlohmann::json& message);
   void on_connected(Trial& trial, const nlohmann::json& message);
   void on_receiver_over(Trial& trial, const QString& why);

@@ -24,7 +24,7 @@ struct SlowLinkTest : testing::WithEventLoop {
   bool over = false;
 
   static void SetUpTestSuite() {
-    lab = PretendLab::take_up(1, {"--delay", "1ms"});
+    lab = PretendLab::take_up(2, {"--delay", "1ms"});
     if (lab) qputenv("HOME", lab->home().toLocal8Bit());
   }
   static void TearDownTestSuite() { lab.reset(); }
@@ -33,9 +33,10 @@ struct SlowLinkTest : testing::WithEventLoop {
     lab->inside(1, {"rm", "-rf", "/home/lab/.cache/n2nq-bench"});
   }
   static void shape(const char* delay, const char* rate) { lab->shape_links(1, {"--delay", delay, "--rate", rate}); }
-  void check_all(HostCheck& check) {
+  void check_all(HostCheck& check, const std::vector<int>& numbers = {1}) {
     Hosts hosts;
-    hosts.hosts = {lab->host(1)};
+    for (const int number : numbers) hosts.hosts.push_back(lab->host(number));
+    hosts.local_data_address = lab->bench_address().toStdString();
     QObject::connect(&check, &HostChecker::checked, &check, [this] { over = true; });
     check.check(hosts, 0);
   }
@@ -93,6 +94,20 @@ TEST_F(SlowLinkTest, the_time_of_a_check_stands_still_while_programs_come_over) 
     EXPECT_EQ(check.hosts().at("h1").of(item).state, CheckState::good) << all;
   EXPECT_EQ(check.paths().at({"local", "h1"}).state, CheckState::good) << all;
   shape("1ms", "0");
+}
+
+TEST_F(SlowLinkTest, a_way_whose_round_trips_are_long_is_no_closed_one) {
+  for (const char* delay : {"1ms", "200ms"}) {  // the programs are there when the way is long
+    for (const int host : {1, 2}) lab->shape_links(host, {"--delay", delay, "--rate", "0"});
+    HostPool pool(person, programs_folder);
+    HostCheck check(pool);
+    over = false;
+    check_all(check, {1, 2});
+    ASSERT_TRUE(wait_until([&] { return over; }));
+    for (const auto& [ends, way] : check.paths())  // 800 ms there and back from machine to machine
+      EXPECT_EQ(way.state, CheckState::good) << delay << ", from " << ends.first << " to " << ends.second << ": " << way.detail.toStdString();
+  }
+  for (const int host : {1, 2}) lab->shape_links(host, {"--delay", "1ms", "--rate", "0"});
 }
 
 TEST_F(SlowLinkTest, a_check_that_had_no_time_for_a_slow_link_says_so) {
