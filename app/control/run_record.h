@@ -33,6 +33,7 @@ struct ProcessRecord {
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs
   QString trouble;                                           // empty: it ended as asked
+  std::optional<double> gone_at_s;                           // of the run's time, when this bench saw its end or the end of the link to it
   QStringList last_lines;                                    // of stderr, with trouble
   QString files_left;                                        // why what it wrote is not all here; empty: it is
 

@@ -263,6 +263,7 @@ OrderedJson processes_json(const RunRecord& record) {
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
     OrderedJson entry = {{"ended_in_order", process.bye != nullptr && !process.salvaged && process.trouble.isEmpty()}};
+    entry["gone_at_s"] = process.gone_at_s ? OrderedJson(rounded(*process.gone_at_s, 0.001)) : OrderedJson();
     if (!process.trouble.isEmpty()) {
       entry["trouble"] = process.trouble.toStdString();
       entry["last_lines"] = OrderedJson::array();

@@ -13,6 +13,7 @@ from lab import LabCase, main
 REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
 SERVICES = 8
 GONE_S = 15  # from the cut until no process is left
+ENDED_S = 5  # from when the bench sees that a link is lost until it has seen the end of everything else, by its own clock
 LEASE_S = 5.5  # a new one has come by then (docs/control-protocol.md)
 MOMENT_S = 7.5  # more than a host may be silent for once it is asked, less than the lease allows when one was just due
 ALLOWED = re.compile(r"/home/lab/\.cache/n2nq-bench/")
@@ -66,11 +67,16 @@ class Cuts(LabCase):
         for name in self.lab.hosts:
             self.assertEqual([path for path in self.lab.files(name) if not ALLOWED.match(path)], [], name)
 
-    def check_bench_says(self, bench, name):
-        """It ended, with a broken run that names the host."""
+    def check_bench_says(self, bench, name, out):
+        """It ended, with a broken run that names the host; from when it saw that a link was lost on it soon had nothing that runs."""
         output, _ = bench.communicate(timeout=120)
         self.assertEqual(bench.returncode, 1, output)
         self.assertIn(name, output)
+        processes = json.loads((self.folder / out / "summary.json").read_text())["processes"]
+        gone_at_s = {role: told["gone_at_s"] for role, told in processes.items()}
+        lost_at_s = min(gone_at_s[role] for role, told in processes.items() if " lost: " in told.get("trouble", ""))
+        print(f"{out}: lost at {lost_at_s:.1f} s of the run, the last was gone {max(gone_at_s.values()) - lost_at_s:.1f} s later")
+        self.assertLess(max(gone_at_s.values()) - lost_at_s, ENDED_S, gone_at_s)
 
     def each_way(self, what, cut, name="h2"):
         for repeat in range(REPEATS):
@@ -79,7 +85,7 @@ class Cuts(LabCase):
             cut(bench)
             self.check_end(what, cut_at)
             if bench.returncode is None:
-                self.check_bench_says(bench, name)
+                self.check_bench_says(bench, name, f"{what}-{repeat}")
             self.mend()
 
     def test_unplugged_host(self):
@@ -95,7 +101,7 @@ class Cuts(LabCase):
             cut_at = time.monotonic()
             self.lab.set_plugged_in("h3", False)
             self.check_end("unplugged while paused", cut_at)
-            self.check_bench_says(bench, "h3")
+            self.check_bench_says(bench, "h3", f"paused-{repeat}")
             self.mend()
 
     def test_blackhole(self):
