@@ -23,6 +23,7 @@ struct RunDeadlines {
   // From the last message that was sent or received to giving up. At least two periods of the plan, and queue.retention_s and drain_margin.
   int standstill = 60'000;
   int salvage = 60'000;        // for reading back what a killed worker has left
+  int touch = 120'000;         // between two touches of what it has left, while it may be started again
   int other_starts = 9'500;    // from a run's beginning, when one cannot be started: until the others have said whether they can be
   int other_starts_min = 500;  // the same, from when that is known
   int rates_hold = 1'000;      // while logs are fetched: until the last rates are of more than a second ago

@@ -27,6 +27,8 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
   rates_timer.setSingleShot(true);
   plan_timer.setSingleShot(true);
   QObject::connect(&plan_timer, &QTimer::timeout, q, [this] { make_planned_steps(); });
+  touch_timer.setInterval(options.deadlines.touch);
+  QObject::connect(&touch_timer, &QTimer::timeout, q, [this] { touch_left(); });
   QObject::connect(&pull_timer, &QTimer::timeout, q, [this] { pull(); });
   QObject::connect(&rates_timer, &QTimer::timeout, q, [this] {
     for (const Role role : {Role::senders, Role::receivers}) forget_rates(figures, role);

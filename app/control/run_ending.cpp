@@ -245,8 +245,21 @@ void RunControl::Private::on_killed(Role role) {
   member.status.may_be_back = true;
   member.status.paused = false;
   set_status(role, ProcessState::died);
+  touch_left();
+  touch_timer.start();
   if (drains()) wait_for_drain();
   advance();  // N2NQ may have ended by now, if the deadline for those that are gone is short
+}
+
+/// Another group's start takes away what nobody has touched for long.
+void RunControl::Private::touch_left() {
+  bool any = false;
+  for (const Member& member : members) {
+    if (!member.awaits_restart() || !member.watch || !member.record.hello || member.record.hello->staging_file.empty()) continue;
+    any = true;
+    member.watch->launcher().touch(QString::fromStdString(member.record.hello->staging_file));
+  }
+  if (!any) touch_timer.stop();
 }
 
 /// When a run ends, what stands still goes on, and what was planned for later is not done any more.

@@ -158,6 +158,7 @@ struct RunControl::Private {
   bool nothing_mends_who_does_not_read() const;
   bool anybody_was_made_not_to_read() const;
   bool start_salvage(Role role);
+  void touch_left();
   void on_salvaged(Role role, const QString& trouble);
   int other_starts_left_ms() const;
   void bring_back();
@@ -223,6 +224,7 @@ struct RunControl::Private {
   std::vector<RequestRules> rules;  // by receiver; empty: requests are off
   std::vector<PlannedStep> steps_to_come;
   QTimer plan_timer;
+  QTimer touch_timer;  // what killed groups have left belongs to this run, as long as they may be started again
   Recovery recovery;
   bool plan_is_over = false;   // its last message is due by now
   QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time

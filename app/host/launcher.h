@@ -75,6 +75,9 @@ class Launcher : public QObject {
   /// answers. Where the process writes it here already, there is nothing to do.
   virtual void follow(const QString& local_file) { static_cast<void>(local_file); }
   virtual void unfollow(const QString& local_file) { static_cast<void>(local_file); }
+  /// A file on its host, by its path there, that is needed though nobody has it open: its time is set to now, because what nobody touched for
+  /// long is taken for left behind. Also when the process is gone; nothing answers, and where the connection was lost it is not made anew.
+  virtual void touch(const QString& path) { static_cast<void>(path); }
 
  signals:
   void putting(qint64 done_bytes, qint64 all_bytes);  // from time to time, of what is not there yet

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/local_launcher.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <QCoreApplication>
+#include <QFile>
 #include <QFileInfo>
 #include <QTimer>
 
@@ -49,6 +52,10 @@ LocalLauncher::~LocalLauncher() {
   // It takes the kernel longer than a window may stand still.
   QProcess* const left = process_.release();
   connect(left, &QProcess::finished, left, &QObject::deleteLater);
+}
+
+void LocalLauncher::touch(const QString& path) {
+  ::utimensat(AT_FDCWD, QFile::encodeName(path).constData(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 QString LocalLauncher::data_address() const {

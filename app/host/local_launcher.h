@@ -28,6 +28,7 @@ class LocalLauncher : public Launcher {
   void pause() override;
   void resume() override;
   void bring_back(const QString& local_folder) override;
+  void touch(const QString& path) override;
 
  private:
   void on_error(QProcess::ProcessError error);

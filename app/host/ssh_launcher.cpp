@@ -210,6 +210,10 @@ void SshLauncher::write(const QByteArray& bytes) {
   }
 }
 
+void SshLauncher::touch(const QString& path) {
+  if (SshFiles* files = host_->files()) files->run(std::make_shared<TouchFile>(path, host_->folder()), this, [](const SshProblem&) {});
+}
+
 /// The process is told of a folder only when it is there: what it then makes of it is its own business.
 void SshLauncher::make_folders() {
   making_folders_ = true;

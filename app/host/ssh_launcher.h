@@ -40,6 +40,7 @@ class SshLauncher : public Launcher {
   QString leave_files() override;
   void follow(const QString& local_file) override;
   void unfollow(const QString& local_file) override;
+  void touch(const QString& path) override;
 
  private:
   void put_over(bool listens);

@@ -201,8 +201,8 @@ bool Sftp::rename(const QString& from, const QString& to) {
   fail(link_, "renaming a file to", to);
 }
 
-qint64 Sftp::touch(const QString& path) {
-  const qint64 now_s = time_there_s(above(path));
+qint64 Sftp::touch(const QString& path, const QString& folder) {
+  const qint64 now_s = time_there_s(folder.isEmpty() ? above(path) : folder);
   begin(link_, path);
   timeval now[2] = {{now_s, 0}, {now_s, 0}};
   if (now_s > 0) sftp_utimes(sftp_, path.toUtf8().constData(), now);

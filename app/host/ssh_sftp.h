@@ -75,8 +75,8 @@ class Sftp {
   /// The time by that host's clock, to the second, which a file tells that is made in the folder and removed again. Which clock is right does
   /// not matter there, but all that is compared has to be of one. 0: it cannot be told.
   qint64 time_there_s(const QString& folder);
-  /// What its time is now, by that host's clock.
-  qint64 touch(const QString& path);
+  /// What its time is now, by that host's clock. `folder`: where a file may be made that tells it; empty: the one that it is in.
+  qint64 touch(const QString& path, const QString& folder = {});
   /// What is not there is no error, as little as what cannot be removed.
   void remove_file(const QString& path);
   void remove_folder(const QString& path);

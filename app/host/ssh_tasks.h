@@ -104,6 +104,19 @@ class HashFile : public SshTask {
   quint64 at_ = 0;
 };
 
+/// Sets the time of a file there to now, by the clock there, which a file in `folder` tells. What is not there is no error.
+class TouchFile : public SshTask {
+ public:
+  TouchFile(QString remote, QString folder) : remote_(std::move(remote)), folder_(std::move(folder)) {}
+  bool go_on(SshLink& link) override {
+    Sftp(link).touch(remote_, folder_);
+    return false;
+  }
+
+ private:
+  const QString remote_, folder_;
+};
+
 /// Makes a run's folder, and in it an empty file whose name says which process writes there. (ssh_run_folders.cpp)
 class MakeRunFolder : public SshTask {
  public:

@@ -31,7 +31,8 @@ class StagingRing {
   /// How the files' names end; they begin with "n2nq-".
   static constexpr std::string_view suffix = ".staging";
   /// A file that nobody uses and nobody touched for so long may belong to nobody. One whose process stood still for longer, and was killed
-  /// just now, looks alike: only when it was seen so once, and is so again that much later, it does. A bench that lives salvages within seconds.
+  /// just now, looks alike: only when it was seen so once, and is so again that much later, it does. A bench that lives salvages within
+  /// seconds, or touches it as long as the process may be started again.
   static constexpr std::chrono::minutes abandoned_after{10};
   /// So long a process may live on behind a cut link, and write its logs then.
   static constexpr std::chrono::milliseconds in_use_max{20'000};

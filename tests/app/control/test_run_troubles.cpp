@@ -225,6 +225,32 @@ TEST_F(RunControlTest, what_a_killed_worker_has_left_is_read_back) {
   }
 }
 
+TEST_F(RunControlTest, what_a_killed_worker_has_left_is_touched_until_it_is_started_again) {
+  host.staging_file = "/dev/shm/left";
+  host.behaviour[Role::senders].runs_on = true;
+  RunControl::Options given = options();
+  given.deadlines.touch = 1;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::running; }));
+  EXPECT_TRUE(host.touched.isEmpty());
+  control->make_fault({FaultKind::kill, Role::receivers});
+  ASSERT_TRUE(wait_until([this] { return host.touched.size() > 2; }));
+  EXPECT_EQ(host.touched.count("/dev/shm/left"), host.touched.size());
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::running; }));
+  const qsizetype before = host.touched.size();
+  int turns = 0;
+  QTimer turn;
+  QObject::connect(&turn, &QTimer::timeout, [&] { ++turns; });
+  turn.start(2);  // each later than the next touch would be
+  ASSERT_TRUE(wait_until([&] { return turns > 5; }));
+  EXPECT_LE(host.touched.size(), before + 1) << "it is another one's now";
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RunControlTest, a_salvage_that_fails_is_told) {
   host.staging_file = "/dev/shm/left";
   host.salvage_fails = true;

@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <QDateTime>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 
 #include "app/host/line_tail.h"
@@ -104,6 +106,18 @@ TEST_F(LocalLauncherTest, destroying_it_kills_the_process) {
   ASSERT_EQ(::kill(pid, 0), 0);
   launcher.reset();
   EXPECT_EQ(::kill(pid, 0), -1);
+}
+
+TEST_F(LocalLauncherTest, a_file_that_is_needed_is_touched) {
+  make("");
+  const QString path = folder.filePath("program");
+  QFile file(path);
+  const QDateTime old = QDateTime::currentDateTime().addSecs(-3600);
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite) && file.setFileTime(old, QFileDevice::FileModificationTime));
+  file.close();
+  launcher->touch(path);
+  EXPECT_GT(QFileInfo(path).lastModified(), old.addSecs(3000));
+  launcher->touch(folder.filePath("not-there"));
 }
 
 TEST(line_tail, the_last_lines_are_kept_in_bounded_memory) {

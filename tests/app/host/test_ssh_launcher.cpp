@@ -35,6 +35,19 @@ TEST_F(SshLauncherTest, a_process_is_put_started_and_spoken_with) {
   EXPECT_TRUE(output.contains("\"bye\""));
 }
 
+TEST_F(SshLauncherTest, a_file_that_is_needed_is_touched_also_when_the_process_is_gone) {
+  ASSERT_TRUE(runs_broker()) << told();
+  launcher->kill();
+  ASSERT_TRUE(wait_gone());
+  const QString left = "/dev/shm/n2nq-left.staging";
+  lab->inside(1, {"sh", "-c", "touch -d '1 hour ago' " + left + " && chown lab " + left});
+  launcher->touch("/dev/shm/not-there");
+  launcher->touch(left);
+  EXPECT_TRUE(wait_until([&] { return lab->inside(1, {"find", left, "-mmin", "-5"}).contains(left); }));
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls -A /dev/shm"}).trimmed(), "n2nq-left.staging");
+  lab->inside(1, {"rm", left});
+}
+
 TEST_F(SshLauncherTest, signals_reach_the_process) {
   ASSERT_TRUE(runs_broker()) << told();
   launcher->kill();

@@ -59,6 +59,7 @@ struct PretendHost {
   std::map<Role, QString> bring_error;      // why it cannot be; empty: it can
   bool brings_when_told = false;            // bring_back is answered by the test
   QStringList followed;                     // files that are kept up to date
+  QStringList touched;                      // files that are needed
   std::int64_t sent_each = 0;               // messages of each sender, once traffic began
 
   /// The first thing of this type that the role was told; null when there is none.
@@ -88,6 +89,7 @@ class PretendLauncher : public Launcher {
   void bring_back(const QString& local_folder) override;
   void follow(const QString& local_file) override { host_.followed += local_file; }
   void unfollow(const QString& local_file) override { host_.followed.removeAll(local_file); }
+  void touch(const QString& path) override { host_.touched += path; }
 
   void say(const nlohmann::json& object);
   void end_traffic();
