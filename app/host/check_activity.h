@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is still going on at a machine while it is checked, for who waits, and for what is said where there was no time for the rest. Values only.
+// What is still going on at a machine while it is checked, for who waits, and for what is said where there was no time for the rest.
+// Values only.
 #pragma once
 
 #include <QString>

@@ -24,7 +24,8 @@ std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const 
     const QString why = cell.detail.isEmpty() ? cell.text : cell.detail;
     // One reason for many cells of a machine (no time, say) is one thing to do.
     const auto same = std::find_if(all.begin(), all.end(), [&](const CheckAdvice& each) {
-      return mendable && each.state == cell.state && each.machines.back() == machine && each.why == why && each.what_to_do == cell.what_to_do;
+      const bool is_same = each.state == cell.state && each.why == why && each.what_to_do == cell.what_to_do;
+      return mendable && is_same && each.machines.back() == machine;
     });
     if (same == all.end()) {
       all.push_back({cell.state, {machine}, what, why, cell.what_to_do});

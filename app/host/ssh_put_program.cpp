@@ -15,8 +15,8 @@ namespace n2nq::app {
 namespace {
 
 constexpr qint64 piece_bytes = 256 << 10;  // of what is only read
-// What is sent, and read back, goes in pieces that take about a second: a long way costs its round trip for each, a slow one is to show that it
-// gets on, and others have their turn in between.
+// What is sent, and read back, goes in pieces that take about a second: a long way costs its round trip for each, a slow one is to show
+// that it gets on, and others have their turn in between.
 constexpr qint64 piece_bytes_min = 32 << 10, piece_bytes_max = 1 << 20;
 constexpr std::chrono::milliseconds quick_piece(1000);
 constexpr qint64 program_bytes_max = 256 << 20;
@@ -37,7 +37,8 @@ bool PutProgram::go_on(SshLink& link) {
     put_in_place(link);
     return false;
   }
-  piece_bytes_ = SshShared::Clock::now() - began < quick_piece ? std::min(piece_bytes_ * 2, piece_bytes_max) : std::max(piece_bytes_ / 2, piece_bytes_min);
+  const bool is_quick = SshShared::Clock::now() - began < quick_piece;
+  piece_bytes_ = is_quick ? std::min(piece_bytes_ * 2, piece_bytes_max) : std::max(piece_bytes_ / 2, piece_bytes_min);
   return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Many pieces written to a file on a host at once, so that a long way costs its round trip once, and not for each piece: libssh 0.10 can read
-// so, but waits for the answer to each write before it sends the next one.
+// Many pieces written to a file on a host at once, so that a long way costs its round trip once, and not for each piece: libssh 0.10 can
+// read so, but waits for the answer to each write before it sends the next one.
 //
-// What is sent are plain SSH_FXP_WRITE requests over the channel of libssh's own SFTP. Between two calls nothing is under way, so libssh finds
-// its channel as it left it.
+// What is sent are plain SSH_FXP_WRITE requests over the channel of libssh's own SFTP. Between two calls nothing is under way, so libssh
+// finds its channel as it left it.
 #pragma once
 
 #include <libssh/sftp.h>
@@ -23,8 +23,8 @@ class SftpWrites {
   /// `begin_piece`: called before each piece and each answer, whose time begins then; throws when the session was closed.
   SftpWrites(SshLink& link, sftp_file file, std::function<void()> begin_piece);
 
-  /// Behind what was written before. SSH_FX_OK: all of it was, else the code of the first piece that was not: then where it ends is not known.
-  /// Throws SshError when the connection is lost, or the host answers what was not asked.
+  /// Behind what was written before. SSH_FX_OK: all of it was, else the code of the first piece that was not: then where it ends is not
+  /// known. Throws SshError when the connection is lost, or the host answers what was not asked.
   std::uint32_t write(const QByteArray& bytes);
 
  private:

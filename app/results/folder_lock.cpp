@@ -31,7 +31,8 @@ std::optional<FolderLock> FolderLock::take(const QString& file) {
     }
     const QByteArray own = QByteArray::number(::getpid()) + '\n';
     // Only for who reads it.
-    if (::ftruncate(fd, 0) == 0) [[maybe_unused]] const auto written = ::pwrite(fd, own.constData(), static_cast<std::size_t>(own.size()), 0);
+    [[maybe_unused]] const bool is_told =
+        ::ftruncate(fd, 0) == 0 && ::pwrite(fd, own.constData(), static_cast<std::size_t>(own.size()), 0) == own.size();
     return FolderLock(file, fd);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// That one bench works in a folder, and no other meanwhile. The lock is the kernel's, on a file there: it goes with the process that holds it,
-// however that ends. What a killed one leaves is a file that holds nobody up, whatever this machine is called by then and whoever has its
-// process id.
+// That one bench works in a folder, and no other meanwhile. The lock is the kernel's, on a file there: it goes with the process that holds
+// it, however that ends. What a killed one leaves is a file that holds nobody up, whatever this machine is called by then and whoever has
+// its process id.
 #pragma once
 
 #include <QString>

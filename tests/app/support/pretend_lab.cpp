@@ -144,7 +144,8 @@ void PretendLab::shape_links(int host, const QStringList& options) const {
 }
 
 qint64 PretendLab::under_way_bytes_max(int host) const {
-  const Ran ran = run(N2NQ_LAB "/link", {"--number", QString::number(facts_["number"].toInt()), host_facts(host)["name"].toString(), "--direction", "down"});
+  const QString number = QString::number(facts_["number"].toInt());
+  const Ran ran = run(N2NQ_LAB "/link", {"--number", number, host_facts(host)["name"].toString(), "--direction", "down"});
   return ran.out.section(" bytes under way", 0, 0).section(' ', -1).toLongLong();
 }
 
