@@ -85,6 +85,7 @@ std::unique_ptr<Launcher> PlaceCheck::launcher() const {
 
 void PlaceCheck::begin() {
   report_.now.kind = host_ ? CheckActivity::Kind::connecting : CheckActivity::Kind::waiting;
+  emit changed();
   if (!host_) return launch_broker();
   connect(lab_.get(), &LabHost::sending, this, &PlaceCheck::on_sending);
   // It is about to.
