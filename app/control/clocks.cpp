@@ -34,8 +34,23 @@ void add_before(measure::ClockReport& report, const measure::ClockReport& before
   report.spans.insert(report.spans.begin(), before.spans.begin(), before.spans.end());
 }
 
+/// The senders' lines came late to who used them: then their ± is no less than what the receivers found that to be (of the worst moment:
+/// what is late now nobody knows). Nothing where what they say of it is none; that is told elsewhere.
+void add_late(measure::ClockReport& senders, const ProcessRecord& receivers) {
+  const auto late = receivers.bye ? receivers.bye->find("senders_clock_late") : Json::const_iterator();
+  if (!receivers.bye || late == receivers.bye->end()) return;
+  try {
+    const auto bound = late->get<measure::ClockBound>();
+    if (bound.total_ns() > senders.worst.total_ns()) senders.worst = bound;
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 ClockRelation relation(const RunRecord& record, Role role) {
-  return relation(record.of(role), record.of(Role::broker));
+  ClockRelation out = relation(record.of(role), record.of(Role::broker));
+  if (role == Role::senders && out.kind == Kind::probed) add_late(out.report, record.of(Role::receivers));
+  return out;
 }
 
 ClockBound bound_of(const ClockRelation& relation, bool live) {
@@ -185,6 +200,7 @@ Json senders_clock_message(const RunRecord& record) {
   } else {
     message["senders"] = senders.report.line;  // of a shared clock: zero, as its bound is
     message["senders"]["bound"] = senders.report.bound;
+    message["jumps"] = senders.report.jumps;
   }
   return message;
 }

@@ -3,9 +3,9 @@
 """Runs whose processes have clocks that drift and jump: the latencies are as if they had not, within the bound that stands beside them."""
 import os
 
-from bench import main_at_once
-from clocks import MS, S, ClocksCase, quick_us
-from run_folder import percentile
+from bench import main_at_once, stop_for
+from clocks import MS, S, ClocksCase, programs_in, quick_us
+from run_folder import RunFolder, percentile
 
 FULL = bool(os.environ.get("N2NQ_FULL"))
 
@@ -43,9 +43,33 @@ class Clocks(ClocksCase):
                 [span] = told["wrong_spans"]
                 self.assertAlmostEqual(span["jump_us"], -step_ns / 1e3, delta=5000)
                 self.assertLess(span["to_s"] - span["from_s"], 2)
+                self.assertLess(self.offsets(run)["senders_to_receivers"]["bound_us"], 100_000, "told in time")
                 self.assertEqual(run.summary["verdict"], "degraded")
                 self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
                 self.check_outside(run, span)
+
+    def test_a_jump_that_is_told_late_is_within_the_bound(self):
+        """While the bench stands still, nobody tells the receivers that the senders' clock has jumped."""
+        name = "told-late"
+        programs = programs_in(self.folder / f"{name}-programs", test_clocks={"n2nq-senders": {"step_ns": S, "step_after_ns": 4 * S}})
+        process = self.start("quick", "--set", "log=all", "--set", "senders.amount=1", "--set", "receivers.amount=2", "--set", "senders.delay_ms=10",
+                             "--set", "senders.messages=1000", out=name, bin=programs)
+        self.wait_until_traffic(out=name)
+        stop_for(process.pid, 7)
+        output, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, output)
+        run = RunFolder(self.folder / name)
+        bound_us = self.offsets(run)["senders_to_receivers"]["bound_us"]
+        span = self.offsets(run)["senders_to_broker"]["wrong_spans"][0]
+        off_us = []
+        for log in run.receivers.values():
+            for row in log.rows:
+                if log.clocks.on_broker(int(row["received_ns"])) > span["to_broker_ns"]:
+                    raw_us = (int(row["received_ns"]) - int(row["sent_ns"])) / 1e3
+                    off_us.append(abs(float(row["latency_us"]) - (raw_us - round(raw_us * 1e3 / S) * S / 1e3)))  # the jump is of a whole second
+        print(f"behind the span at most {max(off_us):.1f} us from the truth, within {bound_us:.1f}")
+        self.assertGreater(max(off_us), 900_000, "the bench stood still over the jump")
+        self.assertLess(max(off_us), bound_us)
 
     def test_a_jump_just_before_the_end_counts_too(self):
         # The first ones come while messages flow, the last ones too late; what is noticed is in the verdict, however little is known of it.

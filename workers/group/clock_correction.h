@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "workers/measure/clock_fit.h"
 #include "workers/measure/clock_line.h"
 
 namespace n2nq::worker {
@@ -30,6 +32,12 @@ class ClockCorrection {
   }
   /// The senders' clock is ours: what is added to both is the same, and latency is what it was.
   void set_senders_same() { same_ = true; }
+
+  /// How wrong the senders' lines were at most that were in force though `line` was made already, because it comes only now: of what was
+  /// sent from the later of then and of `begun_ns` and `from_sender_ns`, which are instants of our clock and of the senders'. By `line`,
+  /// whose `bound` counts in. To be asked before it is set; none: nothing was corrected since.
+  std::optional<measure::ClockBound> late(const measure::ClockLine& line, const measure::ClockBound& bound, std::int64_t now_ns,
+                                          std::int64_t begun_ns, std::int64_t from_sender_ns) const;
 
   bool is_on() const { return own_.any() && (same_ || senders_.any()); }
   Offsets offsets(std::int64_t sent_ns, std::int64_t received_ns) const {
@@ -56,13 +64,15 @@ class ClockCorrection {
       return last(back).line;
     }
 
-   private:
     struct Entry {
       measure::ClockLine line;
       std::int64_t from_ns;
     };
+    std::size_t kept() const { return entries_.size(); }
+    /// 1 is the newest, kept() the oldest.
     const Entry& last(std::size_t back) const { return entries_[(set_ - back) % lines_kept]; }
 
+   private:
     std::vector<Entry> entries_;  // a ring once it is full
     std::size_t set_ = 0;         // so far
   };

@@ -94,7 +94,7 @@ void Group::make_fault(std::uint32_t number, Fault fault) {
   service(place_of(number)).break_connection();
 }
 
-void Group::set_senders_clock(const std::optional<measure::ClockLine>& /*line*/, const measure::ClockBound& /*bound*/) {
+void Group::set_senders_clock(const ClockOrder& /*order*/) {
   throw net::SectionError("type", "\"clock\" to senders; receivers are who compare clocks");
 }
 

@@ -56,8 +56,8 @@ class Group : public ServiceObserver {
   virtual void request(const RequestOrder& order);
   /// One service does something wrong. Throws net::SectionError for a fault that this role cannot make.
   virtual void make_fault(std::uint32_t number, Fault fault);
-  /// The senders' clock: N2NQ's minus theirs, and how wrong that can be; none: it is ours. Throws net::SectionError where nobody needs it.
-  virtual void set_senders_clock(const std::optional<measure::ClockLine>& line, const measure::ClockBound& bound);
+  /// From now on. Throws net::SectionError where nobody needs it.
+  virtual void set_senders_clock(const ClockOrder& order);
   /// Path of the staging file, or empty.
   std::string staging_file() const { return recorder_.staging_file(); }
   /// Writes what the logs still lack and leaves (the lease is lost).

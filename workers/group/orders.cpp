@@ -54,6 +54,7 @@ ClockOrder parse_clock_order(Section& section) {
     bounds.refuse_unknown();
     senders.refuse_unknown();
   }
+  section.whole_number("jumps", order.jumps, 0, INT64_MAX);
   section.refuse_unknown();
   return order;
 }

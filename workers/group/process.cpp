@@ -100,7 +100,7 @@ class Process {
       }
       if (type == "clock") {
         const ClockOrder order = parse_clock_order(section);
-        return group_->set_senders_clock(order.line, order.bound);
+        return group_->set_senders_clock(order);
       }
       throw SectionError("type", "\"" + type + "\" is no message that a worker knows");
     });

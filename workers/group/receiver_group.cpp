@@ -11,6 +11,8 @@ namespace n2nq::worker {
 namespace {
 
 constexpr std::int64_t short_nap_ns = 20'000;
+/// The span that is named for a jump is no shorter than what the probes of one burst take (clock_watch.cpp).
+constexpr std::int64_t jump_span_min_ns = 300 * net::ns_per_ms;
 
 }  // namespace
 
@@ -54,11 +56,12 @@ void ReceiverGroup::make_fault(std::uint32_t number, Fault fault) {
   }
 }
 
-void ReceiverGroup::set_senders_clock(const std::optional<measure::ClockLine>& line, const measure::ClockBound& bound) {
+void ReceiverGroup::set_senders_clock(const ClockOrder& order) {
   const std::int64_t now = net::now_ns();
-  if (line) {
-    shared_.clocks.set_senders(*line, now);
-    recorder().note_clock({ClockNote::Whose::senders, now, *line, bound});
+  if (order.line) {
+    note_late(order, now);
+    shared_.clocks.set_senders(*order.line, now);
+    recorder().note_clock({ClockNote::Whose::senders, now, *order.line, order.bound});
   } else {
     shared_.clocks.set_senders_same();
     recorder().note_clock({ClockNote::Whose::senders_same, now, {}, {}});
@@ -66,8 +69,18 @@ void ReceiverGroup::set_senders_clock(const std::optional<measure::ClockLine>& l
   look_at_clocks();
 }
 
-void ReceiverGroup::begin(std::int64_t /*start_ns*/) {
+/// The senders answer for a line until they make the next one; for the time from then until that one is here, who uses the old one has to.
+void ReceiverGroup::note_late(const ClockOrder& order, std::int64_t now_ns) {
+  if (order.jumps > senders_jumps_) after_jump_ns_ = order.line->at_ns + jump_span_min_ns;
+  senders_jumps_ = order.jumps;
+  if (!begun_ns_) return;
+  const auto late = shared_.clocks.late(*order.line, order.bound, now_ns, *begun_ns_, after_jump_ns_);
+  if (late && (!senders_late_ || late->total_ns() > senders_late_->total_ns())) senders_late_ = late;
+}
+
+void ReceiverGroup::begin(std::int64_t start_ns) {
   shared_.begun = true;
+  begun_ns_ = start_ns;
   for (Receiver& receiver : receivers_) receiver.run();
 }
 
@@ -187,6 +200,7 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
   bye["services"] = std::move(services);
   if (settings().warmup_messages > 0)
     bye["first_measured_ns"] = shared_.first_measured_ns == 0 ? nlohmann::json(nullptr) : nlohmann::json(shared_.first_measured_ns);
+  if (senders_late_) bye["senders_clock_late"] = *senders_late_;
   bye["delivered_sets"] = is_broadcaster() ? nlohmann::json::array() : measure::sender_sets_json(balanced_.sets());
 }
 

@@ -15,11 +15,12 @@ class ReceiverGroup : public Group {
 
   void request(const RequestOrder& order) override;
   void make_fault(std::uint32_t number, Fault fault) override;
-  void set_senders_clock(const std::optional<measure::ClockLine>& line, const measure::ClockBound& bound) override;
+  void set_senders_clock(const ClockOrder& order) override;
 
  private:
   Service& service(std::size_t place) override { return receivers_[place]; }
   void begin(std::int64_t start_ns) override;
+  void note_late(const ClockOrder& order, std::int64_t now_ns);
   void stop_services() override;
   std::uint64_t bytes() override;
   void put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) override;
@@ -34,6 +35,10 @@ class ReceiverGroup : public Group {
   SharedDelivered balanced_;  // load balancer only
   Receiver::Shared shared_;
   std::deque<Receiver> receivers_;  // never moved
+  std::optional<std::int64_t> begun_ns_;
+  std::uint64_t senders_jumps_ = 0;
+  std::int64_t after_jump_ns_ = INT64_MIN;           // of the senders' clock: what was sent before it is in the span of a jump
+  std::optional<measure::ClockBound> senders_late_;  // the largest, since traffic began
   DeliveryHistograms<measure::FineHistogram>& histograms_ = shared_.histograms;
   std::vector<std::pair<const char*, measure::IntervalCutter>> cutters_;
 };

@@ -7,17 +7,13 @@
 
 namespace n2nq::measure {
 
-namespace {
-
-ClockBound bound_from(const nlohmann::json& json) {
-  return {whole_number<std::int64_t>(json.at("asymmetry_ns"), "asymmetry_ns"),
-          whole_number<std::int64_t>(json.at("estimation_ns"), "estimation_ns")};
-}
-
-}  // namespace
-
 void to_json(nlohmann::json& json, const ClockBound& bound) {
   json = {{"asymmetry_ns", bound.asymmetry_ns}, {"estimation_ns", bound.estimation_ns}};
+}
+
+void from_json(const nlohmann::json& json, ClockBound& bound) {
+  bound = {whole_number<std::int64_t>(json.at("asymmetry_ns"), "asymmetry_ns"),
+           whole_number<std::int64_t>(json.at("estimation_ns"), "estimation_ns")};
 }
 
 void to_json(nlohmann::json& json, const ClockReport& report) {
@@ -31,8 +27,8 @@ void to_json(nlohmann::json& json, const ClockReport& report) {
 
 void from_json(const nlohmann::json& json, ClockReport& report) {
   report.line = json.at("line").get<ClockLine>();
-  report.bound = bound_from(json.at("bound"));
-  report.worst = bound_from(json.at("worst"));
+  report.bound = json.at("bound").get<ClockBound>();
+  report.worst = json.at("worst").get<ClockBound>();
   report.round_trip_min_ns = whole_number<std::int64_t>(json.at("round_trip_min_ns"), "round_trip_min_ns");
   report.probes = whole_number<std::uint64_t>(json.at("probes"), "probes");
   report.jumps = whole_number<std::uint64_t>(json.at("jumps"), "jumps");

@@ -32,7 +32,8 @@ struct ClockReport {
 
 void to_json(nlohmann::json& json, const ClockBound& bound);
 void to_json(nlohmann::json& json, const ClockReport& report);
-/// Throws std::exception with what is wrong.
+/// These throw std::exception with what is wrong.
+void from_json(const nlohmann::json& json, ClockBound& bound);
 void from_json(const nlohmann::json& json, ClockReport& report);
 
 }  // namespace n2nq::measure

@@ -125,6 +125,27 @@ TEST_F(ClocksTest, receivers_elsewhere_are_told_that_the_senders_have_N2NQs_cloc
   EXPECT_FALSE(clock_bounds(record, true).to_broker.apart);
 }
 
+TEST_F(ClocksTest, the_senders_clock_that_came_late_is_in_the_result) {
+  place("1", "2", "3");
+  of(Role::senders).clock = report(0, 10'000, 1'000);
+  of(Role::receivers).clock = report(0, 20'000, 2'000);
+  const auto say = [this](const nlohmann::json& late) {
+    of(Role::receivers).bye = std::make_shared<nlohmann::json>(nlohmann::json{{"senders_clock_late", late}});
+  };
+  say({{"asymmetry_ns", 10'000}, {"estimation_ns", 1'000}});
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.total_us(), 36) << "less than what the senders say themselves";
+  say({{"asymmetry_ns", 10'000}, {"estimation_ns", 350'000}});
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.total_us(), 24 + 360);
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).to_broker.total_us(), 360);
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).to_receiver.total_us(), 24);
+  EXPECT_EQ(offsets_json(record, 0)["senders_to_broker"]["estimation_us"], 350);
+  say("soon");
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.total_us(), 36) << "no account, and no end either";
+  place("1", "2", "2");
+  say({{"asymmetry_ns", 10'000}, {"estimation_ns", 350'000}});
+  EXPECT_FALSE(clock_bounds(record, false).latency.apart);
+}
+
 TEST_F(ClocksTest, what_a_killed_process_saw_of_its_clock_counts) {
   place("1", "2", "1");
   measure::ClockReport before = report(0, 10'000, 50'000);

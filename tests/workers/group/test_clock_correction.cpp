@@ -49,5 +49,36 @@ TEST(ClockCorrection, the_oldest_lines_make_room) {
   EXPECT_EQ(clocks.offsets(0, 0).receiver_ns, lines - kept) << "of what is forgotten the oldest that is not";
 }
 
+/// The bench stands still from the instant 10 s on: the senders' line of then comes 7 s later.
+TEST(ClockCorrection, a_line_that_comes_late_says_how_wrong_the_one_before_was) {
+  const measure::ClockLine old = ahead_by(100), drifts = {.at_ns = 10 * s, .offset_ns = 100, .drift_ppt = 50'000'000};
+  const measure::ClockBound bound = {.asymmetry_ns = 1000, .estimation_ns = 20};
+  ClockCorrection clocks;
+  EXPECT_FALSE(clocks.late(drifts, bound, 17 * s, 0, INT64_MIN)) << "nothing was corrected";
+  clocks.set_own(ahead_by(0), 0);
+  clocks.set_senders(old, 0);
+  const auto late = clocks.late(drifts, bound, 17 * s, 0, INT64_MIN);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->asymmetry_ns, 1000);
+  EXPECT_NEAR(static_cast<double>(late->estimation_ns), 20 + 350'000, 100);
+  EXPECT_LT(clocks.late(drifts, bound, 10 * s + 1'000'000, 0, INT64_MIN)->total_ns(), 1020 + 100) << "in time";
+  EXPECT_FALSE(clocks.late(drifts, bound, 17 * s, 18 * s, INT64_MIN)) << "before traffic began";
+  EXPECT_FALSE(clocks.late(drifts, bound, 17 * s, 0, 18 * s)) << "all in the span of a jump";
+}
+
+TEST(ClockCorrection, of_lines_that_come_late_together_the_one_counts_that_was_in_force) {
+  const auto drifted = [](std::int64_t at_ns) { return measure::ClockLine{.at_ns = at_ns, .offset_ns = at_ns / 20'000}; };
+  ClockCorrection clocks;
+  clocks.set_own(ahead_by(0), 0);
+  clocks.set_senders(drifted(0), 0);
+  clocks.set_senders(drifted(10 * s), 20 * s);
+  const auto late = clocks.late(drifted(19 * s), {}, 20 * s + 1000, 0, INT64_MIN);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->total_ns(), 950'000) << "the one of 10 s came a moment before this one";
+  const auto next = clocks.late(drifted(20 * s), {}, 21 * s, 0, INT64_MIN);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->total_ns(), 500'000) << "and counts from then on";
+}
+
 }  // namespace
 }  // namespace n2nq::worker
