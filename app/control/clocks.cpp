@@ -152,24 +152,11 @@ bool contradicts_its_hello(const ProcessRecord& worker, const ProcessRecord& bro
   return probes && worker.hello && broker.hello && share_a_clock(*worker.hello, *broker.hello);
 }
 
-bool clocks_contradict(const ProcessRecord& a, const ProcessRecord& b) {
-  for (const ProcessRecord* each : {&a, &b}) {
-    const bool jumped = (each->clock && each->clock->jumps > 0) || (each->clock_before_restart && each->clock_before_restart->jumps > 0);
-    if (!each->clock_first || jumped) return false;
-  }
-  const measure::ClockLine &one = a.clock_first->line, &other = b.clock_first->line;
-  constexpr double drift_max = 1e-3;  // clocks differ in pace by half of it at most, and each line says what it is
-  const std::int64_t at_ns = std::max(one.at_ns, other.at_ns);
-  const auto apart_ns = static_cast<double>(std::abs(one.offset_at(at_ns) - other.offset_at(at_ns)));
-  const auto bounds_ns = static_cast<double>(a.clock_first->bound.total_ns() + b.clock_first->bound.total_ns());
-  return apart_ns > bounds_ns + drift_max * static_cast<double>(std::abs(one.at_ns - other.at_ns));
-}
-
 bool groups_share_a_clock(const RunRecord& record) {
   const ProcessRecord &senders = record.of(Role::senders), &receivers = record.of(Role::receivers), &broker = record.of(Role::broker);
   if (!senders.hello || !receivers.hello || !share_a_clock(*senders.hello, *receivers.hello)) return false;
   // Where one of the hellos proved to say nothing, neither does that theirs are alike.
-  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !record.clocks_contradict;
+  return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !record.contradiction.now();
 }
 
 ClockBounds clock_bounds(const RunRecord& record, bool live) {
@@ -177,7 +164,9 @@ ClockBounds clock_bounds(const RunRecord& record, bool live) {
   ClockBounds out;
   out.to_broker = bound_of(senders, live);
   out.to_receiver = bound_of(receivers, live);
-  if (!groups_share_a_clock(record)) out.latency = sum(out.to_broker, out.to_receiver);
+  // Of a result also what was reckoned while they were taken for two.
+  const bool one_clock = groups_share_a_clock(record) && (live || !record.contradiction.ever());
+  if (!one_clock) out.latency = sum(out.to_broker, out.to_receiver);
   out.senders_offset_us = offset_us(senders);
   out.receivers_offset_us = offset_us(receivers);
   out.jumps = static_cast<std::int64_t>(senders.report.jumps + receivers.report.jumps);

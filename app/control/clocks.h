@@ -24,11 +24,7 @@ struct ClockRelation {
 /// By what both have said so far: a report tells, and without one the hellos do.
 ClockRelation relation(const ProcessRecord& worker, const ProcessRecord& broker);
 
-/// Whether what two groups found of their clocks first cannot be if these are one, as that of machines that were cloned while they ran. Not
-/// told by what comes behind a jump, which both notice, one after the other.
-bool clocks_contradict(const ProcessRecord& a, const ProcessRecord& b);
-
-/// Whether the two groups' clocks are one, so that a latency is exact whatever is known of N2NQ's.
+/// Whether the two groups' clocks are one, so that a latency is exact whatever is known of N2NQ's: as far as is known now.
 bool groups_share_a_clock(const RunRecord& record);
 
 /// How far the run's figures may be off, because of clocks. `live`: now; else the worst moment of the run.

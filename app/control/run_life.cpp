@@ -318,7 +318,7 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
   }
   member.record.clock = said.report;
   if (!member.record.clock_first) member.record.clock_first = said.report;
-  run.clocks_contradict = run.clocks_contradict || clocks_contradict(of(Role::senders).record, of(Role::receivers).record);
+  run.contradiction.look(of(Role::senders).record, of(Role::receivers).record);
   tell_clocks();
 }
 

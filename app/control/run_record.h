@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/control/clock_contradiction.h"
 #include "app/control/control_message.h"
 #include "app/control/fault.h"
 #include "app/control/role.h"
@@ -45,8 +46,8 @@ struct RunRecord {
   Settings settings;
   std::optional<RunFolder> folder;
   QDateTime started, ended;             // wall clock
-  /// What the groups' hosts said of their clocks makes them one, and what the groups found made them two (clocks.h): for the whole run.
-  bool clocks_contradict = false;
+  /// Whether what the groups found of their clocks makes them two, whatever their hosts said.
+  ClockContradiction contradiction;
   std::int64_t start_at_broker_ns = 0;  // the instant 0, by N2NQ's clock; with traffic
   bool traffic_started = false;
   bool stopped_by_user = false;

@@ -90,7 +90,7 @@ TEST_F(ClocksTest, groups_whose_clocks_contradict_each_other_do_not_share_one) {
   EXPECT_TRUE(senders_clock_message(record).is_null()) << "nothing has been compared yet";
   const auto say = [this](Role role, const measure::ClockReport& said) {
     of(role).clock = of(role).clock_first = said;
-    record.clocks_contradict = record.clocks_contradict || clocks_contradict(of(Role::senders), of(Role::receivers));
+    record.contradiction.look(of(Role::senders), of(Role::receivers));
   };
   say(Role::senders, report(-250'000'000, 10'000, 1'000));
   EXPECT_TRUE(senders_clock_message(record).is_null());
@@ -113,6 +113,48 @@ TEST_F(ClocksTest, groups_whose_clocks_contradict_each_other_do_not_share_one) {
   later.jumps = 1;
   say(Role::receivers, later);
   EXPECT_FALSE(clock_bounds(record, true).latency.apart) << "a jump that the senders have not noticed yet";
+}
+
+/// The receivers are killed and start again on the senders' machine, and N2NQ's clock jumps before they ask: the senders have not yet.
+TEST_F(ClocksTest, groups_that_a_jump_told_apart_are_one_again_when_both_have_seen_it) {
+  place("1", "2", "2");
+  const auto say = [this](Role role, std::int64_t offset_ns, std::int64_t at_ns, std::uint64_t jumps) {
+    measure::ClockReport said = report(offset_ns, 10'000, 1'000);
+    said.line.at_ns = at_ns;
+    said.jumps = jumps;
+    of(role).clock = said;
+    if (!of(role).clock_first) of(role).clock_first = said;
+    record.contradiction.look(of(Role::senders), of(Role::receivers));
+  };
+  constexpr std::int64_t s = 1'000'000'000;
+  say(Role::senders, 0, 0, 0);
+  say(Role::receivers, s, s, 0);
+  EXPECT_TRUE(clock_bounds(record, true).latency.apart);
+  EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], 0);
+  for (std::int64_t i = 2; i < 7; ++i) say(Role::senders, s, i * s, 1);
+  EXPECT_TRUE(clock_bounds(record, true).latency.apart) << "a few times that may be";
+  say(Role::senders, s + 500'000'000, 7 * s, 1);
+  for (std::int64_t i = 8; i < 13; ++i) say(Role::senders, s, i * s, 1);
+  EXPECT_TRUE(clock_bounds(record, true).latency.apart) << "in succession";
+  say(Role::receivers, s, 13 * s, 0);
+  EXPECT_FALSE(clock_bounds(record, true).latency.apart);
+  EXPECT_EQ(senders_clock_message(record)["senders"], "same");
+  EXPECT_TRUE(clock_bounds(record, false).latency.apart) << "some of the figures are of before";
+  say(Role::receivers, s, 14 * s, 0);
+  EXPECT_FALSE(clock_bounds(record, true).latency.apart) << "not a second time by the same";
+}
+
+TEST_F(ClocksTest, clocks_that_drift_past_each_other_remain_two) {
+  place("1", "2", "2");
+  for (std::int64_t i = 0; i < 100; ++i) {
+    for (const Role role : {Role::senders, Role::receivers}) {
+      of(role).clock = report(role == Role::senders ? 0 : 100'000 - 1'000 * i, 10'000, 1'000);
+      of(role).clock->line.at_ns = i * 5'000'000'000;
+      if (!of(role).clock_first) of(role).clock_first = of(role).clock;
+      record.contradiction.look(of(Role::senders), of(Role::receivers));
+    }
+    EXPECT_TRUE(clock_bounds(record, true).latency.apart) << i;
+  }
 }
 
 TEST_F(ClocksTest, receivers_elsewhere_are_told_that_the_senders_have_N2NQs_clock) {
