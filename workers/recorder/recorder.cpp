@@ -162,7 +162,14 @@ void Recorder::open_log(std::size_t place) {
                                      std::to_string(begun_[place].offset_to_broker_ns.load(std::memory_order_relaxed)));
   std::error_code unknown;  // then it is opened as a new one, which says what is wrong
   const bool goes_on = options_.go_on && std::filesystem::exists(logs_[place].path(), unknown);
-  keep_error(goes_on ? logs_[place].open_again([](std::string_view) {}) : logs_[place].open(head));
+  if (goes_on) {
+    bool has_head = false;
+    keep_error(logs_[place].open_again([&has_head](std::string_view line) { has_head = has_head || line.starts_with("# format: "); }));
+    // The disk had no room for it: then nothing stands there.
+    if (logs_[place].is_open() && !has_head && logs_[place].lines() == 0) keep_error(logs_[place].open(head));
+  } else {
+    keep_error(logs_[place].open(head));
+  }
   head_written_[place] = true;
 }
 
@@ -195,7 +202,7 @@ void Recorder::write_waiting() {
 
 void Recorder::close_logs() {
   for (std::size_t place = 0; place < logs_.size(); ++place) {
-    if (!head_written_[place]) open_log(place);
+    if (!logs_[place].is_open()) open_log(place);  // also where there was no room for the file before
     keep_error(logs_[place].close(begun_[place].dropped.load(std::memory_order_relaxed)));
   }
   count_lines();

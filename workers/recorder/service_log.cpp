@@ -17,12 +17,13 @@ std::string ServiceLog::open(const HeadLines& head) {
   fd_.reset(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   whole_bytes_ = 0;
   if (!fd_.valid()) return failed("open");
-  std::string text;
-  for (const auto& [key, value] : head) text += "# " + key + ": " + value + "\n";
-  text += "# ";
-  text += role_ == WorkerRole::senders ? measure::sent_columns : measure::received_columns;
-  text += "\n";
-  return write_all(text);
+  head_.clear();
+  for (const auto& [key, value] : head) head_ += "# " + key + ": " + value + "\n";
+  head_ += "# ";
+  head_ += role_ == WorkerRole::senders ? measure::sent_columns : measure::received_columns;
+  head_ += "\n";
+  write_all({});  // a disk that is full now may take it later: what comes behind it says when that fails
+  return {};
 }
 
 std::string ServiceLog::open_again(const std::function<void(std::string_view)>& each_line) {
@@ -85,7 +86,8 @@ std::string ServiceLog::break_off(const std::string& remark) {
   return error.empty() ? remark_error : error;
 }
 
-std::string ServiceLog::write_all(const std::string& text) {
+std::string ServiceLog::write_all(const std::string& behind_head) {
+  const std::string text = head_ + behind_head;
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t bytes = ::write(fd_.get(), text.data() + written, text.size() - written);
@@ -99,6 +101,7 @@ std::string ServiceLog::write_all(const std::string& text) {
     written += static_cast<std::size_t>(bytes);
   }
   whole_bytes_ += static_cast<std::int64_t>(text.size());
+  head_.clear();
   return {};
 }
 

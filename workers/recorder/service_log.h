@@ -26,7 +26,8 @@ class ServiceLog {
   const std::string& path() const { return path_; }
   std::uint32_t number() const { return number_; }
 
-  /// Creates the file (an older one is emptied) with its head. Empty: done; else what went wrong, with the path.
+  /// Creates the file (an older one is emptied) with its head. Empty: done; else what went wrong, with the path. A head that the disk does
+  /// not take comes before the first line (or the foot) that it takes; no line ever stands without it.
   std::string open(const HeadLines& head);
   /// Opens a log that a killed process has left, without the half line that may be at its end, and gives its lines (`#` lines too) to
   /// `each_line`. What was there counts as lines. Empty: done.
@@ -47,13 +48,15 @@ class ServiceLog {
   std::uint64_t dropped() const { return dropped_; }  // the disk did not take them
 
  private:
-  std::string write_all(const std::string& text);
+  /// What is left of the head first. All of it or nothing.
+  std::string write_all(const std::string& behind_head);
   std::string failed(const char* action) const;
 
   WorkerRole role_;
   std::uint32_t number_;
   std::string path_;
   net::Fd fd_;
+  std::string head_;  // as long as it is not in the file
   std::string waiting_;
   std::uint64_t lines_waiting_ = 0, skipped_waiting_ = 0;
   std::uint64_t lines_ = 0;
