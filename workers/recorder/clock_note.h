@@ -25,6 +25,5 @@ struct ClockNote {
 
 /// How the lines of text() begin in a log.
 inline constexpr const char* clock_line_begins = "# clock: ";
-inline constexpr std::size_t clock_notes_max = 100'000;  // of a run: what is more is not written
 
 }  // namespace n2nq::worker

@@ -80,14 +80,31 @@ void Recorder::begin_log(std::uint32_t service, std::uint16_t source_port, std::
 void Recorder::note(const Record& record) {
   if (!ring_) return;
   if (options_.mode == LogMode::sampled && (record.is_skipped() || record.index % options_.sample_every != 0)) return;
-  if (ring_->push(record)) [[likely]]
-    return;
+  // Behind a clock that waits still, even where there is room again by now: its line would be by another one.
+  if (!own_waiting_ && !senders_waiting_) [[likely]] {
+    if (ring_->push(record)) [[likely]]
+      return;
+  } else if (push_clocks()) {
+    if (ring_->push(record)) return;
+  } else {
+    ring_->count_dropped();
+  }
   Begun& begun = begun_[record.service - first_];
   begun.dropped.store(begun.dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
 void Recorder::note_clock(const ClockNote& note) {
-  if (ring_) ring_->push(note.record());
+  if (!ring_) return;
+  (note.whose == ClockNote::Whose::own ? own_waiting_ : senders_waiting_) = note;
+  push_clocks();
+}
+
+/// True when none waits any more.
+bool Recorder::push_clocks() {
+  for (std::optional<ClockNote>* waiting : {&own_waiting_, &senders_waiting_}) {
+    if (*waiting && ring_->try_push((*waiting)->record())) waiting->reset();
+  }
+  return !own_waiting_ && !senders_waiting_;
 }
 
 void Recorder::go_on_from(const LogCounts& before) {
@@ -178,13 +195,14 @@ void Recorder::write_waiting() {
   const std::span<const Record> records = ring_->waiting(records_per_pass_max);
   for (const Record& record : records) {
     if (record.is_clock()) {
-      if (clock_lines_.size() < clock_notes_max) clock_lines_.push_back(ClockNote::of(record).text());
+      clock_lines_.add(ClockNote::of(record));
       continue;
     }
     const std::size_t place = record.service - first_;
     ServiceLog& log = logs_[place];
     if (!log.has_waiting()) touched_.push_back(&log);
-    for (std::size_t& there = clock_lines_there_[place]; there < clock_lines_.size(); ++there) log.add_remark(clock_lines_[there]);
+    clock_lines_.each_from(clock_lines_there_[place], [&log](const std::string& line) { log.add_remark(line); });
+    clock_lines_there_[place] = clock_lines_.end();
     log.add(record);
   }
   for (ServiceLog* log : touched_) {

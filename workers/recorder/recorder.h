@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "broker/net/clock.h"
+#include "workers/recorder/clock_lines.h"
 #include "workers/recorder/clock_note.h"
 #include "workers/recorder/service_log.h"
 #include "workers/recorder/staging_ring.h"
@@ -56,7 +58,7 @@ class Recorder {
   /// Data thread. Costs a copy into the ring.
   void note(const Record& record);
 
-  /// Data thread: every log says so before its next line.
+  /// Data thread: every log says so before its next line. Is kept while the ring is full: no line comes before what it is written by.
   void note_clock(const ClockNote& note);
 
   /// Before the first note(): what the process before this one had not written, and what went wrong there.
@@ -77,6 +79,7 @@ class Recorder {
     std::atomic<std::uint64_t> dropped{0};  // by a full ring
   };
 
+  bool push_clocks();
   void run();
   void touch_now_and_then();
   void write_waiting();
@@ -90,12 +93,14 @@ class Recorder {
   const std::uint32_t first_;
   const LogOptions options_;
   std::unique_ptr<StagingRing> ring_;
+  /// The data thread's: what there was no room for yet. Of each clock the last alone: there is no line between it and those before.
+  std::optional<ClockNote> own_waiting_, senders_waiting_;
   std::vector<Begun> begun_;      // by service, from first_
   std::vector<ServiceLog> logs_;  // the same; the writer's
   std::vector<ServiceLog*> touched_;
-  std::vector<std::string> clock_lines_;        // so far
-  std::vector<std::size_t> clock_lines_there_;    // by service: how many of them stand in its log, or wait to be written there
-  std::vector<std::size_t> clock_lines_written_;  // of these
+  ClockLines clock_lines_;
+  std::vector<std::uint64_t> clock_lines_there_;    // by service: up to which its log has them, or they wait to be written there
+  std::vector<std::uint64_t> clock_lines_written_;  // of these
   std::vector<bool> head_written_;              // or tried
   std::size_t logs_begun_ = 0;                  // while their services ran
   std::int64_t touched_ns_ = 0;

@@ -40,7 +40,7 @@ StagedRecords staged_in(const StagingRing& ring, std::uint32_t first, std::uint3
     const std::span<const Record> waiting = ring.waiting(ring.capacity(), seen);
     for (const Record& record : waiting) {
       if (record.is_clock()) {
-        if (out.clock_lines.size() < clock_notes_max) out.clock_lines.push_back(ClockNote::of(record).text());
+        out.clock_lines.push_back(ClockNote::of(record).text());
       } else if (record.service >= first && record.service <= last) {
         out.by_service[record.service - first].push_back({record, out.clock_lines.size()});
       }
@@ -85,6 +85,13 @@ std::pair<std::vector<std::string>, std::size_t> clock_lines_of(const std::vecto
   const std::size_t not_staged = lines.size();
   lines.insert(lines.end(), staged.begin(), staged.end());
   return {std::move(lines), not_staged};
+}
+
+/// Behind the last that a log has. It need not have all before that: a log without lines for long is spared what later ones replace.
+std::size_t place_behind(const std::vector<std::string>& all, const std::vector<std::string>& there) {
+  if (there.empty()) return 0;
+  const auto found = std::find(all.rbegin(), all.rend(), there.back());
+  return found == all.rend() ? std::min(there.size(), all.size()) : static_cast<std::size_t>(all.rend() - found);
 }
 
 /// Lines are written before their records are given up, so the first records may be in the log already: up to the one that is its last
@@ -154,7 +161,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
       left.error = left.log.open(head_of_log(role, left.log.number(), log_options, "unknown", "unknown"));
     }
     keep_error(left.error);
-    std::size_t clock_lines_there = left.clock_lines.size();
+    std::size_t clock_lines_there = place_behind(clock_lines, left.clock_lines);
     for (std::size_t i = written_already(role, records, left.last_line); i < records.size(); ++i) {
       for (; clock_lines_there < not_staged + records[i].notes_before; ++clock_lines_there)
         left.log.add_remark(clock_lines[clock_lines_there]);

@@ -54,18 +54,25 @@ class StagingRing {
 
   /// The writing thread. False when the ring is full: the record is not kept, but counted.
   bool push(const Record& record) {
+    if (try_push(record)) [[likely]]
+      return true;
+    count_dropped();
+    return false;
+  }
+  /// The writing thread. False when the ring is full; the record is not counted: it is to come again.
+  bool try_push(const Record& record) {
     if (written_ - drained_seen_ == capacity_) {
       drained_seen_ = counter(drained_at).load(std::memory_order_acquire);
-      if (written_ - drained_seen_ == capacity_) {
-        counter(dropped_at).store(dropped() + 1, std::memory_order_relaxed);
-        return false;
-      }
+      if (written_ - drained_seen_ == capacity_) return false;
     }
     records_[place_] = record;
     if (++place_ == capacity_) place_ = 0;
     counter(written_at).store(++written_, std::memory_order_release);
     return true;
   }
+
+  /// The writing thread: one record more that there was no room for.
+  void count_dropped() { counter(dropped_at).store(dropped() + 1, std::memory_order_relaxed); }
 
   /// The draining thread: what is there behind the first `skip` of them (at most fill()), as far as it lies in one piece, at most `limit`
   /// records.
