@@ -135,7 +135,9 @@ class CaseDrawing {
     for (const CaseRunResult* run : point.repeats) {
       const double value = run->values.at(asked_.y);
       if (!std::isnan(value)) values.push_back(value);
-      out.clock_bound = std::max(out.clock_bound, asked_.y.starts_with("latency") ? run->clock_bound_us : 0);
+      const auto bound = run->clock_bounds_us.find(asked_.y);
+      // NaN, of clocks that are not known, leaves the others': a remark says so.
+      if (bound != run->clock_bounds_us.end()) out.clock_bound = std::fmax(out.clock_bound, bound->second);
       samples = std::max(samples, run->samples);
       out.folders += run->folder;
     }
@@ -196,7 +198,7 @@ class CaseDrawing {
       FigurePoint point;
       point.x = row.inverse_rest;
       point.y = row.value_us;
-      point.clock_bound = run.clock_bound_us;
+      point.clock_bound = run.latency_bound_us;
       point.few_samples = total / row.inverse_rest < samples_above_min;
       point.folders = {run.folder};
       series.points.push_back(std::move(point));
@@ -254,6 +256,16 @@ class CaseDrawing {
   }
 
   void add_clocks() {
+    const std::string of = asked_.kind == CaseFigure::Kind::lines ? asked_.y : "latency_us.mean_lowest_95";
+    const auto is_unknown = [&of](const CaseRunResult* run) {
+      const auto bound = run->clock_bounds_us.find(of);
+      return bound != run->clock_bounds_us.end() && std::isnan(bound->second);
+    };
+    if (std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) {
+          return std::any_of(point.repeats.begin(), point.repeats.end(), is_unknown);
+        })) {
+      out_.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
+    }
     const auto is_below = [](const FigurePoint& point) { return point.clock_bound > std::abs(point.y); };
     if (std::none_of(out_.series.begin(), out_.series.end(),
                      [&](const FigureSeries& series) { return std::any_of(series.points.begin(), series.points.end(), is_below); }))

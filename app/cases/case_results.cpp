@@ -128,8 +128,11 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   out.verdict = qt_text(run->verdict());
   for (const Json& reason : summary.at("reasons")) out.reasons += qt_text(reason.get<std::string>());
   for (const std::string& path : paths_of(plan)) out.values[path] = figure_or_nan(summary, path);
+  for (const auto& [path, value] : out.values) {
+    if (is_between_clocks(summary, path)) out.clock_bounds_us[path] = clock_bound_at(summary, path);
+  }
   const double bound = figure_or_nan(summary, "latency_us.bound_us");
-  out.clock_bound_us = std::isnan(bound) ? 0 : bound;
+  out.latency_bound_us = std::isnan(bound) ? 0 : bound;
   out.samples = figure_or_nan(summary, "latency_us.count");
   const auto instant = [&](const char* key) {
     return QDateTime::fromString(qt_text(summary.value(key, std::string())), Qt::ISODateWithMs);

@@ -20,7 +20,9 @@ struct CaseRunResult {
   QStringList reasons;
   QString marked;                        // why it is not to be trusted like others; empty: nothing is wrong with it
   std::map<std::string, double> values;  // by path in the summary; NaN: the run gave none
-  double clock_bound_us = 0;             // of its latencies
+  /// ± in µs, by path: of those values that are times between two clocks. NaN: nobody knows how far these are apart.
+  std::map<std::string, double> clock_bounds_us;
+  double latency_bound_us = 0;           // ±, of its histogram of latencies; 0: of one clock, or not known
   double samples = 0;                    // of its latencies
   double duration_s = 0, planned_s = 0;
   double echo_ns = 0;        // over loopback, before the run; 0: not known

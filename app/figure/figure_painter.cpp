@@ -439,6 +439,7 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   }
   QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + number(point.y) + unit;
   if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(number(point.clock_bound), unit);
+  if (point.clock_bound > std::abs(point.y)) value += ", more than the value itself";
   out += value;
   if (point.low && point.high) out += QString::fromUtf8("95 % interval %1 to %2%3").arg(number(*point.low), number(*point.high), unit);
   if (point.box) {

@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/cases/case_figures.h"
 #include "app/cases/case_folder.h"
@@ -14,14 +15,32 @@ namespace n2nq::app {
 
 namespace {
 
+/// What the clocks leave open of a value, and in words where it tells little.
+void add_clock_cells(std::vector<Cell>& row, const CaseRunResult& run, const std::string& path) {
+  const auto bound = run.clock_bounds_us.find(path);
+  if (bound == run.clock_bounds_us.end()) {
+    row.insert(row.end(), {Cell(), QString("of one clock")});
+  } else if (std::isnan(bound->second)) {
+    row.insert(row.end(), {Cell(), QString("not known how far they are apart")});
+  } else {
+    const bool is_below = std::abs(run.values.at(path)) < bound->second;
+    row.insert(row.end(), {Cell(bound->second), is_below ? Cell(QString("more than the value itself")) : Cell()});
+  }
+}
+
 Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .doubts = {}};
   const auto paths = paths_of(plan);
+  std::set<std::string> bounded;  // paths of which a run has a time between two clocks
+  for (const CaseRunResult* run : results.all()) {
+    for (const auto& [path, bound_us] : run->clock_bounds_us) bounded.insert(path);
+  }
   for (const std::string& path : paths) {
     const std::string unit(unit_of_path(path));
     table.columns += qt_text(unit.empty() ? path : path + " (" + unit + ")");
+    if (bounded.contains(path)) table.columns += {qt_text(path) + QString::fromUtf8(", clocks ± (µs)"), qt_text(path) + ", clocks"};
   }
-  table.columns += {"clock bound (µs)", "marked", "folder"};
+  table.columns += {"marked", "folder"};
   QStringList seen;
   for (const MeasuredPoint& point : schedule.points(results)) {
     // Points with the same settings share their runs.
@@ -30,8 +49,11 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
     double repeat = 0;
     for (const CaseRunResult* run : point.repeats) {
       std::vector<Cell> row{point.point.label, ++repeat, run->verdict};
-      for (const std::string& path : paths) row.push_back(std::isnan(run->values.at(path)) ? Cell() : Cell(run->values.at(path)));
-      row.push_back(run->clock_bound_us);
+      for (const std::string& path : paths) {
+        const double value = run->values.at(path);
+        row.push_back(std::isnan(value) ? Cell() : Cell(value));
+        if (bounded.contains(path)) add_clock_cells(row, *run, path);
+      }
       row.push_back(results.why(*run));
       row.push_back(QFileInfo(run->folder).fileName());
       table.rows.push_back(std::move(row));

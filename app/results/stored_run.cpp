@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -264,6 +265,13 @@ std::string unit_of_path(std::string_view path) {
 double clock_bound_at(const nlohmann::json& summary, std::string_view path) {
   if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return std::nan("");
   return figure_at(summary, std::string(path.substr(0, path.rfind('.'))) + ".bound_us").value_or(std::nan(""));
+}
+
+bool is_between_clocks(const nlohmann::json& summary, std::string_view path) {
+  if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return false;
+  std::string beside = '/' + std::string(path.substr(0, path.rfind('.'))) + "/bound_us";
+  std::replace(beside.begin(), beside.end(), '.', '/');
+  return summary.contains(nlohmann::json::json_pointer(beside));
 }
 
 double floor_us_at(const nlohmann::json& summary, std::string_view path) {

@@ -63,7 +63,7 @@ TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each
   for (CaseResults* results : {&apart, &same}) {
     while (const auto run = schedule.next(*results)) {
       CaseRunResult result = finished(*run, 100);
-      if (results == &apart) result.clock_bound_us = run->settings.senders.amount == 1 ? 30 : 200;
+      if (results == &apart) result.clock_bounds_us["latency_us.p50"] = run->settings.senders.amount == 1 ? 30 : 200;
       results->add(result);
     }
   }
@@ -74,6 +74,52 @@ TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each
   EXPECT_NE(page.find(words), std::string::npos) << page;
   const std::string exact = figure_page(case_figure(plan, schedule, same, 0)).toStdString();
   EXPECT_EQ(exact.find("clocks"), std::string::npos) << exact;
+}
+
+TEST(case_results, each_value_has_the_bound_of_its_own_clocks) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+figures:
+  - { id: a, title: To broker, x: services, y: stages.to_broker_us.mean }
+  - { id: b, title: To receiver, x: services, y: stages.to_receiver_us.mean }
+  - { id: c, title: In queue, x: services, y: stages.in_queue_us.mean }
+  - { id: d, title: Latency, x: services, y: latency_us.p50 }
+  - { id: e, title: Deliveries, x: services, y: latency_us.count }
+)");
+  const CaseSchedule schedule(plan);
+  const QString path = folder.filePath("run");
+  make_run(path, {});
+  QFile file(path + "/summary.json");
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  auto summary = nlohmann::json::parse(file.readAll().toStdString());
+  file.close();
+  summary["latency_us"]["bound_us"] = 70;
+  summary["stages"] = {{"to_broker_us", {{"mean", 12.5}, {"bound_us", 30}}},
+                       {"in_queue_us", {{"mean", 8}}},
+                       {"to_receiver_us", {{"mean", 90}, {"bound_us", nullptr}}}};
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(summary.dump()));
+  file.close();
+  QString problem;
+  auto run = read_case_run(path, plan, problem);
+  ASSERT_TRUE(run) << problem.toStdString();
+  run->sha256 = schedule.next({})->sha256;
+  run->counts = true;
+  CaseResults results;
+  results.add(*run);
+  const auto page = [&](std::size_t which) { return figure_page(case_figure(plan, schedule, results, which)).toStdString(); };
+  EXPECT_NE(page(0).find("12.5 (clocks ±30.0)"), std::string::npos) << page(0);
+  EXPECT_NE(page(0).find("smaller than what the clocks of its hosts are known to"), std::string::npos) << page(0);
+  const auto json = figure_json(case_figure(plan, schedule, results, 0));
+  EXPECT_EQ(json.at("series").at(0).at("points").at(0).at("clock_bound"), 30) << json.dump();
+  EXPECT_NE(page(1).find("not known how far they are apart"), std::string::npos) << page(1);
+  EXPECT_EQ(page(2).find("clocks"), std::string::npos) << "of one clock: " << page(2);
+  EXPECT_NE(page(3).find("100 (clocks ±70.0)"), std::string::npos) << page(3);
+  EXPECT_EQ(page(4).find("clocks"), std::string::npos) << "a count is no time: " << page(4);
 }
 
 TEST(case_results, a_floor_that_moved_marks_the_run) {
