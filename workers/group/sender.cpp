@@ -59,7 +59,9 @@ Sender::Turn Sender::take_turn(std::int64_t now_ns) {
   const std::size_t offered_before = batch_.size();
   if (again_from_ == next_ && !nothing_new(now_ns)) again_from_ += collect_due(now_ns);
   if (!batch_.empty()) {
+    const std::uint64_t known_before = known_below_;
     client()->publish(batch_);
+    if (unnoted_ > 0 && known_below_ == known_before) keep_stamps(offered_before);
     for (std::size_t i = offered_before; i < batch_.size(); ++i) account(batch_[i]);
     measure_without_gap();
   }
@@ -77,8 +79,18 @@ void Sender::collect_again() {
     const std::string_view letters = letters_of(again_from_);
     if (!fits(letters.size())) return;
     const StampRing::Stamps stamps = stamps_.at(again_from_ - known_below_);
-    batch_.push_back(
-        {again_from_, is_planned() ? stamps.intended_ns : Outgoing::unplanned, stamps.sent_ns, is_warm_up(again_from_), letters});
+    std::int64_t intended_ns = Outgoing::unplanned;
+    if (is_planned()) intended_ns = stamps.sent_ns == Outgoing::not_sent_yet ? due_ns(again_from_) : stamps.intended_ns;
+    batch_.push_back({again_from_, intended_ns, stamps.sent_ns, is_warm_up(again_from_), letters});
+  }
+}
+
+/// What was offered again without the stamps of the first time keeps those of this one, should it have to be offered once more.
+void Sender::keep_stamps(std::size_t offered_before) {
+  for (std::size_t i = 0; i < offered_before; ++i) {
+    const Outgoing& message = batch_[i];
+    const std::int64_t intended_ns = message.intended_ns == Outgoing::unplanned ? message.sent_ns : message.intended_ns;
+    stamps_.set(message.index - known_below_, {intended_ns, message.sent_ns});
   }
 }
 
@@ -151,30 +163,44 @@ void Sender::measure_without_gap() {
 void Sender::replay(const Record& record) {
   goes_on_ = true;
   const std::uint64_t index = wire_index(record.index, plan_.warmup_messages);
-  count_unnoted(index);  // what was found out when the group was started again before
+  // Lines that were dropped, or what was found out when the group was started again before. Whether N2NQ has them is not known.
+  missing_ += count_unnoted(index);
   measure(record);
   measure_without_gap();
   // A full ring had made the killed process wait, so what does not fit any more was answered.
-  if (stamps_.room() == 0) stamps_.drop(1), ++known_below_;
-  stamps_.push({record.intended_ns, record.sent_ns});
+  remember({record.intended_ns, record.sent_ns});
   last_sent_ns_ = record.sent_ns;
   again_from_ = next_ = index + 1;
 }
 
-/// Messages that N2NQ has, but that the killed process had not noted any more: sent, with stamps that nobody knows.
-void Sender::count_unnoted(std::uint64_t next_index) {
-  if (next_index <= next_) return;
+void Sender::remember(StampRing::Stamps stamps) {
+  if (stamps_.room() == 0) stamps_.drop(1), ++known_below_;
+  stamps_.push(stamps);
+}
+
+/// Messages up to `next_index` that the killed process had sent, with stamps that nobody knows. Returns how many.
+std::uint64_t Sender::count_unnoted(std::uint64_t next_index) {
+  if (next_index <= next_) return 0;
   const std::uint64_t unnoted = next_index - next_;
   unnoted_ += unnoted;
-  fault(std::to_string(unnoted) + (unnoted == 1 ? " message was" : " messages were") +
-        " sent but not noted when the process was killed, and " + (unnoted == 1 ? "is" : "are") + " in no figure but the counts");
   for (; next_ < next_index; ++next_) {
-    if (plan_index_of(next_) == 0) last_sent_ns_.reset();
     (is_warm_up(next_) ? warm_up_ : measured_).attempted.add();
     if (!is_warm_up(next_)) bytes_.add(letters_of(next_).size());
+    remember({Outgoing::not_sent_yet, Outgoing::not_sent_yet});
   }
-  stamps_.drop(stamps_.size());
-  known_below_ = again_from_ = next_;
+  last_sent_ns_.reset();  // the gap to what is sent next is no figure
+  again_from_ = next_;
+  return unnoted;
+}
+
+/// Once a killed process's log was read and N2NQ has said what it has.
+void Sender::tell_unnoted(std::uint64_t behind_log) {
+  const auto messages = [](std::uint64_t count) { return std::to_string(count) + (count == 1 ? " message was" : " messages were"); };
+  const auto are = [](std::uint64_t count) { return std::string(count == 1 ? "is" : "are") + " in no figure but the counts"; };
+  if (behind_log > 0)
+    fault(messages(behind_log) + " sent but not noted when the process was killed, and " + are(behind_log));
+  if (missing_ > 0) fault(messages(missing_) + " sent of which the log of the killed process has no line, and " + are(missing_));
+  missing_ = 0;
 }
 
 void Sender::finish_if_done(std::int64_t now_ns) {
@@ -200,7 +226,7 @@ void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {
                 std::to_string(facts.letters_max));
   }
   batch_bytes_max_ = facts.batch_bytes_max;
-  if (goes_on_) count_unnoted(facts.next_index);
+  if (goes_on_) tell_unnoted(count_unnoted(facts.next_index));
   on_accepted(std::min(facts.next_index, next_), {});
   again_from_ = known_below_;
   if (stopping_ && again_from_ == next_) return client()->end(next_);

@@ -90,7 +90,10 @@ class Sender : public Service {
   void account(const Outgoing& message);
   void measure(const Record& record);
   void measure_without_gap();
-  void count_unnoted(std::uint64_t next_index);
+  void keep_stamps(std::size_t offered_before);
+  void remember(StampRing::Stamps stamps);
+  std::uint64_t count_unnoted(std::uint64_t next_index);
+  void tell_unnoted(std::uint64_t behind_log);
   void finish_if_done(std::int64_t now_ns);
 
   const SenderPlan& plan_;
@@ -120,6 +123,7 @@ class Sender : public Service {
   std::optional<std::int64_t> last_sent_ns_;
   std::optional<std::int64_t> last_lag_ns_;
   std::uint64_t unnoted_ = 0;
+  std::uint64_t missing_ = 0;  // of these, not told yet: amid the log
   std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together
   struct Tally {
     Counter attempted, accepted, refused;

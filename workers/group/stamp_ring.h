@@ -26,6 +26,7 @@ class StampRing {
   }
   /// The oldest is 0.
   Stamps at(std::size_t place) const { return stamps_[(first_ + place) & (stamps_.size() - 1)]; }
+  void set(std::size_t place, Stamps stamps) { stamps_[(first_ + place) & (stamps_.size() - 1)] = stamps; }
   /// Forgets the `count` oldest.
   void drop(std::size_t count) {
     first_ += count;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A killed sender that goes on from a log in which lines are missing: what N2NQ does not have is offered again, not skipped.
+#include <gtest/gtest.h>
+
+#include "tests/workers/support/child.h"
+#include "tests/workers/support/small_run.h"
+#include "workers/recorder/staging_ring.h"
+
+namespace n2nq::worker::testing {
+namespace {
+
+using nlohmann::json;
+
+TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
+  RunShape shape;
+  shape.senders = shape.receivers = 1;
+  shape.load["messages"] = 50;
+  SmallRun run(shape);
+  run.launch_broker();
+  run.launch_receivers();
+  run.receivers->wait_for_state("connected");
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(run.folder(), "killed", WorkerRole::senders, StagingRing::bytes_min);
+    for (std::int64_t index = 0; index < 30; ++index) {
+      if (index >= 10 && index < 20) continue;  // there was no room for these
+      Record record;
+      record.service = 1;
+      record.index = index;
+      record.intended_ns = record.sent_ns = 1'000'000 + index;
+      record.other_ns = index == 0 ? Record::none_ns : 1;
+      record.size = 50;
+      record.attempt = 1;
+      ring.push(record);
+    }
+    path = ring.path();
+  }
+  run.senders = std::make_unique<Child>("n2nq-senders");
+  json configure = run.configure_senders();
+  configure["continue"] = path;
+  run.senders->send(configure);
+  run.senders->wait_for_type("hello");
+  run.senders->send(run.connect_message());
+  run.senders->wait_for_state("connected");
+  run.start();
+  run.finish();
+  const json& sender = run.senders_bye["services"][0];
+  EXPECT_EQ(sender["attempted"], 50) << sender;
+  EXPECT_EQ(sender["accepted"], 50) << sender;
+  EXPECT_EQ(sender["unnoted"], 10) << sender;
+  EXPECT_EQ(run.receivers_bye["received"], 50) << "none is skipped, none comes twice";
+  EXPECT_NE(run.senders_bye["faults"].dump().find("10 messages were sent of which the log of the killed process has no line"),
+            std::string::npos)
+      << run.senders_bye["faults"];
+}
+
+}  // namespace
+}  // namespace n2nq::worker::testing
