@@ -188,8 +188,10 @@ QString CaseFolder::accept_build(const QString& build) {
 QString CaseFolder::lock() {
   if (lock_) return {};
   const QString file = path_ + "/case.lock";
-  if (auto lock = FolderLock::take(file)) return lock_ = std::make_shared<FolderLock>(std::move(*lock)), QString();
-  if (const qint64 pid = FolderLock::holder(file)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
+  for (int attempt = 0; attempt < 2; ++attempt) {  // whoever had it may be about to go
+    if (auto lock = FolderLock::take(file)) return lock_ = std::make_shared<FolderLock>(std::move(*lock)), QString();
+    if (const qint64 pid = FolderLock::holder(file)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
+  }
   return QString("Cannot make %1/case.lock: is the folder writable?").arg(path_);
 }
 

@@ -401,6 +401,7 @@ void RunControl::Private::finish() {
 void RunControl::Private::take_result() {
   rates_timer.stop();
   sleep_watch.stop();
+  touch_timer.stop();
   finisher->wait();  // finished() is the last thing it says, not the last it does
   finisher.reset();
   outcome = result.outcome;

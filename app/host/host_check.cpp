@@ -105,13 +105,14 @@ void HostCheck::on_sending() {
 }
 
 void HostCheck::give_up() {
-  const auto fill = [](CheckCell& each, const CheckCell& with) {
-    if (each.state == CheckState::checking) each = with;
-  };
   for (auto& [name, report] : reports_) {
-    for (CheckCell& each : report.cells) fill(each, too_long_cell({name}, reports_));
+    for (CheckCell& each : report.cells) {
+      if (each.state == CheckState::checking) each = too_long_cell({name}, reports_);
+    }
   }
-  for (auto& [ends, path] : paths_) fill(path, too_long_cell({ends.first, ends.second}, reports_));
+  for (auto& [ends, path] : paths_) {
+    if (path.state == CheckState::checking) path = too_long_cell({ends.first, ends.second}, reports_);
+  }
   finish();
 }
 

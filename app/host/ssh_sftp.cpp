@@ -250,15 +250,17 @@ QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
   }
   QByteArray out;
   bool whole = true;  // so far: behind a short piece nothing fits
+  bool failed = false;
   for (const int id : asked) {
     QByteArray piece(read_piece_bytes, Qt::Uninitialized);
     begin(link_, path_);  // each has its own time: over a slow link the last one comes long after the first
-    (*handle_)->eof = 0;  // of an earlier piece; every answer has to be taken
+    (*handle_)->eof = 0;  // of an earlier piece; every answer has to be taken, or what is asked next would get it
     const int got = sftp_async_read(*handle_, piece.data(), read_piece_bytes, static_cast<std::uint32_t>(id));
-    if (got < 0) Sftp::fail(link_, "reading", path_);
-    if (whole) out.append(piece.constData(), got);
+    failed |= got < 0;
+    if (whole && got > 0) out.append(piece.constData(), got);
     if (got < static_cast<int>(read_piece_bytes)) whole = false;
   }
+  if (failed) Sftp::fail(link_, "reading", path_);
   if (static_cast<quint64>(out.size()) > bytes_max) out.truncate(static_cast<qsizetype>(bytes_max));
   return out;
 }

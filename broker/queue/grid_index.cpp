@@ -193,8 +193,9 @@ size_t GridIndex::part(size_t units, std::string& refusal) {
       }
       part_retired_ = !cells_[number].is_being_parted;
       done += contents_.move_parts(number, units - done);
+      if (!contents_.parts_may_grow()) parts_.clear();
       // What comes in until the next time would be ahead of what is still to be moved: from now on such parts are for new messages alone.
-      std::erase_if(parts_, [this](const auto& part) { return !contents_.parts_may_grow() || !is_retired(cells_[part.second]); });
+      for (const uint64_t key : std::exchange(arrivals_made_, {})) parts_.erase(key);
       if (std::exchange(no_room_, false)) {
         abandon();
         refusal =
@@ -227,7 +228,11 @@ GridIndex::Part GridIndex::part_of(uint32_t from, uint32_t sender, uint32_t size
   const uint32_t part = new_cell(area);
   cells_[part].interests = cells_[from].interests;
   count_marks(cells_[part].interests, 1);
-  if (part_retired_ || !arrivals_.try_emplace(key_of(area), part).second) cells_[part].era = 0;
+  if (part_retired_ || !arrivals_.try_emplace(key_of(area), part).second) {
+    cells_[part].era = 0;
+  } else {
+    arrivals_made_.push_back(key_of(area));
+  }
   parts_.emplace(key_of(area), part);
   return {part, true};
 }

@@ -225,6 +225,7 @@ class GridIndex {
   uint64_t rules_looked_at_ = 0;
   Beginning beginning_;
   std::unordered_map<uint64_t, uint32_t> parts_;  // of the cell that is being parted, by the area's first corner
+  std::vector<uint64_t> arrivals_made_;           // of these, what new messages come into, too
   bool part_retired_ = false;                     // no message comes into the cell that is being parted any more; nor into its parts
   bool no_room_ = false;                          // part_of() found none
 };

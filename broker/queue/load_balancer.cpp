@@ -154,12 +154,22 @@ void LoadBalancer::append(Ring<Assigned>& list, const Ring<Assigned>& more) {
   for (size_t i = 0; i < more.size(); ++i) list.push_back(more[i]);
 }
 
-/// What stands from `first` on is in order up to `middle`, and from there up to `end`; then as a whole.
+/// What stands from `first` on is in order up to `middle`, and from there up to `end`; then as a whole. Takes a copy of the shorter half
+/// alone: there may be much, and memory may be short.
 void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end) {
   if (middle == first || middle == end || list[middle].is_behind(list[middle - 1])) return;
-  std::vector<Assigned> more;  // a copy of the second half alone: there may be much, and memory may be short
-  more.reserve(end - middle);
-  for (size_t i = middle; i < end; ++i) more.push_back(list[i]);
+  const bool is_first_shorter = middle - first < end - middle;
+  std::vector<Assigned> more;
+  more.reserve(is_first_shorter ? middle - first : end - middle);
+  for (size_t i = is_first_shorter ? first : middle; i < (is_first_shorter ? middle : end); ++i) more.push_back(list[i]);
+  if (is_first_shorter) {
+    size_t to = first;
+    for (const Assigned& one : more) {
+      while (middle < end && one.is_behind(list[middle])) list[to++] = list[middle++];
+      list[to++] = one;
+    }
+    return;
+  }
   for (size_t to = end; !more.empty();) {
     if (middle > first && list[middle - 1].is_behind(more.back())) {
       list[--to] = list[--middle];

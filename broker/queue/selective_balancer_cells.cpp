@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Waiting messages in their cells.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "broker/queue/selective_balancer.h"
@@ -106,14 +107,14 @@ bool SelectiveBalancer::has_room_for_part(uint32_t from) const {
 size_t SelectiveBalancer::move_parts(uint32_t from, size_t units) {
   const size_t per_part = 1 + grid_.interests_of(from).size();
   size_t done = 0;
-  std::vector<uint32_t> parts;
+  std::set<uint32_t> parts;
   const auto move_one = [&](Waiting waiting, bool is_fresh) {  // a copy: cells may be made
     const uint8_t* record = record_of(waiting.of);
     const GridIndex::Part part = grid_.part_of(from, wire::record_sender(record), wire::record_size(record));
     if (part.cell == GridIndex::none) return false;
     on_cell_made(part.cell);
     if (part.is_new) done += per_part;
-    if (part.is_new || !is_fresh) parts.push_back(part.cell);  // its first one is another now
+    if (part.is_new || !is_fresh) parts.insert(part.cell);  // its first one is another now
     messages_[waiting.of].cell = part.cell;
     if (is_fresh) {
       cells_[part.cell].fresh.push_back(waiting);

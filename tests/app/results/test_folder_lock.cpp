@@ -45,6 +45,7 @@ TEST_F(FolderLockTest, OfAKilledProcessNothingIsLeftToWaitFor) {
     if (lock && ::write(told[1], "x", 1) == 1) ::pause();
     ::_exit(1);
   }
+  ::close(told[1]);  // so that the end of a child that says nothing is seen
   char byte = 0;
   ASSERT_EQ(::read(told[0], &byte, 1), 1);
   EXPECT_FALSE(FolderLock::take(file));
@@ -55,7 +56,6 @@ TEST_F(FolderLockTest, OfAKilledProcessNothingIsLeftToWaitFor) {
   EXPECT_EQ(FolderLock::holder(file), 0);
   EXPECT_TRUE(FolderLock::take(file));
   ::close(told[0]);
-  ::close(told[1]);
 }
 
 TEST_F(FolderLockTest, WhatSomebodyWroteIntoAFileThatNobodyHasCountsForNothing) {
