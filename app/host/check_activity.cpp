@@ -5,9 +5,8 @@
 
 namespace n2nq::app {
 
-using Kind = CheckActivity::Kind;
-
 QString activity_text(const std::string& name, const CheckActivity& activity) {
+  using Kind = CheckActivity::Kind;
   const QString machine = name == local_host ? QString("this machine") : QString::fromStdString(name);
   switch (activity.kind) {
     case Kind::connecting:
@@ -28,6 +27,7 @@ QString activity_text(const std::string& name, const CheckActivity& activity) {
 }
 
 QString activity_advice(const CheckActivity& activity) {
+  using Kind = CheckActivity::Kind;
   switch (activity.kind) {
     case Kind::connecting:
       return "See whether ssh gets in there by hand, and how long it takes, and check again";
