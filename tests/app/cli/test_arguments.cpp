@@ -133,12 +133,16 @@ TEST(hosts_command, a_check_says_what_to_do_about_everything_that_is_not_good) {
   EXPECT_EQ(json["paths"][0]["round_trip_us"]["value"], 400);
 }
 
+void add_good_host(Hosts& book, HostReports& hosts, const char* name) {
+  book.hosts.emplace_back().name = name;
+  for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+}
+
 TEST(hosts_command, what_is_bad_comes_first_and_what_many_share_is_said_once) {
   Hosts book;
   HostReports hosts;
   for (const char* name : {"h1", "h2", "h10"}) {
-    book.hosts.emplace_back().name = name;
-    for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+    add_good_host(book, hosts, name);
     hosts[name].of(CheckItem::load) = {CheckState::warning, "9", "Something else runs there", "See with top", 9};
   }
   hosts["h10"].of(CheckItem::folder) = {CheckState::bad, "no", "h10: the disk is full", "Make room", {}};
@@ -171,8 +175,7 @@ TEST(hosts_command, ways_that_stay_unknown_until_somebody_says_something_come_la
   HostReports hosts;
   PathReports paths;
   for (const char* name : {"h1", "h2"}) {
-    book.hosts.emplace_back().name = name;
-    for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+    add_good_host(book, hosts, name);
     paths[{name, "local"}] = {CheckState::not_known, {}, "Where lab machines reach this one is not known", "Give its address", {}};
   }
   hosts["h2"].of(CheckItem::load) = {CheckState::warning, "9", "Something else runs there", "See with top", 9};
@@ -189,8 +192,7 @@ TEST(hosts_command, one_reason_for_many_cells_is_told_once_with_what_was_still_g
   HostReports hosts;
   PathReports paths;
   for (const char* name : {"h1", "h2"}) {
-    book.hosts.emplace_back().name = name;
-    for (CheckCell& cell : hosts[name].cells) cell = {CheckState::good, "yes", {}, {}, true};
+    add_good_host(book, hosts, name);
   }
   hosts["h1"].now = {CheckActivity::Kind::sending, "n2nq-broker", 512 << 10, 3000 << 10};
   hosts["h2"].now = {CheckActivity::Kind::ways, {}, 0, 0};

@@ -61,7 +61,7 @@ class TestSlowWallet : public QObject {
 
  private slots:
   void the_windows_thread_turns_while_the_first_question_waits_for_the_wallet() {
-    if (qEnvironmentVariableIsEmpty("N2NQ_KEYRING")) QSKIP("there can be no desktop session here");
+    if (qEnvironmentVariableIsEmpty("N2NQ_KEYRING")) QSKIP("there is no dbus-run-session or gnome-keyring-daemon to make a desktop session with; tests/run installs both");
     QThread thread;
     Wallet wallet(this);
     wallet.moveToThread(&thread);

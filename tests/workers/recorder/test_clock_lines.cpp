@@ -12,6 +12,7 @@
 #include <memory>
 #include <thread>
 
+#include "tests/workers/support/temporary_folder.h"
 #include "workers/recorder/recorder.h"
 
 namespace n2nq::worker {
@@ -35,27 +36,19 @@ Record received(std::int64_t index) {
   return record;
 }
 
-class ClockLinesInLogs : public testing::Test {
+class ClockLinesInLogs : public testing::InTemporaryFolder {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "n2nq-clocks-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
+    InTemporaryFolder::SetUp();
     fs::create_directory(folder_ + "/logs");
     const LogOptions options{.mode = LogMode::all, .folder = folder_ + "/logs", .head = {}};
     recorder_ = std::make_unique<Recorder>(WorkerRole::receivers, 1, 1, options, folder_);
   }
   void TearDown() override {
     recorder_.reset();
-    fs::remove_all(folder_);
+    InTemporaryFolder::TearDown();
   }
   std::string log() const { return folder_ + "/logs/R001.log"; }
-  static std::vector<std::string> lines_of(const std::string& path) {
-    std::vector<std::string> lines;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) lines.push_back(line);
-    return lines;
-  }
   /// What stands right before the line of this message.
   static std::string before(const std::vector<std::string>& lines, std::int64_t index) {
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -64,7 +57,6 @@ class ClockLinesInLogs : public testing::Test {
     return "no such line";
   }
 
-  std::string folder_;
   std::unique_ptr<Recorder> recorder_;
 };
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "broker/net/clock.h"
+#include "tests/workers/support/temporary_folder.h"
 #include "workers/recorder/salvage.h"
 
 namespace n2nq::worker {
@@ -22,15 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RecorderTest : public testing::Test {
+class RecorderTest : public testing::InTemporaryFolder {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "n2nq-recorder-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
+    InTemporaryFolder::SetUp();
     fs::create_directory(staging());
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::string staging() const { return folder_ + "/staging"; }
   std::string log_path(const char* name) const { return folder_ + "/logs/" + name + ".log"; }
@@ -51,8 +49,6 @@ class RecorderTest : public testing::Test {
     fs::copy_file(recorder.staging_file(), copy, fs::copy_options::overwrite_existing);
     return StagingRing::open(copy)->unwritten();
   }
-
-  std::string folder_;
 };
 
 Record received(std::uint32_t service, std::uint64_t index) {
