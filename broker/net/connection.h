@@ -85,6 +85,8 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
       while (mark_->bytes_in < body_begin_ + body_bytes) ++mark_;  // the newest mark has all bytes
       return mark_->ns;
     }
+    /// Of the frame's body: up to where what was asked about last is true.
+    size_t reach_bytes() const { return mark_->bytes_in - body_begin_; }
 
    private:
     uint64_t body_begin_;  // in the stream

@@ -28,6 +28,15 @@ class Dispatcher {
     return last_;
   }
 
+  /// Round robin only: `messages` (not 0) at once, one after the other to who comes next. The place of the first one's receiver in
+  /// `receivers`.
+  size_t take_turns(std::span<const uint32_t> receivers, size_t messages) {
+    const size_t first = next_in_turn(receivers);
+    last_place_ = (first + messages - 1) % receivers.size();
+    last_ = receivers[last_place_];
+    return first;
+  }
+
   DispatchRule rule() const { return rule_; }
 
   using Group = std::span<const uint32_t>;

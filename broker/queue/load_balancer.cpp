@@ -2,6 +2,7 @@
 #include "broker/queue/load_balancer.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -204,25 +205,53 @@ void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
   marked_.clear();
 }
 
+inline LoadBalancer::Assigned LoadBalancer::assigned(uint64_t chunk, uint32_t offset, size_t bytes) {
+  return {.chunk = chunk, .offset = offset, .bytes = static_cast<uint32_t>(bytes) & bytes_mask, .again = 0};
+}
+
 void LoadBalancer::on_taken_in(const MessageLog::Appended& appended) {
   queued_ += appended.messages;
-  const auto assign = [chunk = appended.chunk](Share& share, uint32_t offset, size_t bytes) {
-    Assigned& assigned = share.waiting.grow_back();
-    assigned.chunk = chunk;
-    assigned.offset = offset;
-    assigned.bytes = static_cast<uint32_t>(bytes) & bytes_mask;
-    assigned.again = 0;
-    share.bytes += bytes;
-  };
-  if (connected_.empty()) {
-    appended.for_each([&](const uint8_t*, size_t bytes, uint32_t offset) { assign(unassigned_, offset, bytes); });
-    return;
-  }
+  if (!connected_.empty() && dispatcher_.rule() == DispatchRule::round_robin) return assign_in_turn(appended);
   appended.for_each([&, this](const uint8_t*, size_t bytes, uint32_t offset) {
-    const uint32_t chosen = choose_receiver();
-    assign(share_of(chosen), offset, bytes);
-    mark_ready(chosen);
+    const uint32_t chosen = connected_.empty() ? 0 : choose_receiver();
+    Share& share = chosen == 0 ? unassigned_ : share_of(chosen);
+    share.waiting.push_back(assigned(appended.chunk, offset, bytes));
+    share.bytes += bytes;
+    if (chosen != 0) mark_ready(chosen);
   });
+}
+
+/// As choosing a receiver for each message would; but each receiver's list is looked up once for all it gets of them.
+void LoadBalancer::assign_in_turn(const MessageLog::Appended& appended) {
+  const size_t receivers = connected_.size();
+  size_t place = dispatcher_.take_turns(connected_, appended.messages);
+  std::array<uint32_t, 257> begins;  // of each message, and the end of the last one
+  const uint8_t* record = appended.records;
+  for (size_t left = appended.messages; left > 0;) {
+    const size_t messages = std::min(left, begins.size() - 1);
+    for (size_t i = 0; i < messages; ++i) {
+      begins[i] = static_cast<uint32_t>(record - appended.records);
+      record += wire::record_bytes(record);
+    }
+    begins[messages] = static_cast<uint32_t>(record - appended.records);
+    const size_t chosen = std::min(messages, receivers);
+    for (size_t first = 0; first < chosen; ++first) {
+      const uint32_t receiver = connected_[(place + first) % receivers];
+      Share& share = share_of(receiver);
+      size_t bytes = 0;
+      for (size_t i = first; i < messages;) {
+        for (Assigned& one : share.waiting.grow_back((messages - i + receivers - 1) / receivers)) {
+          one = assigned(appended.chunk, appended.offset + begins[i], begins[i + 1] - begins[i]);
+          bytes += one.bytes;
+          i += receivers;
+        }
+      }
+      share.bytes += bytes;
+      mark_ready(receiver);
+    }
+    left -= messages;
+    place = (place + messages) % receivers;
+  }
 }
 
 bool LoadBalancer::has_next(uint32_t receiver) const {

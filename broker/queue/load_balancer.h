@@ -58,7 +58,9 @@ class LoadBalancer : public Queue {
   void complete_batch(uint32_t receiver, int64_t now_ns) override;
 
   Share& share_of(uint32_t receiver) { return shares_[receiver - 1]; }
+  static Assigned assigned(uint64_t chunk, uint32_t offset, size_t bytes);
   uint32_t choose_receiver();
+  void assign_in_turn(const MessageLog::Appended& appended);
   void mark_ready(uint32_t receiver);
   void hand_over_first(uint32_t receiver, uint64_t messages);
   void give_up_batch(uint32_t receiver, bool for_good = false);

@@ -60,6 +60,14 @@ class Ring {
     if (size_ == slots_) grow();
     return at(slot(size_++));
   }
+  /// Some more at the end, side by side, to be filled in likewise: `most` of them at most, and one at least. `most` is not 0.
+  std::span<T> grow_back(size_t most) {
+    if (size_ == slots_) grow();
+    const size_t begin = slot(size_);
+    const size_t count = std::min({most, slots_ - size_, block_slots - begin % block_slots, slots_ - begin});
+    size_ += count;
+    return {&at(begin), count};
+  }
   void pop_front(size_t count = 1) {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       for (size_t i = 0; i < count; ++i) (*this)[i] = T();

@@ -95,37 +95,48 @@ void SenderDesk::on_frame(Session& session, const wire::Frame& frame) {
   }
 }
 
-// Inline, because it is done once for each message.
-inline void SenderDesk::take(Account& account, wire::ByteView record, int64_t read_ns, Run& run) {
-  const uint64_t index = account.next_index++;
+/// Mostly all of a frame; none where each message has to be looked at for itself.
+SenderDesk::Run SenderDesk::run_at(const Session& session, const Account& account, wire::ByteView records, size_t before_bytes,
+                                   net::Connection::ReadTimes& times) const {
+  Run run;
+  if (ending_ || account.lapsed || options_.queue.requests || sabotage::possible || records.size() < wire::record_header_bytes) return run;
+  const uint8_t* const begin = records.data();
+  run.read_ns = times.ns_of(before_bytes + std::min(records.size(), wire::record_bytes(begin)));
+  const size_t bytes_max = std::min({records.size(), times.reach_bytes() - before_bytes, Run::bytes_max});
+  const uint32_t number = session.number();
+  const size_t size_max = options_.limits.message_bytes_max;
+  size_t bytes = 0;
+  while (bytes_max - bytes >= wire::record_header_bytes) {
+    const uint8_t* const record = begin + bytes;
+    const size_t size = wire::record_size(record);
+    if (size > size_max || bytes_max - bytes - wire::record_header_bytes < size) break;
+    const uint64_t index = account.next_index + run.messages;
+    if (wire::record_index(record) != index || !is_right(number, index, record)) break;
+    bytes += wire::record_header_bytes + size;
+    ++run.messages;
+    run.warm_up += wire::record_flags(record);  // nothing but this flag, which is 1
+  }
+  run.records = records.first(bytes);
+  return run;
+}
+
+void SenderDesk::take(Account& account, wire::ByteView record, int64_t read_ns) {
   const bool too_large = wire::record_size(record.data()) > options_.limits.message_bytes_max;
   if (too_large || ending_ || (account.lapsed && lapsed_refused_)) {
     took_in_ = true;
-    take_in(account, run);
-    refuse_message(account, index, too_large ? wire::RefuseReason::too_large : wire::RefuseReason::ending);
+    refuse_message(account, account.next_index++, too_large ? wire::RefuseReason::too_large : wire::RefuseReason::ending);
     return;
   }
-  const bool joins = record.data() == run.records.data() + run.records.size() && read_ns == run.read_ns &&
-                     run.records.size() + record.size() <= Run::bytes_max && !sabotage::possible;
-  if (!joins) {
-    take_in(account, run);
-    run.records = record.first(0);
-    run.read_ns = read_ns;
-  }
-  run.records = {run.records.data(), run.records.size() + record.size()};
-  ++run.messages;
-  run.warm_up += (wire::record_flags(record.data()) & wire::flag_warm_up) != 0;
+  take_in(account, {record, 1, wire::record_flags(record.data()), read_ns});
 }
 
-/// Nothing is left of the run.
-void SenderDesk::take_in(Account& account, Run& run) {
-  if (run.messages == 0) return;
+void SenderDesk::take_in(Account& account, const Run& run) {
   took_in_ = true;
   if (!sabotage::takes_in(queue_, run.records, run.read_ns)) queue_.take_in(run.records, run.messages, run.read_ns);
+  account.next_index += run.messages;
   account.accepted += run.messages;
   accepted_ += run.messages;
   account.warm_up += run.warm_up;
-  run = {};
 }
 
 /// Something of it is new.
@@ -152,25 +163,31 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   net::Connection::ReadTimes times(session.connection(), frame);
   wire::RecordWalk records(frame.body);
   bool right = true, took = false;
-  Run run;
+  const auto begin_to_take = [&] {
+    if (!std::exchange(took, true)) published(session.number());
+  };
   while (right) {
+    const size_t before_bytes = frame.body.size() - records.rest().size();
+    if (const Run run = run_at(session, account, records.rest(), before_bytes, times); run.messages > 0) {
+      begin_to_take();
+      take_in(account, run);
+      records.skip(run.records.size());
+      continue;
+    }
     const auto record = records.next();
     if (!record) break;
     right = is_right(session.number(), account.next_index, record->data());
     if (!right) {
-      take_in(account, run);
       refuse_record(session, account.next_index, record->data());
     } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect, or before this turn
       if (!has_time_for(record->data())) {
         wait_for_turn(session);
         break;
       }
-      if (!std::exchange(took, true)) published(session.number());
-      take(account, *record, times.ns_of(static_cast<size_t>(record->data() + record->size() - frame.body.data())), run);
-      if (options_.queue.requests) take_in(account, run);  // has_time_for() asks what it took
+      begin_to_take();
+      take(account, *record, times.ns_of(before_bytes + record->size()));
     }
   }
-  take_in(account, run);
   if (records.failed()) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;

@@ -98,7 +98,7 @@ class SenderDesk {
   void give_turns();
   void on_end(Session& session, const wire::End& end);
   void published(uint32_t number);
-  /// Records that are taken in together: they lie side by side in a frame, and one read completed them.
+  /// Records that are taken in together: they lie side by side in a frame, one read completed them, and nothing is to be said about any.
   struct Run {
     /// No longer, so that what was just copied is in the nearest cache when its fields are filled in.
     static constexpr size_t bytes_max = 8 * 1024;
@@ -107,8 +107,10 @@ class SenderDesk {
     size_t warm_up = 0;  // of them
     int64_t read_ns = 0;
   };
-  void take(Account& account, wire::ByteView record, int64_t read_ns, Run& run);
-  void take_in(Account& account, Run& run);
+  Run run_at(const Session& session, const Account& account, wire::ByteView records, size_t before_bytes,
+             net::Connection::ReadTimes& times) const;
+  void take(Account& account, wire::ByteView record, int64_t read_ns);
+  void take_in(Account& account, const Run& run);
   void refuse_record(Session& session, uint64_t next_index, const uint8_t* record);
   void refuse_message(Account& account, uint64_t index, wire::RefuseReason reason);
   void set_ended(Account& account, bool ended);

@@ -114,6 +114,10 @@ class RecordWalk {
     rest_ = rest_.subspan(record.size());
     return record;
   }
+  /// What was not walked over yet.
+  ByteView rest() const { return rest_; }
+  /// Goes on behind so many bytes of it.
+  void skip(size_t bytes) { rest_ = rest_.subspan(bytes); }
   /// True when bytes were left over that are no whole record.
   bool failed() const { return failed_; }
 

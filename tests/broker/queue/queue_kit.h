@@ -84,9 +84,16 @@ class QueueKit {
   Queue* operator->() { return queue_.get(); }
 
   /// The sender's next message.
-  void publish(uint32_t sender, int64_t now_ns = 0, size_t payload_bytes = 10) {
-    queue_->take_in(make_record(sender, next_index_[sender], payload_bytes), 1, now_ns);
-    published_.add(sender, next_index_[sender]++);
+  void publish(uint32_t sender, int64_t now_ns = 0, size_t payload_bytes = 10) { publish_run(sender, {payload_bytes}, now_ns); }
+  /// Its next ones, one behind the other in one read.
+  void publish_run(uint32_t sender, const std::vector<size_t>& payload_bytes, int64_t now_ns = 0) {
+    wire::Bytes run;
+    for (const size_t bytes : payload_bytes) {
+      const wire::Bytes record = make_record(sender, next_index_[sender], bytes);
+      run.insert(run.end(), record.begin(), record.end());
+      published_.add(sender, next_index_[sender]++);
+    }
+    queue_->take_in(run, payload_bytes.size(), now_ns);
   }
   const SenderSets& published() const { return published_; }
 

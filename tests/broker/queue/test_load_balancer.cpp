@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
 #include "tests/broker/queue/queue_kit.h"
 
 namespace n2nq {
@@ -67,6 +70,38 @@ TEST(LoadBalancer, RoundRobinGoesByNumberWhoeverComesAndGoes) {
   EXPECT_EQ(kit.text(1), "1:0 1:2 1:5");
   EXPECT_EQ(kit.text(2), "1:3 1:6");
   EXPECT_EQ(kit.text(3), "1:1 1:4");
+}
+
+TEST(LoadBalancer, MessagesThatComeTogetherGoWhereTheyWouldOneByOne) {
+  std::mt19937 random(1);
+  for (const uint32_t receivers : {1u, 3u, 7u, 300u}) {
+    for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::next_free, DispatchRule::random}) {
+      QueueKit together(options(rule, receivers)), one_by_one(options(rule, receivers));
+      for (uint32_t receiver = 1; receiver <= receivers; receiver += 1 + random() % 2) {
+        together.join(receiver);
+        one_by_one.join(receiver);
+      }
+      for (int runs = 0; runs < 20; ++runs) {
+        std::vector<size_t> payload_bytes(1 + random() % 700);
+        for (size_t& bytes : payload_bytes) bytes = random() % 200;
+        together.publish_run(2, payload_bytes);
+        for (const size_t bytes : payload_bytes) one_by_one.publish(2, 0, bytes);
+        const uint32_t who = 1 + random() % receivers;
+        if (together->account(who).state != ReceiverAccount::State::connected) continue;
+        together.write(who, 10'000);
+        one_by_one.write(who, 10'000);
+      }
+      for (uint32_t receiver = 1; receiver <= receivers; ++receiver) {
+        if (together->account(receiver).state != ReceiverAccount::State::connected) continue;
+        EXPECT_EQ(together->backlog_bytes(receiver), one_by_one->backlog_bytes(receiver));
+        together.write_all(receiver);
+        one_by_one.write_all(receiver);
+        EXPECT_EQ(together.text(receiver), one_by_one.text(receiver));
+      }
+      EXPECT_TRUE(together->drained());
+      EXPECT_EQ(together->bytes_held(), one_by_one->bytes_held());
+    }
+  }
 }
 
 TEST(LoadBalancer, NextFreeIsWhoseKernelHasTakenMost) {

@@ -38,7 +38,16 @@ TYPED_TEST(Rings, BehaveLikeADeque) {
   for (int step = 0; step < 40'000; ++step) {
     const size_t size = plain.size();
     const size_t at = size == 0 ? 0 : random() % size;
-    switch (random() % 5) {
+    switch (random() % 6) {
+      case 5:
+        for (const size_t end = size + 1 + random() % 20; ring.size() < end;) {
+          const size_t most = end - ring.size();
+          const std::span<TypeParam> some = ring.grow_back(most);
+          ASSERT_GT(some.size(), 0u);
+          ASSERT_LE(some.size(), most);
+          for (TypeParam& one : some) plain.push_back(one = TypeParam(step + static_cast<int>(plain.size())));
+        }
+        break;
       case 0:
         if (size > 0) {
           ring.pop_front();
@@ -195,6 +204,21 @@ TEST(MessageLog, AMessageLargerThanAChunkHasOneOfItsOwn) {
   EXPECT_GT(log.bytes_held(), before - 1'000'048);
   log.release(small.chunk);
   EXPECT_EQ(log.bytes_held(), 58u);
+}
+
+TEST(Dispatcher, TurnsThatAreTakenTogetherAreThoseOfEach) {
+  Dispatcher together(DispatchRule::round_robin, 1), each(DispatchRule::round_robin, 1);
+  std::mt19937 random(1);
+  const auto no_load = [](uint32_t) { return size_t{0}; };
+  for (int step = 0; step < 10'000; ++step) {
+    std::vector<uint32_t> receivers;
+    for (uint32_t receiver = 1; receiver <= 9; ++receiver) {
+      if (random() % 3 > 0 || receiver == 5) receivers.push_back(receiver);
+    }
+    const size_t messages = 1 + random() % 30;
+    size_t place = together.take_turns(receivers, messages);
+    for (size_t i = 0; i < messages; ++i) ASSERT_EQ(each.choose(receivers, no_load), receivers[place++ % receivers.size()]);
+  }
 }
 
 TEST(Dispatcher, RandomGivesEachItsShare) {
