@@ -82,6 +82,7 @@ struct ByeMessage {
 
 struct ErrorMessage {
   std::string code, message, key;
+  std::string order;  // workers: what they were told and do not do; empty: it is about something else
 };
 
 using ControlMessage = std::variant<HelloMessage, StateMessage, ClockMessage, SendersStats, ReceiversStats, ByeMessage, ErrorMessage>;

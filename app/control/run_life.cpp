@@ -207,12 +207,7 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
   QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
     if (accumulator) accumulator->add(stats, t_s());
   });
-  QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) {
-    if (error.key == "listen") of(role).listen_error = QString::fromStdString(error.message);
-    emit q->message(QString("%1%2: %3%4")
-                        .arg(role_name(role), on_host(role), QString::fromStdString(error.key.empty() ? "" : error.key + ": "),
-                             QString::fromStdString(error.message)));
-  });
+  QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) { on_error(role, error); });
   QObject::connect(&watch, &ProcessWatch::not_paused, q, [this, role](const QString& why) { on_not_paused(role, why); });
   QObject::connect(&watch, &ProcessWatch::went_on, q, [this, role](const QString& why) { on_went_on(role, why); });
   QObject::connect(&watch, &ProcessWatch::not_killed, q, [this, role](const QString& why) { on_not_killed(role, why); });
@@ -322,6 +317,22 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
   tell_clocks();
 }
 
+void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
+  Member& member = of(role);
+  const QString said = QString::fromStdString(error.message);
+  if (error.order.empty()) {
+    if (error.key == "listen") member.listen_error = said;
+    const QString key = QString::fromStdString(error.key.empty() ? "" : error.key + ": ");
+    return emit q->message(QString("%1%2: %3%4").arg(role_name(role), on_host(role), key, said));
+  }
+  // What it was told and does not do makes this another run than the one that is written down: latencies without the senders' clock would
+  // be wrong, and nothing would say so. The first one says it all: what follows may be of that.
+  if (std::exchange(member.refused_order, true)) return;
+  const QString what =
+      error.order == "clock" ? QString("what they were told of the senders' clock") : QString("the order \"%1\"").arg(QString::fromStdString(error.order));
+  end_because(QString("%1%2 refused %3: %4").arg(role_name(role), on_host(role), what, said));
+}
+
 void RunControl::Private::note_records() {
   for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
 }
@@ -329,7 +340,7 @@ void RunControl::Private::note_records() {
 /// The receivers work out the latencies: they need the senders' clock.
 void RunControl::Private::tell_clocks() {
   Member& receivers = of(Role::receivers);
-  if (!receivers.alive() || !receivers.connect_sent || receivers.end_asked) return;
+  if (!receivers.alive() || !receivers.connect_sent || receivers.end_asked || receivers.refused_order) return;
   note_records();
   nlohmann::json told = senders_clock_message(run);
   if (told.is_null() && receivers.clocks_first && all_share_a_clock()) told = {{"type", "clock"}, {"senders", "same"}};

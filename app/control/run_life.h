@@ -54,6 +54,7 @@ struct Member {
   std::unique_ptr<QTimer> connecting;  // until it is given up; null: it is waited for as long as it takes
   bool start_sent = false;
   bool clocks_first = false;  // receivers: they wait for what is told of the senders' clock before they connect
+  bool refused_order = false;  // something that it was told, which ends the run
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
   QString listen_error;  // as N2NQ said it; empty: it listens, or has not said anything yet
   bool said_ended = false;
@@ -94,6 +95,7 @@ struct RunControl::Private {
   void on_hello(Role role);
   void on_state(Role role, const StateMessage& state);
   void on_clock(Role role, const ClockMessage& clock);
+  void on_error(Role role, const ErrorMessage& error);
   void tell_clocks();
   void note_records();
   void connect_workers();

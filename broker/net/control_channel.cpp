@@ -93,9 +93,10 @@ void ControlChannel::write_line(const nlohmann::json& object) {
   wake();
 }
 
-void ControlChannel::write_error(const std::string& code, const std::string& message, const std::string& key) {
+void ControlChannel::write_error(const std::string& code, const std::string& message, const std::string& key, const std::string& order) {
   nlohmann::json error{{"type", "error"}, {"code", code}, {"message", message}};
   if (!key.empty()) error["key"] = key;
+  if (!order.empty()) error["order"] = order;
   write_line(error);
 }
 

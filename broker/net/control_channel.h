@@ -53,8 +53,8 @@ class ControlChannel {
 
   /// Any thread; never blocks. One line: `object` must not contain what does not fit in JSON (invalid UTF-8 is replaced).
   void write_line(const nlohmann::json& object);
-  /// {"type":"error",…}; `key` is left out when it is empty.
-  void write_error(const std::string& code, const std::string& message, const std::string& key = {});
+  /// {"type":"error",…}; `key` and `order`, the type of what is not done, are left out when they are empty.
+  void write_error(const std::string& code, const std::string& message, const std::string& key = {}, const std::string& order = {});
   /// Any thread but the control thread: waits until everything is written, or the bench has taken nothing for `stall_ns`; true when it is
   /// written. A bench that takes it slowly, over a thin line, gets it whole while it keeps its lease.
   bool flush(int64_t stall_ns);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs whose clocks are not this machine's, on this machine: a folder of programs for a bench, some of which are scripts that start the
-real one in a time namespace, or hand it a test clock with its settings (docs/control-protocol.md)."""
+real one in a time namespace, or hand it a test clock with its settings (docs/control-protocol.md), or what it is told otherwise than it was
+told."""
 import ctypes
 import json
 import os
@@ -30,14 +31,27 @@ os.close(ours)
 os.execv(%(program)r, [%(program)r, *sys.argv[1:]])
 """
 
-WITH_TEST_CLOCK = """
+THROUGH_RELAY = """
 import json, os, signal, subprocess, sys, threading
 child = subprocess.Popen([%(program)r, *sys.argv[1:]], stdin=subprocess.PIPE)
 signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+changes = json.loads(%(changes)r)
+def merge(into, more):
+    for key, value in more.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            merge(into[key], value)
+        else:
+            into[key] = value
 def pass_on():
+    told = set()
     for line in sys.stdin.buffer:
-        if b'"configure"' in line:
-            line = json.dumps({**json.loads(line), "test_clock": json.loads(%(clock)r)}).encode() + b"\\n"
+        if line.strip():
+            order = json.loads(line)
+            told.add(order["type"])
+            for change in changes:
+                if change["type"] == order["type"] and change.get("behind", order["type"]) in told:
+                    merge(order, change["with"])
+                    line = json.dumps(order).encode() + b"\\n"
         try:
             child.stdin.write(line)
             child.stdin.flush()
@@ -57,17 +71,21 @@ def can_shift_clocks():
     return os.waitpid(child, 0)[1] == 0
 
 
-def programs_in(folder, namespaces=None, test_clocks=None):
+def programs_in(folder, namespaces=None, test_clocks=None, spoilt=None):
     """A folder with a bench that starts what stands beside it. `namespaces`: nanoseconds ahead, by program; `test_clocks`: the object of
-    `configure`, by program."""
+    `configure`, by program; `spoilt`: lists of {"type", "behind", "with"}, by program: what it is told of that type, behind the first
+    thing of the other one, has these values."""
     folder.mkdir()
     for program in PROGRAMS:
         real = str(BIN / program)
         if program in (namespaces or {}):
             ahead_s, ahead_ns = divmod(namespaces[program], 10**9)
             script(folder / program, IN_NAMESPACE % {"new_time": NEW_TIME, "seconds": ahead_s, "nanoseconds": ahead_ns, "program": real})
-        elif program in (test_clocks or {}):
-            script(folder / program, WITH_TEST_CLOCK % {"program": real, "clock": json.dumps(test_clocks[program])})
+        elif program in {**(test_clocks or {}), **(spoilt or {})}:
+            changes = list((spoilt or {}).get(program, []))
+            if program in (test_clocks or {}):
+                changes.append({"type": "configure", "with": {"test_clock": test_clocks[program]}})
+            script(folder / program, THROUGH_RELAY % {"program": real, "changes": json.dumps(changes)})
         else:
             shutil.copy(real, folder / program)  # a link would lead the bench to the others
     return folder

@@ -87,6 +87,23 @@ class Clocks(ClocksCase):
                     self.assertTrue(jumped, run.summary["reasons"])
         self.assertGreater(noticed, 0)
 
+    def test_a_line_of_the_senders_clock_that_is_refused_ends_the_run(self):
+        """Latencies would go on with the line before, and be more and more wrong."""
+        name = "refused"
+        programs = programs_in(self.folder / f"{name}-programs",
+                               test_clocks={"n2nq-senders": {"offset_ns": 250 * MS, "drift_ppb": 50_000}},
+                               spoilt={"n2nq-receivers": [{"type": "clock", "behind": "start", "with": {"senders": {"drift_ppt": 10**12}}}]})
+        process = self.start("quick", "--set", "senders.amount=2", "--set", "receivers.amount=2", "--set", "senders.duration_s=300", out=name,
+                             bin=programs)
+        output, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, output)
+        run = RunFolder(self.folder / name)
+        refused = [reason for reason in run.summary["reasons"] if "refused" in reason]
+        self.assertEqual(refused, ["Receivers refused what they were told of the senders' clock: senders.drift_ppt is 1000000000000, it has to be "
+                                   "a whole number from -10000000000 to 10000000000"], run.summary["reasons"])
+        self.assertEqual(run.summary["verdict"], "broken")
+        self.assertEqual(output.count("n2nq-bench: " + refused[0]), 1, output)
+
     def check_outside(self, run, span):
         """What was neither sent nor received in the span is as before."""
         before, inside, after, off_us = [], [], [], []

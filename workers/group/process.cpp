@@ -56,7 +56,7 @@ class Process {
     if (object["type"] != "stats") return false;
     Group* group = group_for_stats_.load(std::memory_order_acquire);
     if (group == nullptr) return false;  // refused in its turn
-    answer([&] {
+    answer(object, [&] {
       Section section(object, "");
       section.find("type");
       const StatsOrder order = parse_stats_order(section);
@@ -66,7 +66,7 @@ class Process {
   }
 
   void take(const Json& object) {
-    answer([&] {
+    answer(object, [&] {
       const std::string type = object["type"];
       if (type == "configure") return configure(object);
       Section section(object, "");
@@ -106,13 +106,13 @@ class Process {
     });
   }
 
-  /// Runs a handler and turns what it refuses into an `error`.
+  /// Runs a handler and turns what it refuses into an `error` that names the order.
   template <typename Handler>
-  void answer(Handler&& handler) {
+  void answer(const Json& order, Handler&& handler) {
     try {
       handler();
     } catch (const SectionError& error) {
-      channel_.write_error("settings", error.what(), error.key());
+      channel_.write_error("settings", error.what(), error.key(), order["type"]);
     }
   }
 

@@ -142,6 +142,35 @@ TEST_F(RunControlTest, an_error_it_says_is_told) {
   EXPECT_TRUE(messages.contains("N2NQ: listen.port: port 80 cannot be bound")) << messages.join("\n").toStdString();
 }
 
+TEST_F(RunControlTest, an_order_that_is_refused_ends_the_run_and_is_told_once) {
+  const QByteArray refusal =
+      R"({"type":"error","code":"settings","key":"senders.at_ns","message":"senders.at_ns is missing","order":"clock"})"
+      "\n";
+  host.behaviour[Role::receivers].says_when_running = refusal + refusal;
+  host.behaviour[Role::senders].runs_on = true;
+  Settings settings = small();
+  settings.senders.messages.reset();
+  settings.receivers.host = "lab-1";
+  make(options(), settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  const QString told = "Receivers on lab-1 refused what they were told of the senders' clock: senders.at_ns is missing";
+  EXPECT_EQ(reasons(), told.toStdString());
+  EXPECT_EQ(messages.count(told), 1) << messages.join("\n").toStdString();
+  EXPECT_FALSE(summary()["processes"]["receivers"].contains("trouble")) << "they gave their account";
+}
+
+TEST_F(RunControlTest, an_order_that_is_refused_before_traffic_fails_the_start) {
+  host.behaviour[Role::senders].says_first = R"({"type":"error","code":"settings","key":"port","message":"port is missing","order":"connect"})"
+                                             "\n";
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("Senders refused the order \"connect\": port is missing"), std::string::npos) << reasons();
+}
+
 TEST_F(RunControlTest, an_n2nq_that_cannot_listen_at_a_port_of_root_says_so_wherever_it_is) {
   for (const char* place : {"local", "h1"}) {
     host = PretendHost();

@@ -109,7 +109,9 @@ TEST(Life, NonsenseIsAnsweredAndSurvived) {
         R"({"type":"connect","address":"127.0.0.1","port":0})", R"({"type":"start"})", R"({"type":"stop","now":true})",
         R"({"type":"stats","id":"x"})", R"({"type":"stats","services":[[1]]})", R"({"type":"configure"})"}) {
     child.send_text(line);
-    EXPECT_FALSE(child.wait_for_type("error")["message"].get<std::string>().empty()) << line;
+    const json error = child.wait_for_type("error"), order = json::parse(line, nullptr, false);
+    EXPECT_FALSE(error["message"].get<std::string>().empty()) << line;
+    EXPECT_EQ(error.value("order", ""), order.is_object() ? order.value("type", "") : "") << "so that the bench knows what is not done";
   }
   child.send({{"type", "bye"}});
   child.wait_for_type("bye");
