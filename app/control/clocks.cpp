@@ -15,16 +15,25 @@ using OrderedJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 using Kind = ClockRelation::Kind;
 
+/// What it said last, and how wrong its clock's line became until it was gone.
+std::optional<measure::ClockReport> last_said(const ProcessRecord& worker) {
+  std::optional<measure::ClockReport> report = worker.clock;
+  if (!report || worker.unheard_ns <= 0) return report;
+  report->bound = report->bound_after(worker.unheard_ns);
+  if (report->bound.total_ns() > report->worst.total_ns()) report->worst = report->bound;
+  return report;
+}
+
 /// The report of a bye is the last one; before it there is what was said on the way.
 std::optional<measure::ClockReport> last_report(const ProcessRecord& worker) {
   if (worker.bye && worker.bye->contains("clock")) {
     try {
       return worker.bye->at("clock").get<measure::ClockReport>();
     } catch (const std::exception&) {
-      return worker.clock;  // what is wrong with the bye is told elsewhere
+      return last_said(worker);  // what is wrong with the bye is told elsewhere
     }
   }
-  return worker.clock;
+  return last_said(worker);
 }
 
 /// What the process before a restart had seen counts too.

@@ -161,7 +161,9 @@ ControlMessage decode_message(Json object) {
   }
   if (type == "clock") return ClockMessage{object.get<measure::ClockReport>()};
   if (type == "bye") return ByeMessage{std::make_shared<const Json>(std::move(object))};
-  if (type == "error") return ErrorMessage{text_or_empty(object, "code"), object.at("message"), text_or_empty(object, "key"), text_or_empty(object, "order")};
+  if (type == "error") {
+    return ErrorMessage{text_or_empty(object, "code"), object.at("message"), text_or_empty(object, "key"), text_or_empty(object, "order")};
+  }
   throw std::invalid_argument("unknown type \"" + type + "\"");
 }
 

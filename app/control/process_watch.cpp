@@ -86,6 +86,7 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
   connect(launcher_.get(), &Launcher::started, this, [this, configure = std::move(configure)] {
     phase_ = Phase::running;
     ran_ = true;
+    since_answered_question_.start();
     if (cancelled_) launcher_->kill();
     hello_timer_.start(deadlines_.hello);
     send(configure());
@@ -145,7 +146,10 @@ void ProcessWatch::resume() {
 }
 
 void ProcessWatch::answered_stats() {
-  if (std::exchange(asked_, false) && round_trip_ns_ == 0) round_trip_ns_ = since_asked_.nsecsElapsed();
+  if (std::exchange(asked_, false)) {
+    since_answered_question_ = since_asked_;
+    if (round_trip_ns_ == 0) round_trip_ns_ = since_asked_.nsecsElapsed();
+  }
   answer_timer_.stop();
 }
 

@@ -64,6 +64,11 @@ class ProcessWatch : public QObject {
   const HelloMessage& hello() const { return *hello_; }
   /// From the first question for stats to its answer; 0: none was answered yet.
   std::int64_t round_trip_ns() const { return round_trip_ns_; }
+  /// Since the last question for stats was asked that it has answered; before the first: since it was launched. What it said behind that
+  /// answer was said in this time. Once it runs.
+  std::int64_t ns_since_answered_question() const { return since_answered_question_.nsecsElapsed(); }
+  /// Gone, but as far as this bench knows it may run until it misses the lease.
+  bool may_run_on() const { return !not_ended_because_.isEmpty() || (exit_ && !exit_->lost.isEmpty()); }
   /// Nanoseconds since its hello was read.
   std::int64_t ns_since_hello() const { return since_hello_.nsecsElapsed(); }
   const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
@@ -111,7 +116,7 @@ class ProcessWatch : public QObject {
   Phase phase_ = Phase::not_started;
   QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_, left_timer_;
   std::optional<HelloMessage> hello_;
-  QElapsedTimer since_hello_, since_asked_;
+  QElapsedTimer since_hello_, since_asked_, since_answered_question_;
   std::int64_t round_trip_ns_ = 0;
   std::shared_ptr<const nlohmann::json> bye_;
   std::optional<ProcessExit> exit_;

@@ -197,6 +197,8 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   Member& member = of(role);
   member.record.bye = member.watch->bye();
   member.record.gone_at_s = t_s();
+  member.gone_ns = since_begun.nsecsElapsed();
+  note_unheard();
   member.record.last_lines = member.watch->last_lines();
   if (member.killed_on_purpose && state == RunState::running) return on_killed(role);
   if (std::exchange(member.restart_wanted, false)) {

@@ -12,6 +12,9 @@ namespace n2nq::app {
 
 namespace {
 
+/// From when nothing comes to a process any more until it has ended by itself (docs/lab.md).
+constexpr std::int64_t runs_on_ns_max = 15'000'000'000;
+
 Role other_group(Role role) {
   return role == Role::senders ? Role::receivers : Role::senders;
 }
@@ -312,6 +315,7 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
     emit q->message(QString("the clock of the %1' host, or N2NQ's, has jumped: latencies were wrong for a moment").arg(role_key(role)));
   }
   member.record.clock = said.report;
+  member.clock_said_ns = since_begun.nsecsElapsed() - member.watch->ns_since_answered_question();
   if (!member.record.clock_first) member.record.clock_first = said.report;
   run.contradiction.look(of(Role::senders).record, of(Role::receivers).record);
   tell_clocks();
@@ -328,12 +332,27 @@ void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
   // What it was told and does not do makes this another run than the one that is written down: latencies without the senders' clock would
   // be wrong, and nothing would say so. The first one says it all: what follows may be of that.
   if (std::exchange(member.refused_order, true)) return;
-  const QString what =
-      error.order == "clock" ? QString("what they were told of the senders' clock") : QString("the order \"%1\"").arg(QString::fromStdString(error.order));
+  const QString order = QString("the order \"%1\"").arg(QString::fromStdString(error.order));
+  const QString what = error.order == "clock" ? QString("what they were told of the senders' clock") : order;
   end_because(QString("%1%2 refused %3: %4").arg(role_name(role), on_host(role), what, said));
 }
 
+/// Of those that are gone: until when figures may hold what was measured by the clock's line that they said last. Who only cannot be heard
+/// any more goes on until it misses the lease, or there is nobody left to measure with.
+void RunControl::Private::note_unheard() {
+  const std::int64_t now_ns = since_begun.nsecsElapsed();
+  std::int64_t last_gone_ns = 0;
+  for (const Member& member : members) last_gone_ns = std::max(last_gone_ns, member.gone_ns);
+  const std::int64_t until_ns = any_alive() ? now_ns : last_gone_ns;
+  for (Member& member : members) {
+    if (member.gone_ns == 0 || !member.record.clock) continue;
+    const std::int64_t end_ns = member.watch->may_run_on() ? std::min(member.gone_ns + runs_on_ns_max, until_ns) : member.gone_ns;
+    member.record.unheard_ns = std::max<std::int64_t>(0, end_ns - member.clock_said_ns);
+  }
+}
+
 void RunControl::Private::note_records() {
+  note_unheard();
   for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
 }
 

@@ -33,7 +33,8 @@ os.execv(%(program)r, [%(program)r, *sys.argv[1:]])
 
 THROUGH_RELAY = """
 import json, os, signal, subprocess, sys, threading
-child = subprocess.Popen([%(program)r, *sys.argv[1:]], stdin=subprocess.PIPE)
+heard = %(heard)r
+child = subprocess.Popen([%(program)r, *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE if heard else None)
 signal.signal(signal.SIGTERM, lambda *_: child.terminate())
 changes = json.loads(%(changes)r)
 def merge(into, more):
@@ -59,6 +60,12 @@ def pass_on():
             return
     child.stdin.close()
 threading.Thread(target=pass_on, daemon=True).start()
+if heard:
+    with open(heard, "ab") as copy:
+        for line in child.stdout:
+            copy.write(line)
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
 os._exit(child.wait())  # the other thread may be in the middle of a read
 """
 
@@ -71,21 +78,22 @@ def can_shift_clocks():
     return os.waitpid(child, 0)[1] == 0
 
 
-def programs_in(folder, namespaces=None, test_clocks=None, spoilt=None):
+def programs_in(folder, namespaces=None, test_clocks=None, spoilt=None, heard=None):
     """A folder with a bench that starts what stands beside it. `namespaces`: nanoseconds ahead, by program; `test_clocks`: the object of
     `configure`, by program; `spoilt`: lists of {"type", "behind", "with"}, by program: what it is told of that type, behind the first
-    thing of the other one, has these values."""
+    thing of the other one, has these values; `heard`: by program, a file in which all stands that it has said."""
     folder.mkdir()
     for program in PROGRAMS:
         real = str(BIN / program)
         if program in (namespaces or {}):
             ahead_s, ahead_ns = divmod(namespaces[program], 10**9)
             script(folder / program, IN_NAMESPACE % {"new_time": NEW_TIME, "seconds": ahead_s, "nanoseconds": ahead_ns, "program": real})
-        elif program in {**(test_clocks or {}), **(spoilt or {})}:
+        elif program in {**(test_clocks or {}), **(spoilt or {}), **(heard or {})}:
             changes = list((spoilt or {}).get(program, []))
             if program in (test_clocks or {}):
                 changes.append({"type": "configure", "with": {"test_clock": test_clocks[program]}})
-            script(folder / program, THROUGH_RELAY % {"program": real, "changes": json.dumps(changes)})
+            script(folder / program, THROUGH_RELAY % {"program": real, "changes": json.dumps(changes),
+                                                               "heard": str((heard or {}).get(program, ""))})
         else:
             shutil.copy(real, folder / program)  # a link would lead the bench to the others
     return folder

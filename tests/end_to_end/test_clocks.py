@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs whose processes have clocks that drift and jump: the latencies are as if they had not, within the bound that stands beside them."""
+import json
 import os
+import signal
+import threading
 
-from bench import main_at_once, stop_for
+from bench import children, main_at_once, stop_for
 from clocks import MS, S, ClocksCase, programs_in, quick_us
 from run_folder import RunFolder, percentile
+from verify_run import verify
 
+UNASKED_S = 4
 FULL = bool(os.environ.get("N2NQ_FULL"))
 
 
@@ -103,6 +108,48 @@ class Clocks(ClocksCase):
                                    "a whole number from -10000000000 to 10000000000"], run.summary["reasons"])
         self.assertEqual(run.summary["verdict"], "broken")
         self.assertEqual(output.count("n2nq-bench: " + refused[0]), 1, output)
+
+    def test_the_bound_of_who_is_killed_grew_until_then(self):
+        """What it said last of its clock is some seconds old when its last messages leave, here because N2NQ's cannot be asked meanwhile."""
+        name, offset_ns, drift = "killed", 250 * MS, 50e-6
+        heard = self.folder / "heard"
+        programs = programs_in(self.folder / f"{name}-programs", heard={"n2nq-senders": heard},
+                               test_clocks={"n2nq-senders": {"offset_ns": offset_ns, "drift_ppb": round(drift * 1e9)}})
+        process = self.start("quick", "--set", "log=all", "--set", "senders.amount=2", "--set", "receivers.amount=2", "--set", "senders.delay_ms=10",
+                             "--set", "senders.duration_s=300", out=name, bin=programs)
+        self.wait_until_traffic(out=name, lines=400)
+        senders = children(children(process.pid)["n2nq-senders"])["n2nq-senders"]
+        broker = children(process.pid)["n2nq-broker"]
+        stopped = threading.Timer(UNASKED_S, os.kill, (senders, signal.SIGKILL))
+        stopped.start()
+        stop_for(broker, UNASKED_S + 0.1)
+        output, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 1, output)
+        self.assertEqual(verify(self.folder / name).differences, [], output)
+        run = RunFolder(self.folder / name)
+        said = [json.loads(line) for line in heard.read_text().splitlines()]
+        hello = next(object for object in said if object["type"] == "hello")  # and not of who reads back what was left
+        last = [object for object in said if object["type"] == "clock"][-1]
+        age_ns = max(sent for log in run.senders.values() for sent in log.numbers("sent_ns")) - last["line"]["at_ns"]
+        self.assertGreater(age_ns, (UNASKED_S - 0.5) * S)
+        now, later, worst = (sum(last[key].values()) for key in ("bound", "later", "worst"))
+        grown_ns = now + (later - now) * age_ns / (60 * S)
+        told_ns = self.offsets(run)["senders_to_broker"]["bound_us"] * 1e3
+        # The test clock counts from its settings, just before the hello: the truth is known to 50 ns for each ms in between.
+        begun_ns = hello["now_ns"] - offset_ns
+        off_ns = []
+        for log in run.receivers.values():
+            for row in log.rows:
+                sent_ns = begun_ns + (int(row["sent_ns"]) - offset_ns - begun_ns) / (1 + drift)
+                off_ns.append(abs(float(row["latency_us"]) * 1e3 - (int(row["received_ns"]) - sent_ns)))
+        print(f"{age_ns / 1e9:.1f} s behind its last word: at most {max(off_ns) / 1e3:.1f} us from the truth, within {told_ns / 1e3:.1f} us; the "
+              f"worst that it had seen was {worst / 1e3:.1f} us")
+        self.assertGreater(grown_ns, worst, "else nothing has grown")
+        self.assertGreaterEqual(told_ns, grown_ns)
+        self.assertLess(told_ns, later, "the growth of those seconds, and not of any time")
+        self.assertLess(max(off_ns), told_ns)
+        for latency in (run.summary["latency_us"], *(receiver["latency_us"] for receiver in run.summary["services"]["receivers"])):
+            self.assertEqual(latency["bound_us"] * 1e3, told_ns, "beside each latency")
 
     def check_outside(self, run, span):
         """What was neither sent nor received in the span is as before."""

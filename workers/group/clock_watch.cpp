@@ -56,6 +56,7 @@ std::optional<measure::ClockReport> ClockWatch::finish(std::int64_t ended_ns) {
   if (!reported_) return std::nullopt;
   if (span_) end_span(net::now_ns());  // the burst behind a jump did not come to its end
   if (ended_ns > answered_ns_) watch_bound(ended_ns);
+  report_.later.reset();
   return report_;
 }
 
@@ -213,6 +214,7 @@ bool ClockWatch::is_line_due(std::int64_t now_ns) const {
 void ClockWatch::report(std::int64_t now_ns) {
   report_.line = fit_.line();
   report_.bound = fit_.bound(report_.line, now_ns);
+  report_.later = fit_.bound(report_.line, now_ns + measure::ClockReport::later_after_ns);
   report_.round_trip_min_ns = fit_.round_trip_min_ns();
   if (!reported_) report_.worst = report_.bound;
   reported_ = true;

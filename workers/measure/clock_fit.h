@@ -27,6 +27,9 @@ struct ClockProbe {
   std::int64_t round_trip_ns() const { return (t4_ns - t1_ns) - (t3_ns - t2_ns); }
 };
 
+/// By how much the pace that a line says may be off at most: clocks differ by 500 millionths either way, and a pace itself changes.
+inline constexpr double line_pace_apart_max = 1.001e-3;
+
 /// How wrong a line can be at most. Both parts are to be added; they are told apart because more probes make only the second one smaller.
 struct ClockBound {
   std::int64_t asymmetry_ns = 0;   // half of the smallest round trip: nobody can tell which way took how much of it

@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/measure/clock_report.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "workers/measure/whole_number.h"
 
 namespace n2nq::measure {
+
+namespace {
+
+/// What is rounded in the bounds, and in the line, which is cut off to whole nanoseconds.
+constexpr double rounded_ns = 4;
+
+}  // namespace
+
+/// The outermost of all lines that may be true is straight until a steeper one takes its place, farther from the probes: so the bound lies
+/// below the chord between two of its values, and above it behind them. There holds what holds for any two clocks.
+ClockBound ClockReport::bound_after(std::int64_t ns) const {
+  if (!later || ns <= 0) return bound;
+  const auto at_first = static_cast<double>(bound.estimation_ns), at_last = static_cast<double>(later->estimation_ns);
+  const double asymmetry_ns = static_cast<double>(std::max(bound.asymmetry_ns, later->asymmetry_ns));
+  const double part = std::min(1.0, static_cast<double>(ns) / static_cast<double>(later_after_ns));
+  const double behind_ns = static_cast<double>(std::max<std::int64_t>(0, ns - later_after_ns)) * line_pace_apart_max;
+  const double estimation_ns = at_first + (at_last - at_first) * part + behind_ns + rounded_ns;
+  const auto whole = [](double value_ns) {
+    return static_cast<std::int64_t>(std::ceil(std::clamp(value_ns, 0.0, static_cast<double>(stamp_ns_max))));
+  };
+  return {.asymmetry_ns = whole(asymmetry_ns), .estimation_ns = whole(std::max(at_first, estimation_ns))};
+}
 
 void to_json(nlohmann::json& json, const ClockBound& bound) {
   json = {{"asymmetry_ns", bound.asymmetry_ns}, {"estimation_ns", bound.estimation_ns}};
@@ -23,12 +47,15 @@ void to_json(nlohmann::json& json, const ClockReport& report) {
   }
   json = {{"line", report.line},     {"bound", report.bound}, {"worst", report.worst},    {"round_trip_min_ns", report.round_trip_min_ns},
           {"probes", report.probes}, {"jumps", report.jumps}, {"spans", std::move(spans)}};
+  if (report.later) json["later"] = *report.later;
 }
 
 void from_json(const nlohmann::json& json, ClockReport& report) {
   report.line = json.at("line").get<ClockLine>();
   report.bound = json.at("bound").get<ClockBound>();
   report.worst = json.at("worst").get<ClockBound>();
+  report.later.reset();
+  if (const auto later = json.find("later"); later != json.end()) report.later = later->get<ClockBound>();
   report.round_trip_min_ns = whole_number<std::int64_t>(json.at("round_trip_min_ns"), "round_trip_min_ns");
   report.probes = whole_number<std::uint64_t>(json.at("probes"), "probes");
   report.jumps = whole_number<std::uint64_t>(json.at("jumps"), "jumps");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <vector>
 
 #include "workers/measure/clock_fit.h"
@@ -20,14 +21,20 @@ struct ClockSpan {
 
 struct ClockReport {
   static constexpr std::size_t spans_max = 20;
+  static constexpr std::int64_t later_after_ns = 60'000'000'000;
 
   ClockLine line;    // the broker's clock over this process's: in force from now on
   ClockBound bound;  // of the line now
   ClockBound worst;  // the largest of all lines while they were in force, since traffic began; not in the spans
+  std::optional<ClockBound> later;  // of the line later_after_ns from now, should nothing more be heard; none: it is the last report
   std::int64_t round_trip_min_ns = 0;
   std::uint64_t probes = 0;  // answered so far
   std::uint64_t jumps = 0;
   std::vector<ClockSpan> spans;  // the first spans_max
+
+  /// How wrong the line can be so long after this was said, at most, as far as the probes until then tell; below 0 ns: as it is now. Where
+  /// nothing was said of later, as it was then.
+  ClockBound bound_after(std::int64_t ns) const;
 };
 
 void to_json(nlohmann::json& json, const ClockBound& bound);

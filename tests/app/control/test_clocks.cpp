@@ -31,6 +31,11 @@ struct ClocksTest : testing::Test {
     of(Role::senders).hello = on_clock(senders);
     of(Role::receivers).hello = on_clock(receivers);
   }
+  void renew(Role role) {
+    const auto hello = of(role).hello;
+    of(role) = ProcessRecord();
+    of(role).hello = hello;
+  }
   RunRecord record;
 };
 
@@ -199,6 +204,39 @@ TEST_F(ClocksTest, what_a_killed_process_saw_of_its_clock_counts) {
   EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.estimation_us, 100);
   EXPECT_EQ(clock_bounds(record, false).jumps, 1);
   EXPECT_EQ(offsets_json(record, 0)["senders_to_broker"]["wrong_spans"].size(), 1u);
+}
+
+TEST_F(ClocksTest, the_bound_of_who_died_grew_until_its_end) {
+  place("1", "2", "1");
+  constexpr std::int64_t s = 1'000'000'000;
+  measure::ClockReport said = report(0, 10'000, 1'000);
+  said.worst = {10'000, 3'000};
+  said.later = measure::ClockBound{10'000, 61'000};
+  of(Role::senders).clock = said;
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.total_us(), 13) << "it lives";
+  of(Role::senders).unheard_ns = 1 * s;
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.total_us(), 13) << "less than what it has seen itself";
+  EXPECT_NEAR(clock_bounds(record, true).latency.total_us(), 12, 0.01);
+  of(Role::senders).unheard_ns = 5 * s;
+  const ClockBounds bounds = clock_bounds(record, false);
+  EXPECT_NEAR(bounds.latency.total_us(), 16, 0.01);
+  EXPECT_DOUBLE_EQ(bounds.latency.asymmetry_us, 10);
+  EXPECT_GE(bounds.latency.total_us(), 16) << "a bound is rounded up";
+  EXPECT_DOUBLE_EQ(offsets_json(record, 0)["senders_to_broker"]["bound_us"], std::round(bounds.to_broker.total_us() * 1e3) / 1e3);
+  const ClockRelation before = relation(of(Role::senders), of(Role::broker));
+
+  renew(Role::senders);
+  of(Role::senders).clock_before_restart = before.report;
+  EXPECT_NEAR(clock_bounds(record, false).latency.total_us(), 16, 0.01) << "of the one that goes on for it, too";
+  of(Role::senders).clock = report(0, 10'000, 1'000);
+  EXPECT_NEAR(clock_bounds(record, false).latency.total_us(), 16, 0.01);
+
+  measure::ClockReport at_the_end = report(0, 10'000, 1'000);
+  renew(Role::senders);
+  of(Role::senders).clock = said;
+  of(Role::senders).unheard_ns = 5 * s;
+  of(Role::senders).bye = std::make_shared<nlohmann::json>(nlohmann::json{{"clock", at_the_end}});
+  EXPECT_DOUBLE_EQ(clock_bounds(record, false).latency.total_us(), 12) << "it gave its account";
 }
 
 }  // namespace

@@ -282,6 +282,32 @@ TEST_F(RunHostsTest, what_the_first_of_three_processes_saw_of_its_clock_counts) 
   EXPECT_EQ(told["estimation_us"], 3000);
 }
 
+TEST_F(RunHostsTest, how_far_the_clock_of_a_lost_or_killed_group_may_have_gone_is_in_the_result) {
+  for (const bool lost : {true, false}) {
+    host = PretendHost();
+    make_endless();
+    control->start_all();
+    ASSERT_TRUE(wait_running());
+    measure::ClockReport said;
+    said.bound = said.worst = {10'000, 1'000};
+    said.later = measure::ClockBound{10'000, 1'000'000'000'000};  // some 16 ns each ns
+    nlohmann::json clock = said;
+    clock["type"] = "clock";
+    host.process[Role::senders]->say(clock);
+    ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.apart; }));
+    EXPECT_DOUBLE_EQ(control->figures().clocks.latency.total_us(), 11);
+    lost ? host.process[Role::senders]->lose_link("lab-2 has not answered for 10 s") : control->make_fault({FaultKind::kill, Role::senders});
+    ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.total_us() > 11; })) << "and no longer what it was when it lived";
+    control->stop_all();
+    ASSERT_TRUE(wait_finished());
+    const nlohmann::json told = summary()["environment"]["offsets"];
+    EXPECT_EQ(told["senders_to_broker"]["asymmetry_us"], 10);
+    EXPECT_GT(told["senders_to_broker"]["estimation_us"], 100) << "what passed was more than 10 us, by this bench's clock";
+    EXPECT_EQ(told["senders_to_receivers"]["bound_us"], told["senders_to_broker"]["bound_us"]);
+    EXPECT_EQ(summary()["latency_us"]["bound_us"], told["senders_to_broker"]["bound_us"]);
+  }
+}
+
 TEST_F(RunHostsTest, a_restart_that_the_end_of_the_run_overtakes_is_no_start_that_failed) {
   Settings endless = on_three_hosts();
   endless.senders.messages.reset();

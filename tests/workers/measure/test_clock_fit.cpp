@@ -2,6 +2,8 @@
 // Probes between two pretend clocks: what is true is known to the nanosecond, so the estimate and its bound can be held against it.
 #include "workers/measure/clock_fit.h"
 
+#include "workers/measure/clock_report.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,20 +126,33 @@ TEST(ClockFit, ProbesThatAreHeldUpMoveNothing) {
   }
 }
 
-/// Every kind of clock and path, chosen by chance. What the bound says has to hold at every moment, for the line that is in force.
+double uniform(std::mt19937_64& random, double from, double to) {
+  return std::uniform_real_distribution<>(from, to)(random);
+}
+
+double log_uniform(std::mt19937_64& random, double from, double to) {
+  return std::exp(uniform(random, std::log(from), std::log(to)));
+}
+
+/// A kind of clock and path, chosen by chance.
+World any_world(unsigned seed, std::mt19937_64& random) {
+  World world(seed);
+  world.offset_ns = static_cast<std::int64_t>(uniform(random, -1e15, 1e15));
+  world.drift_ppm = uniform(random, -200, 200);
+  world.there_least_ns = static_cast<std::int64_t>(log_uniform(random, 5e3, 2e7));
+  world.back_least_ns = static_cast<std::int64_t>(log_uniform(random, 5e3, 2e7));
+  world.jitter_ns = static_cast<std::int64_t>(log_uniform(random, 1e3, 5e6));
+  world.held_up_part = uniform(random, 0, 0.5);
+  return world;
+}
+
+/// What the bound says has to hold at every moment, for the line that is in force.
 TEST(ClockFit, TheTrueErrorIsWithinTheBoundInAThousandOfAThousandTrials) {
   int outside = 0;
   double worst_share = 0;
   for (unsigned seed = 1; seed <= 1000; ++seed) {
-    World world(seed);
     std::mt19937_64 random(seed * 7919);
-    const auto uniform = [&](double from, double to) { return std::uniform_real_distribution<>(from, to)(random); };
-    world.offset_ns = static_cast<std::int64_t>(uniform(-1e15, 1e15));
-    world.drift_ppm = uniform(-200, 200);
-    world.there_least_ns = static_cast<std::int64_t>(std::exp(uniform(std::log(5e3), std::log(2e7))));
-    world.back_least_ns = static_cast<std::int64_t>(std::exp(uniform(std::log(5e3), std::log(2e7))));
-    world.jitter_ns = static_cast<std::int64_t>(std::exp(uniform(std::log(1e3), std::log(5e6))));
-    world.held_up_part = uniform(0, 0.5);
+    World world = any_world(seed, random);
     ClockFit fit;
     std::optional<ClockLine> in_force;
     int probes = 0;
@@ -148,7 +163,7 @@ TEST(ClockFit, TheTrueErrorIsWithinTheBoundInAThousandOfAThousandTrials) {
       return error_ns <= bound.total_ns();
     };
     bool all_hold = true;
-    world.run(fit, std::exp(uniform(std::log(0.05), std::log(40))), [&](const auto& step) {
+    world.run(fit, log_uniform(random, 0.05, 40), [&](const auto& step) {
       EXPECT_FALSE(step) << "seed " << seed;
       if (in_force) all_hold = all_hold && holds(world.now_ns) && holds(world.now_ns + s);
       if (probes++ % 10 == 0) in_force = fit.line();
@@ -264,6 +279,34 @@ TEST(ClockFit, WithoutAnswersTheBoundGrows) {
   const std::int64_t now_ns = world.now_ns;
   EXPECT_LT(fit.bound(line, now_ns).total_ns(), fit.bound(line, now_ns + 10 * s).total_ns());
   EXPECT_LT(fit.bound(line, now_ns + 10 * s).total_ns(), fit.bound(line, now_ns + 100 * s).total_ns());
+}
+
+/// Whoever dies has told how wrong its line was, and how wrong it will be: in between nobody asks it any more.
+TEST(ClockReport, WhatItSaysOfLaterHoldsAtEachMomentUntilThen) {
+  double widest = 0;
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    std::mt19937_64 random(seed * 7907);
+    World world = any_world(seed, random);
+    ClockFit fit;
+    world.run(fit, log_uniform(random, 0.05, 60));
+    ClockReport report;
+    report.line = fit.line();
+    report.bound = fit.bound(report.line, world.now_ns);
+    report.later = fit.bound(report.line, world.now_ns + ClockReport::later_after_ns);
+    for (std::int64_t age_ns = 0; age_ns < 100 * s; age_ns += 170 * ms) {
+      const ClockBound said = report.bound_after(age_ns), by_the_fit = fit.bound(report.line, world.now_ns + age_ns);
+      ASSERT_GE(said.total_ns(), by_the_fit.total_ns()) << "seed " << seed << ", " << age_ns << " ns later";
+      ASSERT_GE(said.total_ns(), error_of(report.line, world, world.now_ns + age_ns)) << "seed " << seed << ", " << age_ns << " ns later";
+      if (age_ns <= 20 * s)
+        widest = std::max(widest, static_cast<double>(said.total_ns()) / static_cast<double>(by_the_fit.total_ns()));
+    }
+  }
+  EXPECT_LT(widest, 2) << "a chord that is far above tells little";
+  ClockReport last;
+  last.bound = {.asymmetry_ns = 10, .estimation_ns = 20};
+  EXPECT_EQ(last.bound_after(10 * s).total_ns(), 30) << "nothing comes behind it";
+  last.later = ClockBound{.asymmetry_ns = INT64_MAX, .estimation_ns = INT64_MAX};
+  EXPECT_EQ(last.bound_after(INT64_MAX).estimation_ns, stamp_ns_max) << "whatever was said";
 }
 
 }  // namespace

@@ -62,6 +62,9 @@ TEST(ClockWatch, WhileNobodyAnswersWhatIsKnownGetsOlder) {
   ASSERT_TRUE(last);
   EXPECT_GT(last->worst.estimation_ns, 60 * 500) << "half a microsecond a second, at least";
   EXPECT_GT(last->worst.total_ns(), older.worst.total_ns());
+  ASSERT_TRUE(older.later);
+  EXPECT_GE(older.bound_after(60 * net::ns_per_s).total_ns(), last->bound.total_ns()) << "who dies has told how wrong it would be";
+  EXPECT_FALSE(last->later) << "nothing comes behind it";
 }
 
 }  // namespace
