@@ -96,28 +96,31 @@ bool read_all(const QString& folder, const QString& letter, std::vector<Log>& ou
 bool LogClocks::take(std::string_view line) {
   const bool own = line.starts_with("# clock: own "), senders = line.starts_with("# clock: senders ");
   if (!own && !senders) return false;
-  if (senders && line.ends_with("same as own")) return same_ = true;
-  const auto from = number_in(line, "from_ns"), at = number_in(line, "at_ns"), offset_ns = number_in(line, "offset_ns"),
+  const auto from = number_in(line, "from_ns");
+  if (!from || !measure::is_stamp(*from)) return false;
+  if (senders && line.ends_with("same as own")) {
+    senders_.push_back({*from, std::nullopt});
+    return true;
+  }
+  const auto at = number_in(line, "at_ns"), offset_ns = number_in(line, "offset_ns"),
              drift = number_in(line, "drift_ppt");
-  if (!from || !at || !offset_ns || !drift || !measure::is_stamp(*from) || !measure::ClockLine{*at, *offset_ns, *drift}.is_sane())
-    return false;
-  (own ? own_ : senders_).push_back({*from, {*at, *offset_ns, *drift}});
-  if (senders) same_ = false;
+  if (!at || !offset_ns || !drift || !measure::ClockLine{*at, *offset_ns, *drift}.is_sane()) return false;
+  (own ? own_ : senders_).push_back({*from, measure::ClockLine{*at, *offset_ns, *drift}});
   return true;
 }
 
-std::int64_t LogClocks::offset(const std::vector<Entry>& entries, std::int64_t received_ns, std::int64_t stamp_ns) {
-  if (entries.empty()) return 0;
-  const Entry* in_force = &entries.front();
+const LogClocks::Entry* LogClocks::in_force(const std::vector<Entry>& entries, std::int64_t received_ns) {
+  const Entry* found = entries.empty() ? nullptr : &entries.front();
   for (const Entry& entry : entries) {
-    if (entry.from_ns <= received_ns) in_force = &entry;
+    if (entry.from_ns <= received_ns) found = &entry;
   }
-  return in_force->line.offset_at(stamp_ns);
+  return found;
 }
 
 std::int64_t LogClocks::between(std::int64_t sent_ns, std::int64_t received_ns) const {
-  if (same_) return 0;
-  return offset(own_, received_ns, received_ns) - offset(senders_, received_ns, sent_ns);
+  const Entry *own = in_force(own_, received_ns), *senders = in_force(senders_, received_ns);
+  if (senders && !senders->line) return 0;
+  return (own ? own->line->offset_at(received_ns) : 0) - (senders ? senders->line->offset_at(sent_ns) : 0);
 }
 
 bool LogClocks::went_back() const {

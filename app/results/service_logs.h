@@ -27,11 +27,11 @@ class LogClocks {
  private:
   struct Entry {
     std::int64_t from_ns;
-    measure::ClockLine line;
+    std::optional<measure::ClockLine> line;  // none, of the senders: their clock is our own
   };
-  static std::int64_t offset(const std::vector<Entry>& entries, std::int64_t received_ns, std::int64_t stamp_ns);
+  /// Null: there is none.
+  static const Entry* in_force(const std::vector<Entry>& entries, std::int64_t received_ns);
   std::vector<Entry> own_, senders_;
-  bool same_ = false;
 };
 
 /// What both kinds of logs have.

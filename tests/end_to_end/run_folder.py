@@ -11,14 +11,14 @@ class Clocks:
     when on. Without any, all stamps are of one clock."""
 
     def __init__(self, lines, received_ns=()):
-        self.own, self.senders, self.same = [], [], False
+        self.own, self.senders = [], []  # (from_ns, at_ns, offset_ns, drift_ppt), and where the senders' clock is our own, (from_ns, None)
         for line in lines:
             words = line.split()
             if words[:2] != ["#", "clock:"]:
                 continue
             values = dict(word.split("=") for word in words[3:] if "=" in word)
             if words[2] == "senders" and words[-3:] == ["same", "as", "own"]:
-                self.same = True
+                self.senders.append((int(values["from_ns"]), None))
                 continue
             entry = tuple(int(values[key]) for key in ("from_ns", "at_ns", "offset_ns", "drift_ppt"))
             (self.own if words[2] == "own" else self.senders).append(entry)
@@ -27,20 +27,23 @@ class Clocks:
         self.went_back = any(goes_back(entry[0] for entry in entries) for entries in (self.own, self.senders)) or goes_back(received_ns)
 
     @staticmethod
-    def offset(entries, received_ns, stamp_ns):
-        if not entries:
-            return 0
-        in_force = [entry for entry in entries if entry[0] <= received_ns] or entries[:1]
-        _, at_ns, offset_ns, drift_ppt = in_force[-1]
+    def in_force(entries, received_ns):
+        return ([entry for entry in entries if entry[0] <= received_ns] or entries[:1] or [(0, 0, 0, 0)])[-1]
+
+    @staticmethod
+    def offset(entry, stamp_ns):
+        _, at_ns, offset_ns, drift_ppt = entry
         return offset_ns + int(float(stamp_ns - at_ns) * (float(drift_ppt) * 1e-12))
 
     def between(self, sent_ns, received_ns):
         """To be added to received - sent."""
-        own = self.offset(self.own, received_ns, received_ns)
-        return 0 if self.same else own - self.offset(self.senders, received_ns, sent_ns)
+        senders = self.in_force(self.senders, received_ns)
+        if senders[1] is None:
+            return 0
+        return self.offset(self.in_force(self.own, received_ns), received_ns) - self.offset(senders, sent_ns)
 
     def on_broker(self, received_ns):
-        return received_ns + self.offset(self.own, received_ns, received_ns)
+        return received_ns + self.offset(self.in_force(self.own, received_ns), received_ns)
 
 
 class Log:

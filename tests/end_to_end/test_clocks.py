@@ -4,9 +4,10 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 
-from bench import children, main_at_once, stop_for
+from bench import BIN, children, main_at_once, stop_for
 from clocks import MS, S, ClocksCase, programs_in, quick_us
 from run_folder import RunFolder, percentile
 from verify_run import verify
@@ -150,6 +151,39 @@ class Clocks(ClocksCase):
         self.assertLess(max(off_ns), told_ns)
         for latency in (run.summary["latency_us"], *(receiver["latency_us"] for receiver in run.summary["services"]["receivers"])):
             self.assertEqual(latency["bound_us"] * 1e3, told_ns, "beside each latency")
+
+    def test_groups_that_a_jump_of_n2nqs_clock_told_apart_are_one_again(self):
+        """The receivers start again behind the jump, while the senders, on the same clock, stand still and have not noticed it."""
+        run = self.run_with("told-apart", "--set", "queue.responses=true", "--set", "senders.delay_ms=20", "--set", "senders.duration_s=16",
+                            "--fault", "kill:receivers@1", "--fault", "pause:senders@1", "--fault", "restart:receivers@4",
+                            "--fault", "resume:senders@5.5", test_clocks={"n2nq-broker": {"step_ns": S, "step_after_ns": 4 * S}})
+        told = self.offsets(run)
+        self.assertEqual(told["senders_to_broker"]["jumps"], 1, told)
+        self.assertEqual(told["receivers_to_broker"]["jumps"], 0, "they knew nothing of before")
+        self.assertEqual(told["senders_to_receivers"]["clock"], "probed", "some of the figures are of when they were taken for two")
+        [span] = told["senders_to_broker"]["wrong_spans"]
+        wrong = 0
+        for log in run.receivers.values():
+            lines = [line.split() for line in log.header + log.footer if line.startswith("# clock: senders")]
+            same_ns = [int(line[3].split("=")[1]) for line in lines if line[-3:] == ["same", "as", "own"]]
+            apart_ns = [int(line[3].split("=")[1]) for line in lines if line[-3:] != ["same", "as", "own"]]
+            self.assertGreater(len(apart_ns), 0, lines)
+            self.assertGreater(same_ns[-1], apart_ns[-1], "one again")
+            behind = 0
+            for row in log.rows:
+                received_ns = int(row["received_ns"])
+                off_ns = abs(float(row["latency_us"]) * 1e3 - (received_ns - int(row["sent_ns"])))
+                if received_ns > same_ns[-1]:
+                    behind += 1
+                    self.assertLess(off_ns, 1, "exact, as before")
+                elif off_ns > told["senders_to_receivers"]["bound_us"] * 1e3:
+                    wrong += 1
+                    self.assertLessEqual(log.clocks.on_broker(received_ns), span["to_broker_ns"])
+            self.assertGreater(behind, 50, "the run went on long enough to show something")
+        verified = subprocess.run([BIN / "n2nq-bench", "verify", run.folder], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout)
+        print(f"{wrong} latencies off by the jump, all in its span; {told['senders_to_receivers']['bound_us']:.0f} us of bound")
+        self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
 
     def check_outside(self, run, span):
         """What was neither sent nor received in the span is as before."""

@@ -30,7 +30,7 @@ void take_order(const nlohmann::json& object) {
     const worker::ClockOrder order = worker::parse_clock_order(section);
     worker::ClockCorrection clocks;
     clocks.set_own({}, 0);
-    order.line ? clocks.set_senders(*order.line, 1) : clocks.set_senders_same();
+    order.line ? clocks.set_senders(*order.line, 1) : clocks.set_senders_same(1);
     for (const std::int64_t ns : {-measure::stamp_ns_max, std::int64_t{0}, measure::stamp_ns_max}) {
       const auto [sender_ns, receiver_ns] = clocks.offsets(ns, -ns);
       fuzz::require(receiver_ns == 0, "a line of zeros corrects nothing");

@@ -26,12 +26,9 @@ class ClockCorrection {
 
   /// From `from_ns` of our clock on; both have to be known before anything is corrected.
   void set_own(const measure::ClockLine& line, std::int64_t from_ns) { own_.set(line, from_ns); }
-  void set_senders(const measure::ClockLine& line, std::int64_t from_ns) {
-    senders_.set(line, from_ns);
-    same_ = false;
-  }
-  /// The senders' clock is ours: what is added to both is the same, and latency is what it was.
-  void set_senders_same() { same_ = true; }
+  void set_senders(const measure::ClockLine& line, std::int64_t from_ns) { senders_.set(line, from_ns); }
+  /// From then on the senders' clock is ours: what is added to both is the same, and latency is what it was.
+  void set_senders_same(std::int64_t from_ns) { senders_.set(std::nullopt, from_ns); }
 
   /// How wrong the senders' lines were at most that were in force though `line` was made already, because it comes only now: of what was
   /// sent from the later of then and of `begun_ns` and `from_sender_ns`, which are instants of our clock and of the senders'. By `line`,
@@ -39,17 +36,19 @@ class ClockCorrection {
   std::optional<measure::ClockBound> late(const measure::ClockLine& line, const measure::ClockBound& bound, std::int64_t now_ns,
                                           std::int64_t begun_ns, std::int64_t from_sender_ns) const;
 
-  bool is_on() const { return own_.any() && (same_ || senders_.any()); }
+  bool is_on() const { return own_.any() && senders_.any(); }
   Offsets offsets(std::int64_t sent_ns, std::int64_t received_ns) const {
     const std::int64_t own_ns = own_.at(received_ns).offset_at(received_ns);
-    return {same_ ? own_ns : senders_.at(received_ns).offset_at(sent_ns), own_ns};
+    const std::optional<measure::ClockLine>& senders = senders_.at(received_ns);
+    return {senders ? senders->offset_at(sent_ns) : own_ns, own_ns};
   }
 
  private:
+  template <class Line>
   class Lines {
    public:
     bool any() const { return set_ > 0; }
-    void set(const measure::ClockLine& line, std::int64_t from_ns) {
+    void set(const Line& line, std::int64_t from_ns) {
       if (entries_.size() < lines_kept) {
         entries_.push_back({line, from_ns});
       } else {
@@ -58,14 +57,14 @@ class ClockCorrection {
       ++set_;
     }
     /// The last one that was set for then; of an instant before all of them the first one.
-    const measure::ClockLine& at(std::int64_t received_ns) const {
+    const Line& at(std::int64_t received_ns) const {
       std::size_t back = 1;
       while (back < entries_.size() && received_ns < last(back).from_ns) ++back;
       return last(back).line;
     }
 
     struct Entry {
-      measure::ClockLine line;
+      Line line;
       std::int64_t from_ns;
     };
     std::size_t kept() const { return entries_.size(); }
@@ -76,8 +75,8 @@ class ClockCorrection {
     std::vector<Entry> entries_;  // a ring once it is full
     std::size_t set_ = 0;         // so far
   };
-  Lines own_, senders_;
-  bool same_ = false;
+  Lines<measure::ClockLine> own_;
+  Lines<std::optional<measure::ClockLine>> senders_;  // none: it is ours
 };
 
 }  // namespace n2nq::worker

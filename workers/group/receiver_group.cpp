@@ -63,7 +63,7 @@ void ReceiverGroup::set_senders_clock(const ClockOrder& order) {
     shared_.clocks.set_senders(*order.line, now);
     recorder().note_clock({ClockNote::Whose::senders, now, *order.line, order.bound});
   } else {
-    shared_.clocks.set_senders_same();
+    shared_.clocks.set_senders_same(now);
     recorder().note_clock({ClockNote::Whose::senders_same, now, {}, {}});
   }
   look_at_clocks();

@@ -41,12 +41,27 @@ TEST(ClockCorrection, what_was_read_seconds_ago_gets_the_line_of_then) {
 TEST(ClockCorrection, the_oldest_lines_make_room) {
   ClockCorrection clocks;
   const auto lines = static_cast<std::int64_t>(2 * ClockCorrection::lines_kept + 3);
-  clocks.set_senders_same();
+  clocks.set_senders_same(0);
   for (std::int64_t i = 0; i < lines; ++i) clocks.set_own(ahead_by(i), i);
   const auto kept = static_cast<std::int64_t>(ClockCorrection::lines_kept);
   EXPECT_EQ(clocks.offsets(0, lines).receiver_ns, lines - 1);
   EXPECT_EQ(clocks.offsets(0, lines - kept).receiver_ns, lines - kept);
   EXPECT_EQ(clocks.offsets(0, 0).receiver_ns, lines - kept) << "of what is forgotten the oldest that is not";
+}
+
+TEST(ClockCorrection, what_was_read_while_both_were_taken_for_one_clock_stays_that_and_the_other_way_round) {
+  ClockCorrection clocks;
+  clocks.set_own(ahead_by(5), 0);
+  clocks.set_senders_same(0);
+  EXPECT_TRUE(clocks.is_on());
+  clocks.set_senders(ahead_by(100), 10 * s);
+  clocks.set_senders_same(20 * s);
+  EXPECT_EQ(clocks.offsets(0, 9 * s).sender_ns, 5);
+  EXPECT_EQ(clocks.offsets(0, 10 * s).sender_ns, 100);
+  EXPECT_EQ(clocks.offsets(0, 20 * s).sender_ns, 5);
+  EXPECT_FALSE(clocks.late(ahead_by(100), {}, 30 * s, 0, INT64_MIN)) << "no line of theirs is in force";
+  clocks.set_senders(ahead_by(100), 30 * s);
+  EXPECT_EQ(clocks.late(ahead_by(100), {}, 40 * s, 0, INT64_MIN)->total_ns(), 0) << "nor was one before";
 }
 
 /// The bench stands still from the instant 10 s on: the senders' line of then comes 7 s later.
