@@ -67,6 +67,8 @@ class ProcessWatch : public QObject {
   /// Since the last question for stats was asked that it has answered; before the first: since it was launched. What it said behind that
   /// answer was said in this time. Once it runs.
   std::int64_t ns_since_answered_question() const { return since_answered_question_.nsecsElapsed(); }
+  /// When the last bytes came from its host, where it is gone because the link to that is; none: it was seen to end.
+  std::optional<std::chrono::steady_clock::time_point> last_heard() const { return exit_ ? exit_->last_heard : std::nullopt; }
   /// Gone, but as far as this bench knows it may run until it misses the lease.
   bool may_run_on() const { return !not_ended_because_.isEmpty() || (exit_ && !exit_->lost.isEmpty()); }
   /// Nanoseconds since its hello was read.

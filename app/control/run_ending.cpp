@@ -197,6 +197,10 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   Member& member = of(role);
   member.record.bye = member.watch->bye();
   member.record.gone_at_s = t_s();
+  if (const auto last_heard = member.watch->last_heard()) {
+    const std::chrono::duration<double> silent = std::chrono::steady_clock::now() - *last_heard;
+    member.record.last_heard_at_s = *member.record.gone_at_s - silent.count();
+  }
   member.gone_ns = since_begun.nsecsElapsed();
   note_unheard();
   member.record.last_lines = member.watch->last_lines();

@@ -36,6 +36,7 @@ struct ProcessRecord {
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs
   QString trouble;                                           // empty: it ended as asked
   std::optional<double> gone_at_s;                           // of the run's time, when this bench saw its end or the end of the link to it
+  std::optional<double> last_heard_at_s;                     // likewise, when the last bytes came over a link that was lost
   QStringList last_lines;                                    // of stderr, with trouble
   QString files_left;                                        // why what it wrote is not all here; empty: it is
 

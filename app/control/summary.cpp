@@ -264,6 +264,7 @@ OrderedJson processes_json(const RunRecord& record) {
     const ProcessRecord& process = record.of(role);
     OrderedJson entry = {{"ended_in_order", process.bye != nullptr && !process.salvaged && process.trouble.isEmpty()}};
     entry["gone_at_s"] = process.gone_at_s ? OrderedJson(rounded(*process.gone_at_s, 0.001)) : OrderedJson();
+    if (process.last_heard_at_s) entry["last_heard_at_s"] = rounded(*process.last_heard_at_s, 0.001);
     if (!process.trouble.isEmpty()) {
       entry["trouble"] = process.trouble.toStdString();
       entry["last_lines"] = OrderedJson::array();

@@ -10,8 +10,10 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace n2nq::app {
@@ -24,6 +26,7 @@ struct ProcessExit {
   int signal = 0;               // 0: it ended by itself, with `code`
   QStringList last_lines = {};  // of its stderr, at most stderr_lines_max
   QString lost = {};            // empty: seen to end; else a sentence that names the host: the link is cut, how it ended is not known
+  std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // with lost: when the host's last bytes came
 };
 
 inline constexpr int stderr_lines_max = 20;

@@ -81,7 +81,10 @@ bool SshChannel::go_on() {
       read_on(false);  // what came while stderr was read
       read_on(true);
       state_ = State::over;
-      if (!has_exit_) exit_.lost = {SshProblem::Kind::lost, QString("%1 did not say how it ended").arg(link_.target().name), {}};
+      if (!has_exit_) {
+        exit_.lost = {SshProblem::Kind::lost, QString("%1 did not say how it ended").arg(link_.target().name), {}};
+        exit_.lost.last_heard = std::chrono::steady_clock::now();
+      }
       if (told_) events_.ended(exit_);
     }
   }

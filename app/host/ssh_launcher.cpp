@@ -195,7 +195,10 @@ void SshLauncher::on_ended(const SshExit& how) {
   constexpr int cannot_execute = 126, not_found = 127;
   if (how.code == cannot_execute || how.code == not_found) host_->forget_placed(placed_file_);
   ProcessExit out{how.code, how.signal.isEmpty() ? 0 : signal_number(how.signal), stderr_tail_.lines(), {}};
-  if (!how.lost.none()) out.lost = how.lost.why;
+  if (!how.lost.none()) {
+    out.lost = how.lost.why;
+    out.last_heard = how.lost.last_heard;
+  }
   emit gone(out);
 }
 

@@ -4,6 +4,8 @@
 
 #include <QMetaType>
 #include <QString>
+#include <chrono>
+#include <optional>
 #include <stdexcept>
 
 namespace n2nq::app {
@@ -29,6 +31,7 @@ struct SshProblem {
   QString why;         // a sentence that names the host
   QString what_to_do;  // a sentence, or empty
   bool again = false;  // the host did not wait until the person had answered: another attempt finds the answer
+  std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // when the last bytes came over it; none: it was not logged in
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.
   QString text() const { return what_to_do.isEmpty() ? why : why + ". " + what_to_do; }

@@ -248,6 +248,7 @@ void SshSession::on_ended(const SshProblem& given) {
     return connect_now();
   }
   SshProblem why = blame_jump(given);
+  why.last_heard = given.last_heard;
   leave_via();
   if (proxy_ && state_ == State::connecting && why.kind == SshProblem::Kind::unreachable) {
     const QString said = proxy_->said();

@@ -33,6 +33,7 @@ SshProblem SshWorker::run(const std::function<void(SshLink&)>& connected) {
     event_.reset(ssh_event_new());
     ssh_event_add_session(event_.get(), link_.session());
     last_in_ = last_asked_ = SshShared::Clock::now();
+    last_heard_ = last_in_;
     connected(link_);
     for (;;) turn();
   } catch (const SshError& error) {
@@ -41,6 +42,8 @@ SshProblem SshWorker::run(const std::function<void(SshLink&)>& connected) {
     problem = {SshProblem::Kind::lost, QString("%1: %2").arg(link_.target().name, QString::fromUtf8(error.what())), {}};
   }
   if (shared_->closed()) problem = shared_->why_closed();
+  if (link_.bytes_in() != bytes_in_ && last_heard_) last_heard_ = SshShared::Clock::now();
+  problem.last_heard = last_heard_;
   shared_->close(problem);  // no more jobs; those that wait may hold what belongs to the connection
   shared_->take_jobs();
   channels_.clear();
@@ -69,6 +72,7 @@ void SshWorker::keep_alive() {
   if (link_.bytes_in() != bytes_in_) {
     bytes_in_ = link_.bytes_in();
     last_in_ = now;
+    last_heard_ = now;
   }
   shared_->note_silence(std::chrono::duration_cast<milliseconds>(now - last_in_));
   if (now - last_in_ < ask_after) return;

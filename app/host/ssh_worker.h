@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/host/ssh_channel.h"
@@ -46,6 +47,7 @@ class SshWorker {
   std::vector<std::unique_ptr<SshChannel>> channels_;
   std::vector<std::unique_ptr<SshForward>> forwards_;
   SshShared::Clock::time_point last_in_, last_asked_;
+  std::optional<SshShared::Clock::time_point> last_heard_;  // last_in_ without what does not count as silence; none: not logged in yet
   quint64 bytes_in_ = 0;
 };
 

@@ -13,6 +13,7 @@ from lab import LabCase, main
 REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
 SERVICES = 8
 GONE_S = 15  # from the cut until no process is left
+NOTICED_S = 10  # from the last that came over a link until the bench says that it is lost, by the bench's clock
 ENDED_S = 5  # from when the bench sees that a link is lost until it has seen the end of everything else, by its own clock
 LEASE_S = 5.5  # a new one has come by then (docs/control-protocol.md)
 MOMENT_S = 7.5  # more than a host may be silent for once it is asked, less than the lease allows when one was just due
@@ -75,6 +76,13 @@ class Cuts(LabCase):
         processes = json.loads((self.folder / out / "summary.json").read_text())["processes"]
         gone_at_s = {role: told["gone_at_s"] for role, told in processes.items()}
         lost_at_s = min(gone_at_s[role] for role, told in processes.items() if " lost: " in told.get("trouble", ""))
+        for role, told in processes.items():
+            self.assertEqual("last_heard_at_s" in told, " lost: " in told.get("trouble", ""), told)
+            if "last_heard_at_s" in told:
+                silent_s = told["gone_at_s"] - told["last_heard_at_s"]
+                print(f"{out}: {role} lost {silent_s:.3f} s after the last that came from there")
+                self.assertLessEqual(silent_s, NOTICED_S)
+                self.assertGreaterEqual(silent_s, 0)
         print(f"{out}: lost at {lost_at_s:.1f} s of the run, the last was gone {max(gone_at_s.values()) - lost_at_s:.1f} s later")
         self.assertLess(max(gone_at_s.values()) - lost_at_s, ENDED_S, gone_at_s)
 

@@ -358,6 +358,9 @@ TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
   EXPECT_NE(reasons().find("Receivers lost: lab-3 has not answered for 10 s"), std::string::npos) << reasons();
+  const nlohmann::json processes = summary()["processes"];
+  EXPECT_LE(processes["receivers"]["last_heard_at_s"].get<double>(), processes["receivers"]["gone_at_s"].get<double>());
+  EXPECT_FALSE(processes["senders"].contains("last_heard_at_s")) << "it was seen to end";
 }
 
 }  // namespace

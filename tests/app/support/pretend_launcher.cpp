@@ -279,7 +279,7 @@ void PretendLauncher::end(int code, int signal) {
 void PretendLauncher::lose_link(const QString& why) {
   running_ = false;
   --host_.alive;
-  emit gone({0, 0, {}, why});
+  emit gone({0, 0, {}, why, std::chrono::steady_clock::now()});
 }
 
 int PretendLauncher::amount(const char* role) const {
