@@ -207,7 +207,6 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
   const Interval interval = settings.interval();
   const auto planned = settings.planned_messages();
   const Json& bye = bye_of(record, Role::senders);
-  const Json last_lag = bye.value("last_lag_ns", Json());
   OrderedJson out;
   out["offered_messages"] = planned ? OrderedJson(*planned) : OrderedJson();
   out["attempted_messages"] = ledger.attempted;
@@ -217,7 +216,9 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
                                                        static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                    1e-6));
   out["achieved_per_s"] = per_second(bye, "attempted", sending_s(bye, settings.senders.amount));
-  out["last_message_late_ms"] = last_lag.is_number() ? OrderedJson(last_lag.get<double>() / ns_in_ms) : OrderedJson();
+  const auto in_ms = [](const Json& ns) { return ns.is_number() ? OrderedJson(ns.get<double>() / ns_in_ms) : OrderedJson(); };
+  out["last_message_late_ms"] = in_ms(bye.value("last_lag_ns", Json()));
+  out["lag_growth_ms"] = in_ms(bye.value("lag_growth_ns", Json()));
   out["kept"] = nullptr;
   if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {
     bool kept = true;

@@ -6,6 +6,7 @@ for it, 99 of 100 messages leave within 150 us of it, too.
     N2NQ_SECONDS=600      so long (60 by default)
     N2NQ_RATE=10000       so many a second (3,000 by default)
 """
+import json
 import os
 import re
 import unittest
@@ -64,6 +65,28 @@ class Pacing(BenchCase):
         self.assertLess(achieved, 350)
         self.assertEqual(offered, 400)
         self.assertNotEqual(summary["verdict"], "clean")
+
+    def test_a_rate_that_cannot_be_kept_is_told_though_it_is_over_before_much_was_late(self):
+        """Twenty million a second, which nothing takes, but only so many that the last one leaves less than 250 ms late."""
+        messages = 40_000  # of each sender
+        while True:
+            messages //= 2
+            self.assertGreater(messages, 500, "nothing but that they are late can be wrong with so few")
+            folder = self.run_bench("quick", "--set", "senders.amount=20", "--set", "receivers.amount=1", "--set", "queue.mode=load-balancer",
+                                    "--set", "log=off", "--set", "senders.rate_per_s=1000000", "--set", f"senders.messages={messages}",
+                                    out=f"at-once-{messages}", expect_exit=None)
+            summary = json.loads((folder / "summary.json").read_text())
+            plan = summary["plan"]
+            print(f"{messages} messages each: the last one {plan['last_message_late_ms']:.1f} ms late, growth {plan['lag_growth_ms']:.1f} ms")
+            self.assertFalse(plan["kept"], summary["reasons"])
+            if plan["last_message_late_ms"] < 250:
+                break
+        [reason] = [reason for reason in summary["reasons"] if reason.startswith("plan not kept")]
+        told = re.fullmatch(r"plan not kept: messages left later and later, by (\d+) ms at the end, (\d+) of 20000000 messages/s", reason)
+        self.assertTrue(told, reason)
+        self.assertEqual(int(told[1]), int(plan["lag_growth_ms"]))
+        self.assertLess(int(told[2]), 20_000_000)
+        self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
 
 
 def fitted_slope(values):

@@ -128,11 +128,12 @@ nlohmann::json SenderGroup::cut_intervals() {
 
 void SenderGroup::put_totals(nlohmann::json& bye) {
   put_totals_and_figures(bye, histograms_);
-  std::optional<std::int64_t> last_lag_ns;
+  std::optional<std::int64_t> last_lag_ns, lag_growth_ns;
   nlohmann::json services = nlohmann::json::array();
   for (const Sender& sender : senders_) {
     const measure::SentCounts counts = sender.measured();
     if (sender.last_lag_ns()) last_lag_ns = std::max(last_lag_ns.value_or(INT64_MIN), *sender.last_lag_ns());
+    if (const auto growth_ns = sender.lag_growth_ns()) lag_growth_ns = std::max(lag_growth_ns.value_or(INT64_MIN), *growth_ns);
     services.push_back({{"number", sender.number()},
                         {"port", sender.source_port()},
                         {"attempted", counts.attempted},
@@ -149,6 +150,7 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
   }
   bye["services"] = std::move(services);
   bye["last_lag_ns"] = last_lag_ns ? nlohmann::json(*last_lag_ns) : nlohmann::json(nullptr);
+  bye["lag_growth_ns"] = lag_growth_ns ? nlohmann::json(*lag_growth_ns) : nlohmann::json(nullptr);
 }
 
 }  // namespace n2nq::worker

@@ -176,6 +176,8 @@ SendersAccount senders_account_from(const Json& bye) {
   }
   if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null())
     account.last_lag_ns = whole_number<std::int64_t>(*it, "last_lag_ns");
+  if (const auto it = bye.find("lag_growth_ns"); it != bye.end() && !it->is_null())
+    account.lag_growth_ns = whole_number<std::int64_t>(*it, "lag_growth_ns");
   account.faults = faults_from(bye);
   return account;
 }

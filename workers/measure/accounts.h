@@ -87,6 +87,7 @@ struct SendersAccount {  // one senders group
   std::vector<SenderAccount> services;
   std::optional<std::int64_t> last_lag_ns;  // how far behind its plan the latest sender was with its last message; none without a plan
   std::vector<std::string> faults;
+  std::optional<std::int64_t> lag_growth_ns = {};  // by how much the plan of the sender slipped whose plan slipped most; none: not known
 };
 
 struct ReceiversAccount {  // one receivers group

@@ -487,6 +487,16 @@ TEST(Ledger, SaysWhenThePlanWasNotKept) {
   EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late, 3 of 5 messages/s"));
   input.planned_rate_per_s = 0.01;
   EXPECT_FALSE(says(make_ledger(input), "the last message left")) << "a thousandth of 2000 s is more";
+
+  input = broadcast();
+  input.planned_rate_per_s = 20;  // over in a second
+  input.senders[0].last_lag_ns = 200'000'000;
+  input.senders[0].lag_growth_ns = 9'000'000;
+  EXPECT_TRUE(make_ledger(input).findings.empty());
+  input.senders[0].lag_growth_ns = 150'000'000;
+  EXPECT_TRUE(says(make_ledger(input), "plan not kept: messages left later and later, by 150 ms at the end, 17 of 20 messages/s"));
+  input.planned_rate_per_s = 0.1;
+  EXPECT_TRUE(make_ledger(input).findings.empty()) << "a thousandth of 200 s is more";
 }
 
 TEST(Ledger, LatencySamplesAreDeliveries) {
