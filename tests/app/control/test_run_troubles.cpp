@@ -162,8 +162,9 @@ TEST_F(RunControlTest, an_order_that_is_refused_ends_the_run_and_is_told_once) {
 }
 
 TEST_F(RunControlTest, an_order_that_is_refused_before_traffic_fails_the_start) {
-  host.behaviour[Role::senders].says_first = R"({"type":"error","code":"settings","key":"port","message":"port is missing","order":"connect"})"
-                                             "\n";
+  host.behaviour[Role::senders].says_first =
+      R"({"type":"error","code":"settings","key":"port","message":"port is missing","order":"connect"})"
+      "\n";
   make();
   control->start_all();
   ASSERT_TRUE(wait_finished());
