@@ -35,7 +35,8 @@ std::string plain(const QString& text) {
 app::Problem parse_services(const QString& text, char letter, int amount, const char* who, std::optional<app::NumberRanges>& out) {
   if (auto problem = app::parse_numbers(plain(text), letter, out)) return problem;
   if (out && !out->empty() && out->back().second > amount) {
-    return std::string("must be at most ") + letter + std::to_string(amount) + ": there are " + std::to_string(amount) + " " + who;
+    const std::string last = std::to_string(amount);
+    return "must be at most " + std::string(1, letter) + last + ": there are " + last + " " + who;
   }
   return {};
 }

@@ -77,7 +77,7 @@ TEST(LoadBalancer, MessagesThatComeTogetherGoWhereTheyWouldOneByOne) {
   for (const uint32_t receivers : {1u, 3u, 7u, 300u}) {
     for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::next_free, DispatchRule::random}) {
       QueueKit together(options(rule, receivers)), one_by_one(options(rule, receivers));
-      for (uint32_t receiver = 1; receiver <= receivers; receiver += 1 + random() % 2) {
+      for (uint32_t receiver = 1; receiver <= receivers; receiver += static_cast<uint32_t>(1 + random() % 2)) {
         together.join(receiver);
         one_by_one.join(receiver);
       }
@@ -86,7 +86,7 @@ TEST(LoadBalancer, MessagesThatComeTogetherGoWhereTheyWouldOneByOne) {
         for (size_t& bytes : payload_bytes) bytes = random() % 200;
         together.publish_run(2, payload_bytes);
         for (const size_t bytes : payload_bytes) one_by_one.publish(2, 0, bytes);
-        const uint32_t who = 1 + random() % receivers;
+        const uint32_t who = 1 + static_cast<uint32_t>(random() % receivers);
         if (together->account(who).state != ReceiverAccount::State::connected) continue;
         together.write(who, 10'000);
         one_by_one.write(who, 10'000);
