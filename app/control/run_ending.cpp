@@ -369,6 +369,7 @@ void RunControl::Private::fetching_goes_on(Role role) {
 /// Nobody answers any more: what is shown while logs are fetched is all there is.
 void RunControl::Private::take_last_figures() {
   if (!accumulator) return;
+  note_records();
   figures = accumulator->last(t_s());
   figures.clocks = clock_bounds(run, true);
   figures.floor_us = floor_us(run);

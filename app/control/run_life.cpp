@@ -340,14 +340,15 @@ void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
 /// Of those that are gone: until when figures may hold what was measured by the clock's line that they said last. Who only cannot be heard
 /// any more goes on until it misses the lease, or there is nobody left to measure with.
 void RunControl::Private::note_unheard() {
-  const std::int64_t now_ns = since_begun.nsecsElapsed();
-  std::int64_t last_gone_ns = 0;
-  for (const Member& member : members) last_gone_ns = std::max(last_gone_ns, member.gone_ns);
-  const std::int64_t until_ns = any_alive() ? now_ns : last_gone_ns;
+  const auto end_ns = [](const Member& member) { return member.gone_ns + (member.watch->may_run_on() ? runs_on_ns_max : 0); };
   for (Member& member : members) {
     if (member.gone_ns == 0 || !member.record.clock) continue;
-    const std::int64_t end_ns = member.watch->may_run_on() ? std::min(member.gone_ns + runs_on_ns_max, until_ns) : member.gone_ns;
-    member.record.unheard_ns = std::max<std::int64_t>(0, end_ns - member.clock_said_ns);
+    std::int64_t others_ns = any_alive() ? since_begun.nsecsElapsed() : 0;
+    for (const Member& other : members) {
+      if (&other != &member && other.gone_ns > 0) others_ns = std::max(others_ns, end_ns(other));
+    }
+    const std::int64_t until_ns = std::max(member.gone_ns, std::min(end_ns(member), others_ns));
+    member.record.unheard_ns = std::max<std::int64_t>(0, until_ns - member.clock_said_ns);
   }
 }
 
@@ -464,10 +465,10 @@ void RunControl::Private::send_start(Role role) {
 }
 
 void RunControl::Private::pull() {
+  note_records();
   const ClockBounds clocks = clock_bounds(run, true);
   accumulator->set_clocks(clocks);
   figures = accumulator->snapshot(t_s());
-  note_records();
   figures.clocks = clocks;
   figures.floor_us = floor_us(run);
   if (!warmed_up_s && figures.warm_up.sent >= figures.warm_up.planned) warmed_up_s = figures.t_s;

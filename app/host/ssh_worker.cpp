@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // A host that says nothing is asked; one that does not answer is lost: 3 s + 6 s, noticed at the next tick.
-constexpr milliseconds ask_after{3'000}, ask_every{2'000}, lost_after{9'000};
+constexpr milliseconds ask_after{3'000}, ask_every{2'000}, lost_after{8'000};
 
 }  // namespace
 

@@ -131,12 +131,13 @@ class Verifier {
     compare_figures(QString("stages.%1").arg(key), all, ns_in_us, summary_.at("stages").at(key));
   }
 
+  /// Behind messages that a killed process did not note it is what that line says, if it was known.
   template <class Take>
   static void each_gap(const SenderLog& log, Take&& take) {
     const SentLine* before = nullptr;
     for (const SentLine& line : log.lines) {
       if (is_warm_up(line)) continue;
-      if (before != nullptr) take(line.sent_ns - before->sent_ns);
+      if (before != nullptr && line.delay_ns) take(line.index == before->index + 1 ? line.sent_ns - before->sent_ns : *line.delay_ns);
       before = &line;
     }
   }

@@ -24,12 +24,8 @@ Sender::Sender(const Tools& tools, std::uint32_t number, const SenderPlan& plan,
       all_(all),
       scheduler_(scheduler),
       pacer_(plan.interval, plan.start, number, plan.total),
-      planned_(planned_messages(plan, pacer_)) {
-  const std::uint64_t measured = planned_ - std::min(plan.warmup_messages, planned_);
-  if (measured < 10 * lag_growth_messages_min || measured > Pacer::messages_max) return;
-  second_half_from_ = static_cast<std::int64_t>(measured / 2);
-  last_tenth_from_ = static_cast<std::int64_t>(measured - measured / 10);
-}
+      planned_(planned_messages(plan, pacer_)),
+      slip_(planned_ - std::min(plan.warmup_messages, planned_)) {}
 
 void Sender::start(std::int64_t start_ns) {
   started_ = true;
@@ -147,8 +143,7 @@ void Sender::measure(const Record& record) {
   if (!first_sent_ns_) first_sent_ns_ = record.sent_ns;
   if ((record.flags & Record::without_plan) == 0) {
     last_lag_ns_ = record.sent_ns - record.intended_ns;
-    std::int64_t& least_ns = least_lag_ns_[record.index < second_half_from_ ? 0 : record.index < last_tenth_from_ ? 1 : 2];
-    least_ns = std::min(least_ns, *last_lag_ns_);
+    slip_.note(record.index, *last_lag_ns_);
     all_.lag.record(*last_lag_ns_);
     histograms_.lag.record(*last_lag_ns_);
   }
@@ -158,13 +153,6 @@ void Sender::measure(const Record& record) {
     all_.delay.record(record.other_ns);
     histograms_.delay.record(record.other_ns);
   }
-}
-
-/// Whoever is held up once is late, and then as early as before. Whose plan slips is so in each part of it, and later in each.
-std::optional<std::int64_t> Sender::lag_growth_ns() const {
-  const auto [first, second, last] = least_lag_ns_;
-  if (std::max({first, second, last}) == INT64_MAX) return {};
-  return std::min(last - first, 2 * (second - first));
 }
 
 void Sender::measure_without_gap() {

@@ -3,7 +3,6 @@
 // one batch with one stamp; when the socket is full, what is due waits without a stamp, and that is lag.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "broker/wire/index_set.h"
@@ -14,6 +13,7 @@
 #include "workers/group/stamp_ring.h"
 #include "workers/load/pacer.h"
 #include "workers/load/payload.h"
+#include "workers/load/plan_slip.h"
 #include "workers/measure/accounts.h"
 
 namespace n2nq::worker {
@@ -68,10 +68,8 @@ class Sender : public Service {
   /// Indexes as on the wire.
   wire::IndexSet accepted_set() const;
   std::optional<std::int64_t> last_lag_ns() const { return last_lag_ns_; }
-  /// By how much even the least late of the last messages left later than that of the first ones, in a plan that is slipping; none or below
-  /// 0: it is not. Of a plan whose end is known and whose last tenth has lag_growth_messages_min messages.
-  static constexpr std::uint64_t lag_growth_messages_min = 10;
-  std::optional<std::int64_t> lag_growth_ns() const;
+  /// As PlanSlip::ns().
+  std::optional<std::int64_t> slipped_ns() const { return slip_.ns(); }
   /// Messages that a killed process had sent and not noted any more: in the counts, and in no figure and no log.
   std::uint64_t unnoted() const { return unnoted_; }
 
@@ -107,6 +105,7 @@ class Sender : public Service {
   Scheduler& scheduler_;
   const Pacer pacer_;
   std::uint64_t planned_;  // messages, warm-up included; the largest number when it is not known beforehand
+  PlanSlip slip_;
   bool started_ = false;
   bool goes_on_ = false;  // for a killed process
   bool stopping_ = false;
@@ -127,8 +126,6 @@ class Sender : public Service {
 
   std::optional<std::int64_t> last_sent_ns_;
   std::optional<std::int64_t> last_lag_ns_;
-  std::int64_t second_half_from_ = INT64_MAX, last_tenth_from_ = INT64_MAX;             // messages
-  std::array<std::int64_t, 3> least_lag_ns_{INT64_MAX, INT64_MAX, INT64_MAX};  // of the first half, of what follows, of the last tenth
   std::uint64_t unnoted_ = 0;
   std::uint64_t missing_ = 0;  // of these, not told yet: amid the log
   std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together

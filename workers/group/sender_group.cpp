@@ -133,7 +133,7 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
   for (const Sender& sender : senders_) {
     const measure::SentCounts counts = sender.measured();
     if (sender.last_lag_ns()) last_lag_ns = std::max(last_lag_ns.value_or(INT64_MIN), *sender.last_lag_ns());
-    if (const auto growth_ns = sender.lag_growth_ns()) lag_growth_ns = std::max(lag_growth_ns.value_or(INT64_MIN), *growth_ns);
+    if (const auto slipped_ns = sender.slipped_ns()) lag_growth_ns = std::max(lag_growth_ns.value_or(INT64_MIN), *slipped_ns);
     services.push_back({{"number", sender.number()},
                         {"port", sender.source_port()},
                         {"attempted", counts.attempted},
