@@ -2,6 +2,7 @@
 #include "app/control/run_life.h"
 
 #include <QRandomGenerator>
+#include <cmath>
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
@@ -66,6 +67,7 @@ bool RunControl::Private::begin_run() {
   }
   run = RunRecord();
   since_begun.start();
+  stood_still_ns = 0;
   hurried = false;
   misbehaving.clear();
   followed_logs.clear();
@@ -348,7 +350,7 @@ void RunControl::Private::note_unheard() {
       if (&other != &member && other.gone_ns > 0) others_ns = std::max(others_ns, end_ns(other));
     }
     const std::int64_t until_ns = std::max(member.gone_ns, std::min(end_ns(member), others_ns));
-    member.record.unheard_ns = std::max<std::int64_t>(0, until_ns - member.clock_said_ns);
+    member.record.unheard_ns = std::max<std::int64_t>(0, until_ns + stood_still_ns - member.clock_said_ns);
   }
 }
 
@@ -522,6 +524,7 @@ void RunControl::Private::look_for_standstill() {
 /// What was measured was measured elsewhere; what was to be seen of it meanwhile was not seen. While a run is begun it is told with what
 /// goes wrong because of it.
 void RunControl::Private::on_stood_still(double stood_s, double began_ago_s) {
+  stood_still_ns += std::llround(stood_s * 1e9);
   if (!run.traffic_started) return;
   const QString what = QString("bench stood still for %1 s").arg(stood_s, 0, 'f', 1);  // the charts cut what is long
   run.events.push_back({RunEvent::Kind::standstill, t_s() - began_ago_s, what, {}});

@@ -212,6 +212,7 @@ struct RunControl::Private {
   std::array<Member, 3> members;
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started
   QElapsedTimer since_begun;  // the run
+  std::int64_t stood_still_ns = 0;  // since then: of a machine that sleeps, since_begun does so too
   QElapsedTimer since_broker_now;
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead_ns later, and the common start is when it is over
   std::int64_t start_lead_ns = 0;
