@@ -7,6 +7,7 @@
 
 #include <QDeadlineTimer>
 #include <QFile>
+#include <QLocalSocket>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <memory>
@@ -114,7 +115,7 @@ struct Agent {
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert("SSH_AUTH_SOCK", socket);
     add.setProcessEnvironment(environment);
-    for (const QDeadlineTimer deadline(deadline_ms); !QFile::exists(socket) && !deadline.hasExpired();) process.waitForReadyRead(20);
+    for (const QDeadlineTimer deadline(deadline_ms); !hears() && !deadline.hasExpired();) process.waitForReadyRead(20);
     add.start("ssh-add", QStringList("-q") + (asks_s > 0 ? QStringList("-c") : QStringList()) + keys);
     EXPECT_TRUE(add.waitForFinished() && add.exitCode() == 0) << add.readAllStandardError().toStdString();
   }
@@ -123,6 +124,12 @@ struct Agent {
     process.waitForFinished();
   }
   void send(int signal) const { ::kill(static_cast<pid_t>(process.processId()), signal); }
+  /// Its socket's file is there a moment before that.
+  [[nodiscard]] bool hears() const {
+    QLocalSocket person;
+    person.connectToServer(socket);
+    return person.waitForConnected(deadline_ms);
+  }
   const QString socket;
   QProcess process;
 };
