@@ -225,7 +225,8 @@ TEST(Limits, MemoryOfWhatHasExpiredGoesBackToTheHost) {
   }
   EXPECT_FALSE(lies_idle()) << resident_kib(broker.process().pid()) << " KiB";
   sender.end(messages);
-  EXPECT_GT(broker.finish()["memory_bytes_max"].get<size_t>(), size_t{100} << 20);
+  // On a busy machine the first have expired before the last are there.
+  EXPECT_GT(broker.finish()["memory_bytes_max"].get<size_t>(), size_t{64} << 20) << "much more than is kept";
 }
 #endif
 
