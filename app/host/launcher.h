@@ -72,7 +72,7 @@ class Launcher : public QObject {
   /// Brings what the process wrote for `local_folder` there, and leaves nothing of it on the host. For when the process is gone. Answered
   /// by brought_back; destroying the launcher gives up.
   virtual void bring_back(const QString& local_folder) = 0;
-  /// Gives bring_back up: nothing is brought any more, and brought_back not told. Where the rest is, as "on h3 in FOLDER"; empty: nowhere.
+  /// Gives bring_back up: nothing is brought any more, and brought_back not told. Where the rest is, as "on h3 in FOLDER, for a day"; empty: nowhere.
   virtual QString leave_files() { return {}; }
   /// `local_file`, one that the process writes, is kept up to date here while the process lives, until unfollow or bring_back; nothing
   /// answers. Where the process writes it here already, there is nothing to do.

@@ -25,11 +25,11 @@ SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannel
   callbacks_.userdata = this;
   callbacks_.channel_exit_status_function = [](ssh_session, ssh_channel, int status, void* self) {
     static_cast<SshChannel*>(self)->exit_.code = status;
-    static_cast<SshChannel*>(self)->has_exit_ = true;
+    static_cast<SshChannel*>(self)->take_exit();
   };
   callbacks_.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* signal, int, const char*, const char*, void* self) {
     static_cast<SshChannel*>(self)->exit_.signal = QString::fromLatin1(signal).left(20);
-    static_cast<SshChannel*>(self)->has_exit_ = true;
+    static_cast<SshChannel*>(self)->take_exit();
   };
   // Nothing is taken here, so that a slow owner holds the host back; it is only noted that there is something.
   callbacks_.channel_data_function = [](ssh_session, ssh_channel, void*, uint32_t, int, void* self) {
@@ -77,9 +77,11 @@ bool SshChannel::go_on() {
     read_on(false);
     read_on(true);
     // A channel that went with the connection is told of by the session, which knows why.
-    if (!held_back_ && ssh_channel_is_closed(channel_.get()) && (has_exit_ || ssh_is_connected(link_.session()))) {
+    const bool is_closed = ssh_channel_is_closed(channel_.get()) && (has_exit_ || ssh_is_connected(link_.session()));
+    if (!held_back_ && (is_closed || has_lingered())) {
       read_on(false);  // what came while stderr was read
       read_on(true);
+      if (!is_closed) ssh_channel_close(channel_.get());
       state_ = State::over;
       if (!has_exit_) {
         exit_.lost = {SshProblem::Kind::lost, QString("%1 did not say how it ended").arg(link_.target().name), {}};
@@ -89,6 +91,15 @@ bool SshChannel::go_on() {
     }
   }
   return state_ != State::over;
+}
+
+void SshChannel::take_exit() {
+  has_exit_ = true;
+  heard_ = std::chrono::steady_clock::now();
+}
+
+bool SshChannel::has_lingered() const {
+  return has_exit_ && std::chrono::steady_clock::now() - heard_ >= std::chrono::milliseconds(ssh_linger_ms);
 }
 
 int SshChannel::patience_ms() const {
@@ -147,6 +158,7 @@ void SshChannel::read_on(bool is_stderr) {
     QByteArray bytes(read_bytes, Qt::Uninitialized);
     const int got = ssh_channel_read_nonblocking(channel_.get(), bytes.data(), read_bytes, is_stderr ? 1 : 0);
     if (got <= 0) return;
+    heard_ = std::chrono::steady_clock::now();
     bytes.resize(got);
     if (!told_) continue;
     unread_->fetch_add(got);

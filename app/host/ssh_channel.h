@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A command's channel as the session's thread sees it. Never blocks; go_on() takes it as far as it can go now.
 //
-//   opening ─► requesting ─► running ─► (the host closes it) ─► over
+//   opening ─► requesting ─► running ─► (the host closes it, or says that the command has ended and nothing more comes) ─► over
 #pragma once
 
 #include <libssh/callbacks.h>
@@ -25,6 +25,9 @@ inline constexpr int ssh_tick_ms = 500;
 inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
 /// A host that takes few sessions on one connection may take one when it has seen that another is closed.
 inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
+/// A command that has ended may have left a child that holds its output open (what a login script began in the background): sshd does not
+/// close the channel before that child has ended, too. So much longer what the command said may be under way.
+inline constexpr int ssh_linger_ms = 2'000;
 
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
@@ -64,6 +67,8 @@ class SshChannel {
   bool may_try_again();
   void write_on();
   void read_on(bool is_stderr);
+  void take_exit();
+  bool has_lingered() const;
   void fail(const QString& why);
 
   SshLink& link_;
@@ -76,6 +81,7 @@ class SshChannel {
   State state_ = State::opening;
   int attempts_left_;
   std::chrono::steady_clock::time_point not_before_{};  // the next attempt
+  std::chrono::steady_clock::time_point heard_{};       // the last of its output
   QByteArray to_write_;
   SshExit exit_;
   bool has_exit_ = false;

@@ -15,8 +15,8 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int bring_back_attempts = 5;
 constexpr int bring_back_pause_ms = 2'000;
+constexpr qint64 bring_back_silent_ms = 60'000;  // a network that comes back takes as long after a laptop has slept
 constexpr qsizetype run_name_chars_max = 80;
 constexpr int no_timeout = 91, no_stop = 92;  // exit codes of what holds a process still
 constexpr qsizetype pause_said_bytes_max = 4 << 10;
@@ -337,22 +337,23 @@ void SshLauncher::resume() {
 
 void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
-  attempts_left_ = made_no_folder_ ? 1 : bring_back_attempts;  // nothing of use lies there
   told_waiting_ = false;
+  brought_some_.start();
+  brought_bytes_ = 0;
   bringing_ = folder_for(local_folder);
-  bring_back_again(local_folder, {});
+  bring_back_again(local_folder);
 }
 
-void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem& problem) {
+void SshLauncher::bring_back_again(const QString& local_folder) {
   if (bringing_.isEmpty()) return;
-  if (attempts_left_-- == 0) return on_brought_back(problem.text());
   const auto again = [this, local_folder](const SshProblem& why) {
-    if (why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp || why.kind == SshProblem::Kind::login ||
-        why.kind == SshProblem::Kind::host_key_changed)
-      attempts_left_ = 0;
-    if (attempts_left_ > 0 && !std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
-    QTimer::singleShot(attempts_left_ > 0 ? bring_back_pause_ms : 0, this,
-                       [this, local_folder, why] { bring_back_again(local_folder, why); });
+    if (bringing_.isEmpty()) return;
+    const bool for_good = why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp ||
+                          why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed;
+    // Nothing of use lies where no folder could be made.
+    if (for_good || made_no_folder_ || brought_some_.hasExpired(bring_back_silent_ms)) return on_brought_back(why.text());
+    if (!std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
+    QTimer::singleShot(bring_back_pause_ms, this, [this, local_folder] { bring_back_again(local_folder); });
   };
   host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {
     if (bringing_.isEmpty()) return;
@@ -362,6 +363,8 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
       shared->post([self, done, all] {
         if (!self) return;
         self->told_waiting_ = false;
+        if (done > self->brought_bytes_) self->brought_some_.start();
+        self->brought_bytes_ = std::max(done, self->brought_bytes_);
         emit self->bringing_back(done, all);
       });
     };
@@ -376,7 +379,12 @@ void SshLauncher::bring_back_again(const QString& local_folder, const SshProblem
 void SshLauncher::on_brought_back(const QString& error) {
   const QString folder = std::exchange(bringing_, {});
   const bool any_there = !error.isEmpty() && !made_no_folder_;
-  emit brought_back(any_there ? QString("%1; the rest is on %2 in %3").arg(error, host_->name(), folder) : error);
+  emit brought_back(any_there ? error + "; the rest is " + on_host(folder) : error);
+}
+
+/// Whoever connects after that sweeps it.
+QString SshLauncher::on_host(const QString& folder) const {
+  return QString("on %1 in %2%3").arg(host_->name(), folder, host_->host().keep_files ? QString() : ", for a day");
 }
 
 QString SshLauncher::leave_files() {
@@ -384,7 +392,7 @@ QString SshLauncher::leave_files() {
   // A connection that ends answers its tasks, so this one is of the present one.
   if (SshFiles* files = host_->files(); files && bring_task_) files->give_up(*bring_task_);
   bring_task_.reset();
-  return QString("on %1 in %2").arg(host_->name(), std::exchange(bringing_, {}));
+  return on_host(std::exchange(bringing_, {}));
 }
 
 QString SshLauncher::remote_of(const QString& local_file) const {

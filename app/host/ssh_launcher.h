@@ -3,6 +3,7 @@
 // stdin ends, and when it has heard nothing for 13 s: what becomes of the connection or of this program leaves nothing running.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QTimer>
 #include <memory>
 #include <optional>
@@ -53,7 +54,8 @@ class SshLauncher : public Launcher {
   void go_on_by_command();
   void has_let_go();
   void send_signal(const char* name);
-  void bring_back_again(const QString& local_folder, const SshProblem& problem);
+  void bring_back_again(const QString& local_folder);
+  QString on_host(const QString& folder) const;
   void on_brought_back(const QString& error);
   /// folder_there() that is only looked at.
   QString folder_for(const QString& local_folder) const;
@@ -83,7 +85,8 @@ class SshLauncher : public Launcher {
   QByteArray unwritten_;
   QStringList followed_;
   QTimer follow_timer_;  // until they are followed again, after the connection for files was lost
-  int attempts_left_ = 0;
+  QElapsedTimer brought_some_;         // since more was here than ever before
+  qint64 brought_bytes_ = 0;           // at most, in this run
   bool told_waiting_ = false;          // since something was brought
   QString bringing_;                   // the folder there; empty: nothing is brought
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way

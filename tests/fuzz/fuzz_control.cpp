@@ -23,7 +23,7 @@ void take_order(const nlohmann::json& object) {
     worker::parse_connect_order(section);
   } else if (type == "start") {
     const worker::StartOrder order = worker::parse_start_order(section);
-    const measure::ClockLine own{order.lead_ns, -order.at_broker_ns, measure::ClockLine::drift_ppt_max / 1000};
+    const measure::ClockLine own{order.lead_ns, -order.at_broker_ns, measure::ClockLine::drift_ppt_max / 10};
     const std::int64_t begin_ns = own.when(order.at_broker_ns) - order.lead_ns;
     fuzz::require(begin_ns >= -4 * measure::stamp_ns_max && begin_ns <= 4 * measure::stamp_ns_max, "a start stays within what can be told");
   } else if (type == "clock") {

@@ -12,9 +12,6 @@ using measure::stamp_ns_max;
 using net::Section;
 using net::SectionError;
 
-/// Ten thousandths: no clock that anybody would measure with.
-constexpr std::int64_t drift_ppt_max = 10'000'000'000;
-
 }  // namespace
 
 ConnectOrder parse_connect_order(Section& section) {
@@ -47,7 +44,7 @@ ClockOrder parse_clock_order(Section& section) {
     measure::ClockLine& line = order.line.emplace();
     senders.required_number("at_ns", line.at_ns, -stamp_ns_max, stamp_ns_max);
     senders.required_number("offset_ns", line.offset_ns, -stamp_ns_max, stamp_ns_max);
-    senders.required_number("drift_ppt", line.drift_ppt, -drift_ppt_max, drift_ppt_max);
+    senders.required_number("drift_ppt", line.drift_ppt, -measure::ClockLine::drift_ppt_max, measure::ClockLine::drift_ppt_max);
     Section bounds = senders.section("bound");
     bounds.required_number("asymmetry_ns", order.bound.asymmetry_ns, 0, stamp_ns_max);
     bounds.required_number("estimation_ns", order.bound.estimation_ns, 0, stamp_ns_max);

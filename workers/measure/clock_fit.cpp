@@ -43,7 +43,7 @@ void from_json(const nlohmann::json& json, ClockLine& line) {
   line.at_ns = whole_number<std::int64_t>(json.at("at_ns"), "at_ns");
   line.offset_ns = whole_number<std::int64_t>(json.at("offset_ns"), "offset_ns");
   line.drift_ppt = whole_number<std::int64_t>(json.at("drift_ppt"), "drift_ppt");
-  if (!line.is_sane()) throw std::invalid_argument("a line between clocks of more than 18 years, or of more than 100 % drift");
+  if (!line.is_sane()) throw std::invalid_argument("a line between clocks of more than 18 years, or of more than 1 % drift");
 }
 
 ClockFit::ClockFit() : probes_(probes_max) {

@@ -14,7 +14,8 @@ using wire::is_stamp;
 using wire::stamp_ns_max;
 
 struct ClockLine {
-  static constexpr std::int64_t drift_ppt_max = 1'000'000'000'000;
+  /// A hundredth: no clock that anybody would measure with.
+  static constexpr std::int64_t drift_ppt_max = 10'000'000'000;
   std::int64_t at_ns = 0;      // an instant of this clock
   std::int64_t offset_ns = 0;  // the other clock minus this one, then
   std::int64_t drift_ppt = 0;  // by how much that grows: trillionths (picoseconds per second)

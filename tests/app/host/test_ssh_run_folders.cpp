@@ -120,7 +120,7 @@ TEST_F(RunFoldersTest, what_is_left_is_named_stays_and_is_not_fetched_any_more) 
   QObject::connect(launcher.get(), &Launcher::brought_back, [&] { told = true; });
   QObject::connect(launcher.get(), &Launcher::bringing_back, [&] { brings = true; });
   ASSERT_TRUE(wait_until([&] { return brings; }));
-  EXPECT_EQ(launcher->leave_files(), "on h1 in " + there);
+  EXPECT_EQ(launcher->leave_files(), "on h1 in " + there + ", for a day");
   EXPECT_EQ(launcher->leave_files(), "") << "there is no more to be left";
 
   // Others over the same connection have their turns, and it has none.
@@ -152,7 +152,7 @@ TEST_F(RunFoldersTest, what_could_not_be_brought_is_named) {
   launcher->bring_back(folder.path());
   ASSERT_TRUE(wait_until([&] { return told.has_value(); }));
   EXPECT_TRUE(told->contains("R001.log cannot be written: ")) << told->toStdString();
-  EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there)) << told->toStdString();
+  EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there + ", for a day")) << told->toStdString();
   sh("rm -r runs/*");
 }
 

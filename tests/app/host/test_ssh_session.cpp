@@ -49,6 +49,17 @@ TEST_F(SshSessionTest, much_goes_both_ways_at_once) {
   EXPECT_EQ(run("cat", much).out, much);
 }
 
+TEST_F(SshSessionTest, a_command_has_ended_though_a_child_of_it_holds_its_output) {
+  ASSERT_TRUE(gets_in()) << told();
+  const Result result = run("sleep 4714 & echo $!; echo also >&2; exit 3");
+  ASSERT_TRUE(result.exit) << result.failure.toStdString();
+  EXPECT_EQ(result.exit->code, 3);
+  EXPECT_EQ(result.err, "also\n");
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "cat /proc/" + QString(result.out).trimmed() + "/comm"}), "sleep\n") << "it is no business of ours";
+  lab->inside(1, {"kill", QString(result.out).trimmed()});
+  EXPECT_EQ(run("echo on").out, "on\n") << "the connection goes on";
+}
+
 TEST_F(SshSessionTest, several_commands_run_side_by_side) {
   ASSERT_TRUE(gets_in()) << told();
   std::vector<std::unique_ptr<SshExec>> all;

@@ -84,6 +84,8 @@ TEST(ClockLine, GoesThereAndBack) {
   for (const std::int64_t ns : {5 * s, 900 * s, -7 * s}) EXPECT_LE(std::abs(line.when(ns + line.offset_at(ns)) - ns), 2) << ns;
   EXPECT_EQ(nlohmann::json(line).get<ClockLine>(), line);
   EXPECT_ANY_THROW(nlohmann::json::parse(R"({"at_ns":1,"offset_ns":2.5,"drift_ppt":0})").get<ClockLine>());
+  EXPECT_NO_THROW(nlohmann::json::parse(R"({"at_ns":1,"offset_ns":2,"drift_ppt":10000000000})").get<ClockLine>());
+  EXPECT_ANY_THROW(nlohmann::json::parse(R"({"at_ns":1,"offset_ns":2,"drift_ppt":10000000001})").get<ClockLine>()) << "as receivers would";
 }
 
 TEST(ClockFit, OneProbeIsAnEstimateWithHalfItsRoundTripAsBound) {
