@@ -87,14 +87,15 @@ class WhetherThereCanBeOne(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="n2nq-tools-"))
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def possible(self, *prefix, **tools):
-        """What tests/lab/up --possible says with these tools as its only ones; the others are those of this machine, None: missing."""
+    def possible(self, *prefix, need="", **tools):
+        """What tests/lab/up --possible says with these tools as its only ones; the others are those of this machine, None: missing. need: of
+        N2NQ_NEED_LAB."""
         for name in ("unshare", "nsenter", "ip", "ssh-keygen"):
             found = tools.get(name.replace("-", "_"), shutil.which(name))
             if found is not None:
                 (self.folder / name).symlink_to(found)
         return subprocess.run([*prefix, sys.executable, LAB / "up", "--possible"], capture_output=True, text=True,
-                              env={**os.environ, "PATH": str(self.folder)})
+                              env={**os.environ, "PATH": str(self.folder), "N2NQ_NEED_LAB": need})
 
     def test_it_can(self):
         done = self.possible()
@@ -107,6 +108,11 @@ class WhetherThereCanBeOne(unittest.TestCase):
     def test_a_kernel_that_refuses(self):
         done = self.possible(shutil.which("setpriv"), "--bounding-set=-all", "--inh-caps=-all")
         self.assertEqual(done.returncode, SKIPPED, done.stderr)
+        self.assertIn("Operation not permitted", done.stderr)
+
+    def test_a_kernel_that_refuses_where_there_has_to_be_one(self):
+        done = self.possible(shutil.which("setpriv"), "--bounding-set=-all", "--inh-caps=-all", need="1")
+        self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("Operation not permitted", done.stderr)
 
     def test_a_tool_that_fails_otherwise(self):

@@ -2,6 +2,7 @@
 // What machines ask for, typed into the window: real sshd on pretend hosts. Run in a desktop session with a keyring of its own
 // (in_session.sh).
 #include <QAbstractButton>
+#include <QApplication>
 #include <QCheckBox>
 #include <QFile>
 #include <QHostAddress>
@@ -358,5 +359,9 @@ class TestLabLogins : public QObject {
   std::unique_ptr<LabWindow> bench;
 };
 
-QTEST_MAIN(TestLabLogins)
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  TestLabLogins test;
+  return PretendLab::exit_code(QTest::qExec(&test, argc, argv));
+}
 #include "test_lab_logins.moc"

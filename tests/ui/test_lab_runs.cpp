@@ -341,6 +341,6 @@ int main(int argc, char** argv) {
   QApplication application(argc, argv);
   if (argc == 3 && QByteArray(argv[1]) == window_option) return show_window(QString::fromLocal8Bit(argv[2]));
   TestLabRuns test;
-  return QTest::qExec(&test, argc, argv);
+  return PretendLab::exit_code(QTest::qExec(&test, argc, argv));
 }
 #include "test_lab_runs.moc"

@@ -88,7 +88,7 @@ inline int run_with_programs(int argc, char** argv) {
     return 2;
   }
   programs_folder = QString::fromLocal8Bit(argv[1]);
-  return RUN_ALL_TESTS();
+  return PretendLab::exit_code(RUN_ALL_TESTS());
 }
 
 }  // namespace n2nq::app::testing

@@ -541,5 +541,5 @@ int main(int argc, char** argv) {
     return 2;
   }
   n2nq::app::programs_folder = QString::fromLocal8Bit(argv[1]);
-  return RUN_ALL_TESTS();
+  return n2nq::app::testing::PretendLab::exit_code(RUN_ALL_TESTS());
 }

@@ -7,6 +7,7 @@
 #include <QJsonDocument>
 #include <QThread>
 #include <QTimer>
+#include <cstdio>
 #include <stdexcept>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -60,6 +61,13 @@ std::unique_ptr<PretendLab> PretendLab::take_up(int hosts, const QStringList& op
     return std::unique_ptr<PretendLab>(new PretendLab(QJsonDocument::fromJson(file.readAll()).object()));
   }
   throw std::runtime_error("all numbers of labs are taken");
+}
+
+int PretendLab::exit_code(int failed) {
+  if (failed != 0) return 1;  // Qt's number of failures may be any
+  if (why_not.isEmpty()) return 0;
+  std::printf("skipped: %s\n", qPrintable(why_not));
+  return impossible;
 }
 
 PretendLab::~PretendLab() {

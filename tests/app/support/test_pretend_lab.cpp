@@ -9,13 +9,14 @@ namespace n2nq::app {
 namespace {
 
 TEST(PretendLab, that_fails_for_anything_but_want_of_rights_throws_what_was_said) {
+  const QString why_not = testing::PretendLab::why_not;  // of another test, where there can be none
   try {
     testing::PretendLab::take_up(1, {"--bad-key", "h9"});
     FAIL() << "a lab of hosts that are not there";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("no host h9: there are h1"), std::string::npos) << error.what();
   }
-  EXPECT_EQ(testing::PretendLab::why_not, QString()) << "so nothing is skipped";
+  EXPECT_EQ(testing::PretendLab::why_not, why_not) << "so nothing is skipped";
 }
 
 }  // namespace
