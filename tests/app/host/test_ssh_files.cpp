@@ -7,6 +7,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <array>
@@ -312,12 +313,14 @@ TEST_F(SshFilesTest, a_log_that_cannot_be_read_keeps_no_other_from_coming) {
   EXPECT_NE(outcome->why.indexOf("cannot be read and stay there: S002.log"), -1) << "nor is it left out silently where all is kept";
 }
 
+/// Whatever is under way to or from the machine's files: nothing of it is on the way of what a process says.
 TEST_F(SshFilesTest, what_a_process_says_does_not_wait_for_a_file) {
   sh("mkdir -p " + there + "/runs/z && head -c 100M /dev/zero >" + there + "/runs/z/broker.log");
-  ASSERT_TRUE(files());
+  begin(std::make_shared<HashFile>("/dev/null", 0));  // somebody serves files there from now on
+  ASSERT_TRUE(ends());
   // Answers of 100 kB, each asked for when the one before has come.
   SshExec exec(*host->control(), "exec /bin/sh -c 'b=$(head -c 100000 /dev/zero | tr \"\\0\" x); while read l; do echo $b$l; done'");
-  int answers = 0, answers_meanwhile = 0;
+  int answers = 0;
   QByteArray line;
   QObject::connect(&exec, &SshExec::output, [&](const QByteArray& bytes) {
     line += bytes;
@@ -325,18 +328,28 @@ TEST_F(SshFilesTest, what_a_process_says_does_not_wait_for_a_file) {
     EXPECT_EQ(line.size(), 100'002);
     line.clear();
     ++answers;
-    if (!outcome) ++answers_meanwhile;
     exec.write("?\n");
   });
   exec.write("?\n");
   ASSERT_TRUE(wait_until([&] { return answers > 0; }));
-  answers_meanwhile = 0;
+  // Who serves files there, and the sshd of that connection, stand still: what shared one with them would wait.
+  const auto signal_files = [](const QString& name) {
+    const QString all = "for p in $(pgrep -f '^sshd: lab@internal-sftp'); do kill -s %1 $p $(ps -o ppid= $p) && echo $p; done; true";
+    return lab->inside(1, {"sh", "-c", all.arg(name)}).toStdString();
+  };
+  ASSERT_NE(signal_files("STOP"), "");
+  const auto goes_on = qScopeGuard([&] { signal_files("CONT"); });
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/z", folder.filePath("z"), [](qint64, qint64) {}));
+  const int before = answers;
+  EXPECT_TRUE(wait_until([&] { return answers >= before + 20; })) << answers - before << " answers while the files stand still";
+  EXPECT_FALSE(outcome.has_value()) << "the files do not stand still";
+  EXPECT_FALSE(QFileInfo::exists(folder.filePath("z/broker.log")));
+  signal_files("CONT");
+  const int still = answers;
   ASSERT_TRUE(ends());
   EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
   EXPECT_EQ(QFileInfo(folder.filePath("z/broker.log")).size(), big_bytes);
-  std::printf("%d answers of 100 kB while 100 MB were fetched\n", answers_meanwhile);
-  EXPECT_GT(answers_meanwhile, 10);
+  std::printf("%d answers of 100 kB while the files stood still, %d while 100 MB were fetched\n", still - before, answers - still);
 }
 
 }  // namespace
