@@ -83,7 +83,9 @@ QFont Theme::monospaced_font() const {
 }
 
 QIcon Theme::icon(Glyph glyph, const QColor& color) const {
-  return glyph_icon(glyph, color, mixed(tokens().secondary, tokens().surface, 0.5));
+  QIcon& drawn = icons_[{glyph, color.rgba(), is_dark()}];
+  if (drawn.isNull()) drawn = glyph_icon(glyph, color, mixed(tokens().secondary, tokens().surface, 0.5));
+  return drawn;
 }
 
 QPalette Theme::palette(const Tokens& t) {

@@ -6,6 +6,8 @@
 #include <QIcon>
 #include <QObject>
 #include <QPalette>
+#include <map>
+#include <tuple>
 
 #include "ui/theme/tokens.h"
 
@@ -47,6 +49,7 @@ class Theme : public QObject {
   const Tokens& tokens() const { return dark_ ? dark_tokens() : light_tokens(); }
   QFont font(TextStyle style) const;
   QFont monospaced_font() const;
+  /// Drawn once for each colour.
   QIcon icon(Glyph glyph, const QColor& color) const;
   /// In the text colour.
   QIcon icon(Glyph glyph) const { return icon(glyph, tokens().text); }
@@ -62,6 +65,7 @@ class Theme : public QObject {
   ThemeChoice choice_ = ThemeChoice::system;
   bool dark_ = false;
   QString family_;
+  mutable std::map<std::tuple<Glyph, QRgb, bool>, QIcon> icons_;  // a start changes dozens of buttons in one go
 };
 
 }  // namespace n2nq::ui
