@@ -137,7 +137,7 @@ class TestLabRuns : public QObject {
     QVERIFY(waits([this] { return window->run().figures().received > 5 || is_over(); }));
     QVERIFY(!is_over());
     // A log that is written on another machine is seen growing here.
-    ui::LogWindow* log = window->open_log(app::Role::receivers, 2);
+    ui::LogWindow* log = bench->click_log(app::Role::receivers, 2);
     QVERIFY(log != nullptr);
     QVERIFY(waits([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || is_over(); }));
     QVERIFY(!is_over());
@@ -329,8 +329,9 @@ int show_window(const QString& hosts_file) {
                bench.window().form().set(QStringLiteral("senders.messages"), QStringLiteral("100000")) && bench.click("button_start_all") &&
                BenchWindow::wait_for([&] { return bench.run().figures().received > 5 || bench.is_over(); }) && !bench.is_over();
   if (ready) {
-    ui::LogWindow* log = bench.window().open_log(app::Role::receivers, 2);
-    ready = BenchWindow::wait_for([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || bench.is_over(); });
+    ui::LogWindow* log = bench.click_log(app::Role::receivers, 2);
+    const auto grows = [&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || bench.is_over(); };
+    ready = log != nullptr && BenchWindow::wait_for(grows);
   }
   std::puts(ready && !bench.is_over() ? "follows" : qPrintable(bench.run().outcome().reasons.join(u'\n')));
   std::fflush(stdout);

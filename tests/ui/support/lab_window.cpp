@@ -7,6 +7,8 @@
 #include <QTest>
 
 #include "app/host/host_launchers.h"
+#include "ui/model/service_model.h"
+#include "ui/widget/service_table.h"
 
 namespace n2nq::ui_test {
 
@@ -50,6 +52,19 @@ bool LabWindow::choose(const char* name, const char* entry) {
   QTest::keyClick(box, Qt::Key_Home);
   while (box->currentText() != QLatin1String(entry) && box->currentIndex() + 1 < box->count()) QTest::keyClick(box, Qt::Key_Down);
   return box->currentText() == QLatin1String(entry);
+}
+
+ui::LogWindow* LabWindow::click_log(app::Role role, int number) {
+  const QLatin1String name(role == app::Role::senders ? "senders_table" : "receivers_table");
+  const auto* table = window_->findChild<ui::ServiceTable*>(name);
+  const QRect cell = table->visualRect(table->model()->index(number - 1, ui::ServiceModel::log_column));
+  if (!table->isVisible() || cell.isEmpty() || !table->viewport()->rect().contains(cell)) return nullptr;
+  QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, QPoint(cell.left() + 12, cell.center().y()));
+  for (QWidget* widget : QApplication::topLevelWidgets()) {
+    auto* log = qobject_cast<ui::LogWindow*>(widget);
+    if (log != nullptr && log->isVisible() && log->path() == run().log_path(role, number)) return log;
+  }
+  return nullptr;
 }
 
 QDialog* open_question() {

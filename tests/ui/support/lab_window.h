@@ -11,6 +11,7 @@
 #include "app/host/host_pool.h"
 #include "app/host/keyring.h"
 #include "ui/dialog/ssh_asker.h"
+#include "ui/log/log_window.h"
 #include "ui/main_window.h"
 
 namespace n2nq::ui_test {
@@ -32,6 +33,8 @@ class LabWindow {
   bool click(const char* name);
   /// Of a combo box, by keys: from the top down to that entry. False: it is not there.
   bool choose(const char* name, const char* entry);
+  /// Clicks the log button in that service's row; the window that it opened. Null: the row is not in sight, or nothing was opened.
+  ui::LogWindow* click_log(app::Role role, int number);
 
  private:
   QTemporaryDir folder_;
