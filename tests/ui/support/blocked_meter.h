@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // For how long this thread's event loop stood still at most, waiting for something else than its next event (a disk, a network, a lock), and
-// for how long it computed. Time in which it waited for a processor that others had does not count, so that a busy machine changes nothing.
-// Where the kernel does not tell them apart (schedstat in proc(5)) all of it counts as standing still.
+// for how long it computed in one go, by its own processor time. Time in which it waited for a processor that others had does not count, so
+// that a busy machine changes next to nothing. Where the kernel does not tell that (schedstat in proc(5)) it counts as standing still.
 #pragma once
 
 #include <QObject>
@@ -12,12 +12,16 @@ namespace n2nq::ui_test {
 class BlockedMeter : public QObject {
   Q_OBJECT
  public:
+  /// Processor time of this thread so far.
+  static double computed_ms();
+
   explicit BlockedMeter(QObject* parent = nullptr);
   /// Between the two it looks; what is between an end() and the next begin() does not count.
   void begin();
   void end();
   /// Of all that was looked at so far.
   double blocked_max_ms() const { return blocked_max_ms_; }
+  /// All that it computed before it came back to the event loop, be it for one event or for several.
   double computed_max_ms() const { return computed_max_ms_; }
 
  private:
