@@ -149,10 +149,12 @@ class LabCase(BenchCase):
     hosts, arguments = 3, {}
 
     def assert_clean(self, summary, delay_ns):
-        """But for this: over links without delay a single latency may be shorter than what the clocks of the hosts are known to."""
+        """But for this: over links without delay a single latency may be shorter than what the clocks of the hosts are known to. By more than
+        that none is below zero."""
         if delay_ns == 0 and summary["verdict"] == "degraded":
             shorter = ("below zero", "tell nothing finer")
             self.assertEqual([reason for reason in summary["reasons"] if not any(words in reason for words in shorter)], [])
+            self.assertGreaterEqual(summary["latency_us"]["min"], -summary["latency_us"].get("bound_us", 0), summary["reasons"])
         else:
             self.assertEqual(summary["verdict"], "clean", summary["reasons"])
 
