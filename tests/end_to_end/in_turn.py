@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs over links whose delay is put in and taken out again in turn, and what is judged by them. What else changes while they run, on a
+machine that others use, too, is in both halves of a pair; how many pairs there are is fixed before, and the middle of all of them is
+judged, so that nothing passes because one of them was lucky."""
+import contextlib
+import subprocess
+import time
+from bisect import bisect_left
+from statistics import median
+
+from lab import LabCase
+from run_folder import RunFolder
+
+MS = 1_000_000
+# Beside what the links take: what was sent so shortly before or after a change belongs to neither half.
+SETTLED_NS = 25 * MS
+# The standard deviation of a middle, in times of that of the whole by the root of how many there are, and of the whole in times of the
+# middle distance from the middle, where they are spread as errors are.
+OF_MIDDLE, OF_DISTANCE = 1.253, 1.483
+
+
+class InTurn(LabCase):
+    senders_clock_ns = 0  # how far ahead of this machine's it is
+
+    def run_in_turn(self, preset, values, delay_ns, names, passed, pairs, half_ms, out):
+        """A clean run of the preset with these settings, long enough for so many pairs of halves: so long without the delay, then as long
+        with it. names: of the links that it is put into (none: all), passed: how many of those a message passes. The run, and of each pair
+        by how much the medians of what was sent in its halves differ from what is due, in us."""
+        around_ns = passed * delay_ns + SETTLED_NS
+        span_ns = half_ms * MS + 2 * around_ns
+        messages = (2 * pairs + 3) * span_ns // (values["senders.delay_ms"] * MS) + 1
+        options = [word for key, value in {**values, "senders.messages": messages}.items() for word in ("--set", f"{key}={value}")]
+        process = self.start(preset, *options, out=out)
+        changes = []  # when, by the senders' clock, and the delay from then on
+        while process.poll() is None:
+            ns = delay_ns if len(changes) % 2 else 0
+            self.lab.shape_links({"delay_ns": ns}, names=names)
+            changes.append((time.monotonic_ns() + self.senders_clock_ns, ns))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(span_ns / 1e9)
+        self.assertEqual(process.returncode, 0, process.stdout.read())
+        run = RunFolder(self.folder / out)
+        self.assert_clean(run.summary, 0)
+        rows = sorted((int(row["sent_ns"]), float(row["latency_us"])) for log in run.receivers.values() for row in log.rows)
+        halves = []
+        for (from_ns, ns), (to_ns, _) in zip(changes, changes[1:]):
+            inside = rows[bisect_left(rows, (from_ns + around_ns,)):bisect_left(rows, (to_ns - around_ns,))]
+            if from_ns >= rows[0][0] and to_ns <= rows[-1][0] and (halves or ns == 0):
+                halves.append(median(latency_us for _, latency_us in inside))
+        self.assertGreaterEqual(len(halves), 2 * pairs)
+        return run, [over - without - passed * delay_ns / 1e3 for without, over in zip(halves[::2], halves[1::2])][:pairs]
+
+    def judge(self, what, errors_us, within_us):
+        """The middle is within that, as far as the pairs can tell: on a machine that others use, too, they lie further apart."""
+        middle_us = median(errors_us)
+        known_us = 2 * OF_MIDDLE * OF_DISTANCE * median(abs(error_us - middle_us) for error_us in errors_us) / len(errors_us) ** 0.5
+        print(f"{what}: the middle of {len(errors_us)} pairs is {middle_us:+.1f} us from what is due (aim {within_us}), known to "
+              f"± {known_us:.1f} us; they are from {min(errors_us):+.0f} to {max(errors_us):+.0f} us")
+        self.assertLessEqual(abs(middle_us) - known_us, within_us, f"{what}: {errors_us}")
