@@ -75,10 +75,11 @@ void Keyring::keep_when_right(const QString& name, const Secret& secret, bool wa
   if (wanted) to_keep_[name] = secret;
 }
 
-void Keyring::settle(const QString& name, bool right) {
-  const auto kept = to_keep_.extract(name);
-  if (!right) return forget(name);
-  if (kept) write(name, kept.mapped());
+bool Keyring::settle(const QString& name, bool right) {
+  const auto to_keep = to_keep_.extract(name);
+  if (!right || !to_keep) return false;
+  write(name, to_keep.mapped());
+  return true;
 }
 
 void Keyring::write(const QString& name, const Secret& secret) {
@@ -112,7 +113,7 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
   if (name.isEmpty()) return person_.ask_secrets(question, std::move(answer));
   if (question.again) {
     SecretQuestion asked = question;
-    asked.kept = from_keyring_.erase(name) > 0;
+    asked.kept = in_keyring_.erase(name) > 0;
     return person_.ask_secrets(asked, std::move(answer));
   }
   const QPointer<KeyringQuestions> self(this);
@@ -123,10 +124,10 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
   const auto take = [self, name, question, may_be_withdrawn, answer = std::move(answer)](std::optional<Secret> kept) {
     if (!self || (may_be_withdrawn && !question.asked_by)) return answer(std::nullopt);
     if (!kept) {
-      self->from_keyring_.erase(name);
+      self->in_keyring_.erase(name);
       return self->person_.ask_secrets(question, answer);
     }
-    self->from_keyring_.insert(name);
+    self->in_keyring_.insert(name);
     self->keyring_.keep_when_right(name, *kept, false);  // nor what was typed before and never judged
     answer(std::vector{std::move(*kept)});
   };
@@ -135,7 +136,11 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
 
 void KeyringQuestions::answered(const SecretQuestion& question, bool right) {
   const QString name = Keyring::name_of(question);
-  if (!name.isEmpty()) keyring_.settle(name, right);
+  if (!name.isEmpty()) {
+    if (keyring_.settle(name, right)) in_keyring_.insert(name);
+    // What was typed, because the keyring was locked perhaps, says nothing of what it has.
+    if (!right && in_keyring_.contains(name)) keyring_.forget(name);
+  }
   person_.answered(question, right);
 }
 

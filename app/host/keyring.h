@@ -35,8 +35,10 @@ class Keyring : public QObject {
   /// What was typed, and whether it is to be kept: then it is written there when the host has taken it. failed() says what becomes of it
   /// otherwise.
   void keep_when_right(const QString& name, const Secret& secret, bool wanted);
-  /// What came of an answer of this name. What was wrong is forgotten, here and there.
-  void settle(const QString& name, bool right);
+  /// What came of an answer of this name: one that was to be kept is written when it was right, which true says, and else forgotten here.
+  bool settle(const QString& name, bool right);
+  /// What it has of this name is wrong, and goes.
+  void forget(const QString& name);
 
  signals:
   void failed(const QString& why);
@@ -47,7 +49,6 @@ class Keyring : public QObject {
   Tell teller();
   void answer(quint64 question, std::optional<Secret> secret);
   void write(const QString& name, const Secret& secret);
-  void forget(const QString& name);
 
   std::shared_ptr<QObject> home_;  // on the main thread, whoever holds it last
   quint64 next_question_ = 1;
@@ -55,7 +56,7 @@ class Keyring : public QObject {
   std::map<QString, Secret> to_keep_;  // of which it is not known yet whether they are right
 };
 
-/// Answers from the keyring what it knows, and passes on everything else. What turns out to be wrong is forgotten there.
+/// Answers from the keyring what it knows, and passes on everything else. What it has and turns out to be wrong is forgotten there.
 class KeyringQuestions : public QObject, public SshQuestions {
  public:
   /// Both live longer.
@@ -70,7 +71,7 @@ class KeyringQuestions : public QObject, public SshQuestions {
  private:
   Keyring& keyring_;
   SshQuestions& person_;
-  std::set<QString> from_keyring_;  // names of answers that were last given from there
+  std::set<QString> in_keyring_;  // names of answers of which the last one came from there, or was written there
 };
 
 }  // namespace n2nq::app

@@ -50,6 +50,25 @@ class TestKeyring : public QObject {
     QTest::keyClick(dialog(), Qt::Key_Escape);
     QCOMPARE(answered(password(), "day", false), QByteArray("day"));  // forgotten
   }
+  void what_was_typed_and_is_wrong_takes_nothing_away_that_was_not_tried() {
+    app::SecretQuestion question = password();
+    question.host = QStringLiteral("lab-4");
+    QCOMPARE(answered(question, "dream", true), QByteArray("dream"));
+    // As if it had been locked when it was asked: nothing came from there.
+    questions = std::make_unique<app::KeyringQuestions>(*keyring, *asker);
+    app::SecretQuestion again = question;
+    again.again = true;
+    for (const bool ticked : {false, true}) QCOMPARE(answered(again, "dreem", ticked, false), QByteArray("dreem"));
+    QCOMPARE(answered(question), QByteArray("dream"));
+  }
+  void what_was_kept_and_is_wrong_by_now_is_forgotten_though_it_was_not_read_again() {
+    app::SecretQuestion question = password();
+    question.host = QStringLiteral("lab-5");
+    QCOMPARE(answered(question, "dream", true), QByteArray("dream"));
+    questions->answered(question, false);  // of another connection, by what is remembered
+    QTest::qWait(300);
+    QCOMPARE(answered(question, "day", false), QByteArray("day"));
+  }
   void what_the_host_did_not_take_or_never_judged_is_not_kept() {
     QCOMPARE(answered(password(), "night", true, false), QByteArray("night"));
     QCOMPARE(answered(password(), "dawn", true, std::nullopt), QByteArray("dawn"));
