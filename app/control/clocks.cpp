@@ -15,12 +15,18 @@ using OrderedJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 using Kind = ClockRelation::Kind;
 
+constexpr auto now = &measure::ClockReport::bound, worst_so_far = &measure::ClockReport::worst;
+
+/// How wrong its line can have become since it was said.
+void let_age(measure::ClockReport& report, std::int64_t ns) {
+  report.bound = report.bound_after(ns);
+  if (report.bound.total_ns() > report.worst.total_ns()) report.worst = report.bound;
+}
+
 /// What it said last, and how wrong its clock's line became until it was gone.
 std::optional<measure::ClockReport> last_said(const ProcessRecord& worker) {
   std::optional<measure::ClockReport> report = worker.clock;
-  if (!report || worker.unheard_ns <= 0) return report;
-  report->bound = report->bound_after(worker.unheard_ns);
-  if (report->bound.total_ns() > report->worst.total_ns()) report->worst = report->bound;
+  if (report && worker.unheard_ns > 0) let_age(*report, worker.unheard_ns);
   return report;
 }
 
@@ -62,7 +68,14 @@ ClockRelation relation(const RunRecord& record, Role role) {
   return out;
 }
 
-ClockBound bound_of(const ClockRelation& relation, bool live) {
+/// As relation(), but for what has become of it since who lives still said something of its clock.
+ClockRelation relation_now(const RunRecord& record, Role role) {
+  ClockRelation out = relation(record, role);
+  if (out.kind == Kind::probed && record.of(role).clock_age_ns > 0) let_age(out.report, record.of(role).clock_age_ns);
+  return out;
+}
+
+ClockBound bound_of(const ClockRelation& relation, measure::ClockBound measure::ClockReport::*of_moment) {
   switch (relation.kind) {
     case Kind::shared:
       return {};
@@ -71,7 +84,7 @@ ClockBound bound_of(const ClockRelation& relation, bool live) {
     case Kind::probed:
       break;
   }
-  const measure::ClockBound& bound = live ? relation.report.bound : relation.report.worst;
+  const measure::ClockBound& bound = relation.report.*of_moment;
   return {.apart = true,
           .asymmetry_us = static_cast<double>(bound.asymmetry_ns) / ns_in_us,
           .estimation_us = static_cast<double>(bound.estimation_ns) / ns_in_us};
@@ -109,7 +122,7 @@ OrderedJson bound_json(const ClockBound& bound) {
 
 OrderedJson relation_json(const ClockRelation& relation, std::int64_t start_at_broker_ns) {
   OrderedJson out = {{"clock", word_of(relation.kind)}, {"offset_us", known(offset_us(relation))}};
-  out.update(bound_json(bound_of(relation, false)));
+  out.update(bound_json(bound_of(relation, worst_so_far)));
   if (relation.kind != Kind::probed) return out;
   const measure::ClockReport& report = relation.report;
   out["drift_ppm"] = static_cast<double>(report.line.drift_ppt) / 1e6;
@@ -168,16 +181,18 @@ bool groups_share_a_clock(const RunRecord& record) {
   return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !record.contradiction.now();
 }
 
-ClockBounds clock_bounds(const RunRecord& record, bool live) {
-  const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
+ClockBounds clock_bounds(const RunRecord& record) {
+  const ClockRelation senders = relation_now(record, Role::senders), receivers = relation_now(record, Role::receivers);
   ClockBounds out;
-  out.to_broker = bound_of(senders, live);
-  out.to_receiver = bound_of(receivers, live);
-  // Of a result also what was reckoned while they were taken for two.
-  const bool one_clock = groups_share_a_clock(record) && (live || !record.contradiction.ever());
+  out.to_broker = bound_of(senders, worst_so_far);
+  out.to_receiver = bound_of(receivers, worst_so_far);
+  // Some of the figures were reckoned while they were taken for two.
+  const bool one_clock = groups_share_a_clock(record) && !record.contradiction.ever();
   if (!one_clock) out.latency = sum(out.to_broker, out.to_receiver);
   out.senders_offset_us = offset_us(senders);
   out.receivers_offset_us = offset_us(receivers);
+  out.senders_offset = bound_of(senders, now);
+  out.receivers_offset = bound_of(receivers, now);
   out.jumps = static_cast<std::int64_t>(senders.report.jumps + receivers.report.jumps);
   return out;
 }
@@ -205,7 +220,7 @@ Json senders_clock_message(const RunRecord& record) {
 
 OrderedJson offsets_json(const RunRecord& record, std::int64_t start_at_broker_ns) {
   const ClockRelation senders = relation(record, Role::senders), receivers = relation(record, Role::receivers);
-  const ClockBounds bounds = clock_bounds(record, false);
+  const ClockBounds bounds = clock_bounds(record);
   const bool one_clock = !bounds.latency.apart;
   const bool any_unknown = !one_clock && (senders.kind == Kind::untold || receivers.kind == Kind::untold);
   const double apart_us = one_clock ? 0 : offset_us(senders) - offset_us(receivers);

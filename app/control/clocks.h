@@ -27,8 +27,8 @@ ClockRelation relation(const ProcessRecord& worker, const ProcessRecord& broker)
 /// Whether the two groups' clocks are one, so that a latency is exact whatever is known of N2NQ's: as far as is known now.
 bool groups_share_a_clock(const RunRecord& record);
 
-/// How far the run's figures may be off, because of clocks. `live`: now; else the worst moment of the run.
-ClockBounds clock_bounds(const RunRecord& record, bool live);
+/// How far the run's figures may be off, because of clocks: they are of the whole run so far, and so is this.
+ClockBounds clock_bounds(const RunRecord& record);
 
 /// The median echo over loopback of the slower host, as both groups measured it before the run; unknown before that.
 double floor_us(const RunRecord& record);

@@ -198,7 +198,7 @@ void LiveAccumulator::bring_to_one_instant(std::int64_t arrived, std::int64_t at
   const double offsets_us = clocks_.receivers_offset_us - clocks_.senders_offset_us;
   const double later_s = static_cast<double>(receivers_at_ns_ - senders_at_ns_) / 1e9 + offsets_us / 1e6;
   const double meanwhile = figures_.sent_copies_per_s * later_s;
-  const double clocks_err = figures_.sent_copies_per_s * clocks_.latency.total_us() / 1e6;
+  const double clocks_err = figures_.sent_copies_per_s * (clocks_.senders_offset.total_us() + clocks_.receivers_offset.total_us()) / 1e6;
   const std::int64_t untold = std::max<std::int64_t>(0, attempted - accepted);
   figures_.in_flight_bound = std::ceil(std::abs(meanwhile) + clocks_err) + static_cast<double>((untold + 1) * copies_);
   if (std::isnan(figures_.in_flight_bound)) return;

@@ -52,7 +52,8 @@ struct ClockBounds {
   ClockBound to_broker, to_receiver;  // the stages between two clocks; lag and in queue are of one
   // N2NQ's clock minus the group's; unknown where nothing is known, 0 where it is one clock.
   double senders_offset_us = unknown, receivers_offset_us = unknown;
-  std::int64_t jumps = 0;  // of any of the clocks, while it ran
+  ClockBound senders_offset, receivers_offset;  // how far these two may be off, now
+  std::int64_t jumps = 0;                       // of any of the clocks, while it ran
 };
 
 struct LiveFigures {
@@ -84,7 +85,7 @@ struct LiveFigures {
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
   double sent_copies_per_s = unknown;                               // sent_per_s × copies
   Percentiles latency, latency_from_plan, delay, lag;               // whole run so far
-  ClockBounds clocks;                                               // while it runs: now; at the end: the worst moment
+  ClockBounds clocks;                                               // the worst moment of the run so far; the offsets' are of now
   double floor_us = unknown;                                        // an echo over loopback, measured before the run; the slower host's
   /// A latency that says more about the machine than about the queue.
   bool is_near_floor(double latency_us) const { return app::is_near_floor(floor_us, latency_us); }

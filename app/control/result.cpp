@@ -319,7 +319,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.lag = percentiles_us(total_of(senders, "lag"));
   out.latency = percentiles_us(total_of(receivers, "latency"));
   out.latency_from_plan = percentiles_us(total_of(receivers, "latency_from_plan"));
-  if (record.traffic_started) out.clocks = clock_bounds(record, false);
+  if (record.traffic_started) out.clocks = clock_bounds(record);
   out.floor_us = floor_us(record);
   out.stages = {mean_us(total_of(receivers, "lag")), mean_us(total_of(receivers, "to_broker")), mean_us(total_of(receivers, "in_queue")),
                 mean_us(total_of(receivers, "to_receiver"))};

@@ -202,7 +202,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
     member.record.last_heard_at_s = *member.record.gone_at_s - silent.count();
   }
   member.gone_ns = since_begun.nsecsElapsed();
-  note_unheard();
+  note_clock_ages();
   member.record.last_lines = member.watch->last_lines();
   if (member.killed_on_purpose && state == RunState::running) return on_killed(role);
   if (std::exchange(member.restart_wanted, false)) {
@@ -371,7 +371,7 @@ void RunControl::Private::take_last_figures() {
   if (!accumulator) return;
   note_records();
   figures = accumulator->last(t_s());
-  figures.clocks = clock_bounds(run, true);
+  figures.clocks = clock_bounds(run);
   figures.floor_us = floor_us(run);
   emit q->figures_changed();
 }

@@ -317,6 +317,7 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
     emit q->message(QString("the clock of the %1' host, or N2NQ's, has jumped: latencies were wrong for a moment").arg(role_key(role)));
   }
   member.record.clock = said.report;
+  member.stood_still_before_ns = stood_still_ns;
   member.clock_said_ns = since_begun.nsecsElapsed() - member.watch->ns_since_answered_question();
   if (!member.record.clock_first) member.record.clock_first = said.report;
   run.contradiction.look(of(Role::senders).record, of(Role::receivers).record);
@@ -339,12 +340,17 @@ void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
   end_because(QString("%1%2 refused %3: %4").arg(role_name(role), on_host(role), what, said));
 }
 
-/// Of those that are gone: until when figures may hold what was measured by the clock's line that they said last. Who only cannot be heard
-/// any more goes on until it misses the lease, or there is nobody left to measure with.
-void RunControl::Private::note_unheard() {
+/// How long ago each said something of its clock. Of those that are gone: until when figures may hold what was measured by the line that they
+/// said last. Who only cannot be heard any more goes on until it misses the lease, or there is nobody left to measure with.
+void RunControl::Private::note_clock_ages() {
   const auto end_ns = [](const Member& member) { return member.gone_ns + (member.watch->may_run_on() ? runs_on_ns_max : 0); };
   for (Member& member : members) {
-    if (member.gone_ns == 0 || !member.record.clock) continue;
+    member.record.clock_age_ns = 0;
+    if (!member.record.clock) continue;
+    if (member.gone_ns == 0) {
+      member.record.clock_age_ns = since_begun.nsecsElapsed() - member.clock_said_ns + stood_still_ns - member.stood_still_before_ns;
+      continue;
+    }
     std::int64_t others_ns = any_alive() ? since_begun.nsecsElapsed() : 0;
     for (const Member& other : members) {
       if (&other != &member && other.gone_ns > 0) others_ns = std::max(others_ns, end_ns(other));
@@ -355,7 +361,7 @@ void RunControl::Private::note_unheard() {
 }
 
 void RunControl::Private::note_records() {
-  note_unheard();
+  note_clock_ages();
   for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
 }
 
@@ -468,7 +474,7 @@ void RunControl::Private::send_start(Role role) {
 
 void RunControl::Private::pull() {
   note_records();
-  const ClockBounds clocks = clock_bounds(run, true);
+  const ClockBounds clocks = clock_bounds(run);
   accumulator->set_clocks(clocks);
   figures = accumulator->snapshot(t_s());
   figures.clocks = clocks;

@@ -55,6 +55,7 @@ struct Member {
   bool start_sent = false;
   bool clocks_first = false;  // receivers: they wait for what is told of the senders' clock before they connect
   std::int64_t clock_said_ns = 0;  // of the run, when its last clock report was made at the earliest
+  std::int64_t stood_still_before_ns = 0;  // for how long this bench had stood still in this run when that was read
   std::int64_t gone_ns = 0;        // likewise, when it was seen to be gone; 0: it is not
   bool refused_order = false;  // something that it was told, which ends the run
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
@@ -100,7 +101,7 @@ struct RunControl::Private {
   void on_error(Role role, const ErrorMessage& error);
   void tell_clocks();
   void note_records();
-  void note_unheard();
+  void note_clock_ages();
   void connect_workers();
   bool flows_without_receivers() const;
   bool all_share_a_clock() const;

@@ -28,6 +28,7 @@ struct ProcessRecord {
   nlohmann::json floor;                                      // null: unknown
   std::int64_t started_late_ns = 0;                          // behind the common start
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
+  std::int64_t clock_age_ns = 0;                             // it lives, and has said that so long ago, at most
   std::int64_t unheard_ns = 0;                               // it went on so long behind that, at most, and gave no account of its clock
   std::optional<measure::ClockReport> clock_first;           // the first one of this process
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for

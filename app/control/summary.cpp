@@ -334,7 +334,7 @@ OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger,
   put_figures(out, receiver_totals, receiver_figures);
   put_figures(out, senders.value("figures", Json()), sender_figures);
   put_figures(out["stages"], receiver_totals, stage_figures);
-  const ClockBounds bounds = clock_bounds(record, false);
+  const ClockBounds bounds = clock_bounds(record);
   put_bounds(out, out["stages"], bounds);
   out["rates"] = rates_json(record);
   out["plan"] = plan_json(record, ledger);

@@ -116,8 +116,8 @@ void StatusStrip::refresh() {
   if (!all_local || f.clocks.to_broker.apart || f.clocks.to_receiver.apart) {
     left_ += QStringLiteral(" · N2NQ on %1, senders on %2%3, receivers on %4%5")
                  .arg(host_words(settings.broker.host), host_words(settings.senders.host),
-                      clock_words(f.clocks.senders_offset_us, f.clocks.to_broker), host_words(settings.receivers.host),
-                      clock_words(f.clocks.receivers_offset_us, f.clocks.to_receiver));
+                      clock_words(f.clocks.senders_offset_us, f.clocks.senders_offset), host_words(settings.receivers.host),
+                      clock_words(f.clocks.receivers_offset_us, f.clocks.receivers_offset));
   }
   right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());

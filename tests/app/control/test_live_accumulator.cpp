@@ -134,7 +134,9 @@ TEST(live_accumulator, what_stands_side_by_side_answers_the_same_question) {
 TEST(live_accumulator, groups_on_two_hosts_are_brought_to_one_instant_and_say_how_well) {
   Rounds rounds(1);
   ClockBounds clocks;
-  clocks.latency = {.apart = true, .asymmetry_us = 4000, .estimation_us = 1000};
+  clocks.latency = {.apart = true, .asymmetry_us = 4000, .estimation_us = 2'000'000};  // the worst moment, which is over
+  clocks.senders_offset = {.apart = true, .asymmetry_us = 1000, .estimation_us = 500};
+  clocks.receivers_offset = {.apart = true, .asymmetry_us = 3000, .estimation_us = 500};
   clocks.senders_offset_us = 0, clocks.receivers_offset_us = -1e6;
   rounds.accumulator.set_clocks(clocks);
   LiveFigures figures;

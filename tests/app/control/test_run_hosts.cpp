@@ -295,9 +295,10 @@ TEST_F(RunHostsTest, how_far_the_clock_of_a_lost_or_killed_group_may_have_gone_i
     clock["type"] = "clock";
     host.process[Role::senders]->say(clock);
     ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.apart; }));
-    EXPECT_DOUBLE_EQ(control->figures().clocks.latency.total_us(), 11);
+    const double before_us = control->figures().clocks.latency.total_us();
+    EXPECT_GT(before_us, 11) << "and what has become of it since that was said";
     lost ? host.process[Role::senders]->lose_link("lab-2 is silent") : control->make_fault({FaultKind::kill, Role::senders});
-    ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.total_us() > 11; })) << "no longer what it was";
+    ASSERT_TRUE(wait_until([&] { return control->figures().clocks.latency.total_us() > before_us; }));
     control->stop_all();
     ASSERT_TRUE(wait_finished());
     const nlohmann::json told = summary()["environment"]["offsets"];
