@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,23 +88,15 @@ QString what_is_wrong(const QString& key, const QString& value) {
   return {};
 }
 
-QString name_of_user(const passwd* user) {
-  return user != nullptr ? QString::fromLocal8Bit(user->pw_name) : QString();
-}
-
-/// By what the system knows of its users. They are looked through only where a group may write.
+/// The system is asked for one group at most, and for all of its users never: where these are in a directory elsewhere that takes long, and
+/// this is on the window's thread.
 bool is_own_group(gid_t id) {
+  if (id != ::getgid()) return false;
   const group* const of = ::getgrgid(id);
   if (of == nullptr) return false;
   QStringList members;
   for (char** member = of->gr_mem; *member != nullptr; ++member) members += QString::fromLocal8Bit(*member);
-  const QString user = name_of_user(::getpwuid(::getuid()));
-  ::setpwent();
-  while (const passwd* each = ::getpwent()) {
-    if (each->pw_gid == id) members += name_of_user(each);
-  }
-  ::endpwent();
-  return is_users_alone(members, user);
+  return is_users_own(QString::fromLocal8Bit(of->gr_name), members, local_user());
 }
 
 /// What it says may run a program as this user (ProxyCommand), so ssh does not obey a file that others may change. Empty: nobody else may.
@@ -114,9 +105,12 @@ QString who_else_writes(const QFile& file) {
   if (::fstat(file.handle(), &there) != 0) return QString("%1: %2").arg(file.fileName(), QString::fromLocal8Bit(::strerror(errno)));
   if (there.st_uid != 0 && there.st_uid != ::getuid())
     return QString("%1 belongs to another user, so ssh does not obey it, nor does the bench: chown it").arg(file.fileName());
-  const bool group_writes = (there.st_mode & 020) != 0 && !is_own_group(there.st_gid);
-  if (group_writes || (there.st_mode & 002) != 0)
+  if ((there.st_mode & 002) != 0)
     return QString("others may write to %1, so ssh does not obey it, nor does the bench: chmod go-w %2").arg(file.fileName(), shell_quoted(file.fileName()));
+  if ((there.st_mode & 020) != 0 && !is_own_group(there.st_gid))
+    return QString("a group may write to %1 that is not your own, of your name and with nobody else in it, so the bench does not obey it: "
+                   "chmod g-w %2")
+        .arg(file.fileName(), shell_quoted(file.fileName()));
   return {};
 }
 

@@ -183,12 +183,15 @@ QString without_wildcards(const QString& text) {
 }
 
 QString local_user() {
-  const passwd* entry = ::getpwuid(::getuid());
-  return entry ? QString::fromLocal8Bit(entry->pw_name) : qEnvironmentVariable("USER");
+  static const QString name = [] {
+    const passwd* entry = ::getpwuid(::getuid());
+    return entry ? QString::fromLocal8Bit(entry->pw_name) : qEnvironmentVariable("USER");
+  }();
+  return name;
 }
 
-bool is_users_alone(const QStringList& members, const QString& user) {
-  return !members.isEmpty() && std::all_of(members.begin(), members.end(), [&user](const QString& member) { return member == user; });
+bool is_users_own(const QString& group, const QStringList& members, const QString& user) {
+  return group == user && std::all_of(members.begin(), members.end(), [&user](const QString& member) { return member == user; });
 }
 
 }  // namespace n2nq::app

@@ -37,10 +37,12 @@ QStringList files_of_pattern(const QString& pattern);
 /// `text` as part of such a pattern, in which nothing is a wildcard.
 QString without_wildcards(const QString& text);
 
+/// Who runs this program. The system is asked once.
 QString local_user();
 
-/// Whether a group with these members, those whose first group it is among them, is this user's alone, as of who works with umask 002.
-/// Debian's ssh obeys what such a group may write to; others do not.
-bool is_users_alone(const QStringList& members, const QString& user);
+/// Whether a group that has these members beside those whose first group it is, is the user's own, as useradd makes one for who works with
+/// umask 002: it has their name, by which pam_umask goes, too. Whose first group it is besides, all of the system's users would tell.
+/// Debian's ssh obeys what a group with nobody else may write to, of whatever name; others obey nothing that a group may write to.
+bool is_users_own(const QString& group, const QStringList& members, const QString& user);
 
 }  // namespace n2nq::app

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <grp.h>
 #include <pwd.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QFile>
@@ -13,6 +15,14 @@
 #include <optional>
 
 #include "app/host/ssh_config_text.h"
+
+static int users_looked_at = 0;
+
+/// In place of the C library's.
+extern "C" passwd* getpwent() {
+  ++users_looked_at;
+  return nullptr;
+}
 
 namespace n2nq::app {
 namespace {
@@ -204,12 +214,35 @@ TEST_F(SshConfigTest, what_others_may_change_is_not_obeyed) {
   EXPECT_NE(read().look_up("a").user, "mine");
 }
 
-TEST(SshConfigGroups, a_group_is_a_users_own_where_nobody_else_is_in_it) {
-  EXPECT_TRUE(is_users_alone({"ann"}, "ann"));
-  EXPECT_TRUE(is_users_alone({"ann", "ann"}, "ann")) << "as a member, and as whose first group it is";
-  EXPECT_FALSE(is_users_alone({"ann", "bob"}, "ann"));
-  EXPECT_FALSE(is_users_alone({"bob"}, "ann"));
-  EXPECT_FALSE(is_users_alone({}, "ann")) << "whoever is let in next is in it";
+TEST(SshConfigGroups, a_group_is_a_users_own_where_it_has_their_name_and_nobody_else_is_in_it) {
+  EXPECT_TRUE(is_users_own("ann", {}, "ann"));
+  EXPECT_TRUE(is_users_own("ann", {"ann"}, "ann"));
+  EXPECT_FALSE(is_users_own("ann", {"ann", "bob"}, "ann"));
+  EXPECT_FALSE(is_users_own("ann", {"bob"}, "ann"));
+  EXPECT_FALSE(is_users_own("users", {"ann"}, "ann")) << "whose first group it is besides nobody says";
+}
+
+/// Where users are in a directory on some server, that takes seconds, on the window's thread.
+TEST_F(SshConfigTest, who_may_write_by_way_of_a_group_is_found_without_looking_through_all_users) {
+  write("config", "Host a\n  User mine\n");
+  const auto group_of_file_writes = [this] {
+    ASSERT_TRUE(QFile::setPermissions(path("config"), QFile::ReadOwner | QFile::WriteOwner | QFile::WriteGroup));
+  };
+  group_of_file_writes();
+  const group* const mine = ::getgrgid(::getgid());
+  QStringList members;
+  for (char** member = mine ? mine->gr_mem : nullptr; member && *member; ++member) members += QString::fromLocal8Bit(*member);
+  const bool is_own = mine && is_users_own(QString::fromLocal8Bit(mine->gr_name), members, local_user());
+  const QStringList refused = {"a group may write to " + path("config") +
+                               " that is not your own, of your name and with nobody else in it, so the bench does not obey it: chmod g-w '" +
+                               path("config") + "'"};
+  EXPECT_EQ(read().look_up("a").problems, is_own ? QStringList() : refused);
+  EXPECT_EQ(read().look_up("a").user == "mine", is_own);
+  if (::chown(path("config").toLocal8Bit().constData(), static_cast<uid_t>(-1), ::getgid() + 1) == 0) {
+    group_of_file_writes();
+    EXPECT_EQ(read().look_up("a").problems, refused) << "another group";
+  }
+  EXPECT_EQ(users_looked_at, 0);
 }
 
 TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {
