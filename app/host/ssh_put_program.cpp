@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "app/host/ssh_programs_folder.h"
 #include "app/host/ssh_room.h"
 #include "app/host/ssh_tasks.h"
 
@@ -52,29 +53,39 @@ bool PutProgram::begin(SshLink& link) {
   hash_ = hash.result();
   size_ = local_.size();
   local_.seek(0);
-  const QString bin = folder_ + "/bin";
-  path_ = bin + '/' + program_ + '-' + QString::fromLatin1(hash_.toHex());
   Sftp sftp(link);
-  if (const auto at = sftp.look(bin); at && at->is_folder && at->anybody_writes) {
-    throw SshError(SshProblem::Kind::files,
-                   QString("%1: anybody there may change what is in the folder %2, so nothing is run from it").arg(link.target().name, bin),
-                   other_folder("Take that right away (chmod o-w)"));
-  }
+  const ProgramsFolder programs(link, sftp, folder_);
+  const QString& bin = programs.path();
+  path_ = bin + '/' + program_ + '-' + QString::fromLatin1(hash_.toHex());
   const auto there = sftp.look(path_);
-  if (there && there->is_file && there->runs && there->size == static_cast<quint64>(size_) && when_ == If::not_there) {
+  const bool is_whole = there && there->is_file && there->runs && there->size == static_cast<quint64>(size_);
+  if (is_whole && !there->others_write() && when_ == If::not_there) {
     if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
-    changed_s_ = there->changed_s;
-    touched_s_ = sftp.touch(path_);
-    return false;
+    const SftpTrial made = sftp.touch(path_);
+    const auto home = made.time_s == 0 ? sftp.look(".") : std::nullopt;
+    const std::optional<quint32> user = home ? home->owner : made.owner;
+    programs.check_owner(link, user);
+    if (!user || !there->owner || there->owner == user) {
+      changed_s_ = there->changed_s;
+      touched_s_ = made.time_s;
+      return false;
+    }
   }
-  sftp.make_folder(bin);
-  if (there) sftp.remove_file(path_);  // it was whole once: a disk there has lost some of it, or somebody its right to be run
+  // It was whole once: a disk there has lost some of it, or somebody its right to be run, or it is somebody else's, who may change it.
+  if (there) sftp.remove_file(path_);
   sweep_parts(sftp);
   check_room(link, sftp, bin, ssh_spare_bytes + static_cast<quint64>(size_), program_);
   if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
   part_name_.emplace(BriefFile::Kind::part, '-' + program_);
   part_ = bin + '/' + part_name_->name();
   writing_ = sftp.make_file(part_);
+  try {
+    programs.check_owner(link, writing_->owner());
+  } catch (const SshError&) {
+    writing_.reset();
+    sftp.remove_file(part_);
+    throw;
+  }
   if (progress_) progress_(0, size_);  // on a slow link the first piece takes its time, too
   return true;
 }
@@ -137,7 +148,7 @@ void PutProgram::put_in_place(SshLink& link) {
     sftp.make_executable(part_);
     // Another bench may have been faster; what has that name is the same.
     if (!sftp.rename(part_, path_)) sftp.remove_file(part_);
-    touched_s_ = sftp.touch(path_);
+    touched_s_ = sftp.touch(path_).time_s;
   } catch (const SshError& error) {
     clear_up(link, error);
     throw;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t read_piece_bytes = 32 << 10;  // what every server answers in one piece
 constexpr quint64 reads_under_way = 32;
 constexpr std::size_t list_max = 100'000;
-constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700, others_write = 0002;
+constexpr mode_t folder_mode = 0700, file_mode = 0600, program_mode = 0700, others_write = 0002, group_write = 0020, sticky = 01000;
 
 struct AttributesFree {
   void operator()(sftp_attributes attributes) const { sftp_attributes_free(attributes); }
@@ -31,19 +31,24 @@ struct DirectoryFree {
   void operator()(sftp_dir directory) const { sftp_closedir(directory); }
 };
 
-SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name) {
-  return {name,
-          attributes.size,
-          static_cast<qint64>(attributes.mtime),
-          attributes.type == SSH_FILEXFER_TYPE_REGULAR,
-          attributes.type == SSH_FILEXFER_TYPE_DIRECTORY,
-          (attributes.permissions & program_mode) == program_mode,
-          (attributes.permissions & others_write) != 0};
+std::optional<quint32> owner_of(const sftp_attributes_struct& attributes) {
+  return (attributes.flags & SSH_FILEXFER_ATTR_UIDGID) != 0 ? std::optional(attributes.uid) : std::nullopt;
 }
 
-QString above(const QString& folder) {
-  const qsizetype end = folder.lastIndexOf('/');
-  return end > 0 ? folder.left(end) : end == 0 ? QString("/") : QString(".");
+SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name) {
+  const std::optional<quint32> owner = owner_of(attributes);
+  return {.name = name,
+          .size = attributes.size,
+          .changed_s = static_cast<qint64>(attributes.mtime),
+          .is_file = attributes.type == SSH_FILEXFER_TYPE_REGULAR,
+          .is_folder = attributes.type == SSH_FILEXFER_TYPE_DIRECTORY,
+          .is_link = attributes.type == SSH_FILEXFER_TYPE_SYMLINK,
+          .runs = (attributes.permissions & program_mode) == program_mode,
+          .anybody_writes = (attributes.permissions & others_write) != 0,
+          .group_writes = (attributes.permissions & group_write) != 0,
+          .is_sticky = (attributes.permissions & sticky) != 0,
+          .owner = owner,
+          .group = owner ? std::optional(attributes.gid) : std::nullopt};
 }
 
 void begin(SshLink& link, const QString& path) {
@@ -87,10 +92,30 @@ Sftp::Sftp(SshLink& link) : link_(link) {
   sftp_ = link.sftp();
 }
 
+QString Sftp::above(const QString& path) {
+  const qsizetype end = path.lastIndexOf('/');
+  return end > 0 ? path.left(end) : end == 0 ? QString("/") : QString(".");
+}
+
 std::optional<SftpEntry> Sftp::look(const QString& path) {
+  return entry_at(path, sftp_lstat);  // not what a link points to: nothing here makes links
+}
+
+std::optional<SftpEntry> Sftp::look_through(const QString& path) {
+  return entry_at(path, sftp_stat);
+}
+
+QString Sftp::real_path(const QString& path) {
   begin(link_, path);
-  // Not what a link points to: nothing here makes links.
-  const Attributes found(sftp_lstat(sftp_, path.toUtf8().constData()));
+  const std::unique_ptr<char, decltype(&ssh_string_free_char)> real(sftp_canonicalize_path(sftp_, path.toUtf8().constData()),
+                                                                    ssh_string_free_char);
+  if (!real) fail(link_, "looking at", path);
+  return QString::fromUtf8(real.get());
+}
+
+std::optional<SftpEntry> Sftp::entry_at(const QString& path, sftp_attributes (*ask)(sftp_session, const char*)) {
+  begin(link_, path);
+  const Attributes found(ask(sftp_, path.toUtf8().constData()));
   if (found) return entry_of(*found, path);
   const int error = sftp_get_error(sftp_);
   if (error == SSH_FX_NO_SUCH_FILE || error == SSH_FX_NO_SUCH_PATH) return {};
@@ -201,24 +226,24 @@ bool Sftp::rename(const QString& from, const QString& to) {
   fail(link_, "renaming a file to", to);
 }
 
-qint64 Sftp::touch(const QString& path, const QString& folder) {
-  const qint64 now_s = time_there_s(folder.isEmpty() ? above(path) : folder);
+SftpTrial Sftp::touch(const QString& path, const QString& folder) {
+  const SftpTrial made = try_folder(folder.isEmpty() ? above(path) : folder);
   begin(link_, path);
-  timeval now[2] = {{now_s, 0}, {now_s, 0}};
-  if (now_s > 0) sftp_utimes(sftp_, path.toUtf8().constData(), now);
-  return now_s;
+  timeval now[2] = {{made.time_s, 0}, {made.time_s, 0}};
+  if (made.time_s > 0) sftp_utimes(sftp_, path.toUtf8().constData(), now);
+  return made;
 }
 
-qint64 Sftp::time_there_s(const QString& folder) {
+SftpTrial Sftp::try_folder(const QString& folder) {
   const BriefFile brief(BriefFile::Kind::time_probe);
   const QString probe = folder + '/' + brief.name();
   begin(link_, probe);
   const sftp_file made = sftp_open(sftp_, probe.toUtf8().constData(), O_WRONLY | O_CREAT | O_EXCL, file_mode);
-  if (!made) return 0;
+  if (!made) return {};
   const Attributes found(sftp_fstat(made));
   sftp_close(made);
   remove_file(probe);
-  return found ? static_cast<qint64>(found->mtime) : 0;
+  return found ? SftpTrial{static_cast<qint64>(found->mtime), owner_of(*found)} : SftpTrial();
 }
 
 void Sftp::remove_file(const QString& path) {
@@ -275,6 +300,13 @@ void SftpFile::sync() {
   begin(link_, path_);
   if (sftp_extension_supported(link_.sftp(), "fsync@openssh.com", "1") && sftp_fsync(*handle_) != SSH_OK)
     Sftp::fail(link_, "writing", path_);
+}
+
+std::optional<quint32> SftpFile::owner() {
+  begin(link_, path_);
+  const Attributes found(sftp_fstat(*handle_));
+  if (!found) Sftp::fail(link_, "looking at", path_);
+  return owner_of(*found);
 }
 
 quint64 SftpFile::size() {

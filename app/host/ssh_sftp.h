@@ -20,9 +20,21 @@ struct SftpEntry {
   QString name;
   quint64 size = 0;
   qint64 changed_s = 0;  // of that host's clock, since 1970
-  bool is_file = false, is_folder = false;
+  bool is_file = false, is_folder = false, is_link = false;
   bool runs = false;  // its owner may read, write and run it
-  bool anybody_writes = false;
+  bool anybody_writes = false, group_writes = false;
+  bool is_sticky = false;  // folders: only its owner may remove or rename what is in it
+  std::optional<quint32> owner, group;  // by number; none: that host does not say
+
+  /// Whether somebody else may change it, as far as SFTP tells: not who is in a group. One that has its owner's number is taken for theirs
+  /// alone, as useradd makes it.
+  bool others_write() const { return anybody_writes || (group_writes && group != owner); }
+};
+
+/// What a file tells that is made in a folder and removed again.
+struct SftpTrial {
+  qint64 time_s = 0;             // by that host's clock, to the second; 0: none can be made there
+  std::optional<quint32> owner;  // whose it was: who is logged in there
 };
 
 struct SftpSpace {
@@ -46,6 +58,7 @@ class SftpFile {
   /// On the disk there, as far as that host can say.
   void sync();
   quint64 size();
+  std::optional<quint32> owner();
 
  private:
   SshLink& link_;
@@ -60,6 +73,12 @@ class Sftp {
   explicit Sftp(SshLink& link);
 
   std::optional<SftpEntry> look(const QString& path);
+  /// The same of what links lead to.
+  std::optional<SftpEntry> look_through(const QString& path);
+  /// Without any links. Of what is there.
+  QString real_path(const QString& path);
+  /// "." of what is in the home folder there.
+  static QString above(const QString& path);
   std::vector<SftpEntry> list(const QString& folder);
   /// With all folders above it, for this user alone.
   void make_folder(const QString& path);
@@ -72,11 +91,11 @@ class Sftp {
   void make_executable(const QString& path);
   /// False: there is one of the new name already.
   bool rename(const QString& from, const QString& to);
-  /// The time by that host's clock, to the second, which a file tells that is made in the folder and removed again. Which clock is right does
-  /// not matter there, but all that is compared has to be of one. 0: it cannot be told.
-  qint64 time_there_s(const QString& folder);
+  /// Which clock is right does not matter there, but all times that are compared have to be of one.
+  SftpTrial try_folder(const QString& folder);
+  qint64 time_there_s(const QString& folder) { return try_folder(folder).time_s; }
   /// What its time is now, by that host's clock. `folder`: where a file may be made that tells it; empty: the one that it is in.
-  qint64 touch(const QString& path, const QString& folder = {});
+  SftpTrial touch(const QString& path, const QString& folder = {});
   /// What is not there is no error, as little as what cannot be removed.
   void remove_file(const QString& path);
   void remove_folder(const QString& path);
@@ -86,6 +105,7 @@ class Sftp {
   [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path);
 
  private:
+  std::optional<SftpEntry> entry_at(const QString& path, sftp_attributes (*ask)(sftp_session, const char*));
   void fail_if_dangling(const QString& path);
   [[noreturn]] void fail_to_make(const QString& folder, int code);
   SshLink& link_;

@@ -34,7 +34,7 @@ class Many(LabCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.lab.set_plugged_in(GONE, False)
-        cls.lab.inside(FULL, "sh", "-c", "mkdir -p /home/lab/.cache && mount -t tmpfs -o size=1m,mode=777 full /home/lab/.cache")
+        cls.lab.inside(FULL, "sh", "-c", "mkdir -p /home/lab/.cache && mount -t tmpfs -o size=1m,mode=1777 full /home/lab/.cache")
 
     def lines_of(self, name):
         """What the lab's hosts file says of it."""

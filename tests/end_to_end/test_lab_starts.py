@@ -123,7 +123,7 @@ class Starts(LabCase):
         self.assertRegex(output, r"not connected within 2 s: Senders on h2, .* Is 127.0.0.1 \(data address of h1\) where they reach it, and does a firewall")
 
     def test_a_full_disk_is_in_the_way_of_groups_that_write_logs_alone(self):
-        self.lab.inside("h2", "sh", "-c", "rm -rf /home/lab/.cache/*; mkdir -p /home/lab/.cache && mount -t tmpfs -o size=64m,mode=777 full /home/lab/.cache")
+        self.lab.inside("h2", "sh", "-c", "rm -rf /home/lab/.cache/*; mkdir -p /home/lab/.cache && mount -t tmpfs -o size=64m,mode=1777 full /home/lab/.cache")
         self.addCleanup(self.lab.inside, "h2", "umount", "/home/lab/.cache")
         settings = [*places("h1", "h2", "h2"), "--set", "senders.messages=10"]
         self.assertEqual(self.start("quick", *settings, out="first").wait(timeout=120), 0, "the programs are there from now on")

@@ -241,7 +241,7 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
 }
 
 TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it_is) {
-  lab->inside(1, {"sh", "-c", "mkdir /small && mount -t tmpfs -o size=60m,mode=777 small /small"});
+  lab->inside(1, {"sh", "-c", "mkdir /small && mount -t tmpfs -o size=60m,mode=1777 small /small"});
   HostPool pool(person, programs_folder);
   HostCheck check(pool);
   Hosts hosts;

@@ -70,7 +70,7 @@ TEST_F(PlacedProgramsTest, what_is_there_is_not_sent_again_and_old_versions_go) 
 TEST_F(PlacedProgramsTest, a_disk_that_is_full_read_only_or_runs_nothing_is_found_before) {
   const auto mounted = [](const QByteArray& options) {
     lab->inside(2, {"sh", "-c",
-                    "umount /home/lab/disk 2>/dev/null; mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777," + options +
+                    "umount /home/lab/disk 2>/dev/null; mkdir -p /home/lab/disk && mount -t tmpfs -o mode=1777," + options +
                         " tmpfs /home/lab/disk"});
   };
   Host host = lab->host(2);
@@ -180,16 +180,70 @@ TEST_F(PlacedProgramsTest, a_program_that_runs_there_is_replaced_and_runs_on) {
   EXPECT_TRUE(running->readAll().contains("\"hello\""));
 }
 
-TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_anybody_may_change_it) {
+TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_somebody_else_may_change_it) {
+  const auto shell = [](const QString& script) {
+    return lab->inside(1, {"sh", "-c", "cd /home/lab/.cache/n2nq-bench && " + script}).trimmed().toStdString();
+  };
+  const auto is_taken = [this](const QString& script_before) {
+    lab->inside(1, {"sh", "-c", "cd /home/lab/.cache/n2nq-bench && " + script_before});
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    make(lab->host(1));
+    return gets_put();
+  };
+  ASSERT_TRUE(is_taken("true")) << told();
+  struct Case {
+    const char *change, *back, *why, *advice;
+  };
+  for (const Case& each : std::initializer_list<Case>{
+           {"chmod 777 bin", "chmod 700 bin", "anybody there may change what is in the folder .cache/n2nq-bench/bin", "chmod go-w"},
+           {"chmod 1777 bin", "chmod 700 bin", "anybody there may change what is in the folder .cache/n2nq-bench/bin", "chmod go-w"},
+           {"chgrp 100 bin; chmod 770 bin", "chgrp lab bin; chmod 700 bin",
+            "a group there may change what is in the folder .cache/n2nq-bench/bin", "chmod g-w"},
+           {"chown root bin; chmod 755 bin", "chown lab bin; chmod 700 bin",
+            ".cache/n2nq-bench/bin belongs to another user there (number 0, ", "Remove it there"},
+           {"mv bin ../kept; ln -s ../kept bin", "rm bin; mv ../kept bin", ".cache/n2nq-bench/bin is a link", "Remove it there"},
+           {"chmod 777 .", "chmod 700 .", "anybody there may change what is in the folder .cache/n2nq-bench, ", "chmod go-w"},
+           {"chown root .; chmod 755 .", "chown lab .; chmod 700 .",
+            ".cache/n2nq-bench belongs to another user there (number 0, ", "Remove it there"},
+           {"chmod 777 ..", "chmod 700 ..",
+            "anybody there may put something else in the place of the folder .cache/n2nq-bench, by a right to write to .cache",
+            "Take that right to .cache away (chmod o-w, or +t)"}}) {
+    EXPECT_FALSE(is_taken(each.change)) << each.change;
+    EXPECT_NE(told().find(each.why), std::string::npos) << told();
+    EXPECT_NE(told().find(each.advice), std::string::npos) << told();
+    shell(each.back);
+  }
+  EXPECT_FALSE(is_taken("rm bin/n2nq-broker-*; chown root .; chmod 755 .")) << "nor put there";
+  EXPECT_NE(told().find("belongs to another user"), std::string::npos) << told();
+  EXPECT_EQ(shell("chown lab .; chmod 700 .; ls -A bin | grep n2nq-broker || true"), "") << "nor is a part of it left";
+  EXPECT_TRUE(is_taken("chmod 1777 ..; chmod 770 bin; test $(stat -c %u bin) = $(stat -c %g bin)")) << told() << "the user's own group";
+  // A link of their own to one of their own is as good, and what it leads to is judged.
+  EXPECT_TRUE(is_taken("chmod 700 .. bin; cd ..; mkdir -p ../disk/1; chown lab ../disk/1; mv n2nq-bench ../disk/1/bench; "
+                       "ln -s ../disk/1/bench n2nq-bench; chown -h lab n2nq-bench"))
+      << told();
+  EXPECT_FALSE(is_taken("chmod 777 .."));
+  EXPECT_NE(told().find("in the place of the folder /home/lab/disk/1/bench, by a right to write to /home/lab/disk/1"), std::string::npos)
+      << told();
+  EXPECT_FALSE(is_taken("chmod 755 ..; chown -h root ../../../.cache/n2nq-bench"));
+  EXPECT_NE(told().find(".cache/n2nq-bench belongs to another user there"), std::string::npos) << told();
+  shell("cd /home/lab/.cache; rm n2nq-bench; mv ../disk/1/bench n2nq-bench; rmdir ../disk/1");
+  EXPECT_TRUE(is_taken("true")) << told();
+}
+
+/// Left there when anybody could write to the folder, perhaps, and since then of no use.
+TEST_F(PlacedProgramsTest, a_program_there_that_somebody_else_may_change_is_sent_again) {
+  const auto shell = [](const QString& script) {
+    return lab->inside(1, {"sh", "-c", "cd /home/lab/.cache/n2nq-bench/bin && f=$(echo n2nq-broker-*) && " + script}).trimmed();
+  };
   make(lab->host(1));
   ASSERT_TRUE(gets_put()) << told();
-  lab->inside(1, {"sh", "-c", "chmod 777 /home/lab/.cache/n2nq-bench/bin"});
-  pool = std::make_unique<HostPool>(person, programs_folder);
-  make(lab->host(1));
-  EXPECT_FALSE(gets_put());
-  EXPECT_NE(told().find("anybody there may change what is in the folder .cache/n2nq-bench/bin"), std::string::npos) << told();
-  EXPECT_NE(told().find("chmod o-w"), std::string::npos) << told();
-  lab->inside(1, {"sh", "-c", "chmod 700 /home/lab/.cache/n2nq-bench/bin"});
+  for (const char* change : {"chmod 777 $f", "chgrp 100 $f; chmod 770 $f", "chown 65534 $f; chmod 755 $f"}) {
+    shell(change);
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    make(lab->host(1));
+    EXPECT_TRUE(gets_put()) << change << ": " << told();
+    EXPECT_EQ(shell("stat -c '%U %a' $f"), "lab 700") << change;
+  }
 }
 
 TEST_F(PlacedProgramsTest, a_program_that_may_not_be_run_any_more_is_sent_again) {

@@ -215,7 +215,7 @@ TEST_F(SshFilesTest, two_that_put_the_same_at_once_do_not_disturb_each_other) {
 }
 
 TEST_F(SshFilesTest, a_disk_that_becomes_full_on_the_way_is_named_and_keeps_nothing) {
-  lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/disk && mount -t tmpfs -o mode=777,size=64m tmpfs /home/lab/disk"});
+  lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/disk && mount -t tmpfs -o mode=1777,size=64m tmpfs /home/lab/disk"});
   const QString program = write("n2nq-big", random_bytes(40 << 20));
   begin(std::make_shared<PutProgram>(program, "disk/bench"));
   EXPECT_TRUE(wait_until([&] { return outcome || sh("ls -A /home/lab/disk/bench/bin 2>/dev/null").contains(".part"); }));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The folder on a host from which programs are run: nobody but who logs in there may change what is in it, or put another one in its place.
+// Known as far as SFTP tells: not who is in a group, and of what is further up than the folder above the host's `folder` nothing.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "app/host/ssh_sftp.h"
+
+namespace n2nq::app {
+
+class ProgramsFolder {
+ public:
+  /// `folder`/bin, which is made where it is not there. Throws where others may write to it, to `folder`, or to what that is in, and where
+  /// a link stands in its place. (`folder` may be a link.)
+  ProgramsFolder(SshLink& link, Sftp& sftp, const QString& folder);
+
+  const QString& path() const { return path_; }
+  /// Throws where one of the two belongs to somebody else. `user`: who is logged in there; none: that host does not say.
+  void check_owner(const SshLink& link, std::optional<quint32> user) const;
+
+ private:
+  void look_at(SshLink& link, const QString& path, const SftpEntry& entry);
+
+  const QString path_;
+  std::vector<std::pair<QString, std::optional<quint32>>> owners_;
+};
+
+}  // namespace n2nq::app
