@@ -211,7 +211,7 @@ void Connection::read_frames() {
   }
   // One read per wake-up: epoll tells when there is more, and the others get their turn.
   if (discarding_) reader_.reset();
-  const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room(read_bytes_max_)));
+  const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
   switch (result.status) {
     case IoStatus::again:
       reader_.keep();

@@ -112,8 +112,6 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   /// True between a short write and on_writable().
   bool waits_for_room() const { return wants_write_; }
 
-  /// What one read brings at most, from the next one on; EventLoop::read_bytes before.
-  void set_read_bytes_max(size_t bytes) { read_bytes_max_ = bytes; }
   /// Stops and resumes reading; frames that are already in the buffer wait too, and keep the time of their read.
   void pause_reading();
   void resume_reading();
@@ -172,7 +170,6 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   bool malformed_told_ = false;
   uint32_t interest_ = 0;
   uint64_t bytes_in_ = 0;
-  size_t read_bytes_max_ = EventLoop::read_bytes;
   wire::FrameReader reader_;
   FramePlaces* places_ = nullptr;
   static constexpr size_t read_marks_max = 128;  // beyond, what comes in crumbs takes the stamp of the newest crumb

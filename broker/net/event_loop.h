@@ -102,11 +102,8 @@ class EventLoop {
   void stop();
   /// Any thread: `work` runs on the loop's thread, in the order of posting. At most as many as callers post: they bound it.
   void post(std::function<void()> work);
-  /// What one read brings at most: enough that its call costs little for each byte, and little enough that what it brought is still in a near
-  /// cache when it is looked at. Of very many small messages the larger is better, of large ones the other (docs/decisions/0003).
-  static constexpr size_t read_bytes = 64 * 1024, large_read_bytes = 256 * 1024;
-  /// Memory for one read of at most so many bytes, shared by all who read on this loop's thread: until look_later() it is the next one's, too.
-  std::span<uint8_t> read_room(size_t bytes_max = read_bytes);
+  /// Memory for one read, shared by all who read on this loop's thread: until look_later() it is the next one's, too.
+  std::span<uint8_t> read_room();
   /// From now on everybody reads who has something to read before anybody looks at what came: for who stamps what comes in, so that the
   /// stamps of the last do not wait until the others' messages are looked at. To be called before run().
   void set_reads_first();

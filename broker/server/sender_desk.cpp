@@ -25,9 +25,6 @@ constexpr size_t faults_max = 100;
 /// About a millisecond.
 constexpr uint64_t looks_per_wake_up = 500'000;
 
-/// Of a frame that says how large messages are where a sender sends as fast as it can; and up to where, with their heads, they are small.
-constexpr size_t telling_frame_bytes = 16 * 1024, small_message_bytes_max = 256;
-
 /// Senders that lost their broker look for it at least so often.
 constexpr int64_t reconnect_pause_ns = 1'000'000'000;
 
@@ -163,7 +160,6 @@ bool SenderDesk::wants(Session& session, const wire::BegunFrame& frame) {
 
 void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   Account& account = accounts_[session.number() - 1];
-  const uint64_t first = account.next_index;
   net::Connection::ReadTimes times(session.connection(), frame);
   wire::RecordWalk records(frame.body);
   bool right = true, took = false;
@@ -196,17 +192,8 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;
   }
-  set_read_size(session.connection(), frame.body.size(), account.next_index - first);
   const size_t memory_bytes = queue_.bytes_held() + frame_places_.bytes_taken();
   if (right && !held_back() && !ending_ && memory_bytes >= options_.limits.memory_bytes) hold_back(Hold::memory);
-}
-
-/// A read is one step of the loop, so it stays small where a message costs more than to be passed on. A frame that is small says
-/// nothing of what comes behind it.
-void SenderDesk::set_read_size(net::Connection& connection, size_t frame_bytes, uint64_t messages) const {
-  if (frame_bytes < telling_frame_bytes || options_.queue.requests || options_.queue.responses) return;
-  const bool small = messages * small_message_bytes_max >= frame_bytes;
-  connection.set_read_bytes_max(small ? net::EventLoop::large_read_bytes : net::EventLoop::read_bytes);
 }
 
 bool SenderDesk::has_time_for(const uint8_t* record) {

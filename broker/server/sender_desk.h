@@ -94,7 +94,6 @@ class SenderDesk {
  private:
   void on_publish(Session& session, const wire::Frame& frame);
   bool has_time_for(const uint8_t* record);
-  void set_read_size(net::Connection& connection, size_t frame_bytes, uint64_t messages) const;
   void wait_for_turn(Session& session);
   void give_turns();
   void on_end(Session& session, const wire::End& end);

@@ -98,7 +98,7 @@ void end_frame(Bytes& out, size_t begun_at);
 ///   reader.room() -> read() into it -> reader.commit(n) -> reader.next() until it gives none
 ///
 /// Memory: at most twice the bytes that came for the frame under way, and never more than the larger of read_bytes_max and
-/// the longest frame, or of what a shared read brought. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
+/// the longest frame. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
 ///
 /// A reader that asks (ask_for_large) keeps no more than read_bytes_max and a header of its own. A frame with a longer body is read into
 /// memory that the caller lends it: while bytes_wanted() is not 0, reserve() is to come before the next room(). Once next() has given that
@@ -108,7 +108,7 @@ void end_frame(Bytes& out, size_t begun_at);
 /// has next to no buffer of its own, and what is touched for each of a thousand connections is the same few pages.
 class FrameReader {
  public:
-  /// Most bytes asked of one read() into its own buffer, as long as no longer frame is under way.
+  /// Most bytes asked of one read(), as long as no longer frame is under way.
   static constexpr size_t read_bytes_max = 64 * 1024;
 
   explicit FrameReader(const FrameLimits& limits = frame_bytes_max_before_welcome);
@@ -159,7 +159,7 @@ class FrameReader {
   bool shares() const { return bytes_.data() != buffer_.data() && !has_large(); }
   size_t own_bytes_max() const;
 
-  // 0 <= parsed_ <= received_ <= bytes_.size(); a broken stream gives no frames any more.
+  // 0 <= parsed_ <= received_ <= bytes_.size(); buffer_.size() <= own_bytes_max(); a broken stream gives no frames any more.
   std::span<uint8_t> bytes_;  // the buffer, or what is shared, or what was lent: then exactly one frame
   size_t parsed_ = 0;
   size_t received_ = 0;

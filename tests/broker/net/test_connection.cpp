@@ -321,44 +321,6 @@ TEST_P(Connections, MoreThanThereIsRoomForComesWholeAndInOrder) {
   }
 }
 
-TEST_P(Connections, OneReadBringsAsMuchAsItIsToldTo) {
-  constexpr size_t frames = 16'000, letters = 1000;
-  OutBuffer out;
-  for (size_t i = 0; i < frames; ++i) {
-    const size_t begun_at = wire::begin_frame(out.bytes(), wire::FrameType::publish);
-    out.bytes().resize(out.bytes().size() + letters, static_cast<uint8_t>(i));
-    wire::end_frame(out.bytes(), begun_at);
-  }
-  const size_t bytes = out.bytes_waiting();
-  client_.when_writable = [&] { out.flush(*client_.connection); };
-  uint64_t most = 0, before = 0;
-  const auto measure = [&] {
-    const uint64_t now = server_.connection->bytes_in();
-    most = std::max(most, now - std::exchange(before, now));
-  };
-  server_.when_frame = measure;
-  client_.when_writable();
-  run_until([&] { return server_.connection->bytes_in() >= bytes / 2; });
-  measure();
-  EXPECT_LE(most, EventLoop::read_bytes);
-  server_.connection->set_read_bytes_max(EventLoop::large_read_bytes);
-  // Only in a socket that is full there is so much at once.
-  for (most = 0; most <= EventLoop::read_bytes && server_.frames.size() < frames;) {
-    server_.connection->pause_reading();
-    run_until([&, left = 100]() mutable {
-      loop_.wake_again();
-      return --left == 0;
-    });
-    server_.connection->resume_reading();
-    const size_t had = server_.frames.size();
-    run_until([&] { return server_.frames.size() > had; });
-  }
-  EXPECT_GT(most, EventLoop::read_bytes);
-  EXPECT_LE(most, EventLoop::large_read_bytes);
-  run_until([&] { return server_.frames.size() == frames; });
-  for (size_t i = 0; i < frames; ++i) EXPECT_EQ(server_.frames[i], wire::Bytes(letters, static_cast<uint8_t>(i))) << i;
-}
-
 INSTANTIATE_TEST_SUITE_P(ReadsFirst, Connections, ::testing::Bool());
 
 TEST(Connect, ARefusedConnectionSaysSo) {
