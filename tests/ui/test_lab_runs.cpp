@@ -279,22 +279,25 @@ class TestLabRuns : public QObject {
     seen.begin();
     QThread::msleep(80);
     seen.end();
-    QVERIFY2(seen.blocked_max_ms() > 70, "what stands still is seen");
+    QVERIFY2(seen.blocked().stalls == 1, "what stands still is seen");
     ui_test::BlockedMeter busy;
     busy.begin();
     const double begun_ms = ui_test::BlockedMeter::computed_ms();
-    while (ui_test::BlockedMeter::computed_ms() - begun_ms < 80) {}
+    while (ui_test::BlockedMeter::computed_ms() - begun_ms < 120) {}
     busy.end();
-    QVERIFY2(busy.computed_max_ms() > 70 && busy.blocked_max_ms() < stall_max_ms, "so is what computes");
-    std::printf("the event loop stood still for %.1f ms at most, and computed for %.1f\n", meter.blocked_max_ms(), meter.computed_max_ms());
-    QVERIFY2(meter.blocked_max_ms() < stall_max_ms, qPrintable(QString::number(meter.blocked_max_ms())));
+    QVERIFY2(busy.computed().stalls == 1, "so is what computes");
+    const auto& [blocked, computed] = std::pair(meter.blocked(), meter.computed());
+    std::printf("the event loop stood still for %.1f ms at most, %d times for more than %.0f, and computed for %.1f ms at most, %d times for more than "
+                "%.0f\n", blocked.max_ms, blocked.stalls, blocked.stall_ms, computed.max_ms, computed.stalls, computed.stall_ms);
+    QVERIFY(blocked.stalls <= chance_stalls_max);
 #ifdef N2NQ_AS_PEOPLE_USE_IT  // sanitizers, and what is not optimized, compute several times as long
-    QVERIFY2(meter.computed_max_ms() < stall_max_ms, qPrintable(QString::number(meter.computed_max_ms())));
+    QVERIFY(computed.stalls <= chance_stalls_max);
 #endif
   }
 
  private:
-  static constexpr double stall_max_ms = 50;
+  /// A disk that others write to may hold it up; what stalls by itself does so at each of the three starts.
+  static constexpr int chance_stalls_max = 2;
   /// All that is waited for, clicked and chosen. What the test itself does in between is not the window's.
   void watched(const std::function<void()>& act) {
     meter.begin();

@@ -28,6 +28,11 @@ double BlockedMeter::computed_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / ns_per_ms;
 }
 
+void BlockedMeter::Longest::take(double ms) {
+  max_ms = std::max(max_ms, ms);
+  if (ms > stall_ms) ++stalls;
+}
+
 BlockedMeter::BlockedMeter(QObject* parent) : QObject(parent), timer_(this) {
   timer_.setTimerType(Qt::PreciseTimer);
   timer_.setInterval(beat_ms);
@@ -53,8 +58,8 @@ void BlockedMeter::beat() {
   const Times at = now();
   const double blocked_ms =
       (at.wall_ms - last_.wall_ms) - (at.computed_ms - last_.computed_ms) - (at.waited_ms - last_.waited_ms) - beat_ms;
-  blocked_max_ms_ = std::max(blocked_max_ms_, blocked_ms);
-  computed_max_ms_ = std::max(computed_max_ms_, at.computed_ms - last_.computed_ms);
+  blocked_.take(blocked_ms);
+  computed_.take(at.computed_ms - last_.computed_ms);
   last_ = at;
 }
 

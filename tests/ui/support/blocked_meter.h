@@ -19,10 +19,15 @@ class BlockedMeter : public QObject {
   /// Between the two it looks; what is between an end() and the next begin() does not count.
   void begin();
   void end();
-  /// Of all that was looked at so far.
-  double blocked_max_ms() const { return blocked_max_ms_; }
+  /// Of all that was looked at so far, the longest, and how often it was longer than that.
+  struct Longest {
+    double stall_ms, max_ms = 0;
+    int stalls = 0;
+    void take(double ms);
+  };
+  const Longest& blocked() const { return blocked_; }
   /// All that it computed before it came back to the event loop, be it for one event or for several.
-  double computed_max_ms() const { return computed_max_ms_; }
+  const Longest& computed() const { return computed_; }
 
  private:
   struct Times {
@@ -33,7 +38,7 @@ class BlockedMeter : public QObject {
 
   QTimer timer_;
   Times last_;
-  double blocked_max_ms_ = 0, computed_max_ms_ = 0;
+  Longest blocked_{50}, computed_{100};  // which is 50 on a core that nobody shares
 };
 
 }  // namespace n2nq::ui_test
