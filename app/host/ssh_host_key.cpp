@@ -161,8 +161,11 @@ QString how_to_add(const QString& file, const QByteArray& line, const QString& k
   const QString compare =
       QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine")
           .arg(key_type.toLower());
-  if (!forgets_keys(file))
-    return compare + QString(". If it is the same: echo %1 >> %2").arg(shell_quoted(QString::fromUtf8(line)), shell_quoted(file));
+  if (!forgets_keys(file)) {
+    const QFileInfo folder(QFileInfo(file).absolutePath());
+    const QString make = folder.exists() ? QString() : QString("mkdir -p -m 700 %1 && ").arg(shell_quoted(folder.filePath()));
+    return compare + QString(". If it is the same: %1echo %2 >> %3").arg(make, shell_quoted(QString::fromUtf8(line)), shell_quoted(file));
+  }
   return compare +
          QString(
              ". As UserKnownHostsFile in ~/.ssh/config remembers no key, take that line out or name a file in it, and then add there: %1")

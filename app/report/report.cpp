@@ -52,10 +52,18 @@ Cell cell_at(const Json& summary, const std::string& path) {
   return value && !std::isnan(*value) ? Cell(*value) : Cell();
 }
 
-/// Of a latency that says more about the machine than about the queue; empty: it does not, or is none.
-QString floor_doubt(double floor_us, const Cell& cell) {
+/// Of a time that is no finer than the clocks, or says more about the machine than about the queue; empty: it is neither, or none.
+QString time_doubt(const Cell& cell, double clock_bound_us, double floor_us) {
   const auto* value = std::get_if<double>(&cell);
-  return value ? near_floor_words(floor_us, *value) : QString();
+  if (!value) return {};
+  QStringList doubts;
+  if (std::abs(*value) < clock_bound_us) doubts += QString::fromUtf8("less than its ±: the clocks tell nothing finer");
+  if (const QString near = near_floor_words(floor_us, *value); !near.isEmpty()) doubts += near;
+  return doubts.join("; ");
+}
+
+QString column_name(const std::string& key) {
+  return key == "bound_us" ? QString::fromUtf8("clocks ±") : qt_text(key);
 }
 
 /// Rows of figures: name, unit, and what a figures object has.
@@ -64,7 +72,7 @@ Table figures_table(const Json& summary) {
   // A bound stands beside figures between two clocks; where all share one there is none.
   const bool bounded = summary.at("latency_us").contains("bound_us");
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
-  for (const Column& column : used) table.columns += column.key;
+  for (const Column& column : used) table.columns += column_name(column.key);
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), qt_text(unit_of_path(row.path))};
     std::vector<QString> doubts(2);
@@ -73,7 +81,7 @@ Table figures_table(const Json& summary) {
       const std::string path = std::string(row.path) + '.' + column.key;
       cells.push_back(cell_at(summary, path));
       const bool few = column.above < 1 && count * column.above < samples_above_min;
-      doubts.push_back(few ? few_samples : floor_doubt(floor_us_at(summary, path), cells.back()));
+      doubts.push_back(few ? few_samples : time_doubt(cells.back(), clock_bound_at(summary, path), floor_us_at(summary, path)));
     }
     table.rows.push_back(std::move(cells));
     table.doubts.push_back(std::move(doubts));
@@ -115,7 +123,9 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
   }
   for (const std::string& path : paths) {
     const QString unit = qt_text(unit_of_path(path));
-    table.columns += unit.isEmpty() ? qt_text(path) : qt_text(path) + " (" + unit + ')';
+    const std::size_t dot = path.find(".bound_us");
+    const QString name = dot == std::string::npos ? qt_text(path) : qt_text(path.substr(0, dot)) + ", " + column_name("bound_us");
+    table.columns += unit.isEmpty() ? name : name + " (" + unit + ')';
   }
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
@@ -123,7 +133,7 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
     std::vector<QString> doubts(1);
     for (const std::string& path : paths) {
       row.push_back(cell_at(service, path));
-      doubts.push_back(floor_doubt(floor_us_at(summary, path), row.back()));
+      doubts.push_back(time_doubt(row.back(), clock_bound_at(service, path), floor_us_at(summary, path)));
     }
     table.rows.push_back(std::move(row));
     table.doubts.push_back(std::move(doubts));
@@ -223,7 +233,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
         if (i > 0) row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.values[i]));
         doubts.resize(row.size());
-        doubts.back() = floor_doubt(figure.floors_us[i], row.back());
+        doubts.back() = time_doubt(row.back(), figure.clock_bounds[i], figure.floors_us[i]);
         if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));

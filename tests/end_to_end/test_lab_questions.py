@@ -91,12 +91,22 @@ class Questions(PersonCase):
         self.assertIn(self.fingerprint(self.lab.hosts["h2"]["host_key"]), refused.stdout)
         self.assertEqual(self.known_hosts.read_text(), before)
         self.assertEqual(self.logins_tried("h2"), 0)
-        told = re.search(r"echo '[^']*' >> '[^']*'", refused.stdout)
+        told = re.search(r"same: (echo '[^']*' >> '[^']*')", refused.stdout)
         self.assertIsNotNone(told, refused.stdout)
-        subprocess.run(["sh", "-c", told[0]], check=True)
+        subprocess.run(["sh", "-c", told[1]], check=True)
         done = self.with_nobody(self.command("hosts", "check"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(self.with_nobody(self.run_command("h2")).returncode, 0)
+
+    def test_the_command_that_is_told_makes_the_folder_too(self):
+        folder = self.known_hosts.parent / "not yet"
+        self.write_config(f"IdentityFile {self.right_key()}", f'UserKnownHostsFile "{folder}/known"', hosts=["h2"])
+        refused = self.with_nobody(self.command("hosts", "check"))
+        told = re.search(r"same: (mkdir -p -m 700 '[^']*' && echo '[^']*' >> '[^']*')", refused.stdout)
+        self.assertIsNotNone(told, refused.stdout)
+        subprocess.run(["sh", "-c", told[1]], check=True)
+        self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+        self.assertEqual(self.with_nobody(self.command("hosts", "check")).returncode, 0)
 
     def test_no_line_of_the_config_lets_unknown_or_changed_keys_pass(self):
         for switch in ("StrictHostKeyChecking no", "StrictHostKeyChecking accept-new", "CheckHostIP no"):

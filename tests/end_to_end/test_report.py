@@ -187,6 +187,22 @@ class Report(BenchCase):
             self.assertTrue((folder / "charts" / f"{name}.pdf").read_bytes().startswith(b"%PDF"))
         self.assertGreaterEqual(len(book.charts), 6, "native charts")
 
+    def test_times_that_are_less_than_their_bound_are_said_to_be(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10")
+        summary = json.loads((folder / "summary.json").read_text())
+        to_broker, to_receiver = (summary["stages"][f"{stage}_us"] for stage in ("to_broker", "to_receiver"))
+        for figures in (summary["latency_us"], to_receiver):
+            figures["bound_us"] = 0.001
+        to_broker["bound_us"] = 1e6
+        (folder / "summary.json").write_text(json.dumps(summary))
+        self.assertEqual(report(folder).returncode, 0)
+        text = (folder / "report.html").read_text()
+        page = Tables()
+        page.feed(text)
+        less = {value for value, doubt in page.grey if "the clocks tell nothing finer" in doubt}
+        self.assertEqual(less, {to_broker[key] for key in ("mean", "mean_lowest_95", "min", "p50", "p90", "p95", "p99", "max")}, "of it alone, but few samples")
+        self.assertRegex(text, "Grey: [^<]*less than its ±: the clocks tell nothing finer")
+
     def test_latencies_near_the_floor_are_grey(self):
         few, near = "fewer than 10 samples above it", "below twice what an echo over loopback took there"
         done = subprocess.run([BIN / "n2nq-bench", "run", "quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10", "--out", self.folder / "run"],

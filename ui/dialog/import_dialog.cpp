@@ -28,6 +28,8 @@ ImportDialog::ImportDialog(app::HostBook& book, const QStringList& names, QWidge
   words->setWordWrap(true);
   all->addWidget(words);
   list_ = described(new QListWidget, "import_names", QStringLiteral("Machines of ~/.ssh/config"), QString());
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  list_->setTextElideMode(Qt::ElideMiddle);  // why a name cannot be taken stands at its end
   list_->ensurePolished();  // or the rows become higher when they are painted first
   for (const QString& name : names) {
     app::Host host;
@@ -42,6 +44,7 @@ ImportDialog::ImportDialog(app::HostBook& book, const QStringList& names, QWidge
       item->setData(Qt::UserRole, name);
       item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
       item->setCheckState(Qt::Unchecked);
+      if (!list_->currentItem()) list_->setCurrentItem(item);  // which Space chooses
     }
   }
   all->addWidget(list_, 1);

@@ -82,7 +82,7 @@ QTableView* make_table(const char* name, const QString& accessible_name, QAbstra
 
 /// A command that ends a sentence stands on a line of its own, as it is to be typed.
 QString advice_html(const QString& what_to_do) {
-  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-add|ssh-keygen|chmod|echo) .+)$"));
+  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-add|ssh-keygen|chmod|mkdir|echo) .+)$"));
   const auto found = command.match(what_to_do);
   if (!found.hasMatch()) return what_to_do.toHtmlEscaped();
   const QString before = what_to_do.left(found.capturedStart(1)).trimmed().toHtmlEscaped();

@@ -106,13 +106,13 @@ QMenu::item:disabled { color: @faint@; }
 QMenu::separator { height: 1px; background: @border@; margin: 4px 8px; }
 QMenu::icon { padding-left: 8px; }
 
-QTabBar { background: transparent; }
+QTabBar { background: transparent; outline: 0; }
 QTabBar::tab {
   background: transparent; color: @secondary@; padding: 0 16px; min-height: 33px; border: none; border-bottom: 2px solid transparent;
 }
 QTabBar::tab:hover { color: @text@; }
 QTabBar::tab:selected { color: @primary@; border-bottom: 2px solid @primary@; }
-QTabBar::tab:focus { color: @text@; }
+QTabBar::tab:focus { color: @text@; border-bottom: 2px solid @text@; }
 
 QTableView {
   background: @surface@; color: @text@; border: none; outline: 0; gridline-color: transparent;
@@ -123,6 +123,7 @@ QTableView::item:selected { background: @primary_tint@; }
 QListWidget { background: @surface@; color: @text@; border: none; border-right: 1px solid @border@; outline: 0; }
 QDialog QListWidget { border: 1px solid @border@; border-radius: 4px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; margin-right: 8px; }
+QListWidget::item:disabled { color: @faint@; }
 QListWidget::item:hover { background: @background@; }
 QListWidget::item:selected { background: @primary_tint@; color: @text@; }
 QHeaderView { background: @surface@; border: none; }
