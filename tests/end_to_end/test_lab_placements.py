@@ -6,7 +6,7 @@ N2NQ_LAB_REPEATS: how many pairs of halves, with and without the links' delay, a
 import os
 
 from in_turn import InTurn
-from lab import main
+from lab import main, processors_kept_awake
 from run_folder import RunFolder
 
 PLACEMENTS = {  # preset: hosts of senders and receivers
@@ -35,8 +35,9 @@ class Placements(InTurn):
         they take without them. Messages pass two links for each group that is elsewhere."""
         senders, receivers = PLACEMENTS[preset]
         passed = 2 * sum(host != "n2nq-vm" for host in (senders, receivers))
-        run, errors_us = self.run_in_turn(preset, {"queue.mode": mode, "senders.delay_ms": DELAY_MS}, LINK_NS, (), passed, PAIRS, DELAY_MS,
-                                          f"{preset}-{mode}")
+        with processors_kept_awake():
+            run, errors_us = self.run_in_turn(preset, {"queue.mode": mode, "senders.delay_ms": DELAY_MS}, LINK_NS, (), passed, PAIRS, DELAY_MS,
+                                              f"{preset}-{mode}")
         placed = run.summary["settings"]
         self.assertEqual([placed[role]["host"] for role in ("broker", "senders", "receivers")], ["n2nq-vm", senders, receivers])
         self.judge(f"{preset}, {mode}", errors_us, WITHIN_US)
