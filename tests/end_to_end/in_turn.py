@@ -14,6 +14,9 @@ from run_folder import RunFolder
 MS = 1_000_000
 # Beside what the links take: what was sent so shortly before or after a change belongs to neither half.
 SETTLED_NS = 25 * MS
+# The broadcaster's copies pass links of 20 Mbit/s one by one. Without a rate N2NQ and the receivers, which here share a processor, want it at
+# the same moment when there is no delay, and one after the other when there is: a quarter of a millisecond, of this machine and not of the links.
+RATE_BPS = {"broadcaster": 20_000_000, "load-balancer": 0}
 # The standard deviation of a middle, in times of that of the whole by the root of how many there are, and of the whole in times of the
 # middle distance from the middle, where they are spread as errors are.
 OF_MIDDLE, OF_DISTANCE = 1.253, 1.483

@@ -5,7 +5,7 @@ N2NQ_LAB_FULL=1: whole, else fewer messages, judged less strictly, and both queu
 N2NQ_LAB_REPEATS: how many pairs of halves, with and without the links' delay, are judged by their middle (20 in a whole run, else 5)."""
 import os
 
-from in_turn import InTurn
+from in_turn import RATE_BPS, InTurn
 from lab import main, processors_kept_awake
 from run_folder import RunFolder
 
@@ -35,6 +35,7 @@ class Placements(InTurn):
         they take without them. Messages pass two links for each group that is elsewhere."""
         senders, receivers = PLACEMENTS[preset]
         passed = 2 * sum(host != "n2nq-vm" for host in (senders, receivers))
+        self.lab.shape_links({"rate_bps": RATE_BPS[mode]})
         with processors_kept_awake():
             run, errors_us = self.run_in_turn(preset, {"queue.mode": mode, "senders.delay_ms": DELAY_MS}, LINK_NS, (), passed, PAIRS, DELAY_MS,
                                               f"{preset}-{mode}")

@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 from statistics import median
 
-from in_turn import InTurn
+from in_turn import RATE_BPS, InTurn
 from lab import main, processors_kept_awake
 
 MS = 1_000_000
@@ -25,9 +25,6 @@ WITHIN_US = 150
 KNOWN_DELAYS_NS = (MS // 2, 2 * MS, 10 * MS, 50 * MS) if FULL else (MS // 2, 50 * MS)
 KNOWN_WITHIN_US = 50
 KNOWN_PAIRS = int(os.environ.get("N2NQ_LAB_REPEATS", 25 if FULL else 9))
-# The broadcaster's 50 copies pass links of 20 Mbit/s one by one. Without a rate N2NQ and the receivers, which here share a processor, want it at
-# the same moment when there is no delay, and one after the other when there is: a quarter of a millisecond, of this machine and not of the links.
-RATE_BPS = {"broadcaster": 20_000_000, "load-balancer": 0}
 # A message every 7 ms: where the links' delays are multiples of that, one thread carries what is on all of them at the same instants, and adds
 # a quarter of a millisecond of its own.
 DELAY_MS = 350
