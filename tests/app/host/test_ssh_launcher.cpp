@@ -229,13 +229,15 @@ TEST_F(SshLauncherTest, a_log_is_followed_on_when_the_connection_for_files_alone
 TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   // A child in the background holds the output of whatever runs behind it.
   lab->inside(1, {"sh", "-c",
-                  "(seq 1 3000; printf 'no newline') >/home/lab/noise; "
-                  "echo 'cat ~/noise; echo more noise >&2; sleep 4715 &' >/home/lab/.bashrc"});
+                  "(seq 1 3000; printf 'no newline') >/home/lab/noise; mkfifo -m 666 /home/lab/never; "
+                  "echo 'cat ~/noise; echo more noise >&2; cat ~/never & echo $! >>~/children' >/home/lab/.bashrc"});
   EXPECT_TRUE(runs_broker()) << told();
   EXPECT_TRUE(output.startsWith("{")) << output.left(100).toStdString();
   launcher.reset();
-  EXPECT_GE(lab->inside(1, {"pgrep", "-c", "-f", "^sleep 4715"}).toInt(), 2) << "what a person began there runs on";
-  lab->inside(1, {"sh", "-c", "rm /home/lab/.bashrc /home/lab/noise; kill $(pgrep -f '^sleep 4715')"});
+  const QString killed = lab->inside(1, {"sh", "-c", "for child in $(cat /home/lab/children); do kill $child && echo $child; done"});
+  EXPECT_EQ(killed, lab->inside(1, {"cat", "/home/lab/children"})) << "what a person began there had run on";
+  EXPECT_GE(killed.count('\n'), 2);
+  lab->inside(1, {"sh", "-c", "cd /home/lab && rm .bashrc noise never children"});
 }
 
 TEST_F(SshLauncherTest, who_logs_in_as_root_is_served_alike) {

@@ -51,12 +51,12 @@ TEST_F(SshSessionTest, much_goes_both_ways_at_once) {
 
 TEST_F(SshSessionTest, a_command_has_ended_though_a_child_of_it_holds_its_output) {
   ASSERT_TRUE(gets_in()) << told();
-  const Result result = run("sleep 4714 & echo $!; echo also >&2; exit 3");
+  const Result result = run("mkfifo ~/never; cat ~/never & echo $!; echo also >&2; exit 3");
   ASSERT_TRUE(result.exit) << result.failure.toStdString();
   EXPECT_EQ(result.exit->code, 3);
   EXPECT_EQ(result.err, "also\n");
-  EXPECT_EQ(lab->inside(1, {"sh", "-c", "cat /proc/" + QString(result.out).trimmed() + "/comm"}), "sleep\n") << "it is no business of ours";
-  lab->inside(1, {"kill", QString(result.out).trimmed()});
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "cat /proc/" + QString(result.out).trimmed() + "/comm"}), "cat\n") << "it is no business of ours";
+  lab->inside(1, {"sh", "-c", "rm /home/lab/never; kill " + QString(result.out).trimmed()});
   EXPECT_EQ(run("echo on").out, "on\n") << "the connection goes on";
 }
 
