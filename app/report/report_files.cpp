@@ -56,13 +56,7 @@ QString report_html(const Report& report) {
   for (const Table& table : report.tables) {
     if (table.rows.size() <= 40) out += section(table);
   }
-  QStringList doubts;
-  for (const Table& table : report.tables) {
-    for (const std::vector<QString>& row : table.doubts) doubts += QStringList(row.begin(), row.end());
-  }
-  doubts.removeDuplicates();
-  doubts.removeAll(QString());
-  if (!doubts.isEmpty()) out += "<p class=\"secondary\">Grey: " + doubts.join("; ").toHtmlEscaped() + ".</p>\n";
+  if (const QString words = grey_words(report.tables); !words.isEmpty()) out += "<p class=\"secondary\">" + words.toHtmlEscaped() + "</p>\n";
   if (!report.figures.empty()) out += "<h2>Figures</h2>\n";
   for (const Figure& figure : report.figures)
     out += "<figure id=\"" + figure.id.toHtmlEscaped() + "\">" + inline_svg(figure) + "</figure>\n";

@@ -75,6 +75,16 @@ const FigureAxis& bounded_axis(const Figure& figure) {
 
 }  // namespace
 
+QString grey_words(std::span<const Table> tables) {
+  QStringList doubts;
+  for (const Table& table : tables) {
+    for (const std::vector<QString>& row : table.doubts) doubts += QStringList(row.begin(), row.end());
+  }
+  doubts.removeDuplicates();
+  doubts.removeAll(QString());
+  return doubts.isEmpty() ? QString() : "Grey: " + doubts.join("; ") + '.';
+}
+
 QString cell_text(const Cell& cell) {
   if (const auto* value = std::get_if<double>(&cell)) return QString::fromStdString(decimal_text(*value));
   if (const auto* text = std::get_if<QString>(&cell)) return *text;

@@ -7,6 +7,7 @@
 #include <QString>
 #include <QStringList>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct Table {
     return row < doubts.size() && column < doubts[row].size() ? doubts[row][column] : QString();
   }
 };
+
+/// A sentence: why some of their cells are grey. Empty: none is.
+QString grey_words(std::span<const Table> tables);
 
 /// With all digits; "" for nothing.
 QString cell_text(const Cell& cell);

@@ -106,9 +106,18 @@ ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   figure_->setObjectName(QStringLiteral("report_figure"));
   drawn_box->addWidget(figure_, 1);
   drawn_box->addWidget(slow_part_ = make_slow());
+  auto* tabled = new QWidget;
+  auto* tabled_box = new QVBoxLayout(tabled);
+  tabled_box->setContentsMargins(0, 0, 0, 0);
+  tabled_box->setSpacing(space::between);
   table_ = make_table("report_table", QStringLiteral("The table of this part"));
+  tabled_box->addWidget(table_, 1);
+  grey_ = make_label(QString(), "secondary");
+  grey_->setObjectName(QStringLiteral("report_grey"));
+  grey_->setWordWrap(true);
+  tabled_box->addWidget(grey_);
   stack_->addWidget(drawn);
-  stack_->addWidget(table_);
+  stack_->addWidget(tabled);
   right->addWidget(title_);
   right->addWidget(lead_);
   right->addWidget(stack_, 1);
@@ -210,6 +219,8 @@ void ReportView::show_table(const app::Table& table) {
     }
   }
   table_->horizontalHeader()->setStretchLastSection(of_keys);  // its values are sentences, some of them
+  grey_->setText(app::grey_words({&table, 1}));
+  grey_->setVisible(!grey_->text().isEmpty());
   stack_->setCurrentIndex(1);
   fit_columns(table_);
 }

@@ -51,7 +51,7 @@ class ReportView : public QWidget {
   QStackedWidget* stack_ = nullptr;
   FigureView* figure_ = nullptr;
   QTableWidget *table_ = nullptr, *slow_ = nullptr;
-  QLabel *title_ = nullptr, *lead_ = nullptr, *slow_title_ = nullptr;
+  QLabel *title_ = nullptr, *lead_ = nullptr, *slow_title_ = nullptr, *grey_ = nullptr;
   QWidget* slow_part_ = nullptr;
   int slice_ = -1;
 };
