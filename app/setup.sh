@@ -25,7 +25,7 @@ packages_test=(
   python3       # the scripts that check the arithmetic from outside
   xvfb xauth    # a display where there is none
   procps iproute2
-  openssh-server openssh-client  # pretend hosts (tests/lab)
+  openssh-server openssh-client libpam-google-authenticator  # pretend hosts (tests/lab)
   dbus gnome-keyring  # a keyring
 )
 

@@ -42,7 +42,7 @@ void TerminalQuestions::ask_host_key(const HostKeyQuestion&, std::function<void(
 
 void TerminalQuestions::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
   Asked asked;
-  if (question.again) asked.head = question.kept ? "What the keyring has is not right.\n" : "That was not right.\n";
+  if (question.again) asked.head = again_words(question) + ".\n";
   if (question.once_more) asked.head += once_more_words(question) + '\n';
   if (!question.instruction.isEmpty()) asked.head += question.instruction + '\n';
   for (const SecretPrompt& prompt : question.prompts) {
@@ -180,6 +180,7 @@ void TerminalQuestions::set_echo(bool on) {
   if (!on) {
     wanted.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     wanted.c_cc[VSUSP] = _POSIX_VDISABLE;  // a shell that is gone back to and left again gives the terminal back with its own echo
+    wanted.c_cc[VQUIT] = _POSIX_VDISABLE;  // the terminal would stay without echo, and what is typed could be in a core file
   }
   ::tcsetattr(terminal_.get(), TCSADRAIN, &wanted);
 }

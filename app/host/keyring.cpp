@@ -113,7 +113,7 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
   if (name.isEmpty()) return person_.ask_secrets(question, std::move(answer));
   if (question.again) {
     SecretQuestion asked = question;
-    asked.kept = in_keyring_.erase(name) > 0;
+    asked.kept = in_keyring_.erase(name) > 0 && !question.several;
     return person_.ask_secrets(asked, std::move(answer));
   }
   const QPointer<KeyringQuestions> self(this);

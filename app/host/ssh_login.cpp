@@ -31,7 +31,11 @@ class Login {
 
  private:
   Outcome by_prompts();
-  Outcome prompts_once(bool again, bool& from_memory);
+  struct Attempt {
+    bool asked = false;    // the person, for something of it
+    bool several = false;  // things were answered
+  };
+  Outcome prompts_once(const Attempt& before, Attempt& now);
   Outcome by_password();
 
   LoginSteps steps_;
@@ -63,26 +67,33 @@ void Login::run() {
 
 Outcome Login::by_prompts() {
   steps_.add_tried(LoginSteps::way_prompts);
+  Attempt before;
   for (int attempt = 0, asked = 0; asked < login_attempts_max && attempt <= login_attempts_max; ++attempt) {
-    bool from_memory = false;
-    const Outcome outcome = prompts_once(asked > 0, from_memory);
+    Attempt now;
+    const Outcome outcome = prompts_once(before, now);
     if (outcome != Outcome::refused) return outcome;
-    if (!from_memory) ++asked;
+    if (!now.asked) continue;
+    ++asked;
+    before = now;
   }
   return Outcome::refused;
 }
 
 /// A single prompt without echo is answered from memory where the same was asked before: the second connection to a host asks nobody again.
-Outcome Login::prompts_once(bool again, bool& from_memory) {
+Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
   std::vector<LoginSteps::Given> given;
   std::optional<TurnToAsk> turn;  // until it is known whether the answer was right
   QString said;                   // with nothing to answer
+  int answered = 0;
   for (int round = 0; round < prompt_rounds_max; ++round) {
     steps_.begin();
     const int code = steps_.answer_to([this] { return ssh_userauth_kbdint(session_, nullptr, nullptr); });
     if (code != SSH_AUTH_INFO) {
+      now.several = answered > 1;
+      for (LoginSteps::Given& each : given) each.alone = !now.several;
       // Of several one is a code, as a rule, which would be tried in vain with the next connection.
-      if (given.size() > 1) std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
+      const bool is_right = code == SSH_AUTH_SUCCESS || code == SSH_AUTH_PARTIAL;
+      if (is_right && now.several) std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
       const Outcome outcome = steps_.outcome_of(code, given);
       if (outcome != Outcome::refused) steps_.secrets().note_answered(steps_.account());
       return outcome;
@@ -98,8 +109,9 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
     }
     SecretQuestion question = steps_.question(SecretQuestion::Kind::keyboard_interactive);
     question.instruction = std::exchange(said, {}).trimmed().left(prompt_chars_max);
-    question.again = again;
-    question.once_more = !again && steps_.secrets().has_answered(steps_.account());
+    question.again = before.asked;
+    question.several = before.several;
+    question.once_more = !before.asked && steps_.secrets().has_answered(steps_.account());
     for (unsigned i = 0; i < static_cast<unsigned>(amount); ++i) {
       char echo = 0;
       const QString text = printable(ssh_userauth_kbdint_getprompt(session_, i, &echo));
@@ -109,14 +121,16 @@ Outcome Login::prompts_once(bool again, bool& from_memory) {
     const bool single = question.prompts.size() == 1 && !question.prompts[0].echo;
     const QString memory = single ? QString("prompt %1 %2").arg(steps_.account(), question.prompts[0].text) : QString();
     if (single && !turn) turn.emplace(steps_.link(), memory);
-    const auto known = single ? steps_.secrets().find(memory) : std::nullopt;
+    const bool may_be_kept = single && may_be_right_again(question);
+    const auto known = may_be_kept ? steps_.secrets().find(memory) : std::nullopt;
     if (known) {
-      from_memory = true;
       answers = {*known};
     } else {
       answers = steps_.ask(question, memory);
+      now.asked = true;
     }
-    if (single) given.push_back({question, memory, answers[0]});
+    answered += amount;
+    if (may_be_kept) given.push_back({question, memory, answers[0]});
     for (unsigned i = 0; i < answers.size(); ++i) ssh_userauth_kbdint_setanswer(session_, i, answers[i].text());
   }
   throw SshError(SshProblem::Kind::login, QString("%1 keeps on asking").arg(steps_.link().target().name));

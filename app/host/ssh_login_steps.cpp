@@ -110,6 +110,7 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& g
 
 void LoginSteps::settle(const Given& given, bool right) {
   right ? secrets().keep(given.memory, given.secret) : secrets().forget(given.memory);
+  if (!right && !given.alone) return;
   link_.shared().post([questions = link_.target().questions, question = given.question, right] { questions->answered(question, right); });
 }
 
@@ -131,7 +132,7 @@ std::vector<Secret> LoginSteps::ask(const SecretQuestion& question, const QStrin
     if (!memory.isEmpty()) secrets().decline(memory);
     none_given(question);
   }
-  if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty()) secrets().keep(memory, answers->front());
+  if (link_.has_hung_up() && wanted == 1 && !memory.isEmpty() && may_be_right_again(question)) secrets().keep(memory, answers->front());
   link_.check_that_it_waited();
   return std::move(*answers);
 }

@@ -22,6 +22,7 @@ class LoginSteps {
     SecretQuestion question;
     QString memory;  // its name among the secrets
     Secret secret;
+    bool alone = true;  // nothing else was answered with it: when the host refuses, it was this
   };
   /// What a person types, for add_tried().
   static inline const QString way_password = "password", way_prompts = "keyboard-interactive";
@@ -53,7 +54,8 @@ class LoginSteps {
 
   /// One of the person who logs in here.
   SecretQuestion question(SecretQuestion::Kind kind) const;
-  /// As many as there are prompts. When the host has hung up meanwhile, a single answer is kept as `memory`, for another attempt.
+  /// As many as there are prompts. When the host has hung up meanwhile, a single answer is kept as `memory`, for another attempt,
+  /// if it may be right then.
   std::vector<Secret> ask(const SecretQuestion& question, const QString& memory);
   /// Whether the person did not want to say it since this connection was begun, whoever asked.
   bool was_declined(const QString& memory) const { return secrets().declined(memory) > link_.target().declines_before; }

@@ -41,6 +41,7 @@ struct SecretQuestion {
   QString instruction;                // keyboard-interactive: what the host says above its prompts; control characters are taken out
   std::vector<SecretPrompt> prompts;  // one, except with keyboard-interactive
   bool again = false;                 // the answer before was wrong
+  bool several = false;               // and was one of several: which of them was wrong the host does not say
   bool once_more = false;             // such answers were right before: what may be good for once is not kept for another connection
   bool kept = false;                  // and that one had been kept: nobody typed it now
   QPointer<QObject> asked_by = {};    // as above
@@ -48,6 +49,12 @@ struct SecretQuestion {
 
 /// Whether a prompt of a host (keyboard-interactive) asks for the password, which is right a second time, too.
 bool is_for_the_password(const SecretQuestion& question);
+
+/// Whether the answer to a single prompt may be right a second time. One to what looks like a code is for once.
+bool may_be_right_again(const SecretQuestion& question);
+
+/// With again: what was wrong, without a full stop.
+QString again_words(const SecretQuestion& question);
 
 /// With once_more: why a person is asked that again.
 QString once_more_words(const SecretQuestion& question);

@@ -60,15 +60,14 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   }
   if (question.once_more) add_words(all, app::once_more_words(question), "secondary");
   if (!question.instruction.isEmpty()) add_words(all, question.instruction, "secondary");
-  if (question.again) {
-    add_words(all, question.kept ? QStringLiteral("✕ What the keyring has is not right") : QStringLiteral("✕ That was not right"),
-              "problem");
-  }
+  if (question.again) add_words(all, QStringLiteral("✕ ") + app::again_words(question), "problem");
   for (const app::SecretPrompt& prompt : question.prompts) {
     if (prompt.text != headline(question)) add_words(all, prompt.text, "body");
     const QByteArray name = "secret_" + QByteArray::number(fields_.size() + 1);
     auto* field = described(new QLineEdit, name.constData(), prompt.text,
-                            QStringLiteral("Kept in memory until the bench ends, and nowhere else unless you tick it"));
+                            app::may_be_right_again(question)
+                                ? QStringLiteral("Kept in memory until the bench ends, and nowhere else unless you tick it")
+                                : QStringLiteral("Not kept"));
     field->setEchoMode(prompt.echo ? QLineEdit::Normal : QLineEdit::Password);
     field->setMaxLength(answer_chars_max);
     all->addWidget(field);

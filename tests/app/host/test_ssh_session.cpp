@@ -319,6 +319,59 @@ TEST_F(SshSessionTest, the_host_asks_and_the_person_answers) {
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
 
+/// A host that asks for the password and then for a code (PAM, google-authenticator): one of those that are good for once.
+struct CodeTest : SshSessionTest {
+  static constexpr const char* password_prompt = "Password:";
+  static constexpr const char* code_prompt = "Verification code:";
+  void SetUp() override {
+    SshSessionTest::SetUp();
+    if (!lab) return;
+    config = lab->config().look_up("h2");
+    without_keys();
+    lab->inside(2, {"sh", "-c",
+                    "cd /home/lab; (echo JBSWY3DPEHPK3PXP; echo '\" TOTP_AUTH'; seq 12345601 12345609) >.google_authenticator; chmod 600 "
+                    ".google_authenticator; chown lab .google_authenticator; echo auth required pam_google_authenticator.so >>/etc/pam.d/sshd"});
+  }
+  void TearDown() override {
+    if (lab) lab->inside(2, {"sh", "-c", "rm /home/lab/.google_authenticator; sed -i /google/d /etc/pam.d/sshd"});
+  }
+  std::vector<std::string> prompts() const {
+    std::vector<std::string> out;
+    for (const SecretQuestion& question : person.secret_questions) out.push_back(question.prompts[0].text.toStdString());
+    return out;
+  }
+};
+
+TEST_F(CodeTest, a_code_is_asked_for_each_time_and_the_password_once) {
+  person.secrets = {lab->password().toUtf8(), "12345601"};
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt}));
+  person.secrets = {"wrong"};
+  EXPECT_FALSE(gets_in()) << "a code that was wrong, and nothing more to say";
+  ASSERT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt, code_prompt, password_prompt}));
+  EXPECT_TRUE(person.secret_questions[2].once_more) << "the one before was right";
+  EXPECT_TRUE(person.secret_questions[3].again && person.secret_questions[3].several);
+  EXPECT_FALSE(person.secret_questions[3].once_more);
+  EXPECT_EQ(again_words(person.secret_questions[3]), "One of these answers was not right: the host does not say which");
+  EXPECT_EQ(person.judged, (std::vector<std::pair<QString, bool>>{{password_prompt, true}})) << "nor is the password said to be wrong";
+  person.secrets = {lab->password().toUtf8(), "12345602"};
+  ASSERT_TRUE(gets_in()) << told();
+}
+
+TEST_F(CodeTest, one_that_was_typed_too_late_is_not_used) {
+  lab->change_sshd(2, "1i LoginGraceTime 3");
+  person.late_with = "code";
+  person.answers_late_ms = 4'500;
+  person.secrets = {lab->password().toUtf8(), "wrong"};
+  EXPECT_FALSE(gets_in());
+  lab->change_sshd(2, "/LoginGraceTime/d");
+  person.answers_late_ms = 0;
+  person.secret_questions.clear();
+  person.secrets = {lab->password().toUtf8(), "12345603"};
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt}));
+}
+
 TEST_F(SshSessionTest, a_password_where_nothing_else_is_taken) {
   lab->change_sshd(2, "s/KbdInteractiveAuthentication.*/KbdInteractiveAuthentication no/");
   config = lab->config().look_up("h2");

@@ -168,7 +168,8 @@ void PretendPerson::ask_secrets(const SecretQuestion& question, std::function<vo
   if (secrets.empty()) return answer(std::nullopt);
   const QByteArray next = secrets.front();
   secrets.erase(secrets.begin());
-  QTimer::singleShot(answers_late_ms,
+  const bool is_late = question.prompts[0].text.contains(late_with);
+  QTimer::singleShot(is_late ? answers_late_ms : 0,
                      [answer = std::move(answer), given = std::vector<Secret>(question.prompts.size(), Secret(next))] { answer(given); });
 }
 
