@@ -39,8 +39,10 @@ void MessageReader::take_line(const QByteArray& line) {
   nlohmann::json object = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {
     noise_bytes_ += line.size();
-    if (in_protocol_) return refuse("\"" + excerpt(line) + "\"");
-    if (noise_bytes_ > noise_bytes_max) return refuse(QString("more than %1 MiB before its hello").arg(noise_bytes_max >> 20));
+    if (in_protocol_ && (!behind_login_ || line.startsWith('{'))) return refuse("\"" + excerpt(line) + "\"");
+    if (noise_bytes_ > noise_bytes_max) {
+      return refuse(QString("more than %1 MiB %2").arg(noise_bytes_max >> 20).arg(in_protocol_ ? "besides its messages" : "before its hello"));
+    }
     return;
   }
   in_protocol_ = true;

@@ -2,8 +2,8 @@
 // Bytes of a process's stdout to control messages, on a thread of its own: a line may be tens of MiB, and no event loop may stand still for
 // it.
 //
-// Lines before the first JSON object are the noise of a login shell and are skipped. After it, whatever is not a message is nonsense, said
-// once; nothing is read after that.
+// Lines before the first JSON object are the noise of a login shell and are skipped; where there was one, also lines behind it that begin
+// like none: of what a login script left in the background. Whatever else is not a message is nonsense, said once; nothing is read after that.
 #pragma once
 
 #include <QByteArray>
@@ -22,6 +22,7 @@ class MessageReader : public QObject {
  public:
   static constexpr qsizetype line_bytes_max = 256 << 20;  // as much as a process keeps for a bench that does not read
   static constexpr qsizetype noise_bytes_max = 4 << 20;
+  explicit MessageReader(bool behind_login = false) : behind_login_(behind_login) {}
   /// How a line is told that is no message, because of `error`.
   static QString told(const QByteArray& line, const std::exception& error);
 
@@ -40,6 +41,7 @@ class MessageReader : public QObject {
   void refuse(const QString& what);
 
   QByteArray open_line_;
+  const bool behind_login_;
   qsizetype noise_bytes_ = 0;
   bool in_protocol_ = false;
   bool refused_ = false;

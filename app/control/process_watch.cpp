@@ -25,7 +25,7 @@ constexpr int exit_lease_lost = 3;  // of the programs (docs/control-protocol.md
 ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QThread& reader_thread, ProcessDeadlines deadlines,
                            const SleepWatch& sleep_watch)
     : name_(std::move(name)), launcher_(std::move(launcher)), deadlines_(deadlines), sleep_watch_(sleep_watch) {
-  auto reader = std::make_unique<MessageReader>();
+  auto reader = std::make_unique<MessageReader>(launcher_->is_behind_login());
   reader->moveToThread(&reader_thread);
   reader_ = reader.release();
   connect(&reader_thread, &QThread::finished, reader_, &QObject::deleteLater);

@@ -43,6 +43,9 @@ class Launcher : public QObject {
   /// once the file is put.
   virtual QString folder_there(const QString& local_folder) const = 0;
 
+  /// Whether a login shell starts the process: what its scripts began in the background may say something in between.
+  virtual bool is_behind_login() const { return false; }
+
   /// To be said before put_file(): the process writes no logs, or is needed even where there is no room for them.
   void set_needs_no_room() { needs_no_room_ = true; }
   /// The same: where the connection is lost meanwhile the file is put once more, over a new one.

@@ -10,6 +10,7 @@ namespace n2nq::app {
 namespace {
 
 const QByteArray pid_mark = "\nn2nq-pid ", machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256", tries_mark = "n2nq-tries\n";
+const QByteArray programs_mark = "n2nq-";  // each says its version behind its name
 constexpr int cannot_execute = 126;  // POSIX sh
 constexpr qsizetype said_chars_max = 300;
 
@@ -27,9 +28,14 @@ ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, i
   shell_ = at >= 0;
   const QByteArrayList lines = shell_ ? out.mid(at + machine_mark.size()).split('\n') : QByteArrayList();
   machine_ = lines.value(0).trimmed();
-  const QByteArrayList sum = lines.value(1).simplified().split(' ');
-  if (sum.value(0) == sha256_mark) sha256_ = sum.value(1);
-  said_ = QString::fromUtf8(lines.value(2)).trimmed();
+  // Between them may lie lines of what a login script began in the background.
+  for (const QByteArray& line : lines.mid(1)) {
+    if (line.startsWith(sha256_mark)) {
+      sha256_ = line.simplified().split(' ').value(1);
+    } else if (line.startsWith(programs_mark)) {
+      said_ = QString::fromUtf8(line).trimmed();
+    }
+  }
   const qsizetype tries = error_out.lastIndexOf(tries_mark);
   const QByteArray complaint = tries < 0 ? error_out : error_out.mid(tries + tries_mark.size());
   // It may be printed to a terminal, which obeys escapes.

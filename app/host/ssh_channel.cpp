@@ -95,11 +95,19 @@ bool SshChannel::go_on() {
 
 void SshChannel::take_exit() {
   has_exit_ = true;
-  heard_ = std::chrono::steady_clock::now();
+  came_since_ = ssh_linger_bytes;
+  linger_on(0);
+}
+
+void SshChannel::linger_on(int came) {
+  came_since_ += came;
+  if (came_since_ < ssh_linger_bytes) return;
+  lingers_from_ = std::chrono::steady_clock::now();
+  came_since_ = 0;
 }
 
 bool SshChannel::has_lingered() const {
-  return has_exit_ && std::chrono::steady_clock::now() - heard_ >= std::chrono::milliseconds(ssh_linger_ms);
+  return has_exit_ && std::chrono::steady_clock::now() - lingers_from_ >= std::chrono::milliseconds(ssh_linger_ms);
 }
 
 int SshChannel::patience_ms() const {
@@ -158,7 +166,7 @@ void SshChannel::read_on(bool is_stderr) {
     QByteArray bytes(read_bytes, Qt::Uninitialized);
     const int got = ssh_channel_read_nonblocking(channel_.get(), bytes.data(), read_bytes, is_stderr ? 1 : 0);
     if (got <= 0) return;
-    heard_ = std::chrono::steady_clock::now();
+    if (has_exit_) linger_on(got);
     bytes.resize(got);
     if (!told_) continue;
     unread_->fetch_add(got);

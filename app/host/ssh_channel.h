@@ -26,8 +26,9 @@ inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
 /// A host that takes few sessions on one connection may take one when it has seen that another is closed.
 inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
 /// A command that has ended may have left a child that holds its output open (what a login script began in the background): sshd does not
-/// close the channel before that child has ended, too. So much longer what the command said may be under way.
-inline constexpr int ssh_linger_ms = 2'000;
+/// close the channel before that child has ended, too. So much longer what the command said may be under way, and so much longer again
+/// with each of so many bytes: a child that says something now and then does not put the end off.
+inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 16 << 10;
 
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
@@ -68,6 +69,7 @@ class SshChannel {
   void write_on();
   void read_on(bool is_stderr);
   void take_exit();
+  void linger_on(int came);
   bool has_lingered() const;
   void fail(const QString& why);
 
@@ -81,7 +83,8 @@ class SshChannel {
   State state_ = State::opening;
   int attempts_left_;
   std::chrono::steady_clock::time_point not_before_{};  // the next attempt
-  std::chrono::steady_clock::time_point heard_{};       // the last of its output
+  std::chrono::steady_clock::time_point lingers_from_{};
+  int came_since_ = 0;  // bytes, since then
   QByteArray to_write_;
   SshExit exit_;
   bool has_exit_ = false;

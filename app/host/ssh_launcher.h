@@ -24,6 +24,7 @@ class SshLauncher : public Launcher {
   /// Kills what still runs.
   ~SshLauncher() override;
 
+  bool is_behind_login() const override { return true; }
   QString data_address() const override;
   QString folder_there(const QString& local_folder) const override;
   void put_file(const QString& program) override;

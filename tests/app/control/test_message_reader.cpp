@@ -49,6 +49,23 @@ TEST_F(MessageReaderTest, nonsense_is_said_once_and_ends_the_reading) {
   EXPECT_EQ(nonsense, QStringList{"\"oops\""});
 }
 
+TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_between_but_no_broken_messages) {
+  MessageReader behind_login(true);
+  int heard = 0;
+  QObject::connect(&behind_login, &MessageReader::message, [&heard] { ++heard; });
+  QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  behind_login.feed(QByteArray("Welcome\n") + hello_line + "\nreminder\n[1]\n" + waiting + "\n");
+  EXPECT_EQ(heard, 2);
+  EXPECT_TRUE(nonsense.isEmpty()) << nonsense[0].toStdString();
+  behind_login.feed(QByteArray(waiting).insert(20, "reminder\n") + "\n");
+  EXPECT_EQ(nonsense.size(), 1) << "part of a message is missing";
+  MessageReader endless(true);
+  QObject::connect(&endless, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  endless.feed(QByteArray(hello_line) + '\n');
+  for (int i = 0; i < 5; ++i) endless.feed(QByteArray(1 << 20, 'x') + '\n');
+  EXPECT_EQ(nonsense.mid(1), QStringList{"more than 4 MiB besides its messages"});
+}
+
 TEST_F(MessageReaderTest, endless_noise_is_nonsense) {
   const QByteArray line(1 << 20, 'x');
   for (int i = 0; i < 5; ++i) reader.feed(line + '\n');

@@ -32,5 +32,13 @@ TEST(ProgramTrial, what_login_scripts_say_neither_hides_nor_makes_what_is_wrong)
   EXPECT_EQ(other.what_to_do.toStdString(), "Try by hand what it does there with --version, in the folder .cache/n2nq-bench/bin");
 }
 
+TEST(ProgramTrial, nor_does_what_they_left_in_the_background) {
+  const ProgramTrial trial("n2nq-pid 17\nreminder\n\nn2nq-machine x86_64\nreminder: n2nq-broker\nn2nq-sha256 00ff file\nreminder\nn2nq-senders 0.1\nreminder\n",
+                           "", 0, false);
+  EXPECT_EQ(trial.sha256().toStdString(), "00ff");
+  EXPECT_TRUE(trial.ran("n2nq-senders"));
+  EXPECT_EQ(trial.version().toStdString(), "0.1");
+}
+
 }  // namespace
 }  // namespace n2nq::app

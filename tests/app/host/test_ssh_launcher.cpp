@@ -329,7 +329,10 @@ struct OnHosts : LauncherFactory {
 
 TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_back) {
   // Launchers of other tests went without bringing back what their processes had.
-  for (const int host : {1, 2, 3}) lab->inside(host, {"rm", "-rf", "/home/lab/.cache/n2nq-bench/runs"});
+  // And login scripts begin what goes on saying something, each second, to whom nobody has asked.
+  for (const int host : {1, 2, 3}) {
+    lab->inside(host, {"sh", "-c", "rm -rf /home/lab/.cache/n2nq-bench/runs; echo 'vmstat 1 & vmstat 1 >&2 &' >/home/lab/.bashrc"});
+  }
   for (const bool same_host : {false, true}) {
     RunControl::Options options;
     options.runs_folder = folder.path();
@@ -360,6 +363,7 @@ TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_bac
       EXPECT_TRUE(lab->programs(host).isEmpty());
     }
   }
+  for (const int host : {1, 2, 3}) lab->inside(host, {"rm", "/home/lab/.bashrc"});
 }
 
 }  // namespace
