@@ -77,7 +77,10 @@ HostPool::Way HostPool::way_of(QStringList jumps) {
     const SshDestination last = *SshDestination::parse(last_jump);
     SshHostConfig config = ssh_config().look_up(last.name, last.user, last.port);
     // As ssh does: the first of them is reached as its own lines say.
-    if (!jumps.isEmpty()) config.jumps = jumps;
+    if (!jumps.isEmpty()) {
+      config.jumps = jumps;
+      config.proxy_command.clear();
+    }
     // "Host *" with a ProxyJump speaks of the jump host, too.
     if (config.jumps.contains(last_jump)) config.jumps.clear();
     behind += last_jump;

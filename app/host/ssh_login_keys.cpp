@@ -2,6 +2,7 @@
 // Logging in with keys, in this order: those that were named and need no passphrase, the agent's (those that were named first), the default
 // ones that need none, and then those that do. With each its certificates come before it.
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,16 +32,16 @@ int note_that_a_passphrase_is_needed(const char*, char*, size_t, int, int, void*
   return -1;
 }
 
-/// Invalid: there is none, or it does not listen.
+/// Invalid: there is none, or it does not listen. One that stands still with others waiting to be let in, too, would keep the thread.
 OwnedFd connect_to_agent(const QString& socket_path) {
   const QByteArray path = socket_path.toLocal8Bit();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.isEmpty() || path.size() >= static_cast<qsizetype>(sizeof address.sun_path)) return OwnedFd();
   ::memcpy(address.sun_path, path.constData(), static_cast<std::size_t>(path.size()));
-  OwnedFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  OwnedFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0 || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return OwnedFd();
-  return fd;
+  return ::fcntl(fd.get(), F_SETFL, 0) == 0 ? std::move(fd) : OwnedFd();
 }
 
 /// Of a file of ours that others may read or change; none: they may not.
