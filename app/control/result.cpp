@@ -131,6 +131,10 @@ void find_jumps(const RunRecord& record, QStringList& reasons) {
                      .arg(role_key(role))
                      .arg(report.jumps)
                      .arg(report.spans.size());
+    else if (report.jumps > report.spans.size())
+      reasons += QString("the clock of the %1' host, or N2NQ's, jumped, and their process was gone before it was known when: latencies near its "
+                         "end may be wrong")
+                     .arg(role_key(role));
     for (const measure::ClockSpan& span : report.spans) {
       if (span.to_broker_ns < record.start_at_broker_ns) continue;
       reasons +=
@@ -176,7 +180,7 @@ void tell_standstills(const RunRecord& record, QStringList& reasons) {
 void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
   if (figures.latency.count == 0) return;
   const auto hides = [](const ClockBound& bound, double value_us) {
-    return bound.apart && !std::isnan(bound.total_us()) && bound.total_us() >= value_us;
+    return bound.apart && !std::isnan(bound.total_us()) && bound.total_us() >= std::abs(value_us);
   };
   const ClockBounds& clocks = figures.clocks;
   if (hides(clocks.latency, figures.latency.p50_us)) {

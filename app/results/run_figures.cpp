@@ -56,7 +56,7 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
   }
   out.remarks +=
       of_run(run) + QString("latencies %1: between the clocks of two hosts%2.")
-                        .arg(bound_text(bound_us), bound_us > p50_us ? ", and more than the median, which tells nothing finer" : "");
+                        .arg(bound_text(bound_us), bound_us > std::abs(p50_us) ? ", and more than the median, which tells nothing finer" : "");
   if (!up || out.kind == Figure::Kind::heat) out.clock_bound = std::max(out.clock_bound, bound_us);
   if (!up) return;
   for (FigureSeries& series : out.series) {

@@ -30,7 +30,7 @@ double latency_us(const app::ResultEntry& of, int column) {
 /// A line each.
 QString latency_doubts(const app::ResultEntry& of, double latency_us) {
   QStringList doubts;
-  if (of.clock_bound_us >= of.p50_us)
+  if (of.clock_bound_us >= std::abs(of.p50_us))
     doubts += QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
                   .arg(fixed_text(of.clock_bound_us, 0));
   if (const QString near = app::near_floor_words(of.floor_us, latency_us); !near.isEmpty())
