@@ -478,7 +478,9 @@ bool MainWindow::may_close() {
   QPushButton* go_on = question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole);
   go_on->setObjectName(QStringLiteral("close_go_on"));
   question.setDefaultButton(go_on);  // Enter alone ends no run
-  connect(&run_, &app::RunControl::finished, &question, &QDialog::reject);  // nothing is left to stop
+  connect(&run_, &app::RunControl::state_changed, &question, [&] {
+    if (run_.state() != app::RunState::running) question.reject();  // nothing is left to stop
+  });
   question.exec();
   return question.clickedButton() == stop;
 }

@@ -12,6 +12,7 @@
 #include <QTest>
 #include <QTimer>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
@@ -63,6 +64,7 @@ class TestRealRuns : public QObject {
   void a_log_opens_while_it_grows();
   void a_second_run_begins_with_empty_charts();
   void closing_while_messages_flow_asks_once_and_stops();
+  void a_question_about_a_run_goes_when_the_run_ends_by_itself();
 };
 
 void TestRealRuns::start_all_runs_to_a_clean_verdict() {
@@ -307,6 +309,23 @@ void TestRealRuns::closing_while_messages_flow_asks_once_and_stops() {
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY(BenchWindow::wait_for([&] { return !bench.window().isVisible(); }));
   QCOMPARE(ui_test::child_pid("n2nq-broker"), 0);
+}
+
+void TestRealRuns::a_question_about_a_run_goes_when_the_run_ends_by_itself() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(BenchWindow::wait_for([&] { return bench.run().state() == app::RunState::running; }));
+  std::optional<app::RunState> when_it_went;
+  QTimer::singleShot(0, &bench.window(), [&] {
+    auto* question = bench.find<QMessageBox>(QStringLiteral("close_question"));
+    if (question == nullptr) return;
+    connect(question, &QDialog::finished, &bench.window(), [&] { when_it_went = bench.run().state(); });
+  });
+  QVERIFY2(!bench.window().close(), "what was asked was not answered");
+  QVERIFY(when_it_went == app::RunState::ending);
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(bench.window().isVisible());
 }
 
 }  // namespace

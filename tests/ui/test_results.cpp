@@ -170,6 +170,12 @@ class TestResults : public QObject {
     QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
              QStringList(QStringLiteral("to broker ± 2226 µs, to receiver ± 2226 µs: between the clocks of two hosts.")));
+    const auto* grey = bench->find<QLabel>(QStringLiteral("report_grey"));
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
+    QVERIFY2(grey->isVisible() && grey->text().startsWith(QStringLiteral("Grey: ")) && grey->text().contains(QStringLiteral("less than its ±")),
+             qPrintable(grey->text()));
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Settings")));
+    QVERIFY2(!grey->isVisible(), qPrintable(grey->text()));
     QVERIFY(bench->click(QStringLiteral("button_results_back")));
     QVERIFY(QDir(folder).removeRecursively());
     bench->window().show_page(QStringLiteral("Bench"));

@@ -202,9 +202,8 @@ QWidget* HostsPage::make_paths_card() {
   card->body()->addWidget(paths_, 1);
   // Shown before a check as well: nothing moves when its findings come.
   paths_hint_ =
-      make_label(QStringLiteral("Ways to this machine stay unknown while its data address, above, is empty. Only N2NQ here with senders or "
-                                "receivers on a lab machine needs it."),
-                 "caption");
+      make_label(QStringLiteral("Ways to this machine stay unknown while its data address, above, is empty."), "caption");
+  paths_hint_->setToolTip(QStringLiteral("Only N2NQ here with senders or receivers on a lab machine needs it"));
   paths_hint_->setObjectName(QStringLiteral("paths_hint"));
   paths_hint_->setWordWrap(true);
   QSizePolicy keeps_room = paths_hint_->sizePolicy();  // or the field above would move when something is entered there
