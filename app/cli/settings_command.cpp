@@ -22,7 +22,8 @@ std::string accepted(const KeyInfo& info) {
 std::string settings_page() {
   std::string page =
       "# Settings\n\n"
-      "Every key of a settings file and of `--set`. Printed by `n2nq-bench settings`; a test keeps this page equal to it.\n\n"
+      "Every key of a settings file and of `--set`. Printed by `n2nq-bench settings`; a test keeps this page equal to it. What is limited for\n"
+      "good, and why, stands in docs/architecture.md (N2NQ's memory).\n\n"
       "| key | default | takes | unit | meaning |\n|---|---|---|---|---|\n";
   const Settings defaults;
   for (const KeyInfo& info : keys()) {
