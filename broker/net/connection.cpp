@@ -323,4 +323,8 @@ void OutBuffer::clear() {
   written_ = 0;
 }
 
+void OutBuffer::fit(size_t kept_bytes) {
+  if (bytes_.empty() && bytes_.capacity() > kept_bytes) bytes_.shrink_to_fit();
+}
+
 }  // namespace n2nq::net

@@ -191,6 +191,8 @@ class OutBuffer {
   size_t bytes_waiting() const { return bytes_.size() - written_; }
   bool empty() const { return bytes_waiting() == 0; }
   void clear();
+  /// Where nothing waits: gives back what takes more memory than this.
+  void fit(size_t kept_bytes);
 
  private:
   wire::Bytes bytes_;

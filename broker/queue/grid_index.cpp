@@ -2,12 +2,18 @@
 #include "broker/queue/grid_index.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
+
+#include "broker/queue/ring.h"
 
 namespace n2nq {
 
 namespace {
+
+/// Taking one away takes some 10 ns, and as much in the owner's list.
+constexpr size_t slots_given_back_at_once = 8192;
 
 auto in_order(const wire::Rule& rule) {
   return std::tie(rule.sender_first, rule.sender_last, rule.size_min, rule.size_max);
@@ -286,7 +292,10 @@ bool GridIndex::leave(uint32_t number) {
 }
 
 void GridIndex::unmark(uint32_t interest, uint32_t cell) {
-  if (std::erase(cells_[cell].interests, interest) > 0) count_marks({&interest, 1}, -1);
+  std::vector<uint32_t>& interests = cells_[cell].interests;
+  if (std::erase(interests, interest) == 0) return;
+  count_marks({&interest, 1}, -1);
+  n2nq::fit(interests, 0);
 }
 
 void GridIndex::forget(uint32_t interest) {
@@ -325,12 +334,15 @@ void GridIndex::count_marks(std::span<const uint32_t> interests, ptrdiff_t more)
 
 uint32_t GridIndex::new_cell(const Area& area) {
   uint32_t cell = static_cast<uint32_t>(cells_.size());
-  if (free_cells_.empty()) {
+  if (existing_ == cells_.size()) {
+    free_cells_.clear();  // those behind the end
     cells_.emplace_back();
   } else {
+    std::pop_heap(free_cells_.begin(), free_cells_.end(), std::greater());
     cell = free_cells_.back();
     free_cells_.pop_back();
   }
+  ++existing_;
   cells_[cell] = {area, {}, true, era_, false};
   return cell;
 }
@@ -371,7 +383,22 @@ void GridIndex::drop(uint32_t cell) {
   contents_.on_cell_dropped(cell);
   count_marks(cells_[cell].interests, -1);
   cells_[cell] = Cell();
+  --existing_;
   free_cells_.push_back(cell);
+  std::push_heap(free_cells_.begin(), free_cells_.end(), std::greater());
+}
+
+void GridIndex::fit() {
+  if (!tidied()) return;
+  for (size_t slots = slots_given_back_at_once; slots > 0 && !cells_.empty() && !cells_.back().exists; --slots) cells_.pop_back();
+  n2nq::fit(cells_, idle_kept_bytes);
+  if (free_cells_.size() > 2 * (cells_.size() - existing_) + 64) {
+    std::erase_if(free_cells_, [this](uint32_t cell) { return cell >= cells_.size(); });
+    std::make_heap(free_cells_.begin(), free_cells_.end(), std::greater());
+    n2nq::fit(free_cells_, idle_kept_bytes);
+  }
+  n2nq::fit(arrivals_);
+  n2nq::fit(former_arrivals_);
 }
 
 void GridIndex::retire(uint32_t cell) {

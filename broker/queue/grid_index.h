@@ -122,6 +122,9 @@ class GridIndex {
   bool has_cell_for(uint32_t sender, uint32_t size) const { return arrivals_.contains(key_of(area_of(sender, size))); }
   /// The owner took the last message out: the cell goes unless it is worth keeping.
   void note_empty(uint32_t cell);
+  /// Gives back what cells that are gone took, of some at a time: cells_end() may be lower then. To be called now and then, but not while
+  /// a list is being brought in force.
+  void fit();
 
   const std::vector<uint32_t>& interests_of(uint32_t cell) const { return cells_[cell].interests; }
   const Area& area(uint32_t cell) const { return cells_[cell].area; }
@@ -130,11 +133,13 @@ class GridIndex {
   /// Looks at the cell's interests or at the list's rules, whichever are fewer.
   bool covers(uint32_t interest, uint32_t cell) const;
   size_t rules_of(uint32_t interest) const { return interests_[interest].list.size(); }
-  /// Cell numbers are below this; not each of them exists.
+  /// Numbers of cells that exist are below this; not each of them exists.
   uint32_t cells_end() const { return static_cast<uint32_t>(cells_.size()); }
-  bool exists(uint32_t cell) const { return cells_[cell].exists; }
-  size_t cells() const { return cells_.size() - free_cells_.size(); }
+  bool exists(uint32_t cell) const { return cell < cells_.size() && cells_[cell].exists; }
+  size_t cells() const { return existing_; }
   uint32_t interests_end() const { return static_cast<uint32_t>(interests_.size()); }
+  /// Memory that is there for more cells, mostly because there were more.
+  size_t free_bytes() const { return (cells_.capacity() - existing_) * sizeof(Cell) + free_cells_.capacity() * sizeof(uint32_t); }
   /// How often an interest stands at a cell, in all.
   size_t marks() const { return marks_; }
   /// At how many cells it stands.
@@ -212,7 +217,8 @@ class GridIndex {
   Axis senders_;
   Axis sizes_;
   std::vector<Cell> cells_;
-  std::vector<uint32_t> free_cells_;
+  size_t existing_ = 0;  // of them
+  std::vector<uint32_t> free_cells_;  // a heap, the lowest first, so that the others come to be at the end; they may be behind it already
   uint64_t era_ = 1;                                 // since cells were retired all at once; never 0
   std::unordered_map<uint64_t, uint32_t> arrivals_;  // where new messages go, by the area's first corner
   std::unordered_map<uint64_t, uint32_t> former_arrivals_;

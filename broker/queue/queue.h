@@ -61,6 +61,8 @@ struct Batch {
   static constexpr size_t head_bytes = stamp_at + 8;
   /// Largest body, unless a single message is larger.
   static constexpr size_t body_bytes_max = 256 * 1024;
+  /// What a receiver keeps of the memory of a list of what is in it.
+  static constexpr size_t list_kept_bytes = 6144;
 
   std::array<uint8_t, head_bytes> head;  // frame header and sent_on_ns
   size_t record_bytes = 0;               // 0: no batch is under way

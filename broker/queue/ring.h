@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -131,6 +132,12 @@ class Ring {
 template <typename T>
 void fit(std::vector<T>& list, size_t kept_bytes) {
   if (list.capacity() * sizeof(T) > kept_bytes && list.size() < list.capacity() / 4) list.shrink_to_fit();
+}
+
+/// The same for a table, which keeps its buckets however few are left in it.
+template <typename Key, typename Value>
+void fit(std::unordered_map<Key, Value>& table) {
+  if (table.bucket_count() > 4 * table.size() + 64) table.rehash(0);
 }
 
 }  // namespace n2nq

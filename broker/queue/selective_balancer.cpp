@@ -480,6 +480,11 @@ size_t SelectiveBalancer::bytes_held() const {
 
 void SelectiveBalancer::fit() {
   Queue::fit();
+  if (changes_.idle()) {
+    grid_.fit();
+    if (cells_.size() > grid_.cells_end()) cells_.resize(grid_.cells_end());
+    n2nq::fit(cells_, idle_kept_bytes);
+  }
   for (Cell& cell : cells_) {
     cell.fresh.fit(idle_cell_kept_bytes);
     n2nq::fit(cell.returned, idle_cell_kept_bytes);
@@ -487,6 +492,7 @@ void SelectiveBalancer::fit() {
   for (Interest& interest : interests_) n2nq::fit(interest.cells, idle_kept_bytes);
   for (Receiver& receiver : receivers_) {
     receiver.share.fit(idle_kept_bytes);
+    n2nq::fit(receiver.batch, Batch::list_kept_bytes);
     receiver.allowance.fit();
   }
 }

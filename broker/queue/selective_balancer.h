@@ -63,7 +63,9 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
-  size_t kinds_bytes() const override { return grid_.cells() * bytes_per_cell + grid_.marks() * bytes_per_mark; }
+  size_t kinds_bytes() const override {
+    return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell);
+  }
   void fit() override;
 
  private:
@@ -110,7 +112,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override { cells_[cell] = Cell(); }
   bool is_empty(uint32_t cell) const override { return cells_[cell].empty(); }
-  bool keeps_empty() const override { return grid_.cells() <= cells_kept_max && kinds_bytes() <= options_.kinds_kept_bytes_max(); }
+  bool keeps_empty() const override { return grid_.cells() <= cells_kept_max && noted_bytes() <= options_.kinds_kept_bytes_max(); }
 
   uint32_t interest_of(uint32_t receiver) const override { return receivers_[receiver - 1].interest; }
   size_t on_turn(uint32_t receiver) override;
@@ -119,6 +121,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   size_t on_change_done(uint32_t receiver) override;
   void on_refused(uint32_t receiver) override;
 
+  /// Of kinds, without the memory of those that are gone, which the next ones use.
+  size_t noted_bytes() const { return grid_.cells() * bytes_per_cell + grid_.marks() * bytes_per_mark; }
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   uint8_t* record_of(uint32_t handle) { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }

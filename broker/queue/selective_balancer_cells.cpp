@@ -101,7 +101,7 @@ void SelectiveBalancer::on_cell_made(uint32_t cell) {
 }
 
 bool SelectiveBalancer::has_room_for_part(uint32_t from) const {
-  return kinds_bytes() + bytes_per_cell + grid_.interests_of(from).size() * bytes_per_mark <= options_.notes_bytes_max;
+  return noted_bytes() + bytes_per_cell + grid_.interests_of(from).size() * bytes_per_mark <= options_.notes_bytes_max;
 }
 
 size_t SelectiveBalancer::move_parts(uint32_t from, size_t units) {

@@ -14,8 +14,8 @@ using wire::SkipReason;
 
 namespace {
 
-/// What each receiver keeps of the memory of a batch.
-constexpr size_t batch_kept_bytes = 6144;
+/// What is kept of lists of a cell that nearly always are short.
+constexpr size_t short_list_kept_bytes = 256;
 
 }  // namespace
 
@@ -269,9 +269,9 @@ void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
   }
   // The next one needs it again.
   receiver.batch.clear();
-  n2nq::fit(receiver.batch, batch_kept_bytes);
+  n2nq::fit(receiver.batch, Batch::list_kept_bytes);
   receiver.heads.clear();
-  n2nq::fit(receiver.heads, batch_kept_bytes);
+  n2nq::fit(receiver.heads, Batch::list_kept_bytes);
 }
 
 size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
@@ -454,11 +454,26 @@ size_t SelectiveBroadcaster::bytes_held() const {
 
 void SelectiveBroadcaster::fit() {
   Queue::fit();
-  for (Cell& cell : cells_) {
+  if (changes_.idle()) {
+    grid_.fit();
+    if (cells_.size() > grid_.cells_end()) cells_.resize(grid_.cells_end());
+    n2nq::fit(cells_, idle_kept_bytes);
+  }
+  for (uint32_t number = 0; number < cells_.size(); ++number) {
+    Cell& cell = cells_[number];
     cell.entries.fit(idle_cell_kept_bytes);
     if (cell.waiting && ++cell.waiting_unused > waiting_unused_max) forget_waiting(cell);
+    forget_idle(number);
+    n2nq::fit(cell.idle, short_list_kept_bytes);
+    forget_cuts(cell);
+    n2nq::fit(cell.cuts, short_list_kept_bytes);
+    n2nq::fit(cell.passed);
   }
-  for (Receiver& receiver : receivers_) {
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    Receiver& receiver = receiver_of(number);
+    fix_next(number);
+    n2nq::fit(receiver.next, idle_kept_bytes);
+    n2nq::fit(receiver.places);
     n2nq::fit(receiver.owed, idle_kept_bytes);
     receiver.allowance.fit();
   }

@@ -40,6 +40,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static constexpr size_t bytes_per_place = 80;
   static constexpr size_t bytes_per_passed = 48;
   static constexpr size_t bytes_per_cell = 640;
+  /// For each interest that stands at a cell, whether anybody has a place there or not.
+  static constexpr size_t bytes_per_mark = 8;
   /// What a place costs that a new cell gets, in looks at a rule; roughly.
   static constexpr uint64_t looks_per_place = 128;
   /// Of sets that are added to others; roughly.
@@ -77,7 +79,9 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void finish() override;
   size_t bytes_held() const override;
   size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes() + waiting_bytes_; }
-  size_t kinds_bytes() const override { return places_ * bytes_per_place + passed_ * bytes_per_passed + grid_.cells() * bytes_per_cell; }
+  size_t kinds_bytes() const override {
+    return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell);
+  }
   void fit() override;
 
  private:
@@ -157,7 +161,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool has_room_for_part(uint32_t from) const override;
   void on_cell_dropped(uint32_t cell) override;
   bool is_empty(uint32_t cell) const override { return cells_[cell].entries.empty(); }
-  bool keeps_empty() const override { return places_ <= places_kept_max && kinds_bytes() <= options_.kinds_kept_bytes_max(); }
+  bool keeps_empty() const override { return places_ <= places_kept_max && noted_bytes() <= options_.kinds_kept_bytes_max(); }
 
   uint32_t interest_of(uint32_t receiver) const override { return receivers_[receiver - 1].interest; }
   size_t on_turn(uint32_t) override { return 0; }
@@ -166,6 +170,10 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   size_t on_change_done(uint32_t receiver) override;
   void on_refused(uint32_t receiver) override;
 
+  /// Of kinds, without the memory of those that are gone, which the next ones use.
+  size_t noted_bytes() const {
+    return places_ * bytes_per_place + passed_ * bytes_per_passed + grid_.cells() * bytes_per_cell + grid_.marks() * bytes_per_mark;
+  }
   Receiver& receiver_of(uint32_t receiver) { return receivers_[receiver - 1]; }
   const uint8_t* record_of(uint32_t handle) const { return log_.at(messages_[handle].chunk, messages_[handle].offset); }
   bool is_gone(uint32_t handle) const { return messages_[handle].place == Place_::gone; }
@@ -197,6 +205,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void put_place(Cell& cell, uint64_t at);
   uint64_t step(const Cell& cell, uint64_t at) const;
   void go_idle(uint32_t receiver, uint32_t cell, Place& place);
+  void forget_idle(uint32_t cell);
   void fix_next(uint32_t receiver);
   /// Good until the next call.
   const std::vector<uint32_t>& coverers(uint32_t cell);

@@ -71,8 +71,13 @@ void SelectiveBroadcaster::go_idle(uint32_t number, uint32_t cell_number, Place&
   Cell& cell = cells_[cell_number];
   place.idle = true;
   cell.idle.push_back(number);
+  forget_idle(cell_number);
+}
+
+/// Who stands there more than once, or no more, once they are most: places came and went without a message.
+void SelectiveBroadcaster::forget_idle(uint32_t cell_number) {
+  Cell& cell = cells_[cell_number];
   if (cell.idle.size() <= 2 * size_t{cell.places} + 64) return;
-  // Places came and went without a message: who stands there more than once, or no more, goes.
   std::sort(cell.idle.begin(), cell.idle.end());
   cell.idle.erase(std::unique(cell.idle.begin(), cell.idle.end()), cell.idle.end());
   std::erase_if(cell.idle, [this, cell_number](uint32_t one) { return !receiver_of(one).places.contains(cell_number); });
@@ -135,7 +140,9 @@ void SelectiveBroadcaster::uncover_all(uint32_t number) {
   Receiver& receiver = receiver_of(number);
   remove_number(expected_[receiver.interest], number);
   while (!receiver.places.empty()) uncover(number, receiver.places.begin()->first);
-  receiver.next.clear();
+  // It may not be back, and tables and lists keep the memory that they had.
+  receiver.places = std::unordered_map<uint32_t, Place>();
+  receiver.next = std::vector<Next>();
 }
 
 /// Takes stale ones off the top of the heap.
@@ -196,8 +203,9 @@ void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
 }
 
 bool SelectiveBroadcaster::has_room_for_part(uint32_t from) const {
-  const size_t more = cells_[from].places * bytes_per_place + cells_[from].passed.size() * bytes_per_passed + bytes_per_cell;
-  return kinds_bytes() + more <= options_.notes_bytes_max;
+  const size_t more = cells_[from].places * bytes_per_place + cells_[from].passed.size() * bytes_per_passed + bytes_per_cell +
+                      grid_.interests_of(from).size() * bytes_per_mark;
+  return noted_bytes() + more <= options_.notes_bytes_max;
 }
 
 /// A part has what `from` has: receivers that passed it, and places, at the same number.

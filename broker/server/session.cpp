@@ -16,6 +16,8 @@ constexpr int64_t refused_linger_ns = 500 * net::ns_per_ms;
 constexpr size_t discard_bytes_max = 16 * 1024 * 1024, discard_bytes_max_of_strangers = 64 * 1024;
 /// Parts of its last words that a client gets before others have their turn.
 constexpr int last_words_at_once_max = 4;
+/// What a session keeps of the memory of what it has told.
+constexpr size_t out_kept_bytes = 4096;
 
 /// What is no frame of a role may be as long as a short one: then its name and length can be told.
 wire::FrameLimits limits_of(wire::Role role, uint32_t frame_bytes_max) {
@@ -77,7 +79,9 @@ void Session::send_heartbeat() {
 bool Session::flush() {
   if (out_.empty()) return true;
   last_sent_ns_ = loop_.woke_ns();
-  return out_.flush(connection_);
+  const bool flushed = out_.flush(connection_);
+  if (flushed) out_.fit(out_kept_bytes);  // of something long, which is said once
+  return flushed;
 }
 
 void Session::refuse(wire::ErrorCode code, const std::string& text, bool in_frame) {

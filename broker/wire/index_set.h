@@ -83,7 +83,10 @@ class IndexSet {
   Runs runs() const { return {pieces_}; }
 
   /// What it takes in memory, with what it has in reserve.
-  size_t bytes() const { return pieces_.capacity() * sizeof(Piece) + blocks_ * (sizeof(Words) + allocation_bytes); }
+  size_t bytes() const {
+    const size_t list_bytes = pieces_.capacity() == 0 ? 0 : pieces_.capacity() * sizeof(Piece) + allocation_bytes;
+    return list_bytes + blocks_ * (sizeof(Words) + allocation_bytes);
+  }
   /// An index with about as much memory below it as above; not of an empty set.
   uint64_t middle() const { return pieces_[pieces_.size() / 2].from; }
 

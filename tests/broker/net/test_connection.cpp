@@ -339,6 +339,18 @@ TEST(Connect, ARefusedConnectionSaysSo) {
   EXPECT_EQ(client.events, "closed(Connection refused) ");
 }
 
+TEST(OutBuffer, GivesBackTheMemoryOfSomethingLongAndKeepsThatOfSomethingShort) {
+  OutBuffer out;
+  for (const size_t bytes : {size_t{100}, size_t{65'536}}) {
+    out.bytes().resize(bytes);
+    out.fit(4096);
+    EXPECT_EQ(out.bytes_waiting(), bytes) << "nothing of what waits is lost";
+    out.clear();
+    out.fit(4096);
+    EXPECT_EQ(out.bytes().capacity(), bytes == 100 ? 100u : 0u);
+  }
+}
+
 TEST(SocketAddressText, NumericOnly) {
   EXPECT_EQ(SocketAddress::parse("127.0.0.1", 80)->text(), "127.0.0.1:80");
   EXPECT_EQ(SocketAddress::parse("::1", 80)->text(), "[::1]:80");

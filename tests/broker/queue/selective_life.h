@@ -30,6 +30,7 @@ class Life {
       act(1 + static_cast<uint32_t>(below(options_.receivers)));
       queue_->trim();
       if (mode1()) update_left();
+      if (below(8) == 0) queue_->fit();
       if (below(4) == 0) check_progress();
       if (mode1() && below(4) == 0) check_books();
       if (::testing::Test::HasFailure()) return;

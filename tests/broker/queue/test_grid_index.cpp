@@ -123,6 +123,7 @@ class Requests {
       if (published_ - removed_ > 30 || below(6) == 0) remove();
       Receiver& receiver = receivers_[below(receivers_.size())];
       replace(receiver);
+      if (below(4) == 0) shelf_.grid.fit();
       check(receiver);
       check(receivers_[below(receivers_.size())]);
     }

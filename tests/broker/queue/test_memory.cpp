@@ -191,6 +191,15 @@ TEST(BooksMemory, OfWhatReceiversDoNotGetIsWhatTheBooksSay) {
   EXPECT_NEAR(static_cast<double>(said), taken, taken / 20);
 }
 
+TEST(BooksMemory, OfSetsOfOneRunIsWhatTheBooksSay) {
+  const size_t before = support::allocated_bytes();
+  SenderSets books;
+  for (uint32_t sender = 1; sender <= 10'000; ++sender) books.add_range(sender, 5, 500);
+  const size_t taken = support::allocated_bytes() - before;
+  EXPECT_GE(books.bytes(), taken);
+  EXPECT_LE(books.bytes(), taken + taken / 10);
+}
+
 TEST(BooksMemory, OfReceiversThatLeaveOneAfterTheOtherAreInTheBooks) {
   TakenIn taken_in(1000);
   const size_t empty_bytes = taken_in.bytes(), before = support::allocated_bytes();
@@ -204,6 +213,50 @@ TEST(BooksMemory, OfReceiversThatLeaveOneAfterTheOtherAreInTheBooks) {
   EXPECT_EQ(taken_in.since(*left[3]).count(), 1000u * 98);
   left.clear();
   EXPECT_LT(taken_in.bytes(), empty_bytes + 1000 * 101 * sizeof(wire::IndexSet::Run) * 2);
+}
+
+/// Each with a list of its own that matches all 1,000 kinds; then all have the same list, and go.
+TEST(BroadcasterMemory, OfReceiversThatAreGoneIsGivenBack) {
+  constexpr uint32_t receivers = 200, kinds = 1000;
+  const QueueOptions options = options_of(wire::QueueMode::broadcaster, false, true, receivers);
+  const size_t before_bytes = support::allocated_bytes();
+  const auto queue = Queue::make(options);
+  const auto ask = [&](uint32_t number, const std::vector<wire::Rule>& rules) {
+    ASSERT_EQ(queue->set_rules(number, rules, 1), "");
+    while (queue->work(100'000) > 0) continue;
+  };
+  for (uint32_t number = 1; number <= receivers; ++number) {
+    queue->join(number);
+    ask(number, {{1, 1, 0, 2 * kinds + number}});
+  }
+  std::vector<wire::Rule> each_kind;
+  for (uint32_t kind = 0; kind < kinds; kind += 2) each_kind.push_back({1, 1, kind, kind});
+  ask(receivers, each_kind);
+  for (uint64_t index = 0; index < 2 * kinds; ++index) queue->take_in(support::make_record(1, index, index % kinds), 1, 1);
+  queue->expire(10'000);
+  for (uint32_t number = 1; number <= receivers; ++number) ask(number, {wire::Rule()});
+  for (uint32_t number = 1; number <= receivers; ++number) queue->leave(number);
+  for (int second = 0; second < 10; ++second) {
+    while (queue->settle(SIZE_MAX)) continue;
+    queue->fit();
+  }
+  const size_t took_bytes = support::allocated_bytes() - before_bytes;
+  EXPECT_GT(queue->kinds_bytes(), kinds * 500) << "which are kept for the next ones";
+  EXPECT_LE(took_bytes, queue->kinds_bytes() + queue->books_bytes() + 2 * mib) << "with the log's 1 MiB";
+}
+
+TEST(BalancerMemory, OfLongBatchesIsGivenBack) {
+  constexpr uint32_t receivers = 150;
+  Measured queue(options_of(wire::QueueMode::load_balancer, false, true, receivers));
+  for (uint32_t receiver = 1; receiver <= receivers; ++receiver) {
+    queue->join(receiver);
+    queue->add_credit(receiver, UINT32_MAX);
+    queue.publish(5000);
+    queue.take(receiver);
+    queue->lose(receiver);
+  }
+  for (int second = 0; second < 10; ++second) queue->fit();
+  EXPECT_LE(queue.bytes_now(), beside_bytes);
 }
 
 class UnansweredMemory : public ::testing::TestWithParam<wire::QueueMode> {};
@@ -260,7 +313,44 @@ TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
       most = std::max(most, queue->kinds_bytes());
     }
     EXPECT_GT(most, 4 * mib) << "so many there were";
-    EXPECT_LE(most, 8 * mib + mib);
+    EXPECT_LE(most, 8 * mib + 2 * mib) << "with the memory that a list has in reserve";
+  }
+}
+
+/// 40,000 kinds wait at once, and none of them is worth keeping when they have gone.
+TEST(KindsMemory, OfKindsThatAreGoneIsWhatTheQueueSaysAndIsGivenBack) {
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    constexpr uint32_t senders = 200;
+    QueueOptions options = options_of(mode, false, true, 1);
+    options.senders = senders;
+    options.notes_bytes_max = 0;
+    const size_t before_bytes = support::allocated_bytes();
+    const auto queue = Queue::make(options);
+    queue->join(1);
+    std::vector<wire::Rule> rules;
+    for (uint32_t sender = 1; sender <= senders; ++sender) rules.push_back({sender, sender, sender, sender});
+    ASSERT_EQ(queue->set_rules(1, rules, 1), "");
+    while (queue->work(100'000) > 0) continue;
+    const size_t list_bytes = support::allocated_bytes() - before_bytes;
+    for (uint32_t round = 0; round < 2; ++round) {  // the second time as well as the first
+      for (uint32_t size = 1; size <= senders; ++size) {
+        for (uint32_t sender = 1; sender <= senders; ++sender) {
+          queue->take_in(support::make_record(sender, round * senders + size - 1, size), 1, 1);
+        }
+      }
+      EXPECT_GT(queue->kinds_bytes(), 10 * mib);
+      queue->expire(10'000);
+      while (queue->settle(SIZE_MAX)) continue;
+      queue->trim();
+      const auto took_bytes = [&] { return support::allocated_bytes() - before_bytes - list_bytes - queue->books_bytes(); };
+      EXPECT_LE(took_bytes(), queue->kinds_bytes() + beside_bytes + 6 * mib) << "of the log, kept for a while";
+      const size_t before_fit = queue->kinds_bytes();
+      queue->fit();
+      EXPECT_GT(queue->kinds_bytes(), before_fit / 2) << "not all of it at once";
+      for (int second = 0; second < 10; ++second) queue->fit();
+      EXPECT_LE(queue->kinds_bytes(), mib / 10);
+      EXPECT_LE(took_bytes(), beside_bytes);
+    }
   }
 }
 

@@ -22,16 +22,21 @@ size_t allocated_bytes() {
   return bytes_now;
 }
 
+/// With the allocator's own word before it.
+static size_t bytes_of(void* memory) {
+  return memory ? malloc_usable_size(memory) + sizeof(size_t) : 0;
+}
+
 static void* count_and_allocate(size_t bytes) {
   ++count;
   void* memory = std::malloc(bytes);
   if (!memory) throw std::bad_alloc();
-  bytes_now += malloc_usable_size(memory);
+  bytes_now += bytes_of(memory);
   return memory;
 }
 
 static void count_and_free(void* memory) {
-  bytes_now -= malloc_usable_size(memory);
+  bytes_now -= bytes_of(memory);
   std::free(memory);
 }
 
