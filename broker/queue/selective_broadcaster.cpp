@@ -377,8 +377,7 @@ size_t SelectiveBroadcaster::on_cell_changes(uint32_t number, uint32_t cell, boo
   if (!account(number).expected() || receiver_of(number).places.contains(cell) == matches) return 0;
   // What left so far did so under the list before.
   const size_t done = 4 + settle_cell(cell) / bytes_per_look;
-  matches ? cover(number, cell) : uncover(number, cell);
-  return done;
+  return done + (matches ? cover(number, cell, options_.passed_at_once) : uncover(number, cell, options_.passed_at_once));
 }
 
 size_t SelectiveBroadcaster::on_change_done(uint32_t number) {

@@ -194,8 +194,9 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void skip_one(uint32_t receiver, wire::SkipReason reason, uint32_t handle);
 
   // Places. (selective_broadcaster_cells.cpp)
-  void cover(uint32_t receiver, uint32_t cell);
-  void uncover(uint32_t receiver, uint32_t cell);
+  // The first two return what move_least() does, of `most`.
+  size_t cover(uint32_t receiver, uint32_t cell, size_t most);
+  size_t uncover(uint32_t receiver, uint32_t cell, size_t most);
   static void forget_cuts(Cell& cell);
   void cover_all(uint32_t receiver);
   void uncover_all(uint32_t receiver);
@@ -214,7 +215,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
 
   // Leaving the queue. (the same)
   void release(uint32_t handle);
-  size_t move_least(uint32_t cell);
+  size_t move_least(uint32_t cell, size_t most);
+  size_t move_least(uint32_t cell) { return move_least(cell, options_.passed_at_once); }
   void take_out(uint32_t handle);
   void remove(uint32_t handle);
   void tidy(Cell& cell);

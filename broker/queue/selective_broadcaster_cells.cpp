@@ -83,7 +83,7 @@ void SelectiveBroadcaster::forget_idle(uint32_t cell_number) {
   std::erase_if(cell.idle, [this, cell_number](uint32_t one) { return !receiver_of(one).places.contains(cell_number); });
 }
 
-void SelectiveBroadcaster::cover(uint32_t number, uint32_t cell_number) {
+size_t SelectiveBroadcaster::cover(uint32_t number, uint32_t cell_number, size_t most) {
   Cell& cell = cells_[cell_number];
   uint64_t from_number = 0;
   if (const auto passed = cell.passed.find(number); passed != cell.passed.end()) {
@@ -96,11 +96,11 @@ void SelectiveBroadcaster::cover(uint32_t number, uint32_t cell_number) {
   Place& place = receiver_of(number).places[cell_number];
   set_place(number, cell_number, place, from_number);
   cell.least = std::min(cell.least, place.at);
-  move_least(cell_number);
+  return move_least(cell_number, most);
 }
 
 /// The receiver's heap may name the cell still; fix_next() is to follow.
-void SelectiveBroadcaster::uncover(uint32_t number, uint32_t cell_number) {
+size_t SelectiveBroadcaster::uncover(uint32_t number, uint32_t cell_number, size_t most) {
   Cell& cell = cells_[cell_number];
   Receiver& receiver = receiver_of(number);
   const auto place = receiver.places.find(cell_number);
@@ -116,7 +116,7 @@ void SelectiveBroadcaster::uncover(uint32_t number, uint32_t cell_number) {
   receiver.places.erase(place);
   --places_;
   --cell.places;
-  move_least(cell_number);
+  return move_least(cell_number, most);
 }
 
 /// Those that nobody's place among the passed needs any more, once they are most. (What left above one of them was noted under it, and stays so.)
@@ -131,15 +131,16 @@ void SelectiveBroadcaster::forget_cuts(Cell& cell) {
 void SelectiveBroadcaster::cover_all(uint32_t number) {
   const uint32_t interest = receiver_of(number).interest;
   if (number != changing_) add_number(expected_[interest], number);
+  size_t most = options_.passed_at_once;
   for (uint32_t cell = 0; cell < grid_.cells_end(); ++cell) {
-    if (grid_.exists(cell) && grid_.covers(interest, cell)) cover(number, cell);
+    if (grid_.exists(cell) && grid_.covers(interest, cell)) most -= cover(number, cell, most);
   }
 }
 
 void SelectiveBroadcaster::uncover_all(uint32_t number) {
   Receiver& receiver = receiver_of(number);
   remove_number(expected_[receiver.interest], number);
-  while (!receiver.places.empty()) uncover(number, receiver.places.begin()->first);
+  for (size_t most = options_.passed_at_once; !receiver.places.empty();) most -= uncover(number, receiver.places.begin()->first, most);
   // It may not be back, and tables and lists keep the memory that they had.
   receiver.places = std::unordered_map<uint32_t, Place>();
   receiver.next = std::vector<Next>();
@@ -190,8 +191,8 @@ void SelectiveBroadcaster::on_cell_made(uint32_t cell) {
   if (cell >= cells_.size()) cells_.resize(cell + 1);
   const std::vector<uint32_t>& numbers = coverers(cell);
   places_made_ += numbers.size();
-  for (const uint32_t number : numbers) cover(number, cell);
-  if (changing_ != 0 && account(changing_).expected() && grid_.covers(receiver_of(changing_).interest, cell)) cover(changing_, cell);
+  for (const uint32_t number : numbers) cover(number, cell, 0);
+  if (changing_ != 0 && account(changing_).expected() && grid_.covers(receiver_of(changing_).interest, cell)) cover(changing_, cell, 0);
 }
 
 void SelectiveBroadcaster::on_cell_dropped(uint32_t cell) {
@@ -279,15 +280,15 @@ void SelectiveBroadcaster::release(uint32_t handle) {
   if (all_have_it) take_out(handle);
 }
 
-/// The lowest place is where it was or further on: what all have passed leaves. Where the last one who held back very much has gone, a part
-/// of it, and work() goes on. Returns how many entries it passed.
-size_t SelectiveBroadcaster::move_least(uint32_t cell_number) {
+/// The lowest place is where it was or further on: what all have passed leaves. Where the last one who held back very much has gone,
+/// `most` entries of it at once, and work() goes on. Returns how many it passed.
+size_t SelectiveBroadcaster::move_least(uint32_t cell_number, size_t most) {
   Cell& cell = cells_[cell_number];
   if (options_.removal != RemovalRule::when_all_have_it || cell.places == 0) return 0;
   for (size_t passed = 0;; ++passed) {
     cell.least = std::max(cell.least, cell.first);  // taking one out may free others before it
     if (cell.least == cell.end() || cell.entries[cell.least - cell.first].here > 0) return passed;
-    if (passed >= options_.passed_at_once) {
+    if (passed >= most) {
       if (!std::exchange(cell.holds_passed, true)) holding_passed_.push_back(cell_number);
       return passed;
     }

@@ -259,6 +259,45 @@ TEST(SelectiveBroadcaster, WhatOneHeldBackLeavesInParts) {
   }
 }
 
+/// The same where it is of very many kinds, and where a new list of that one lets go of it.
+TEST(SelectiveBroadcaster, WhatOneHeldBackInManyKindsLeavesInParts) {
+  constexpr uint64_t kinds = 100, messages = 50 * kinds;
+  constexpr size_t units_at_once = 100;
+  for (const std::string how : {"new list", "END", "cut off"}) {
+    SCOPED_TRACE(how);
+    QueueOptions options;
+    options.receivers = 2;
+    options.requests = true;
+    options.passed_at_once = 300;
+    support::QueueKit kit(options);
+    kit.join(1);
+    kit.join(2);
+    std::vector<wire::Rule> each;
+    for (uint32_t kind = 0; kind < kinds; ++kind) each.push_back({1, 1, 2 * kind, 2 * kind});
+    ASSERT_EQ(kit->set_rules(1, each, 1), "");
+    while (kit->work(units_at_once) > 0) continue;
+    kit->add_credit(2, messages);
+    for (uint64_t i = 0; i < messages; ++i) kit.publish(1, 0, 2 * (i % kinds));
+    kit.write_all(2);
+    ASSERT_EQ(kit.delivered(2).size(), messages);
+    size_t passed = 0;
+    if (how == "new list") {
+      ASSERT_EQ(kit->set_rules(1, {}, 2, false), "");
+    } else {
+      how == "END" ? kit->leave(1) : kit->cut_off(1);
+      passed = options.passed_at_once;
+    }
+    while (const size_t units = kit->work(units_at_once)) {
+      EXPECT_LE(units, units_at_once + options.passed_at_once + 10);
+      passed += units;
+      kit->trim();
+    }
+    EXPECT_GE(passed, messages) << "each of them is a unit";
+    EXPECT_LT(kit->bytes_held(), 70'000u);
+    EXPECT_TRUE(kit->drained());
+  }
+}
+
 /// A receiver that answers nothing, with a large window: others are served between the parts in which its deliveries are taken back.
 TEST(Selective, DeadlinesOfVeryManyDeliveriesPassInParts) {
   constexpr uint64_t messages = 5000;
