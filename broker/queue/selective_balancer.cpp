@@ -120,8 +120,8 @@ std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver) {
 
 bool SelectiveBalancer::has_room(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max && receiver.allowance.room() > 0 &&
-         !changes_.pending(number);
+  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max &&
+         receiver.assigned < share_messages_max && receiver.allowance.room() > 0 && !changes_.pending(number);
 }
 
 void SelectiveBalancer::set_room(uint32_t number, bool has_room) {
@@ -485,10 +485,11 @@ void SelectiveBalancer::fit() {
     if (cells_.size() > grid_.cells_end()) cells_.resize(grid_.cells_end());
     n2nq::fit(cells_, idle_kept_bytes);
   }
-  for (Cell& cell : cells_) {
+  fitting_.go_on(cells_.size(), [this](size_t number) {
+    Cell& cell = cells_[number];
     cell.fresh.fit(idle_cell_kept_bytes);
     n2nq::fit(cell.returned, idle_cell_kept_bytes);
-  }
+  });
   for (Interest& interest : interests_) n2nq::fit(interest.cells, idle_kept_bytes);
   for (Receiver& receiver : receivers_) {
     receiver.share.fit(idle_kept_bytes);

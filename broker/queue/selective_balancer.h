@@ -9,7 +9,8 @@
 //
 // Room is credit (requests) and window (responses). The dispatch rule chooses among those who have room and whose list matches; a receiver
 // that gets room takes the oldest message that its list matches. What nobody asks for waits aside and is in nobody's way.
-// What comes back goes to another receiver than before where one has room. At most share_bytes_max wait for one receiver's socket.
+// What comes back goes to another receiver than before where one has room. At most share_bytes_max, or share_messages_max of small ones, wait
+// for one receiver's socket.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "broker/queue/grid_index.h"
 #include "broker/queue/message_table.h"
 #include "broker/queue/queue.h"
+#include "broker/queue/round.h"
 
 namespace n2nq {
 
@@ -29,6 +31,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
  public:
   /// Beside one message.
   static constexpr size_t share_bytes_max = 4 * Batch::body_bytes_max;
+  /// Where a new list takes them back, or gives as many, that is one piece of work.
+  static constexpr size_t share_messages_max = 4096;
 
   /// Cells, of which some may be empty.
   static constexpr size_t cells_kept_max = 16'384;
@@ -170,6 +174,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   MessageTable messages_;
   DeliveryMemory deliveries_;
   std::vector<Cell> cells_;
+  Round fitting_;  // of them
   std::vector<Interest> interests_;
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;

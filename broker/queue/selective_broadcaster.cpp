@@ -458,16 +458,17 @@ void SelectiveBroadcaster::fit() {
     if (cells_.size() > grid_.cells_end()) cells_.resize(grid_.cells_end());
     n2nq::fit(cells_, idle_kept_bytes);
   }
-  for (uint32_t number = 0; number < cells_.size(); ++number) {
+  ++fits_;
+  fitting_.go_on(cells_.size(), [this](size_t number) {
     Cell& cell = cells_[number];
     cell.entries.fit(idle_cell_kept_bytes);
-    if (cell.waiting && ++cell.waiting_unused > waiting_unused_max) forget_waiting(cell);
-    forget_idle(number);
+    if (cell.waiting && fits_ - cell.waiting_used_on > waiting_unused_max) forget_waiting(cell);
+    forget_idle(static_cast<uint32_t>(number));
     n2nq::fit(cell.idle, short_list_kept_bytes);
     forget_cuts(cell);
     n2nq::fit(cell.cuts, short_list_kept_bytes);
     n2nq::fit(cell.passed);
-  }
+  });
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     Receiver& receiver = receiver_of(number);
     fix_next(number);
@@ -524,7 +525,7 @@ void SelectiveBroadcaster::add_waiting_from(Cell& cell, uint64_t at, SenderSets&
 /// All that has not left the queue.
 const SenderSets& SelectiveBroadcaster::waiting_in(Cell& cell) {
   if (!cell.waiting) cell.waiting = std::make_unique<SenderSets>(), cell.waiting_below = 0;
-  cell.waiting_unused = 0;
+  cell.waiting_used_on = fits_;
   waiting_bytes_ -= cell.waiting->bytes();
   for (uint64_t at = find(cell, cell.waiting_below); at < cell.end(); ++at) {
     const uint32_t handle = cell.entries[at - cell.first].message;

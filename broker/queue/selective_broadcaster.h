@@ -27,6 +27,7 @@
 #include "broker/queue/grid_index.h"
 #include "broker/queue/message_table.h"
 #include "broker/queue/queue.h"
+#include "broker/queue/round.h"
 #include "broker/queue/taken_in.h"
 #include "broker/wire/record.h"
 
@@ -46,7 +47,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static constexpr uint64_t looks_per_place = 128;
   /// Of sets that are added to others; roughly.
   static constexpr size_t bytes_per_look = 64;
-  /// Calls of fit() for which a cell knows which messages are in it.
+  /// Calls of fit(), about, for which a cell knows which messages are in it though nobody asked.
   static constexpr uint32_t waiting_unused_max = 20;
 
   explicit SelectiveBroadcaster(const QueueOptions& options);
@@ -107,7 +108,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     /// over and over does not make N2NQ walk over all that waits each time.
     std::unique_ptr<SenderSets> waiting;
     uint64_t waiting_below = 0;
-    uint32_t waiting_unused = 0;  // calls of fit()
+    uint32_t waiting_used_on = 0;  // as fits_ counts
     uint64_t end() const { return first + entries.size(); }
   };
   /// What left a cell, on its way to those whose list does not match it. Neither its lists nor its `passed` change meanwhile.
@@ -245,6 +246,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   MessageTable messages_;
   DeliveryMemory deliveries_;
   std::vector<Cell> cells_;
+  Round fitting_;      // of them
+  uint32_t fits_ = 0;  // calls of fit()
   // By interest: receivers whose list it is and who are expected, rising numbers. One is missing: the receiver that changes over.
   std::vector<std::vector<uint32_t>> expected_;
   uint32_t changing_ = 0;  // its list counts where it has a place; 0: none does

@@ -11,6 +11,7 @@
 #include "broker/queue/message_log.h"
 #include "broker/queue/pieces.h"
 #include "broker/queue/ring.h"
+#include "broker/queue/round.h"
 #include "broker/queue/sender_sets.h"
 #include "broker/wire/record.h"
 #include "tests/broker/support/seed_frames.h"
@@ -103,6 +104,25 @@ TYPED_TEST(Rings, GrowByWhatIsNeededAndAreGivenBack) {
     ASSERT_LE(ring.bytes(), std::max(4 * (ring.size() * sizeof(TypeParam) + block_bytes), size_t{1024})) << ring.size();
   }
   EXPECT_LE(ring.bytes(), std::max(size_t{1100}, 20 * sizeof(TypeParam)));
+}
+
+TEST(Round, LooksAtEachInTurnAndAtFewAtATime) {
+  for (const size_t size : {size_t{0}, size_t{5}, size_t{1024}, size_t{1025}, size_t{100'000}}) {
+    Round round;
+    round.go_on(200'000, [](size_t) {});  // the list was longer
+    std::vector<int> looks(size);
+    size_t times = 0;
+    for (bool all = false; !all; ++times) {
+      size_t at_once = 0;
+      round.go_on(size, [&](size_t index) {
+        ++looks[index];
+        ++at_once;
+      });
+      EXPECT_LE(at_once, std::max(Round::least, size / 16 + 1));
+      all = std::find(looks.begin(), looks.end(), 0) == looks.end();
+    }
+    EXPECT_LE(times, 17u) << size;
+  }
 }
 
 TEST(SenderSets, SendersThatShareASetStandTogether) {

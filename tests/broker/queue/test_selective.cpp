@@ -75,6 +75,27 @@ TEST(SelectiveBalancer, WhatANewListMovesIsCounted) {
   EXPECT_EQ(kit.delivered(1).size(), messages);
 }
 
+/// Nor does one with more of them than are meant for it at a time.
+TEST(SelectiveBalancer, WhatANewListMovesAtOnceIsNotMuch) {
+  QueueOptions options;
+  options.mode = wire::QueueMode::load_balancer;
+  options.requests = true;
+  support::QueueKit kit(options);
+  kit.join(1);
+  ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, UINT32_MAX}}, 1), "");
+  kit->add_credit(1, UINT32_MAX);
+  constexpr size_t messages = 15'000;
+  for (size_t i = 0; i < messages; ++i) kit.publish(1, 0, 0);
+  ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, 20}}, 2, false), "");
+  size_t steps = 0;
+  for (; const size_t units = kit->work(1); ++steps) EXPECT_LE(units, 4096 + 10u);
+  EXPECT_GE(steps, 2u) << "taken back, and given again";
+  while (kit->has_next(1)) kit.write_all(1);
+  const std::vector<support::Delivered> delivered = kit.delivered(1);
+  ASSERT_EQ(delivered.size(), messages);
+  for (size_t i = 0; i < messages; ++i) ASSERT_EQ(delivered[i].index, i);
+}
+
 /// One list of 500 rules, each for another sender and size, over as many kinds of messages as there are messages.
 class LargeList : public ::testing::TestWithParam<wire::QueueMode> {
  protected:
