@@ -451,6 +451,12 @@ size_t SelectiveBroadcaster::bytes_held() const {
   return log_.bytes_held() + messages_.bytes() + in_lists_bytes + deliveries_.bytes + kinds_bytes();
 }
 
+size_t SelectiveBroadcaster::books_bytes() const {
+  size_t bytes = Queue::books_bytes() + taken_in_.bytes() + waiting_bytes_;
+  for (const Receiver& receiver : receivers_) bytes += receiver.foreign.bytes();
+  return bytes;
+}
+
 void SelectiveBroadcaster::fit() {
   Queue::fit();
   if (changes_.idle()) {
@@ -561,7 +567,7 @@ SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
 
 /// A receiver that had left is back, and may have what is in the queue still.
 void SelectiveBroadcaster::take_back(uint32_t number) {
-  settle_all();
+  note_foreign(number);
   SenderSets& still_queued = still_queued_[number - 1];
   still_queued += taken_in_.since(*std::exchange(receiver_of(number).gone_at, nullptr));
   for (const bool matched : {true, false}) {

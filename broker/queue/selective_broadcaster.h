@@ -79,7 +79,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
-  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes() + waiting_bytes_; }
+  size_t books_bytes() const override;
   size_t kinds_bytes() const override {
     return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell);
   }
@@ -147,6 +147,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     uint64_t bytes_passed = 0;   // without requests: of bytes_taken_in_
     bool marked_ready = false;
     std::shared_ptr<const TakenIn::Snapshot> gone_at;  // what had been taken in when it left or was cut off
+    SenderSets foreign;           // had left the queue when it came back, but settle() may find it for it still
+    uint32_t foreign_rounds = 0;  // of settle(); then it has found all of that
   };
   using Place_ = QueuedMessage::Place;
 
@@ -227,6 +229,8 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static void forget(std::vector<uint32_t>& list);
   void settle_all();
   void settle_for(uint32_t receiver);
+  void note_foreign(uint32_t receiver);
+  size_t take_unsettled(uint32_t receiver);
   size_t settle_cell(uint32_t cell);
   void begin_settling(Settling& settling, uint32_t cell);
   size_t go_on(Settling& settling, size_t bytes_max);

@@ -389,7 +389,9 @@ bool SelectiveBroadcaster::settle(size_t bytes_max) {
       settling_.pop_back();
       bytes += options_.receivers;  // who matches it is written down for each
     } else if (unsettled_above_ > 0) {
-      bytes += bytes_per_byte_told * (1 + skip_unsettled(unsettled_above_--));
+      bytes += bytes_per_byte_told * (1 + take_unsettled(unsettled_above_));
+      Receiver& receiver = receiver_of(unsettled_above_--);
+      if (receiver.foreign_rounds > 0 && --receiver.foreign_rounds == 0) receiver.foreign.clear();
     } else {
       return false;
     }
@@ -412,7 +414,30 @@ void SelectiveBroadcaster::settle_for(uint32_t number) {
   }
   const Settling& begun = settling_cell_;
   if (begun.cell != GridIndex::none && begun.next <= number && !begun.matches[number]) add_unsettled(number, cells_[begun.cell], begun.left);
-  skip_unsettled(number);
+  take_unsettled(number);
+}
+
+/// Of a receiver that is about to come back: what has left so far does not concern it, and for the others it may wait for its turn.
+void SelectiveBroadcaster::note_foreign(uint32_t number) {
+  Receiver& receiver = receiver_of(number);
+  receiver.foreign.clear();
+  receiver.foreign_rounds = 2;  // one may be under way, and what it has not begun with comes in the next
+  // All of it, as settle() may ask for more of a cell that its list matches.
+  const auto add = [&receiver](const std::map<uint64_t, SenderSets>& left) {
+    for (const auto& [cut, sets] : left) receiver.foreign += sets;
+  };
+  for (const auto* cells : {&settling_, &dirty_}) {
+    for (const uint32_t cell : *cells) {
+      if (grid_.exists(cell)) add(cells_[cell].left);
+    }
+  }
+  add(settling_cell_.left);
+}
+
+size_t SelectiveBroadcaster::take_unsettled(uint32_t number) {
+  const SenderSets& foreign = receiver_of(number).foreign;
+  if (!foreign.empty()) account_of(number).unsettled -= foreign;
+  return foreign.bytes() + skip_unsettled(number);
 }
 
 void SelectiveBroadcaster::begin_settling(Settling& settling, uint32_t cell_number) {

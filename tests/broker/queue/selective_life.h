@@ -31,6 +31,7 @@ class Life {
       queue_->trim();
       if (mode1()) update_left();
       if (below(8) == 0) queue_->fit();
+      if (below(2) == 0) queue_->settle(1 + below(300));
       if (below(4) == 0) check_progress();
       if (mode1() && below(4) == 0) check_books();
       if (::testing::Test::HasFailure()) return;

@@ -242,6 +242,58 @@ TEST(SelectiveBroadcaster, TellsOfWhatWasNotAskedForInLongRuns) {
   }
 }
 
+/// One leaves and comes back over and over, while others are to be told much: that waits for its turn, and none of it is counted for the one.
+TEST(SelectiveBroadcaster, WhoComesBackIsNoReasonToFindOutForAllWhatLeft) {
+  constexpr uint32_t receivers = 4;
+  constexpr uint64_t messages = 100;
+  for (size_t settled_bytes = 100; settled_bytes < 20'000; settled_bytes += settled_bytes / 4) {
+    SCOPED_TRACE(settled_bytes);
+    QueueOptions options;
+    options.receivers = receivers;
+    options.requests = true;
+    support::QueueKit kit(options);
+    // Each asks for its own size.
+    for (uint32_t number = 1; number <= receivers; ++number) {
+      kit.join(number);
+      EXPECT_EQ(kit->set_rules(number, {{1, 1, number, number}}, 1), "");
+      kit->add_credit(number, 1000 * messages);
+    }
+    uint64_t published = 0, got = 0;
+    const auto publish = [&] {
+      for (uint64_t i = 0; i < messages; ++i, ++published) kit.publish(1, 0, 1 + i % receivers);
+      for (uint32_t number = 1; number <= receivers; ++number) kit.write_all(number);
+    };
+    const auto skipped = [&](uint32_t number) { return of(kit->account(number).skipped, wire::SkipReason::unrequested).count(); };
+    for (int time = 0; time < 3; ++time) {
+      publish();
+      got += messages / receivers;
+      kit->settle(settled_bytes);  // a part of it
+      const uint64_t before = skipped(2);
+      kit->leave(1);
+      EXPECT_EQ(skipped(1) + kit->still_queued(1).count(), published - got);
+      publish();  // of this it gets what nobody else has asked for
+      kit.join(1);
+      kit->add_credit(1, 1000 * messages);
+      kit.write_all(1);
+      got += messages / receivers;
+      EXPECT_EQ(skipped(2), before) << "found out when it is its turn";
+    }
+    publish();
+    got += messages / receivers;
+    while (kit->settle(settled_bytes)) continue;
+    while (kit->settle(settled_bytes)) continue;
+    for (uint32_t number = 2; number <= receivers; ++number) EXPECT_EQ(skipped(number), published - published / receivers);
+    // What left while it had left is not unrequested, and all is counted once.
+    kit->finish();
+    EXPECT_EQ(skipped(1), 4 * (messages - messages / receivers));
+    EXPECT_EQ(kit->still_queued(1).count(), published - got - skipped(1));
+    EXPECT_EQ(kit->account(1).handed_over, got);
+    SenderSets twice = kit->still_queued(1);
+    twice -= of(kit->account(1).skipped, wire::SkipReason::unrequested);
+    EXPECT_EQ(twice.count(), kit->still_queued(1).count());
+  }
+}
+
 /// The slowest one goes, for whom alone very much is kept: others are served between the parts in which it leaves.
 TEST(SelectiveBroadcaster, WhatOneHeldBackLeavesInParts) {
   constexpr uint64_t messages = 5000;
