@@ -35,15 +35,14 @@ inline void LoadBalancer::mark_ready(uint32_t receiver) {
 // --- receivers come and go ---
 
 void LoadBalancer::join(uint32_t receiver) {
-  pass_on();
+  const bool is_alone = connected_.empty();
   account_of(receiver).state = State::connected;
   add_number(connected_, receiver);
-  if (unassigned_.waiting.empty()) return;
-  // Nobody else is there. There may be very much of it, which is not to be copied, nor looked through, for each who comes and goes.
+  if (!is_alone || left_behind_.empty()) return;
+  // There may be very much of it, which is not to be copied, nor looked through, for each who comes and goes.
   Share& share = share_of(receiver);
-  std::swap(share.waiting, unassigned_.waiting);
-  std::swap(share.bytes, unassigned_.bytes);
-  for (size_t i = 0; i < share.waiting.size() && share.latest.is_behind(share.waiting[i]); ++i) flag_as_late(share.waiting[i]);
+  std::swap(share.passed, left_behind_);
+  share.bytes = std::exchange(left_behind_bytes_, 0);
   mark_ready(receiver);
 }
 
@@ -68,117 +67,75 @@ void LoadBalancer::cut_off(uint32_t receiver) {
   disconnect(receiver, State::cut_off);
 }
 
-/// Costs nothing for each message that it leaves, unless others left something, too.
+/// Costs nothing for each message that it leaves.
 void LoadBalancer::disconnect(uint32_t receiver, State state) {
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   Share& share = share_of(receiver);
-  left_behind_.bytes += std::exchange(share.bytes, 0);
-  Ring<Assigned> left;
-  std::swap(left, share.waiting);
-  if (left.empty()) return;
-  if (left_behind_.waiting.empty()) {
-    left_behind_.waiting = std::move(left);
-  } else {
-    left_behind_parts_.push_back(left_behind_.waiting.size());
-    append(left_behind_.waiting, left);
-  }
+  share.passed.add(share.waiting);
+  left_behind_.add(share.passed);
+  left_behind_bytes_ += std::exchange(share.bytes, 0);
 }
 
-/// What was left behind since the last time, perhaps by very many at once: each message goes to whom the dispatch rule chooses now, in its
-/// place in the order of taking in.
-void LoadBalancer::pass_on() {
-  if (left_behind_.waiting.empty()) return;
-  // Each part is in order: two beside each other become one, then two of these.
-  while (!left_behind_parts_.empty()) {
-    std::vector<size_t> parts;
-    size_t begin = 0;
-    for (size_t i = 0; i < left_behind_parts_.size(); i += 2) {
-      const size_t end = i + 1 < left_behind_parts_.size() ? left_behind_parts_[i + 1] : left_behind_.waiting.size();
-      merge(left_behind_.waiting, begin, left_behind_parts_[i], end);
-      if (end < left_behind_.waiting.size()) parts.push_back(end);
-      begin = end;
-    }
-    left_behind_parts_ = std::move(parts);
-  }
-  Ring<Assigned> messages;
-  std::swap(messages, left_behind_.waiting);
-  const size_t bytes = std::exchange(left_behind_.bytes, 0);
-  if (connected_.empty()) {  // what came since the last one went is behind it, or between
-    unassigned_.bytes += bytes;
-    if (messages.size() > unassigned_.waiting.size()) std::swap(messages, unassigned_.waiting);
-    const size_t before = unassigned_.waiting.size();
-    append(unassigned_.waiting, messages);
-    merge(unassigned_.waiting, 0, before, unassigned_.waiting.size());
-    return;
-  }
-  struct Before {
-    size_t waiting;
-    Assigned latest;  // that it has, or that is under way to it
-  };
-  std::vector<Before> before;
-  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
-    const Share& share = share_of(receiver);
-    before.push_back({share.waiting.size(), share.latest});
-    if (!batch(receiver).under_way()) continue;
-    const Assigned& last = share.waiting[batch(receiver).messages - 1];
-    if (last.is_behind(share.latest)) before.back().latest = last;
-  }
-  // For each of very many messages next free would look at all receivers: here at those alone that have least, in a heap.
+/// Of what was left behind, perhaps by very many at once, the oldest messages: each goes to whom the dispatch rule chooses now. What comes in
+/// before the next part does not wait for it.
+size_t LoadBalancer::work(size_t units) {
+  if (left_behind_.empty() || connected_.empty()) return 0;
+  // For each of many messages next free would look at all receivers: here at those alone that have least, in a heap.
   using Load = std::pair<size_t, uint32_t>;
   std::vector<Load> loads;
   if (dispatcher_.rule() == DispatchRule::next_free) {
     for (const uint32_t receiver : connected_) loads.emplace_back(backlog_bytes(receiver), receiver);
     std::make_heap(loads.begin(), loads.end(), std::greater<>());
   }
-  for (size_t i = 0; i < messages.size(); ++i) {
+  std::vector<Ring<Assigned>> passed(options_.receivers);
+  size_t messages = 0;
+  for (; messages < units && !left_behind_.empty(); ++messages) {
+    const Assigned one = left_behind_.front();
+    left_behind_.pop_front();
+    left_behind_bytes_ -= one.bytes;
     if (!loads.empty()) std::pop_heap(loads.begin(), loads.end(), std::greater<>());
     const uint32_t chosen = loads.empty() ? choose_receiver() : loads.back().second;
-    Share& share = share_of(chosen);
-    share.bytes += messages[i].bytes;
-    if (before[chosen - 1].latest.is_behind(messages[i])) flag_as_late(messages[i]);
-    share.waiting.push_back(messages[i]);
+    share_of(chosen).bytes += one.bytes;
+    passed[chosen - 1].push_back(one);
     if (loads.empty()) continue;
-    loads.back().first += messages[i].bytes;
+    loads.back().first += one.bytes;
     std::push_heap(loads.begin(), loads.end(), std::greater<>());
   }
   for (const uint32_t receiver : connected_) {
-    Ring<Assigned>& waiting = share_of(receiver).waiting;
-    const size_t middle = before[receiver - 1].waiting;
-    if (waiting.size() == middle) continue;
-    merge(waiting, batch(receiver).under_way() ? batch(receiver).messages : 0, middle, waiting.size());
+    if (passed[receiver - 1].empty()) continue;
+    share_of(receiver).passed.add(passed[receiver - 1]);
     mark_ready(receiver);
   }
+  return messages;
 }
 
-void LoadBalancer::append(Ring<Assigned>& list, const Ring<Assigned>& more) {
-  for (size_t i = 0; i < more.size(); ++i) list.push_back(more[i]);
-}
-
-/// What stands from `first` on is in order up to `middle`, and from there up to `end`; then as a whole. Takes a copy of the shorter half
-/// alone: there may be much, and memory may be short.
-void LoadBalancer::merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end) {
-  if (middle == first || middle == end || list[middle].is_behind(list[middle - 1])) return;
-  const bool is_first_shorter = middle - first < end - middle;
+size_t LoadBalancer::bring_in_passed(Share& share) {
+  Ring<Assigned>& waiting = share.waiting;
+  const auto is_late = [&share](const Assigned& one) { return share.latest.is_behind(one); };
+  if (waiting.empty() && !is_late(share.passed.front()) && share.passed.swap_whole(waiting)) return waiting.size();
   std::vector<Assigned> more;
-  more.reserve(is_first_shorter ? middle - first : end - middle);
-  for (size_t i = is_first_shorter ? first : middle; i < (is_first_shorter ? middle : end); ++i) more.push_back(list[i]);
-  if (is_first_shorter) {
-    size_t to = first;
-    for (const Assigned& one : more) {
-      while (middle < end && one.is_behind(list[middle])) list[to++] = list[middle++];
-      list[to++] = one;
-    }
-    return;
-  }
-  for (size_t to = end; !more.empty();) {
-    if (middle > first && list[middle - 1].is_behind(more.back())) {
-      list[--to] = list[--middle];
+  size_t own = 0, bytes = 0;
+  while (own < waiting.size() || !share.passed.empty()) {
+    const bool is_own = share.passed.empty() || (own < waiting.size() && share.passed.front().is_behind(waiting[own]));
+    const Assigned& next = is_own ? waiting[own] : share.passed.front();
+    if (bytes > 0 && wire::deliver_prefix_bytes + bytes + next.bytes > Batch::body_bytes_max) break;
+    bytes += next.bytes;
+    if (is_own) {
+      ++own;
     } else {
-      list[--to] = more.back();
-      more.pop_back();
+      more.push_back(next);
+      share.passed.pop_front();
     }
   }
+  waiting.grow_front(more.size());
+  size_t to = 0, from = more.size();
+  for (Assigned& one : more) {
+    while (from < more.size() + own && one.is_behind(waiting[from])) waiting[to++] = waiting[from++];
+    if (is_late(one) && !one.again) flag_as_redelivered(one);
+    waiting[to++] = one;
+  }
+  return more.size() + own;
 }
 
 /// Nobody else reads this record, so it is marked in place.
@@ -189,15 +146,9 @@ void LoadBalancer::flag_as_redelivered(Assigned& assigned) {
   wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
 }
 
-/// It comes behind later ones of its sender, perhaps.
-void LoadBalancer::flag_as_late(Assigned& assigned) {
-  if (!assigned.again) flag_as_redelivered(assigned);
-}
-
 // --- messages ---
 
 void LoadBalancer::collect_ready(std::vector<uint32_t>& ready) {
-  pass_on();
   for (const uint32_t receiver : marked_) {
     share_of(receiver).marked_ready = false;
     if (account(receiver).state == State::connected) ready.push_back(receiver);
@@ -213,11 +164,17 @@ void LoadBalancer::on_taken_in(const MessageLog::Appended& appended) {
   queued_ += appended.messages;
   if (!connected_.empty() && dispatcher_.rule() == DispatchRule::round_robin) return assign_in_turn(appended);
   appended.for_each([&, this](const uint8_t*, size_t bytes, uint32_t offset) {
-    const uint32_t chosen = connected_.empty() ? 0 : choose_receiver();
-    Share& share = chosen == 0 ? unassigned_ : share_of(chosen);
-    share.waiting.push_back(assigned(appended.chunk, offset, bytes));
+    const Assigned one = assigned(appended.chunk, offset, bytes);
+    if (connected_.empty()) {
+      left_behind_.push_back(one);
+      left_behind_bytes_ += bytes;
+      return;
+    }
+    const uint32_t chosen = choose_receiver();
+    Share& share = share_of(chosen);
+    share.waiting.push_back(one);
     share.bytes += bytes;
-    if (chosen != 0) mark_ready(chosen);
+    mark_ready(chosen);
   });
 }
 
@@ -255,18 +212,20 @@ void LoadBalancer::assign_in_turn(const MessageLog::Appended& appended) {
 }
 
 bool LoadBalancer::has_next(uint32_t receiver) const {
-  return !shares_[receiver - 1].waiting.empty();
+  const Share& share = shares_[receiver - 1];
+  return !share.waiting.empty() || !share.passed.empty();
 }
 
 void LoadBalancer::begin_batch(uint32_t receiver, int64_t now_ns) {
-  const Share& share = share_of(receiver);
+  Share& share = share_of(receiver);
   const Ring<Assigned>& waiting = share.waiting;
+  const uint64_t messages_max = share.passed.empty() ? waiting.size() : bring_in_passed(share);
   size_t bytes = share.bytes;
-  uint64_t messages = waiting.size();
+  uint64_t messages = messages_max;
   if (wire::deliver_prefix_bytes + bytes > Batch::body_bytes_max) {
     bytes = waiting.front().bytes;
     messages = 1;
-    while (messages < waiting.size() && wire::deliver_prefix_bytes + bytes + waiting[messages].bytes <= Batch::body_bytes_max) {
+    while (messages < messages_max && wire::deliver_prefix_bytes + bytes + waiting[messages].bytes <= Batch::body_bytes_max) {
       bytes += waiting[messages++].bytes;
     }
   }
@@ -333,7 +292,6 @@ void LoadBalancer::give_up_batch(uint32_t receiver, bool for_good) {
   account_of(receiver).handed_over += whole;
   hand_over_first(receiver, whole);
   batch.record_bytes = 0;
-  size_t rest = batch.messages - whole;
   if (written > 0 && for_good) {
     const Assigned& partly = waiting.front();
     skip(receiver, SkipReason::cut_off, wire::record_sender(record_of(partly)), wire::record_index(record_of(partly)));
@@ -341,11 +299,9 @@ void LoadBalancer::give_up_batch(uint32_t receiver, bool for_good) {
     share.bytes -= partly.bytes;
     remove(partly);
     waiting.pop_front();
-    --rest;
   } else if (written > 0) {
     flag_as_redelivered(waiting.front());
   }
-  merge(waiting, 0, rest, waiting.size());
 }
 
 size_t LoadBalancer::backlog_bytes(uint32_t receiver) const {
@@ -369,15 +325,17 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
 }
 
 void LoadBalancer::expire(int64_t now_ns) {
-  pass_on();
-  Ring<Assigned>& waiting = unassigned_.waiting;
-  while (!waiting.empty() && is_expired(record_of(waiting.front()), now_ns)) {
-    add_to(of(total_.skipped, SkipReason::expired), waiting.front());
-    unassigned_.bytes -= waiting.front().bytes;
-    remove(waiting.front());
-    waiting.pop_front();
-  }
+  take_expired(left_behind_, now_ns, left_behind_bytes_, of(total_.skipped, SkipReason::expired));
   for (const uint32_t receiver : connected_) expire_share(receiver, now_ns);
+}
+
+void LoadBalancer::take_expired(InOrder<Assigned>& list, int64_t now_ns, size_t& bytes, SenderSets& expired) {
+  while (!list.empty() && is_expired(record_of(list.front()), now_ns)) {
+    add_to(expired, list.front());
+    bytes -= list.front().bytes;
+    remove(list.front());
+    list.pop_front();
+  }
 }
 
 void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
@@ -392,40 +350,45 @@ void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
     remove(assigned);
   }
   share.waiting.erase(first, count);
+  take_expired(share.passed, now_ns, share.bytes, expired);
   skip(receiver, SkipReason::expired, expired);
   of(total_.skipped, SkipReason::expired) += expired;
 }
 
 int64_t LoadBalancer::next_expiry_ns() const {
   int64_t soonest_ns = 0;
-  const auto look_at = [&](const Ring<Assigned>& waiting, size_t first) {
-    if (first >= waiting.size()) return;
-    const int64_t at_ns = wire::record_taken_in_ns(record_of(waiting[first])) + options_.retention_ns;
+  const auto look_at = [&](const Assigned& first) {
+    const int64_t at_ns = wire::record_taken_in_ns(record_of(first)) + options_.retention_ns;
     if (soonest_ns == 0 || at_ns < soonest_ns) soonest_ns = at_ns;
   };
-  look_at(unassigned_.waiting, 0);
-  for (const uint32_t receiver : connected_)
-    look_at(shares_[receiver - 1].waiting, batch(receiver).under_way() ? batch(receiver).messages : 0);
+  if (!left_behind_.empty()) look_at(left_behind_.front());
+  for (const uint32_t receiver : connected_) {
+    const Share& share = shares_[receiver - 1];
+    const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
+    if (first < share.waiting.size()) look_at(share.waiting[first]);
+    if (!share.passed.empty()) look_at(share.passed.front());
+  }
   return soonest_ns;
 }
 
 void LoadBalancer::fit() {
   Queue::fit();
-  for (Share& share : shares_) share.waiting.fit(idle_kept_bytes);
-  unassigned_.waiting.fit(idle_kept_bytes);
-  left_behind_.waiting.fit(idle_kept_bytes);
+  for (Share& share : shares_) {
+    share.waiting.fit(idle_kept_bytes);
+    share.passed.fit(idle_kept_bytes);
+  }
+  left_behind_.fit(idle_kept_bytes);
 }
 
 void LoadBalancer::finish() {
-  pass_on();
-  const auto keep = [this](const Ring<Assigned>& waiting) {
-    for (size_t i = 0; i < waiting.size(); ++i) add_to(total_.still_queued, waiting[i]);
-  };
+  const auto keep = [this](const Assigned& assigned) { add_to(total_.still_queued, assigned); };
   for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
     give_up_batch(receiver);
-    keep(share_of(receiver).waiting);
+    Share& share = share_of(receiver);
+    share.passed.add(share.waiting);
+    share.passed.for_each(keep);
   }
-  keep(unassigned_.waiting);
+  left_behind_.for_each(keep);
 }
 
 }  // namespace n2nq

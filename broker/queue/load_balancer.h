@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queue mode 2: every message goes to exactly one receiver, which the dispatch rule chooses when it comes in.
 // It leaves the queue once the kernel took its last byte, at the latest at its retention. With no receiver connected it waits.
-// When a receiver goes away, what it did not get goes to another one. Flagged as redelivered is what the kernel took in part, and what that
-// other one gets behind later messages; of a receiver that was cut off, the message that the kernel took in part is counted as cut off.
+// When a receiver goes away, what it did not get goes to another one, a part of it with each work(). Flagged as redelivered is what the kernel
+// took in part, and what that other one gets behind later messages; of a receiver that was cut off, the message that the kernel took in part
+// is counted as cut off.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "broker/queue/in_order.h"
 #include "broker/queue/queue.h"
 
 namespace n2nq {
@@ -21,6 +23,7 @@ class LoadBalancer : public Queue {
   void replace(uint32_t receiver) override;
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
+  size_t work(size_t units) override;
   bool has_next(uint32_t receiver) const override;
   void begin_batch(uint32_t receiver, int64_t now_ns) override;
   size_t backlog_bytes(uint32_t receiver) const override;
@@ -43,11 +46,11 @@ class LoadBalancer : public Queue {
     /// It was taken in behind the other one.
     bool is_behind(const Assigned& other) const { return chunk > other.chunk || (chunk == other.chunk && offset > other.offset); }
   };
-  /// What is to go to one receiver, in the order of taking in; but the first `batch.messages` of it are under way, and stay ahead of what is
-  /// passed on to it meanwhile.
+  /// What is to go to one receiver: the two as one, in the order of taking in. The first `batch.messages` of `waiting` are under way.
   struct Share {
-    Ring<Assigned> waiting;
-    size_t bytes = 0;
+    Ring<Assigned> waiting;    // in that order
+    InOrder<Assigned> passed;  // what others left behind; comes into `waiting` as batches are begun
+    size_t bytes = 0;          // of both
     Assigned latest;  // that was handed over to it so far
     bool marked_ready = false;
   };
@@ -65,14 +68,13 @@ class LoadBalancer : public Queue {
   void hand_over_first(uint32_t receiver, uint64_t messages);
   void give_up_batch(uint32_t receiver, bool for_good = false);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
-  void pass_on();
+  /// Into `waiting`, as much of what was passed on as one batch may have. Returns how many messages at its front that batch may be of.
+  size_t bring_in_passed(Share& share);
   void flag_as_redelivered(Assigned& assigned);
-  void flag_as_late(Assigned& assigned);
-  static void append(Ring<Assigned>& list, const Ring<Assigned>& more);
-  static void merge(Ring<Assigned>& list, size_t first, size_t middle, size_t end);
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
   void remove(const Assigned& assigned);
+  void take_expired(InOrder<Assigned>& list, int64_t now_ns, size_t& bytes, SenderSets& expired);
   void expire_share(uint32_t receiver, int64_t now_ns);
   void add_to(SenderSets& sets, const Assigned& assigned) const;
 
@@ -80,10 +82,9 @@ class LoadBalancer : public Queue {
   std::vector<Share> shares_;
   std::vector<uint32_t> connected_;  // rising numbers
   std::vector<uint32_t> marked_;     // have something new
-  Share unassigned_;                       // nothing, while somebody is connected
-  Share left_behind_;                      // by who went since pass_on(), one part behind the other, each in the order of taking in
-  std::vector<size_t> left_behind_parts_;  // where the second one and those after it begin
-  uint64_t queued_ = 0;  // messages, assigned or not
+  InOrder<Assigned> left_behind_;    // by who went; and what came while nobody was connected, which whoever comes first gets
+  size_t left_behind_bytes_ = 0;
+  uint64_t queued_ = 0;              // messages, assigned or not
 };
 
 }  // namespace n2nq

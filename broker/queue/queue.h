@@ -134,8 +134,7 @@ class Queue {
   virtual void leave(uint32_t receiver) = 0;
   virtual void cut_off(uint32_t receiver) = 0;
 
-  /// Receivers for which messages came in since the last call, or were left behind by others, which go to them only now. Valid until the next
-  /// one.
+  /// Receivers for which messages came in since the last call, or to which work() passed on what others left behind. Valid until the next one.
   const std::vector<uint32_t>& take_ready();
   /// True when there is something to begin a batch with.
   virtual bool has_next(uint32_t receiver) const = 0;
@@ -177,7 +176,8 @@ class Queue {
   /// is much work, or not to be done `at_once`, work() does it, and the receiver gets nothing until then; `asked_on` comes back where that
   /// refuses it.
   virtual std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once = true);
-  /// Goes on with lists that are not in force yet, for about so many looks at a message, cell or place. Returns how many; 0: nothing to do.
+  /// Goes on with what is done in parts, lists that are not in force yet and what receivers left behind, for about so many looks at a message,
+  /// cell or place. Returns how many; 0: nothing to do. To be called before take_ready().
   virtual size_t work(size_t /*units*/) { return 0; }
   /// Lists that were found to be wrong, or too much, by work(); the ones before them stay.
   virtual std::vector<RefusedList> take_refused_lists() { return {}; }

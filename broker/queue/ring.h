@@ -69,6 +69,12 @@ class Ring {
     size_ += count;
     return {&at(begin), count};
   }
+  /// So many more at the front, to be filled in likewise.
+  void grow_front(size_t count) {
+    while (slots_ - size_ < count) grow();
+    first_ = first_ < count ? first_ + slots_ - count : first_ - count;
+    size_ += count;
+  }
   void pop_front(size_t count = 1) {
     if constexpr (!std::is_trivially_destructible_v<T>) {
       for (size_t i = 0; i < count; ++i) (*this)[i] = T();

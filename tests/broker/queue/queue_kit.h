@@ -97,10 +97,17 @@ class QueueKit {
   }
   const SenderSets& published() const { return published_; }
 
+  /// As before each round: in the load balancer, a part of what was left behind.
+  size_t pass_on() {
+    if (options_.mode != wire::QueueMode::load_balancer) return 0;
+    const size_t messages = options_.responses || options_.requests ? 0 : queue_->work(options_.rule_units_at_once);
+    queue_->take_ready();
+    return messages;
+  }
   /// One write to this receiver, of which the kernel takes at most `bytes_max`. Returns how many it took.
   size_t write(uint32_t receiver, size_t bytes_max = SIZE_MAX, int64_t now_ns = 0) {
     if (!queue_->batch(receiver).under_way()) {
-      if (options_.mode == wire::QueueMode::load_balancer) queue_->take_ready();  // as before each round: what was left behind is passed on
+      pass_on();
       if (!queue_->has_next(receiver)) return 0;
       queue_->begin_batch(receiver, now_ns);
     }

@@ -207,7 +207,7 @@ TEST(LoadBalancer, WhatWasPassedOnBehindABatchThatIsGivenUpComesInOrderAgain) {
     for (int i = 0; i < 6; ++i) kit.publish(1);
     kit.write(2, 16 + 58 + 10);  // 1 whole, 3 in part, 5 under way
     kit->lose(1);
-    kit->take_ready();           // 0 2 4 behind them
+    kit.pass_on();               // 0 2 4 behind them
     if (comes_back) {
       kit.replace(2);
     } else {
@@ -217,7 +217,7 @@ TEST(LoadBalancer, WhatWasPassedOnBehindABatchThatIsGivenUpComesInOrderAgain) {
     kit.publish(1);
     const uint32_t receiver = comes_back ? 2 : 1;
     kit.write_all(receiver);
-    EXPECT_EQ(redelivered_text(kit, receiver), comes_back ? "1 0r 2r 3r 4r 5 6" : "0r 2r 3r 4r 5 6");
+    EXPECT_EQ(redelivered_text(kit, receiver), comes_back ? "1 0r 2 3r 4 5 6" : "0 2 3r 4 5 6");
   }
 }
 
@@ -233,6 +233,95 @@ TEST(LoadBalancer, WhoComesBackGetsWhatIsOlderThanWhatItHasMarked) {
   kit.join(1);
   kit.write_all(1);
   EXPECT_EQ(redelivered_text(kit, 1), "0 2 1r 3 4");
+}
+
+TEST(LoadBalancer, WhatALongBacklogLeavesBehindIsPassedOnInPartsWithinTheRetention) {
+  constexpr uint64_t messages = 20'000;
+  for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::random, DispatchRule::next_free}) {
+    QueueKit kit(options(rule, 2));
+    kit.join(1);
+    for (uint64_t i = 0; i < messages; ++i) kit.publish(1, i < messages / 2 ? 0 : 50);
+    kit.join(2);
+    kit->lose(1);
+    kit.publish(2, 50);
+    const size_t others_bytes = kit->backlog_bytes(2);
+    kit->take_ready();
+    EXPECT_EQ(kit->backlog_bytes(2), others_bytes) << "nobody waits for what was left behind";
+    for (uint64_t passed = 0; passed < messages / 4;) {
+      const size_t part = kit->work(1000);
+      ASSERT_EQ(part, 1000u);
+      passed += part;
+      EXPECT_EQ(kit->backlog_bytes(2), others_bytes + passed * 58);
+      EXPECT_EQ(kit->take_ready(), std::vector<uint32_t>{2});
+    }
+    EXPECT_EQ(kit->next_expiry_ns(), 100);
+    kit->expire(100);
+    EXPECT_EQ(text_of(of(kit->take_untold(2), SkipReason::expired)), "1:0-4999");
+    EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), "1:0-9999");
+    // What came in meanwhile goes as soon as it can: the rest comes behind it, and says so.
+    kit->work(1000);
+    kit.write_all(2);
+    EXPECT_EQ(kit->work(1000), 0u);
+    EXPECT_TRUE(kit->drained());
+    const auto delivered = kit.delivered(2);
+    ASSERT_EQ(delivered.size(), messages / 2 + 1);
+    size_t its_own = 0;
+    while (delivered[its_own].sender != 2) ++its_own;
+    EXPECT_GE(its_own, 1000u);
+    EXPECT_LT(its_own, messages / 2);
+    for (size_t i = 0; i < delivered.size(); ++i) {
+      EXPECT_EQ(delivered[i].flags, i > its_own ? wire::flag_redelivered : 0) << i;
+      if (i != its_own) {
+        ASSERT_EQ(delivered[i].index, messages / 2 + i - (i > its_own));
+      }
+    }
+    EXPECT_EQ(kit->account(2).redelivered, messages / 2 - its_own);
+  }
+}
+
+TEST(LoadBalancer, WhatIsLeftBehindWhileItIsPassedOnComesInOrderToWhoComesBackAndIsQueuedAtTheEnd) {
+  for (const bool comes_back : {true, false}) {
+    QueueKit kit(options(DispatchRule::round_robin, 3));
+    for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver);
+    for (int i = 0; i < 30'000; ++i) kit.publish(1);
+    for (uint32_t receiver = 1; receiver <= 3; ++receiver) {
+      kit->lose(receiver);
+      kit->work(2000);
+      kit->work(2000);
+    }
+    EXPECT_EQ(kit->work(2000), 0u) << "nobody is there";
+    kit.publish(1);
+    if (comes_back) {
+      kit.join(2);
+      EXPECT_EQ(kit->work(2000), 0u) << "it has all of it at once";
+      kit.write_all(2);
+      const auto delivered = kit.delivered(2);
+      ASSERT_EQ(delivered.size(), 30'001u);
+      for (uint64_t i = 0; i < delivered.size(); ++i) {
+        ASSERT_EQ(delivered[i].index, i);
+        ASSERT_EQ(delivered[i].flags, 0);
+      }
+      EXPECT_TRUE(kit->drained());
+    }
+    kit->finish();
+    EXPECT_EQ(text_of(kit->total().still_queued), comes_back ? "" : "1:0-30000");
+  }
+}
+
+TEST(LoadBalancer, WhoComesAndTakesNothingMarksNothing) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  for (int i = 0; i < 4; ++i) kit.publish(1);  // 1: 0 2, 2: 1 3
+  kit.write_all(1);
+  kit->lose(1);
+  kit->lose(2);
+  kit.join(1);  // 1 and 3 would come behind 2
+  EXPECT_GT(kit->backlog_bytes(1), 0u);
+  kit->lose(1);
+  kit.join(3);
+  kit.write_all(3);
+  EXPECT_EQ(redelivered_text(kit, 3), "1 3");
 }
 
 /// As when a whole group of receivers dies: nothing is done for each of them that has to do with all that waits.

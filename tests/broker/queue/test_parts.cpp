@@ -6,8 +6,10 @@
 #include <array>
 #include <deque>
 #include <random>
+#include <set>
 
 #include "broker/queue/dispatcher.h"
+#include "broker/queue/in_order.h"
 #include "broker/queue/message_log.h"
 #include "broker/queue/pieces.h"
 #include "broker/queue/ring.h"
@@ -39,7 +41,13 @@ TYPED_TEST(Rings, BehaveLikeADeque) {
   for (int step = 0; step < 40'000; ++step) {
     const size_t size = plain.size();
     const size_t at = size == 0 ? 0 : random() % size;
-    switch (random() % 6) {
+    switch (random() % 7) {
+      case 6: {
+        const size_t count = random() % 5;
+        ring.grow_front(count);
+        for (size_t i = count; i-- > 0;) plain.push_front(ring[i] = TypeParam(step - static_cast<int>(i)));
+        break;
+      }
       case 5:
         for (const size_t end = size + 1 + random() % 20; ring.size() < end;) {
           const size_t most = end - ring.size();
@@ -122,6 +130,52 @@ TEST(Round, LooksAtEachInTurnAndAtFewAtATime) {
       all = std::find(looks.begin(), looks.end(), 0) == looks.end();
     }
     EXPECT_LE(times, 17u) << size;
+  }
+}
+
+struct Place {
+  int at = 0;
+  bool is_behind(const Place& other) const { return at > other.at; }
+};
+
+TEST(InOrder, ListsComeOutAsOneHoweverLongTheyAreAndWhateverIsBetween) {
+  std::mt19937 random(1);
+  for (int life = 0; life < 8; ++life) {
+    InOrder<Place> lists, others;
+    std::vector<int> all(static_cast<size_t>(60'000));
+    for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
+    std::ranges::shuffle(all, random);
+    std::set<int> plain;
+    for (size_t begin = 0; begin < all.size();) {
+      const size_t count = std::min<size_t>(all.size() - begin, random() % (random() % 4 == 0 ? 8000 : 300));
+      std::sort(all.begin() + static_cast<ptrdiff_t>(begin), all.begin() + static_cast<ptrdiff_t>(begin + count));
+      Ring<Place> list;
+      for (size_t i = begin; i < begin + count; ++i) list.push_back({all[i]});
+      for (size_t i = begin; i < begin + count; ++i) plain.insert(all[i]);
+      begin += count;
+      random() % 3 == 0 ? others.add(list) : lists.add(list);
+      EXPECT_TRUE(list.empty());
+      if (random() % 5 == 0) {
+        lists.add(others);
+        EXPECT_TRUE(others.empty());
+      }
+      for (size_t i = random() % 500; i > 0 && !lists.empty(); --i) {
+        // What is in the others may come before it.
+        ASSERT_EQ(plain.erase(lists.front().at), 1u);
+        lists.pop_front();
+      }
+    }
+    lists.add(others);
+    lists.push_back({100'000});
+    plain.insert(100'000);
+    size_t seen = 0;
+    lists.for_each([&](const Place& place) { seen += plain.contains(place.at); });
+    EXPECT_EQ(seen, plain.size());
+    for (const int at : plain) {
+      ASSERT_EQ(lists.front().at, at);
+      lists.pop_front();
+    }
+    EXPECT_TRUE(lists.empty());
   }
 }
 
