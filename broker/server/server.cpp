@@ -39,6 +39,8 @@ constexpr size_t timers_per_wake_up_max = 8;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
+/// Heartbeats and refusals of one look are spread over so many wake-ups at most: thousands may be due together, some 10 us each.
+constexpr size_t said_at_once_min = 8, said_parts_max = 64;
 /// Connections over the session limit that may be told so at a time; further ones are closed without a word.
 constexpr size_t sessions_told_max = 256;
 static_assert(sessions_told_max < Server::files_beside_sessions);
@@ -442,28 +444,49 @@ void Server::watch_books() {
   stop();
 }
 
-/// Heartbeats, silence, and senders that stay away.
+/// Heartbeats, silence, and senders that stay away. A look at all sessions may take several wake-ups.
 void Server::keep_house() {
   const int64_t now = net::now_ns();
-  const int64_t look_ns = house_look_ns(options_.limits);
   // After a pause of the whole process nobody could be heard: that is not the clients' silence.
-  const bool was_paused = now - kept_house_ns_ > 4 * look_ns;
+  const bool was_paused = now - kept_house_ns_ > 4 * house_look_ns(options_.limits);
   kept_house_ns_ = now;
-  house_timer_.arm(now + look_ns);
-  senders_.check_gone(now);
-  give_back_memory(now);
+  if (to_look_at_.empty() || was_paused) {
+    was_paused_ = was_paused;
+    begin_house_look(now);
+  }
+  look_at_sessions(now);
+  house_timer_.arm(to_look_at_.empty() ? next_house_look_ns_ : now);
+}
+
+void Server::begin_house_look(int64_t now_ns) {
+  next_house_look_ns_ = now_ns + house_look_ns(options_.limits);
+  senders_.check_gone(now_ns);
+  give_back_memory(now_ns);
   watch_books();
+  to_look_at_.clear();
   if (options_.limits.heartbeat_ms == 0) return;
+  for (const auto& [session, owned] : sessions_) {
+    if (session->serving()) to_look_at_.push_back({session->arrival(), session});
+  }
+  said_at_once_max_ = std::max(said_at_once_min, (to_look_at_.size() + said_parts_max - 1) / said_parts_max);
+}
+
+void Server::look_at_sessions(int64_t now_ns) {
   const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
-  for (auto& [session, owned] : sessions_) {
-    if (!session->serving()) continue;
-    if (was_paused || !session->connection().reading()) session->note_heard(now);
-    session->note_progress(now);
+  const int64_t look_ns = house_look_ns(options_.limits);
+  for (size_t said = 0; !to_look_at_.empty() && said < said_at_once_max_;) {
+    const auto [arrival, session] = to_look_at_.back();
+    to_look_at_.pop_back();
+    if (!sessions_.contains(session) || session->arrival() != arrival || !session->serving()) continue;
+    if (was_paused_ || !session->connection().reading()) session->note_heard(now_ns);
+    session->note_progress(now_ns);
     const bool cut_short = in_frame(*session);
-    if (const std::string reason = silence(*session, now); !reason.empty()) {
+    if (const std::string reason = silence(*session, now_ns); !reason.empty()) {
       session->refuse(ErrorCode::silent, reason, cut_short);
-    } else if (now - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !cut_short && !session->has_unsent()) {
+      ++said;
+    } else if (now_ns - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !cut_short && !session->has_unsent()) {
       session->send_heartbeat();
+      ++said;
     }
   }
 }

@@ -91,6 +91,8 @@ class Server : private Session::Owner {
   void run_settling();
   std::string silence(const Session& session, int64_t now_ns) const;
   void keep_house();
+  void begin_house_look(int64_t now_ns);
+  void look_at_sessions(int64_t now_ns);
   void look_for_end();
   void close_to_lapsed();
   void close_books();
@@ -131,6 +133,14 @@ class Server : private Session::Owner {
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;
   int64_t kept_house_ns_ = 0;
+  struct ToLookAt {
+    uint64_t arrival;  // another session may be where this one was
+    Session* session;
+  };
+  std::vector<ToLookAt> to_look_at_;  // in this look of the house
+  size_t said_at_once_max_ = 0;       // likewise
+  bool was_paused_ = false;           // likewise: before it, or while it lasts
+  int64_t next_house_look_ns_ = 0;
   int64_t fitted_ns_ = 0;
 
   net::Timer expiry_timer_;

@@ -17,8 +17,8 @@ namespace n2nq::support {
 class SteppedServer {
  public:
   /// Nothing leaves and nobody is gone because this machine is slow.
-  explicit SteppedServer(Options options)
-      : server_(loop_, patient(std::move(options)), log_, 1, [](Server::State, const std::string&) {}) {}
+  explicit SteppedServer(Options options, uint32_t heartbeat_ms = 0)
+      : server_(loop_, patient(std::move(options), heartbeat_ms), log_, 1, [](Server::State, const std::string&) {}) {}
 
   void wake_up() {
     loop_.post([this] { loop_.stop(); });
@@ -40,11 +40,11 @@ class SteppedServer {
   }
 
  private:
-  static Options patient(Options options) {
+  static Options patient(Options options, uint32_t heartbeat_ms) {
     options.listen = *net::SocketAddress::parse("127.0.0.1", 0);
     options.queue.retention_ns = 3600 * net::ns_per_s;
     options.queue.responses_deadline_ns = 3600 * net::ns_per_s;
-    options.limits.heartbeat_ms = 0;
+    options.limits.heartbeat_ms = heartbeat_ms;
     return options;
   }
 
