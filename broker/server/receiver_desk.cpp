@@ -93,6 +93,11 @@ void ReceiverDesk::join(Session& session) {
   ++connected_;
   desk.within_host = session.connection().is_within_host();
   within_host_ += desk.within_host;
+  // Its connection before may not have come to its END. Of what it is told there some is in the queue still, which is for this one again.
+  std::erase_if(last_words_, [&](const LastWords& words) {
+    if (words.number == session.number()) take_last_words(words);
+    return words.number == session.number();
+  });
   queue_.join(session.number());
   desk.joined_with_bytes = queue_.backlog_bytes(session.number());
   mark(session.number());
@@ -109,6 +114,19 @@ void ReceiverDesk::on_left(Session& session) {
   within_host_ -= desk.within_host;
   // Of what is left once the books are closed nothing changes any more.
   if (!books_closed_ && queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
+}
+
+void ReceiverDesk::on_gone(const Session& session) {
+  std::erase_if(last_words_, [&](const LastWords& words) {
+    if (words.session == &session) take_last_words(words);
+    return words.session == &session;
+  });
+}
+
+/// What the kernel has not taken of them is told on its next connection.
+void ReceiverDesk::take_last_words(const LastWords& words) {
+  const auto rest = words.rest.lock();
+  if (rest && !books_closed_) queue_.give_back_untold(words.number, rest->take_rest());
 }
 
 void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
@@ -392,8 +410,8 @@ size_t ReceiverDesk::telling_bytes() {
   for (const Desk& desk : desks_) {
     if (desk.telling) bytes += desk.telling->bytes();
   }
-  std::erase_if(last_words_, [](const auto& words) { return words.expired(); });
-  for (const auto& words : last_words_) bytes += words.lock()->bytes();
+  std::erase_if(last_words_, [](const LastWords& words) { return words.rest.expired(); });
+  for (const LastWords& words : last_words_) bytes += words.rest.lock()->bytes();
   return bytes;
 }
 
@@ -548,7 +566,7 @@ void ReceiverDesk::send_end(uint32_t number, const char* why) {
   desk.ended = true;
   stop_telling(number);
   const std::shared_ptr<Telling> rest = queue_.account(number).has_untold ? begin_telling(number) : nullptr;
-  if (rest) last_words_.push_back(rest);
+  if (rest) last_words_.push_back({desk.session, number, rest});
   const wire::EndTotals end = totals(number);
   const auto last_words = [rest, end](wire::Bytes& out) {
     if (rest && rest->write(out)) return true;

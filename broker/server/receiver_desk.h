@@ -39,6 +39,8 @@ class ReceiverDesk {
   void on_frame(Session& session, const wire::Frame& frame);
   void on_writable(Session& session) { mark(session.number()); }
   void on_left(Session& session);
+  /// It has left before.
+  void on_gone(const Session& session);
 
   /// A list that was taken is not to be in force after all.
   void refuse_list(const RefusedList& list);
@@ -106,6 +108,13 @@ class ReceiverDesk {
     std::string cut_off_reason;
   };
 
+  /// What a receiver that has ended is told before its END.
+  struct LastWords {
+    const Session* session;
+    uint32_t number;
+    std::weak_ptr<Telling> rest;
+  };
+
   void on_confirm(Session& session, wire::ByteView body);
   void on_rules(Session& session, wire::ByteView body);
   void on_credit(Session& session, wire::ByteView body);
@@ -126,6 +135,7 @@ class ReceiverDesk {
   void tell_some(uint32_t number);
   std::unique_ptr<Telling> begin_telling(uint32_t number);
   void stop_telling(uint32_t number);
+  void take_last_words(const LastWords& words);
   bool gather_batch(uint32_t number);
   bool write_batch(uint32_t number);
   bool took(uint32_t number, size_t bytes);
@@ -153,7 +163,7 @@ class ReceiverDesk {
   };
   bool any_stream_ended_ = false;
   bool books_closed_ = false;
-  std::vector<std::weak_ptr<const Telling>> last_words_;  // of those that have ended and read the rest
+  std::vector<LastWords> last_words_;  // of those that read them still
   /// Lists that are looked at as they come; a read may have two thousand, of 0.05 ms each. The others wait for their part of the time.
   Turns lists_at_once_{16};
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own

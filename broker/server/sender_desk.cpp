@@ -316,8 +316,9 @@ std::vector<std::string> SenderDesk::faults() const {
 }
 
 void SenderDesk::dismiss() {
-  due_ = untold_.size();
-  tell_next(due_);
+  // Also whose ACCEPTED before this one is still unsent: nothing else follows.
+  for (const uint32_t number : untold_) tell(accounts_[number - 1]);
+  told_ = untold_.size();
   forget_told();
   for (Account& account : accounts_) {
     if (account.session) account.session->refuse(wire::ErrorCode::ending, "the broker is ending");

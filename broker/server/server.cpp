@@ -325,6 +325,7 @@ void Server::on_gone(Session& session) {
   strangers_.erase(session.arrival());
   const auto latest = lingering_.find({session.role(), session.number()});
   if (latest != lingering_.end() && latest->second == &session) lingering_.erase(latest);
+  if (session.welcomed() && session.role() == Role::receiver) receivers_.on_gone(session);
   gone_.push_back(&session);
 }
 

@@ -132,10 +132,10 @@ void Session::close(const std::string& reason) {
   state_ = State::gone;
   deadline_.disarm();
   next_words_.disarm();
-  last_words_ = nullptr;
   connection_.close();
   if (leaves) owner_.on_left(*this, reason);
   owner_.on_gone(*this);
+  last_words_ = nullptr;
 }
 
 void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {

@@ -49,7 +49,7 @@ class Session : private net::Connection::Handler {
     virtual void on_left(Session& session, const std::string& reason) = 0;
     /// refuse() was called; on_left() follows.
     virtual void on_refused(Session& session, wire::ErrorCode code) = 0;
-    /// Nothing is left to do: to be destroyed at the end of the wake-up.
+    /// Nothing is left to do: to be destroyed at the end of the wake-up. Of its last words what was not said is still there.
     virtual void on_gone(Session& session) = 0;
   };
 

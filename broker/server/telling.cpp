@@ -46,11 +46,12 @@ bool Telling::write(wire::Bytes& out) {
 /// By taking off what was told, not by going on run by run: of millions a receiver that goes would make everybody wait.
 SkippedSets Telling::take_rest() {
   for (size_t i = 0; i < reason_; ++i) of(sets_, reasons[i]).clear();
-  if (reason_ == std::size(reasons) || !set_) return std::move(sets_);
-  SenderSets& rest = of(sets_, reasons[reason_]);
+  const size_t reason = std::exchange(reason_, std::size(reasons));
+  if (reason == std::size(reasons) || !set_) return std::exchange(sets_, {});
+  SenderSets& rest = of(sets_, reasons[reason]);
   if (*set_ == rest.sets().end()) {
     rest.clear();
-    return std::move(sets_);
+    return std::exchange(sets_, {});
   }
   const uint32_t sender = (*set_)->first;
   const bool is_told = run_ && *run_ == std::default_sentinel;
@@ -58,7 +59,7 @@ SkippedSets Telling::take_rest() {
   if (run_ && !is_told && (*run_)->from > 0) told.add_range(sender, 0, (*run_)->from - 1);
   rest.remove_senders_below(is_told ? sender + 1 : sender);
   rest -= told;
-  return std::move(sets_);
+  return std::exchange(sets_, {});
 }
 
 size_t Telling::bytes() const {

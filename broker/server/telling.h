@@ -23,7 +23,7 @@ class Telling {
   std::optional<wire::SkippedRange> next();
   /// Appends one frame of at most 64 KiB; false: nothing is left to tell.
   bool write(wire::Bytes& out);
-  /// What was not told. Nothing else may be called any more.
+  /// What was not told; nothing is left to tell then.
   SkippedSets take_rest();
   /// What it takes in memory, roughly.
   size_t bytes() const;

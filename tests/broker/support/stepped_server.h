@@ -14,6 +14,13 @@
 
 namespace n2nq::support {
 
+inline wire::Hello hello_of(wire::Role role, uint32_t number) {
+  wire::Hello hello;
+  hello.role = role;
+  hello.number = number;
+  return hello;
+}
+
 class SteppedServer {
  public:
   /// Nothing leaves and nobody is gone because this machine is slow.
@@ -24,16 +31,19 @@ class SteppedServer {
     loop_.post([this] { loop_.stop(); });
     loop_.run();
   }
-  /// Has its WELCOME.
-  WireClient connect(wire::Role role, uint32_t number) {
+  Server& server() { return server_; }
+  /// Has not said HELLO. About `send_buffer_bytes` of what N2NQ says wait for it to be read, the rest at N2NQ's end; 0: the system's.
+  WireClient open(int send_buffer_bytes = 0) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("no socket pair");
+    if (send_buffer_bytes > 0) setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &send_buffer_bytes, sizeof send_buffer_bytes);
     server_.accept(net::Fd(ends[1]));
-    WireClient client{net::Fd(ends[0])};
-    wire::Hello hello;
-    hello.role = role;
-    hello.number = number;
-    client.send(hello);
+    return WireClient{net::Fd(ends[0])};
+  }
+  /// Has its WELCOME, and perhaps a part of what follows.
+  WireClient connect(wire::Role role, uint32_t number, int send_buffer_bytes = 0) {
+    WireClient client = open(send_buffer_bytes);
+    client.send(hello_of(role, number));
     wake_up();
     client.read_welcome();
     return client;
@@ -51,6 +61,32 @@ class SteppedServer {
   net::EventLoop loop_;
   EventLog log_{""};
   Server server_;
+};
+
+/// What a client gets from now on, read as it comes: a frame may be longer than what the socket holds at a time.
+class Reading {
+ public:
+  Reading(SteppedServer& server, WireClient& client) : server_(server), client_(client) {}
+  /// Until on_frame(frame) says true. False: that never came.
+  template <typename OnFrame>
+  bool until(OnFrame on_frame) {
+    const int64_t until_ns = net::now_ns() + 60 * net::ns_per_s;
+    while (net::now_ns() < until_ns) {
+      server_.wake_up();
+      const std::span<uint8_t> room = reader_.room();
+      const ssize_t bytes = recv(client_.fd(), room.data(), room.size(), MSG_DONTWAIT);
+      if (bytes > 0) reader_.commit(static_cast<size_t>(bytes));
+      while (const auto frame = reader_.next()) {
+        if (on_frame(*frame)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  SteppedServer& server_;
+  WireClient& client_;
+  wire::FrameReader reader_{1 << 20};
 };
 
 }  // namespace n2nq::support
