@@ -42,14 +42,14 @@ Connection::~Connection() {
 }
 
 size_t Connection::write(const iovec* pieces, int count) {
-  if (state_ != State::open || write_failed_) return 0;
+  if (!takes()) return 0;
   size_t offered = 0;
   for (int i = 0; i < count; ++i) offered += pieces[i].iov_len;
   return settle(write_some(fd_.get(), pieces, count), offered);
 }
 
 bool Connection::add_to(SendRing& ring, const iovec* pieces, int count) {
-  if (state_ != State::open || write_failed_) return false;
+  if (!takes()) return false;
   ring.add(fd_.get(), pieces, count);
   return true;
 }
@@ -69,7 +69,7 @@ size_t Connection::settle(const IoResult& result, size_t offered) {
 }
 
 size_t Connection::write(wire::ByteView bytes) {
-  if (state_ != State::open || write_failed_) return 0;
+  if (!takes()) return 0;
   return settle(write_some(fd_.get(), bytes), bytes.size());
 }
 
@@ -173,7 +173,7 @@ void Connection::on_events(uint32_t events) {
     handler_.on_writable();
   }
   if (state_ != State::open) return;
-  if (reading() && (events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+  if (ended_ || (reading() && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))) {
     read_frames();
   } else if (events & (EPOLLHUP | EPOLLERR)) {
     // Nobody reads, so nobody else would notice, and epoll would report it for ever. A Unix-domain socket says so of an orderly end, too:
@@ -183,6 +183,7 @@ void Connection::on_events(uint32_t events) {
       set_interest();
       return;
     }
+    if (!loop_.takes_closing()) return;
     const int error = connect_error(fd_.get());
     fail(error == 0 ? "connection reset" : std::strerror(error));
   }
@@ -202,6 +203,7 @@ void Connection::finish_connect() {
 
 void Connection::read_frames() {
   if (looks_later_) loop_.look_now();
+  if (ended_ && state_ == State::open) return end(end_error_);
   if (state_ != State::open || !reading()) return;
   // What waited while nobody read goes first: it may be a whole frame, and its memory has room for nothing behind it.
   if (later_.armed() && !discarding_ && !write_failed_) {
@@ -217,11 +219,9 @@ void Connection::read_frames() {
       reader_.keep();
       return;
     case IoStatus::closed:
-      fail(reader_.in_frame() ? "connection closed in the middle of a frame" : "");
-      return;
+      return end(0);
     case IoStatus::failed:
-      fail(std::strerror(result.error));
-      return;
+      return end(result.error);
     case IoStatus::done:
       break;
   }
@@ -232,6 +232,15 @@ void Connection::read_frames() {
   mark_read(result.bytes);
   looks_later_ = loop_.look_later(*this, std::max(result.bytes, reader_.bytes_shared()));
   if (!looks_later_) look_at_read();
+}
+
+/// At once, or when epoll says again that it has ended.
+void Connection::end(int error) {
+  ended_ = true;
+  end_error_ = error;
+  if (!loop_.takes_closing()) return reader_.keep();
+  if (error != 0) return fail(std::strerror(error));
+  fail(reader_.in_frame() ? "connection closed in the middle of a frame" : "");
 }
 
 void Connection::look_at_read() {
@@ -299,8 +308,8 @@ void Connection::on_later() {
 
 void Connection::set_interest() {
   if (state_ != State::open) return;
-  uint32_t interest = (reading() ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
-  if (hung_up_ && !reading()) interest = EPOLLET;  // heard once, not for ever
+  uint32_t interest = (reading() || ended_ ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
+  if (hung_up_ && !reading() && !ended_) interest = EPOLLET;  // heard once, not for ever
   if (interest == interest_) return;
   interest_ = interest;
   loop_.change(fd_.get(), interest_, *this);

@@ -51,6 +51,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
     /// A write() came up short before, and the kernel has room again.
     virtual void on_writable() {}
     /// open or connecting -> closed by the other end or by a failure; not called after close(). Empty reason: an orderly end of stream.
+    /// Of some it is told later where many were closed at once (EventLoop::set_closings_max): until then they take nothing.
     virtual void on_closed(const std::string& reason) = 0;
   };
 
@@ -137,6 +138,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void close();
 
  private:
+  bool takes() const { return state_ == State::open && !write_failed_ && !ended_; }
   void on_events(uint32_t events) override;
   void look_at_read() override;
   size_t place_bytes_wanted() const override { return reader_.bytes_wanted(); }
@@ -149,6 +151,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void hand_out_frames();
   void hand_out_waiting();
   void discard(size_t bytes);
+  void end(int error);
   void on_later();
   void set_interest();
   void fail(const std::string& reason);
@@ -165,6 +168,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   bool looks_later_ = false;
   bool wants_write_ = false;
   bool write_failed_ = false;
+  bool ended_ = false;  // what was read last was the end of the stream, or that it broke
   bool discarding_ = false;
   bool hung_up_ = false;  // the other end is gone while nobody reads
   bool malformed_told_ = false;
@@ -176,6 +180,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   std::vector<ReadMark> read_marks_;             // only of reads that brought bytes of frames that were not handed out yet
   size_t discard_bytes_left_ = 0;
   int write_error_ = 0;
+  int end_error_ = 0;
   SocketAddress local_;
   SocketAddress peer_;
   Timer later_;  // hands out what waited in the buffer while reading was paused, and tells failures of write()

@@ -185,6 +185,7 @@ void EventLoop::wait_and_run_once() {
     throw std::system_error(errno, std::generic_category(), "epoll_wait");
   }
   woke_ns_ = now_ns();
+  closings_ = 0;
   bool posted = run_ready();
   for (int i = 0; i < late_looks_max && !late_.empty(); ++i) {
     ready_count_ = std::max(look(0), 0);  // interrupted: as if there was nothing, which the next wake-up finds

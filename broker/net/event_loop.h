@@ -93,6 +93,10 @@ class EventLoop {
   /// So many timers have their turn in one wake-up, of those that are due the soonest ones; before the next ones do, so has everybody who
   /// has something to read or to write. At first all that are due.
   void set_due_max(size_t due_max) { due_max_ = due_max; }
+  /// So many connections that the other end has closed are closed in one wake-up: a process of thousands may die. At first all.
+  void set_closings_max(size_t closings_max) { closings_max_ = closings_max; }
+  /// For who is about to close because of that: false, it is to be left for the next wake-up, for which epoll says the same again.
+  bool takes_closing() { return closings_ < closings_max_ && ++closings_ > 0; }
   /// Makes the loop look again without sleeping (for work that was left for fairness).
   void wake_again() { wake_again_ = true; }
 
@@ -140,6 +144,8 @@ class EventLoop {
   bool wake_again_ = false;
   int64_t spin_ns_ = 0, short_nap_ns_ = 0;
   size_t due_max_ = std::numeric_limits<size_t>::max();
+  size_t closings_max_ = std::numeric_limits<size_t>::max();
+  size_t closings_ = 0;  // in this wake-up
   bool nap_was_short_ = false;
   int courteous_ready_max_ = 0;
   Courtesy courtesy_;

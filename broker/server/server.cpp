@@ -36,6 +36,8 @@ constexpr size_t settle_bytes_max = 256 * 1024;
 constexpr int64_t settle_part_ns = 10 * net::ns_per_ms;
 // A thousand connections that say nothing have their deadlines together; some 12 us each.
 constexpr size_t timers_per_wake_up_max = 8;
+// So do those of a process that dies, without its deadlines.
+constexpr size_t closings_per_wake_up_max = 8;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
@@ -117,6 +119,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
   loop_.set_spin(options_.spin_us * ns_per_us);
   loop_.set_courteous(courteous_ready_max);
   loop_.set_due_max(timers_per_wake_up_max);
+  loop_.set_closings_max(closings_per_wake_up_max);
   log_.write("listening on " + address().text() + (unix_listener_ ? " and " + unix_listener_->address().text() : ""));
   note_waiting();
 }

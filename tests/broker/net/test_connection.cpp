@@ -2,12 +2,15 @@
 #include "broker/net/connection.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "broker/net/clock.h"
 #include "broker/net/frame_places.h"
@@ -40,6 +43,49 @@ struct End : Connection::Handler {
   std::function<void(const wire::Frame&)> when_whole_frame;
   std::unique_ptr<Connection> connection;
 };
+
+TEST(ManyConnections, ThatEndTogetherAreClosedAFewInEachWakeUpAndTakeNothingMeanwhile) {
+  constexpr size_t count = 20, at_once = 8;
+  EventLoop loop;
+  loop.set_closings_max(at_once);
+  const auto wake_up = [&loop] {
+    loop.post([&loop] { loop.stop(); });
+    loop.run();
+  };
+  std::array<End, count + 1> ends;
+  std::vector<Fd> others;
+  for (End& end : ends) {
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+    others.emplace_back(pair[1]);
+    end.connection = std::make_unique<Connection>(loop, Fd(pair[0]), 1 << 20, end);
+  }
+  wire::Bytes frame;
+  wire::encode_heartbeat(frame);
+  // The first half will be reset, as something was sent to it that it has not read.
+  for (size_t i = 0; i < count / 2; ++i) ASSERT_EQ(ends[i].connection->write(frame), frame.size());
+  wake_up();
+  ASSERT_EQ(::send(others.back().get(), frame.data(), frame.size(), 0), static_cast<ssize_t>(frame.size()));
+  for (size_t i = 0; i < count; ++i) others[i].reset();
+  for (size_t before = 0; before < count;) {
+    wake_up();
+    EXPECT_EQ(ends[count].frames.size(), 1u) << "nobody waits for them";
+    size_t closed = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (ends[i].connection->is_open()) {
+        EXPECT_EQ(ends[i].events, "");
+        EXPECT_EQ(ends[i].connection->write(frame), 0u);
+        if (i % 3 == 0) ends[i].connection->pause_reading();
+      } else {
+        EXPECT_EQ(ends[i].events, i < count / 2 ? "closed(Connection reset by peer) " : "closed() ");
+        ++closed;
+      }
+    }
+    ASSERT_EQ(closed, std::min(count, before + at_once));
+    before = closed;
+  }
+  EXPECT_TRUE(ends[count].connection->is_open());
+}
 
 /// Whether all that is ready is read before any of it is looked at: it is the same to a connection.
 class Connections : public ::testing::TestWithParam<bool> {
