@@ -399,6 +399,7 @@ void GridIndex::fit() {
   }
   n2nq::fit(arrivals_);
   n2nq::fit(former_arrivals_);
+  n2nq::fit(parts_);
 }
 
 void GridIndex::retire(uint32_t cell) {

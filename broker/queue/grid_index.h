@@ -217,7 +217,7 @@ class GridIndex {
   Axis senders_;
   Axis sizes_;
   std::vector<Cell> cells_;
-  size_t existing_ = 0;  // of them
+  size_t existing_ = 0;               // of them
   std::vector<uint32_t> free_cells_;  // a heap, the lowest first, so that the others come to be at the end; they may be behind it already
   uint64_t era_ = 1;                                 // since cells were retired all at once; never 0
   std::unordered_map<uint64_t, uint32_t> arrivals_;  // where new messages go, by the area's first corner

@@ -120,8 +120,8 @@ std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver) {
 
 bool SelectiveBalancer::has_room(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max &&
-         receiver.assigned < share_messages_max && receiver.allowance.room() > 0 && !changes_.pending(number);
+  return account(number).state == State::connected && receiver.share_bytes < share_bytes_max && receiver.assigned < share_messages_max &&
+         receiver.allowance.room() > 0 && !changes_.pending(number);
 }
 
 void SelectiveBalancer::set_room(uint32_t number, bool has_room) {

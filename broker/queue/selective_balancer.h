@@ -9,8 +9,8 @@
 //
 // Room is credit (requests) and window (responses). The dispatch rule chooses among those who have room and whose list matches; a receiver
 // that gets room takes the oldest message that its list matches. What nobody asks for waits aside and is in nobody's way.
-// What comes back goes to another receiver than before where one has room. At most share_bytes_max, or share_messages_max of small ones, wait
-// for one receiver's socket.
+// What comes back goes to another receiver than before where one has room. At most share_bytes_max, or share_messages_max of small ones,
+// wait for one receiver's socket.
 #pragma once
 
 #include <cstdint>
@@ -67,9 +67,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   bool drained() const override;
   void finish() override;
   size_t bytes_held() const override;
-  size_t kinds_bytes() const override {
-    return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell);
-  }
+  size_t kinds_bytes() const override { return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell); }
   void fit() override;
 
  private:

@@ -80,9 +80,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void finish() override;
   size_t bytes_held() const override;
   size_t books_bytes() const override;
-  size_t kinds_bytes() const override {
-    return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell);
-  }
+  size_t kinds_bytes() const override { return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell); }
   void fit() override;
 
  private:

@@ -81,6 +81,7 @@ bool Life::is_for(uint32_t number, size_t i) {
 
 void Life::check_progress() {
   if (!mode1()) {
+    while (queue_->work(100) > 0) continue;  // what comes back of new kinds waits for that
     // What is assigned shows only in batches.
     for (uint32_t number = 1; number <= options_.receivers; ++number) {
       if (state(number) != State::connected) continue;

@@ -242,7 +242,7 @@ TEST(SelectiveBroadcaster, TellsOfWhatWasNotAskedForInLongRuns) {
   }
 }
 
-/// One leaves and comes back over and over, while others are to be told much: that waits for its turn, and none of it is counted for the one.
+/// One leaves and comes back over and over, while others are to be told much: that waits for its turn, and is not counted for the one.
 TEST(SelectiveBroadcaster, WhoComesBackIsNoReasonToFindOutForAllWhatLeft) {
   constexpr uint32_t receivers = 4;
   constexpr uint64_t messages = 100;
