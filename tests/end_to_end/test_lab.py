@@ -189,6 +189,10 @@ class HostKeys(unittest.TestCase):
             done = lab.ssh(name, "true")
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(words, done.stderr)
+        # What a person who is asked for the key compares it with, on that host.
+        shown = lab.ssh("h1", "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub").stdout.split()[1]
+        key = subprocess.run(["ssh-keygen", "-lf", "-"], input=lab.hosts["h1"]["host_key"], capture_output=True, text=True).stdout.split()[1]
+        self.assertEqual(shown, key)
 
 
 class EmulatedLinks(unittest.TestCase):
@@ -284,14 +288,14 @@ class ByHand(unittest.TestCase):
 
     def test_up_and_down(self):
         self.addCleanup(self.call, "down")
-        done = self.call("up", 2, "--clock", "0,1.5s", "--delay", "1ms")
+        done = self.call("up", 2, "--clock", "-250ms,1.5s", "--delay", "1ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.call("link", "h1", "--loss", "1%").returncode, 0)
         self.assertIn("loss 0.01", self.call("link", "h1", "--direction", "up").stdout)
         self.assertNotIn("loss", self.call("link", "h2").stdout.replace(" lost", ""))
         self.assertIn("clock +1500 ms", done.stdout)
         facts = json.loads((pretend_lab.folder_of(self.NUMBER) / "lab.json").read_text())
-        self.assertEqual([host["clock_ns"] for host in facts["hosts"]], [0, 1_500_000_000])
+        self.assertEqual([host["clock_ns"] for host in facts["hosts"]], [-250_000_000, 1_500_000_000])
         again = self.call("up", 1)
         self.assertEqual(again.returncode, 1)
         self.assertIn("stands already", again.stderr)

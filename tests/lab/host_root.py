@@ -36,7 +36,7 @@ password required pam_deny.so
 
 def enter(folder, settings):
     """Builds the root in the folder and goes there. To be called in mount, PID and network namespaces of one's own.
-    settings: name, client_key (public, of who may log in), password_hash, host_key (private), known (lines for /etc/hosts)."""
+    settings: name, client_key (public, of who may log in), password_hash, host_key (private), host_key_public, known (lines for /etc/hosts)."""
     root = pathlib.Path(folder)
     mount(None, "/", flags=PRIVATE | RECURSIVE)
     mount("tmpfs", root, "tmpfs", NO_SUID, f"mode=755,size={BYTES_MAX}")
@@ -91,13 +91,14 @@ def _write_etc(etc, settings):
         "profile": "export PATH=/usr/local/bin:/usr/bin:/bin\n",
         "ssh/sshd_config": _SSHD_CONFIG,
         "ssh/ssh_host_ed25519_key": settings["host_key"],
+        "ssh/ssh_host_ed25519_key.pub": settings["host_key_public"],  # whose fingerprint a person may look up there
         "pam.d/sshd": _PAM,
         "pam.d/other": _PAM,
     }
     for name, text in texts.items():
         path = etc / name
         path.parent.mkdir(exist_ok=True)
-        path.touch(mode=0o600 if "key" in name or name == "shadow" else 0o644)
+        path.touch(mode=0o600 if name.endswith("_key") or name == "shadow" else 0o644)
         path.write_text(text)
     for name in ("ld.so.cache", "alternatives"):
         here = pathlib.Path("/etc", name)

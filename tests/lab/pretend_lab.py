@@ -186,7 +186,7 @@ def _make_hosts(facts, names, clocks_ns):
         host_key = make_key(folder / "hosts" / name / "host_key")
         clock_ns = clocks_ns[i % len(clocks_ns)]
         settings = {"name": name, "client_key": client_key, "password_hash": password_hash,
-                    "host_key": (folder / "hosts" / name / "host_key").read_text(), "known": known}
+                    "host_key": (folder / "hosts" / name / "host_key").read_text(), "host_key_public": host_key, "known": known}
         pid = pretend_host.start(folder / "hosts" / name, clock_ns, settings)
         facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
         facts["hosts"].append({"name": name, "address": address, "pid": pid, "clock_ns": clock_ns, "host_key": host_key.strip(),
