@@ -36,6 +36,7 @@ struct ProcessStatus {
   QString error;             // with died: what happened, in a sentence
   bool may_be_back = false;  // with died: killed on purpose, in a run that goes on
   bool never_ran = false;    // with died: it could not be started
+  bool lost = false;         // with died: the link to its host was; it ends by itself there
   QStringList last_lines;    // with died: the last lines of its stderr
 };
 

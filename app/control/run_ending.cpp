@@ -235,6 +235,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   member.status.error = what;
   member.status.last_lines = member.record.last_lines;
   member.status.never_ran = !member.ran();
+  member.status.lost = member.record.last_heard_at_s.has_value();
   set_status(role, ProcessState::died);
   end_because(what);
 }

@@ -197,6 +197,7 @@ void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
 void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();
+  show_bound({});
   show_in_flight_bound(0);
   round_ = 0;
   window_ = TimeWindow();

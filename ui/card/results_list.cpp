@@ -173,7 +173,7 @@ void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
 void ResultsList::fit_columns() {
   const bool bounds = model_->any_bound();
   const auto px_of = [&](double app::ResultEntry::*percentile, int with_bounds_px, int plain_px) {
-    const int text_px = table_->fontMetrics().horizontalAdvance(model_->largest_latency(percentile)) + 2 * space::between;
+    const int text_px = table_->fontMetrics().horizontalAdvance(model_->longest_latency(percentile)) + 2 * space::between;
     return std::max(bounds ? with_bounds_px : plain_px, std::min(text_px, latency_px_max));
   };
   const Fit fit{table_->viewport()->width(), px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),

@@ -27,6 +27,11 @@ double latency_us(const app::ResultEntry& of, int column) {
   return column == ResultsModel::p50 ? of.p50_us : column == ResultsModel::p99 ? of.p99_us : std::nan("");
 }
 
+/// Less than its ±, or near the floor. latency_doubts() say so in words.
+bool tells_little(const app::ResultEntry& of, double latency_us) {
+  return of.clock_bound_us >= std::abs(latency_us) || app::is_near_floor(of.floor_us, latency_us);
+}
+
 /// A line each.
 QString latency_doubts(const app::ResultEntry& of, double latency_us) {
   QStringList doubts;
@@ -93,12 +98,13 @@ bool ResultsModel::any_bound() const {
   return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !std::isnan(entry.clock_bound_us); });
 }
 
-QString ResultsModel::largest_latency(double app::ResultEntry::*percentile) const {
-  const app::ResultEntry* largest = nullptr;
+QString ResultsModel::longest_latency(double app::ResultEntry::*percentile) const {
+  QString longest;
   for (const app::ResultEntry& entry : all_) {
-    if (!std::isnan(entry.*percentile) && (largest == nullptr || entry.*percentile > largest->*percentile)) largest = &entry;
+    if (std::isnan(entry.*percentile)) continue;
+    if (const QString text = us_text(entry.*percentile, entry.clock_bound_us); text.size() > longest.size()) longest = text;
   }
-  return largest == nullptr ? QString() : us_text(largest->*percentile, largest->clock_bound_us);
+  return longest;
 }
 
 bool ResultsModel::any_disturbed() const {
@@ -176,7 +182,7 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ForegroundRole:
       if (column == verdict) return verdict_color(of.verdict, theme_.tokens());
-      if (app::is_near_floor(of.floor_us, latency_us(of, column))) return theme_.tokens().secondary;
+      if (tells_little(of, latency_us(of, column))) return theme_.tokens().secondary;
       return column == note || column == tags ? QVariant(theme_.tokens().secondary) : QVariant();
     case Qt::ToolTipRole:
       if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();

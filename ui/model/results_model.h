@@ -25,8 +25,8 @@ class ResultsModel : public QAbstractTableModel {
   std::size_t all_count() const { return all_.size(); }
   /// Whether any of them has figures between two clocks.
   bool any_bound() const;
-  /// The text of the largest p50_us or p99_us; empty: there is none.
-  QString largest_latency(double app::ResultEntry::*percentile) const;
+  /// The longest text of a p50_us or p99_us; empty: there is none.
+  QString longest_latency(double app::ResultEntry::*percentile) const;
   /// Whether others used the machine during any of them.
   bool any_disturbed() const;
   /// Whether any of them has a note or tags.

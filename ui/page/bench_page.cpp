@@ -145,7 +145,7 @@ void BenchPage::mark_states(app::Role role) {
   const app::ProcessStatus status = actions_.run().process(role);
   // What was done on purpose is marked as an event, and who never was there did not die.
   const bool marked = status.state == app::ProcessState::died && !is_killed_on_purpose(status) && !status.never_ran;
-  if (marked) charts_->mark(role_word(role) + QStringLiteral(" died"));
+  if (marked) charts_->mark(role_word(role) + u' ' + state_word(status));
 }
 
 QByteArray BenchPage::layout_state() const {

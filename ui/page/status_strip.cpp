@@ -100,7 +100,8 @@ void StatusStrip::refresh() {
     // What is lost is known at the end only; until then nothing is said about it, rather than 0.
     counts_ = QStringLiteral("expired %1 · duplicated %2 · out of order %3")
                   .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
-    if (f.lost >= 0) counts_ += QStringLiteral(" · lost %1").arg(count_text(f.lost));
+    if (f.lost >= 0)
+      counts_ += QStringLiteral(" · lost %1").arg(f.lacks_senders() || f.lacks_receivers() ? dash() : count_text(f.lost));
     if (f.settled && f.settled->still_queued > 0) counts_ += QStringLiteral(" · still queued %1").arg(count_text(f.settled->still_queued));
     if (f.negative > 0) counts_ += QStringLiteral(" · negative latency %1").arg(count_text(f.negative));
     if (f.warm_up.planned > 0) {

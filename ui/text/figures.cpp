@@ -143,6 +143,7 @@ bool is_killed_on_purpose(const app::ProcessStatus& status) {
 QString state_word(const app::ProcessStatus& status) {
   if (is_killed_on_purpose(status)) return QStringLiteral("killed on purpose");
   if (status.state == app::ProcessState::died && status.never_ran) return QStringLiteral("not started");
+  if (status.state == app::ProcessState::died && status.lost) return QStringLiteral("lost");
   if (status.state == app::ProcessState::starting && status.copied_percent >= 0)
     return QStringLiteral("copying, %1 %").arg(status.copied_percent);
   return status.paused ? QStringLiteral("paused") : state_word(status.state);

@@ -304,6 +304,7 @@ TEST_F(RunHostsTest, how_far_the_clock_of_a_lost_or_killed_group_may_have_gone_i
     ASSERT_TRUE(wait_until([&] { return control->figures().clocks.latency.total_us() > before_us; }));
     control->stop_all();
     ASSERT_TRUE(wait_finished());
+    EXPECT_EQ(control->process(Role::senders).lost, lost);
     const nlohmann::json told = summary()["environment"]["offsets"];
     EXPECT_EQ(told["senders_to_broker"]["asymmetry_us"], 10);
     EXPECT_GT(told["senders_to_broker"]["estimation_us"], 100) << "it grew while nothing was heard, by this bench's clock";

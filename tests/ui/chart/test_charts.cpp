@@ -56,6 +56,7 @@ class TestCharts : public QObject {
   void a_reading_gives_all_series_and_dashes_for_gaps();
   void a_point_without_neighbours_is_drawn();
   void pause_holds_the_charts_and_records_on();
+  void the_clocks_of_the_run_before_are_forgotten();
   void a_late_answer_leaves_no_gap_and_silence_does();
   void the_axis_grows_with_a_short_run();
   void labels_have_separators_also_on_a_log_axis();
@@ -209,6 +210,18 @@ void TestCharts::pause_holds_the_charts_and_records_on() {
   QCOMPARE(card.window().to_s(), card.latency_history().last_time());
   card.add_sample(sample(-1, 400));  // before the common start
   QCOMPARE(card.latency_history().size(), std::size_t(200));
+}
+
+void TestCharts::the_clocks_of_the_run_before_are_forgotten() {
+  Theme theme;
+  ChartsCard card(theme);
+  app::LiveFigures figures = sample(1, 400);
+  figures.clocks.latency = {true, 8'000, 640};
+  card.add_sample(figures);
+  const auto* title = card.findChildren<QLabel*>().front();
+  QCOMPARE(title->text(), QStringLiteral("Latency, all receivers, ") + bound_text(figures.clocks.latency));
+  card.clear();
+  QCOMPARE(title->text(), QStringLiteral("Latency, all receivers"));
 }
 
 void TestCharts::a_late_answer_leaves_no_gap_and_silence_does() {
