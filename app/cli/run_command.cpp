@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/cli/interrupts.h"
+#include "app/cli/progress_line.h"
 #include "app/cli/result_table.h"
 #include "app/cli/terminal_questions.h"
 #include "app/control/result.h"
@@ -138,6 +139,7 @@ std::string RunCommand::progress_json() const {
                       : control_->draining()                     ? "draining"
                       : control_->warming_up()                   ? "warming up"
                                                                  : "running";
+  const bool in_flight_known = knows_in_flight(figures);
   nlohmann::ordered_json progress = {
       {"doing", doing},
       {"at_s", number(figures.t_s)},
@@ -146,8 +148,8 @@ std::string RunCommand::progress_json() const {
       {"planned", figures.planned >= 0 ? nlohmann::ordered_json(figures.planned) : nullptr},
       {"sent", figures.attempted},
       {"received", figures.received},
-      {"in_flight", figures.in_flight},
-      {"in_flight_at_most", figures.in_flight_is_bound()},
+      {"in_flight", in_flight_known ? nlohmann::ordered_json(figures.in_flight) : nullptr},
+      {"in_flight_at_most", in_flight_known && figures.in_flight_at_most},
       {"sent_per_s", number(figures.sent_per_s)},
       {"received_per_s", number(figures.received_per_s)},
       {"latency_us",
@@ -159,7 +161,7 @@ std::string RunCommand::progress_json() const {
     }
   }
   if (control_->brought_back() >= 0) progress["fetched"] = control_->brought_back();
-  if (figures.in_flight_bound != 0) progress["in_flight_bound"] = number(figures.in_flight_bound);
+  if (in_flight_known && figures.in_flight_bound != 0) progress["in_flight_bound"] = number(figures.in_flight_bound);
   if (figures.clocks.latency.apart) progress["latency_us"]["bound_us"] = number(figures.clocks.latency.total_us());
   return nlohmann::ordered_json{{"progress", progress}}.dump();
 }
@@ -192,16 +194,7 @@ QString RunCommand::progress_text() const {
   }
   if (control_->warming_up())
     return text + QString("  warming up: sent %1/%2").arg(grouped(figures.warm_up.sent), grouped(figures.warm_up.planned));
-  text += "  sent " + grouped(figures.attempted);
-  if (figures.planned >= 0) text += '/' + grouped(figures.planned);
-  text += QString(" at %1/s  received %2 at %3/s  in flight %4%5")
-              .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s),
-                   figures.in_flight_is_bound() && figures.in_flight > 0 ? QString("at most ") : QString(), grouped(figures.in_flight));
-  if (figures.in_flight_bound != 0)
-    text += QString::fromUtf8(" ± ") + (std::isnan(figures.in_flight_bound) ? QString("?") : grouped(std::llround(figures.in_flight_bound)));
-  text += QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
-  const double bound_us = figures.clocks.latency.total_us();
-  return figures.clocks.latency.apart && !std::isnan(bound_us) ? text + QString::fromUtf8(" ± ") + figure_text(bound_us) : text;
+  return text + live_text(figures);
 }
 
 int RunCommand::report() {
