@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "app/control/clocks.h"
 #include "app/control/live_accumulator.h"
@@ -157,18 +158,31 @@ Gaps gaps_of(const Json& told) {
 }
 
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
-/// messages, and rates over that time would come out too high. Never shorter than the one that sent longest took, and a gap. Empty when
-/// nobody sent twice.
+/// messages, and rates over that time would come out too high. Never shorter than those that sent longest took on average, and a gap each.
+/// Senders that are stopped at one moment, between two sends of each, differ by a message, and so by a gap, as spread starts do: one of
+/// them alone would say when it would have sent next, not when it was stopped. Empty when nobody sent twice.
 std::optional<double> sending_s(const Json& senders_bye, int senders) {
+  constexpr double gaps_alike = 1.5;  // half of one for pacing errors; two messages fewer are another end
   const auto attempted = senders_bye.value("attempted", 0.0);
   const Gaps gaps = gaps_of(senders_bye);
   if (gaps.mean_s <= 0 || attempted <= 0) return {};
+  struct Own {
+    double gap_s, took_s;
+  };
+  std::vector<Own> each;
   double longest_s = 0;
   for (const Json& service : senders_bye.value("services", Json::array())) {
+    if (service.value("attempted", 0.0) <= 0) continue;
     const Gaps own = gaps_of(service);
-    if (own.count > 0) longest_s = std::max(longest_s, own.count * own.mean_s + std::min(own.mean_s, gaps.mean_s));
+    const double gap_s = own.count > 0 ? std::min(own.mean_s, gaps.mean_s) : gaps.mean_s;
+    each.push_back({gap_s, own.count * own.mean_s + gap_s});
+    longest_s = std::max(longest_s, each.back().took_s);
   }
-  return std::max(attempted * gaps.mean_s / senders, longest_s);
+  double together_s = 0, alike = 0;
+  for (const Own& own : each) {
+    if (longest_s - own.took_s <= gaps_alike * own.gap_s) together_s += own.took_s, ++alike;
+  }
+  return std::max(attempted * gaps.mean_s / senders, alike > 0 ? together_s / alike : 0);
 }
 
 /// How long the receiving took: as long as the sending, or longer when what was sent arrived only later. Behind a warm-up without a plan

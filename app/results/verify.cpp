@@ -5,6 +5,8 @@
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "app/control/hgrm.h"
 #include "app/control/master_file.h"
@@ -180,27 +182,43 @@ class Verifier {
     }
   }
 
+  struct Sending {
+    std::int64_t sent = 0, gaps = 0, gap_sum_ns = 0;
+  };
+
+  /// The mean over those whose sending, and a gap of theirs, is at most one and a half gaps shorter than the longest.
+  static double those_that_sent_longest_s(const std::vector<Sending>& of_each, double mean_gap_s) {
+    std::vector<std::pair<double, double>> took_and_gap_s;
+    double longest_s = 0;
+    for (const Sending& own : of_each) {
+      if (own.sent == 0) continue;
+      const double own_s = static_cast<double>(own.gap_sum_ns) / ns_in_s;
+      const double gap_s = own.gaps == 0 ? mean_gap_s : std::min(own_s / static_cast<double>(own.gaps), mean_gap_s);
+      took_and_gap_s.emplace_back(own_s + gap_s, gap_s);
+      longest_s = std::max(longest_s, own_s + gap_s);
+    }
+    std::erase_if(took_and_gap_s, [&](const auto& own) { return longest_s - own.first > 1.5 * own.second; });
+    double sum_s = 0;
+    for (const auto& [took_s, gap_s] : took_and_gap_s) sum_s += took_s;
+    return took_and_gap_s.empty() ? 0 : sum_s / static_cast<double>(took_and_gap_s.size());
+  }
+
   void check_rates() {
     std::int64_t gaps = 0, gap_sum = 0, sent = 0, received = 0;
-    std::vector<std::pair<std::int64_t, std::int64_t>> of_each;  // gaps, and their sum
+    std::vector<Sending> of_each;
     for (const SenderLog& log : logs_.senders) {
-      auto& [own_gaps, own_sum] = of_each.emplace_back();
-      each_gap(log, [&](std::int64_t gap) { ++own_gaps, own_sum += gap; });
-      gaps += own_gaps, gap_sum += own_sum;
-      for (const SentLine& line : log.lines) sent += !is_warm_up(line);
+      Sending& own = of_each.emplace_back();
+      each_gap(log, [&](std::int64_t gap) { ++own.gaps, own.gap_sum_ns += gap; });
+      for (const SentLine& line : log.lines) own.sent += !is_warm_up(line);
+      gaps += own.gaps, gap_sum += own.gap_sum_ns, sent += own.sent;
     }
     for (const ReceiverLog& log : logs_.receivers) {
       for (const ReceivedLine& line : log.lines) received += is_measured(line);
     }
     if (gap_sum <= 0 || some_unnoted_ || logs_.senders.empty()) return;  // nobody sent twice, or all in one instant
     const double mean_gap_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_in_s;
-    double longest_s = 0;
-    for (const auto& [own_gaps, own_sum] : of_each) {
-      if (own_gaps == 0) continue;
-      const double own_s = static_cast<double>(own_sum) / ns_in_s;
-      longest_s = std::max(longest_s, own_s + std::min(own_s / static_cast<double>(own_gaps), mean_gap_s));
-    }
-    const double over_s = std::max(mean_gap_s * static_cast<double>(sent) / static_cast<double>(logs_.senders.size()), longest_s);
+    const double over_s = std::max(mean_gap_s * static_cast<double>(sent) / static_cast<double>(logs_.senders.size()),
+                                   those_that_sent_longest_s(of_each, mean_gap_s));
     const Json& rates = summary_.at("rates");
     tally_.near("rates.over_s", over_s, rates.at("over_s"), std::max(read_back, 1e-6 / over_s));
     tally_.near("rates.sent_per_s", static_cast<double>(sent) / over_s, rates.at("sent_per_s"),

@@ -104,6 +104,25 @@ struct ResultTest : testing::Test {
               {"faults", Json::array()}};
   }
 
+  /// Nobody knows of these messages but the senders.
+  void send_every_half_second(const std::vector<int>& messages_of_each) {
+    record.settings.senders.amount = static_cast<int>(messages_of_each.size());
+    const Json one = senders["services"][0];
+    senders["services"] = Json::array();
+    measure::Histogram all;
+    int attempted = 0;
+    for (const int messages : messages_of_each) {
+      measure::Histogram own;
+      for (int gap = 1; gap < messages; ++gap) own.add(500'000'000), all.add(500'000'000);
+      Json& service = senders["services"].emplace_back(one);
+      service.update({{"number", senders["services"].size()}, {"attempted", messages}, {"accepted", 0}, {"accepted_set", ""}});
+      service["figures"]["delay"] = figures(own);
+      attempted += messages;
+    }
+    senders.update({{"attempted", attempted}, {"accepted", 0}});
+    senders["figures"]["delay"] = figures(all);
+  }
+
   void take() {
     const std::pair<Role, Json*> byes[] = {{Role::senders, &senders}, {Role::receivers, &receivers}, {Role::broker, &broker}};
     for (const auto& [role, bye] : byes) {
@@ -243,6 +262,25 @@ TEST_F(ResultTest, rates_and_plan) {
   EXPECT_EQ(out["plan"]["offered_messages"], 2);
   EXPECT_EQ(out["plan"]["offered_per_s"], 2.0);
   EXPECT_EQ(out["plan"]["kept"], true);
+}
+
+TEST_F(ResultTest, senders_that_were_stopped_between_two_sends_sent_at_the_rate_of_all_of_them) {
+  // Four senders, half a second between two messages, spread starts. A stop after 1.2 s finds three of them at two messages, one at three.
+  send_every_half_second({3, 2, 2, 2});
+  finish();
+  EXPECT_EQ(summary()["rates"]["over_s"], 1.125);
+  EXPECT_EQ(summary()["rates"]["sent_per_s"], 8.0);
+  EXPECT_EQ(summary()["plan"]["achieved_per_s"], 8.0);
+  // One that sent a single message has no gap, but was there as long as the others.
+  send_every_half_second({2, 2, 1, 1});
+  finish();
+  EXPECT_EQ(summary()["rates"]["over_s"], 0.75);
+  EXPECT_EQ(summary()["rates"]["sent_per_s"], 8.0);
+  // One that ended long before the stop sent nothing in the time of the others, and is no reason to call that time shorter.
+  send_every_half_second({9, 9, 8, 2});
+  finish();
+  EXPECT_EQ(summary()["rates"]["over_s"], 4.333333);
+  EXPECT_EQ(summary()["rates"]["sent_per_s"], 6.462);
 }
 
 TEST_F(ResultTest, the_sending_took_as_long_as_the_sender_that_sent_longest) {
