@@ -100,6 +100,11 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
     rows.front() += QString("%1 (%2 run%3)").arg(sides[i].name).arg(point.repeats[i]).arg(point.repeats[i] == 1 ? "" : "s");
     if (i > 0) rows.front() += QString("against %1").arg(sides[0].name);
   }
+  QStringList& verdicts = rows.emplace_back(QStringList("  verdict"));
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    verdicts += point.verdict_text(i);
+    if (i > 0) verdicts += QString();
+  }
   for (const ComparedFigure& figure : point.figures) {
     if (!told(figure, many_points)) continue;
     QStringList row("  " + qt_text(figure.path) + (figure.unit.empty() ? QString() : " " + qt_text(figure.unit)));
@@ -169,6 +174,10 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
   out["points"] = nlohmann::ordered_json::array();
   for (const ComparedPoint& point : comparison.points) {
     nlohmann::ordered_json entry = {{"point", point.label.toStdString()}, {"repeats", point.repeats}};
+    for (const auto& verdicts : point.verdicts) {
+      auto& counts = entry["verdicts"].emplace_back(nlohmann::ordered_json::object());
+      for (const auto& [verdict, count] : verdicts) counts[verdict.toStdString()] = count;
+    }
     for (const ComparedFigure& figure : point.figures) entry["figures"][figure.path] = figure_json(figure);
     out["points"].push_back(std::move(entry));
   }

@@ -163,14 +163,16 @@ ComparedFigure figure_of(const std::string& path, const std::vector<std::vector<
     auto& bound = figure.clock_bounds.emplace_back(std::nan(""));
     auto& floor_us = figure.floors_us.emplace_back(std::nan(""));
     for (const StoredRun* run : side) {
+      const auto value = figure_at(run->summary, path);
+      if (!value || std::isnan(*value)) continue;  // and nothing that could be off
+      samples.push_back(*value);
       bound = std::fmax(bound, clock_bound_at(run->summary, path));
       floor_us = std::fmax(floor_us, floor_us_at(run->summary, path));
-      if (const auto value = figure_at(run->summary, path); value && !std::isnan(*value)) samples.push_back(*value);
     }
     figure.values.push_back(trimmed_mean(samples));
     Difference& difference = figure.differences.emplace_back(difference_of(figure.samples.front(), samples));
     const double base = figure.clock_bounds.front();
-    if (!std::isnan(bound) || !std::isnan(base))
+    if (difference.kind != Difference::Kind::no_value && (!std::isnan(bound) || !std::isnan(base)))
       difference.limit_by_clocks((std::isnan(bound) ? 0 : bound) + (std::isnan(base) ? 0 : base));
   }
   return figure;
@@ -238,9 +240,17 @@ const std::vector<std::string>& compared_figures() {
                                                  "rates.sent_per_s",
                                                  "rates.received_per_s",
                                                  "ledger.total.lost",
+                                                 "ledger.total.unexplained",
                                                  "ledger.total.expired",
                                                  "ledger.total.duplicated"};
   return paths;
+}
+
+QString ComparedPoint::verdict_text(std::size_t side) const {
+  QStringList parts;
+  const bool alike = verdicts[side].size() == 1;
+  for (const auto& [verdict, count] : verdicts[side]) parts += alike ? verdict : QString("%1 %2").arg(count).arg(verdict);
+  return parts.isEmpty() ? QString::fromUtf8("–") : parts.join(", ");
 }
 
 std::vector<ComparedSide> sides_of_runs(std::vector<StoredRun> runs, QString& error) {
@@ -332,7 +342,11 @@ Comparison compare(std::vector<ComparedSide> sides) {
     for (const auto& side : runs) {
       point.repeats.push_back(static_cast<int>(side.size()));
       QStringList& folders = point.folders.emplace_back();
-      for (const StoredRun* run : side) folders += run->folder;
+      auto& verdicts = point.verdicts.emplace_back();
+      for (const StoredRun* run : side) {
+        folders += run->folder;
+        ++verdicts[QString::fromStdString(run->verdict())];
+      }
     }
     for (const std::string& path : compared_figures()) point.figures.push_back(figure_of(path, runs));
     out.points.push_back(std::move(point));

@@ -57,7 +57,10 @@ struct ComparedPoint {
   std::vector<std::pair<QString, QString>> at;  // the same as setting (or axis) and value
   std::vector<QStringList> folders;             // per side, of its runs
   std::vector<int> repeats;                     // per side
+  std::vector<std::map<QString, int>> verdicts;  // per side: how many of its runs have each
   std::vector<ComparedFigure> figures;
+  /// "clean" where all of the side's runs have it, else "1 broken, 4 clean"; "–": it has no run here.
+  QString verdict_text(std::size_t side) const;
 };
 
 struct Comparison {

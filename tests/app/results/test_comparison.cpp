@@ -2,6 +2,8 @@
 // Comparing results: how runs become points and repeats, and what is said to differ.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "app/cli/compare_command.h"
 #include "app/results/assertion.h"
 #include "app/results/comparison.h"
@@ -13,6 +15,7 @@ StoredRun run(const QString& folder, int services, const char* mode, double p50,
   StoredRun out;
   out.folder = folder;
   out.summary = {
+      {"verdict", "clean"},
       {"settings", {{"title", folder.toStdString()}, {"seed", 1}, {"queue", {{"mode", mode}}}, {"senders", {{"amount", services}}}}},
       {"environment", {{"versions", {{"bench", "0.1.0"}}}, {"hosts", {{"broker", {{"kernel", kernel}, {"load_1min", p50}}}}}}},
       {"latency_us", {{"p50", p50}, {"p99", nullptr}}}};
@@ -69,6 +72,45 @@ TEST(Comparison, WhatTheClocksOfTwoMachinesLeaveOpenIsNoDifference) {
   const auto said = comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][1];
   EXPECT_EQ(said["difference_clock_bound_us"], 700);
   EXPECT_EQ(said["percent_95"].size(), 2u);
+}
+
+TEST(Comparison, SaysOfEachSideWhatBecameOfItsRuns) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    for (ComparedSide* side : {&a, &b}) {
+      side->runs.push_back(run(side->folder + '/' + QString::number(repeat), 10, "broadcaster", 100));
+      side->runs.back().summary["ledger"]["total"] = {{"lost", 0}, {"unexplained", 0}};
+    }
+  }
+  b.runs[1].summary["verdict"] = "broken";
+  b.runs[1].summary["ledger"]["total"]["unexplained"] = 29'000;
+  const Comparison comparison = compare({a, b});
+  EXPECT_EQ(comparison.points[0].verdict_text(0), "clean");
+  EXPECT_EQ(comparison.points[0].verdict_text(1), "1 broken, 2 clean");
+  EXPECT_EQ(figure(comparison.points[0], "ledger.total.unexplained").samples[1], (std::vector<double>{0, 29'000, 0}));
+  const QStringList lines = comparison_text(comparison).split('\n');
+  EXPECT_EQ(lines.filter("verdict").join('\n').simplified(), "verdict clean 1 broken, 2 clean");
+  EXPECT_EQ(lines.filter("unexplained").size(), 1);
+  const auto told = comparison_json(comparison)["points"][0]["verdicts"];
+  EXPECT_EQ(told[0], (nlohmann::ordered_json{{"clean", 3}}));
+  EXPECT_EQ(told[1], (nlohmann::ordered_json{{"broken", 1}, {"clean", 2}}));
+}
+
+TEST(Comparison, AFigureThatARunDidNotGiveHasNoBoundEither) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  a.runs.push_back(run("/a/0", 10, "broadcaster", 2000));
+  b.runs.push_back(run("/b/0", 10, "broadcaster", 2600));
+  a.runs[0].summary["latency_us"]["bound_us"] = 300;
+  b.runs[0].summary["latency_us"] = {{"p50", nullptr}, {"p99", nullptr}, {"bound_us", 16'053}};
+  const Comparison comparison = compare({a, b});
+  const ComparedFigure& p50 = figure(comparison.points[0], "latency_us.p50");
+  EXPECT_EQ(p50.clock_bounds[0], 300);
+  EXPECT_TRUE(std::isnan(p50.clock_bounds[1]));
+  EXPECT_EQ(p50.differences[1].kind, Difference::Kind::no_value);
+  EXPECT_TRUE(std::isnan(p50.differences[1].clock_bound));
+  const QString text = comparison_text(comparison);
+  EXPECT_TRUE(text.contains(QString::fromUtf8("± 300"))) << text.toStdString();
+  EXPECT_FALSE(text.contains("16 053") || text.contains("16053")) << text.toStdString();
 }
 
 TEST(Comparison, ALatencyBelowTwiceTheFloorOfItsOwnSideSaysSo) {
