@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/progress_line.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/cli/result_table.h"
@@ -24,15 +25,38 @@ bool knows_in_flight(const LiveFigures& figures) {
   return !figures.senders_silent && !figures.receivers_silent;
 }
 
-QString live_text(const LiveFigures& figures) {
-  QString text = "  sent " + grouped(figures.attempted);
-  if (figures.planned >= 0) text += '/' + grouped(figures.planned);
-  text += QString(" at %1/s  received %2 at %3/s")
-              .arg(figure_text(figures.sent_per_s), grouped(figures.received), figure_text(figures.received_per_s));
-  text += "  in flight " + in_flight_text(figures);
-  text += QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
+std::vector<LinePart> live_parts(const LiveFigures& figures) {
+  QString sent = "  sent " + grouped(figures.attempted);
+  if (figures.planned >= 0) sent += '/' + grouped(figures.planned);
+  QString latency = QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
-  return figures.clocks.latency.apart && !std::isnan(bound_us) ? text + QString::fromUtf8(" ± ") + figure_text(bound_us) : text;
+  if (figures.clocks.latency.apart && !std::isnan(bound_us)) latency += QString::fromUtf8(" ± ") + figure_text(bound_us);
+  const auto rate_text = [](double per_s) { return QString(" at %1/s").arg(figure_text(per_s)); };
+  // That it goes on, how quick it is, that it arrives; a rate only beside its count.
+  return {{sent, 1},
+          {rate_text(figures.sent_per_s), 5},
+          {"  received " + grouped(figures.received), 3},
+          {rate_text(figures.received_per_s), 6},
+          {"  in flight " + in_flight_text(figures), 4},
+          {latency, 2}};
+}
+
+QString fitted(const std::vector<LinePart>& parts, int columns) {
+  const auto up_to = [&parts](int rank) {
+    QString line;
+    bool whole = true;
+    for (const LinePart& part : parts) {
+      if (part.rank <= rank)
+        line += part.text;
+      else
+        whole = false;
+    }
+    return whole ? line : line + QString::fromUtf8(" …");
+  };
+  int rank = 0;
+  for (const LinePart& part : parts) rank = std::max(rank, part.rank);
+  while (rank > 0 && up_to(rank).size() > columns) --rank;
+  return up_to(rank);
 }
 
 }  // namespace n2nq::app

@@ -194,7 +194,9 @@ QString RunCommand::progress_text() const {
   }
   if (control_->warming_up())
     return text + QString("  warming up: sent %1/%2").arg(grouped(figures.warm_up.sent), grouped(figures.warm_up.planned));
-  return text + live_text(figures);
+  std::vector<LinePart> parts = live_parts(figures);
+  parts.insert(parts.begin(), {text, 0});
+  return fitted(parts, terminal_.progress_columns());
 }
 
 int RunCommand::report() {

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <QStringList>
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "broker/wire/printable.h"
 
@@ -43,13 +45,19 @@ Terminal::Terminal() : overwrites_(::isatty(STDERR_FILENO) == 1) {}
 void Terminal::progress(const QString& progress) {
   const QString text = printable_lines(progress);
   if (overwrites_) {
-    // One column is left free: a full last column would begin a new line.
-    write_to(stderr, "\r\033[K" + text.left(terminal_columns() - 1));
+    const int columns = progress_columns();
+    const bool fits = text.size() <= columns;
+    write_to(stderr, "\r\033[K" + (fits ? text : text.left(columns - 1) + QString::fromUtf8("…")));
     line_open_ = true;
   } else if (!since_line_.isValid() || since_line_.elapsed() >= line_every_ms) {
     since_line_.start();
     write_to(stderr, text + '\n');
   }
+}
+
+int Terminal::progress_columns() const {
+  // One column is left free: a full last column would begin a new line.
+  return overwrites_ ? std::max(terminal_columns() - 1, 1) : std::numeric_limits<int>::max();
 }
 
 void Terminal::say(const QString& text) {

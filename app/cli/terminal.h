@@ -13,8 +13,10 @@ namespace n2nq::app {
 class Terminal {
  public:
   Terminal();
-  /// Shows where the work is: overwritten on a terminal, otherwise a line every few seconds.
+  /// Shows where the work is: overwritten on a terminal, and cut with "…" where it is too narrow; otherwise a line every few seconds.
   void progress(const QString& text);
+  /// So many characters of it are seen.
+  int progress_columns() const;
   /// A line of its own on stderr.
   void say(const QString& text);
   /// A page on stdout. The progress line is gone by then. False when it could not be written as a whole; why is said on stderr.

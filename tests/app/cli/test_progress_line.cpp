@@ -16,16 +16,43 @@ LiveFigures figures_between_hosts() {
   return figures;
 }
 
+QString whole_line(const LiveFigures& figures) {
+  return fitted(live_parts(figures), 1000);
+}
+
 TEST(ProgressLine, what_is_in_flight_is_not_known_while_a_group_is_silent) {
   LiveFigures figures = figures_between_hosts();
-  EXPECT_TRUE(live_text(figures).contains(QString::fromUtf8("  in flight 1 500 ± 177  p50"))) << live_text(figures).toStdString();
+  EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight 1 500 ± 177  p50"))) << whole_line(figures).toStdString();
   figures.receivers_silent = true;
-  EXPECT_TRUE(live_text(figures).contains(QString::fromUtf8("  in flight –  p50"))) << live_text(figures).toStdString();
+  EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight –  p50"))) << whole_line(figures).toStdString();
   figures.in_flight_at_most = true;
   figures.receivers_silent = false;
-  EXPECT_TRUE(live_text(figures).contains(QString::fromUtf8("  in flight at most 1 500 ± 177  p50"))) << live_text(figures).toStdString();
+  EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight at most 1 500 ± 177  p50"))) << whole_line(figures).toStdString();
   figures.senders_silent = true;
-  EXPECT_TRUE(live_text(figures).contains(QString::fromUtf8("  in flight –  p50"))) << live_text(figures).toStdString();
+  EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight –  p50"))) << whole_line(figures).toStdString();
+}
+
+TEST(ProgressLine, on_a_narrow_terminal_whole_parts_are_left_out_and_the_line_says_so) {
+  LiveFigures figures = figures_between_hosts();
+  figures.sent_per_s = 100;
+  figures.received_per_s = 5000;
+  figures.latency.p50_us = 812;
+  figures.latency.p99_us = 1204;
+  figures.clocks.latency = {.apart = true, .asymmetry_us = 120, .estimation_us = 3};
+  std::vector<LinePart> parts = live_parts(figures);
+  parts.insert(parts.begin(), {"thesis-baseline  40 %, 15 s left"});
+  const QString whole = QString::fromUtf8(
+      "thesis-baseline  40 %, 15 s left  sent 991/2 500 at 100/s  received 32 000 at 5 000/s  in flight 1 500 ± 177"
+      "  p50 812 p99 1 204 µs ± 123");
+  EXPECT_EQ(fitted(parts, 200), whole);
+  EXPECT_EQ(fitted(parts, static_cast<int>(whole.size())), whole);
+  EXPECT_EQ(fitted(parts, 79), QString::fromUtf8("thesis-baseline  40 %, 15 s left  sent 991/2 500  p50 812 p99 1 204 µs ± 123 …"));
+  EXPECT_EQ(fitted(parts, 60), QString::fromUtf8("thesis-baseline  40 %, 15 s left  sent 991/2 500 …"));
+  EXPECT_EQ(fitted(parts, 10), QString::fromUtf8("thesis-baseline  40 %, 15 s left …")) << "the terminal cuts what is left";
+  for (int columns = 40; columns <= 200; ++columns) {
+    EXPECT_LE(fitted(parts, columns).size(), columns);
+    EXPECT_EQ(fitted(parts, columns).endsWith(QString::fromUtf8(" …")), columns < whole.size());
+  }
 }
 
 }  // namespace
