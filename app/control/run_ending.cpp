@@ -302,6 +302,7 @@ bool RunControl::Private::start_salvage(Role role) {
   if (role == Role::broker || !member.record.hello || member.record.hello->staging_file.empty()) return false;
   ProcessDeadlines deadlines = options.deadlines.process;
   deadlines.hello = options.deadlines.salvage;
+  member.drop_salvager();
   member.salvager = make_watch(role, deadlines);
   member.salvager->launcher().set_needs_no_room();
   member.salvager->launcher().set_puts_again();  // the process may have died with its connection, which others are still on
@@ -325,13 +326,31 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
     member.record.sampled_log = read_back->value("log", nlohmann::json());
   }
   member.record.salvaged = true;
+  member.not_read_back.clear();
   if (!trouble.isEmpty()) {
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
-    run.troubles += QString("what the dead process had noted could not be read back: %1")
-                        .arg(trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble);
-    emit q->message(run.troubles.back());
+    const QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
+    if (!read_back && member.salvager->launcher().was_away()) {
+      member.not_read_back = why;
+    } else {
+      tell_not_read_back(why);
+    }
   }
-  advance();
+  if (!member.bringing_back) return advance();
+  Launcher& launcher = member.watch->launcher();
+  if (!member.not_read_back.isEmpty()) launcher.hold_when_reached();
+  launcher.go_on_bringing();
+}
+
+/// Its host is there again, and its logs are not fetched, nor removed there, before that.
+void RunControl::Private::read_back_again(Role role) {
+  fetching_goes_on(role);
+  start_salvage(role);
+}
+
+void RunControl::Private::tell_not_read_back(const QString& why) {
+  run.troubles += "what the dead process had noted could not be read back: " + why;
+  emit q->message(run.troubles.back());
 }
 
 /// The logs of processes on other hosts; where they were written here, this is over at once.
@@ -355,8 +374,13 @@ void RunControl::Private::bring_back() {
     });
     QObject::connect(&launcher, &Launcher::bring_back_waits, q, [this, role](const QString& why) {
       of(role).bringing_waits = true;
-      emit q->fetching_waits(role, QString("Fetching logs waits: %1. It goes on where it was when there is a way again").arg(why));
+      const QString goes_on = of(role).not_read_back.isEmpty()
+                                  ? QString("It goes on where it was when there is a way again")
+                                  : QString("When there is a way again, what the %1 had noted is read back first").arg(role_key(role));
+      emit q->fetching_waits(role, QString("Fetching logs waits: %1. %2").arg(why, goes_on));
     });
+    QObject::connect(&launcher, &Launcher::reached, q, [this, role] { read_back_again(role); });
+    if (!member.not_read_back.isEmpty()) launcher.hold_when_reached();
     QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error) { on_brought_back(role, error); });
     launcher.bring_back(run.folder->part(role));
   }
@@ -382,6 +406,7 @@ void RunControl::Private::on_brought_back(Role role, const QString& error) {
   if (!member.bringing_back) return;
   member.bringing_back = false;
   fetching_goes_on(role);
+  if (!member.not_read_back.isEmpty()) tell_not_read_back(member.not_read_back);
   member.record.files_left = error;
   if (!error.isEmpty()) emit q->message(error);
   if (!any_bringing_back()) finish();
@@ -391,6 +416,8 @@ void RunControl::Private::on_brought_back(Role role, const QString& error) {
 void RunControl::Private::leave_files() {
   for (const Role role : all_roles) {
     if (!of(role).bringing_back) continue;
+    if (of(role).salvaging()) of(role).not_read_back = "stopped";
+    of(role).drop_salvager();
     const QString rest = of(role).watch->launcher().leave_files();
     on_brought_back(role, QString("the files of %1 were not all brought back: stopped%2")
                               .arg(role_name(role), rest.isEmpty() ? QString() : "; the rest is " + rest));

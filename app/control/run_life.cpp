@@ -35,20 +35,29 @@ std::string random_token() {
   return QByteArray(reinterpret_cast<const char*>(words), sizeof words).toHex().toStdString();
 }
 
+/// Ends what still runs. It is not destroyed at once: it may be the very one whose signal led here.
+void drop(std::unique_ptr<ProcessWatch>& watch) {
+  if (!watch) return;
+  watch->disconnect();
+  watch->kill();  // without effect where it is gone
+  watch.release()->deleteLater();
+}
+
 }  // namespace
 
 void Member::renew() {
-  for (auto* old : {&watch, &salvager}) {
-    if (!*old) continue;
-    (*old)->disconnect();
-    old->release()->deleteLater();
-  }
+  drop(watch);
+  drop_salvager();
   Member fresh;
   fresh.make_launcher = std::move(make_launcher);
   fresh.launched_on = std::move(launched_on);
   fresh.first_row = first_row;
   fresh.last_row = last_row;
   *this = std::move(fresh);
+}
+
+void Member::drop_salvager() {
+  drop(salvager);
 }
 
 /// False when there is nothing to start a process with; why was told.

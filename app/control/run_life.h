@@ -47,6 +47,7 @@ struct Member {
   std::string launched_on;                 // that host's name
   std::unique_ptr<ProcessWatch> watch;     // null: not started in this run
   std::unique_ptr<ProcessWatch> salvager;  // reads back what the killed process has left; null: nothing to read
+  QString not_read_back;                   // why it could not, its host being away: tried again when that is reached to fetch logs
   ProcessStatus status;
   ProcessRecord record;
   bool connect_sent = false;
@@ -72,6 +73,8 @@ struct Member {
 
   /// As before its first start. The old watch may be the very one whose signal led here.
   void renew();
+  /// So may the old salvager.
+  void drop_salvager();
   bool alive() const { return watch && watch->alive(); }
   /// There is, or was, a process of it in this run: it may have left files. It may have been one before a start that did not come to it.
   bool ran() const { return watch && (watch->ran() || record.hello || ran_before); }
@@ -166,6 +169,8 @@ struct RunControl::Private {
   bool start_salvage(Role role);
   void touch_left();
   void on_salvaged(Role role, const QString& trouble);
+  void read_back_again(Role role);
+  void tell_not_read_back(const QString& why);
   int other_starts_left_ms() const;
   void bring_back();
   void fetching_goes_on(Role role);

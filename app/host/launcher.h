@@ -75,6 +75,12 @@ class Launcher : public QObject {
   /// Brings what the process wrote for `local_folder` there, and leaves nothing of it on the host. For when the process is gone. Answered
   /// by brought_back; destroying the launcher gives up.
   virtual void bring_back(const QString& local_folder) = 0;
+  /// To be said before bring_back(), or go_on_bringing(): when its host is reached, before anything is brought or removed there, reached is
+  /// told and nothing more done until go_on_bringing(). Not where the host was away for as long as bring_back() waits for it.
+  void hold_when_reached() { holds_when_reached_ = true; }
+  virtual void go_on_bringing() {}
+  /// Behind failed and gone: it was because its host could not be reached, or the connection was lost; later it may be different.
+  virtual bool was_away() const { return false; }
   /// Gives bring_back up: nothing is brought any more, and brought_back not told. Where the rest is, as "on h3 in FOLDER, for a day"; empty: nowhere.
   virtual QString leave_files() { return {}; }
   /// `local_file`, one that the process writes, is kept up to date here while the process lives, until unfollow or bring_back; nothing
@@ -101,15 +107,19 @@ class Launcher : public QObject {
   void failed(const QString& why);                          // a sentence that names program and host
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
   void bring_back_waits(const QString& why);                // a sentence that names the host; it is tried again
+  void reached();                                           // after hold_when_reached()
   void brought_back(const QString& error);                  // empty: all there
 
  protected:
   bool needs_no_room() const { return needs_no_room_; }
   /// True once, if so.
   bool take_puts_again() { return std::exchange(puts_again_, false); }
+  bool holds_when_reached() const { return holds_when_reached_; }
+  /// True once, if so.
+  bool take_holds_when_reached() { return std::exchange(holds_when_reached_, false); }
 
  private:
-  bool needs_no_room_ = false, puts_again_ = false;
+  bool needs_no_room_ = false, puts_again_ = false, holds_when_reached_ = false;
 };
 
 /// Makes a launcher per process of one host, as that host was when this was given: what becomes of it meanwhile changes nothing.

@@ -32,6 +32,12 @@ int signal_number(const QString& name) {
   return SIGKILL;  // one that sshd has no word for, such as SIGBUS
 }
 
+/// What a person declined, or the host refused, does not.
+bool may_pass(const SshProblem& why) {
+  return why.kind == SshProblem::Kind::lost || why.kind == SshProblem::Kind::silent || why.kind == SshProblem::Kind::unreachable ||
+         why.kind == SshProblem::Kind::name;
+}
+
 }  // namespace
 
 SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder, Reached reached)
@@ -46,10 +52,7 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
   follow_timer_.setInterval(follow_again_ms);
   connect(&follow_timer_, &QTimer::timeout, this, &SshLauncher::follow_again);
   connect(host_.get(), &LabHost::trouble, this, [this](const SshProblem& why) {
-    // What a person declined, or the host refused, is asked for no more.
-    const bool comes_back = why.kind == SshProblem::Kind::lost || why.kind == SshProblem::Kind::silent ||
-                            why.kind == SshProblem::Kind::unreachable || why.kind == SshProblem::Kind::name;
-    if (comes_back && !followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
+    if (may_pass(why) && !followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
   });
   start_timer_.setSingleShot(true);
   start_timer_.setInterval(SshCommand::limit_ms);
@@ -106,6 +109,7 @@ void SshLauncher::put_over(bool listens) {
   const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return put_over(listens);
+    away_ = may_pass(problem);
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {
       return emit failed(host_->no_data_address().text());
@@ -133,6 +137,7 @@ QString SshLauncher::not_reached() const {
 void SshLauncher::start(const QString& program) {
   SshSession* session = host_->control();
   if (!session) {
+    away_ = true;
     QTimer::singleShot(0, this, [this, program] {
       emit failed(QString("%1 cannot be started: the connection to %2 was lost").arg(program, host_->name()));
     });
@@ -184,6 +189,7 @@ void SshLauncher::on_ended(const SshExit& how) {
   exec_.release()->deleteLater();
   pause_.reset();
   letting_go_ = pause_again_ = false;
+  away_ = !how.lost.none();
   if (pid_ == 0) {
     stderr_tail_.add(before_pid_);
     const QStringList said = stderr_tail_.lines();
@@ -341,23 +347,38 @@ void SshLauncher::bring_back(const QString& local_folder) {
   brought_some_.start();
   brought_bytes_ = 0;
   bringing_ = folder_for(local_folder);
-  bring_back_again(local_folder);
+  bringing_to_ = local_folder;
+  bring_back_again();
 }
 
-void SshLauncher::bring_back_again(const QString& local_folder) {
+/// What was done meanwhile is no silence of the host, but for what it failed by: with that it is as long away as without.
+void SshLauncher::go_on_bringing() {
+  if (holds_when_reached()) {
+    QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
+  } else {
+    brought_some_.start();
+    bring_back_again();
+  }
+}
+
+void SshLauncher::bring_back_again() {
   if (bringing_.isEmpty()) return;
-  const auto again = [this, local_folder](const SshProblem& why) {
+  const auto again = [this](const SshProblem& why) {
     if (bringing_.isEmpty()) return;
     const bool for_good = why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp ||
                           why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed;
     // Nothing of use lies where no folder could be made.
     if (for_good || made_no_folder_ || brought_some_.hasExpired(bring_back_silent_ms)) return on_brought_back(why.text());
     if (!std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
-    QTimer::singleShot(bring_back_pause_ms, this, [this, local_folder] { bring_back_again(local_folder); });
+    QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
   };
-  host_->with_files(this, [this, local_folder, again](const SshProblem& why, SshFiles* files) {
+  host_->with_files(this, [this, again](const SshProblem& why, SshFiles* files) {
     if (bringing_.isEmpty()) return;
     if (!why.none()) return again(why);
+    if (take_holds_when_reached() && !brought_some_.hasExpired(bring_back_silent_ms)) {
+      told_waiting_ = false;
+      return emit reached();
+    }
     const QPointer<SshLauncher> self(this);
     const auto progress = [shared = files->shared(), self](qint64 done, qint64 all) {
       shared->post([self, done, all] {
@@ -368,7 +389,7 @@ void SshLauncher::bring_back_again(const QString& local_folder) {
         emit self->bringing_back(done, all);
       });
     };
-    bring_task_ = files->run(std::make_shared<BringFolder>(bringing_, local_folder, progress, host_->host().keep_files), this,
+    bring_task_ = files->run(std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files), this,
                              [this, again](const SshProblem& trouble) {
                                bring_task_.reset();
                                trouble.none() ? on_brought_back(QString()) : again(trouble);

@@ -39,6 +39,8 @@ class SshLauncher : public Launcher {
   void pause() override;
   void resume() override;
   void bring_back(const QString& local_folder) override;
+  void go_on_bringing() override;
+  bool was_away() const override { return away_; }
   QString leave_files() override;
   void follow(const QString& local_file) override;
   void unfollow(const QString& local_file) override;
@@ -55,7 +57,7 @@ class SshLauncher : public Launcher {
   void go_on_by_command();
   void has_let_go();
   void send_signal(const char* name);
-  void bring_back_again(const QString& local_folder);
+  void bring_back_again();
   QString on_host(const QString& folder) const;
   void on_brought_back(const QString& error);
   /// folder_there() that is only looked at.
@@ -69,6 +71,7 @@ class SshLauncher : public Launcher {
   std::unique_ptr<QObject> putting_;  // as long as that is wanted
   QString placed_file_;               // here
   QString path_;                      // there
+  bool away_ = false;                 // it failed, or is gone, by the way to its host
   std::unique_ptr<SshExec> exec_;
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
   bool letting_go_ = false;         // the process was told to go on, and it is not known yet that it does
@@ -90,6 +93,7 @@ class SshLauncher : public Launcher {
   qint64 brought_bytes_ = 0;           // at most, in this run
   bool told_waiting_ = false;          // since something was brought
   QString bringing_;                   // the folder there; empty: nothing is brought
+  QString bringing_to_;                // here
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way
 };
 

@@ -4,11 +4,16 @@
 put into the cache and the run's own. N2NQ_LAB_REPEATS: how often each way (1)."""
 import json
 import os
+import pathlib
 import re
 import signal
+import subprocess
+import sys
 import time
 
+from bench import BIN
 from lab import LabCase, main
+from run_folder import RunFolder
 
 REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
 SERVICES = 8
@@ -111,6 +116,47 @@ class Cuts(LabCase):
             self.check_end("unplugged while paused", cut_at)
             self.check_bench_says(bench, "h3", f"paused-{repeat}")
             self.mend()
+
+    def check_read_back(self, name, role):
+        """The cable of one group's host is pulled in the middle of traffic, and put back while its logs are waited for: the result is made from
+        what the group had noted, as its logs tell it."""
+        out = f"put-back-{role}"
+        bench = self.begin(out)
+        self.lab.set_plugged_in(name, False)
+        output = ""
+        while "Fetching logs waits: " not in output:
+            line = bench.stdout.readline()
+            self.assertNotEqual(line, "", output)
+            output += line
+        self.assertIn(f"what the {role} had noted is read back first", output.splitlines()[-1])
+        self.lab.set_plugged_in(name, True)
+        rest, _ = bench.communicate(timeout=120)
+        output += rest
+        self.assertEqual(bench.returncode, 1, output)
+        run = RunFolder(self.folder / out)
+        reasons = "; ".join(run.summary["reasons"])
+        self.assertEqual(run.summary["verdict"], "broken", reasons)
+        self.assertIn(f"the {role} ended before their time; their figures are what their logs and their staging file hold", reasons)
+        for words in ("could not be read back", "gave no final account", "unexplained", "log incomplete", "killed"):
+            self.assertNotIn(words, output + reasons)
+        total = run.summary["ledger"]["total"]
+        received = sum(len(log.rows) for log in run.receivers.values())
+        self.assertEqual(total["delivered"], received)
+        self.assertEqual(run.summary["latency_us"]["count"], received)
+        self.assertGreater(received, SERVICES * SERVICES)
+        self.assertEqual(total["attempted"], sum(len(log.rows) for log in run.senders.values()))
+        for verify in ([BIN / "n2nq-bench", "verify"], [sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py")]):
+            verified = subprocess.run([*verify, run.folder], capture_output=True, text=True)
+            self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        self.wait_for("everything to be gone", lambda: not self.programs())
+        for host in self.lab.hosts:
+            self.assertEqual([path for path in self.lab.files(host) if not ALLOWED.match(path) or f".{out}-" in path], [], host)
+
+    def test_receivers_whose_cable_is_put_back(self):
+        self.check_read_back("h3", "receivers")
+
+    def test_senders_whose_cable_is_put_back(self):
+        self.check_read_back("h2", "senders")
 
     def test_blackhole(self):
         self.each_way("blackhole", lambda bench: self.lab.shape_links({"blackhole": True}, ["h2"]))

@@ -76,7 +76,7 @@ void Group::salvage() {
   salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::no,
                            [this](const Record& record) { replay(record); });
   service_fault(std::string("the ") + name_of(settings_.role) +
-                " were killed; their figures are what their logs and their staging file hold");
+                " ended before their time; their figures are what their logs and their staging file hold");
 }
 
 void Group::take_over() {

@@ -85,6 +85,8 @@ void PretendLauncher::put_file(const QString& program) {
   QMetaObject::invokeMethod(
       this,
       [this] {
+        was_away_ = host_.away.contains(name_);
+        if (was_away_) return emit failed(QString::fromStdString(name_ + " does not answer"));
         put_ = !behaviour().fails_to_start;
         put_ ? emit file_put() : emit failed("the pretend host has no such program");
       },
@@ -109,7 +111,18 @@ void PretendLauncher::start(const QString&) {
 
 void PretendLauncher::bring_back(const QString& local_folder) {
   host_.brought[role_] = local_folder;
+  host_.bringing[role_] = this;
+  if (host_.away.contains(name_)) return emit bring_back_waits(QString::fromStdString(name_ + " is away"));
+  if (take_holds_when_reached()) return emit reached();
   if (!host_.brings_when_told) emit brought_back(host_.bring_error[role_]);
+}
+
+void PretendLauncher::go_on_bringing() {
+  bring_back(host_.brought[role_]);
+}
+
+void PretendLauncher::end_waiting(bool reached_again) {
+  reached_again ? bring_back(host_.brought[role_]) : emit brought_back(QString::fromStdString(name_ + " is away"));
 }
 
 void PretendLauncher::write(const QByteArray& bytes) {

@@ -50,11 +50,13 @@ struct PretendHost {
   int alive = 0;
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
+  std::set<std::string> away;               // hosts whose links are cut: what is put there fails, and bringing back waits for the test
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
   QString problem;                          // what the factory has against every settings; empty: nothing
   std::function<void()> looked_at_again;    // as a run begins; may be empty
   std::map<Role, std::string> launched_on;  // the host of each role's last launcher
+  std::map<Role, QPointer<PretendLauncher>> bringing;  // the one of each role that brings its files
   std::map<Role, QString> brought;          // where to what each role wrote was brought
   std::map<Role, QString> bring_error;      // why it cannot be; empty: it can
   bool brings_when_told = false;            // bring_back is answered by the test
@@ -87,6 +89,8 @@ class PretendLauncher : public Launcher {
   void pause() override { host_.paused.insert(role_); }
   void resume() override { host_.paused.erase(role_); }
   void bring_back(const QString& local_folder) override;
+  void go_on_bringing() override;
+  bool was_away() const override { return was_away_; }
   void follow(const QString& local_file) override { host_.followed += local_file; }
   void unfollow(const QString& local_file) override { host_.followed.removeAll(local_file); }
   void touch(const QString& path) override { host_.touched += path; }
@@ -94,6 +98,8 @@ class PretendLauncher : public Launcher {
   void say(const nlohmann::json& object);
   void end_traffic();
   void lose_link(const QString& why);
+  /// Behind bring_back_waits: its host is reached again, or was waited for as long as that is done.
+  void end_waiting(bool reached_again);
 
  private:
   void hear(const nlohmann::json& object);
@@ -111,7 +117,7 @@ class PretendLauncher : public Launcher {
   Role role_ = Role::broker;  // known once the program is named
   PretendHost& host_;
   std::string name_;
-  bool put_ = false;
+  bool put_ = false, was_away_ = false;
   QByteArray open_line_, kept_back_;
   bool keeps_back_ = false, has_kept_back_ = false;
   nlohmann::json configure_;
