@@ -20,8 +20,6 @@ namespace {
 constexpr int batches_per_round_max = 4;
 /// Frames that say what it will not get, likewise.
 constexpr int skipped_frames_per_round_max = 4;
-/// Answers to deliveries, of all receivers together: less than a millisecond. A window may have 65,536 of them.
-constexpr uint32_t answers_per_wake_up = 8192;
 /// From so many receivers in one round on their writes are given to the kernel together: for one the ring is dearer than a write.
 constexpr size_t together_min = 3;
 /// From so many receivers of this host in one round on this thread keeps them off its core: for fewer that costs more than it saves.
@@ -50,7 +48,7 @@ void prefetch(const Session& session) {
 
 ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& queue, EventLog& log)
     : loop_(loop), options_(options), queue_(queue), log_(log), desks_(options.queue.receivers),
-      may_keep_core_(options.keep_core && net::CoreKeeper::is_of_use()), turns_timer_(loop, [this] { give_turns(); }) {
+      may_keep_core_(options.keep_core && net::CoreKeeper::is_of_use()) {
   if (options.io == Io::io_uring) {
     ring_ = std::make_unique<net::SendRing>();
     in_ring_.reserve(net::SendRing::writes_max);
@@ -91,7 +89,6 @@ void ReceiverDesk::join(Session& session) {
   desk.last_list.reset();
   desk.missing_before = answers_missing(session.number());
   desk.answered = desk.answered_below = 0;
-  desk.ranges_done = desk.answers_done = 0;
   desk.moved_ns = desk.owes_since_ns = net::now_ns();
   ++connected_;
   desk.within_host = session.connection().is_within_host();
@@ -166,75 +163,25 @@ void ReceiverDesk::refuse(Session& session, ErrorCode code, const std::string& t
 void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
   if (!options_.queue.responses) return refuse(session, ErrorCode::not_offered, "CONFIRM: responses are off in this run");
   if (!confirm_.read(body)) return refuse(session, ErrorCode::frame, "CONFIRM: kind is 0 or 1, and three bytes of 0 follow it");
-  Desk& desk = desk_of(session.number());
-  for (; desk.ranges_done < confirm_.ranges.size(); ++desk.ranges_done, desk.answers_done = 0) {
+  for (const wire::ConfirmRange& range : confirm_.ranges) {
     if (sabotage::now(sabotage::Way::skip_confirmation)) continue;
-    if (!has_time_to_confirm()) {
-      wait_for_turn(session);
-      break;
+    const Queue::Confirmed result = queue_.confirm(session.number(), range.first_delivery, range.count, range.negative);
+    if (result == Queue::Confirmed::yes || result == Queue::Confirmed::nothing) {
+      Desk& desk = desk_of(session.number());
+      if (result == Queue::Confirmed::yes) desk.owes_since_ns = loop_.woke_ns();
+      if (range.count == 0) continue;
+      desk.answered += range.count;
+      desk.answered_below = std::max(desk.answered_below, range.first_delivery + range.count);
+      continue;
     }
-    const wire::ConfirmRange& range = confirm_.ranges[desk.ranges_done];
-    wire::ConfirmRange part = range;
-    part.first_delivery += desk.answers_done;
-    part.count = std::min(range.count - desk.answers_done, answers_left_);
-    answers_left_ -= std::max(part.count, 1u);
-    if (!confirm(session, range, part)) break;
-    desk.answers_done += part.count;
-    if (desk.answers_done == range.count) continue;
-    wait_for_turn(session);
+    const char* reason =
+        result == Queue::Confirmed::twice ? " were answered before, in part or all" : " were not all sent on this connection";
+    refuse(session, ErrorCode::confirmation,
+           std::to_string(range.count) + " deliveries from number " + std::to_string(range.first_delivery) + " on" + reason);
     break;
   }
-  if (!desk.awaits_turn) desk.ranges_done = desk.answers_done = 0;
   // What is sent on, and what was parked by that, is to be written.
   mark(session.number());
-}
-
-/// False: refused.
-bool ReceiverDesk::confirm(Session& session, const wire::ConfirmRange& range, const wire::ConfirmRange& part) {
-  const uint32_t number = session.number();
-  Desk& desk = desk_of(number);
-  Queue::Confirmed result = Queue::Confirmed::yes;
-  // Of a range of which something was never sent no answer counts.
-  const bool is_first_part = part.count < range.count && part.first_delivery == range.first_delivery;
-  if (is_first_part) result = queue_.confirm(number, range.first_delivery + range.count, 0, range.negative);
-  if (result != Queue::Confirmed::never_sent) result = queue_.confirm(number, part.first_delivery, part.count, part.negative);
-  if (result == Queue::Confirmed::yes || result == Queue::Confirmed::nothing) {
-    if (result == Queue::Confirmed::yes) desk.owes_since_ns = loop_.woke_ns();
-    if (part.count == 0) return true;
-    desk.answered += part.count;
-    desk.answered_below = std::max(desk.answered_below, part.first_delivery + part.count);
-    return true;
-  }
-  const char* reason =
-      result == Queue::Confirmed::twice ? " were answered before, in part or all" : " were not all sent on this connection";
-  refuse(session, ErrorCode::confirmation,
-         std::to_string(range.count) + " deliveries from number " + std::to_string(range.first_delivery) + " on" + reason);
-  return false;
-}
-
-/// Those who wait for their turn go first.
-bool ReceiverDesk::has_time_to_confirm() {
-  if (std::exchange(answers_woke_ns_, loop_.woke_ns()) != loop_.woke_ns()) answers_left_ = answers_per_wake_up;
-  return answers_left_ > 0 && (turns_.empty() || gives_turns_);
-}
-
-void ReceiverDesk::wait_for_turn(Session& session) {
-  session.connection().wait_for_turn();
-  if (!std::exchange(desk_of(session.number()).awaits_turn, true)) turns_.push_back(session.number());
-  if (!turns_timer_.armed()) turns_timer_.arm(net::now_ns());
-}
-
-/// Each stands in the list once; who is not done yet at its end again.
-void ReceiverDesk::give_turns() {
-  gives_turns_ = true;
-  for (size_t left = turns_.size(); left > 0 && has_time_to_confirm(); --left) {
-    Desk& desk = desk_of(turns_.front());
-    turns_.pop_front();
-    desk.awaits_turn = false;
-    if (desk.session) desk.session->connection().give_turn();
-  }
-  gives_turns_ = false;
-  if (!turns_.empty()) turns_timer_.arm(net::now_ns());
 }
 
 void ReceiverDesk::on_rules(Session& session, wire::ByteView body) {

@@ -18,7 +18,6 @@
 #include "broker/net/event_loop.h"
 #include "broker/queue/pieces.h"
 #include "broker/queue/queue.h"
-#include "broker/queue/ring.h"
 #include "broker/server/event_log.h"
 #include "broker/server/options.h"
 #include "broker/server/session.h"
@@ -106,9 +105,6 @@ class ReceiverDesk {
     uint64_t answered = 0;              // on this connection
     uint64_t answered_below = 0;        // one above the highest delivery that was answered
     uint64_t missing_before = 0;        // answers_missing() of earlier connections
-    size_t ranges_done = 0;             // of the CONFIRM that waits for its turn
-    uint32_t answers_done = 0;          // likewise, of the range behind these
-    bool awaits_turn = false;           // stands in turns_
     std::string cut_off_reason;
   };
 
@@ -120,10 +116,6 @@ class ReceiverDesk {
   };
 
   void on_confirm(Session& session, wire::ByteView body);
-  bool has_time_to_confirm();
-  bool confirm(Session& session, const wire::ConfirmRange& range, const wire::ConfirmRange& part);
-  void wait_for_turn(Session& session);
-  void give_turns();
   void on_rules(Session& session, wire::ByteView body);
   void on_credit(Session& session, wire::ByteView body);
   void refuse(Session& session, wire::ErrorCode code, const std::string& text);
@@ -181,11 +173,6 @@ class ReceiverDesk {
   ptrdiff_t within_host_ = 0;                     // of those who are connected
   uint64_t messages_before_ = 0;                  // taken in before this round
   wire::Confirm confirm_;                // the one being looked at
-  int64_t answers_woke_ns_ = 0;          // of this wake-up is answers_left_
-  uint32_t answers_left_ = 0;
-  Ring<uint32_t> turns_;  // receivers whose CONFIRM goes on when there is time
-  bool gives_turns_ = false;
-  net::Timer turns_timer_;
   uint32_t connected_ = 0;
   bool ending_ = false;
   int64_t looked_ns_ = 0;                // by watch_all_limits()
