@@ -36,8 +36,8 @@ constexpr size_t settle_bytes_max = 256 * 1024;
 constexpr int64_t settle_part_ns = 10 * net::ns_per_ms;
 // A thousand connections that say nothing have their deadlines together; some 12 us each.
 constexpr size_t timers_per_wake_up_max = 8;
-// So do those of a process that dies, without its deadlines.
-constexpr size_t closings_per_wake_up_max = 8;
+// So do those of a process that dies, without its deadlines; several times as many as come in at most, or those that come back would be too many.
+constexpr size_t closings_per_wake_up_max = 64;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
