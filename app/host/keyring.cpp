@@ -111,12 +111,19 @@ void KeyringQuestions::ask_host_key(const HostKeyQuestion& question, std::functi
 void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
   const QString name = Keyring::name_of(question);
   if (name.isEmpty()) return person_.ask_secrets(question, std::move(answer));
+  const QPointer<KeyringQuestions> self(this);
+  if (doubted_.contains(name)) {
+    in_keyring_.erase(name);
+    return person_.ask_secrets(question, [self, name, answer = std::move(answer)](std::optional<std::vector<Secret>> given) {
+      if (self && given) self->compare_doubted(name, given->front());
+      answer(std::move(given));
+    });
+  }
   if (question.again) {
     SecretQuestion asked = question;
-    asked.kept = in_keyring_.erase(name) > 0 && !question.several;
+    asked.kept = in_keyring_.erase(name) > 0;
     return person_.ask_secrets(asked, std::move(answer));
   }
-  const QPointer<KeyringQuestions> self(this);
   const bool may_be_withdrawn = question.asked_by != nullptr;
   // It is unlocked in a dialog on the desktop, whatever terminal there is.
   const bool has_desktop = qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY");
@@ -128,18 +135,37 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
       return self->person_.ask_secrets(question, answer);
     }
     self->in_keyring_.insert(name);
+    self->last_read_[name] = *kept;
     self->keyring_.keep_when_right(name, *kept, false);  // nor what was typed before and never judged
     answer(std::vector{std::move(*kept)});
   };
   keyring_.read(name, take, answer_ms);
 }
 
+void KeyringQuestions::compare_doubted(const QString& name, const Secret& given) {
+  const auto doubted = doubted_.find(name);
+  if (doubted == doubted_.end()) return;
+  if (qstrcmp(doubted->second.text(), given.text()) == 0) {
+    replaced_.erase(name);
+  } else {
+    replaced_.insert(name);
+  }
+}
+
 void KeyringQuestions::answered(const SecretQuestion& question, bool right) {
   const QString name = Keyring::name_of(question);
   if (!name.isEmpty()) {
-    if (keyring_.settle(name, right)) in_keyring_.insert(name);
+    const bool written = keyring_.settle(name, right);
+    if (written) in_keyring_.insert(name);
     // What was typed, because the keyring was locked perhaps, says nothing of what it has.
-    if (!right && in_keyring_.contains(name)) keyring_.forget(name);
+    if (!right && in_keyring_.contains(name)) {
+      const auto read = last_read_.find(name);
+      question.several && read != last_read_.end() ? static_cast<void>(doubted_.insert(*read)) : keyring_.forget(name);
+    }
+    if (right) {
+      doubted_.erase(name);
+      if (replaced_.erase(name) > 0 && !written) keyring_.forget(name);
+    }
   }
   person_.answered(question, right);
 }

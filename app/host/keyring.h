@@ -56,7 +56,8 @@ class Keyring : public QObject {
   std::map<QString, Secret> to_keep_;  // of which it is not known yet whether they are right
 };
 
-/// Answers from the keyring what it knows, and passes on everything else. What it has and turns out to be wrong is forgotten there.
+/// Answers from the keyring what it knows, and passes on everything else. What it has and turns out to be wrong is forgotten there; what was
+/// refused with other answers, of which each may be the wrong one, is asked for, and forgotten when something else was right.
 class KeyringQuestions : public QObject, public SshQuestions {
  public:
   /// Both live longer.
@@ -69,9 +70,14 @@ class KeyringQuestions : public QObject, public SshQuestions {
   void answered(const SecretQuestion& question, bool right) override;
 
  private:
+  void compare_doubted(const QString& name, const Secret& given);
+
   Keyring& keyring_;
   SshQuestions& person_;
-  std::set<QString> in_keyring_;  // names of answers of which the last one came from there, or was written there
+  std::set<QString> in_keyring_;         // names of answers of which the last one came from there, or was written there
+  std::map<QString, Secret> doubted_;    // what is in the keyring and was refused with others
+  std::map<QString, Secret> last_read_;  // from there
+  std::set<QString> replaced_;           // names of what is doubted and was answered otherwise since
 };
 
 }  // namespace n2nq::app

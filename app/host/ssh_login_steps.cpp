@@ -110,8 +110,10 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& g
 
 void LoginSteps::settle(const Given& given, bool right) {
   right ? secrets().keep(given.memory, given.secret) : secrets().forget(given.memory);
-  if (!right && !given.alone) return;
-  link_.shared().post([questions = link_.target().questions, question = given.question, right] { questions->answered(question, right); });
+  // A host that has hung up over it is not tried again with anything that may be it.
+  SecretQuestion question = given.question;
+  question.several = !right && !given.alone && !link_.has_hung_up();
+  link_.shared().post([questions = link_.target().questions, question, right] { questions->answered(question, right); });
 }
 
 SecretQuestion LoginSteps::question(SecretQuestion::Kind kind) const {

@@ -70,7 +70,7 @@ class SshQuestions {
   /// As many answers as there are prompts; none: the person does not want to, and the connection fails.
   virtual void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) = 0;
   /// What came of the answer, also of one that was known from before. A host that hangs up over it did not take it: else it would be given
-  /// a wrong one for ever. Not said where this side ended the connection.
+  /// a wrong one for ever. Not said where this side ended the connection. With `several` and not right it was one of several answers.
   virtual void answered(const SecretQuestion& /*question*/, bool /*right*/) {}
   /// True: the person's SSH agent takes so long that it seems to ask them something itself. False: it is over.
   virtual void agent_asks(bool /*asks*/) {}

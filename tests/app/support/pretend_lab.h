@@ -70,14 +70,14 @@ struct PretendPerson : SshQuestions {
   std::vector<QByteArray> secrets;  // one after the other, each time; none left: does not want to
   std::vector<HostKeyQuestion> key_questions;
   std::vector<SecretQuestion> secret_questions;
-  std::vector<std::pair<QString, bool>> judged;  // prompts, and whether what was said was right
-  std::vector<bool> agent_asked;                 // each time it began, and was over
+  std::vector<std::pair<SecretQuestion, bool>> judged;  // and whether what was said was right
+  std::vector<bool> agent_asked;                        // each time it began, and was over
 
   bool reaches_person(const HostKeyQuestion&) override { return is_there; }
   bool reaches_person(const SecretQuestion&) override { return is_there; }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
   void ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) override;
-  void answered(const SecretQuestion& question, bool right) override { judged.emplace_back(question.prompts[0].text, right); }
+  void answered(const SecretQuestion& question, bool right) override { judged.emplace_back(question, right); }
   void agent_asks(bool asks) override { agent_asked.push_back(asks); }
 };
 

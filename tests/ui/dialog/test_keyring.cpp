@@ -114,6 +114,20 @@ class TestKeyring : public QObject {
     question.again = true;
     QCOMPARE(answered(question, "night", false), QByteArray("night"));
   }
+  void a_password_that_was_refused_with_a_code_is_asked_for_and_goes_when_another_is_right() {
+    app::SecretQuestion question = password();
+    question.host = QStringLiteral("lab-5");
+    app::SecretQuestion refused = question;
+    refused.several = true;
+    QCOMPARE(answered(question, "dream", true), QByteArray("dream"));
+    QCOMPARE(answered(question, nullptr, false, std::nullopt), QByteArray("dream"));
+    questions->answered(refused, false);
+    QCOMPARE(answered(question, "dream", false), QByteArray("dream"));  // the code was wrong
+    QCOMPARE(answered(question, nullptr, false, std::nullopt), QByteArray("dream"));
+    questions->answered(refused, false);
+    QCOMPARE(answered(question, "night", false), QByteArray("night"));
+    QCOMPARE(answered(question, "night", false), QByteArray("night"));  // nothing is there any more
+  }
   void another_machine_that_has_the_name_by_now_does_not_get_the_password() {
     QCOMPARE(answered(password(), "dream", true), QByteArray("dream"));
     QCOMPARE(answered(password()), QByteArray("dream"));
