@@ -38,11 +38,13 @@ void MessageReader::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
   nlohmann::json object = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {
-    noise_bytes_ += line.size();
-    if (in_protocol_ && (!behind_login_ || line.startsWith('{'))) return refuse("\"" + excerpt(line) + "\"");
-    if (noise_bytes_ > noise_bytes_max) {
-      return refuse(QString("more than %1 MiB %2").arg(noise_bytes_max >> 20).arg(in_protocol_ ? "besides its messages" : "before its hello"));
+    if (in_protocol_) {
+      // A message, or a part of one, that something else was written into.
+      if (!behind_login_ || line.startsWith('{') || line.contains("{\"")) refuse("\"" + excerpt(line) + "\"");
+      return;
     }
+    noise_bytes_ += line.size();
+    if (noise_bytes_ > noise_bytes_max) return refuse(QString("more than %1 MiB before its hello").arg(noise_bytes_max >> 20));
     return;
   }
   in_protocol_ = true;

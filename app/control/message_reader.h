@@ -2,8 +2,8 @@
 // Bytes of a process's stdout to control messages, on a thread of its own: a line may be tens of MiB, and no event loop may stand still for
 // it.
 //
-// Lines before the first JSON object are the noise of a login shell and are skipped; where there was one, also lines behind it that begin
-// like none: of what a login script left in the background. Whatever else is not a message is nonsense, said once; nothing is read after that.
+// Lines before the first JSON object are the noise of a login shell and are skipped; where there was one, also lines behind it that have
+// nothing of one: of what a login script left in the background. Whatever else is not a message is nonsense, said once; nothing is read after that.
 #pragma once
 
 #include <QByteArray>

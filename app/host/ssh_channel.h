@@ -28,7 +28,7 @@ inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
 /// A command that has ended may have left a child that holds its output open (what a login script began in the background): sshd does not
 /// close the channel before that child has ended, too. So much longer what the command said may be under way, and so much longer again
 /// with each of so many bytes: a child that says something now and then does not put the end off.
-inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 16 << 10;
+inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 1 << 10;
 
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }

@@ -59,11 +59,10 @@ TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_betwe
   EXPECT_TRUE(nonsense.isEmpty()) << nonsense[0].toStdString();
   behind_login.feed(QByteArray(waiting).insert(20, "reminder\n") + "\n");
   EXPECT_EQ(nonsense.size(), 1) << "part of a message is missing";
-  MessageReader endless(true);
-  QObject::connect(&endless, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
-  endless.feed(QByteArray(hello_line) + '\n');
-  for (int i = 0; i < 5; ++i) endless.feed(QByteArray(1 << 20, 'x') + '\n');
-  EXPECT_EQ(nonsense.mid(1), QStringList{"more than 4 MiB besides its messages"});
+  MessageReader glued(true);
+  QObject::connect(&glued, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  glued.feed(QByteArray(hello_line) + "\n." + waiting + "\n");
+  EXPECT_EQ(nonsense.size(), 2) << "a message behind what did not end its line";
 }
 
 TEST_F(MessageReaderTest, endless_noise_is_nonsense) {
