@@ -131,7 +131,7 @@ void find_jumps(const RunRecord& record, QStringList& reasons) {
                      .arg(role_key(role))
                      .arg(report.jumps)
                      .arg(report.spans.size());
-    else if (report.jumps > report.spans.size())
+    else if (report.jumps > 0 && report.spans.empty())
       reasons += QString("the clock of the %1' host, or N2NQ's, jumped, and their process was gone before it was known when: latencies near its "
                          "end may be wrong")
                      .arg(role_key(role));
