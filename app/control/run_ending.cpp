@@ -236,6 +236,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   member.status.last_lines = member.record.last_lines;
   member.status.never_ran = !member.ran();
   member.status.lost = member.record.last_heard_at_s.has_value();
+  member.status.paused = false;
   set_status(role, ProcessState::died);
   end_because(what);
 }
@@ -327,7 +328,9 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   }
   member.record.salvaged = true;
   member.not_read_back.clear();
-  if (!trouble.isEmpty()) {
+  if (trouble.isEmpty() && !read_back) {
+    tell_not_read_back("it was given up");
+  } else if (!trouble.isEmpty()) {
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
     const QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
     if (!read_back && member.salvager->launcher().was_away()) {

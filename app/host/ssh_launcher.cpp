@@ -150,6 +150,7 @@ void SshLauncher::start(const QString& program) {
   connect(exec_.get(), &SshExec::failed, this, [this, program](const QString& why) {
     start_timer_.stop();
     exec_.release()->deleteLater();
+    away_ = !host_->control();
     emit failed(QString("%1 cannot be started: %2").arg(program, why));
   });
   connect(exec_.get(), &SshExec::ended, this, &SshLauncher::on_ended);
@@ -181,6 +182,7 @@ void SshLauncher::give_up_start(const QString& why) {
   before_pid_.clear();
   exec_->disconnect(this);
   exec_.release()->deleteLater();
+  away_ = !host_->control();
   emit failed(QString("%1: a login there %2").arg(host_->name(), why));
 }
 

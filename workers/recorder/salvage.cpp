@@ -12,7 +12,7 @@ namespace n2nq::worker {
 
 namespace {
 
-constexpr const char* killed = "the process was killed; this log was completed from its staging file";
+constexpr const char* killed = "the process ended before its time; this log was completed from its staging file";
 constexpr const char* killed_and_started = "the process was killed here and started again";
 
 std::string text_of(WorkerRole role, const Record& record) {

@@ -384,7 +384,7 @@ TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadB
   // So it is when nobody goes on any more; then the logs get their foot.
   EXPECT_EQ(read_back(LogsGoOn::no).lines, 2u);
   EXPECT_EQ(records, 6u);
-  EXPECT_EQ(read(log_path("R001")).first.back(), "# remark: the process was killed; this log was completed from its staging file");
+  EXPECT_EQ(read(log_path("R001")).first.back(), "# remark: the process ended before its time; this log was completed from its staging file");
   // Lines behind that point were written by somebody whose staging file is missing.
   std::ofstream(log_path("R001"), std::ios::app) << read(log_path("R001")).second.back() << "\n";
   EXPECT_THROW(read_back(LogsGoOn::yes), std::runtime_error);
