@@ -235,7 +235,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   size_t add_unsettled(uint32_t receiver, const Cell& cell, const std::map<uint64_t, SenderSets>& left);
   void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
 
-  // The books.
+  // The books. (selective_broadcaster_books.cpp)
   SenderSets queued_for(uint32_t receiver, bool matched);
   void add_waiting_from(Cell& cell, uint64_t at, SenderSets& found);
   const SenderSets& waiting_in(Cell& cell);

@@ -9,7 +9,6 @@
 
 #include "broker/net/clock.h"
 #include "broker/net/host_facts.h"
-#include "broker/net/liveness.h"
 #include "broker/server/summary.h"
 
 namespace n2nq {
@@ -41,8 +40,6 @@ constexpr size_t closings_per_wake_up_max = 64;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
-/// Heartbeats and refusals of one look are spread over so many wake-ups at most: thousands may be due together, some 10 us each.
-constexpr size_t said_at_once_min = 8, said_parts_max = 64;
 /// Connections over the session limit that may be told so at a time; further ones are closed without a word.
 constexpr size_t sessions_told_max = 256;
 static_assert(sessions_told_max < Server::files_beside_sessions);
@@ -97,6 +94,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       frame_places_(options_.limits.memory_bytes / frame_places_divisor, [this] { on_place_taken(); }),
       senders_(loop, options_, *queue_, frame_places_, log),
       receivers_(loop, options_, *queue_, log),
+      liveness_(house_look_ns(options_.limits), options_.limits.heartbeat_ms, [this](const Session& session) { return in_frame(session); }),
       listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
       unix_listener_(listen_beside()),
       expiry_timer_(loop, [this] { run_expiry(); }),
@@ -112,9 +110,8 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
           finish();
         }
       }) {
-  kept_house_ns_ = net::now_ns();
-  house_timer_.arm(kept_house_ns_ + house_look_ns(options_.limits));
-  if (options_.queue.requests) settle_timer_.arm(kept_house_ns_ + settle_ns);
+  house_timer_.arm(net::now_ns() + house_look_ns(options_.limits));
+  if (options_.queue.requests) settle_timer_.arm(net::now_ns() + settle_ns);
   loop_.set_after_wake_up([this] { after_wake_up(); });
   loop_.set_spin(options_.spin_us * ns_per_us);
   loop_.set_courteous(courteous_ready_max);
@@ -402,24 +399,6 @@ void Server::run_settling() {
   settle_timer_.arm(net::now_ns() + (more ? settle_part_ns : settle_ns));
 }
 
-/// Why this client counts as gone; empty: it does not.
-std::string Server::silence(const Session& session, int64_t now_ns) const {
-  const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
-  const int64_t silent_ns = now_ns - session.last_heard_ns();
-  const bool reading = session.connection().reading();
-  if (reading && silent_ns <= heartbeat_ns) return {};  // the usual case costs no system call
-  const auto silence =
-      net::judge_silence(reading ? std::optional(silent_ns) : std::nullopt, session.connection().host_silent_ns(), heartbeat_ns);
-  if (silence == net::Silence::link) {
-    return "nothing was heard for " + std::to_string(options_.limits.heartbeat_ms) +
-           " ms, and its host acknowledges nothing: the link or the host is dead";
-  }
-  if (silence == net::Silence::process) {
-    return "nothing was heard for " + std::to_string(silent_ns / net::ns_per_ms) + " ms, though its host answers: the process stands still";
-  }
-  return {};
-}
-
 /// What was freed lies in the allocator's heap, which gives back its end only.
 void Server::give_back_memory(int64_t now_ns) {
   if (!books_closed_ && now_ns - fitted_ns_ >= fit_ns) {
@@ -448,51 +427,16 @@ void Server::watch_books() {
   stop();
 }
 
-/// Heartbeats, silence, and senders that stay away. A look at all sessions may take several wake-ups.
+/// Heartbeats, silence, and senders that stay away.
 void Server::keep_house() {
   const int64_t now = net::now_ns();
-  // After a pause of the whole process nobody could be heard: that is not the clients' silence.
-  const bool was_paused = now - kept_house_ns_ > 4 * house_look_ns(options_.limits);
-  kept_house_ns_ = now;
-  if (to_look_at_.empty() || was_paused) {
-    was_paused_ = was_paused;
-    begin_house_look(now);
+  if (liveness_.is_due(now)) {
+    senders_.check_gone(now);
+    give_back_memory(now);
+    watch_books();
+    liveness_.begin(sessions_, now);
   }
-  look_at_sessions(now);
-  house_timer_.arm(to_look_at_.empty() ? next_house_look_ns_ : now);
-}
-
-void Server::begin_house_look(int64_t now_ns) {
-  next_house_look_ns_ = now_ns + house_look_ns(options_.limits);
-  senders_.check_gone(now_ns);
-  give_back_memory(now_ns);
-  watch_books();
-  to_look_at_.clear();
-  if (options_.limits.heartbeat_ms == 0) return;
-  for (const auto& [session, owned] : sessions_) {
-    if (session->serving()) to_look_at_.push_back({session->arrival(), session});
-  }
-  said_at_once_max_ = std::max(said_at_once_min, (to_look_at_.size() + said_parts_max - 1) / said_parts_max);
-}
-
-void Server::look_at_sessions(int64_t now_ns) {
-  const int64_t heartbeat_ns = int64_t{options_.limits.heartbeat_ms} * net::ns_per_ms;
-  const int64_t look_ns = house_look_ns(options_.limits);
-  for (size_t said = 0; !to_look_at_.empty() && said < said_at_once_max_;) {
-    const auto [arrival, session] = to_look_at_.back();
-    to_look_at_.pop_back();
-    if (!sessions_.contains(session) || session->arrival() != arrival || !session->serving()) continue;
-    if (was_paused_ || !session->connection().reading()) session->note_heard(now_ns);
-    session->note_progress(now_ns);
-    const bool cut_short = in_frame(*session);
-    if (const std::string reason = silence(*session, now_ns); !reason.empty()) {
-      session->refuse(ErrorCode::silent, reason, cut_short);
-      ++said;
-    } else if (now_ns - session->last_sent_ns() > heartbeat_ns / 3 - look_ns && !cut_short && !session->has_unsent()) {
-      session->send_heartbeat();
-      ++said;
-    }
-  }
+  house_timer_.arm(liveness_.go_on(sessions_, now));
 }
 
 // --- the end ---

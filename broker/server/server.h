@@ -12,7 +12,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "broker/net/listener.h"
 #include "broker/queue/queue.h"
 #include "broker/server/event_log.h"
+#include "broker/server/liveness_round.h"
 #include "broker/server/options.h"
 #include "broker/server/receiver_desk.h"
 #include "broker/server/sender_desk.h"
@@ -89,10 +89,7 @@ class Server : private Session::Owner {
   void run_expiry();
   void run_deadlines();
   void run_settling();
-  std::string silence(const Session& session, int64_t now_ns) const;
   void keep_house();
-  void begin_house_look(int64_t now_ns);
-  void look_at_sessions(int64_t now_ns);
   void look_for_end();
   void close_to_lapsed();
   void close_books();
@@ -111,7 +108,7 @@ class Server : private Session::Owner {
   net::FramePlaces frame_places_;
   SenderDesk senders_;
   ReceiverDesk receivers_;
-  std::unordered_map<Session*, std::unique_ptr<Session>> sessions_;
+  LivenessRound::Sessions sessions_;
   std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, and probes that left, until they are gone
   /// Of each service, the connection whose last frame is on its way, by role and number. Not more: whoever says HELLO and END over and over
   /// takes no places from others.
@@ -119,6 +116,7 @@ class Server : private Session::Owner {
   size_t probes_ = 0;  // welcomed, until they leave
   uint64_t arrivals_ = 0;
   std::vector<Session*> gone_;
+  LivenessRound liveness_;
   net::Listener listener_;
   const std::unique_ptr<net::Listener> unix_listener_;  // null: not asked for
 
@@ -132,15 +130,6 @@ class Server : private Session::Owner {
   int64_t memory_high_at_ns_ = 0;  // when much was last in use that was not given back since; 0: never
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;
-  int64_t kept_house_ns_ = 0;
-  struct ToLookAt {
-    uint64_t arrival;  // another session may be where this one was
-    Session* session;
-  };
-  std::vector<ToLookAt> to_look_at_;  // in this look of the house
-  size_t said_at_once_max_ = 0;       // likewise
-  bool was_paused_ = false;           // likewise: before it, or while it lasts
-  int64_t next_house_look_ns_ = 0;
   int64_t fitted_ns_ = 0;
 
   net::Timer expiry_timer_;
