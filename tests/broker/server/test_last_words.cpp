@@ -28,6 +28,13 @@ wire::Bytes of_two_sizes(uint32_t sender, uint64_t from, uint64_t to, size_t siz
   return frames;
 }
 
+/// The first sender's, of 0 and 1 byte.
+bool are_accepted(WireClient& sender, Reading& answers, uint64_t from, uint64_t to) {
+  sender.send(wire::ByteView(of_two_sizes(1, from, to, 0)));
+  return answers.until(
+      [&](const wire::Frame& frame) { return frame.type == wire::FrameType::accepted && wire::Accepted::decode(frame.body)->next_index == to; });
+}
+
 TEST(LastWords, OfReceiversThatLeaveWithoutReadingTakeNoMemory) {
   // Every other one is not asked for: a run of 24 bytes for each of them.
   constexpr uint64_t messages = 120'000, at_once = 1000;
@@ -47,10 +54,7 @@ TEST(LastWords, OfReceiversThatLeaveWithoutReadingTakeNoMemory) {
   WireClient sender = server.connect(wire::Role::sender, 1);
   Reading answers(server, sender);
   for (uint64_t index = 0; index < messages; index += at_once) {
-    sender.send(wire::ByteView(of_two_sizes(1, index, index + at_once, 0)));
-    ASSERT_TRUE(answers.until([&](const wire::Frame& frame) {
-      return frame.type == wire::FrameType::accepted && wire::Accepted::decode(frame.body)->next_index == index + at_once;
-    }));
+    ASSERT_TRUE(are_accepted(sender, answers, index, index + at_once));
   }
   const size_t before_bytes = support::allocated_bytes();
   for (WireClient& receiver : receivers) {
@@ -89,10 +93,7 @@ TEST_P(NextConnection, IsToldTheRestOfTheLastWordsOfTheOneBefore) {
   WireClient sender = server.connect(wire::Role::sender, 1);
   Reading answers(server, sender);
   for (uint64_t index = 0; index < messages; index += at_once) {
-    sender.send(wire::ByteView(of_two_sizes(1, index, index + at_once, 0)));
-    ASSERT_TRUE(answers.until([&](const wire::Frame& frame) {
-      return frame.type == wire::FrameType::accepted && wire::Accepted::decode(frame.body)->next_index == index + at_once;
-    }));
+    ASSERT_TRUE(are_accepted(sender, answers, index, index + at_once));
     ASSERT_TRUE(taking.until([&](const wire::Frame& frame) {
       taker.take({frame.type, {frame.body.begin(), frame.body.end()}}, taken);
       return taken.records.size() == index + at_once;
