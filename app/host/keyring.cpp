@@ -143,9 +143,8 @@ void KeyringQuestions::ask_secrets(const SecretQuestion& question, std::function
 }
 
 void KeyringQuestions::compare_doubted(const QString& name, const Secret& given) {
-  const auto doubted = doubted_.find(name);
-  if (doubted == doubted_.end()) return;
-  if (qstrcmp(doubted->second.text(), given.text()) == 0) {
+  if (!doubted_.contains(name)) return;  // judged meanwhile
+  if (qstrcmp(last_read_.at(name).text(), given.text()) == 0) {
     replaced_.erase(name);
   } else {
     replaced_.insert(name);
@@ -159,8 +158,11 @@ void KeyringQuestions::answered(const SecretQuestion& question, bool right) {
     if (written) in_keyring_.insert(name);
     // What was typed, because the keyring was locked perhaps, says nothing of what it has.
     if (!right && in_keyring_.contains(name)) {
-      const auto read = last_read_.find(name);
-      question.several && read != last_read_.end() ? static_cast<void>(doubted_.insert(*read)) : keyring_.forget(name);
+      if (question.several && last_read_.contains(name)) {
+        doubted_.insert(name);
+      } else {
+        keyring_.forget(name);
+      }
     }
     if (right) {
       doubted_.erase(name);

@@ -75,9 +75,9 @@ class KeyringQuestions : public QObject, public SshQuestions {
   Keyring& keyring_;
   SshQuestions& person_;
   std::set<QString> in_keyring_;         // names of answers of which the last one came from there, or was written there
-  std::map<QString, Secret> doubted_;    // what is in the keyring and was refused with others
   std::map<QString, Secret> last_read_;  // from there
-  std::set<QString> replaced_;           // names of what is doubted and was answered otherwise since
+  std::set<QString> doubted_;            // names of those of which it was refused with others
+  std::set<QString> replaced_;           // of these, what was answered otherwise since
 };
 
 }  // namespace n2nq::app
