@@ -12,7 +12,7 @@ namespace n2nq::worker {
 
 namespace {
 
-constexpr const char* killed = "the process ended before its time; this log was completed from its staging file";
+constexpr const char* ended_early = "the process ended before its time; this log was completed from its staging file";
 constexpr const char* killed_and_started = "the process was killed here and started again";
 
 std::string text_of(WorkerRole role, const Record& record) {
@@ -129,7 +129,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
       throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
     }
     counts.lines += log.lines();
-    if (go_on == LogsGoOn::no && !has_foot) counts.error = log.close(0, killed);
+    if (go_on == LogsGoOn::no && !has_foot) counts.error = log.close(0, ended_early);
   }
   // Whoever reads back leaves out a log of which nothing has come; otherwise each service has one.
   if (!missing.empty() && !was_read_back)
@@ -168,7 +168,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
       each_record(records[i].record);
       left.log.add(records[i].record);
     }
-    keep_error(go_on == LogsGoOn::yes ? left.log.break_off(killed_and_started) : left.log.close(0, killed));
+    keep_error(go_on == LogsGoOn::yes ? left.log.break_off(killed_and_started) : left.log.close(0, ended_early));
     counts.lines += left.log.lines();
     counts.dropped += left.log.dropped();
   }
