@@ -218,10 +218,10 @@ LiveFigures LiveAccumulator::show_due(Due now, double t_s) {
     for (std::size_t i = 0; i < now.receivers; ++i) show(receivers_.waiting[i]);
     senders_.waiting.erase(senders_.waiting.begin(), senders_.waiting.begin() + static_cast<std::ptrdiff_t>(now.senders));
     receivers_.waiting.erase(receivers_.waiting.begin(), receivers_.waiting.begin() + static_cast<std::ptrdiff_t>(now.receivers));
-    // Senders that ended before hold their counts, so that the receivers' answers alone are a whole round. Receivers that stand still or
-    // are dead hold theirs.
-    settle_counts(now.receivers > 0 || receivers_.absent);
   }
+  // Senders that ended before hold their counts, so that the receivers' answers alone are a whole round. Receivers that do not answer hold
+  // theirs: they may have got more, never less.
+  if (now.senders + now.receivers > 0 || figures_.receivers_silent) settle_counts(now.receivers > 0 || figures_.receivers_silent);
   figures_.log_lines_dropped = static_cast<std::int64_t>(senders_lines_dropped_ + receivers_lines_dropped_);
   figures_.latency = percentiles_us(latency_);
   figures_.latency_from_plan = percentiles_us(latency_from_plan_);

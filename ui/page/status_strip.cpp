@@ -53,7 +53,7 @@ QString StatusStrip::ledger_words() const {
       break;
   }
   if (!run.traffic_started()) return QStringLiteral("not started");
-  if (run.draining() && f.in_flight > 0) {
+  if (run.draining() && f.in_flight > 0 && !f.senders_silent) {
     return QStringLiteral("draining: %1%2 still queued or in flight")
         .arg(f.in_flight_is_bound() ? QStringLiteral("at most ") : QString(), count_text(f.in_flight));
   }

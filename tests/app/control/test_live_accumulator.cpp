@@ -209,6 +209,8 @@ TEST(live_accumulator, a_group_that_does_not_answer_is_silent_and_the_other_goes
   EXPECT_EQ(figures.attempted, 210);
   EXPECT_FALSE(std::isnan(figures.sent_per_s));
   EXPECT_EQ(figures.received, 400) << "what it said last";
+  EXPECT_TRUE(figures.in_flight_is_bound());
+  EXPECT_EQ(figures.in_flight, 20) << "at most: what was sent since is among it";
   for (const double value : {figures.received_per_s, figures.latency.p50_us, figures.latency_now.p50_us, figures.stages.in_queue_us,
                              figures.receivers.front().rate_per_s, figures.receivers.front().latency_p99_us}) {
     EXPECT_TRUE(std::isnan(value));
