@@ -238,8 +238,16 @@ bool Broadcaster::drained() const {
 
 SenderSets Broadcaster::walk(Position from, const Position& to) const {
   SenderSets found;
-  for (from = log_.normal(from); from.message < to.message; from = log_.behind(from)) {
-    found.add(wire::record_sender(log_.at(from)), wire::record_index(log_.at(from)));
+  {
+    GatheredRuns runs(found);
+    for (from = log_.normal(from); from.message < to.message;) {
+      const Position end = log_.end_of_chunk(from);
+      const uint8_t* record = log_.at(from);
+      for (uint64_t left = std::min(end.message, to.message) - from.message; left > 0; --left, record += wire::record_bytes(record)) {
+        runs.add(wire::record_sender(record), wire::record_index(record));
+      }
+      from = log_.normal(end);
+    }
   }
   return found;
 }

@@ -41,7 +41,8 @@ void SelectiveBroadcaster::add_waiting_from(Cell& cell, uint64_t at, SenderSets&
     }
   };
   if (at - cell.first > cell.end() - at) {
-    each(at, cell.end(), [&](uint32_t sender, uint64_t index) { found.add(sender, index); });
+    GatheredRuns runs(found);
+    each(at, cell.end(), [&](uint32_t sender, uint64_t index) { runs.add(sender, index); });
   } else if (at == cell.first) {
     found += waiting_in(cell);
   } else {

@@ -2,6 +2,7 @@
 // Which messages: a set of indexes per sender. The ledger's identities.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,6 +53,39 @@ class SenderSets {
   std::map<uint32_t, wire::IndexSet> sets_;
   uint64_t count_ = 0;
   size_t bytes_ = 0;  // of the sets, without the map
+};
+
+/// Adds one message after another to a set, the neighbours of one sender in one go; all is in it when this goes out of scope.
+class GatheredRuns {
+ public:
+  explicit GatheredRuns(SenderSets& sets) : sets_(sets) {}
+  ~GatheredRuns() {
+    for (const Run& run : runs_) put(run);
+  }
+  GatheredRuns(const GatheredRuns&) = delete;
+  GatheredRuns& operator=(const GatheredRuns&) = delete;
+
+  void add(uint32_t sender, uint64_t index) {
+    Run& run = runs_[sender % runs_.size()];
+    if (run.sender == sender && run.end == index) {
+      ++run.end;
+    } else {
+      put(run);
+      run = {sender, index, index + 1};
+    }
+  }
+
+ private:
+  struct Run {
+    uint32_t sender = 0;
+    uint64_t begin = 0, end = 0;
+  };
+  void put(const Run& run) {
+    if (run.begin != run.end) sets_.add_range(run.sender, run.begin, run.end - 1);
+  }
+
+  SenderSets& sets_;
+  std::array<Run, 1024> runs_;  // by sender; where two share a place, each ends the other's run
 };
 
 }  // namespace n2nq
