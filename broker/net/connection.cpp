@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/net/connection.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -135,6 +136,12 @@ std::optional<int64_t> Connection::host_silent_ns() const {
   return state_ == State::open ? net::host_silent_ns(fd_.get()) : std::nullopt;
 }
 
+bool Connection::has_no_room() const {
+  if (!wants_write_) return false;
+  pollfd room{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+  return ::poll(&room, 1, 0) == 0;
+}
+
 bool Connection::peer_has_closed() const {
   return state_ == State::open && (hung_up_ || net::has_closed(fd_.get()));
 }
@@ -213,7 +220,9 @@ void Connection::read_frames() {
   }
   // One read per wake-up: epoll tells when there is more, and the others get their turn.
   if (discarding_) reader_.reset();
-  const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
+  const std::span<uint8_t> room = reader_.room(loop_.read_room());
+  const IoResult result = read_some(fd_.get(), room);
+  if (result.bytes == room.size()) loop_.read_in_part();
   switch (result.status) {
     case IoStatus::again:
       reader_.keep();

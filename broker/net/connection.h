@@ -112,6 +112,8 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   uint64_t bytes_in() const { return bytes_in_; }
   /// True between a short write and on_writable().
   bool waits_for_room() const { return wants_write_; }
+  /// The same as the kernel says now: for who is about to judge, as on_writable() may be late.
+  bool has_no_room() const;
 
   /// Stops and resumes reading; frames that are already in the buffer wait too, and keep the time of their read.
   void pause_reading();

@@ -97,6 +97,8 @@ class EventLoop {
   void set_closings_max(size_t closings_max) { closings_max_ = closings_max; }
   /// For who is about to close because of that: false, it is to be left for the next wake-up, for which epoll says the same again.
   bool takes_closing() { return closings_ < closings_max_ && ++closings_ > 0; }
+  /// What was closed was as much work as so many more.
+  void count_closings(size_t more) { closings_ += more; }
   /// Makes the loop look again without sleeping (for work that was left for fairness).
   void wake_again() { wake_again_ = true; }
 
@@ -118,6 +120,11 @@ class EventLoop {
   void forget_read(LateReader& reader);
   /// All that have read.
   void look_now();
+  /// Some of what had come before this wake-up may not have been read yet, as more had come than one wake-up takes: who judges what did not
+  /// come in time waits for the next one. Not so for ever: by then each descriptor has had its turn, and 2 MiB of each were read.
+  bool is_behind() const { return behind_looks_ > 0; }
+  /// For who has read as much as there was room for.
+  void read_in_part() { left_unread_ = true; }
   /// Inside run(): the time this wake-up began.
   int64_t woke_ns() const { return woke_ns_; }
 
@@ -142,6 +149,9 @@ class EventLoop {
   int64_t timerfd_set_ns_ = 0;  // by the kernel's clock; 0: not set
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
+  size_t watched_ = 0;
+  bool left_unread_ = false;  // in this wake-up
+  size_t behind_looks_ = 0;   // wake-ups in a row that left something
   int64_t spin_ns_ = 0, short_nap_ns_ = 0;
   size_t due_max_ = std::numeric_limits<size_t>::max();
   size_t closings_max_ = std::numeric_limits<size_t>::max();

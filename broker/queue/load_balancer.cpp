@@ -23,8 +23,8 @@ constexpr uint32_t bytes_mask = 0x7FFF'FFFF;
 LoadBalancer::LoadBalancer(const QueueOptions& options)
     : Queue(options, MessageLog::Holds::messages), dispatcher_(options.dispatch, options.seed), shares_(options.receivers) {}
 
-inline uint32_t LoadBalancer::choose_receiver() {
-  return dispatcher_.choose(connected_, [this](uint32_t receiver) { return backlog_bytes(receiver); });
+inline uint32_t LoadBalancer::choose_among(std::span<const uint32_t> receivers) {
+  return dispatcher_.choose(receivers, [this](uint32_t receiver) { return backlog_bytes(receiver); });
 }
 
 inline void LoadBalancer::mark_ready(uint32_t receiver) {
@@ -35,15 +35,8 @@ inline void LoadBalancer::mark_ready(uint32_t receiver) {
 // --- receivers come and go ---
 
 void LoadBalancer::join(uint32_t receiver) {
-  const bool is_alone = connected_.empty();
   account_of(receiver).state = State::connected;
   add_number(connected_, receiver);
-  if (!is_alone || left_behind_.empty()) return;
-  // There may be very much of it, which is not to be copied, nor looked through, for each who comes and goes.
-  Share& share = share_of(receiver);
-  std::swap(share.passed, left_behind_);
-  share.bytes = std::exchange(left_behind_bytes_, 0);
-  mark_ready(receiver);
 }
 
 void LoadBalancer::lose(uint32_t receiver) {
@@ -75,30 +68,53 @@ void LoadBalancer::disconnect(uint32_t receiver, State state) {
   share.passed.add(share.waiting);
   left_behind_.add(share.passed);
   left_behind_bytes_ += std::exchange(share.bytes, 0);
+  share.passed_bytes = 0;
 }
 
-/// Of what was left behind, perhaps by very many at once, the oldest messages: each goes to whom the dispatch rule chooses now. What comes in
-/// before the next part does not wait for it.
+/// Whoever takes little is to get little of it, or it would be cut off for what others did not take.
+bool LoadBalancer::has_room_for(uint32_t receiver, size_t bytes) const {
+  const Share& share = shares_[receiver - 1];
+  const size_t passed_max = std::min(passed_bytes_max, options_.pending_bytes_max / 4);
+  return (share.passed_bytes == 0 || share.passed_bytes + bytes <= passed_max) &&
+         (share.bytes == 0 || share.bytes + bytes <= options_.pending_bytes_max / 2);
+}
+
+bool LoadBalancer::has_work() const {
+  if (left_behind_.empty()) return false;
+  const size_t bytes = left_behind_.front().bytes;
+  return std::any_of(connected_.begin(), connected_.end(), [&](uint32_t receiver) { return has_room_for(receiver, bytes); });
+}
+
+/// Of what was left behind, perhaps by very many at once, the oldest messages: each goes to whom the dispatch rule chooses now among those
+/// that have room.
 size_t LoadBalancer::work(size_t units) {
   if (left_behind_.empty() || connected_.empty()) return 0;
+  std::vector<uint32_t> with_room = connected_;
   // For each of many messages next free would look at all receivers: here at those alone that have least, in a heap.
   using Load = std::pair<size_t, uint32_t>;
   std::vector<Load> loads;
-  if (dispatcher_.rule() == DispatchRule::next_free) {
+  const bool by_load = dispatcher_.rule() == DispatchRule::next_free;
+  if (by_load) {
     for (const uint32_t receiver : connected_) loads.emplace_back(backlog_bytes(receiver), receiver);
     std::make_heap(loads.begin(), loads.end(), std::greater<>());
   }
   std::vector<Ring<Assigned>> passed(options_.receivers);
   size_t messages = 0;
-  for (; messages < units && !left_behind_.empty(); ++messages) {
+  while (messages < units && !left_behind_.empty() && !(by_load ? loads.empty() : with_room.empty())) {
     const Assigned one = left_behind_.front();
+    if (by_load) std::pop_heap(loads.begin(), loads.end(), std::greater<>());
+    const uint32_t chosen = by_load ? loads.back().second : choose_among(with_room);
+    if (!has_room_for(chosen, one.bytes)) {
+      by_load ? loads.pop_back() : remove_number(with_room, chosen);
+      continue;
+    }
     left_behind_.pop_front();
     left_behind_bytes_ -= one.bytes;
-    if (!loads.empty()) std::pop_heap(loads.begin(), loads.end(), std::greater<>());
-    const uint32_t chosen = loads.empty() ? choose_receiver() : loads.back().second;
     share_of(chosen).bytes += one.bytes;
+    share_of(chosen).passed_bytes += one.bytes;
     passed[chosen - 1].push_back(one);
-    if (loads.empty()) continue;
+    ++messages;
+    if (!by_load) continue;
     loads.back().first += one.bytes;
     std::push_heap(loads.begin(), loads.end(), std::greater<>());
   }
@@ -113,7 +129,10 @@ size_t LoadBalancer::work(size_t units) {
 size_t LoadBalancer::bring_in_passed(Share& share) {
   Ring<Assigned>& waiting = share.waiting;
   const auto is_late = [&share](const Assigned& one) { return share.latest.is_behind(one); };
-  if (waiting.empty() && !is_late(share.passed.front()) && share.passed.swap_whole(waiting)) return waiting.size();
+  if (waiting.empty() && !is_late(share.passed.front()) && share.passed.swap_whole(waiting)) {
+    share.passed_bytes = 0;
+    return waiting.size();
+  }
   std::vector<Assigned> more;
   size_t own = 0, bytes = 0;
   while (own < waiting.size() || !share.passed.empty()) {
@@ -125,6 +144,7 @@ size_t LoadBalancer::bring_in_passed(Share& share) {
       ++own;
     } else {
       more.push_back(next);
+      share.passed_bytes -= next.bytes;
       share.passed.pop_front();
     }
   }
@@ -162,15 +182,17 @@ inline LoadBalancer::Assigned LoadBalancer::assigned(uint64_t chunk, uint32_t of
 
 void LoadBalancer::on_taken_in(const MessageLog::Appended& appended) {
   queued_ += appended.messages;
-  if (!connected_.empty() && dispatcher_.rule() == DispatchRule::round_robin) return assign_in_turn(appended);
+  if (connected_.empty() || !left_behind_.empty()) {
+    appended.for_each([&, this](const uint8_t*, size_t bytes, uint32_t offset) {
+      left_behind_.push_back(assigned(appended.chunk, offset, bytes));
+      left_behind_bytes_ += bytes;
+    });
+    return;
+  }
+  if (dispatcher_.rule() == DispatchRule::round_robin) return assign_in_turn(appended);
   appended.for_each([&, this](const uint8_t*, size_t bytes, uint32_t offset) {
     const Assigned one = assigned(appended.chunk, offset, bytes);
-    if (connected_.empty()) {
-      left_behind_.push_back(one);
-      left_behind_bytes_ += bytes;
-      return;
-    }
-    const uint32_t chosen = choose_receiver();
+    const uint32_t chosen = choose_among(connected_);
     Share& share = share_of(chosen);
     share.waiting.push_back(one);
     share.bytes += bytes;
@@ -325,17 +347,20 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
 }
 
 void LoadBalancer::expire(int64_t now_ns) {
-  take_expired(left_behind_, now_ns, left_behind_bytes_, of(total_.skipped, SkipReason::expired));
+  left_behind_bytes_ -= take_expired(left_behind_, now_ns, of(total_.skipped, SkipReason::expired));
   for (const uint32_t receiver : connected_) expire_share(receiver, now_ns);
 }
 
-void LoadBalancer::take_expired(InOrder<Assigned>& list, int64_t now_ns, size_t& bytes, SenderSets& expired) {
+/// Returns how many bytes it took out.
+size_t LoadBalancer::take_expired(InOrder<Assigned>& list, int64_t now_ns, SenderSets& expired) {
+  size_t bytes = 0;
   while (!list.empty() && is_expired(record_of(list.front()), now_ns)) {
     add_to(expired, list.front());
-    bytes -= list.front().bytes;
+    bytes += list.front().bytes;
     remove(list.front());
     list.pop_front();
   }
+  return bytes;
 }
 
 void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
@@ -350,7 +375,9 @@ void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
     remove(assigned);
   }
   share.waiting.erase(first, count);
-  take_expired(share.passed, now_ns, share.bytes, expired);
+  const size_t passed_bytes = take_expired(share.passed, now_ns, expired);
+  share.bytes -= passed_bytes;
+  share.passed_bytes -= passed_bytes;
   skip(receiver, SkipReason::expired, expired);
   of(total_.skipped, SkipReason::expired) += expired;
 }

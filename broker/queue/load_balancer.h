@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Queue mode 2: every message goes to exactly one receiver, which the dispatch rule chooses when it comes in.
 // It leaves the queue once the kernel took its last byte, at the latest at its retention. With no receiver connected it waits.
-// When a receiver goes away, what it did not get goes to another one, a part of it with each work(). Flagged as redelivered is what the kernel
+// When a receiver goes away, what it did not get goes to others, a part of it with each work(), and to each so little at a time that nobody is
+// cut off for it; so does what waited for the first to come. What comes in meanwhile goes behind it. Flagged as redelivered is what the kernel
 // took in part, and what that other one gets behind later messages; of a receiver that was cut off, the message that the kernel took in part
 // is counted as cut off.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "broker/queue/in_order.h"
@@ -24,6 +26,8 @@ class LoadBalancer : public Queue {
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
   size_t work(size_t units) override;
+  bool has_work() const override;
+  size_t unassigned_bytes() const override { return left_behind_bytes_; }
   bool has_next(uint32_t receiver) const override;
   void begin_batch(uint32_t receiver, int64_t now_ns) override;
   size_t backlog_bytes(uint32_t receiver) const override;
@@ -51,9 +55,13 @@ class LoadBalancer : public Queue {
     Ring<Assigned> waiting;    // in that order
     InOrder<Assigned> passed;  // what others left behind; comes into `waiting` as batches are begun
     size_t bytes = 0;          // of both
+    size_t passed_bytes = 0;   // of `passed`
     Assigned latest;  // that was handed over to it so far
     bool marked_ready = false;
   };
+
+  /// Of what others left behind: so much at most waits for one receiver, unless it is a single message.
+  static constexpr size_t passed_bytes_max = 4 * Batch::body_bytes_max;
 
   void collect_ready(std::vector<uint32_t>& ready) override;
   void on_taken_in(const MessageLog::Appended& appended) override;
@@ -62,9 +70,10 @@ class LoadBalancer : public Queue {
 
   Share& share_of(uint32_t receiver) { return shares_[receiver - 1]; }
   static Assigned assigned(uint64_t chunk, uint32_t offset, size_t bytes);
-  uint32_t choose_receiver();
+  uint32_t choose_among(std::span<const uint32_t> receivers);
   void assign_in_turn(const MessageLog::Appended& appended);
   void mark_ready(uint32_t receiver);
+  bool has_room_for(uint32_t receiver, size_t bytes) const;
   void hand_over_first(uint32_t receiver, uint64_t messages);
   void give_up_batch(uint32_t receiver, bool for_good = false);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
@@ -74,7 +83,7 @@ class LoadBalancer : public Queue {
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
   void remove(const Assigned& assigned);
-  void take_expired(InOrder<Assigned>& list, int64_t now_ns, size_t& bytes, SenderSets& expired);
+  size_t take_expired(InOrder<Assigned>& list, int64_t now_ns, SenderSets& expired);
   void expire_share(uint32_t receiver, int64_t now_ns);
   void add_to(SenderSets& sets, const Assigned& assigned) const;
 
@@ -82,7 +91,7 @@ class LoadBalancer : public Queue {
   std::vector<Share> shares_;
   std::vector<uint32_t> connected_;  // rising numbers
   std::vector<uint32_t> marked_;     // have something new
-  InOrder<Assigned> left_behind_;    // by who went; and what came while nobody was connected, which whoever comes first gets
+  InOrder<Assigned> left_behind_;    // by who went; what came while nobody was connected; and what came in behind these
   size_t left_behind_bytes_ = 0;
   uint64_t queued_ = 0;              // messages, assigned or not
 };

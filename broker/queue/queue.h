@@ -42,6 +42,7 @@ struct QueueOptions {
   int64_t responses_deadline_ns = limits::responses_deadline_ms.standard * 1'000'000;  // then an unconfirmed one is delivered again
   uint32_t responses_attempts_max = limits::responses_attempts_max.standard;  // deliveries of one message that fail; then it is parked
   bool requests = false;
+  size_t pending_bytes_max = limits::pending_bytes.standard;  // backlog at which the caller cuts a receiver off
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
   /// Messages that may leave when the one who held them back goes (work() takes out the rest), and deliveries whose deadline passes.
   size_t passed_at_once = 2000;
@@ -158,6 +159,8 @@ class Queue {
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
   /// Something is kept for this receiver that it could have: it has to answer, or to give credit first.
   virtual bool is_kept_waiting(uint32_t /*receiver*/) const { return false; }
+  /// Deliveries that lose() would take back.
+  virtual uint64_t unconfirmed(uint32_t /*receiver*/) const { return 0; }
   /// Nothing is left for this receiver, and without new messages nothing ever will be.
   virtual bool drained(uint32_t receiver) const = 0;
 
@@ -179,6 +182,10 @@ class Queue {
   /// Goes on with what is done in parts, lists that are not in force yet and what receivers left behind, for about so many looks at a message,
   /// cell or place. Returns how many; 0: nothing to do. To be called before take_ready().
   virtual size_t work(size_t /*units*/) { return 0; }
+  /// Some of what receivers left behind could be passed on now, that had no room before: since work(), something was handed over.
+  virtual bool has_work() const { return false; }
+  /// Waits for receivers, for none of them in particular; it is in no backlog_bytes().
+  virtual size_t unassigned_bytes() const { return 0; }
   /// Lists that were found to be wrong, or too much, by work(); the ones before them stay.
   virtual std::vector<RefusedList> take_refused_lists() { return {}; }
   /// So many more deliveries on this connection; no more than Allowance::credit_max in all.

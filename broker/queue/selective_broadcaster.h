@@ -64,6 +64,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   /// With requests the receiver sets the pace: what it has not asked for is no backlog.
   size_t backlog_bytes(uint32_t receiver) const override;
   bool is_kept_waiting(uint32_t receiver) const override;
+  uint64_t unconfirmed(uint32_t receiver) const override { return receivers_[receiver - 1].allowance.unconfirmed(); }
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
   size_t work(size_t units) override;

@@ -14,6 +14,8 @@ namespace {
 
 /// Of one round, in one wake-up: so many, or such a part of all.
 constexpr size_t said_at_once_min = 8, said_parts_max = 64;
+/// Of those who are said nothing, too: each may cost a system call.
+constexpr size_t looked_at_once_max = 1024;
 /// Of a round's time: asked as much later, this process has stood still.
 constexpr int64_t pause_rounds = 4;
 
@@ -45,7 +47,7 @@ void LivenessRound::begin(const Sessions& sessions, int64_t now_ns) {
 }
 
 int64_t LivenessRound::go_on(const Sessions& sessions, int64_t now_ns) {
-  for (size_t said = 0; !left_.empty() && said < said_at_once_max_;) {
+  for (size_t said = 0, looked = 0; !left_.empty() && said < said_at_once_max_ && looked < looked_at_once_max; ++looked) {
     const auto [arrival, session] = left_.back();
     left_.pop_back();
     if (!sessions.contains(session) || session->arrival() != arrival || !session->serving()) continue;

@@ -113,6 +113,7 @@ Options parse_options(const Json& configure) {
   read_expect(top.section("expect"), options.queue);
   if (top.find("queue")) read_queue(top.section("queue"), options.queue);
   if (top.find("limits")) read_limits(top.section("limits"), options.limits);
+  options.queue.pending_bytes_max = options.limits.pending_bytes;
   options.queue.notes_bytes_max = options.limits.memory_bytes / 2;
   options.queue.deliveries_bytes_max = options.limits.memory_bytes / 4;
   options.io = top.choice("io", options.io, {{"epoll", Io::epoll}, {"io_uring", Io::io_uring}});

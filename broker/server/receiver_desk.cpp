@@ -28,6 +28,8 @@ constexpr ptrdiff_t keep_core_min = 16;
 constexpr uint64_t keep_core_messages_max = 8;
 /// Share of the pending limit from which on a receiver is behind.
 constexpr size_t behind_divisor = 4;
+/// Taken back from who is gone: as much work as what else closing it takes, or more.
+constexpr uint64_t unconfirmed_per_closing = limits::responses_window.standard;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
 constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
 /// Backlogs grow without their receivers' doing: they are looked at so often.
@@ -113,7 +115,9 @@ void ReceiverDesk::on_left(Session& session) {
   --connected_;
   within_host_ -= desk.within_host;
   // Of what is left once the books are closed nothing changes any more.
-  if (!books_closed_ && queue_.account(session.number()).state == State::connected) queue_.lose(session.number());
+  if (books_closed_ || queue_.account(session.number()).state != State::connected) return;
+  loop_.count_closings(queue_.unconfirmed(session.number()) / unconfirmed_per_closing);
+  queue_.lose(session.number());
 }
 
 void ReceiverDesk::on_gone(const Session& session) {
@@ -497,7 +501,7 @@ void ReceiverDesk::watch_silent(bool memory_is_needed) {
 
 void ReceiverDesk::pass_write_deadline(uint32_t number) {
   Desk& desk = desk_of(number);
-  if (!desk.session->connection().waits_for_room()) {
+  if (!desk.session->connection().has_no_room()) {
     // There is room that was not looked at yet, because this process itself stood still: that is not the receiver's slowness. What is to be
     // written is written at the end of this wake-up, with a deadline of its own.
     desk.stuck = false;
@@ -520,10 +524,11 @@ bool ReceiverDesk::wants_hold(bool held, int64_t now_ns) {
   const size_t behind_bytes = options_.limits.pending_bytes / behind_divisor / (held ? 2 : 1);
   if (queue_.bytes_held() <= behind_bytes) return false;
   uint32_t behind = 0;
+  const size_t unassigned_bytes = queue_.unassigned_bytes() / std::max<uint32_t>(connected_, 1);  // will be theirs
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
     const Desk& desk = desks_[number - 1];
     const bool moving = desk.session && now_ns - desk.moved_ns < standing_still_ns;
-    if (moving && queue_.backlog_bytes(number) > behind_bytes) ++behind;
+    if (moving && queue_.backlog_bytes(number) + unassigned_bytes > behind_bytes) ++behind;
   }
   if (2 * behind > connected_) {
     few_behind_since_ns_ = 0;

@@ -343,6 +343,7 @@ void Server::after_wake_up() {
     for (const RefusedList& list : queue_->take_refused_lists()) receivers_.refuse_list(list);
     receivers_.set_ending(stopping_ || senders_.all_ended());
     receivers_.flush();
+    if (queue_->has_work()) loop_.wake_again();
     if (options_.queue.responses && !deadline_timer_.armed()) {
       const int64_t next_ns = queue_->next_deadline_ns();
       if (next_ns != 0) deadline_timer_.arm(next_ns);
@@ -386,6 +387,8 @@ void Server::run_expiry() {
 
 void Server::run_deadlines() {
   const int64_t now = net::now_ns();
+  // Answers that came in time may lie unread, of very many receivers behind a pause.
+  if (loop_.is_behind()) return deadline_timer_.arm(now);
   const bool more = queue_->pass_deadlines(now);
   receivers_.mark_untold();
   if (more) return deadline_timer_.arm(now);  // others are served first

@@ -143,6 +143,34 @@ TEST(Limits, InTheLoadBalancerTheOthersGetWhatACutOffReceiverDidNot) {
   EXPECT_NE(bye["receivers"][1]["cut_off_reason"], "");
 }
 
+TEST(Limits, InTheLoadBalancerWhoReadsIsNotCutOffForWhatManyOthersDidNotTake) {
+  constexpr int messages = 400;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 4}}},
+                              {"queue", {{"mode", "load-balancer"}, {"dispatch", "round-robin"}}},
+                              {"limits", {{"pending_bytes", 4'000'000}, {"write_deadline_ms", 1000}}}});
+  std::vector<WireClient> stuck;
+  for (uint32_t number = 2; number <= 4; ++number) {
+    stuck.push_back(WireClient::receiver(broker.port(), number, {.receive_buffer_bytes = 4096}));
+  }
+  Received received;
+  std::thread reading([&, receiver = WireClient::receiver(broker.port(), 1)]() mutable { received = receiver.receive_all(); });
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, 100'000);
+  sender.end(messages);
+  broker.hear("state", "ended");
+  reading.join();
+  const json bye = broker.finish();
+  EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
+  int stuck_have = 0;
+  for (int number = 2; number <= 4; ++number) {
+    EXPECT_NE(bye["receivers"][number - 1]["cut_off_reason"], "") << number;
+    stuck_have += bye["receivers"][number - 1]["handed_over"].get<int>();
+  }
+  EXPECT_LE(bye["total"]["cut_off"].get<int>(), 3) << "only the messages that were cut in two";
+  EXPECT_EQ(static_cast<int>(received.records.size()) + stuck_have + bye["total"]["cut_off"].get<int>(), messages);
+  EXPECT_TRUE(received.in_order);
+}
+
 TEST(Limits, AtTheMemoryBudgetSendersAreHeldBackAndNothingIsLost) {
   for (const char* mode : {"broadcaster", "load-balancer"}) {
     const size_t budget_bytes = 3'000'000;
