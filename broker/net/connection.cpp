@@ -220,9 +220,7 @@ void Connection::read_frames() {
   }
   // One read per wake-up: epoll tells when there is more, and the others get their turn.
   if (discarding_) reader_.reset();
-  const std::span<uint8_t> room = reader_.room(loop_.read_room());
-  const IoResult result = read_some(fd_.get(), room);
-  if (result.bytes == room.size()) loop_.read_in_part();
+  const IoResult result = read_some(fd_.get(), reader_.room(loop_.read_room()));
   switch (result.status) {
     case IoStatus::again:
       reader_.keep();

@@ -19,7 +19,6 @@ namespace {
 
 constexpr int events_per_wake_up_max = 512;
 constexpr size_t read_bytes_max = 64 * 1024;
-constexpr size_t full_reads_max = 32;  // of one descriptor, in a row
 // Of reads that are looked at later, so that much is still in the processor's caches; and how often the kernel is asked for more of them.
 constexpr size_t late_bytes_max = 192 * 1024;
 constexpr int late_looks_max = 8;
@@ -188,16 +187,18 @@ void EventLoop::wait_and_run_once() {
   }
   woke_ns_ = now_ns();
   closings_ = 0;
-  left_unread_ = ready_count_ == events_per_wake_up_max;
+  bool left_some = ready_count_ == events_per_wake_up_max;
   bool posted = run_ready();
   for (int i = 0; i < late_looks_max && !late_.empty(); ++i) {
     ready_count_ = std::max(look(0), 0);  // interrupted: as if there was nothing, which the next wake-up finds
+    left_some = ready_count_ == events_per_wake_up_max;
     if (ready_count_ == 0) break;
     posted |= run_ready();
   }
   look_now();
-  const size_t behind_looks_max = full_reads_max + watched_ / events_per_wake_up_max;
-  behind_looks_ = left_unread_ && behind_looks_ < behind_looks_max ? behind_looks_ + 1 : 0;
+  // What is ready comes in turn.
+  const bool may_be_behind = left_some && behind_looks_ < watched_ / events_per_wake_up_max;
+  behind_looks_ = may_be_behind ? behind_looks_ + 1 : 0;
   run_due_timers();
   if (posted) run_posted();
   if (after_wake_up_) after_wake_up_();

@@ -120,11 +120,9 @@ class EventLoop {
   void forget_read(LateReader& reader);
   /// All that have read.
   void look_now();
-  /// Some of what had come before this wake-up may not have been read yet, as more had come than one wake-up takes: who judges what did not
-  /// come in time waits for the next one. Not so for ever: by then each descriptor has had its turn, and 2 MiB of each were read.
+  /// More was ready than this wake-up looked at: who judges what did not come in time waits for the next one. Not so for ever: by then each
+  /// descriptor has had its turn.
   bool is_behind() const { return behind_looks_ > 0; }
-  /// For who has read as much as there was room for.
-  void read_in_part() { left_unread_ = true; }
   /// Inside run(): the time this wake-up began.
   int64_t woke_ns() const { return woke_ns_; }
 
@@ -150,8 +148,7 @@ class EventLoop {
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
   size_t watched_ = 0;
-  bool left_unread_ = false;  // in this wake-up
-  size_t behind_looks_ = 0;   // wake-ups in a row that left something
+  size_t behind_looks_ = 0;  // wake-ups in a row that left some
   int64_t spin_ns_ = 0, short_nap_ns_ = 0;
   size_t due_max_ = std::numeric_limits<size_t>::max();
   size_t closings_max_ = std::numeric_limits<size_t>::max();

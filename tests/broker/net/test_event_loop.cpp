@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -192,6 +193,37 @@ TEST(EventLoop, WhoHasSomethingToReadHasATurnBetweenManyTimersThatAreDue) {
   });
   loop.run();
   EXPECT_EQ(order, "dtttttttt.dtttttttt.dtttt.");
+}
+
+/// Closes nothing and is always ready.
+class Ready : public Watcher {
+ public:
+  void on_events(uint32_t) override { ++times; }
+  int times = 0;
+};
+
+TEST(EventLoop, IsBehindUntilEachOfThoseWhoAreReadyHadItsTurn) {
+  constexpr int watched = 600;  // one wake-up looks at 512
+  EventLoop loop;
+  std::vector<Fd> counters;
+  std::vector<Ready> ready(watched);
+  for (Ready& watcher : ready) {
+    counters.emplace_back(eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC));
+    loop.watch(counters.back().get(), EPOLLIN, watcher);
+  }
+  std::vector<bool> behind;
+  Timer* again = nullptr;
+  Timer timer(loop, [&] {
+    behind.push_back(loop.is_behind());
+    const auto seen = std::count_if(ready.begin(), ready.end(), [](const Ready& watcher) { return watcher.times > 0; });
+    EXPECT_EQ(seen, loop.is_behind() ? 512 : watched);
+    behind.size() == 2 ? loop.stop() : again->arm(now_ns());
+  });
+  again = &timer;
+  timer.arm(now_ns());
+  loop.run();
+  EXPECT_EQ(behind, (std::vector<bool>{true, false}));
+  for (int i = 0; i < watched; ++i) loop.unwatch(counters[i].get(), ready[i]);
 }
 
 TEST(EventLoop, TheEndOfAWakeUpComesAfterEverythingElse) {
