@@ -52,7 +52,7 @@ TEST(Pauses, AnAnswerThatCameInTimeCountsHoweverManyCameBeforeIt) {
   }
   for (uint32_t number = 1; number <= senders; ++number) all[number - 1].end(number == 1 ? 2 : 1);
   const json bye = broker.finish();
-  EXPECT_EQ(bye["receivers"][0]["confirmed"], senders + 1);
+  EXPECT_EQ(bye["receivers"][0]["confirmed"], senders + 1) << bye["receivers"][0];
   EXPECT_EQ(bye["receivers"][0]["redelivered"], 0);
 }
 
