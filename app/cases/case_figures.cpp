@@ -179,7 +179,6 @@ class CaseDrawing {
         add_curve(*middle_of(*point), why_of(*point), series);
       }
     }
-    out_.remarks += "Grey: fewer than 10 samples above that percentile.";
     if (several) out_.remarks += "Of several repeats the middle one is drawn, by the mean of its lowest 95 %.";
   }
 

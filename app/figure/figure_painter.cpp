@@ -24,6 +24,7 @@ constexpr double bound_room = 2;         // × value: up to this what the clocks
 constexpr double edge_px = 10;           // beside the outermost points, so that their marks are clear of the numbers at the axes
 constexpr double below_axis_px = 7;      // likewise of a mark that stands on it
 constexpr int places_told_max = 4;
+const QString bound_words = QStringLiteral("clocks ±");  // as in the tables
 constexpr int marked_told_max = 8;  // further ones are counted
 
 double lesser(double a, double b) {
@@ -126,6 +127,24 @@ QString FigurePainter::legend_text(int series) const {
   return of.not_run.isEmpty() ? of.name : of.name + " (not run)";
 }
 
+bool FigurePainter::has_marks(const FigureSeries& series) const {
+  return figure_.kind != Figure::Kind::steps && series.points.size() <= marks_points_max;
+}
+
+/// Several would hide each other; how wide they are stands below the figure.
+bool FigurePainter::has_band(const FigureSeries& series) const {
+  return !has_marks(series) && figure_.series.size() == 1;
+}
+
+bool FigurePainter::shows_bound() const {
+  if (is_heat() || figure_.kind == Figure::Kind::boxes) return false;
+  return std::any_of(figure_.series.begin(), figure_.series.end(), [this](const FigureSeries& series) {
+    const bool drawn = figure_.kind == Figure::Kind::bars || has_marks(series) || has_band(series);
+    return drawn && std::any_of(series.points.begin(), series.points.end(),
+                                [](const FigurePoint& point) { return point.clock_bound > 0 && !std::isnan(point.y); });
+  });
+}
+
 bool FigurePainter::is_numbered(double width) const {
   if (is_heat() || !style_.notes || figure_.x.names.isEmpty()) return false;
   const QFontMetricsF metrics(font(style_.text_px - 1));
@@ -173,6 +192,7 @@ QStringList FigurePainter::notes(double width) const {
   for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
     out += QString::fromUtf8("◇ %1 %2").arg(i + 1).arg(figure_.references[static_cast<std::size_t>(i)].text);
   }
+  if (const QString words = few_samples_words(figure_); !words.isEmpty()) out += words;
   return out + figure_.remarks;
 }
 
@@ -264,7 +284,8 @@ void FigurePainter::draw_legend(QPainter& painter, QRectF area) const {
 
 double FigurePainter::draw_legend_entries(QPainter* painter, QRectF area) const {
   const bool one_without_name = figure_.series.size() == 1 && figure_.series[0].name.isEmpty();
-  if (is_heat() || figure_.series.empty() || one_without_name) return 0;
+  const int curves = one_without_name ? 0 : static_cast<int>(figure_.series.size());
+  if (is_heat() || (curves == 0 && !shows_bound())) return 0;
   const QFont used = font(style_.text_px - 1);
   const QFontMetricsF metrics(used);
   const double row = std::ceil(metrics.height()) + 2;
@@ -278,14 +299,19 @@ double FigurePainter::draw_legend_entries(QPainter* painter, QRectF area) const 
     }
     x += width + gap_px * 2;
   }
-  for (int i = 0; i < static_cast<int>(figure_.series.size()); ++i) {
-    const QString text = legend_text(i);
+  const int entries = curves + (shows_bound() ? 1 : 0);
+  for (int i = 0; i < entries; ++i) {
+    const bool is_bound = i == curves;
+    const QString text = is_bound ? bound_words : legend_text(i);
     const double width = sample_px + gap_px + metrics.horizontalAdvance(text) + gap_px * 2;
     if (x > area.left() && x + width > area.right()) x = area.left(), y += row;
     if (painter != nullptr) {
-      draw_sample(*painter, i, QRectF(x, y, sample_px, row));
+      const QRectF sample(x, y, sample_px, row);
+      if (is_bound) draw_bound_sample(*painter, sample);
+      if (!is_bound) draw_sample(*painter, i, sample);
+      const bool was_run = is_bound || figure_.series[static_cast<std::size_t>(i)].not_run.isEmpty();
       painter->setFont(used);
-      painter->setPen(figure_.series[static_cast<std::size_t>(i)].not_run.isEmpty() ? style_.ink.text : style_.ink.secondary);
+      painter->setPen(was_run ? style_.ink.text : style_.ink.secondary);
       painter->drawText(QRectF(x + sample_px + gap_px, y, width, row), Qt::AlignLeft | Qt::AlignVCenter, text);
     }
     x += width;
@@ -305,7 +331,7 @@ void FigurePainter::draw_sample(QPainter& painter, int series, QRectF box) const
   painter.setPen(series_pen(series, ink, series_line_px));
   painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
   // A curve of many points has no mark at each of them.
-  if (figure_.kind == Figure::Kind::steps || figure_.series[static_cast<std::size_t>(series)].points.size() > marks_points_max) return;
+  if (!has_marks(figure_.series[static_cast<std::size_t>(series)])) return;
   painter.setPen(QPen(ink, 1.2));
   painter.setBrush(ink);
   draw_mark(painter, series, box.center(), 3.2);
@@ -421,6 +447,13 @@ QPointF FigurePainter::place_of(const FigureHit& hit) const {
     if (placed.hit == hit) return placed.spot.center();
   }
   return {};
+}
+
+QString few_samples_words(const Figure& figure) {
+  const bool any = std::any_of(figure.series.begin(), figure.series.end(), [](const FigureSeries& series) {
+    return std::any_of(series.points.begin(), series.points.end(), [](const FigurePoint& point) { return point.few_samples; });
+  });
+  return any ? QString("Grey: fewer than 10 samples above that percentile.") : QString();
 }
 
 QStringList point_lines(const Figure& figure, const FigureHit& hit) {

@@ -2,7 +2,8 @@
 // Draws a figure, the same on screen and in print. Knows no widget and no file; needs a QGuiApplication for its fonts.
 //
 //   heading (asked for)
-//   title of y (unit)                     legend, in as many rows as it takes
+//   legend, in as many rows as it takes
+//   title of y (unit)
 //   ┌ plot ───────────────────────────┐
 //   └─────────────────────────────────┘
 //                title of x (unit)
@@ -70,6 +71,10 @@ class FigurePainter {
   QFont font(double px, bool strong = false) const;
   QColor color(int series) const;
   QString legend_text(int series) const;
+  /// What the clocks leave open of some point is drawn: a band around a curve of many points, else a bar behind each point.
+  bool shows_bound() const;
+  bool has_marks(const FigureSeries& series) const;
+  bool has_band(const FigureSeries& series) const;
   QStringList notes(double width) const;
   /// Names along x that would cover each other are numbers there, and stand among the notes.
   bool is_numbered(double width) const;
@@ -82,6 +87,7 @@ class FigurePainter {
   void draw_legend(QPainter& painter, QRectF area) const;
   double draw_legend_entries(QPainter* painter, QRectF area) const;
   void draw_sample(QPainter& painter, int series, QRectF box) const;
+  void draw_bound_sample(QPainter& painter, QRectF box) const;
   void draw_axes(QPainter& painter, bool numbered) const;
   void draw_references(QPainter& painter) const;
   void draw_notes(QPainter& painter, QRectF area) const;
@@ -109,6 +115,9 @@ class FigurePainter {
   double edge_ = 0;
   std::vector<Placed> placed_;
 };
+
+/// A sentence below the figure: why something in it is grey. Empty: nothing is.
+QString few_samples_words(const Figure& figure);
 
 /// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
 QStringList point_lines(const Figure& figure, const FigureHit& hit);

@@ -13,6 +13,7 @@ namespace {
 constexpr double mark_px = 3.4;
 constexpr double ring_px = 7.5;
 constexpr double cap_px = 3.5;     // half the width of a whisker's end
+constexpr double bound_bar_px = 6, bound_bar_share = 0.22, band_share = 0.1;  // how wide, and how much of the curve's colour
 constexpr double bar_share = 0.7;  // of the room between two places
 
 QColor with_alpha(QColor color, double share) {
@@ -56,9 +57,8 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
   const std::vector<FigurePoint>& points = figure_.series[static_cast<std::size_t>(series)].points;
   const QColor ink = color(series);
   const bool steps = figure_.kind == Figure::Kind::steps;
-  const bool marks = !steps && points.size() <= marks_points_max;
-  // Several would hide each other; how wide they are stands below the figure.
-  if (!marks && figure_.series.size() == 1) draw_bound_band(painter, points, ink);
+  const bool marks = has_marks(figure_.series[static_cast<std::size_t>(series)]);
+  if (has_band(figure_.series[static_cast<std::size_t>(series)])) draw_bound_band(painter, points, ink);
   QPolygonF line;
   bool few = false;  // the piece being drawn is of percentiles on few samples
   const auto flush = [&] {
@@ -117,14 +117,14 @@ std::pair<double, double> FigurePainter::bound_ends(const FigurePoint& point) co
 void FigurePainter::draw_bound(QPainter& painter, const FigurePoint& point, double x, const QColor& ink) const {
   if (point.clock_bound <= 0 || std::isnan(point.y)) return;
   const auto [top, bottom] = bound_ends(point);
-  painter.fillRect(QRectF(QPointF(x - 3, top), QPointF(x + 3, bottom)), with_alpha(ink, 0.22));
+  painter.fillRect(QRectF(QPointF(x - bound_bar_px / 2, top), QPointF(x + bound_bar_px / 2, bottom)), with_alpha(ink, bound_bar_share));
 }
 
 /// Of a curve of many points, where bars would be a wall.
 void FigurePainter::draw_bound_band(QPainter& painter, const std::vector<FigurePoint>& points, const QColor& ink) const {
   QPolygonF upper, lower;
   painter.setPen(Qt::NoPen);
-  painter.setBrush(with_alpha(ink, 0.1));
+  painter.setBrush(with_alpha(ink, band_share));
   const auto flush = [&] {
     std::reverse(lower.begin(), lower.end());
     if (upper.size() > 1) painter.drawPolygon(upper + lower);
@@ -142,6 +142,19 @@ void FigurePainter::draw_bound_band(QPainter& painter, const std::vector<FigureP
     lower << QPointF(at.x(), bottom);
   }
   flush();
+}
+
+/// As the points of the first curve that has it show it: a band, or a bar.
+void FigurePainter::draw_bound_sample(QPainter& painter, QRectF box) const {
+  const bool band = figure_.kind != Figure::Kind::bars && has_band(figure_.series.front());
+  // Of one curve in its own colour; that of several is the same in each one's.
+  const bool own = figure_.kind != Figure::Kind::bars && figure_.series.size() == 1;
+  const double half_width = band ? box.width() / 2 : bound_bar_px / 2, half_height = band ? 5 : 7;
+  painter.fillRect(QRectF(box.center().x() - half_width, box.center().y() - half_height, half_width * 2, half_height * 2),
+                   with_alpha(own ? color(0) : style_.ink.text, band ? band_share : bound_bar_share));
+  if (!band) return;
+  painter.setPen(series_pen(0, color(0), series_line_px));
+  painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
 }
 
 void FigurePainter::draw_whiskers(QPainter& painter, const FigurePoint& point, double x, const QColor& ink) const {

@@ -84,7 +84,6 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
     }
     out.series.push_back(std::move(series));
   }
-  out.remarks += "Grey: fewer than 10 samples above that percentile.";
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
+#include "app/figure/figure_export.h"
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/report_view.h"
 #include "ui/chart/figure_view.h"
@@ -167,6 +168,7 @@ class TestResults : public QObject {
     const n2nq::app::Figure& figure = page().report_view()->figure_view()->figure();
     QVERIFY2(figure.remarks.last().contains(QStringLiteral("tells nothing finer")), qPrintable(figure.remarks.join('\n')));
     QCOMPARE(figure.series.front().points.front().clock_bound, 4452.6);
+    QVERIFY2(n2nq::app::figure_svg(figure).contains(">clocks ±</text>"), "its legend says what the band is");
     QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
              QStringList(QStringLiteral("to broker ± 2226 µs, to receiver ± 2226 µs: between the clocks of two hosts.")));

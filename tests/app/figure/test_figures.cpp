@@ -120,6 +120,25 @@ TEST(FigureExport, SvgHasItsTextAsText) {
   EXPECT_FALSE(svg.contains("http://", Qt::CaseInsensitive) && svg.contains("href")) << "nothing may be loaded from elsewhere";
 }
 
+TEST(FigureExport, ABandAndGreyAreToldWhereTheyAre) {
+  Figure figure = sample_percentiles();
+  figure.series.resize(1);
+  figure.series.front().name.clear();
+  const auto says = [&figure](const char* words) { return QString::fromUtf8(figure_svg(figure)).contains(QString::fromUtf8(words)); };
+  constexpr const char *band = ">clocks ±</text>", *grey = ">Grey: fewer than 10 samples above that percentile.</text>";
+  EXPECT_FALSE(says(band));
+  EXPECT_FALSE(says(grey));
+  for (FigurePoint& point : figure.series.front().points) point.clock_bound = 12;
+  EXPECT_TRUE(says(band));
+  figure.series.front().points.back().few_samples = true;
+  EXPECT_TRUE(says(grey));
+  // Bands of several curves would hide each other: none is drawn.
+  figure.series.push_back(figure.series.front());
+  EXPECT_FALSE(says(band));
+  EXPECT_TRUE(QString::fromUtf8(figure_svg(sample_lines())).contains(QString::fromUtf8(band))) << "of one curve of five";
+  EXPECT_FALSE(QString::fromUtf8(figure_svg(sample_bars())).contains(QString::fromUtf8(band)));
+}
+
 TEST(FigureExport, NumbersOfReferencesStandWithinTheFigureAndBesideEachOther) {
   Figure figure = sample_lines();
   const double last = figure.series.front().points.back().x;
