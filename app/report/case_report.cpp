@@ -37,8 +37,14 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
   }
   for (const std::string& path : paths) {
     const std::string unit(unit_of_path(path));
+    const QString words = words_of_path(path);
     table.columns += qt_text(unit.empty() ? path : path + " (" + unit + ")");
-    if (bounded.contains(path)) table.columns += {qt_text(path) + QString::fromUtf8(", clocks ± (µs)"), qt_text(path) + ", clocks"};
+    table.words[table.columns.last()] = unit.empty() ? words : words + ' ' + qt_text(unit);
+    if (!bounded.contains(path)) continue;
+    for (const QString& part : {QString::fromUtf8(", clocks ± (µs)"), QString(", clocks")}) {
+      table.columns += qt_text(path) + part;
+      table.words[table.columns.last()] = words + (part.endsWith(')') ? QString::fromUtf8(", clocks ± µs") : part);
+    }
   }
   table.columns += {"marked", "folder"};
   QStringList seen;

@@ -66,13 +66,22 @@ QString column_name(const std::string& key) {
   return key == "bound_us" ? QString::fromUtf8("clocks ±") : qt_text(key);
 }
 
+QString words_with_unit(const std::string& path) {
+  const QString unit = qt_text(unit_of_path(path)), words = words_of_path(path);
+  return unit.isEmpty() || words == "bytes" ? words : words + ' ' + unit;
+}
+
 /// Rows of figures: name, unit, and what a figures object has.
 Table figures_table(const Json& summary) {
   Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .doubts = {}};
   // A bound stands beside figures between two clocks; where all share one there is none.
   const bool bounded = summary.at("latency_us").contains("bound_us");
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
-  for (const Column& column : used) table.columns += column_name(column.key);
+  for (const Column& column : used) {
+    table.columns += column_name(column.key);
+    table.words[column_name(column.key)] = words_of_path(column.key);
+  }
+  table.words["stage: to broker"] = "stage: to N2NQ";
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), qt_text(unit_of_path(row.path))};
     std::vector<QString> doubts(2);
@@ -126,6 +135,7 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
     const std::size_t dot = path.find(".bound_us");
     const QString name = dot == std::string::npos ? qt_text(path) : qt_text(path.substr(0, dot)) + ", " + column_name("bound_us");
     table.columns += unit.isEmpty() ? name : name + " (" + unit + ')';
+    table.words[table.columns.last()] = words_with_unit(path);
   }
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
@@ -148,6 +158,7 @@ Table ledger_table(const Json& ledger) {
   for (const auto& [key, value] : ledger.at("total").items()) {
     if (!value.is_number()) continue;
     std::vector<Cell> row{qt_text(key), value.get<double>()};
+    table.words[qt_text(key)] = words_of_path(key);
     if (warm_up) row.push_back(cell_at(ledger.at("warmup"), key));
     table.rows.push_back(std::move(row));
   }
@@ -226,6 +237,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   for (const ComparedPoint& point : comparison.points) {
     for (const ComparedFigure& figure : point.figures) {
       std::vector<Cell> row{qt_text(figure.path)};
+      table.words[qt_text(figure.path)] = words_of_path(figure.path);
       if (several) row.push_back(point.label);
       row.push_back(qt_text(figure.unit));
       std::vector<QString> doubts;

@@ -68,6 +68,11 @@ void add_cells(std::vector<Cell>& row, const Figure& figure, const FigureSeries&
   if (parts.why) row.push_back(point && !point->why.isEmpty() ? Cell(point->why) : Cell());
 }
 
+/// The rest of an opening tag: what is read in words has its key in the title.
+QString key_title(const Table& table, const QString& key) {
+  return table.read(key) == key ? QString(">") : " title=\"" + key.toHtmlEscaped() + "\">";
+}
+
 /// What Figure::clock_bound is about.
 const FigureAxis& bounded_axis(const Figure& figure) {
   return figure.kind == Figure::Kind::heat ? figure.y : figure.x;
@@ -137,15 +142,17 @@ QString html(const Table& table) {
     const bool numbers = std::any_of(table.rows.begin(), table.rows.end(), [column](const auto& row) {
       return column < row.size() && std::holds_alternative<double>(row[column]);
     });
-    out += (numbers ? "<th class=\"number\">" : "<th>") + table.columns[c].toHtmlEscaped() + "</th>";
+    out += (numbers ? "<th class=\"number\"" : "<th") + key_title(table, table.columns[c]) + table.read(table.columns[c]).toHtmlEscaped() +
+           "</th>";
   }
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     out += "<tr>";
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const Cell& cell = table.rows[r][c];
-      const QString text = cell_short(cell);
-      QString head = "<td>";
+      const bool is_name = c == 0 && std::holds_alternative<QString>(cell);
+      const QString text = is_name ? table.read(cell_text(cell)) : cell_short(cell);
+      QString head = "<td" + (is_name ? key_title(table, cell_text(cell)) : QString(">"));
       if (std::holds_alternative<double>(cell)) {
         const QString all = cell_text(cell);
         const QString doubt = table.doubt(r, c);

@@ -6,6 +6,7 @@
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <variant>
@@ -21,11 +22,17 @@ using Cell = std::variant<std::monostate, double, QString>;
 struct Table {
   QString id;  // fit for a file's or a sheet's name
   QString title;
-  QStringList columns;  // with units: "p99 (µs)"
+  QStringList columns;  // with units: "p99 (µs)"; files have them as they are
   std::vector<std::vector<Cell>> rows;
+  std::map<QString, QString> words{};        // what people read in place of keys: of columns, and in the first one
   std::vector<std::vector<QString>> doubts;  // why a cell, which is grey then, tells little; empty: it tells what it says
   /// Words and numbers in one column, each behind what it is called.
   bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
+  /// A column's key, or a row's, in words; as it is where it is no key.
+  QString read(const QString& key) const {
+    const auto found = words.find(key);
+    return found == words.end() ? key : found->second;
+  }
   QString doubt(std::size_t row, std::size_t column) const {
     return row < doubts.size() && column < doubts[row].size() ? doubts[row][column] : QString();
   }
@@ -40,7 +47,7 @@ QString cell_text(const Cell& cell);
 QString cell_short(const Cell& cell);
 QByteArray csv(const Table& table);
 nlohmann::ordered_json table_json(const Table& table);
-/// Numbers rounded, with all their digits in the cell's title.
+/// Words for keys, which stand in the cell's title; numbers rounded, with all their digits there.
 QString html(const Table& table);
 
 /// A row for each x: per series its y, interval and bound as far as there are any, and why it is marked.

@@ -138,7 +138,7 @@ Figure histogram(const std::vector<DrawnRun>& runs) {
 }
 
 Figure stages(const std::vector<DrawnRun>& runs) {
-  Figure out = figure("stages", "Means of the stages", {.title = "Stage", .names = {"lag", "to broker", "in queue", "to receiver"}},
+  Figure out = figure("stages", "Means of the stages", {.title = "Stage", .names = {"lag", "to N2NQ", "in queue", "to receiver"}},
                       {.title = "Mean time", .unit = microseconds}, Figure::Kind::bars);
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <map>
 
 #include "app/control/live_figures.h"
 #include "app/control/summary.h"
@@ -239,6 +241,40 @@ QString title_of_path(const std::string& path) {
   const auto known = groups.find(group);
   const auto what = figures.find(part);
   return known == groups.end() || what == figures.end() ? QString::fromStdString(path) : known->second + ", " + what->second;
+}
+
+QString words_of_path(const std::string& path) {
+  // Those of the ledger are what the panel of that name calls its counts.
+  static const std::map<QString, QString> words = {{"ledger", ""},
+                                                   {"total", ""},
+                                                   {"rates", ""},
+                                                   {"stages", "stage:"},
+                                                   {"to_broker_us", "to N2NQ"},
+                                                   {"mean_lowest_95", "mean of the lowest 95 %"},
+                                                   {"p99_9", "p99.9"},
+                                                   {"bound_us", "clocks ±"},
+                                                   {"accepted_copies", "copies accepted"},
+                                                   {"duplicated_unflagged", "duplicated, not marked as sent again"},
+                                                   {"parked_delivered", "parked, delivered"},
+                                                   {"redelivered", "sent again"},
+                                                   {"bad_checksum", "wrong checksum"},
+                                                   {"unasked", "not asked for"},
+                                                   {"unnoted", "not noted"}};
+  QStringList out;
+  for (const QString& name : QString::fromStdString(path).split('.')) {
+    const auto known = words.find(name);
+    QString word = known == words.end() ? name : known->second;
+    if (known == words.end()) {
+      for (const char* unit : {"_bytes_per_s", "_per_s", "_us", "_ms", "_ns", "_mib", "_s"}) {
+        if (!word.endsWith(unit)) continue;
+        word.chop(static_cast<qsizetype>(std::strlen(unit)));
+        break;
+      }
+      word.replace('_', ' ');
+    }
+    if (!word.isEmpty()) out += word;
+  }
+  return out.join(' ');
 }
 
 std::string unit_of_path(std::string_view path) {

@@ -47,6 +47,9 @@ struct ServicePath {
 std::optional<ServicePath> service_path(std::string_view path);
 /// "Latency, mean of the lowest 95 %"; the path itself where it has no such title.
 QString title_of_path(const std::string& path);
+/// The same short, for a column's head or a row's name, in the words of the window: "latency p99.9", "cut off". Without the unit; names
+/// that have no words become their own: "answered_negatively" is "answered negatively".
+QString words_of_path(const std::string& path);
 /// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.
 std::string unit_of_path(std::string_view path);
 /// ± of a time between two clocks, in µs: what stands beside it in the summary. NaN: it is of one clock, or the bound is not known.

@@ -67,7 +67,8 @@ class Tables(html.parser.HTMLParser):
         if tag == "th":
             self.table[0].append(self.text)
         elif tag == "td":
-            self.table[1][-1].append(None if self.text == "–" else self.number() if self.cell[1] else self.text)
+            # What is read in words has its key in the title.
+            self.table[1][-1].append(None if self.text == "–" else self.number() if self.cell[1] else self.cell[2] or self.text)
         if tag in ("td", "th"):
             self.cell = None
         if tag == "table":

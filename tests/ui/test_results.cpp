@@ -113,6 +113,29 @@ class TestResults : public QObject {
     log->close();
   }
 
+  void tables_have_words_where_files_have_keys() {
+    auto* shown = bench->find<QTableWidget>(QStringLiteral("report_table"));
+    const auto heads = [shown] {
+      QStringList out;
+      for (int column = 0; column < shown->columnCount(); ++column) out += shown->horizontalHeaderItem(column)->text();
+      return out;
+    };
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
+    QCOMPARE(heads().mid(2).join(u'|'), QStringLiteral("count|mean|mean of the lowest 95 %|left out|min|p50|p90|p95|p99|p99.9|max"));
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Receivers")));
+    for (const char* head :
+         {"service", "latency p50 µs", "latency from plan p99 µs", "latency count", "sent again", "wrong checksum", "bytes"})
+      QVERIFY2(heads().contains(QString::fromUtf8(head)), qPrintable(heads().join(u'\n')));
+    const auto at = static_cast<int>(heads().indexOf(QStringLiteral("latency p50 µs")));
+    QCOMPARE(shown->horizontalHeaderItem(at)->toolTip(), QStringLiteral("In files: latency_us.p50 (µs)"));
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Ledger")));
+    QStringList counts;
+    for (int row = 0; row < shown->rowCount(); ++row) counts += shown->item(row, 0)->text();
+    for (const char* count : {"lost before queue", "copies accepted", "parked, delivered", "cut off", "out of order"})
+      QVERIFY2(counts.contains(QString::fromUtf8(count)), qPrintable(counts.join(u'\n')));
+    for (const QString& words : heads() + counts) QVERIFY2(!words.contains(u'_'), qPrintable(words));
+  }
+
   void one_click_exports_what_is_open() {
     const QString name = bench->find<n2nq::ui::ElidedLabel>(QStringLiteral("result_name"))->full_text();
     const QString folder = bench->folder() + QStringLiteral("/runs/") + name;
@@ -171,7 +194,7 @@ class TestResults : public QObject {
     QVERIFY2(n2nq::app::figure_svg(figure).contains(">clocks ±</text>"), "its legend says what the band is");
     QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
-             QStringList(QStringLiteral("to broker ± 2226 µs, to receiver ± 2226 µs: between the clocks of two hosts.")));
+             QStringList(QStringLiteral("to N2NQ ± 2226 µs, to receiver ± 2226 µs: between the clocks of two hosts.")));
     const auto* grey = bench->find<QLabel>(QStringLiteral("report_grey"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
     QVERIFY2(grey->isVisible() && grey->text().startsWith(QStringLiteral("Grey: ")) && grey->text().contains(QStringLiteral("less than its ±")),
@@ -191,7 +214,8 @@ class TestResults : public QObject {
     QVERIFY(settled());
     auto* shown = bench->find<QTableWidget>(QStringLiteral("report_table"));
     QVERIFY(shown->isVisible());
-    QCOMPARE(shown->item(0, 0)->text(), QStringLiteral("latency_us.mean_lowest_95"));
+    QCOMPARE(shown->item(0, 0)->text(), QStringLiteral("latency mean of the lowest 95 %"));
+    QCOMPARE(shown->item(0, 0)->toolTip(), QStringLiteral("In files: latency_us.mean_lowest_95"));
     const QString above = bench->find<QLabel>(QStringLiteral("report_lead"))->text();
     QVERIFY2(above.contains(QStringLiteral("Settings that differ: queue.mode load-balancer / broadcaster")), qPrintable(above));
     QVERIFY2(above.contains(QStringLiteral("Environment: the same")), qPrintable(above));

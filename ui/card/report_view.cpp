@@ -26,6 +26,7 @@ constexpr int parts_px = 240;
 constexpr int slow_px = 210;
 constexpr int column_px_max = 320;
 const char* const over_time = "latency-over-time";
+const QString key_tip = QStringLiteral("In files: %1");
 
 QTableWidget* make_table(const char* name, const QString& accessible_name) {
   auto* table = described(new QTableWidget, name, accessible_name, QString());
@@ -198,15 +199,22 @@ void ReportView::show_table(const app::Table& table) {
   table_->clear();
   table_->setRowCount(static_cast<int>(table.rows.size()));
   table_->setColumnCount(static_cast<int>(table.columns.size()));
-  table_->setHorizontalHeaderLabels(table.columns);
+  for (qsizetype c = 0; c < table.columns.size(); ++c) {
+    const QString& key = table.columns[c];
+    auto* head = new QTableWidgetItem(table.read(key));
+    if (head->text() != key) head->setToolTip(key_tip.arg(key));
+    table_->setHorizontalHeaderItem(static_cast<int>(c), head);
+  }
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const app::Cell& cell = table.rows[r][c];
       const auto* number = std::get_if<double>(&cell);
       QTableWidgetItem* item = number != nullptr                              ? number_item(app::cell_short(cell))
                                : std::holds_alternative<std::monostate>(cell) ? number_item(app::cell_short(cell))
-                                                                              : text_item(app::cell_short(cell));
-      item->setToolTip(app::cell_text(cell));  // all digits, and what a narrow column cuts off
+                                                                              : text_item(c == 0 ? table.read(app::cell_text(cell))
+                                                                                                 : app::cell_short(cell));
+      const QString all = app::cell_text(cell);  // all digits, and what a narrow column cuts off
+      item->setToolTip(c == 0 && table.read(all) != all ? key_tip.arg(all) : all);
       if (const QString doubt = table.doubt(r, c); !doubt.isEmpty()) {
         item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
         item->setToolTip(QStringLiteral("%1 (%2)").arg(app::cell_text(cell), doubt));
