@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/figure/number_text.h"
 #include "app/results/run_figures.h"
 #include "app/results/statistics.h"
 #include "app/results/stored_run.h"
@@ -251,7 +252,7 @@ class CaseDrawing {
     }
     if (least > most) return;
     out_.remarks += QString("Left out of these means are the highest 5 % of each run, %1 deliveries.")
-                        .arg(least == most ? QString::number(least) : QString("%1 to %2").arg(least).arg(most));
+                        .arg(least == most ? short_number(least) : QString("%1 to %2").arg(short_number(least), short_number(most)));
   }
 
   void add_clocks() {

@@ -7,6 +7,7 @@
 
 #include "app/cli/terminal.h"
 #include "app/control/live_figures.h"
+#include "app/figure/number_text.h"
 #include "app/results/stored_run.h"
 
 namespace n2nq::app {
@@ -147,10 +148,7 @@ QString unusual_line(const Json& settings) {
 }  // namespace
 
 QString grouped(std::int64_t number) {
-  QString digits = QString::number(number);
-  const int sign = number < 0 ? 1 : 0;
-  for (qsizetype at = digits.size() - 3; at > sign; at -= 3) digits.insert(at, ' ');
-  return digits;
+  return grouped_digits(QString::number(number), ' ');
 }
 
 QString figure_text(double value) {
@@ -174,7 +172,7 @@ QString result_table(const Json& summary, const QString& folder) {
   }
   out += heading("verdict") + QString::fromStdString(summary.at("verdict").get<std::string>()) + '\n';
   for (const Json& reason : summary.at("reasons"))
-    out += heading("") + "- " + one_line(QString::fromStdString(reason.get<std::string>())) + '\n';
+    out += heading("") + "- " + one_line(grouped_in(QString::fromStdString(reason.get<std::string>()), ' ')) + '\n';
   const Json disturbed = summary.at("environment").value("disturbed", Json::array());  // older results have none
   for (const Json& sentence : disturbed) out += heading("disturbed") + one_line(QString::fromStdString(sentence.get<std::string>())) + '\n';
   return out + heading("folder") + folder + '\n';

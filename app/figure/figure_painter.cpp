@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/figure/figure_marks.h"
+#include "app/figure/number_text.h"
 
 namespace n2nq::app {
 
@@ -186,7 +187,7 @@ QStringList FigurePainter::notes(double width) const {
     const QString where = places.size() > 1 && places.size() == all ? QString(figure_.x.percentiles ? "all curves" : "all points")
                           : places.size() <= places_told_max        ? places.join("; ")
                                                                     : QString("%1 and %2 more").arg(places.first()).arg(places.size() - 1);
-    out += QString::fromUtf8("◯ ") + where + ": " + why;
+    out += QString::fromUtf8("◯ ") + where + ": " + grouped_in(why);
   }
   if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);
   for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
@@ -481,7 +482,7 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   }
   if (point.repeats > 1) out += QString("%1 repeats").arg(point.repeats);
   if (point.few_samples) out += "fewer than 10 samples above it";
-  if (!point.why.isEmpty()) out += point.why;
+  if (!point.why.isEmpty()) out += grouped_in(point.why);
   return out;
 }
 

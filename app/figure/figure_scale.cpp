@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "app/figure/number_text.h"
 
 namespace n2nq::app {
 
@@ -121,11 +124,7 @@ QString axis_number(double value) {
     return (lead == "1" ? QString() : lead + QString::fromUtf8("·")) + "10" + (power < 0 ? QString::fromUtf8("⁻") : QString()) + raised;
   }
   QString text = QString::number(value, 'g', size >= 1000 ? 7 : 4);
-  if (size >= 10'000) {
-    const qsizetype end = text.contains('.') ? text.indexOf('.') : text.size();
-    for (qsizetype at = end - 3; at > (value < 0 ? 1 : 0); at -= 3) text.insert(at, QChar(0x2009));  // thin space
-  }
-  return text;
+  return grouped_digits(std::move(text));
 }
 
 QString axis_title(const FigureAxis& axis) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/figure/number_text.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -11,15 +12,27 @@ namespace {
 constexpr double whole_max = 1e12;
 constexpr int decimals_max = 9;
 
-QString grouped_digits(QString digits) {
+}  // namespace
+
+QString grouped_digits(QString digits, QChar apart) {
   const qsizetype first = digits.startsWith(u'-') ? 1 : 0;
   qsizetype end = digits.indexOf(u'.');
   if (end < 0) end = digits.size();
-  for (qsizetype at = end - 3; at > first; at -= 3) digits.insert(at, narrow_space);
+  for (qsizetype at = end - 3; at > first; at -= 3) digits.insert(at, apart);
   return digits;
 }
 
-}  // namespace
+QString grouped_in(QString sentence, QChar apart) {
+  static const QRegularExpression number(
+      R"re((?<![\w.,:/="'-])(?<!port )(?<!process )(?<!pid )\d{4,}(?:\.\d+)?(?![\w:="'-]|[.,]\d|/(?!s\b)))re");
+  qsizetype from = 0;
+  for (auto found = number.match(sentence, from); found.hasMatch(); found = number.match(sentence, from)) {
+    const QString digits = grouped_digits(found.captured(), apart);
+    sentence.replace(found.capturedStart(), found.capturedLength(), digits);
+    from = found.capturedStart() + digits.size();
+  }
+  return sentence;
+}
 
 QString dash() {
   return QStringLiteral("–");

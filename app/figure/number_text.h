@@ -10,6 +10,10 @@ namespace n2nq::app {
 
 inline constexpr QChar narrow_space(0x202F);  // thin, and no line is broken at it
 
+/// The digits before the point in threes: "1 234.5" of "1234.5". A sign may stand before them.
+QString grouped_digits(QString digits, QChar apart = narrow_space);
+/// The same for the numbers of a sentence. What is no quantity stays as it is: addresses, ports, dates, paths, names, parts of words.
+QString grouped_in(QString sentence, QChar apart = narrow_space);
 /// What stands for "not known yet".
 QString dash();
 /// "125 000", all digits.

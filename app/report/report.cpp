@@ -7,6 +7,7 @@
 #include <span>
 
 #include "app/control/live_figures.h"
+#include "app/figure/number_text.h"
 #include "app/settings/qt_text.h"
 #include "workers/measure/log_line.h"
 
@@ -170,7 +171,7 @@ Report report_of_one(const DrawnRun& drawn) {
   Report report;
   report.title = drawn.run.name();
   report.verdict = qt_text(drawn.run.verdict());
-  for (const Json& reason : summary.at("reasons")) report.lead += qt_text(reason.get<std::string>());
+  for (const Json& reason : summary.at("reasons")) report.lead += grouped_in(qt_text(reason.get<std::string>()));
   for (const QString& disturbance : drawn.run.disturbances()) report.lead += "disturbed: " + disturbance;
   if (!drawn.digest)
     report.lead += "Not drawn, because " + drawn.no_digest + ": histogram, figures over time, by receiver and by pair of services.";

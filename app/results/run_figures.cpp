@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/figure/figure_scale.h"
+#include "app/figure/number_text.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -123,7 +124,7 @@ FigureSeries histogram_series(const DrawnRun& run, QStringList& remarks) {
     const double count = found == bins.end() ? 0 : static_cast<double>(found->second);
     series.points.push_back({.x = std::pow(10, static_cast<double>(bin) / bins_per_decade), .y = count, .folders = {run.run.folder}});
   }
-  if (outside > 0) remarks += QString("%1: %2 deliveries with a latency of 0 or less are in no bin.").arg(series.name).arg(outside);
+  if (outside > 0) remarks += QString("%1: %2 deliveries with a latency of 0 or less are in no bin.").arg(series.name, count_text(outside));
   if (!run.digest->whole) remarks += QString("%1: of those deliveries that the logs hold.").arg(series.name);
   return series;
 }
@@ -210,7 +211,7 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
       if (run.digest->never_came > 0)
         in_flight.remarks +=
             of_run(run) + QString("%1 copies never came (expired, refused, parked, lost, …): here they are under way to the end.")
-                              .arg(run.digest->never_came);
+                              .arg(count_text(run.digest->never_came));
     } else {
       latency.remarks += of_run(run) +
                          "of those deliveries that the logs hold; rates and copies under way are not drawn, because not every "

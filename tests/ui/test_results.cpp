@@ -187,6 +187,8 @@ class TestResults : public QObject {
     QVERIFY(bench->click(QStringLiteral("button_result_open")));
     QVERIFY(settled());
     QCOMPARE(bench->window().width(), 1280);
+    const QString lead = bench->find<QLabel>(QStringLiteral("report_lead"))->text();
+    QVERIFY2(lead.contains(QStringLiteral("± 4\u202f453 µs, which")), qPrintable(lead));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Latency by percentile")));
     const n2nq::app::Figure& figure = page().report_view()->figure_view()->figure();
     QVERIFY2(figure.remarks.last().contains(QStringLiteral("tells nothing finer")), qPrintable(figure.remarks.join('\n')));
@@ -194,7 +196,7 @@ class TestResults : public QObject {
     QVERIFY2(n2nq::app::figure_svg(figure).contains(">clocks ±</text>"), "its legend says what the band is");
     QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
-             QStringList(QStringLiteral("to N2NQ ± 2226 µs, to receiver ± 2226 µs: between the clocks of two hosts.")));
+             QStringList(QStringLiteral("to N2NQ ± 2\u202f226 µs, to receiver ± 2\u202f226 µs: between the clocks of two hosts.")));
     const auto* grey = bench->find<QLabel>(QStringLiteral("report_grey"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
     QVERIFY2(grey->isVisible() && grey->text().startsWith(QStringLiteral("Grey: ")) && grey->text().contains(QStringLiteral("less than its ±")),

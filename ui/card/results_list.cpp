@@ -298,7 +298,7 @@ void ResultsList::refresh() {
     tags_->setText(one ? entries.front().tags.join(QStringLiteral(", ")) : QString());
   }
   chosen_->set_text(count == 0  ? QStringLiteral("nothing")
-                    : count > 1 ? QStringLiteral("%1 results").arg(count)
+                    : count > 1 ? QStringLiteral("%1 results").arg(count_text(count))
                                 : entries.front().name +
                                       (entries.front().reason.isEmpty() ? QString() : QStringLiteral(" · ") + entries.front().reason));
   const int shown = model_->rowCount();

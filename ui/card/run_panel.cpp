@@ -292,7 +292,7 @@ void RunPanel::refresh() {
   const auto known = [](bool lacking, std::int64_t count) { return lacking ? dash() : count_text(count); };
   QString story = told ? QStringLiteral("%1 sent, %2 delivered")
                              .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received))
-                       : outcome.reasons.first();
+                       : app::grouped_in(outcome.reasons.first());
   if (told && !outcome.disturbances.isEmpty()) story += QStringLiteral("; disturbed: ") + outcome.disturbances.join(QStringLiteral("; "));
   story_->set_text(story);
   folder_->setVisible(!outcome.folder.isEmpty());

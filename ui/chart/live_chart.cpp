@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/figure/figure_scale.h"
 #include "ui/chart/reading_item.h"
 
 namespace n2nq::ui {
@@ -166,7 +167,7 @@ void LiveChart::scale_times() {
   const double step = time_step(window_.span_s());
   for (double at = std::ceil(left / step) * step; at <= right + 1e-6; at += step) {
     const bool now = std::abs(at) < 1e-6;
-    time_axis_->append(now ? newest_word_ : QStringLiteral("%1 s").arg(QString::number(at).replace(u'-', u'−')), at);
+    time_axis_->append(now ? newest_word_ : QStringLiteral("%1 s").arg(app::axis_number(at).replace(u'-', u'−')), at);
   }
 }
 

@@ -151,8 +151,9 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
       if (entry.mode.contains(',')) return QStringLiteral("both");
       return entry.mode.isEmpty() ? dash() : QString(entry.mode).replace('-', ' ');
     case services:
-      if (entry.is_case) return entry.senders > 0 ? QStringLiteral("≤ %1 × %2").arg(entry.senders).arg(entry.receivers) : dash();
-      return QStringLiteral("%1 × %2").arg(entry.senders).arg(entry.receivers);
+      if (entry.is_case && entry.senders <= 0) return dash();
+      return (entry.is_case ? QStringLiteral("≤ %1 × %2") : QStringLiteral("%1 × %2"))
+          .arg(count_text(entry.senders), count_text(entry.receivers));
     case verdict:
       return verdict_sign(entry.verdict) + (entry.disturbed.isEmpty() ? QString() : QStringLiteral(" · disturbed"));
     case p50:

@@ -169,7 +169,7 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
   for (auto reason = reasons.begin(); reason != reasons.end(); ++reason) {
     html += paragraph(QStringLiteral("◯ %1 %2: %3")
                           .arg(reason.value())
-                          .arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), reason.key()));
+                          .arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), app::grouped_in(reason.key())));
   }
   if (const QString grey = app::few_samples_words(figure); !grey.isEmpty()) html += paragraph(grey);
   for (const QString& remark : figure.remarks) html += paragraph(remark);

@@ -24,6 +24,7 @@
 #include "app/settings/text_value.h"
 #include "ui/card/report_view.h"
 #include "ui/card/results_list.h"
+#include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 
@@ -281,7 +282,7 @@ void ResultsPage::undo() {
   const QStringList before = removed_.isEmpty() ? QStringList() : removed_.last();
   list_->set_removed(before.isEmpty()     ? QString()
                      : before.size() == 1 ? QFileInfo(before.first()).fileName()
-                                          : QStringLiteral("%1 results").arg(before.size()));
+                                          : QStringLiteral("%1 results").arg(count_text(before.size())));
   list_now();
 }
 

@@ -40,7 +40,8 @@ Sign sign_of(app::ProcessState state, const Tokens& t) {
 QString short_wait(const QString& waiting_for) {
   static const QRegularExpression connected(QStringLiteral("\\(([0-9]+) of ([0-9]+) connected\\)"));
   const QRegularExpressionMatch match = connected.match(waiting_for);
-  if (match.hasMatch()) return QStringLiteral("%1/%2 connected").arg(match.captured(1), match.captured(2));
+  const auto count = [&match](int which) { return count_text(match.captured(which).toLongLong()); };
+  if (match.hasMatch()) return QStringLiteral("%1/%2 connected").arg(count(1), count(2));
   if (waiting_for.contains(QStringLiteral(" and "))) return QStringLiteral("waiting for services");
   if (waiting_for == QLatin1String("the first message")) return QStringLiteral("waiting for messages");
   static const QRegularExpression amount(QStringLiteral("^[0-9]+ "));

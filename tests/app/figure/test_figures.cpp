@@ -37,7 +37,7 @@ TEST(FigureScale, LogarithmicAxesAreWrittenInOnesTwosAndFives) {
   const FigureScale scale({.title = "Latency", .logarithmic = true}, 30, 1800, true);
   EXPECT_EQ(scale.from(), 20);
   EXPECT_EQ(scale.to(), 2000);
-  EXPECT_EQ(texts(scale.ticks(5)), QStringList({"20", "50", "100", "200", "500", "1000", "2000"}));
+  EXPECT_EQ(texts(scale.ticks(5)), QStringList({"20", "50", "100", "200", "500", "1\u202f000", "2\u202f000"}));
   EXPECT_TRUE(std::isnan(scale.place(0)));
 }
 
@@ -192,6 +192,19 @@ TEST(NumberText, IsReadWithAboutThreeDigits) {
     EXPECT_EQ(short_number(value), QString::fromUtf8(text)) << value;
   }
   EXPECT_EQ(short_number(std::nan("")), dash());
+}
+
+TEST(NumberText, IsTheSameAtAnAxisAndInASentence) {
+  EXPECT_EQ(axis_number(8811), count_text(8811));
+  EXPECT_EQ(axis_number(-12'345), count_text(-12'345));
+  for (const auto& [sentence, read] :
+       {std::pair{"8811 copies lost (R001: 1234, R1000: 12345)", "8 811 copies lost (R001: 1 234, R1000: 12 345)"},
+        {"known to ± 4453 µs, 94012 of 100000 messages/s", "known to ± 4 453 µs, 94 012 of 100 000 messages/s"},
+        {"1234.5678 ms; 10000.", "1 234.5678 ms; 10 000."},
+        {"N2NQ at 127.0.0.1:40001 (1999 of 2000 connected)", "N2NQ at 127.0.0.1:40001 (1 999 of 2 000 connected)"},
+        {"process 12345, port 40001, senders.messages=5000, 2026-11-27T20-01-47, /runs/2026/a1234, 0.12345", nullptr}}) {
+    EXPECT_EQ(grouped_in(QString::fromUtf8(sentence), ' '), QString::fromUtf8(read ? read : sentence));
+  }
 }
 
 TEST(FigureExport, PngHas300DotsPerInchAndPdfIsOnePage) {
