@@ -406,8 +406,16 @@ bool render_trouble(Renderer& renderer) {
   if (broker == 0 || ::kill(broker, SIGKILL) != 0) return false;
   if (!bench.wait_for_state(n2nq::app::RunState::finished)) return false;
   for (const QSize& size : sizes) renderer.save_bench(bench, QStringLiteral("died"), size);
+  const auto save_reasons = [&](const QString& theme) {
+    bench.click(QStringLiteral("button_reasons"));
+    auto* reasons = bench.find<QWidget>(QStringLiteral("reasons_popup"));
+    renderer.save(*reasons, QStringLiteral("reasons-") + theme);
+    delete reasons;
+  };
+  save_reasons(QStringLiteral("light"));
   bench.window().theme().choose(n2nq::ui::ThemeChoice::dark);
   renderer.save_bench(bench, QStringLiteral("died"), sizes[0]);
+  save_reasons(QStringLiteral("dark"));
   return true;
 }
 

@@ -4,7 +4,10 @@
 
 #include <QAbstractButton>
 #include <QLabel>
+#include <QScrollBar>
 #include <QTest>
+#include <QTextBlock>
+#include <QTextBrowser>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -328,6 +331,16 @@ void TestTruth::a_death_is_told_once_and_progress_never_jumps() {
   for (const ui::ChartMark& mark : bench.window().bench_page()->charts()->latency_history().marks())
     marks += mark.word.contains(QStringLiteral("N2NQ")) ? 1 : 0;
   QCOMPARE(marks, 1);
+  // Each reason is a paragraph of its own, whole, with a point before it.
+  const auto reasons = bench.run().outcome().reasons.size() + bench.run().outcome().disturbances.size();
+  QVERIFY(reasons > 1);
+  QVERIFY(bench.click(QStringLiteral("button_reasons")));
+  const auto* shown = bench.find<QTextBrowser>(QStringLiteral("reasons_text"));
+  QVERIFY(shown->isVisible());
+  QCOMPARE(shown->toPlainText().count(QStringLiteral("•\t")), reasons);
+  QCOMPARE(shown->document()->blockCount(), static_cast<int>(reasons));
+  QVERIFY(shown->document()->lastBlock().blockFormat().topMargin() >= ui::space::between);
+  QCOMPARE(shown->verticalScrollBar()->maximum(), 0);  // there is room for all of it
 }
 
 }  // namespace

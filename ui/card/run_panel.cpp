@@ -301,7 +301,9 @@ void RunPanel::refresh() {
 void RunPanel::show_reasons() {
   QStringList sentences = actions_.run().outcome().reasons;
   for (const QString& disturbance : actions_.run().outcome().disturbances) sentences += QStringLiteral("disturbed: ") + disturbance;
-  auto* popup = new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), sentences, this);
+  for (QString& sentence : sentences) sentence = app::grouped_in(sentence);
+  auto* popup =
+      new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), sentences, this, TextPopup::Form::points);
   popup->open_below(reasons_);
 }
 
