@@ -304,7 +304,7 @@ void TestTruth::a_run_that_was_stopped_says_where_and_never_that_it_is_finished(
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(progress->share() > 0 && progress->share() < 0.5, qPrintable(QString::number(progress->share())));
-  QCOMPARE(progress->text(), QStringLiteral("stopped at %1 %").arg(static_cast<int>(progress->share() * 100)));
+  QCOMPARE(progress->text(), QStringLiteral("stopped · %1 % was sent").arg(static_cast<int>(progress->share() * 100)));
 }
 
 void TestTruth::a_death_is_told_once_and_progress_never_jumps() {
@@ -320,7 +320,9 @@ void TestTruth::a_death_is_told_once_and_progress_never_jumps() {
   QCOMPARE(::kill(broker, SIGKILL), 0);
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(progress->share() < before + 0.2, qPrintable(QString::number(progress->share())));
-  QCOMPARE(progress->text(), QStringLiteral("broken at %1 %").arg(static_cast<int>(progress->share() * 100)));
+  const app::LiveFigures& figures = bench.run().figures();
+  QCOMPARE(progress->share(), static_cast<double>(figures.attempted) / static_cast<double>(figures.planned));
+  QCOMPARE(progress->text(), QStringLiteral("broken · %1 % was sent").arg(static_cast<int>(progress->share() * 100)));
   const QString death = bench.run().process(app::Role::broker).error;
   QVERIFY(!death.isEmpty());
   QVERIFY(bench.find<QWidget>(QStringLiteral("notice_N2NQ"))->isVisible());

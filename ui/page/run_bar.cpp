@@ -178,19 +178,28 @@ void RunBar::show_end() {
   const bool broken = outcome.verdict == app::Verdict::broken;
   const double share = share_sent();
   QString text = outcome.stopped_by_user ? QStringLiteral("stopped") : broken ? QStringLiteral("broken") : QStringLiteral("ended");
-  if (share >= 1) {
+  const QString percent = QStringLiteral("%1 %").arg(static_cast<int>(share * 100));
+  if (share >= 1 && (knows_share_sent() || actions_.run().figures().planned <= 0)) {
     text = outcome.stopped_by_user || broken ? text + QStringLiteral(" · all was sent") : QStringLiteral("finished");
+  } else if (knows_share_sent()) {
+    text += QStringLiteral(" · %1 was sent").arg(percent);
   } else if (share >= 0) {
-    text += QStringLiteral(" at %1 %").arg(static_cast<int>(share * 100));
+    text += QStringLiteral(" at %1 of its plan").arg(percent);
   }
   progress_->set_progress(share, text, broken ? ProgressStrip::Tone::bad : ProgressStrip::Tone::good);
 }
 
-// Once nothing is sent any more the plan's clock says nothing: how far the run came is how much of what was planned it sent.
-double RunBar::share_sent() const {
+bool RunBar::knows_share_sent() const {
   const app::LiveFigures& figures = actions_.run().figures();
-  if (figures.planned <= 0) return came_;
-  return std::max(came_, static_cast<double>(figures.attempted) / static_cast<double>(figures.planned));
+  return figures.planned > 0 && !figures.lacks_senders();
+}
+
+// Once nothing is sent any more the plan's clock says nothing, which went on while senders could not send: how far the run came is how much
+// of what was planned it sent. Where nobody knows that, it is how far the plan had come.
+double RunBar::share_sent() const {
+  if (!knows_share_sent()) return came_;
+  const app::LiveFigures& figures = actions_.run().figures();
+  return static_cast<double>(figures.attempted) / static_cast<double>(figures.planned);
 }
 
 void RunBar::refresh_preset() {

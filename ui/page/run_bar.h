@@ -39,6 +39,7 @@ class RunBar : public QFrame {
   void add_states(QHBoxLayout* row);
   void refresh();
   void refresh_preset();
+  bool knows_share_sent() const;
   double share_sent() const;
   void show_end();
 

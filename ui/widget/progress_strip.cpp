@@ -15,7 +15,7 @@ ProgressStrip::ProgressStrip(const Theme& theme, QWidget* parent) : QWidget(pare
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   setObjectName(QStringLiteral("progress"));
   setAccessibleName(QStringLiteral("Progress of the run"));
-  setToolTip(QStringLiteral("How far the run is by its plan, and the time left"));
+  setToolTip(QStringLiteral("How far the run is by its plan, and the time left; at its end how much of what was planned was sent"));
   connect(&theme, &Theme::changed, this, [this] { updateGeometry(); });
 }
 
