@@ -96,10 +96,13 @@ class TestResults : public QObject {
     }
     QVERIFY(page().report_view()->show_part(QStringLiteral("Latency over time")));
     auto* view = page().report_view()->figure_view();
+    QVERIFY(!bench->find<QTableWidget>(QStringLiteral("slow_table"))->isVisible());  // the room is the curve's
+    QVERIFY2(view->height() > page().report_view()->height() * 3 / 4, qPrintable(QString::number(view->height())));
     view->grab();
     QTest::mouseClick(view, Qt::LeftButton, {}, view->place_of({0, 5}).toPoint());
     auto* slow = bench->find<QTableWidget>(QStringLiteral("slow_table"));
-    QVERIFY(slow->rowCount() > 0);
+    QVERIFY(slow->isVisible() && slow->rowCount() > 0);
+    QVERIFY2(view->height() > page().report_view()->height() / 2, qPrintable(QString::number(view->height())));
     QSignalSpy asked(&page(), &n2nq::ui::ResultsPage::log_requested);
     slow->setFocus();
     slow->setCurrentCell(0, 0);

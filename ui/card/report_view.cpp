@@ -24,6 +24,8 @@ namespace {
 
 constexpr int parts_px = 240;
 constexpr int slow_px = 210;
+constexpr int slow_px_min = 5 * table_row_px;
+constexpr double slow_share = 0.3;  // of the height: the rest is the curve's
 constexpr int column_px_max = 320;
 const char* const over_time = "latency-over-time";
 const QString key_tip = QStringLiteral("In files: %1");
@@ -137,7 +139,7 @@ QWidget* ReportView::make_slow() {
   slow_title_ = make_label(QString(), "secondary");
   slow_title_->setObjectName(QStringLiteral("slow_title"));
   slow_ = make_table("slow_table", QStringLiteral("The slowest messages of the clicked moment"));
-  slow_->setFixedHeight(slow_px);
+  slow_->hide();  // until there is something in it
   slow_->setToolTip(QStringLiteral("Double-click or Enter opens the receiver's log at that line"));
   box->addWidget(slow_title_);
   box->addWidget(slow_);
@@ -250,7 +252,9 @@ void ReportView::show_slice(int slice) {
                                     "flags"};
   slow_->setColumnCount(static_cast<int>(heads.size()));
   slow_->setHorizontalHeaderLabels(heads);
-  if (!digest_ || slice < 0 || slice >= static_cast<int>(digest_->slowest.size())) {
+  const bool chosen = digest_ && slice >= 0 && slice < static_cast<int>(digest_->slowest.size());
+  slow_->setVisible(chosen);
+  if (!chosen) {
     slow_title_->setText(QStringLiteral("A click on the curve lists the slowest messages of that moment."));
     return;
   }
@@ -282,6 +286,7 @@ void ReportView::show_slice(int slice) {
 
 void ReportView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
+  slow_->setFixedHeight(std::clamp(static_cast<int>(height() * slow_share), slow_px_min, slow_px));
   for (QTableWidget* table : {table_, slow_}) fit_columns(table);
 }
 
