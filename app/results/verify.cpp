@@ -260,14 +260,31 @@ class Verifier {
   measure::Histogram latencies_;
 };
 
-/// Why the run says that files lie elsewhere; empty: it does not. Somebody may have fetched them since.
-QString left_elsewhere(const StoredRun& run) {
+/// What the run says of logs that are not whole or lie elsewhere; empty: nothing. Somebody may have fetched them since.
+QStringList incomplete_logs(const StoredRun& run) {
+  QStringList out;
   const Json reasons = run.summary.value("reasons", Json::array());
   for (const Json& reason : reasons) {
     const QString text = reason.is_string() ? qt_text(reason.get<std::string>()) : QString();
-    if (text.startsWith("log incomplete: ")) return text.section(": ", 1);
+    if (text.startsWith("log incomplete: ")) out += text.section(": ", 1);
   }
-  return {};
+  return out;
+}
+
+/// Of a run with `log: all` that does not have every line: by its reasons, and by what its groups said at their end.
+QString why_not_every_line(const StoredRun& run) {
+  QStringList why = incomplete_logs(run);
+  const bool told = !why.isEmpty();
+  for (const char* group : {"senders", "receivers"}) {
+    const Json log = run.summary.at("logs").value(group, Json());
+    const auto dropped = log.is_object() ? log.find("dropped") : log.end();
+    if (dropped == log.end()) {
+      why += QString("the %1 gave no final account").arg(group);
+    } else if (!told && *dropped != 0) {
+      why += QString("%1 lines of the %2' logs were not written").arg(dropped->get<std::int64_t>()).arg(group);
+    }
+  }
+  return why.join("; ");
 }
 
 }  // namespace
@@ -276,12 +293,12 @@ Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled
   Verification none;
   if (!run.has_every_line()) {
     const QString mode = QString::fromStdString(run.summary.at("logs").value("mode", "?"));
-    none.not_possible = mode == "all" ? QString("the logs are not complete: lines were dropped, or a group gave no final account")
+    none.not_possible = mode == "all" ? "the logs are not complete: " + why_not_every_line(run)
                                       : QString("the logs do not hold every message (log: %1)").arg(mode);
     return none;
   }
   const auto logs = read_logs(run.folder, none.not_possible, cancelled);
-  const QString elsewhere = left_elsewhere(run);
+  const QString elsewhere = incomplete_logs(run).join("; ");
   if (!logs && !elsewhere.isEmpty()) none.not_possible += "; " + elsewhere;
   if (!logs) return none;
   Verifier verifier(run, *logs);

@@ -82,6 +82,27 @@ class Verify(BenchCase):
         self.assertEqual((code, found["differences"]), (1, []))
         self.assertIn("stopped; the rest is on h3 in runs/x", found["not_possible"])
 
+    def test_says_whose_lines_are_missing_and_why(self):
+        folder = self.run_small()
+        whole = json.loads((folder / "summary.json").read_text())
+
+        def told(change):
+            summary = json.loads(json.dumps(whole))
+            change(summary)
+            (folder / "summary.json").write_text(json.dumps(summary))
+            code, found = verify(folder)
+            self.assertEqual((code, found["compared"]), (1, 0))
+            return found["not_possible"]
+
+        def stays_away(summary):  # with the group on it, which gave no account
+            summary["logs"]["senders"] = {}
+            summary["reasons"].append("log incomplete: the files of Senders were not all brought back: h2 does not answer")
+
+        self.assertEqual(told(stays_away), "the logs are not complete: the files of Senders were not all brought back: "
+                                           "h2 does not answer; the senders gave no final account")
+        self.assertEqual(told(lambda summary: summary["logs"]["receivers"].update(dropped=1234)),
+                         "the logs are not complete: 1234 lines of the receivers' logs were not written")
+
     def test_says_why_it_cannot_tell(self):
         code, found = verify(self.run_small("log=off", out="off"))
         self.assertEqual(code, 1)
