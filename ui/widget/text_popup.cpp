@@ -9,8 +9,10 @@
 #include <QTextBlockFormat>
 #include <QTextBrowser>
 #include <QTextCursor>
+#include <QTextDocument>
 #include <QVBoxLayout>
 #include <cmath>
+#include <memory>
 
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
@@ -71,12 +73,13 @@ TextPopup::TextPopup(const QString& object_name, const QString& accessible_name,
   if (points != nullptr) {
     ensurePolished();
     points->ensurePolished();
-    all->activate();
-    // As high as they are at this width, with the frame around them and the button below.
+    // As high as they are at this width, with the frame around them and the button below. In a copy: the one that is shown takes the width
+    // of a widget that was never shown.
     const int beside_px = 2 * (space::between + space::between);
-    points->document()->setDefaultFont(points->font());
-    points->document()->setTextWidth(popup_width_px - beside_px);
-    const int text_px = static_cast<int>(std::ceil(points->document()->size().height()));
+    const std::unique_ptr<QTextDocument> measured(points->document()->clone());
+    measured->setDefaultFont(points->font());
+    measured->setTextWidth(popup_width_px - beside_px);
+    const int text_px = static_cast<int>(std::ceil(measured->size().height()));
     setFixedSize(popup_width_px, qMin(points_height_max_px, text_px + beside_px + space::in_row + copy->sizeHint().height()));
     return;
   }
