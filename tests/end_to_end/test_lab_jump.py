@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs with a host that is reached through another one only (ProxyJump): all of it works, and when the jump host is lost it is the one that is
-blamed."""
+"""Runs with a host that is reached through others only (ProxyJump): all of it works, when the jump host is lost it is the one that is blamed,
+and of several jump hosts only the first is reached by a ProxyCommand of its own."""
 import re
 import socket
 
@@ -54,6 +54,40 @@ class Jump(LabCase):
         self.assertIn("h2", said[0])
         self.assertNotIn("cannot be reached from the jump host", output, "h3 is well")
         self.wait_for("nothing to be left", lambda: not self.lab.processes("h1") and not self.lab.processes("h3"))
+
+
+class SeveralJumps(LabCase):
+    """Each of them, and the host behind them, has a ProxyCommand, which would lead there, too: only the first one's is what ssh would run."""
+    hosts, arguments = 3, {"shape": {"delay_ns": 0}}
+    ways = "control and files"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        addresses = {name: host["address"] for name, host in cls.lab.hosts.items()}
+        cls.ran = cls.lab.folder / "ran"
+        proxy = cls.lab.folder / "proxy"
+        proxy.write_text(f"#!/bin/sh\necho $1 >>{cls.ran}\nexec ssh -F {cls.lab.folder}/ssh_config -W $2:$3 h1\n")
+        proxy.chmod(0o755)
+        config = cls.lab.folder / "home/.ssh/config"
+        jumps = {"gate": addresses["h1"], "inner": addresses["h2"]}
+        known = cls.lab.folder / "known_hosts"
+        config.write_text(f"Host {addresses['h3']}\n  ProxyJump gate,inner\n"
+                          + "".join(f"Host {name}\n  HostName {address}\n" for name, address in jumps.items())
+                          + f"Host gate inner {addresses['h3']}\n  ProxyCommand {proxy} %n %h %p\n"
+                          + f"  User lab\n  IdentityFile {cls.lab.folder}/client_key\n  UserKnownHostsFile {known}\n\n" + config.read_text())
+
+    def knocks(self, name, at):
+        """Log-ins there, from that one."""
+        return self.lab.sshd_log(name).count(f"Accepted publickey for lab from {self.lab.hosts[at]['address']} ")
+
+    def test_the_first_one_alone_is_reached_by_its_proxy_command(self):
+        bench = self.start("quick", *PLACES)
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 0, output)
+        self.assertEqual(self.ran.read_text().split(), ["gate"] * 2, self.ways)
+        self.assertEqual([self.knocks("h2", "h1"), self.knocks("h3", "h2")], [2, 2], self.ways)
+        self.assertEqual(self.lab.processes("h3"), {})
 
 
 if __name__ == "__main__":
