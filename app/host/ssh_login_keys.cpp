@@ -13,6 +13,8 @@
 #include <QFile>
 #include <QFileInfo>
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "app/host/shell_quoted.h"
 #include "app/host/ssh_agent_view.h"
@@ -32,16 +34,32 @@ int note_that_a_passphrase_is_needed(const char*, char*, size_t, int, int, void*
   return -1;
 }
 
-/// Invalid: there is none, or it does not listen. One that stands still with others waiting to be let in, too, would keep the thread.
-OwnedFd connect_to_agent(const QString& socket_path) {
+// An agent that does no more takes in nobody, and before long nobody can even wait for it; one that is busy does the next moment.
+constexpr std::chrono::milliseconds agent_knock_every{20};
+constexpr int agent_knocks_max = 50;
+
+/// `socket` invalid: there is none, or it does not listen; or it is `full` of others that wait to be let in, for a second by now.
+struct AgentConnection {
+  OwnedFd socket;
+  bool full = false;
+};
+
+AgentConnection connect_to_agent(const QString& socket_path, const SshShared& shared) {
   const QByteArray path = socket_path.toLocal8Bit();
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.isEmpty() || path.size() >= static_cast<qsizetype>(sizeof address.sun_path)) return OwnedFd();
+  if (path.isEmpty() || path.size() >= static_cast<qsizetype>(sizeof address.sun_path)) return {};
   ::memcpy(address.sun_path, path.constData(), static_cast<std::size_t>(path.size()));
+  // Else the full one would keep the thread, and nothing could end that.
   OwnedFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd.get() < 0 || ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return OwnedFd();
-  return ::fcntl(fd.get(), F_SETFL, 0) == 0 ? std::move(fd) : OwnedFd();
+  if (fd.get() < 0) return {};
+  for (int knocks = 1; ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0; ++knocks) {
+    if (errno != EAGAIN) return {};
+    if (knocks == agent_knocks_max) return {OwnedFd(), true};
+    std::this_thread::sleep_for(agent_knock_every);
+    shared.check();
+  }
+  return {::fcntl(fd.get(), F_SETFL, 0) == 0 ? std::move(fd) : OwnedFd()};
 }
 
 /// Of a file of ours that others may read or change; none: they may not.
@@ -96,6 +114,7 @@ class KeyLogin {
 
   LoginSteps& steps_;
   std::vector<QByteArray> held_;                 // keys of the agent
+  bool agent_full_ = false;                      // which keys it has is not known
   std::vector<const SshIdentity*> public_only_;  // whose file has no private key in it; run() has them
 };
 
@@ -126,7 +145,12 @@ Outcome KeyLogin::run() {
 }
 
 Outcome KeyLogin::by_agent(const Identities& named) {
-  OwnedFd fd = connect_to_agent(steps_.config().identity_agent);
+  auto [fd, full] = connect_to_agent(steps_.config().identity_agent, steps_.link().shared());
+  agent_full_ = full;
+  if (full) {
+    steps_.add_tried(QString("the agent %1 (takes nobody in: others wait for it already)").arg(steps_.config().identity_agent));
+    steps_.advise("Does the SSH agent stand still? Where ssh-add -l says nothing for long, end the agent and begin another one");
+  }
   if (fd.get() < 0) return Outcome::refused;
   steps_.link().shared().watch_socket(fd.get());  // an agent that does not answer must not keep the thread
   SshAgentView view(
@@ -186,7 +210,9 @@ void KeyLogin::tell_public_only() {
   for (const SshIdentity* identity : public_only_) {
     const auto is_held = [identity](const QByteArray& blob) { return identity->is_for(SshPublicKey::of(blob)); };
     if (std::any_of(held_.begin(), held_.end(), is_held)) continue;
-    steps_.add_tried(identity->file + " (no private key is in it, and the agent holds none for it)");
+    steps_.add_tried(identity->file + (agent_full_ ? " (no private key is in it, but in the agent, perhaps)"
+                                                   : " (no private key is in it, and the agent holds none for it)"));
+    if (agent_full_) continue;
     const QString stem = identity->file.endsWith(".pub") ? identity->file.chopped(4) : QString();
     steps_.advise(QFileInfo(stem).isFile() ? QString("Name the private key as key file: %1").arg(stem)
                                            : QString("Name the file of the private key as key file, or ssh-add that key"));

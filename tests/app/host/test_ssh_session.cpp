@@ -2,10 +2,16 @@
 // Connections to a real sshd: what is run there, who is let in, which keys are believed, and what becomes of a cut link.
 #include "app/host/ssh_session.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <QDir>
 #include <QElapsedTimer>
 #include <QLocalServer>
 #include <QLocalSocket>
+#include <QTimer>
+#include <algorithm>
 #include <set>
 
 #include "tests/app/host/ssh_session_kit.h"
@@ -205,6 +211,59 @@ TEST_F(SshSessionTest, an_agent_that_does_not_answer_one_is_not_waited_for_by_th
   for (const SshProblem& why : {problem, others}) EXPECT_EQ(why.why, "h1: the SSH agent did not answer for 60 s");
   EXPECT_EQ(gate.questions, 1);
   EXPECT_TRUE(gets_in()) << "the next time it is asked again: " << told();
+}
+
+/// As many connections to that socket as can wait to be let in.
+std::vector<OwnedFd> fill(const QString& socket_path) {
+  std::vector<OwnedFd> waiting;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const QByteArray path = socket_path.toLocal8Bit();
+  std::copy(path.begin(), path.end(), address.sun_path);
+  for (;;) {
+    OwnedFd one(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (::connect(one.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      EXPECT_EQ(errno, EAGAIN);
+      return waiting;
+    }
+    waiting.push_back(std::move(one));
+  }
+}
+
+TEST_F(SshSessionTest, an_agent_that_takes_nobody_in_keeps_nobody_and_is_told) {
+  const Agent agent(folder, {lab->key_file()});
+  agent.send(SIGSTOP);
+  std::vector<OwnedFd> waiting = fill(agent.socket);
+  config.identity_agent = agent.socket;
+  without_keys();
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_TRUE(problem.why.contains("the agent " + agent.socket + " (takes nobody in: others wait for it already)")) << told();
+  EXPECT_NE(told().find("Does the SSH agent stand still?"), std::string::npos) << told();
+
+  const QString half = folder.filePath("half.pub");
+  ASSERT_TRUE(QFile::copy(lab->key_file() + ".pub", half));
+  config.identity_files = {half};
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(problem.why.contains(half + " (no private key is in it, but in the agent, perhaps)")) << told();
+  EXPECT_NE(told().find("Does the SSH agent stand still?"), std::string::npos) << told();
+
+  person.secret_questions.clear();
+  person.secrets = {"open sesame"};
+  config.identity_files = {encrypted_key()};
+  EXPECT_TRUE(gets_in()) << "by what else there is: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+
+  open();
+  session.reset();  // nothing waits for it
+
+  config.identity_files.clear();
+  config.identities_only = false;
+  QTimer::singleShot(300, [&] {
+    agent.send(SIGCONT);
+    waiting.clear();
+  });
+  EXPECT_TRUE(gets_in()) << "one that was busy for a moment: " << told();
 }
 
 TEST_F(SshSessionTest, only_the_keys_that_are_named_are_taken_from_the_agent_where_the_config_says_so) {
