@@ -381,28 +381,29 @@ TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {
   EXPECT_FALSE(processes["senders"].contains("last_heard_at_s")) << "it was seen to end";
 }
 
+/// A run that is over but for what lies on the receivers' host, whose link was cut.
 struct CutLinkTest : RunHostsTest {
   std::vector<QString> waits;  // as fetching_waits told it of the receivers
 
-  /// A run that is over but for what lies on the receivers' host, whose link was cut.
-  void cut() {
+  /// Where that does not come about there is no test to be made: what fails here ends it.
+  void SetUp() override {
+    RunHostsTest::SetUp();
     host.staging_file = "/dev/shm/left";
     make_endless();
     QObject::connect(control.get(), &RunControl::fetching_waits, [this](Role role, const QString& why) {
       if (role == Role::receivers) waits.push_back(why);
     });
     control->start_all();
-    ASSERT_TRUE(wait_running());
-    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+    ASSERT_TRUE(wait_running()) << "no traffic: " << messages.join('\n').toStdString();
+    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running)) << "no receivers: " << messages.join('\n').toStdString();
     host.away = {"lab-3"};
     host.process[Role::receivers]->lose_link("lab-3 has not answered for 10 s");
-    ASSERT_TRUE(wait_until([this] { return !waits.empty(); }));
+    ASSERT_TRUE(wait_until([this] { return !waits.empty(); })) << "nothing is waited for: " << messages.join('\n').toStdString();
   }
   bool told_that_not_read_back() const { return reasons().find("could not be read back") != std::string::npos; }
 };
 
 TEST_F(CutLinkTest, what_a_lost_group_noted_is_read_back_when_its_host_is_there_again) {
-  cut();
   EXPECT_EQ(waits, std::vector<QString>{"Fetching logs waits: lab-3 is away. When there is a way again, what the receivers had noted is read back first"});
   EXPECT_EQ(messages.filter("could not be read back"), QStringList()) << "that is not known yet";
   EXPECT_EQ(control->state(), RunState::ending);
@@ -419,7 +420,6 @@ TEST_F(CutLinkTest, what_a_lost_group_noted_is_read_back_when_its_host_is_there_
 }
 
 TEST_F(CutLinkTest, a_host_that_goes_away_once_more_is_waited_for_again) {
-  cut();
   host.away.clear();
   host.bringing[Role::receivers]->end_waiting(true);
   host.away = {"lab-3"};  // before anything is there to read back with
@@ -434,7 +434,6 @@ TEST_F(CutLinkTest, a_host_that_goes_away_once_more_is_waited_for_again) {
 }
 
 TEST_F(CutLinkTest, a_host_that_stays_away_leaves_what_was_noted_there_unknown) {
-  cut();
   host.bringing[Role::receivers]->end_waiting(false);
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
@@ -444,7 +443,6 @@ TEST_F(CutLinkTest, a_host_that_stays_away_leaves_what_was_noted_there_unknown) 
 }
 
 TEST_F(CutLinkTest, who_does_not_want_to_wait_leaves_what_was_noted_there) {
-  cut();
   control->stop_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
@@ -453,7 +451,6 @@ TEST_F(CutLinkTest, who_does_not_want_to_wait_leaves_what_was_noted_there) {
 }
 
 TEST_F(CutLinkTest, reading_back_that_has_begun_can_be_left_too) {
-  cut();
   host.away.clear();
   host.behaviour[Role::receivers].answers = false;
   host.bringing[Role::receivers]->end_waiting(true);
@@ -465,7 +462,6 @@ TEST_F(CutLinkTest, reading_back_that_has_begun_can_be_left_too) {
 }
 
 TEST_F(CutLinkTest, reading_back_that_fails_on_a_host_that_is_there_is_not_tried_over_and_over) {
-  cut();
   host.away.clear();
   host.salvage_fails = true;
   host.bringing[Role::receivers]->end_waiting(true);
