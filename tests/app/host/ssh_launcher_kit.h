@@ -22,6 +22,26 @@ inline constexpr const char* configure_broker =
     R"({"type":"configure","control":1,"run":"test","role":"broker","token":"","listen":{"address":"127.0.0.1","port":0},"expect":{"senders":1,"receivers":1}})"
     "\n";
 
+/// What is read at each log-in on a host of the lab, as a test has it: gone with this, also where the test ends early.
+class LoginScript {
+ public:
+  /// `needs`: other files and folders in the home folder there that go with it.
+  LoginScript(const PretendLab& lab, int host, const QStringList& needs = {}) : lab_(lab), host_(host) {
+    for (const QString& name : QStringList(".bashrc") + needs) paths_ += "/home/lab/" + name;
+  }
+  ~LoginScript() { remove(); }
+  LoginScript(const LoginScript&) = delete;
+  LoginScript& operator=(const LoginScript&) = delete;
+
+  void set(const QString& text) const { lab_.inside(host_, {"sh", "-c", "cat >/home/lab/.bashrc"}, text.toUtf8() + '\n'); }
+  void remove() const { lab_.inside(host_, QStringList{"rm", "-rf"} + paths_); }
+
+ private:
+  const PretendLab& lab_;
+  const int host_;
+  QStringList paths_;
+};
+
 struct LauncherOnHosts : WithEventLoop {
   static inline std::unique_ptr<PretendLab> lab;
   QTemporaryDir folder;

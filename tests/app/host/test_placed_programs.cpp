@@ -13,6 +13,7 @@ namespace n2nq::app {
 namespace {
 
 using testing::configure_broker;
+using testing::LoginScript;
 using testing::programs_folder;
 
 using PlacedProgramsTest = testing::LauncherOnHosts;
@@ -128,20 +129,22 @@ TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sen
   lab->inside(1, {"sh", "-c", "touch -d '1 minute ago' /home/lab/.cache/n2nq-bench/bin/*"});
   EXPECT_TRUE(runs_broker() && whole()) << told() << "and on one that knows it, when its time has changed";
   // On a host that cannot say it itself.
-  lab->inside(1, {"sh", "-c", "mkdir /home/lab/b; ln -s /usr/bin/uname /home/lab/b; echo 'PATH=~/b' >/home/lab/.bashrc"});
+  const LoginScript script(*lab, 1, {"b"});
+  script.set("PATH=~/b");
+  lab->inside(1, {"sh", "-c", "mkdir /home/lab/b; ln -s /usr/bin/uname /home/lab/b"});
   damaged("cp -p $f $f.new && printf oops | dd of=$f.new bs=1 seek=1000000 conv=notrunc && mv $f.new $f");  // it runs still
   pool = std::make_unique<HostPool>(person, programs_folder);
   EXPECT_TRUE(runs_broker() && whole()) << told() << "without sha256sum";
   // What somebody put in its place, of the same length, is not run to find that out, whether that host can say it or not.
   for (const char* path : {"PATH=~/b", "PATH=/usr/bin:/bin"}) {
-    lab->inside(1, {"sh", "-c", QString("echo '%1' >/home/lab/.bashrc").arg(path)});
+    script.set(path);
     damaged("n=$(stat -c %s $f); { printf '#!/bin/sh\n/usr/bin/touch ~/was_run\nexit\n'; head -c $n /dev/zero; } | head -c $n >$f.new;"
             " chmod 700 $f.new; chown lab $f.new; mv $f.new $f");
     pool = std::make_unique<HostPool>(person, programs_folder);
     EXPECT_TRUE(runs_broker() && whole()) << told() << path;
     EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls /home/lab"}).indexOf("was_run"), -1) << path;
   }
-  lab->inside(1, {"sh", "-c", "echo 'PATH=~/b' >/home/lab/.bashrc"});
+  script.set("PATH=~/b");
   EXPECT_EQ(lab->inside(1, {"sh", "-c", "ls -l /proc/[0-9]*/fd 2>/dev/null | grep n2nq-broker- || true"}), "") << "it is not held open";
   // One that cannot be read any more, as on a disk with a read error.
   lab->inside(1, {"sh", "-c", "f=$(echo /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*); chown root $f; chmod 711 $f"});
@@ -150,7 +153,6 @@ TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sen
   EXPECT_EQ(lab->inside(1, {"sh", "-c", "stat -c %U /home/lab/.cache/n2nq-bench/bin/n2nq-broker-*"}).trimmed(), "lab")
       << "it was sent again";
   launcher.reset();
-  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
 }
 
 /// Another version has another name. What is put under a name that is there is put beside it first, for nobody can write into what runs.
@@ -283,11 +285,12 @@ TEST_F(PlacedProgramsTest, what_hangs_or_says_too_much_when_it_is_tried_is_named
     file.write("#!/bin/sh\n" + text);
   };
   write_program("sleep 4711\nexit\n");
-  lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  const LoginScript talks_on(*lab, 2), waits(*lab, 3);
+  talks_on.set("yes");
   make(lab->host(3));
   ASSERT_TRUE(gets_put()) << told();
   const std::unique_ptr<Launcher> waiter = std::move(launcher);  // its login hangs behind a good trial
-  lab->inside(3, {"sh", "-c", "echo sleep 4712 >/home/lab/.bashrc"});
+  waits.set("sleep 4712");
   lab->change_sshd(3, "s#^Subsystem.*#Subsystem sftp /bin/sleep 4713#");
   HostPool others(person, folder.filePath("bin"));
   const auto silent = others.launcher(lab->host(3));
@@ -321,10 +324,11 @@ TEST_F(PlacedProgramsTest, what_hangs_or_says_too_much_when_it_is_tried_is_named
   EXPECT_NE(silence.toStdString().find("h3 did not answer for 8 s when SFTP was begun. Does sftp get in there by hand?"), std::string::npos)
       << silence.toStdString();
   lab->change_sshd(3, "s#^Subsystem.*#Subsystem sftp internal-sftp#");
-  lab->inside(3, {"sh", "-c", "rm /home/lab/.bashrc; kill $(pgrep -f '^(/bin/)?sleep 471[23]')"});
+  waits.remove();
+  lab->inside(3, {"sh", "-c", "kill $(pgrep -f '^(/bin/)?sleep 471[23]')"});
   EXPECT_TRUE(wait_until([&] { return lab->inside(3, {"sh", "-c", "pgrep n2nq || true"}).isEmpty(); })) << "ends with its stdin";
   failure.clear();
-  lab->inside(2, {"rm", "/home/lab/.bashrc"});
+  talks_on.remove();
   write_program("echo n2nq-broker " N2NQ_VERSION "\n");
   for (const int host : {1, 2}) {
     launcher = others.launcher(lab->host(host));
@@ -338,11 +342,11 @@ TEST_F(PlacedProgramsTest, what_hangs_or_says_too_much_when_it_is_tried_is_named
 TEST_F(PlacedProgramsTest, a_login_that_says_too_much_behind_the_trial_is_named) {
   make(lab->host(2));
   ASSERT_TRUE(gets_put()) << told();
-  lab->inside(2, {"sh", "-c", "echo yes >/home/lab/.bashrc"});
+  const LoginScript talks_on(*lab, 2);
+  talks_on.set("yes");
   launcher->start("n2nq-broker");
   EXPECT_TRUE(wait_until([&] { return !failure.isEmpty(); }));
   EXPECT_NE(told().find("h2: a login there says more than 4 MiB"), std::string::npos) << told();
-  lab->inside(2, {"rm", "/home/lab/.bashrc"});
 }
 
 TEST_F(PlacedProgramsTest, a_program_of_another_architecture_or_version_is_refused_by_name) {
@@ -365,12 +369,11 @@ TEST_F(PlacedProgramsTest, a_program_of_another_architecture_or_version_is_refus
   other[18] = static_cast<char>(0xB7);  // e_machine: AArch64
   ASSERT_TRUE(refused(other));
   EXPECT_NE(told().find("does not run there: it is built for another architecture"), std::string::npos) << told();
-  lab->inside(2, {"sh", "-c",
-                  "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname; echo "
-                  "'PATH=~/b:$PATH' >/home/lab/.bashrc"});
+  const LoginScript script(*lab, 2, {"b"});
+  script.set("PATH=~/b:$PATH");
+  lab->inside(2, {"sh", "-c", "mkdir /home/lab/b; printf '#!/bin/sh\\necho aarch64\\n' >/home/lab/b/uname; chmod +x /home/lab/b/uname"});
   ASSERT_TRUE(refused(other));
   EXPECT_NE(told().find("h2 has the architecture aarch64"), std::string::npos) << told();
-  lab->inside(2, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace n2nq::app {
 namespace {
 
 using testing::configure_broker;
+using testing::LoginScript;
 using testing::programs_folder;
 
 using SshLauncherTest = testing::LauncherOnHosts;
@@ -87,11 +88,12 @@ TEST_F(SshLauncherTest, what_dies_with_its_connection_can_be_followed_by_another
 }
 
 TEST_F(SshLauncherTest, of_pause_resume_and_pause_the_last_one_holds_though_the_host_is_slow_to_let_go) {
+  const LoginScript script(*lab, 1, {"b", "hold"});
+  script.set("PATH=~/b:$PATH");
   lab->inside(
       1, {"sh", "-c",
           "mkdir -p /home/lab/b; printf '#!/bin/sh\\n/usr/bin/timeout \"$@\"; code=$?; while [ $code != 0 ] && [ -e /home/lab/hold ]; do "
-          "sleep 0.02; done; exit $code\\n' >/home/lab/b/timeout; chmod +x /home/lab/b/timeout; echo 'PATH=~/b:$PATH' "
-          ">/home/lab/.bashrc; touch /home/lab/hold"});
+          "sleep 0.02; done; exit $code\\n' >/home/lab/b/timeout; chmod +x /home/lab/b/timeout; touch /home/lab/hold"});
   ASSERT_TRUE(runs_broker()) << told();
   const QString pid = lab->inside(1, {"pgrep", "-n", "n2nq-broker"}).trimmed();
   const auto state = [&] { return lab->inside(1, {"ps", "-o", "stat=", "-p", pid}).left(1); };
@@ -119,14 +121,15 @@ TEST_F(SshLauncherTest, of_pause_resume_and_pause_the_last_one_holds_though_the_
   EXPECT_TRUE(wait_until([&] { return holders() == QStringList{"exit code 1: "}; }));
   EXPECT_NE(state(), "T");
   launcher.reset();
-  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
 }
 
 TEST_F(SshLauncherTest, a_pause_that_a_host_cannot_make_or_keep_up_says_why) {
   QString not_paused, went_on;
   const auto state = [] { return lab->inside(1, {"sh", "-c", "ps -e -o stat=,comm= | grep n2nq-broker"}).left(1); };
+  const LoginScript script(*lab, 1, {"b"});
   const auto pause_with = [&](const QString& timeout) {
-    lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/b; rm -f /home/lab/b/*; " + timeout + "; echo 'PATH=~/b' >/home/lab/.bashrc"});
+    lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/b; rm -f /home/lab/b/*; " + timeout});
+    script.set("PATH=~/b");
     launcher->pause();
   };
   ASSERT_TRUE(runs_broker()) << told();
@@ -150,7 +153,6 @@ TEST_F(SshLauncherTest, a_pause_that_a_host_cannot_make_or_keep_up_says_why) {
   EXPECT_TRUE(wait_until([&] { return state() != "T"; })) << "nothing stands still for ever";
   EXPECT_EQ(not_paused, "");
   launcher.reset();
-  lab->inside(1, {"rm", "-r", "/home/lab/.bashrc", "/home/lab/b"});
 }
 
 TEST_F(SshLauncherTest, the_lease_goes_on_while_a_host_takes_its_time_for_the_folder) {
@@ -228,9 +230,9 @@ TEST_F(SshLauncherTest, a_log_is_followed_on_when_the_connection_for_files_alone
 
 TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   // A child in the background holds the output of whatever runs behind it.
-  lab->inside(1, {"sh", "-c",
-                  "(seq 1 3000; printf 'no newline') >/home/lab/noise; mkfifo -m 666 /home/lab/never; "
-                  "echo 'cat ~/noise; echo more noise >&2; cat ~/never & echo $! >>~/children' >/home/lab/.bashrc"});
+  lab->inside(1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; mkfifo -m 666 /home/lab/never"});
+  const LoginScript script(*lab, 1, {"noise", "never", "children"});
+  script.set("cat ~/noise; echo more noise >&2; cat ~/never & echo $! >>~/children");
   EXPECT_TRUE(runs_broker()) << told();
   EXPECT_TRUE(output.startsWith("{")) << output.left(100).toStdString();
   launcher.reset();
@@ -239,7 +241,6 @@ TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
     lab->inside(1, {"sh", "-c", "for child in $(cat /home/lab/children); do kill $child && echo ran on || echo gone; done"});
   EXPECT_FALSE(children.contains("gone")) << "what a person began there was ended: " << children.toStdString();
   EXPECT_GE(children.count("ran on"), 2);
-  lab->inside(1, {"sh", "-c", "cd /home/lab && rm .bashrc noise never children"});
 }
 
 TEST_F(SshLauncherTest, who_logs_in_as_root_is_served_alike) {
@@ -307,8 +308,8 @@ TEST_F(SshLauncherTest, a_host_that_takes_one_command_at_a_time_runs_one_process
 
 TEST_F(SshLauncherTest, a_command_that_ends_with_an_error_is_told_with_what_it_said) {
   ASSERT_TRUE(runs_broker(2)) << told();
-  lab->inside(2, {"sh", "-c",
-                  "printf 'case $BASH_EXECUTION_STRING in *kill*) echo \"no \\033[31msuch thing\" >&2; exit 1;; esac' >/home/lab/.bashrc"});
+  const LoginScript script(*lab, 2);
+  script.set("case $BASH_EXECUTION_STRING in *kill*) echo \"no \033[31msuch thing\" >&2; exit 1;; esac");
   QString why;
   QObject::connect(launcher.get(), &Launcher::not_killed, [&](const QString& text) { why = text; });
   launcher->kill();
@@ -316,7 +317,6 @@ TEST_F(SshLauncherTest, a_command_that_ends_with_an_error_is_told_with_what_it_s
   EXPECT_EQ(why.toStdString(), "h2: no \\x1B[31msuch thing");
   EXPECT_FALSE(exit.has_value());
   launcher.reset();
-  lab->inside(2, {"rm", "/home/lab/.bashrc"});
 }
 
 struct OnHosts : LauncherFactory {
@@ -330,9 +330,9 @@ struct OnHosts : LauncherFactory {
 TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_back) {
   // Launchers of other tests went without bringing back what their processes had.
   // And login scripts begin what goes on saying something, each second, to whom nobody has asked.
-  for (const int host : {1, 2, 3}) {
-    lab->inside(host, {"sh", "-c", "rm -rf /home/lab/.cache/n2nq-bench/runs; echo 'vmstat 1 & vmstat 1 >&2 &' >/home/lab/.bashrc"});
-  }
+  const LoginScript scripts[] = {{*lab, 1}, {*lab, 2}, {*lab, 3}};
+  for (const LoginScript& script : scripts) script.set("vmstat 1 & vmstat 1 >&2 &");
+  for (const int host : {1, 2, 3}) lab->inside(host, {"rm", "-rf", "/home/lab/.cache/n2nq-bench/runs"});
   for (const bool same_host : {false, true}) {
     RunControl::Options options;
     options.runs_folder = folder.path();
@@ -363,7 +363,6 @@ TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_bac
       EXPECT_TRUE(lab->programs(host).isEmpty());
     }
   }
-  for (const int host : {1, 2, 3}) lab->inside(host, {"rm", "/home/lab/.bashrc"});
 }
 
 }  // namespace
