@@ -5,6 +5,8 @@ namespace n2nq::app {
 
 namespace {
 
+constexpr quint32 root = 0;
+
 [[noreturn]] void refuse(const SshLink& link, const QString& why, const QString& advice) {
   throw SshError(SshProblem::Kind::files, QString("%1: %2, so nothing is run from it").arg(link.target().name, why), other_folder(advice));
 }
@@ -28,6 +30,7 @@ ProgramsFolder::ProgramsFolder(SshLink& link, Sftp& sftp, const QString& folder)
   }
   if (there && there->is_link) refuse(link, QString("%1 is a link").arg(path_), QString("Remove it there"));
   if (there) look_at(link, path_, *there);
+  roots_ = there && there->owner == root;
   QString real = folder;
   auto around = sftp.look(folder);
   if (around && around->is_link) {
@@ -50,10 +53,21 @@ void ProgramsFolder::look_at(SshLink& link, const QString& path, const SftpEntry
 
 void ProgramsFolder::check_owner(const SshLink& link, std::optional<quint32> user) const {
   for (const auto& [path, owner] : owners_) {
-    if (!user || !owner || owner == user) continue;
+    if (may_own(owner, user)) continue;
     refuse(link, QString("%1 belongs to another user there (number %2, and the one of the log-in is %3)").arg(path).arg(*owner).arg(*user),
-           QString("Remove it there"));
+           QString("Remove it there, or give it another name"));
   }
+}
+
+bool ProgramsFolder::may_own(std::optional<quint32> owner, std::optional<quint32> user) {
+  return !user || !owner || owner == user || owner == root;
+}
+
+void ProgramsFolder::check_that_it_is_no_roots(const SshLink& link, const QString& name) const {
+  if (!roots_) return;
+  throw SshError(SshProblem::Kind::files,
+                 QString("%1: %2 belongs to root there, and %3 is not in it, or not as it is to be").arg(link.target().name, path_, name),
+                 other_folder("Let root put that program there under this name, for all to read and to run (mode 755), or remove the folder"));
 }
 
 }  // namespace n2nq::app

@@ -65,9 +65,9 @@ bool PutProgram::begin(SshLink& link) {
     const auto home = made.time_s == 0 ? sftp.look(".") : std::nullopt;
     const std::optional<quint32> user = home ? home->owner : made.owner;
     programs.check_owner(link, user);
-    if (!user || !there->owner || there->owner == user) {
+    if (ProgramsFolder::may_own(there->owner, user)) {
       changed_s_ = there->changed_s;
-      touched_s_ = made.time_s;
+      touched_s_ = made.time_s > 0 ? made.time_s : changed_s_;  // nothing can be made or touched in a folder of root's
       return false;
     }
   }
@@ -78,7 +78,12 @@ bool PutProgram::begin(SshLink& link) {
   if (room_ == Room::for_logs) check_room_for_logs(link, sftp, folder_);
   part_name_.emplace(BriefFile::Kind::part, '-' + program_);
   part_ = bin + '/' + part_name_->name();
-  writing_ = sftp.make_file(part_);
+  try {
+    writing_ = sftp.make_file(part_);
+  } catch (const SshError& error) {
+    if (error.problem.kind == SshProblem::Kind::files) programs.check_that_it_is_no_roots(link, path_.section('/', -1));
+    throw;
+  }
   try {
     programs.check_owner(link, writing_->owner());
   } catch (const SshError&) {

@@ -201,12 +201,12 @@ TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_somebody_else_m
            {"chmod 1777 bin", "chmod 700 bin", "anybody there may change what is in the folder .cache/n2nq-bench/bin", "chmod go-w"},
            {"chgrp 100 bin; chmod 770 bin", "chgrp lab bin; chmod 700 bin",
             "a group there may change what is in the folder .cache/n2nq-bench/bin", "chmod g-w"},
-           {"chown root bin; chmod 755 bin", "chown lab bin; chmod 700 bin",
-            ".cache/n2nq-bench/bin belongs to another user there (number 0, ", "Remove it there"},
+           {"chown 65534 bin; chmod 755 bin", "chown lab bin; chmod 700 bin",
+            ".cache/n2nq-bench/bin belongs to another user there (number 65534, ", "Remove it there, or give it another name"},
            {"mv bin ../kept; ln -s ../kept bin", "rm bin; mv ../kept bin", ".cache/n2nq-bench/bin is a link", "Remove it there"},
            {"chmod 777 .", "chmod 700 .", "anybody there may change what is in the folder .cache/n2nq-bench, ", "chmod go-w"},
-           {"chown root .; chmod 755 .", "chown lab .; chmod 700 .",
-            ".cache/n2nq-bench belongs to another user there (number 0, ", "Remove it there"},
+           {"chown 65534 .; chmod 755 .", "chown lab .; chmod 700 .",
+            ".cache/n2nq-bench belongs to another user there (number 65534, ", "Remove it there, or give it another name"},
            {"chmod 777 ..", "chmod 700 ..",
             "anybody there may put something else in the place of the folder .cache/n2nq-bench, by a right to write to .cache",
             "Take that right to .cache away (chmod o-w, or +t)"}}) {
@@ -215,7 +215,7 @@ TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_somebody_else_m
     EXPECT_NE(told().find(each.advice), std::string::npos) << told();
     shell(each.back);
   }
-  EXPECT_FALSE(is_taken("rm bin/n2nq-broker-*; chown root .; chmod 755 .")) << "nor put there";
+  EXPECT_FALSE(is_taken("rm bin/n2nq-broker-*; chown 65534 .; chmod 755 .")) << "nor put there";
   EXPECT_NE(told().find("belongs to another user"), std::string::npos) << told();
   EXPECT_EQ(shell("chown lab .; chmod 700 .; ls -A bin | grep n2nq-broker || true"), "") << "nor is a part of it left";
   EXPECT_TRUE(is_taken("chmod 1777 ..; chmod 770 bin; test $(stat -c %u bin) = $(stat -c %g bin)")) << told() << "the user's own group";
@@ -226,10 +226,40 @@ TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_somebody_else_m
   EXPECT_FALSE(is_taken("chmod 777 .."));
   EXPECT_NE(told().find("in the place of the folder /home/lab/disk/1/bench, by a right to write to /home/lab/disk/1"), std::string::npos)
       << told();
-  EXPECT_FALSE(is_taken("chmod 755 ..; chown -h root ../../../.cache/n2nq-bench"));
+  EXPECT_FALSE(is_taken("chmod 755 ..; chown -h 65534 ../../../.cache/n2nq-bench"));
   EXPECT_NE(told().find(".cache/n2nq-bench belongs to another user there"), std::string::npos) << told();
   shell("cd /home/lab/.cache; rm n2nq-bench; mv ../disk/1/bench n2nq-bench; rmdir ../disk/1");
   EXPECT_TRUE(is_taken("true")) << told();
+}
+
+/// Who looks after a machine may put programs there for those who log in: root could change these anyway.
+TEST_F(PlacedProgramsTest, programs_that_root_has_put_there_are_run_as_they_are) {
+  const auto shell = [](const QString& script) {
+    return lab->inside(1, {"sh", "-c", "cd /home/lab/.cache/n2nq-bench && " + script}).trimmed().toStdString();
+  };
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  shell("mkdir -p runs; chown lab runs");
+  for (const char* roots : {"chown -R root bin; chmod -R 755 bin", "chown root .; chmod 755 ."}) {
+    shell(roots);
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    for (const char* time : {"first", "again, over the same connection"}) EXPECT_TRUE(runs_broker()) << roots << ' ' << time << ": " << told();
+    launcher.reset();
+    EXPECT_EQ(shell("stat -c '%U %a' bin/n2nq-broker-*"), "root 755") << roots;
+  }
+  const std::string name = shell("basename bin/n2nq-broker-*");
+  for (const char* unlike : {"chmod 700 bin/n2nq-broker-*", "echo >>$(echo bin/n2nq-broker-*)", "rm bin/n2nq-broker-*"}) {
+    shell(unlike);
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    make(lab->host(1));
+    EXPECT_FALSE(gets_put()) << unlike;
+    EXPECT_NE(told().find("bin belongs to root there, and " + name + " is not in it, or not as it is to be. Let root put that program there under this name"),
+              std::string::npos)
+        << unlike << ": " << told();
+  }
+  shell("chown -R lab .; chmod 700 . bin");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  EXPECT_TRUE(runs_broker()) << told();
 }
 
 /// Left there when anybody could write to the folder, perhaps, and since then of no use.
