@@ -76,7 +76,8 @@ class Launcher : public QObject {
   /// by brought_back; destroying the launcher gives up.
   virtual void bring_back(const QString& local_folder) = 0;
   /// To be said before bring_back(), or go_on_bringing(): when its host is reached, before anything is brought or removed there, reached is
-  /// told and nothing more done until go_on_bringing(). Not where the host was away for as long as bring_back() waits for it.
+  /// told and nothing more done until go_on_bringing(). Said before that once more, when the host has been away for as long as bring_back()
+  /// waits for it, it is the end: nothing is brought.
   void hold_when_reached() { holds_when_reached_ = true; }
   virtual void go_on_bringing() {}
   /// Behind failed and gone: it was because its host could not be reached, or the connection was lost; later it may be different.

@@ -353,14 +353,18 @@ void SshLauncher::bring_back(const QString& local_folder) {
   bring_back_again();
 }
 
-/// What was done meanwhile is no silence of the host, but for what it failed by: with that it is as long away as without.
+/// What was done meanwhile is no silence of the host, but for what it failed by: with that it is as long away as without. Then nothing is
+/// fetched either, for what is fetched is gone there, and could not be read back later.
 void SshLauncher::go_on_bringing() {
-  if (holds_when_reached()) {
-    QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
-  } else {
+  if (!holds_when_reached()) {
     brought_some_.start();
-    bring_back_again();
+    return bring_back_again();
   }
+  if (!brought_some_.hasExpired(bring_back_silent_ms)) {
+    QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
+    return;
+  }
+  on_brought_back(QString("%1 was reached again, but what is there could not be read back, so it was not fetched").arg(host_->name()));
 }
 
 void SshLauncher::bring_back_again() {
@@ -377,7 +381,7 @@ void SshLauncher::bring_back_again() {
   host_->with_files(this, [this, again](const SshProblem& why, SshFiles* files) {
     if (bringing_.isEmpty()) return;
     if (!why.none()) return again(why);
-    if (take_holds_when_reached() && !brought_some_.hasExpired(bring_back_silent_ms)) {
+    if (take_holds_when_reached()) {
       told_waiting_ = false;
       return emit reached();
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
 
@@ -153,6 +154,51 @@ TEST_F(RunFoldersTest, what_could_not_be_brought_is_named) {
   ASSERT_TRUE(wait_until([&] { return told.has_value(); }));
   EXPECT_TRUE(told->contains("R001.log cannot be written: ")) << told->toStdString();
   EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there + ", for a day")) << told->toStdString();
+  sh("rm -r runs/*");
+}
+
+/// The last attempt to reach it is begun within the time in which it is waited for, and may have its answer behind that.
+TEST_F(RunFoldersTest, what_is_reached_by_the_last_attempt_is_read_back_before_it_is_fetched_or_stays) {
+  constexpr qint64 waited_for_ms = 61'500;
+  HostPool pool(person, programs_folder);
+  struct Bringing {
+    QTemporaryDir local;
+    std::unique_ptr<Launcher> launcher;
+    QString there;
+    std::optional<QString> told;
+    bool reached = false;
+    QStringList fetched() const { return QDir(local.path()).entryList(QDir::Files); }
+  };
+  lab->set_answers(1, false);
+  QElapsedTimer since;
+  since.start();
+  Bringing read, unread;
+  for (Bringing* const each : {&read, &unread}) {
+    each->launcher = pool.launcher(lab->host(1));
+    each->there = each->launcher->folder_there(each->local.path());
+    sh("mkdir -p " + each->there.section('/', -2) + " && echo x >" + each->there.section('/', -2) + "/R001.log");
+    QObject::connect(each->launcher.get(), &Launcher::reached, [each] { each->reached = true; });
+    QObject::connect(each->launcher.get(), &Launcher::brought_back, [each](const QString& error) { each->told = error; });
+    each->launcher->hold_when_reached();
+    each->launcher->bring_back(each->local.path());
+  }
+  const auto waited = [&] { return since.hasExpired(waited_for_ms) || read.told || unread.told; };
+  while (!waited()) static_cast<void>(wait_until(waited));
+  EXPECT_FALSE(read.told || unread.told) << "an attempt is under way still";
+  lab->set_answers(1, true);
+  ASSERT_TRUE(wait_until([&] { return (read.reached || read.told) && (unread.reached || unread.told); }));
+  ASSERT_TRUE(read.reached && unread.reached);
+  EXPECT_EQ(read.fetched() + unread.fetched(), QStringList());
+
+  unread.launcher->hold_when_reached();
+  for (const Bringing* each : {&read, &unread}) each->launcher->go_on_bringing();
+  ASSERT_TRUE(wait_until([&] { return read.told && unread.told; }));
+  EXPECT_EQ(*read.told, "");
+  EXPECT_EQ(read.fetched(), QStringList("R001.log"));
+  EXPECT_EQ(*unread.told, "h1 was reached again, but what is there could not be read back, so it was not fetched; the rest is on h1 in " +
+                              unread.there + ", for a day");
+  EXPECT_EQ(unread.fetched(), QStringList());
+  EXPECT_EQ(runs(), QStringList(unread.there.section('/', -1)));
   sh("rm -r runs/*");
 }
 

@@ -147,6 +147,10 @@ void PretendLab::set_plugged_in(int host, bool plugged_in) const {
   run("ip", {"link", "set", host_facts(host)["device"].toString(), plugged_in ? "up" : "down"});
 }
 
+void PretendLab::set_answers(int host, bool answers) const {
+  run("kill", {"-s", answers ? "CONT" : "STOP", QString::number(host_facts(host)["pid"].toInt())});
+}
+
 void PretendLab::shape_links(int host, const QStringList& options) const {
   run(N2NQ_LAB "/link", QStringList{"--number", QString::number(facts_["number"].toInt()), host_facts(host)["name"].toString()} + options);
 }

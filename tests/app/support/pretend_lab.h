@@ -48,6 +48,8 @@ class PretendLab {
   /// Its sshd_config as this sed command changes it; ready for connections again.
   void change_sshd(int host, const QString& sed) const;
   void set_plugged_in(int host, bool plugged_in) const;
+  /// Whether its sshd says anything to new connections, which reach it.
+  void set_answers(int host, bool answers) const;
   /// Its links, both ways, of a lab that was taken up with a delay: options of tests/lab/link.
   void shape_links(int host, const QStringList& options) const;
   /// The most bytes that have been on their way to it at one time.
