@@ -433,6 +433,21 @@ TEST_F(CodeTest, one_that_was_typed_too_late_is_not_used) {
   EXPECT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt}));
 }
 
+/// Unlike PAM, which may go on to ask for a code whatever the password was.
+TEST_F(SshSessionTest, a_password_that_was_a_step_of_its_own_is_known_to_be_right_though_the_host_hangs_up_at_the_next_one) {
+  lab->change_sshd(2, "1i AuthenticationMethods password,keyboard-interactive\\nLoginGraceTime 3");
+  config = lab->config().look_up("h2");
+  without_keys();
+  person.late_with = "Password:";
+  person.answers_late_ms = 4'500;
+  person.secrets = {lab->password().toUtf8(), lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << told();
+  lab->change_sshd(2, "/AuthenticationMethods/d;/LoginGraceTime/d");
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::password);
+  EXPECT_EQ(person.secret_questions[1].kind, SecretQuestion::Kind::keyboard_interactive);
+}
+
 TEST_F(SshSessionTest, a_password_where_nothing_else_is_taken) {
   lab->change_sshd(2, "s/KbdInteractiveAuthentication.*/KbdInteractiveAuthentication no/");
   config = lab->config().look_up("h2");
