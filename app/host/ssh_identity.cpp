@@ -40,6 +40,7 @@ bool certifies(QByteArray certificate, QByteArray key) {
 }
 
 SshPublicKey read_public(const QString& file) {
+  if (!QFileInfo(file).isFile()) return {};  // a pipe would be waited for without end
   ssh_key raw = nullptr;
   if (ssh_pki_import_pubkey_file(file.toLocal8Bit().constData(), &raw) != SSH_OK) return {};
   return SshPublicKey::of_private(SshKeyHandle(raw));

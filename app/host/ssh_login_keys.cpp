@@ -175,6 +175,12 @@ Outcome KeyLogin::by_agent(const Identities& named) {
 
 /// A key that needs no passphrase is used at once; one that does only where it may be asked for.
 Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
+  const QFileInfo info(identity.file);
+  if (info.exists() && !info.isFile()) {
+    // What is no file could keep this thread: nobody may ever write into a pipe.
+    if (!may_ask) steps_.add_tried(identity.file + " (is no file)");
+    return Outcome::refused;
+  }
   bool encrypted = false;
   ssh_key raw = nullptr;
   const int code =
@@ -191,7 +197,7 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   if (code != SSH_OK && encrypted) return may_ask ? by_passphrase(identity) : Outcome::refused;
   if (may_ask) return Outcome::refused;  // had its turn
   if (code == SSH_OK) return by_private_half(identity, key, true);
-  const bool there = QFileInfo::exists(identity.file);
+  const bool there = info.exists();
   if (QFile file(identity.file); there && !file.open(QIODevice::ReadOnly)) {
     steps_.add_tried(QString("%1 (cannot be read: %2)").arg(identity.file, file.errorString()));
     steps_.advise(QString("Let yourself read the key file %1, or name another one").arg(identity.file));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_shared.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
@@ -125,7 +126,8 @@ void SshShared::clear_wake() {
 
 void SshShared::watch_socket(int fd) {
   const std::lock_guard lock(mutex_);
-  sockets_.emplace_back(::dup(fd));
+  // What this program starts here would keep the connection open when this program is killed.
+  sockets_.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (closed_) ::shutdown(fd, SHUT_RDWR);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <QDir>
@@ -44,6 +45,33 @@ TEST_F(SshSessionTest, a_line_of_the_config_that_ssh_refuses_is_told_in_place_of
   EXPECT_EQ(problem.kind, SshProblem::Kind::settings);
 }
 
+/// Else a group that runs here would keep the connection of a bench that was killed, and the host would not see the end of it.
+TEST_F(SshSessionTest, what_is_started_here_does_not_inherit_the_connection) {
+  const Agent agent(folder, {lab->key_file()});
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = agent.socket;
+  ASSERT_TRUE(gets_in()) << told();
+  QProcess child;
+  child.start("sh", {"-c", "ls -l /proc/self/fd | grep socket: || echo none"});
+  ASSERT_TRUE(child.waitForFinished());
+  EXPECT_EQ(child.readAllStandardOutput(), "none\n");
+}
+
+TEST_F(SshSessionTest, a_key_file_that_is_a_pipe_keeps_nobody) {
+  config.identities_only = true;
+  const QString pipe = folder.filePath("pipe");
+  ASSERT_EQ(::mkfifo(pipe.toLocal8Bit().constData(), 0600), 0);
+  ASSERT_TRUE(QFile::copy(lab->key_file(), folder.filePath("key-of-pub")));
+  ASSERT_EQ(::mkfifo((folder.filePath("key-of-pub") + ".pub").toLocal8Bit().constData(), 0600), 0);
+  config.identity_files = {pipe};
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(problem.why.contains(pipe + " (is no file)")) << told();
+  QFile::setPermissions(folder.filePath("key-of-pub"), QFile::ReadOwner | QFile::WriteOwner);
+  config.identity_files = {pipe, folder.filePath("key-of-pub")};
+  EXPECT_TRUE(gets_in()) << told();
+}
+
 TEST_F(SshSessionTest, a_signal_is_told_as_such) {
   ASSERT_TRUE(gets_in()) << told();
   EXPECT_EQ(run("exec /bin/sh -c 'kill -s KILL $$'").exit->signal, "KILL");
@@ -64,6 +92,17 @@ TEST_F(SshSessionTest, a_command_has_ended_though_a_child_of_it_holds_its_output
   EXPECT_EQ(lab->inside(1, {"sh", "-c", "cat /proc/" + QString(result.out).trimmed() + "/comm"}), "cat\n") << "it is no business of ours";
   lab->inside(1, {"sh", "-c", "rm /home/lab/never; kill " + QString(result.out).trimmed()});
   EXPECT_EQ(run("echo on").out, "on\n") << "the connection goes on";
+}
+
+TEST_F(SshSessionTest, a_command_that_never_stops_talking_does_not_keep_others_from_being_heard) {
+  ASSERT_TRUE(gets_in()) << told();
+  qint64 said_bytes = 0;
+  auto talker = std::make_unique<SshExec>(*session, "exec yes");
+  QObject::connect(talker.get(), &SshExec::output, [&](const QByteArray& bytes) { said_bytes += bytes.size(); });
+  ASSERT_TRUE(wait_until([&] { return said_bytes > 32 << 20; }));
+  EXPECT_EQ(run("cat", "heard").out, "heard");
+  talker.reset();
+  EXPECT_TRUE(wait_until([] { return lab->inside(1, {"sh", "-c", "pgrep -x yes || true"}).isEmpty(); }));
 }
 
 TEST_F(SshSessionTest, several_commands_run_side_by_side) {
