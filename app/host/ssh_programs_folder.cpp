@@ -67,7 +67,7 @@ void ProgramsFolder::check_that_it_is_no_roots(const SshLink& link, const QStrin
   if (!roots_) return;
   throw SshError(SshProblem::Kind::files,
                  QString("%1: %2 belongs to root there, and %3 is not in it, or not as it is to be").arg(link.target().name, path_, name),
-                 other_folder("Let root put that program there under this name, for all to read and to run (mode 755), or remove the folder"));
+                 other_folder("Let root put that program there under this name, for all to read and run (mode 755), or remove the folder"));
 }
 
 }  // namespace n2nq::app

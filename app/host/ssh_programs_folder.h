@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The folder on a host from which programs are run: nobody but who logs in there, and root, who can do anything, may change what is in it, or
-// put another one in its place. Known as far as SFTP tells: not who is in a group, and of what is further up than the folder above the host's
-// `folder` nothing.
+// The folder on a host from which programs are run: nobody but who logs in there, and root, who can do anything, may change what is in it,
+// or put another one in its place. Known as far as SFTP tells: not who is in a group, and of what is further up than the folder above the
+// host's `folder` nothing.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs with a host that is reached through others only (ProxyJump): all of it works, when the jump host is lost it is the one that is blamed,
-and of several jump hosts only the first is reached by a ProxyCommand of its own."""
+"""Runs with a host that is reached through others only (ProxyJump): all of it works, when the jump host is lost it is the one that is
+blamed, and of several jump hosts only the first is reached by a ProxyCommand of its own."""
 import re
 import socket
 
@@ -57,7 +57,7 @@ class Jump(LabCase):
 
 
 class SeveralJumps(LabCase):
-    """Each of them, and the host behind them, has a ProxyCommand, which would lead there, too: only the first one's is what ssh would run."""
+    """Each of them, and the host behind them, has a ProxyCommand, which would lead there, too: ssh would run the first one's only."""
     hosts, arguments = 3, {"shape": {"delay_ns": 0}}
     ways = "control and files"
 
@@ -75,7 +75,8 @@ class SeveralJumps(LabCase):
         config.write_text(f"Host {addresses['h3']}\n  ProxyJump gate,inner\n"
                           + "".join(f"Host {name}\n  HostName {address}\n" for name, address in jumps.items())
                           + f"Host gate inner {addresses['h3']}\n  ProxyCommand {proxy} %n %h %p\n"
-                          + f"  User lab\n  IdentityFile {cls.lab.folder}/client_key\n  UserKnownHostsFile {known}\n\n" + config.read_text())
+                          + f"  User lab\n  IdentityFile {cls.lab.folder}/client_key\n  UserKnownHostsFile {known}\n\n"
+                          + config.read_text())
 
     def knocks(self, name, at):
         """Log-ins there, from that one."""
