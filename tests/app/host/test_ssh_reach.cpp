@@ -12,9 +12,10 @@ using testing::Agent;
 using testing::SshSessionTest;
 
 TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
-  // It talks more than a pipe holds, and leaves a child behind that it does not wait for.
-  config.proxy_command = QString("sh -c 'head -c 200000 /dev/zero >&2; sleep 1234 & exec ssh -F %1/ssh_config -W %2:22 h2'")
-                             .arg(lab->folder(), lab->address(1));
+  // It talks more than a pipe holds, and leaves children behind that it does not wait for, one of which does not want to end.
+  config.proxy_command =
+      QString("sh -c 'head -c 200000 /dev/zero >&2; sleep 1234 & (trap \"\" TERM; sleep 1235) & exec ssh -F %1/ssh_config -W %2:22 h2'")
+          .arg(lab->folder(), lab->address(1));
   ASSERT_TRUE(gets_in()) << told();
   EXPECT_EQ(run("hostname").out, "h1\n");
   EXPECT_EQ(session->address(), "");
@@ -23,7 +24,7 @@ TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
   session.reset();
   const auto left = [] {
     QProcess ps;
-    ps.start("pgrep", {"-fx", "sleep 1234"});
+    ps.start("pgrep", {"-fx", "sleep 123[45]"});
     ps.waitForFinished();
     return ps.exitCode() == 0;
   };
