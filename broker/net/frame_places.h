@@ -39,6 +39,8 @@ class FramePlaces {
   void forget(Waiter& waiter);
   void give_back(wire::LargeBuffer place);
   size_t bytes_taken() const { return bytes_taken_; }
+  /// Of memory that nobody has: no more than free_bytes_max.
+  size_t bytes_free() const { return free_bytes_; }
   size_t waiting() const { return waiting_.size(); }
   /// For how long somebody waited, until now.
   int64_t waited_ns() const;

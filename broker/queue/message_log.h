@@ -87,6 +87,8 @@ class MessageLog {
 
   /// Memory of all chunks that are held (the open one as far as it is filled), and of the slots between them.
   size_t bytes_held() const { return bytes_held_ + tail_.offset + empty_slots_ * 2 * sizeof(Chunk); }
+  /// Of chunks that nobody holds, kept to be used again: no more than free_bytes_max, and beside bytes_held().
+  size_t bytes_free() const { return free_bytes_; }
   /// Gives back what was kept to be used again and was not since the last call: half of it, and a little always stays.
   void fit();
 

@@ -215,6 +215,8 @@ class Queue {
 
   /// Memory of messages and of all that is noted for each of them. O(1).
   virtual size_t bytes_held() const { return log_.bytes_held(); }
+  /// Of the memory of messages that have left, kept to be used again; beside bytes_held(). O(1).
+  size_t bytes_kept() const { return log_.bytes_free(); }
   /// Gives back what lists needed that are short again. To be called now and then.
   virtual void fit() { log_.fit(); }
   uint64_t messages_taken_in() const { return log_.tail().message; }

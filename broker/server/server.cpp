@@ -518,6 +518,7 @@ nlohmann::json Server::summary() {
   facts.memory_bytes_max = memory_bytes_max_;
   facts.books_bytes_max = std::max(books_bytes_max_, queue_->books_bytes() + receivers_.telling_bytes());
   facts.kinds_bytes = queue_->kinds_bytes();
+  facts.kept_bytes = queue_->bytes_kept() + frame_places_.bytes_free();
   const struct mallinfo2 heap = mallinfo2();
   facts.heap_bytes = heap.uordblks + heap.hblkhd;
   facts.heap_holes_bytes = heap.fordblks;

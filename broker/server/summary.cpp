@@ -86,6 +86,7 @@ Json make_summary(const Options& options, const Queue& queue, const SenderDesk& 
           {"memory_bytes_max", facts.memory_bytes_max},
           {"books_bytes_max", facts.books_bytes_max},
           {"kinds_bytes", facts.kinds_bytes},
+          {"kept_bytes", facts.kept_bytes},
           {"heap_bytes", facts.heap_bytes},
           {"heap_holes_bytes", facts.heap_holes_bytes},
           {"held_back_ns", facts.held_back_by_memory_ns + facts.held_back_by_receivers_ns},

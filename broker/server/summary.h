@@ -20,6 +20,7 @@ struct SummaryFacts {
   size_t memory_bytes_max = 0;
   size_t books_bytes_max = 0;
   size_t kinds_bytes = 0;
+  size_t kept_bytes = 0;  // which nobody has, to be used again
   size_t heap_bytes = 0, heap_holes_bytes = 0;
   int64_t held_back_by_memory_ns = 0, held_back_by_receivers_ns = 0;
   int64_t waited_for_places_ns = 0;  // while others' frames that had not come whole took the memory there is for these

@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "broker/net/file_limit.h"
+#include "broker/net/frame_places.h"
+#include "broker/queue/message_log.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/seed_frames.h"
 #include "tests/broker/support/wire_client.h"
@@ -310,6 +312,8 @@ TEST(HostileLimits, FramesThatHaveNotComeWholeCountAgainstTheMemoryBudget) {
   EXPECT_EQ(bye["messages_accepted"], senders);
   EXPECT_GT(bye["waited_for_places_ns"].get<int64_t>(), 0) << "most had to wait for their place";
   EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + place_bytes + own_bytes);
+  EXPECT_GE(bye["kept_bytes"].get<size_t>(), net::FramePlaces::free_bytes_max) << "four places of 1 MiB, which nobody has any more";
+  EXPECT_LE(bye["kept_bytes"].get<size_t>(), net::FramePlaces::free_bytes_max + MessageLog::free_bytes_max);
 }
 
 TEST(HostileLimits, WhoHoldsAPlaceForALongFrameAndSaysNothingLosesItToWhoWaits) {

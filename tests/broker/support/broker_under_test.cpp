@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +29,11 @@ int left_ms(int64_t deadline_ns) {
 
 }  // namespace
 
+std::string wanted_io() {
+  const char* io = std::getenv("N2NQ_BROKER_IO");
+  return io ? io : "";
+}
+
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   std::signal(SIGPIPE, SIG_IGN);
   int in[2], out[2];
@@ -35,8 +41,11 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // it is gone already
     dup2(in[0], 0);
     dup2(out[1], 1);
     execv(arguments[0], arguments.data());
@@ -120,7 +129,7 @@ nlohmann::json BrokerUnderTest::configuration(const nlohmann::json& changes) {
                               {"expect", {{"senders", 2}, {"receivers", 2}}},
                               {"limits", {{"heartbeat_ms", 0}, {"write_deadline_ms", 600000}, {"handshake_deadline_ms", 60000}}},
                               {"seed", 1}};
-  if (const char* io = std::getenv("N2NQ_BROKER_IO")) configure["io"] = io;
+  if (const std::string io = wanted_io(); !io.empty()) configure["io"] = io;
   configure.merge_patch(changes);
   return configure;
 }

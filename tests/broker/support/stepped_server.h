@@ -73,14 +73,22 @@ class Reading {
     const int64_t until_ns = net::now_ns() + 60 * net::ns_per_s;
     while (net::now_ns() < until_ns) {
       server_.wake_up();
+      if (take(on_frame)) return true;
+    }
+    return false;
+  }
+  /// The same of what is there already: N2NQ does nothing meanwhile.
+  template <typename OnFrame>
+  bool take(OnFrame on_frame) {
+    while (true) {
       const std::span<uint8_t> room = reader_.room();
       const ssize_t bytes = recv(client_.fd(), room.data(), room.size(), MSG_DONTWAIT);
-      if (bytes > 0) reader_.commit(static_cast<size_t>(bytes));
+      if (bytes <= 0) return false;
+      reader_.commit(static_cast<size_t>(bytes));
       while (const auto frame = reader_.next()) {
         if (on_frame(*frame)) return true;
       }
     }
-    return false;
   }
 
  private:
