@@ -30,7 +30,7 @@ void ProgressStrip::set_progress(double share, const QString& text, Tone tone) {
 
 QSize ProgressStrip::sizeHint() const {
   const QFontMetrics caption(theme_.font(TextStyle::caption));
-  return {caption.horizontalAdvance(QStringLiteral("100 % · 59 min 59 s left")) + space::in_row, bar_px + space::in_row + caption.height()};
+  return {caption.horizontalAdvance(QStringLiteral("100 % · 59 min 59 s left")), bar_px + space::in_row + caption.height()};
 }
 
 void ProgressStrip::paintEvent(QPaintEvent* event) {

@@ -36,12 +36,15 @@ Sign sign_of(app::ProcessState state, const Tokens& t) {
   }
 }
 
+QString connected_words(std::int64_t connected, std::int64_t all) {
+  return QStringLiteral("%1/%2 connected").arg(count_text(connected), count_text(all));
+}
+
 // What is waited for in two words; all of it stands in the tooltip.
 QString short_wait(const QString& waiting_for) {
   static const QRegularExpression connected(QStringLiteral("\\(([0-9]+) of ([0-9]+) connected\\)"));
   const QRegularExpressionMatch match = connected.match(waiting_for);
-  const auto count = [&match](int which) { return count_text(match.captured(which).toLongLong()); };
-  if (match.hasMatch()) return QStringLiteral("%1/%2 connected").arg(count(1), count(2));
+  if (match.hasMatch()) return connected_words(match.captured(1).toLongLong(), match.captured(2).toLongLong());
   if (waiting_for.contains(QStringLiteral(" and "))) return QStringLiteral("waiting for services");
   if (waiting_for == QLatin1String("the first message")) return QStringLiteral("waiting for messages");
   static const QRegularExpression amount(QStringLiteral("^[0-9]+ "));
@@ -100,7 +103,7 @@ QSize StateLight::sizeHint() const {
   const QString widest = role_ == app::Role::broker ? role_word(role_) : count_text(2000) + u' ' + role_word(role_);
   const QFontMetrics name(theme_.font(TextStyle::body));
   const QFontMetrics word(theme_.font(TextStyle::caption));
-  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(QStringLiteral("1999/2000 connected")));
+  const int text = qMax(name.horizontalAdvance(widest), word.horizontalAdvance(connected_words(1999, 2000)));
   return {name_left_px + text, name.height() + word.height()};
 }
 
