@@ -146,6 +146,7 @@ void EventLoop::look_now() {
 
 /// As epoll_wait().
 int EventLoop::look(int timeout_ms) {
+  look_ns_ = now_ns();
   return epoll_wait(epoll_.get(), ready_.get(), events_per_wake_up_max, timeout_ms);
 }
 
@@ -187,21 +188,25 @@ void EventLoop::wait_and_run_once() {
   }
   woke_ns_ = now_ns();
   closings_ = 0;
-  bool left_some = ready_count_ == events_per_wake_up_max;
+  note_look();
   bool posted = run_ready();
   for (int i = 0; i < late_looks_max && !late_.empty(); ++i) {
     ready_count_ = std::max(look(0), 0);  // interrupted: as if there was nothing, which the next wake-up finds
-    left_some = ready_count_ == events_per_wake_up_max;
     if (ready_count_ == 0) break;
     posted |= run_ready();
   }
   look_now();
-  // What is ready comes in turn.
-  const bool may_be_behind = left_some && behind_looks_ < watched_ / events_per_wake_up_max;
-  behind_looks_ = may_be_behind ? behind_looks_ + 1 : 0;
   run_due_timers();
   if (posted) run_posted();
   if (after_wake_up_) after_wake_up_();
+}
+
+/// What is ready comes in turn: after so many looks each descriptor had one.
+void EventLoop::note_look() {
+  if (behind_looks_ == 0) behind_since_ns_ = look_ns_;
+  const bool left_some = ready_count_ == events_per_wake_up_max && behind_looks_ < watched_ / events_per_wake_up_max;
+  behind_looks_ = left_some ? behind_looks_ + 1 : 0;
+  if (!left_some) looked_ns_ = behind_since_ns_;
 }
 
 /// True: work was posted.

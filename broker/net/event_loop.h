@@ -120,9 +120,10 @@ class EventLoop {
   void forget_read(LateReader& reader);
   /// All that have read.
   void look_now();
-  /// More was ready than this wake-up looked at: who judges what did not come in time waits for the next one. Not so for ever: by then each
-  /// descriptor has had its turn.
-  bool is_behind() const { return behind_looks_ > 0; }
+  /// Inside run(): all that was ready by then was handed out, in this wake-up or before. For who judges what did not come in time: this process
+  /// may have stood still since, or more may be ready than one wake-up looks at. While it sleeps this is the time when it fell asleep, so that
+  /// it takes another look to know more.
+  int64_t looked_ns() const { return looked_ns_; }
   /// Inside run(): the time this wake-up began.
   int64_t woke_ns() const { return woke_ns_; }
 
@@ -132,6 +133,7 @@ class EventLoop {
   int wait();
   int look(int timeout_ms);
   int sleep();
+  void note_look();
   bool run_ready();
   void run_due_timers();
   void run_posted();
@@ -148,7 +150,10 @@ class EventLoop {
   int64_t woke_ns_ = 0;
   bool wake_again_ = false;
   size_t watched_ = 0;
-  size_t behind_looks_ = 0;  // wake-ups in a row that left some
+  int64_t look_ns_ = 0;          // when the last look began
+  int64_t looked_ns_ = 0;
+  int64_t behind_since_ns_ = 0;  // the first look of several that left some
+  size_t behind_looks_ = 0;      // these
   int64_t spin_ns_ = 0, short_nap_ns_ = 0;
   size_t due_max_ = std::numeric_limits<size_t>::max();
   size_t closings_max_ = std::numeric_limits<size_t>::max();

@@ -387,12 +387,11 @@ void Server::run_expiry() {
 
 void Server::run_deadlines() {
   const int64_t now = net::now_ns();
-  // Answers that came in time may lie unread, of very many receivers behind a pause.
-  if (loop_.is_behind()) return deadline_timer_.arm(now);
-  const bool more = queue_->pass_deadlines(now);
+  // Answers that came in time may lie unread: this process may have stood still since it looked, or there are very many.
+  const bool more = queue_->pass_deadlines(loop_.looked_ns());
   receivers_.mark_untold();
-  if (more) return deadline_timer_.arm(now);  // others are served first
   const int64_t next_ns = queue_->next_deadline_ns();
+  if (more || (next_ns != 0 && next_ns <= now)) return deadline_timer_.arm(now);  // others are served, or looked at, first
   if (next_ns != 0) deadline_timer_.arm(std::max(next_ns, now + deadline_bundle_ns));
 }
 
