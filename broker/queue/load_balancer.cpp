@@ -18,6 +18,13 @@ using wire::SkipReason;
 namespace {
 /// No record is longer: a frame is not.
 constexpr uint32_t bytes_mask = 0x7FFF'FFFF;
+constexpr uint32_t nobody = 0;
+/// To write one into three books takes so many times as long as what else is done in parts of so many.
+constexpr size_t expired_costs = 4;
+/// Of one receiver, while others may have older ones.
+constexpr size_t expired_in_a_row = 64;
+/// What is behind a batch is taken out by moving what is in it: so many moves take as long as one message that expires.
+constexpr size_t moves_of_a_message = 256;
 }  // namespace
 
 LoadBalancer::LoadBalancer(const QueueOptions& options)
@@ -346,55 +353,84 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
   sets.add(wire::record_sender(record_of(assigned)), wire::record_index(record_of(assigned)));
 }
 
-void LoadBalancer::expire(int64_t now_ns) {
-  left_behind_bytes_ -= take_expired(left_behind_, now_ns, of(total_.skipped, SkipReason::expired));
-  for (const uint32_t receiver : connected_) expire_share(receiver, now_ns);
+/// The oldest first, wherever they wait, and some more of whom they wait for: then the books of all together grow near their ends, which
+/// costs least.
+bool LoadBalancer::expire(int64_t now_ns) {
+  std::vector<std::pair<Assigned, uint32_t>> oldest;  // a heap, of those that have expired, and whom they wait for
+  const auto is_behind = [](const auto& one, const auto& other) { return one.first.is_behind(other.first); };
+  const auto look_at = [&](uint32_t receiver) {
+    const Assigned* first = oldest_waiting(receiver);
+    if (first == nullptr || !is_expired(record_of(*first), now_ns)) return;
+    oldest.emplace_back(*first, receiver);
+    std::push_heap(oldest.begin(), oldest.end(), is_behind);
+  };
+  look_at(nobody);
+  for (const uint32_t receiver : connected_) look_at(receiver);
+  for (size_t done = 0; !oldest.empty() && done < std::max<size_t>(options_.passed_at_once / expired_costs, 1);) {
+    const uint32_t receiver = oldest.front().second;
+    std::pop_heap(oldest.begin(), oldest.end(), is_behind);
+    oldest.pop_back();
+    done += receiver == nobody ? take_expired(left_behind_, nobody, now_ns, left_behind_bytes_) : expire_some(receiver, now_ns);
+    look_at(receiver);
+  }
+  return !oldest.empty();
 }
 
-/// Returns how many bytes it took out.
-size_t LoadBalancer::take_expired(InOrder<Assigned>& list, int64_t now_ns, SenderSets& expired) {
-  size_t bytes = 0;
-  while (!list.empty() && is_expired(record_of(list.front()), now_ns)) {
-    add_to(expired, list.front());
-    bytes += list.front().bytes;
-    remove(list.front());
+/// Of what waits for this receiver behind its batch; nobody: of what was left behind. Null: nothing.
+const LoadBalancer::Assigned* LoadBalancer::oldest_waiting(uint32_t receiver) const {
+  if (receiver == nobody) return left_behind_.empty() ? nullptr : &left_behind_.front();
+  const Share& share = shares_[receiver - 1];
+  const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
+  const Assigned* passed = share.passed.empty() ? nullptr : &share.passed.front();
+  if (first == share.waiting.size()) return passed;
+  const Assigned* own = &share.waiting[first];
+  return passed != nullptr && own->is_behind(*passed) ? passed : own;
+}
+
+/// Out of the queue, and it counts as expired; for whom it waited, too.
+void LoadBalancer::expire_one(const Assigned& assigned, uint32_t receiver, size_t& bytes) {
+  const uint8_t* record = record_of(assigned);
+  if (receiver != nobody) skip(receiver, SkipReason::expired, wire::record_sender(record), wire::record_index(record));
+  add_to(of(total_.skipped, SkipReason::expired), assigned);
+  bytes -= assigned.bytes;
+  remove(assigned);
+}
+
+/// Some from its front. Returns how many.
+size_t LoadBalancer::take_expired(InOrder<Assigned>& list, uint32_t receiver, int64_t now_ns, size_t& bytes) {
+  size_t count = 0;
+  for (; count < expired_in_a_row && !list.empty() && is_expired(record_of(list.front()), now_ns); ++count) {
+    expire_one(list.front(), receiver, bytes);
     list.pop_front();
   }
-  return bytes;
+  return count;
 }
 
-void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
+/// Returns how much work that was, in messages.
+size_t LoadBalancer::expire_some(uint32_t receiver, int64_t now_ns) {
   Share& share = share_of(receiver);
   const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
   size_t count = 0;
-  SenderSets expired;
-  while (first + count < share.waiting.size() && is_expired(record_of(share.waiting[first + count]), now_ns)) {
-    const Assigned& assigned = share.waiting[first + count++];
-    add_to(expired, assigned);
-    share.bytes -= assigned.bytes;
-    remove(assigned);
+  while (count < expired_in_a_row && first + count < share.waiting.size() && is_expired(record_of(share.waiting[first + count]), now_ns)) {
+    expire_one(share.waiting[first + count++], receiver, share.bytes);
   }
   share.waiting.erase(first, count);
-  const size_t passed_bytes = take_expired(share.passed, now_ns, expired);
-  share.bytes -= passed_bytes;
-  share.passed_bytes -= passed_bytes;
-  skip(receiver, SkipReason::expired, expired);
-  of(total_.skipped, SkipReason::expired) += expired;
+  const size_t bytes = share.bytes;
+  const size_t passed_on = take_expired(share.passed, receiver, now_ns, share.bytes);
+  share.passed_bytes -= bytes - share.bytes;
+  return count + passed_on + first / moves_of_a_message;
 }
 
 int64_t LoadBalancer::next_expiry_ns() const {
   int64_t soonest_ns = 0;
-  const auto look_at = [&](const Assigned& first) {
-    const int64_t at_ns = wire::record_taken_in_ns(record_of(first)) + options_.retention_ns;
+  const auto look_at = [&](uint32_t receiver) {
+    const Assigned* first = oldest_waiting(receiver);
+    if (first == nullptr) return;
+    const int64_t at_ns = wire::record_taken_in_ns(record_of(*first)) + options_.retention_ns;
     if (soonest_ns == 0 || at_ns < soonest_ns) soonest_ns = at_ns;
   };
-  if (!left_behind_.empty()) look_at(left_behind_.front());
-  for (const uint32_t receiver : connected_) {
-    const Share& share = shares_[receiver - 1];
-    const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
-    if (first < share.waiting.size()) look_at(share.waiting[first]);
-    if (!share.passed.empty()) look_at(share.passed.front());
-  }
+  look_at(nobody);
+  for (const uint32_t receiver : connected_) look_at(receiver);
   return soonest_ns;
 }
 

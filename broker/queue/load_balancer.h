@@ -33,7 +33,7 @@ class LoadBalancer : public Queue {
   size_t backlog_bytes(uint32_t receiver) const override;
   /// The same for all: a message may still be given to any of them.
   bool drained(uint32_t receiver) const override;
-  void expire(int64_t now_ns) override;
+  bool expire(int64_t now_ns) override;
   int64_t next_expiry_ns() const override;
   bool drained() const override { return queued_ == 0; }
   void finish() override;
@@ -83,8 +83,10 @@ class LoadBalancer : public Queue {
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
   void remove(const Assigned& assigned);
-  size_t take_expired(InOrder<Assigned>& list, int64_t now_ns, SenderSets& expired);
-  void expire_share(uint32_t receiver, int64_t now_ns);
+  const Assigned* oldest_waiting(uint32_t receiver) const;
+  void expire_one(const Assigned& assigned, uint32_t receiver, size_t& bytes);
+  size_t take_expired(InOrder<Assigned>& list, uint32_t receiver, int64_t now_ns, size_t& bytes);
+  size_t expire_some(uint32_t receiver, int64_t now_ns);
   void add_to(SenderSets& sets, const Assigned& assigned) const;
 
   Dispatcher dispatcher_;

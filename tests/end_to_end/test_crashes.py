@@ -35,8 +35,8 @@ class Crashes(BenchCase):
 
     def answered(self, stop_twice, *roles):
         """The summary of a run that was stopped twice, and in which these processes came to answer within the second that they have then: on a
-        machine that is busy with other things one run may not be enough, and `stop_twice` gives none where it was not to be stopped any more as
-        it should have been. Who never answers fails."""
+        machine that is busy with other things one run may not be enough, and `stop_twice` gives none where it was not to be stopped any
+        more as it should have been. Who never answers fails."""
         for _ in range(5):
             shutil.rmtree(self.folder / "run", ignore_errors=True)
             summary = stop_twice()
@@ -51,8 +51,8 @@ class Crashes(BenchCase):
         return [argument for key, value in values.items() for argument in ("--set", f"{key.replace('__', '.')}={value}")]
 
     def duplicated_and_out_of_order(self, run):
-        """Of each receiver of the load balancer, by when its lines came: what one of them had before, and what came unannounced behind later
-        ones of its sender."""
+        """Of each receiver of the load balancer, by when its lines came: what one of them had before, and what came unannounced behind
+        later ones of its sender."""
         def key(row):
             return row["sender"], int(row["index"])
 

@@ -51,9 +51,9 @@ MESSAGE_BYTES_MAX = 20_000
 COPIES_PER_S, PAIR_EVERY_S = 12_000, 0.02
 CATEGORIES = ("expired", "unrequested", "parked", "cut_off", "still_queued")
 BATCH_KEPT_KIB = 12  # for each receiver, to be used again (docs/architecture.md)
-# Books are very many short lists. What each of them outgrew as it doubled lies between the others, for lists that grow later: all of it together
-# would be as much as the lists have now, and what is used again is none any more (docs/decisions/0007-what-lies-between-books.md). Without
-# books it was 1.5 MiB, of 1,000 clients that came and went.
+# Books are very many short lists. What each of them outgrew as it doubled lies between the others, for lists that grow later: all of it
+# together would be as much as the lists have now, and what is used again is none any more (docs/decisions/0007-what-lies-between-books.md).
+# Without books it was 1.5 MiB, of 1,000 clients that came and went.
 HOLES_OF_BOOKS, HOLES_BESIDE_MIB = 0.5, 4
 FILES_AT_A_TIME = 100  # of those who clear the table
 
@@ -326,8 +326,8 @@ class RandomClients(BenchCase):
               f"{bye['messages_refused']} refused, {bye['deliveries']} deliveries, {cut_off} cut off, refusals {refused}, "
               f"pair: {pair.published} published, {pair.got} received, {pair.redelivered} again, N2NQ says of the rest {gone}; "
               f"memory in MiB when drained: {[round(mib, 1) for _, mib in memory]}; books {books_mib:.1f} MiB, kinds {kinds_mib:.1f} MiB; "
-              f"at the end {in_use_mib:.1f} MiB are in use that were not at the start, {bye['kept_bytes'] / 2**20:.1f} MiB of them for nobody, "
-              f"and {holes_mib:.1f} MiB lie between", flush=True)
+              f"at the end {in_use_mib:.1f} MiB are in use that were not at the start, "
+              f"{bye['kept_bytes'] / 2**20:.1f} MiB of them for nobody, and {holes_mib:.1f} MiB lie between", flush=True)
         self.assertEqual(errors, "")
         self.assertEqual(table.wrong[:20], [], f"{len(table.wrong)} things are wrong")
         self.assertGreater(bye["messages_accepted"], 0)

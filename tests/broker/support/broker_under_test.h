@@ -22,8 +22,8 @@ constexpr int64_t patience_ns = 60'000'000'000;
 /// How the environment wants N2NQ to write (N2NQ_BROKER_IO); "": as it does by itself.
 std::string wanted_io();
 
-/// A program with pipes for stdin and stdout. Killed with its object, and with the thread that made it: where a test is aborted, nobody else
-/// would end a process that was stopped.
+/// A program with pipes for stdin and stdout. Killed with its object, and with the thread that made it: where a test is aborted, nobody
+/// else would end a process that was stopped.
 class ChildProcess {
  public:
   explicit ChildProcess(const std::vector<std::string>& command);
