@@ -176,8 +176,8 @@ Outcome KeyLogin::by_agent(const Identities& named) {
 /// A key that needs no passphrase is used at once; one that does only where it may be asked for.
 Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   const QFileInfo info(identity.file);
-  if (info.exists() && !info.isFile()) {
-    // What is no file could keep this thread: nobody may ever write into a pipe.
+  if (info.exists() && !info.isFile() && !info.isDir()) {
+    // It could keep this thread: nobody may ever write into a pipe.
     if (!may_ask) steps_.add_tried(identity.file + " (is no file)");
     return Outcome::refused;
   }
