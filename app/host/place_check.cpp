@@ -196,6 +196,7 @@ void PlaceCheck::look_at_disk() {
   const auto told = [this, task](const SshProblem& problem) {
     disk_is_known_ = true;
     if (report_.now.kind == CheckActivity::Kind::waiting) note_idle();
+    little_staging_ = task->little_staging;
     tell_folder(task->for_logs);
     CheckCell& disk = cell(CheckItem::disk);
     disk = !problem.none() ? not_known_cell(without_name(problem.why))
@@ -273,6 +274,8 @@ void PlaceCheck::tell_folder(const SshProblem& no_room) {
   if (!lab_ || folder.state != CheckState::checking) return;
   if (!no_room.none()) {
     folder = not_good_cell(CheckState::bad, "no", without_name(no_room.why), no_room.what_to_do, false);
+  } else if (runs_programs_ && disk_is_known_ && !little_staging_.none()) {
+    folder = not_good_cell(CheckState::warning, "little memory", without_name(little_staging_.why), little_staging_.what_to_do, true);
   } else if (runs_programs_ && disk_is_known_) {
     folder = good_cell("yes", true, QString("Programs are put into %1/bin and run there").arg(lab_->folder()));
   }

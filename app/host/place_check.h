@@ -91,6 +91,7 @@ class PlaceCheck : public QObject {
   HostReport report_;
   std::string address_;
   std::optional<CheckCell> unreachable_;
+  SshProblem little_staging_;
   QString listen_error_;  // what N2NQ said of the address that it was given
   int port_ = 0;
   bool ready_ = false, runs_programs_ = false, disk_is_known_ = false, lets_in_ = false, tries_ways_ = false;

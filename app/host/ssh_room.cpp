@@ -38,11 +38,37 @@ bool LookAtRoom::go_on(SshLink& link) {
   space = sftp.space(folder_);
   try {
     check_room_for_logs(link, sftp, folder_);
+    look_at_staging(link, sftp);
   } catch (const SshError& error) {
     if (error.problem.kind != SshProblem::Kind::files) throw;
     for_logs = error.problem;
   }
   return false;
+}
+
+void LookAtRoom::look_at_staging(SshLink& link, Sftp& sftp) {
+  const QString folder = staging_folder_there, host = link.target().name, for_whom = "what groups have not written to their logs yet";
+  const QString advice = QString("Have that machine's administrator make %1 larger (mount -o remount,size=128m %1)").arg(folder);
+  const auto there = sftp.look_through(folder);
+  if (!there || !there->is_folder) {
+    throw SshError(SshProblem::Kind::files, QString("%1: there is no %2, where %3 lies in memory").arg(host, folder, for_whom),
+                   QString("Have that machine's administrator mount it (mount -t tmpfs tmpfs %1), or run with log: off").arg(folder));
+  }
+  const auto memory = sftp.space(folder);
+  if (!memory) return;
+  if (memory->read_only)
+    throw SshError(SshProblem::Kind::files, QString("%1: %2, where %3 lies in memory, is read-only").arg(host, folder, for_whom),
+                   QString("Have that machine's administrator change that (mount -o remount,rw %1), or run with log: off").arg(folder));
+  const QString free = QString("%1: %2 are free in %3").arg(host, mib(memory->free_bytes), folder);
+  if (memory->free_bytes < staging_bytes_min) {
+    throw SshError(SshProblem::Kind::files, QString("%1, %2 are needed for %3").arg(free, mib(staging_bytes_min), for_whom),
+                   QString("Remove from it what nobody needs. %1, or run with log: off").arg(advice));
+  }
+  if (memory->free_bytes >= 2 * staging_bytes_wanted) return;
+  little_staging = {SshProblem::Kind::files,
+                    QString("%1, where %2 for each of two takes %3: with less, lines may be missing in logs of much traffic")
+                        .arg(free, for_whom, mib(staging_bytes_wanted)),
+                    QString("Remove from it what nobody needs. %1").arg(advice)};
 }
 
 }  // namespace n2nq::app

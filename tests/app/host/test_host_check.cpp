@@ -7,8 +7,10 @@
 #include <QFile>
 
 #include "app/host/check_advice.h"
+#include "app/host/ssh_room.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_lab.h"
+#include "workers/recorder/staging_ring.h"
 
 namespace n2nq::app {
 namespace {
@@ -282,6 +284,43 @@ TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it
       EXPECT_EQ(full.of(item).state, CheckState::good) << "that has nothing to do with it" << all;
   }
   lab->inside(1, {"umount", "/small/n2nq/runs", "/small"});
+}
+
+TEST_F(HostCheckTest, a_machine_without_memory_for_what_is_not_in_the_logs_yet_is_not_green) {
+  EXPECT_EQ(staging_bytes_wanted, worker::StagingRing::bytes_wanted) << "what a start needs is what a check asks for";
+  EXPECT_EQ(staging_bytes_min, worker::StagingRing::bytes_min);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1), lab->host(2)};
+  const auto h2_with = [&](const char* shm) {
+    lab->inside(2, {"sh", "-c", shm});
+    HostPool pool(person, programs_folder);
+    HostCheck check(pool);
+    bool over = false;
+    QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+    check.check(hosts, 0);
+    EXPECT_TRUE(wait_until([&] { return over; }));
+    const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
+    EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good) << all;
+    for (const CheckItem item : {CheckItem::disk, CheckItem::kernel, CheckItem::clock, CheckItem::floor})
+      EXPECT_EQ(check.hosts().at("h2").of(item).state, check.hosts().at("h1").of(item).state) << "that has nothing to do with it" << all;
+    return check.hosts().at("h2").of(CheckItem::folder);
+  };
+  const CheckCell full = h2_with("mount -o remount,size=64k /dev/shm");
+  EXPECT_EQ(full.state, CheckState::bad);
+  EXPECT_EQ(full.detail.toStdString(), "0.1 MiB are free in /dev/shm, 1.0 MiB are needed for what groups have not written to their logs yet");
+  EXPECT_TRUE(full.what_to_do.contains("mount -o remount,size=128m /dev/shm), or run with log: off")) << full.what_to_do.toStdString();
+  const CheckCell little = h2_with("mount -o remount,size=40m /dev/shm");
+  EXPECT_EQ(little.state, CheckState::warning);
+  EXPECT_TRUE(little.detail.startsWith("40.0 MiB are free in /dev/shm, where")) << little.detail.toStdString();
+  EXPECT_TRUE(little.what_to_do.contains("size=128m")) << little.what_to_do.toStdString();
+  EXPECT_EQ(h2_with("mount -o remount,size=128m /dev/shm").state, CheckState::good);
+  const CheckCell unwritable = h2_with("mount -o remount,ro /dev/shm");
+  EXPECT_EQ(unwritable.state, CheckState::bad);
+  EXPECT_EQ(unwritable.detail.toStdString(), "/dev/shm, where what groups have not written to their logs yet lies in memory, is read-only");
+  const CheckCell none = h2_with("umount /dev/shm && rmdir /dev/shm");
+  EXPECT_EQ(none.state, CheckState::bad);
+  EXPECT_EQ(none.detail.toStdString(), "there is no /dev/shm, where what groups have not written to their logs yet lies in memory");
+  lab->inside(2, {"sh", "-c", "mkdir /dev/shm && mount -t tmpfs -o mode=1777,size=128m shm /dev/shm"});
 }
 
 TEST_F(HostCheckTest, a_machine_is_not_named_twice) {
