@@ -572,9 +572,16 @@ TEST_F(SshSessionTest, a_key_that_has_changed_is_refused_before_anything_is_sent
   file.write("# a comment\n" + lab->address(1).toUtf8() + " " + other.readAll());
   file.close();
   config.known_hosts_files = {known};
-  without_keys();
+  // All that would let it in is there, and none of it is asked for.
+  const Agent agent(folder, {lab->key_file()});
+  const AgentGate gate(folder, agent.socket);
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = gate.server.fullServerName();
   person.accepts_keys = true;
   person.secrets = {lab->password().toUtf8()};
+  const std::string shown = lab->inside(1, {"ssh-keygen", "-lf", "/etc/ssh/ssh_host_ed25519_key.pub"}).section(' ', 1, 1).toStdString();
+  ASSERT_TRUE(shown.starts_with("SHA256:")) << shown;
   const auto shown_by = [](const QStringList& arguments) {
     QProcess keygen;
     keygen.start("ssh-keygen", arguments);
@@ -586,10 +593,15 @@ TEST_F(SshSessionTest, a_key_that_has_changed_is_refused_before_anything_is_sent
     EXPECT_FALSE(gets_in());
     EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed);
     EXPECT_NE(told().find(shown_by({"-lf", folder.filePath("other.pub")})), std::string::npos) << told();
+    EXPECT_NE(told().find(shown), std::string::npos) << told();
     EXPECT_NE(told().find(known.toStdString() + ":2"), std::string::npos) << told();
     EXPECT_TRUE(person.key_questions.empty());
     EXPECT_TRUE(person.secret_questions.empty());
+    EXPECT_EQ(gate.questions, 0);
   }
+  config.known_hosts_files = {lab->known_hosts()};
+  EXPECT_TRUE(gets_in()) << "with the right key: " << told();
+  EXPECT_GT(gate.questions, 0) << "that is how it gets in, and would have been seen";
 }
 
 TEST_F(SshSessionTest, a_revoked_key_is_refused) {
