@@ -125,13 +125,13 @@ void ChartsCard::restyle() {
   pause_->setIcon(theme_.icon(window_.is_live() ? Glyph::pause : Glyph::live, theme_.tokens().secondary));
 }
 
-/// In the title: how far all of the curves may be off, where clocks of two hosts are behind them.
-void ChartsCard::show_bound(const app::ClockBound& bound) {
+/// In the title: how far all of the curves may be off, where clocks of two hosts are behind them; and whether that is more than the median.
+void ChartsCard::show_bound(const app::ClockBound& bound, double median_us) {
   QString text = QString::fromUtf8(latency_title);
   if (bound.apart) text += QStringLiteral(", ") + bound_text(bound);
-  if (latency_title_->text() == text) return;
-  latency_title_->setText(text);
-  latency_title_->setToolTip(bound_explained(bound));
+  if (latency_title_->text() != text) latency_title_->setText(text);
+  const QString explained = bound_explained(bound, median_us);
+  if (latency_title_->toolTip() != explained) latency_title_->setToolTip(explained);
 }
 
 /// The same for the newest of the counts in flight.
@@ -142,7 +142,7 @@ void ChartsCard::show_in_flight_bound(double bound) {
 }
 
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
-  show_bound(figures.clocks.latency);  // the result's, too, which is no sample
+  show_bound(figures.clocks.latency, figures.latency.p50_us);  // the result's, too, which is no sample
   if (figures.t_s < 0 || figures.round == 0) return;
   rate_chart_->name_series(in_flight_series,
                            figures.in_flight_at_most ? QStringLiteral("in flight, at most") : QStringLiteral("in flight"));
@@ -197,7 +197,7 @@ void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
 void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();
-  show_bound({});
+  show_bound({}, app::unknown);
   show_in_flight_bound(0);
   round_ = 0;
   window_ = TimeWindow();

@@ -47,7 +47,7 @@ class ChartsCard : public QFrame {
   void showEvent(QShowEvent* event) override;
 
  private:
-  void show_bound(const app::ClockBound& bound);
+  void show_bound(const app::ClockBound& bound, double median_us);
   void show_in_flight_bound(double bound);
   QHBoxLayout* make_head(QLabel* title, const LiveChart& chart);
   void connect_chart(LiveChart* chart);

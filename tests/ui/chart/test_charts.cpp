@@ -220,7 +220,14 @@ void TestCharts::the_clocks_of_the_run_before_are_forgotten() {
   card.add_sample(figures);
   const auto* title = card.findChildren<QLabel*>().front();
   QCOMPARE(title->text(), QStringLiteral("Latency, all receivers, ") + bound_text(figures.clocks.latency));
+  for (const auto& [p50_us, is_told] : {std::pair(400.0, true), {20'000.0, false}}) {
+    figures.latency.p50_us = p50_us;
+    card.add_sample(figures);
+    QCOMPARE(title->toolTip(), bound_explained(figures.clocks.latency, p50_us));
+    QCOMPARE(title->toolTip().contains(QStringLiteral("that is more than the figure itself, which tells nothing finer")), is_told);
+  }
   card.clear();
+  QCOMPARE(title->toolTip(), QString());
   QCOMPARE(title->text(), QStringLiteral("Latency, all receivers"));
 }
 
