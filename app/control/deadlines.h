@@ -15,6 +15,7 @@ struct RunDeadlines {
   ProcessDeadlines process;
   int start_lead = 200;  // from the word to the common start, beside what the ways to the groups and back were seen to take
   int start_ways_max = 5'000;  // these count for no more
+  int connect_advice = 10'000;  // in a window, from the word to connect: until what may keep a group from N2NQ is told
   int senders_stop = 1'500;  // from stop to the senders' end
   int stop_margin = 3'000;   // beyond limits.drain_s: from a person's stop to SIGTERM
   int drain_margin = 5'000;  // beyond queue.retention_s (limits.drain_s if longer): from the senders' end to that of broker and receivers

@@ -33,6 +33,7 @@ struct ProcessStatus {
   bool paused = false;       // stands still, on purpose
   int copied_percent = -1;   // with starting: of its program, to its host; -1: nothing has to be
   QString waiting_for;       // with waiting: "N2NQ", "38 of 50 receivers connected", …
+  QString advice;            // with waiting for N2NQ, for long: what may keep it from there, in a sentence
   QString error;             // with died: what happened, in a sentence
   bool may_be_back = false;  // with died: killed on purpose, in a run that goes on
   bool never_ran = false;    // with died: it could not be started

@@ -253,7 +253,7 @@ void RunControl::Private::connect_workers() {
     const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
     member.clocks_first = role == Role::receivers && flows_without_receivers() && !all_share_a_clock();
     member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared, member.clocks_first));
-    if (options.unattended) limit_connecting(role);
+    watch_connecting(role);
   }
   tell_clocks();
 }
@@ -289,7 +289,7 @@ QString RunControl::Private::advice_to_listen() const {
 /// And where others do not reach it there; nothing where there is no way in between.
 QString RunControl::Private::reach_advice() const {
   if (is_all_local(run.settings) || broker_address.empty()) return {};
-  return QString(". Is %1 (%2) where they reach it, and does a firewall let them through (broker.port makes its port a fixed one)?")
+  return QString("Is %1 (%2) where they reach it, and does a firewall let them through (broker.port makes its port a fixed one)?")
       .arg(QString::fromStdString(broker_address), data_address_name());
 }
 
@@ -300,23 +300,37 @@ QString RunControl::Private::data_address_name() const {
 }
 
 /// From the word to connect, and not before: a host that asks a person, or that programs come to over a slow link, takes its time.
-void RunControl::Private::limit_connecting(Role role) {
+void RunControl::Private::watch_connecting(Role role) {
   auto& timer = of(role).connecting = std::make_unique<QTimer>();
   timer->setSingleShot(true);
-  QObject::connect(timer.get(), &QTimer::timeout, q, [this] {
+  QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
     if (state != RunState::preparing) return;
-    QStringList late;
-    for (const Role each : {Role::senders, Role::receivers}) {
-      const Member& member = of(each);
-      if (!member.alive() || !member.connect_sent || member.connected) continue;
-      const QString& what = member.status.waiting_for;
-      late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
-    }
-    if (!late.isEmpty())
-      end_because(
-          QString("not connected within %1 s: %2%3").arg(run.settings.limits.connect_deadline_s).arg(late.join("; "), reach_advice()));
+    options.unattended ? give_up_connecting() : advise_connecting(role);
   });
-  timer->start(static_cast<int>(run.settings.limits.connect_deadline_s * 1000));
+  timer->start(options.unattended ? static_cast<int>(run.settings.limits.connect_deadline_s * 1000) : options.deadlines.connect_advice);
+}
+
+void RunControl::Private::give_up_connecting() {
+  QStringList late;
+  for (const Role each : {Role::senders, Role::receivers}) {
+    const Member& member = of(each);
+    if (!member.alive() || !member.connect_sent || member.connected) continue;
+    const QString& what = member.status.waiting_for;
+    late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
+  }
+  if (late.isEmpty()) return;
+  const QString advice = reach_advice();
+  end_because(QString("not connected within %1 s: %2%3")
+                  .arg(run.settings.limits.connect_deadline_s)
+                  .arg(late.join("; "), advice.isEmpty() ? QString() : ". " + advice));
+}
+
+/// A person may still mend it: the run goes on waiting.
+void RunControl::Private::advise_connecting(Role role) {
+  Member& member = of(role);
+  if (!member.alive() || member.connected || !of(Role::broker).alive()) return;
+  member.status.advice = reach_advice();
+  if (!member.status.advice.isEmpty()) emit q->process_changed(role);
 }
 
 void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
@@ -388,7 +402,8 @@ void RunControl::Private::tell_clocks() {
 
 void RunControl::Private::on_state(Role role, const StateMessage& said) {
   Member& member = of(role);
-  if (said.broker_now_ns && *said.broker_now_ns > 0) {
+  const bool reaches_broker = said.broker_now_ns && *said.broker_now_ns > 0;
+  if (reaches_broker) {
     broker_now_ns = *said.broker_now_ns;
     since_broker_now.start();
   }
@@ -400,10 +415,10 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   }
   if (said.floor.is_object()) member.record.floor = said.floor;
   const bool was_connected = std::exchange(member.connected, said.state != "waiting");
-  if (member.connected) {
+  if (member.connected || (reaches_broker && !options.unattended)) {
     member.connecting.reset();
-  } else if (was_connected && options.unattended && state == RunState::preparing) {
-    limit_connecting(role);
+  } else if (state == RunState::preparing && member.connect_sent && (was_connected || !options.unattended)) {
+    watch_connecting(role);  // who gets on, however slowly, needs no advice yet
   }
   if (said.state == "waiting") {
     set_status(role, ProcessState::waiting, QString::fromStdString(said.waiting_for));
@@ -559,6 +574,7 @@ void RunControl::Private::set_status(Role role, ProcessState next, const QString
   status.state = next;
   status.copied_percent = -1;
   status.waiting_for = waiting_for;
+  status.advice.clear();
   emit q->process_changed(role);
 }
 

@@ -52,7 +52,7 @@ struct Member {
   ProcessRecord record;
   bool connect_sent = false;
   bool connected = false;
-  std::unique_ptr<QTimer> connecting;  // until it is given up; null: it is waited for as long as it takes
+  std::unique_ptr<QTimer> connecting;  // until it is given up, or in a window what may be wrong is told; null: it is not on its way
   bool start_sent = false;
   bool clocks_first = false;  // receivers: they wait for what is told of the senders' clock before they connect
   std::int64_t clock_said_ns = 0;  // of the run, when its last clock report was made at the earliest
@@ -108,7 +108,9 @@ struct RunControl::Private {
   void connect_workers();
   bool flows_without_receivers() const;
   bool all_share_a_clock() const;
-  void limit_connecting(Role role);
+  void watch_connecting(Role role);
+  void give_up_connecting();
+  void advise_connecting(Role role);
   QString on_host(Role role) const;
   QString advice_to_listen() const;
   QString reach_advice() const;

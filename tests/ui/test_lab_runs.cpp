@@ -258,6 +258,35 @@ class TestLabRuns : public QObject {
     QCOMPARE(bench->book().set_local_data_address(QString()), QString());
   }
 
+  void a_group_that_does_not_get_to_n2nq_is_told_what_may_be_in_the_way_and_goes_on_waiting() {
+    app::Host unreached = lab->host(1);
+    unreached.data_address = "127.0.0.1";
+    QCOMPARE(bench->book().put(unreached, QStringLiteral("h1")), QString());
+    choose("field_broker_host", "h1");
+    choose("field_senders_host", "h2");
+    choose("field_receivers_host", "h1");
+    const auto* notice = window->findChild<QWidget*>("notice_senders");
+    QVERIFY(notice != nullptr && !notice->isVisible());
+    click("button_start_all");
+    QVERIFY(waits([&] { return notice->isVisible() || is_over(); }));
+    QVERIFY(!is_over());
+    picture("not-reached");
+    const QString said = notice->findChild<ui::ElidedLabel*>()->full_text();
+    QVERIFY2(said.contains(QStringLiteral("Is 127.0.0.1 (data address of h1) where they reach it, and does a firewall")), qPrintable(said));
+    const QString light = window->findChild<ui::StateLight*>("light_senders")->accessibleDescription();
+    QVERIFY2(light.contains(said.section(QLatin1String(". "), 1)), qPrintable(light));
+    bool is_whole_somewhere = false;
+    for (const auto* label : window->findChildren<QLabel*>())
+      is_whole_somewhere = is_whole_somewhere || (label->isVisible() && label->text().contains(said.section(QLatin1String(". "), 1)));
+    QVERIFY(is_whole_somewhere);
+    QVERIFY(!window->findChild<QWidget*>("notice_receivers")->isVisible());
+    QCOMPARE(window->run().state(), app::RunState::preparing);
+    click("button_stop_all");
+    QVERIFY(waits([this] { return is_over(); }));
+    QVERIFY(!notice->isVisible());
+    QCOMPARE(bench->book().put(lab->host(1), QStringLiteral("h1")), QString());
+  }
+
   void a_window_that_is_killed_leaves_nothing_on_any_machine() {
     QProcess killed;
     killed.setProcessChannelMode(QProcess::ForwardedErrorChannel);

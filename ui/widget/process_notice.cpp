@@ -15,7 +15,6 @@ namespace n2nq::ui {
 
 ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), role_(role) {
   const QString who = role_word(role);
-  setProperty("notice", QStringLiteral("bad"));
   setObjectName(QStringLiteral("notice_") + who);
   setAccessibleName(QStringLiteral("What happened to %1").arg(who));
   auto* all = new QVBoxLayout(this);
@@ -50,7 +49,13 @@ void ProcessNotice::set_status(const app::ProcessStatus& status) {
       lines_ << QStringLiteral("It wrote nothing before that.");
     }
   }
-  setVisible(died);
+  const bool advised = !status.advice.isEmpty();
+  if (advised) {
+    text_->set_text(QStringLiteral("Does not get to N2NQ. ") + status.advice);
+    lines_ = {text_->full_text()};
+  }
+  set_style_property(this, "notice", died ? QStringLiteral("bad") : QStringLiteral("remark"));
+  setVisible(died || advised);
 }
 
 }  // namespace n2nq::ui

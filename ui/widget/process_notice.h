@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why a process died, in its card: a sentence, and its last lines folded behind it.
+// Why a process died, or what may keep it from N2NQ, in its card: a sentence, and its last lines folded behind it.
 #pragma once
 
 #include <QFrame>
@@ -16,7 +16,7 @@ class ProcessNotice : public QFrame {
   Q_OBJECT
  public:
   explicit ProcessNotice(app::Role role, QWidget* parent = nullptr);
-  /// Shows itself when the process died, hides itself otherwise.
+  /// Shows itself when the process died, or where there is advice; hides itself otherwise.
   void set_status(const app::ProcessStatus& status);
 
  private:

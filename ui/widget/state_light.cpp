@@ -87,6 +87,7 @@ void StateLight::set_state(const app::ProcessStatus& status, int amount) {
     word_ = short_wait(status.waiting_for);
     more = QStringLiteral("waiting for ") + status.waiting_for;
   }
+  if (!status.advice.isEmpty()) more += QStringLiteral(". ") + status.advice;
   if (status.copied_percent >= 0) more = QStringLiteral("its program is being copied to its machine: %1 %").arg(status.copied_percent);
   if (status.state == app::ProcessState::died && !status.error.isEmpty()) more += QStringLiteral(": ") + status.error;
   setToolTip(tooltip_of(QStringLiteral("%1: %2").arg(name_, more)));

@@ -93,6 +93,35 @@ TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_
   EXPECT_FALSE(host.brought.contains(Role::receivers)) << "it never ran";
 }
 
+TEST_F(RunHostsTest, in_a_window_what_may_keep_a_group_from_n2nq_is_told_and_the_run_goes_on_waiting) {
+  host.behaviour[Role::senders].connects = false;
+  auto given = options();
+  given.deadlines.connect_advice = 50;
+  make(given, on_three_hosts());
+  QStringList advised;  // one after the other
+  QObject::connect(control.get(), &RunControl::process_changed, [&](Role role) {
+    const QString advice = control->process(role).advice;
+    if (role != Role::senders) {
+      EXPECT_TRUE(advice.isEmpty()) << "nothing is in their way";
+    }
+    if (role == Role::senders && (advised.isEmpty() || advised.last() != advice)) advised += advice;
+  });
+  control->start_all();
+  ASSERT_TRUE(wait_until([&] { return advised.size() == 2; }));
+  EXPECT_EQ(control->process(Role::senders).state, ProcessState::waiting);
+  EXPECT_EQ(control->state(), RunState::preparing);
+  host.process[Role::senders]->say_waiting("N2NQ at 127.0.0.1:7 (1 of 3 connected)");
+  ASSERT_TRUE(wait_until([&] { return advised.size() == 4; })) << "they get on, and then no more";
+  EXPECT_EQ(control->process(Role::senders).waiting_for, "N2NQ at 127.0.0.1:7 (1 of 3 connected)");
+  host.process[Role::senders]->say_connected();
+  ASSERT_TRUE(wait_finished());
+  const QString advice =
+      "Is 127.0.0.1 (data address of lab-1) where they reach it, and does a firewall let them through (broker.port makes its port a fixed "
+      "one)?";
+  EXPECT_EQ(advised, (QStringList{"", advice, "", advice, ""})) << advised.join('|').toStdString();
+  expect_over(Verdict::clean);
+}
+
 TEST_F(RunHostsTest, how_much_of_a_program_is_there_is_said_while_it_is_copied) {
   host.unreachable = {"lab-3"};
   make(options(), on_three_hosts());

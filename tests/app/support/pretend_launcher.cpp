@@ -178,6 +178,15 @@ void PretendLauncher::say(const Json& object) {
   if (running_) emit output(QByteArray::fromStdString(object.dump()) + '\n');
 }
 
+void PretendLauncher::say_waiting(const char* what_for) {
+  say({{"type", "state"}, {"state", "waiting"}, {"for", what_for}, {"now_ns", broker_clock_ns}});
+}
+
+void PretendLauncher::say_connected() {
+  say_state("connected");
+  reach(Moment::connected);
+}
+
 void PretendLauncher::hear(const Json& object) {
   if (!running_) return;
   const std::string type = object["type"];
@@ -185,9 +194,7 @@ void PretendLauncher::hear(const Json& object) {
   if (type == "configure") {
     on_configure(object);
   } else if (type == "connect") {
-    if (!behaviour().connects) return say({{"type", "state"}, {"state", "waiting"}, {"for", "N2NQ"}, {"now_ns", broker_clock_ns}});
-    say_state("connected");
-    reach(Moment::connected);
+    behaviour().connects ? say_connected() : say_waiting("N2NQ");
   } else if (type == "start") {
     on_start();
   } else if (type == "stats") {

@@ -96,6 +96,8 @@ class PretendLauncher : public Launcher {
   void touch(const QString& path) override { host_.touched += path; }
 
   void say(const nlohmann::json& object);
+  void say_waiting(const char* what_for);
+  void say_connected();
   void end_traffic();
   void lose_link(const QString& why);
   /// Behind bring_back_waits: its host is reached again, or was waited for as long as that is done.
