@@ -31,7 +31,7 @@ const std::array<CheckItemInfo, check_items_count>& check_items() {
       {CheckItem::cores, "cores", "Cores", "Processors that programs there may use."},
       {CheckItem::load, "load_1min", "Load", "Processes that ran or waited, mean of the last minute: others disturb a measurement."},
       {CheckItem::disk, "disk_free_bytes", "Free disk", "Room where programs and a run's logs are put."},
-      {CheckItem::folder, "folder", "Folder", "Programs can be put into the folder there and run from it, and logs have room, also in memory."},
+      {CheckItem::folder, "folder", "Folder", "Programs can be put there and run, and logs have room, also in memory."},
       {CheckItem::clock, "clock_offset_us", "Clock offset", "How far its clock is ahead of this machine's, and how sure that is."},
       {CheckItem::floor, "floor_us", "Floor", "The least latency that can be told there: figures below twice of it say little."},
   }};

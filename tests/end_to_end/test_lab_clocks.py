@@ -119,8 +119,8 @@ class ClocksApart(InTurn):
         self.assertGreaterEqual(min(bounds), 2 * DELAY_NS, "the senders' bound stands beside their line")
 
     def offset_us(self, out, jitter_ns):
-        """How far off the senders' clock is, as a run makes it out that fills half of their link; a tenth of the probes are held up by up to
-        so much."""
+        """How far off the senders' clock is, as a run makes it out that fills half of their link, where a tenth of the probes are held up
+        by up to so much."""
         self.lab.shape_links({"jitter_ns": jitter_ns}, names=["h2"])
         run = self.run_apart(out, **{"senders.size_bytes": LOAD_BPS // 8 // 500, "queue.mode": "load-balancer"})
         return run.summary["environment"]["offsets"]["senders_to_broker"]["offset_us"]

@@ -307,7 +307,8 @@ TEST_F(HostCheckTest, a_machine_without_memory_for_what_is_not_in_the_logs_yet_i
   };
   const CheckCell full = h2_with("mount -o remount,size=64k /dev/shm");
   EXPECT_EQ(full.state, CheckState::bad);
-  EXPECT_EQ(full.detail.toStdString(), "0.1 MiB are free in /dev/shm, 1.0 MiB are needed for what groups have not written to their logs yet");
+  EXPECT_EQ(full.detail.toStdString(),
+            "0.1 MiB are free in /dev/shm, 1.0 MiB are needed for what groups have not written to their logs yet");
   EXPECT_TRUE(full.what_to_do.contains("mount -o remount,size=128m /dev/shm), or run with log: off")) << full.what_to_do.toStdString();
   const CheckCell little = h2_with("mount -o remount,size=40m /dev/shm");
   EXPECT_EQ(little.state, CheckState::warning);
