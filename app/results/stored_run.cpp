@@ -310,11 +310,14 @@ bool is_between_clocks(const nlohmann::json& summary, std::string_view path) {
   return summary.contains(nlohmann::json::json_pointer(beside));
 }
 
+bool is_latency(std::string_view path) {
+  if (!path.starts_with("latency_us.") && !path.starts_with("latency_from_plan_us.")) return false;
+  return !path.ends_with(".count") && !path.ends_with(".left_out") && !path.ends_with(".bound_us");
+}
+
 double floor_us_at(const nlohmann::json& summary, std::string_view path) {
-  const bool is_latency = path.starts_with("latency_us.") || path.starts_with("latency_from_plan_us.");
-  const bool is_time = !path.ends_with(".count") && !path.ends_with(".left_out") && !path.ends_with(".bound_us");
   double floor_us = std::nan("");
-  if (!is_latency || !is_time) return floor_us;
+  if (!is_latency(path)) return floor_us;
   for (const char* group : {"senders", "receivers"}) {
     const auto echo_ns = figure_at(summary, std::string("environment.floor.") + group + ".loopback_echo_p50_ns");
     floor_us = std::fmax(floor_us, echo_ns.value_or(std::nan("")) / 1000);

@@ -56,6 +56,8 @@ std::string unit_of_path(std::string_view path);
 double clock_bound_at(const nlohmann::json& summary, std::string_view path);
 /// Whether it is a time between two clocks, also where nobody knows how far they are apart.
 bool is_between_clocks(const nlohmann::json& summary, std::string_view path);
+/// Whether it leads to a time from senders to receivers, of all messages: what a floor is about.
+bool is_latency(std::string_view path);
 /// The floor of the run, an echo over loopback in µs, of a latency by its path, below twice of which it says more about the machine than
 /// about the queue (is_near_floor). NaN: the path leads to no latency, or the floor is not known.
 double floor_us_at(const nlohmann::json& summary, std::string_view path);

@@ -228,6 +228,47 @@ TEST(result_table, what_a_host_has_said_is_one_line_that_nobody_obeys) {
   EXPECT_TRUE(page.contains("BAD a, login: " + QString::fromStdString(shown) + '\n')) << page.toStdString();
 }
 
+/// With all that the table of a run that came to its end needs, each figure 100 µs.
+nlohmann::json whole_summary() {
+  nlohmann::json summary = {{"verdict", "clean"}, {"reasons", nlohmann::json::array()}};
+  nlohmann::json figures = {{"count", 1000}, {"left_out", 50}};
+  for (const char* column : {"mean", "mean_lowest_95", "p50", "p90", "p95", "p99", "p99_9", "max"}) figures[column] = 100.5;
+  for (const char* row : {"latency_us", "latency_from_plan_us", "delay_ms", "lag_us"}) summary[row] = figures;
+  for (const char* stage : {"lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"}) summary["stages"][stage]["mean"] = 25;
+  summary["rates"] = {{"sent_per_s", 1}, {"sent_bytes_per_s", 1}, {"received_per_s", 1}, {"received_bytes_per_s", 1}};
+  nlohmann::json& ledger = summary["ledger"] = {{"expected", 1000}, {"planned", 1000}};
+  for (const char* count : {"attempted",       "accepted",    "delivered",  "refused",    "lost_before_queue", "expired",  "unrequested",
+                            "parked",          "cut_off",     "lost",       "duplicated", "parked_delivered",  "negative", "still_queued",
+                            "unexplained",     "redelivered", "unexpected", "unasked",    "out_of_order",      "bad_checksum"})
+    ledger["total"][count] = 0;
+  summary["settings"] = {{"broker", {{"io", "epoll"}, {"spin_us", 0}}}, {"transport", "tcp"}};
+  summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", 30'000}}}, {"receivers", {{"loopback_echo_p50_ns", 40'000}}}};
+  return summary;
+}
+
+TEST(result_table, every_latency_near_the_floor_is_named_behind_its_row) {
+  nlohmann::json summary = whole_summary();
+  const auto row = [&summary](const QString& name) {
+    for (const QString& line : result_table(summary, "/runs/1").split('\n')) {
+      if (line.left(18).trimmed() == name) return line.section("  ", -1).trimmed();
+    }
+    return QString("no such row");
+  };
+  const QString below = QString::fromUtf8("below twice the floor, an echo over loopback (40.0 µs): ");
+  EXPECT_EQ(row("latency"), "101") << "none is";
+  summary["latency_us"]["mean_lowest_95"] = summary["latency_from_plan_us"]["p50"] = 79.9;
+  summary["latency_from_plan_us"]["p90"] = 80;
+  summary["lag_us"]["p50"] = summary["delay_ms"]["p50"] = summary["latency_us"]["left_out"] = 2;
+  EXPECT_EQ(row("latency"), below + "lowest 95%") << "without the median";
+  EXPECT_EQ(row("latency from plan"), below + "p50");
+  summary["latency_us"]["p50"] = 60, summary["latency_us"]["bound_us"] = 70;
+  EXPECT_EQ(row("latency"), below + "lowest 95%, p50");
+  EXPECT_FALSE(row("lag").contains("floor")) << "a timer's is another";
+  EXPECT_FALSE(row("delay").contains("floor"));
+  summary["environment"].erase("floor");
+  EXPECT_FALSE(result_table(summary, "/runs/1").contains("floor"));
+}
+
 TEST(result_table, numbers_are_written_for_people) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
