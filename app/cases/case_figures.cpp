@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/control/live_figures.h"
 #include "app/figure/number_text.h"
 #include "app/results/run_figures.h"
 #include "app/results/statistics.h"
@@ -18,14 +19,6 @@ namespace {
 constexpr std::size_t repeats_for_interval = 3;
 constexpr double samples_above_min = 10;
 constexpr double percentile_end = 10'000;  // 99.99 %
-
-/// Samples above a percentile, as a share; 1: the path names none.
-double share_above(const std::string& path) {
-  for (const auto& [end, share] : {std::pair(".p50", 0.5), {".p90", 0.1}, {".p95", 0.05}, {".p99", 0.01}, {".p99_9", 0.001}}) {
-    if (path.ends_with(end)) return share;
-  }
-  return 1;
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -132,24 +125,27 @@ class CaseDrawing {
   FigurePoint drawn_point(const MeasuredPoint& point) const {
     FigurePoint out;
     std::vector<double> values;
-    double samples = 0;
+    double floor_us = std::nan("");  // the largest of its runs
+    bool few = true;
     for (const CaseRunResult* run : point.repeats) {
       const double value = run->values.at(asked_.y);
       if (!std::isnan(value)) values.push_back(value);
       const auto bound = run->clock_bounds_us.find(asked_.y);
       // NaN, of clocks that are not known, leaves the others': a remark says so.
       if (bound != run->clock_bounds_us.end()) out.clock_bound = std::fmax(out.clock_bound, bound->second);
-      samples = std::max(samples, run->samples);
+      floor_us = std::fmax(floor_us, run->floor_us_of(asked_.y));
+      few = few && run->has_few_samples(asked_.y);
       out.folders += run->folder;
     }
     out.repeats = static_cast<int>(point.repeats.size());
-    out.few_samples = share_above(asked_.y) < 1 && samples * share_above(asked_.y) < samples_above_min;
     out.why = why_of(point);
     if (values.empty()) {
       if (out.why.isEmpty()) out.why = "no run gave such a figure";
       return out;
     }
     out.y = median(values);
+    out.few_samples = few;
+    if (is_near_floor(floor_us, out.y)) out.near_floor_us = floor_us;
     if (values.size() >= repeats_for_interval) {
       const Spread interval = bootstrap_interval(values);
       out.low = std::min(interval.low, out.y);
@@ -200,6 +196,7 @@ class CaseDrawing {
       point.y = row.value_us;
       point.clock_bound = run.latency_bound_us;
       point.few_samples = total / row.inverse_rest < samples_above_min;
+      if (is_near_floor(run.floor_us, point.y)) point.near_floor_us = run.floor_us;
       point.folders = {run.folder};
       series.points.push_back(std::move(point));
     }

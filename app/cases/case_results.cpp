@@ -20,7 +20,16 @@ constexpr double busy_load_per_core = 2;
 constexpr double floor_moved = 2;
 constexpr std::size_t floors_min = 3;
 constexpr std::size_t trend_bins = 10;
+constexpr double samples_above_min = 10;
 const char* const roles[] = {"broker", "senders", "receivers"};
+
+/// Samples above a percentile, as a share; 1: the path names none.
+double share_above(std::string_view path) {
+  for (const auto& [end, share] : {std::pair(".p50", 0.5), {".p90", 0.1}, {".p95", 0.05}, {".p99", 0.01}, {".p99_9", 0.001}}) {
+    if (path.ends_with(end)) return share;
+  }
+  return 1;
+}
 
 double number_at(const Json& summary, const std::string& pointer) {
   const Json value = summary.value(Json::json_pointer(pointer), Json());
@@ -108,6 +117,15 @@ QString mark_of(const CaseRunResult& run, const Json& summary) {
 
 }  // namespace
 
+bool CaseRunResult::has_few_samples(std::string_view path) const {
+  const double share = share_above(path);
+  return share < 1 && !(samples * share >= samples_above_min);
+}
+
+double CaseRunResult::floor_us_of(std::string_view path) const {
+  return is_latency(path) ? floor_us : std::nan("");
+}
+
 std::vector<std::string> paths_of(const CasePlan& plan) {
   std::vector<std::string> out = {"latency_us.mean_lowest_95", "latency_us.left_out"};
   for (const CaseFigure& figure : plan.file().figures) {
@@ -141,6 +159,7 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   out.planned_s = CasePlan::seconds_of(*settings.settings, 0);
   const double echo_ns = number_at(summary, "/environment/floor/senders/loopback_echo_p50_ns");
   out.echo_ns = std::isnan(echo_ns) ? 0 : echo_ns;
+  out.floor_us = floor_us_at(summary, "latency_us.p50");
   out.one_machine = is_one_machine(summary);
   out.machine = machine_of(summary);
   out.marked = mark_of(out, summary);

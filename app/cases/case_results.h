@@ -4,9 +4,11 @@
 
 #include <QString>
 #include <QStringList>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cases/case_plan.h"
@@ -24,8 +26,9 @@ struct CaseRunResult {
   std::map<std::string, double> clock_bounds_us;
   double latency_bound_us = 0;           // ±, of its histogram of latencies; 0: of one clock, or not known
   double samples = 0;                    // of its latencies
+  double floor_us = std::nan("");        // an echo over loopback, of its slower host: what its latencies are held against; NaN: not known
   double duration_s = 0, planned_s = 0;
-  double echo_ns = 0;        // over loopback, before the run; 0: not known
+  double echo_ns = 0;        // over loopback of the senders' host, before the run: whether floors moved; 0: not known
   bool one_machine = false;  // on hosts of different names that are one machine
   QString machine;           // "2 cores, Intel …, kernel …"
   std::optional<bool> keeps_up{};  // where the knee is looked for
@@ -33,6 +36,11 @@ struct CaseRunResult {
 
   /// Whether it counts: somebody's stop, or that nothing was ever sent, makes it one to be run again.
   bool counts = false;
+
+  /// Whether it is a percentile with fewer than 10 samples above it.
+  bool has_few_samples(std::string_view path) const;
+  /// The floor of a latency; NaN: it is none, or the floor is not known.
+  double floor_us_of(std::string_view path) const;
 };
 
 /// Which figures are wanted of each run.

@@ -7,6 +7,7 @@
 
 #include "app/cli/result_table.h"
 #include "app/cli/terminal.h"
+#include "app/figure/figure_doubts.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -40,7 +41,11 @@ QString x_text(const Figure& figure, double x) {
 QString value_text_of(const FigurePoint& point, QStringList& marks) {
   QString text = std::isnan(point.y) ? QString::fromUtf8("–") : figure_text(point.y);
   if (point.low && point.high) text += QString::fromUtf8(" ±") + figure_text(std::max(*point.high - point.y, point.y - *point.low));
-  if (point.clock_bound > 0) text += QString::fromUtf8(" (clocks ±%1)").arg(figure_text(point.clock_bound));
+  QStringList beside;
+  if (point.clock_bound > 0) beside += QString::fromUtf8("clocks ±") + figure_text(point.clock_bound);
+  if (point.few_samples) beside += "few samples";
+  if (point.near_floor_us > 0) beside += "floor " + figure_text(point.near_floor_us);
+  if (!beside.isEmpty()) text += " (" + beside.join(", ") + ')';
   if (point.why.isEmpty()) return text;
   qsizetype mark = marks.indexOf(point.why);
   if (mark < 0) mark = marks.size(), marks += point.why;
@@ -53,9 +58,12 @@ QString figure_page(const Figure& figure) {
   // By x, one cell for each series.
   std::map<double, std::vector<QString>> rows;
   QStringList marks;
+  Figure told;  // what of it stands there
   for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    told.series.emplace_back();
     for (const FigurePoint& point : figure.series[s].points) {
       if (!is_shown(figure, point.x)) continue;
+      told.series.back().points.push_back(point);
       auto& row = rows[point.x];
       row.resize(figure.series.size());
       row[s] = value_text_of(point, marks);
@@ -81,6 +89,7 @@ QString figure_page(const Figure& figure) {
     out += line + '\n';
   }
   for (qsizetype i = 0; i < marks.size(); ++i) out += QString("[%1] %2\n").arg(i + 1).arg(one_line(marks[i]));
+  if (const QStringList doubts = doubts_of(told); !doubts.isEmpty()) out += "In brackets: " + doubts.join("; ") + ".\n";
   for (const FigureSeries& series : figure.series) {
     if (!series.not_run.isEmpty()) out += QString("%1: not run: %2\n").arg(series.name, one_line(series.not_run));
   }
@@ -112,6 +121,8 @@ nlohmann::ordered_json figure_json(const Figure& figure) {
                         {"low", optional(point.low)},
                         {"high", optional(point.high)},
                         {"clock_bound", point.clock_bound},
+                        {"few_samples", point.few_samples},
+                        {"near_floor_us", point.near_floor_us > 0 ? OrderedJson(point.near_floor_us) : OrderedJson()},
                         {"repeats", point.repeats},
                         {"marked", point.why.isEmpty() ? OrderedJson() : OrderedJson(point.why.toStdString())},
                         {"folders", std::move(folders)}});

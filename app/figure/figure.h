@@ -34,8 +34,12 @@ struct FigurePoint {
   int repeats = 1;
   std::optional<FigureBox> box{};  // figures of boxes
   bool few_samples = false;        // a percentile with fewer than 10 samples above it: told in grey
+  double near_floor_us = 0;        // the floor of its runs, where y is a latency below twice of it: told in grey. 0: y is none
   QString why{};          // why it is marked (disturbed, ledger not clean, host busy, …), a sentence; empty: nothing is wrong with it
   QStringList folders{};  // absolute paths of its run folders
+
+  /// It tells less than it seems to: figure_doubts.h has the words.
+  bool is_grey() const { return few_samples || near_floor_us > 0; }
 };
 
 /// A value that a publication gives in its text, to be marked beside the measured ones.

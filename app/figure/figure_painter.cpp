@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure/figure_doubts.h"
 #include "app/figure/figure_marks.h"
 #include "app/figure/number_text.h"
 
@@ -193,7 +194,7 @@ QStringList FigurePainter::notes(double width) const {
   for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
     out += QString::fromUtf8("◇ %1 %2").arg(i + 1).arg(figure_.references[static_cast<std::size_t>(i)].text);
   }
-  if (const QString words = few_samples_words(figure_); !words.isEmpty()) out += words;
+  if (const QString words = grey_words(figure_); !words.isEmpty()) out += words;
   return out + figure_.remarks;
 }
 
@@ -450,13 +451,6 @@ QPointF FigurePainter::place_of(const FigureHit& hit) const {
   return {};
 }
 
-QString few_samples_words(const Figure& figure) {
-  const bool any = std::any_of(figure.series.begin(), figure.series.end(), [](const FigureSeries& series) {
-    return std::any_of(series.points.begin(), series.points.end(), [](const FigurePoint& point) { return point.few_samples; });
-  });
-  return any ? QString("Grey: fewer than 10 samples above that percentile.") : QString();
-}
-
 QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   const FigureSeries& series = figure.series.at(static_cast<std::size_t>(hit.series));
   const FigurePoint& point = series.points.at(static_cast<std::size_t>(hit.point));
@@ -481,7 +475,7 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
     out += QString::fromUtf8("whiskers at %1 and %2%3").arg(number(point.box->low), number(point.box->high), unit);
   }
   if (point.repeats > 1) out += QString("%1 repeats").arg(point.repeats);
-  if (point.few_samples) out += "fewer than 10 samples above it";
+  out += doubts_of(point);
   if (!point.why.isEmpty()) out += grouped_in(point.why);
   return out;
 }

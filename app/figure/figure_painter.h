@@ -9,7 +9,7 @@
 //                title of x (unit)
 //   notes (asked for): what is marked and why, what publications say, remarks
 //
-// A point with a `why` has a ring around it; one that gave no value stands as a cross on the x axis; one of few samples is grey.
+// A point with a `why` has a ring around it; one that gave no value stands as a cross on the x axis; one of few samples, or near the floor, is grey.
 #pragma once
 
 #include <QColor>
@@ -115,9 +115,6 @@ class FigurePainter {
   double edge_ = 0;
   std::vector<Placed> placed_;
 };
-
-/// A sentence below the figure: why something in it is grey. Empty: nothing is.
-QString few_samples_words(const Figure& figure);
 
 /// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
 QStringList point_lines(const Figure& figure, const FigureHit& hit);

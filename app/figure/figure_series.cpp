@@ -21,7 +21,7 @@ QColor with_alpha(QColor color, double share) {
   return color;
 }
 
-/// For what stands on few samples.
+/// For what tells less than it seems to.
 QColor pale(const FigureInk& ink) {
   return QColor((ink.secondary.red() + ink.paper.red()) / 2, (ink.secondary.green() + ink.paper.green()) / 2,
                 (ink.secondary.blue() + ink.paper.blue()) / 2);
@@ -60,9 +60,9 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
   const bool marks = has_marks(figure_.series[static_cast<std::size_t>(series)]);
   if (has_band(figure_.series[static_cast<std::size_t>(series)])) draw_bound_band(painter, points, ink);
   QPolygonF line;
-  bool few = false;  // the piece being drawn is of percentiles on few samples
+  bool grey = false;  // the piece being drawn leads to what tells less than it seems to
   const auto flush = [&] {
-    painter.setPen(series_pen(series, few ? pale(style_.ink) : ink, series_line_px));
+    painter.setPen(series_pen(series, grey ? pale(style_.ink) : ink, series_line_px));
     painter.setBrush(Qt::NoBrush);
     if (line.size() > 1) painter.drawPolyline(line);
     line.clear();
@@ -73,11 +73,11 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
       flush();
       continue;
     }
-    if (point.few_samples != few) {
+    if (point.is_grey() != grey) {
       const QPolygonF before = line;
       flush();
       if (!before.isEmpty()) line << before.last();
-      few = point.few_samples;
+      grey = point.is_grey();
     }
     if (steps && !line.isEmpty()) line << QPointF(at.x(), line.last().y());
     line << at;
@@ -99,9 +99,9 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
       painter.setPen(QPen(style_.ink.bad, 1.6));
       draw_mark(painter, 6, at, 4);
     } else if (marks || !point.why.isEmpty()) {
-      const QColor shade = point.few_samples ? style_.ink.secondary : ink;
+      const QColor shade = point.is_grey() ? style_.ink.secondary : ink;
       painter.setPen(QPen(shade, 1.2));
-      painter.setBrush(point.few_samples ? style_.ink.paper : shade);
+      painter.setBrush(point.is_grey() ? style_.ink.paper : shade);
       draw_mark(painter, series, at, mark_px);
     }
     draw_ring(painter, point, at);
@@ -185,8 +185,9 @@ void FigurePainter::draw_bars(QPainter& painter, int series) {
     const double y = position(point.x, point.y).y();
     const double top = std::isnan(y) ? foot : y;
     const QRectF bar = QRectF(QPointF(left, top), QPointF(left + width * 0.92, foot)).normalized();
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(point.few_samples ? with_alpha(style_.ink.secondary, 0.5) : color(series));
+    // Whose bar a grey one is, its edge says.
+    painter.setPen(point.is_grey() ? QPen(color(series), 1.2) : QPen(Qt::NoPen));
+    painter.setBrush(point.is_grey() ? with_alpha(style_.ink.secondary, 0.5) : color(series));
     painter.drawRect(bar);
     const double middle = bar.center().x();
     draw_bound(painter, point, middle, style_.ink.text);

@@ -8,6 +8,7 @@
 
 #include "app/cases/case_figures.h"
 #include "app/cases/case_folder.h"
+#include "app/control/live_figures.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 
@@ -28,11 +29,20 @@ void add_clock_cells(std::vector<Cell>& row, const CaseRunResult& run, const std
   }
 }
 
+/// Of a latency or a percentile; empty: it tells what it says.
+QString doubt_of(const CaseRunResult& run, const std::string& path) {
+  if (run.has_few_samples(path)) return "fewer than 10 samples above it";
+  const bool near = is_near_floor(run.floor_us_of(path), run.values.at(path));
+  // Each run has a floor of its own, in a column: one sentence for all of them.
+  return near ? QString("below twice its floor, an echo over loopback: it says more about the machine than about the queue") : QString();
+}
+
 Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .doubts = {}};
   const auto paths = paths_of(plan);
   std::set<std::string> bounded;  // paths of which a run has a time between two clocks
-  for (const CaseRunResult* run : results.all()) {
+  const auto runs = results.all();
+  for (const CaseRunResult* run : runs) {
     for (const auto& [path, bound_us] : run->clock_bounds_us) bounded.insert(path);
   }
   for (const std::string& path : paths) {
@@ -46,6 +56,11 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
       table.words[table.columns.last()] = words + (part.endsWith(')') ? QString::fromUtf8(", clocks ± µs") : part);
     }
   }
+  const bool floors = std::any_of(runs.begin(), runs.end(), [](const CaseRunResult* run) { return !std::isnan(run->floor_us); });
+  if (floors) {
+    table.columns += QString::fromUtf8("floor (µs)");
+    table.words[table.columns.last()] = QString::fromUtf8("floor µs");
+  }
   table.columns += {"marked", "folder"};
   QStringList seen;
   for (const MeasuredPoint& point : schedule.points(results)) {
@@ -55,14 +70,19 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
     double repeat = 0;
     for (const CaseRunResult* run : point.repeats) {
       std::vector<Cell> row{point.point.label, ++repeat, run->verdict};
+      std::vector<QString> doubts;
       for (const std::string& path : paths) {
         const double value = run->values.at(path);
         row.push_back(std::isnan(value) ? Cell() : Cell(value));
+        doubts.resize(row.size());
+        if (!std::isnan(value)) doubts.back() = doubt_of(*run, path);
         if (bounded.contains(path)) add_clock_cells(row, *run, path);
       }
+      if (floors) row.push_back(std::isnan(run->floor_us) ? Cell() : Cell(run->floor_us));
       row.push_back(results.why(*run));
       row.push_back(QFileInfo(run->folder).fileName());
       table.rows.push_back(std::move(row));
+      table.doubts.push_back(std::move(doubts));
     }
   }
   return table;

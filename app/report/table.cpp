@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/figure/figure_doubts.h"
 #include "app/figure/figure_scale.h"
 #include "app/figure/number_text.h"
 #include "app/settings/text_value.h"
@@ -182,13 +183,20 @@ Table figure_table(const Figure& figure) {
   }
   const bool has_bound = figure.clock_bound > 0;
   if (has_bound) table.columns += with_unit(bounded_axis(figure).title + QString::fromUtf8(", clocks ±"), bounded_axis(figure).unit);
+  const auto doubt_of = [](const FigurePoint* point) { return point && !std::isnan(point->y) ? doubts_of(*point).join("; ") : QString(); };
   for (const auto& [x, points] : rows) {
     const auto name = static_cast<qsizetype>(x);
     const bool named = name >= 0 && name < figure.x.names.size();
     std::vector<Cell> row{named ? Cell(figure.x.names[name]) : number(figure.x.percentiles ? 100 - 100 / x : x)};
-    for (std::size_t s = 0; s < figure.series.size(); ++s) add_cells(row, figure, figure.series[s], points[s]);
+    std::vector<QString> doubts;
+    for (std::size_t s = 0; s < figure.series.size(); ++s) {
+      doubts.resize(row.size());
+      doubts.push_back(doubt_of(points[s]));
+      add_cells(row, figure, figure.series[s], points[s]);
+    }
     if (has_bound) row.push_back(number(figure.clock_bound));
     table.rows.push_back(std::move(row));
+    table.doubts.push_back(std::move(doubts));
   }
   return table;
 }

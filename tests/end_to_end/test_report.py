@@ -236,6 +236,50 @@ class Report(BenchCase):
             self.assertTrue(all(value < 2 * floor_us for value in grey), (floor_us, grey))
             self.assertEqual(bool(grey), floor_us > 0.001)
 
+    def test_latencies_of_a_case_near_the_floor_are_grey(self):
+        case = self.folder / "sweep.yaml"
+        case.write_text("""format: 1
+title: Sweep
+settings: { senders: { messages: 10, delay_ms: 5 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.mean_lowest_95 }
+  - { id: fig-2, title: In queue, x: services, y: stages.in_queue_us.mean }
+""")
+        sweep = self.folder / "sweep"
+
+        def told(*arguments):
+            done = subprocess.run([BIN / "n2nq-bench", "case", case, "--out", sweep, *arguments], capture_output=True, text=True, timeout=120)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            return done.stdout
+        told()
+        sentence = "below twice the floor of its runs, an echo over loopback"
+        for floor_us in (0.001, 1e6):
+            is_near = floor_us == 1e6
+            latencies = []
+            for file in sweep.glob("runs/*/summary.json"):
+                summary = json.loads(file.read_text())
+                latencies.append(summary["latency_us"]["mean_lowest_95"])
+                for group in ("senders", "receivers"):
+                    summary["environment"]["floor"][group]["loopback_echo_p50_ns"] = floor_us * 1000
+                file.write_text(json.dumps(summary))
+            self.assertEqual(len(latencies), 2)
+            page = told("--resume")
+            latency, in_queue = page.split("fig-2")
+            self.assertEqual((latency.count("(floor 1 000 000)"), latency.count(sentence)), (2, 1) if is_near else (0, 0), page)
+            self.assertNotIn("floor", in_queue.partition("runs     ")[0])
+            self.assertEqual(report(sweep).returncode, 0)
+            text = (sweep / "report.html").read_text()
+            tables = Tables()
+            tables.feed(text)
+            self.assertEqual(sorted(value for value, _ in tables.grey), sorted(latencies) if is_near else [])
+            self.assertTrue(all(doubt.startswith("below twice its floor") for _, doubt in tables.grey))
+            self.assertEqual("Grey: below twice its floor, an echo over loopback: it says more about the machine than about the queue." in text, is_near)
+            self.assertEqual(">Grey: below twice the floor" in text, is_near, "below the figure")
+            runs = next(table for table in json.loads((sweep / "report.json").read_text())["tables"] if table["id"] == "runs")
+            self.assertEqual([row[runs["columns"].index("floor (µs)")] for row in runs["rows"]], [floor_us] * 2)
+
     def test_a_case_has_the_same_numbers_in_all_of_them(self):
         case = self.folder / "sweep.yaml"
         case.write_text("""format: 1

@@ -345,6 +345,23 @@ figures:
              "nor is its title cut");
   }
 
+  void what_tells_little_is_grey_and_says_why() {
+    n2nq::app::Figure figure;
+    figure.x = {.title = QStringLiteral("Services")};
+    figure.y = {.title = QStringLiteral("Latency, median"), .unit = QStringLiteral("µs")};
+    figure.series = {{.points = {{.x = 1, .y = 31, .near_floor_us = 20.5}, {.x = 2, .y = 90, .few_samples = true}, {.x = 5, .y = 95}}}};
+    n2nq::ui::CaseFigureCard card(bench->window().theme());
+    card.show_figure(figure);
+    const auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
+    const auto color = [table](int row) { return table->item(row, 1)->foreground().color(); };
+    QCOMPARE(color(0), color(1));
+    QVERIFY(color(0) != color(2));
+    QVERIFY2(table->item(0, 1)->toolTip().contains(QStringLiteral("below twice its floor, an echo over loopback (20.5 µs)")),
+             qPrintable(table->item(0, 1)->toolTip()));
+    QVERIFY(table->item(1, 1)->toolTip().contains(QStringLiteral("fewer than 10 samples above it")));
+    QVERIFY(!table->item(2, 1)->toolTip().contains(QStringLiteral("floor")));
+  }
+
   void exports_its_figures() {
     QVERIFY(bench->click(QStringLiteral("button_case_export")));
     QVERIFY(settled());

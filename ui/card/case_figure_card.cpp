@@ -26,6 +26,7 @@ namespace {
 
 constexpr int chooser_px_min = 160, point_lines_shown = 3, table_rows_shown = 7, first_column_px = 120, column_px_min = 84,
               column_px_max = 200, only_column_px_max = 320;
+constexpr double grey_share = 0.6;  // of what tells less than it seems to
 const char* const marked_sign = " ◯";
 const char* const no_point = "A clicked point says what it is; a marked one (◯) can be run again.";
 
@@ -208,6 +209,7 @@ void CaseFigureCard::fill_table() {
       item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
       item->setToolTip(app::point_lines(figure_, {static_cast<int>(s), static_cast<int>(p)}).join(u'\n'));
       item->setData(Qt::UserRole, QPoint(static_cast<int>(s), static_cast<int>(p)));
+      if (points[p].is_grey()) item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, grey_share));
       if (!points[p].why.isEmpty()) item->setForeground(theme_.tokens().warning);
       table_->setItem(rows.at(points[p].x), column, item);
     }

@@ -12,7 +12,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "app/figure/figure_painter.h"
+#include "app/figure/figure_doubts.h"
 #include "app/report/case_report.h"
 #include "app/report/report_files.h"
 #include "app/settings/qt_text.h"
@@ -171,7 +171,7 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
                           .arg(reason.value())
                           .arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), app::grouped_in(reason.key())));
   }
-  if (const QString grey = app::few_samples_words(figure); !grey.isEmpty()) html += paragraph(grey);
+  if (const QString grey = app::grey_words(figure); !grey.isEmpty()) html += paragraph(grey);
   for (const QString& remark : figure.remarks) html += paragraph(remark);
   notes_->setHtml(html);
 }

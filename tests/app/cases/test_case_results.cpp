@@ -7,6 +7,7 @@
 #include "app/cases/case_figures.h"
 #include "app/cases/case_schedule.h"
 #include "app/cli/case_table.h"
+#include "app/figure/figure_doubts.h"
 #include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
@@ -35,6 +36,7 @@ CaseRunResult finished(const ScheduledRun& run, double p50_us) {
   out.sha256 = run.sha256;
   out.verdict = "clean";
   out.values = {{"latency_us.p50", p50_us}, {"latency_us.mean_lowest_95", p50_us}};
+  out.samples = 1000;
   out.counts = true;
   return out;
 }
@@ -120,6 +122,107 @@ figures:
   EXPECT_EQ(page(2).find("clocks"), std::string::npos) << "of one clock: " << page(2);
   EXPECT_NE(page(3).find("100 (clocks ±70.0)"), std::string::npos) << page(3);
   EXPECT_EQ(page(4).find("clocks"), std::string::npos) << "a count is no time: " << page(4);
+}
+
+/// A run that was never made, as its folder tells it, under the identity of one of the plan.
+CaseRunResult told_by_folder(const QString& path, const CasePlan& plan, const ScheduledRun& as, double p50_us, double floor_us, int count) {
+  make_run(path, {.p50_us = p50_us});
+  QFile file(path + "/summary.json");
+  EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+  auto summary = nlohmann::json::parse(file.readAll().toStdString());
+  file.close();
+  summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", floor_us * 500}}},
+                                     {"receivers", {{"loopback_echo_p50_ns", floor_us * 1000}}}};
+  summary["latency_us"]["count"] = count;
+  summary["stages"]["in_queue_us"]["p50"] = 1;
+  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(summary.dump()));
+  file.close();
+  QString problem;
+  auto run = read_case_run(path, plan, problem);
+  EXPECT_TRUE(run) << problem.toStdString();
+  run->sha256 = as.sha256;
+  run->counts = true;
+  return *run;
+}
+
+TEST(case_results, a_latency_below_twice_the_floor_of_its_runs_is_told_to_be) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2, 5] }
+repeats: 2
+figures:
+  - { id: a, title: Latency, x: services, y: latency_us.p50 }
+  - { id: b, title: Slow ones, x: services, y: latency_us.p99 }
+  - { id: c, title: In queue, x: services, y: stages.in_queue_us.p50 }
+  - { id: d, title: Deliveries, x: services, y: latency_us.count }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  int number = 0;
+  std::map<int, int> repeats;
+  while (const auto run = schedule.next(results)) {
+    const int services = run->settings.senders.amount, repeat = repeats[services]++;
+    // Of one service the floor of one repeat alone is near, of two it is not by a hair, of five both are.
+    const double p50_us = services == 5 ? 31 : 50, floor_us = services == 1 ? 20 + 10 * repeat : services == 2 ? 25 : 40;
+    results.add(told_by_folder(folder.filePath(QString::number(number++)), plan, *run, p50_us, floor_us, services == 5 ? 900 : 1000));
+  }
+  const auto figure = [&](std::size_t which) { return case_figure(plan, schedule, results, which); };
+  const auto page = [&](std::size_t which) { return figure_page(figure(which)).toStdString(); };
+  EXPECT_NE(page(0).find("50.0 (floor 30.0)"), std::string::npos) << page(0);
+  EXPECT_NE(page(0).find("50.0\n"), std::string::npos) << page(0);
+  EXPECT_NE(page(0).find("31.0 (floor 40.0)"), std::string::npos) << page(0);
+  EXPECT_NE(page(0).find("In brackets: below twice the floor of its runs, an echo over loopback (30.0 to 40.0 µs): it says more about the "
+                         "machine than about the queue.\n"),
+            std::string::npos)
+      << page(0);
+  EXPECT_NE(page(1).find("155 (few samples)"), std::string::npos) << page(1);
+  EXPECT_NE(page(1).find("In brackets: fewer than 10 samples above that percentile.\n"), std::string::npos) << page(1);
+  for (const std::size_t other : {2, 3}) {
+    EXPECT_EQ(page(other).find('('), page(other).find("(µs)")) << "a stage and a count have no floor: " << page(other);
+    EXPECT_EQ(page(other).find("In brackets"), std::string::npos) << page(other);
+  }
+  const auto points = figure_json(figure(0)).at("series").at(0).at("points");
+  EXPECT_EQ(points.at(0).at("near_floor_us"), 30) << points.dump();
+  EXPECT_TRUE(points.at(1).at("near_floor_us").is_null()) << points.dump();
+  EXPECT_EQ(points.at(0).at("few_samples"), false);
+  EXPECT_EQ(figure_json(figure(1)).at("series").at(0).at("points").at(2).at("few_samples"), true);
+  EXPECT_TRUE(grey_words(figure(0)).startsWith("Grey: below twice the floor of its runs, ")) << grey_words(figure(0)).toStdString();
+  EXPECT_EQ(grey_words(figure(1)), "Grey: fewer than 10 samples above that percentile.");
+  EXPECT_EQ(grey_words(figure(3)), "");
+}
+
+TEST(case_results, a_curve_of_percentiles_is_grey_below_twice_the_floor_of_its_run) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+figures:
+  - { id: a, title: By percentile, kind: percentiles, series: services }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    const QString path = folder.filePath(QString::number(run->settings.senders.amount));
+    results.add(told_by_folder(path, plan, *run, 50, run->settings.senders.amount == 1 ? 30 : 10, 1000));
+    QFile file(path + "/latency.hgrm");
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("Value Percentile TotalCount 1/(1-Percentile)\n\n50 0.5 500 2\n61 0.9 900 10\n70 0.99 990 100\n");
+  }
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.series.size(), 2U);
+  std::map<QString, std::vector<double>> floors;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) floors[series.name].push_back(point.near_floor_us);
+  }
+  EXPECT_EQ(floors["1"], (std::vector<double>{30, 0, 0})) << "61 is more than twice 30";
+  EXPECT_EQ(floors["2"], (std::vector<double>{0, 0, 0}));
+  EXPECT_NE(figure_page(figure).toStdString().find("50.0 (floor 30.0)"), std::string::npos) << figure_page(figure).toStdString();
 }
 
 TEST(case_results, a_floor_that_moved_marks_the_run) {

@@ -132,6 +132,16 @@ TEST(FigureExport, ABandAndGreyAreToldWhereTheyAre) {
   EXPECT_TRUE(says(band));
   figure.series.front().points.back().few_samples = true;
   EXPECT_TRUE(says(grey));
+  constexpr const char* of_both = ">Grey: fewer than 10 samples above that percentile; below twice the floor of its runs,";
+  EXPECT_FALSE(says(of_both));
+  figure.series.front().points.front().near_floor_us = 12;
+  EXPECT_TRUE(says(of_both));
+  const Table table = figure_table(figure);
+  EXPECT_TRUE(table.doubt(0, 1).startsWith(QString::fromUtf8("below twice its floor, an echo over loopback (12.0 µs)")));
+  EXPECT_EQ(table.doubt(table.rows.size() - 1, 1), "fewer than 10 samples above it");
+  EXPECT_EQ(table.doubt(1, 1), "");
+  EXPECT_EQ(table.doubt(0, 2), "") << "grey is the value alone, not what stands beside it";
+  figure.series.front().points.front().near_floor_us = 0;
   // Bands of several curves would hide each other: none is drawn.
   figure.series.push_back(figure.series.front());
   EXPECT_FALSE(says(band));

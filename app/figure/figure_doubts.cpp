@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/figure/figure_doubts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace n2nq::app {
+
+namespace {
+
+QString floor_doubt(const char* whose, double least_us, double most_us) {
+  const QString least = QString::number(least_us, 'f', 1), most = QString::number(most_us, 'f', 1);
+  return QString::fromUtf8("below twice %1, an echo over loopback (%2 µs): it says more about the machine than about the queue")
+      .arg(whose, least == most ? least : least + " to " + most);
+}
+
+}  // namespace
+
+QStringList doubts_of(const FigurePoint& point) {
+  QStringList out;
+  if (point.few_samples) out += "fewer than 10 samples above it";
+  if (point.near_floor_us > 0) out += floor_doubt("its floor", point.near_floor_us, point.near_floor_us);
+  return out;
+}
+
+QStringList doubts_of(const Figure& figure) {
+  bool few = false;
+  double least_us = INFINITY, most_us = 0;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      few = few || point.few_samples;
+      if (point.near_floor_us <= 0) continue;
+      least_us = std::min(least_us, point.near_floor_us);
+      most_us = std::max(most_us, point.near_floor_us);
+    }
+  }
+  QStringList out;
+  if (few) out += "fewer than 10 samples above that percentile";
+  if (most_us > 0) out += floor_doubt("the floor of its runs", least_us, most_us);
+  return out;
+}
+
+QString grey_words(const Figure& figure) {
+  const QStringList doubts = doubts_of(figure);
+  return doubts.isEmpty() ? QString() : "Grey: " + doubts.join("; ") + '.';
+}
+
+}  // namespace n2nq::app

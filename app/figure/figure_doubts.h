@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why points of a figure tell less than they seem to, in words: the same for notes, tables and the terminal. Any thread.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include "app/figure/figure.h"
+
+namespace n2nq::app {
+
+/// Of one point, without its name: "fewer than 10 samples above it". Empty: it is not grey.
+QStringList doubts_of(const FigurePoint& point);
+/// Of all that the figure has, one for each kind of doubt. Empty: nothing in it is grey.
+QStringList doubts_of(const Figure& figure);
+/// A sentence below the figure: why something in it is grey. Empty: nothing is.
+QString grey_words(const Figure& figure);
+
+}  // namespace n2nq::app
