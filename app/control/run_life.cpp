@@ -253,7 +253,8 @@ void RunControl::Private::connect_workers() {
     const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
     member.clocks_first = role == Role::receivers && flows_without_receivers() && !all_share_a_clock();
     member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared, member.clocks_first));
-    watch_connecting(role);
+    // Who waits for the clocks does not try to get on.
+    if (options.unattended || !member.clocks_first) watch_connecting(role);
   }
   tell_clocks();
 }
@@ -304,8 +305,8 @@ void RunControl::Private::watch_connecting(Role role) {
   auto& timer = of(role).connecting = std::make_unique<QTimer>();
   timer->setSingleShot(true);
   QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
-    if (state != RunState::preparing) return;
-    options.unattended ? give_up_connecting() : advise_connecting(role);
+    if (options.unattended && state == RunState::preparing) give_up_connecting();
+    if (!options.unattended) advise_connecting(role);
   });
   timer->start(options.unattended ? static_cast<int>(run.settings.limits.connect_deadline_s * 1000) : options.deadlines.connect_advice);
 }
@@ -328,6 +329,7 @@ void RunControl::Private::give_up_connecting() {
 /// A person may still mend it: the run goes on waiting.
 void RunControl::Private::advise_connecting(Role role) {
   Member& member = of(role);
+  if (state != RunState::preparing && state != RunState::running) return;
   if (!member.alive() || member.connected || !of(Role::broker).alive()) return;
   member.status.advice = reach_advice();
   if (!member.status.advice.isEmpty()) emit q->process_changed(role);
@@ -397,6 +399,9 @@ void RunControl::Private::tell_clocks() {
   if (told.is_null() && receivers.clocks_first && all_share_a_clock()) told = {{"type", "clock"}, {"senders", "same"}};
   if (told.is_null() || told == receivers.clock_told) return;
   receivers.watch->send(told);
+  if (!options.unattended && receivers.clocks_first && receivers.clock_told.is_null() && !receivers.connected) {
+    watch_connecting(Role::receivers);
+  }
   receivers.clock_told = std::move(told);
 }
 
@@ -417,7 +422,7 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   const bool was_connected = std::exchange(member.connected, said.state != "waiting");
   if (member.connected || (reaches_broker && !options.unattended)) {
     member.connecting.reset();
-  } else if (state == RunState::preparing && member.connect_sent && (was_connected || !options.unattended)) {
+  } else if (member.connect_sent && (options.unattended ? state == RunState::preparing && was_connected : member.connecting || was_connected)) {
     watch_connecting(role);  // who gets on, however slowly, needs no advice yet
   }
   if (said.state == "waiting") {

@@ -24,7 +24,7 @@ QString grouped_digits(QString digits, QChar apart) {
 
 QString grouped_in(QString sentence, QChar apart) {
   static const QRegularExpression number(
-      R"re((?<![\w.,:/="'-])(?<!port )(?<!process )(?<!pid )\d{4,}(?:\.\d+)?(?![\w:="'-]|[.,]\d|/(?!s\b)))re");
+      R"re((?<![\w.,:/="'])(?<![^\s(]-)(?<!port )(?<!process )(?<!pid )(?<!mode )(?<!number )(?<!log-in is )(?!0\d)\d{4,}(?:\.\d+)?(?![\w:="'-]|[.,]\d|/(?!s\b)))re");
   qsizetype from = 0;
   for (auto found = number.match(sentence, from); found.hasMatch(); found = number.match(sentence, from)) {
     const QString digits = grouped_digits(found.captured(), apart);

@@ -33,17 +33,18 @@ constexpr int end_looks = 50;  // a second to end in order
   ::_exit(127);
 }
 
-/// Until the process is no more, which it is soon, nor anything of its group that did not obey. As long as it is not reaped nobody else can
-/// have the number of either.
+/// Until the process is no more, nor anything of its group; what does not obey within the second is killed. The group keeps its number as
+/// long as anything is in it.
 void see_to_its_end(pid_t pid) {
   ::kill(-pid, SIGTERM);
+  bool ended = false;
   for (int i = 0; i < end_looks; ++i) {
     std::this_thread::sleep_for(end_looks_every);
-    siginfo_t ended{};
-    if (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0) break;
+    ended = ended || ::waitpid(pid, nullptr, WNOHANG) != 0;
+    if (ended && ::kill(-pid, 0) != 0) return;
   }
   ::kill(-pid, SIGKILL);
-  ::waitpid(pid, nullptr, 0);
+  if (!ended) ::waitpid(pid, nullptr, 0);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace n2nq::net {
 namespace {
 
 constexpr int events_per_wake_up_max = 512;
+constexpr size_t own_descriptors = 2;
 constexpr size_t read_bytes_max = 64 * 1024;
 // Of reads that are looked at later, so that much is still in the processor's caches; and how often the kernel is asked for more of them.
 constexpr size_t late_bytes_max = 192 * 1024;
@@ -204,7 +205,7 @@ void EventLoop::wait_and_run_once() {
 /// What is ready comes in turn: after so many looks each descriptor had one.
 void EventLoop::note_look() {
   if (behind_looks_ == 0) behind_since_ns_ = look_ns_;
-  const bool left_some = ready_count_ == events_per_wake_up_max && behind_looks_ < watched_ / events_per_wake_up_max;
+  const bool left_some = ready_count_ == events_per_wake_up_max && behind_looks_ < (watched_ + own_descriptors) / events_per_wake_up_max;
   behind_looks_ = left_some ? behind_looks_ + 1 : 0;
   if (!left_some) looked_ns_ = behind_since_ns_;
 }

@@ -120,9 +120,9 @@ class EventLoop {
   void forget_read(LateReader& reader);
   /// All that have read.
   void look_now();
-  /// Inside run(): all that was ready by then was handed out, in this wake-up or before. For who judges what did not come in time: this process
-  /// may have stood still since, or more may be ready than one wake-up looks at. While it sleeps this is the time when it fell asleep, so that
-  /// it takes another look to know more.
+  /// Inside run(): all descriptors that were ready by then were handed out, in this wake-up or before; of one with more than one read takes, a
+  /// part was read. For who judges what did not come in time: this process may have stood still since, or more may be ready than one wake-up
+  /// looks at. Behind a sleep this is the time when it fell asleep, so that it takes another look to know more.
   int64_t looked_ns() const { return looked_ns_; }
   /// Inside run(): the time this wake-up began.
   int64_t woke_ns() const { return woke_ns_; }

@@ -198,10 +198,10 @@ void Broadcaster::move_head(const Position& to) {
   for (uint64_t chunk = before.chunk; chunk < head_.chunk; ++chunk) log_.release(chunk);
 }
 
-bool Broadcaster::expire(int64_t now_ns) {
+void Broadcaster::expire(int64_t now_ns) {
   Position head = log_.normal(head_);
   while (head.message < log_.tail().message && is_expired(log_.at(head), now_ns)) head = log_.behind(head);
-  if (head.message == head_.message) return false;
+  if (head.message == head_.message) return;
   // Most of those that lag have not even the first one: they share one walk.
   SenderSets all;
   for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
@@ -215,7 +215,6 @@ bool Broadcaster::expire(int64_t now_ns) {
     }
   }
   move_head(head);
-  return false;
 }
 
 int64_t Broadcaster::next_expiry_ns() const {

@@ -30,7 +30,7 @@ class Broadcaster : public Queue {
   size_t backlog_bytes(uint32_t receiver) const override;
   bool drained(uint32_t receiver) const override;
   void trim() override;
-  bool expire(int64_t now_ns) override;
+  void expire(int64_t now_ns) override;
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;

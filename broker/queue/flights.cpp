@@ -63,12 +63,11 @@ bool Flights::was_answered(uint64_t number) const {
 
 Flights::Answer Flights::answer(uint64_t number, Flight& flight) {
   if (number >= next_number()) return Answer::never_sent;
+  if (number < forgotten_below_) return Answer::forgotten;
   Flight* found = find(number);
   const bool open = found && found->open;
-  const bool forgotten = number < forgotten_below_;
-  if (!open && forgotten) return Answer::forgotten;
   if (!open && was_answered(number)) return Answer::twice;
-  if (!forgotten) answered_.add(number);
+  answered_.add(number);
   if (answered_.bytes() > answered_bytes_max) forget_below(answered_.middle());
   if (!open) return Answer::late;
   flight = *found;

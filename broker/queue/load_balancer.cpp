@@ -18,13 +18,6 @@ using wire::SkipReason;
 namespace {
 /// No record is longer: a frame is not.
 constexpr uint32_t bytes_mask = 0x7FFF'FFFF;
-constexpr uint32_t nobody = 0;
-/// To write one into three books takes so many times as long as what else is done in parts of so many.
-constexpr size_t expired_costs = 4;
-/// Of one receiver, while others may have older ones.
-constexpr size_t expired_in_a_row = 64;
-/// What is behind a batch is taken out by moving what is in it: so many moves take as long as one message that expires.
-constexpr size_t moves_of_a_message = 256;
 }  // namespace
 
 LoadBalancer::LoadBalancer(const QueueOptions& options)
@@ -95,14 +88,20 @@ bool LoadBalancer::has_work() const {
 /// Of what was left behind, perhaps by very many at once, the oldest messages: each goes to whom the dispatch rule chooses now among those
 /// that have room.
 size_t LoadBalancer::work(size_t units) {
-  if (left_behind_.empty() || connected_.empty()) return 0;
-  std::vector<uint32_t> with_room = connected_;
+  // More than has come in since, or it would never come to its end.
+  units += 2 * std::exchange(came_behind_, 0);
+  if (left_behind_.empty()) return 0;
+  std::vector<uint32_t> with_room;
+  for (const uint32_t receiver : connected_) {
+    if (has_room_for(receiver, left_behind_.front().bytes)) with_room.push_back(receiver);
+  }
+  if (with_room.empty()) return 0;
   // For each of many messages next free would look at all receivers: here at those alone that have least, in a heap.
   using Load = std::pair<size_t, uint32_t>;
   std::vector<Load> loads;
   const bool by_load = dispatcher_.rule() == DispatchRule::next_free;
   if (by_load) {
-    for (const uint32_t receiver : connected_) loads.emplace_back(backlog_bytes(receiver), receiver);
+    for (const uint32_t receiver : with_room) loads.emplace_back(backlog_bytes(receiver), receiver);
     std::make_heap(loads.begin(), loads.end(), std::greater<>());
   }
   std::vector<Ring<Assigned>> passed(options_.receivers);
@@ -194,6 +193,7 @@ void LoadBalancer::on_taken_in(const MessageLog::Appended& appended) {
       left_behind_.push_back(assigned(appended.chunk, offset, bytes));
       left_behind_bytes_ += bytes;
     });
+    came_behind_ += appended.messages;
     return;
   }
   if (dispatcher_.rule() == DispatchRule::round_robin) return assign_in_turn(appended);
@@ -353,84 +353,68 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
   sets.add(wire::record_sender(record_of(assigned)), wire::record_index(record_of(assigned)));
 }
 
-/// The oldest first, wherever they wait, and some more of whom they wait for: then the books of all together grow near their ends, which
-/// costs least.
-bool LoadBalancer::expire(int64_t now_ns) {
-  std::vector<std::pair<Assigned, uint32_t>> oldest;  // a heap, of those that have expired, and whom they wait for
-  const auto is_behind = [](const auto& one, const auto& other) { return one.first.is_behind(other.first); };
-  const auto look_at = [&](uint32_t receiver) {
-    const Assigned* first = oldest_waiting(receiver);
-    if (first == nullptr || !is_expired(record_of(*first), now_ns)) return;
-    oldest.emplace_back(*first, receiver);
-    std::push_heap(oldest.begin(), oldest.end(), is_behind);
-  };
-  look_at(nobody);
-  for (const uint32_t receiver : connected_) look_at(receiver);
-  for (size_t done = 0; !oldest.empty() && done < std::max<size_t>(options_.passed_at_once / expired_costs, 1);) {
-    const uint32_t receiver = oldest.front().second;
-    std::pop_heap(oldest.begin(), oldest.end(), is_behind);
-    oldest.pop_back();
-    done += receiver == nobody ? take_expired(left_behind_, nobody, now_ns, left_behind_bytes_) : expire_some(receiver, now_ns);
-    look_at(receiver);
-  }
-  return !oldest.empty();
+void LoadBalancer::expire(int64_t now_ns) {
+  SenderSets expired;
+  left_behind_bytes_ -= take_expired(left_behind_, now_ns, expired);
+  of(total_.skipped, SkipReason::expired) += expired;
+  for (const uint32_t receiver : connected_) expire_share(receiver, now_ns);
 }
 
-/// Of what waits for this receiver behind its batch; nobody: of what was left behind. Null: nothing.
-const LoadBalancer::Assigned* LoadBalancer::oldest_waiting(uint32_t receiver) const {
-  if (receiver == nobody) return left_behind_.empty() ? nullptr : &left_behind_.front();
-  const Share& share = shares_[receiver - 1];
-  const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
-  const Assigned* passed = share.passed.empty() ? nullptr : &share.passed.front();
-  if (first == share.waiting.size()) return passed;
-  const Assigned* own = &share.waiting[first];
-  return passed != nullptr && own->is_behind(*passed) ? passed : own;
-}
-
-/// Out of the queue, and it counts as expired; for whom it waited, too.
-void LoadBalancer::expire_one(const Assigned& assigned, uint32_t receiver, size_t& bytes) {
-  const uint8_t* record = record_of(assigned);
-  if (receiver != nobody) skip(receiver, SkipReason::expired, wire::record_sender(record), wire::record_index(record));
-  add_to(of(total_.skipped, SkipReason::expired), assigned);
-  bytes -= assigned.bytes;
-  remove(assigned);
-}
-
-/// Some from its front. Returns how many.
-size_t LoadBalancer::take_expired(InOrder<Assigned>& list, uint32_t receiver, int64_t now_ns, size_t& bytes) {
-  size_t count = 0;
-  for (; count < expired_in_a_row && !list.empty() && is_expired(record_of(list.front()), now_ns); ++count) {
-    expire_one(list.front(), receiver, bytes);
+/// Returns how many bytes it took out.
+size_t LoadBalancer::take_expired(InOrder<Assigned>& list, int64_t now_ns, SenderSets& expired) {
+  GatheredRuns runs(expired);
+  size_t bytes = 0;
+  while (!list.empty() && is_expired(record_of(list.front()), now_ns)) {
+    bytes += list.front().bytes;
+    take_out(list.front(), runs);
     list.pop_front();
   }
-  return count;
+  return bytes;
 }
 
-/// Returns how much work that was, in messages.
-size_t LoadBalancer::expire_some(uint32_t receiver, int64_t now_ns) {
+void LoadBalancer::expire_share(uint32_t receiver, int64_t now_ns) {
   Share& share = share_of(receiver);
   const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
+  const auto is_due = [&](const Assigned& assigned) { return is_expired(record_of(assigned), now_ns); };
   size_t count = 0;
-  while (count < expired_in_a_row && first + count < share.waiting.size() && is_expired(record_of(share.waiting[first + count]), now_ns)) {
-    expire_one(share.waiting[first + count++], receiver, share.bytes);
+  SenderSets expired;
+  if (first < share.waiting.size() && is_due(share.waiting[first])) {
+    GatheredRuns runs(expired);
+    for (; first + count < share.waiting.size() && is_due(share.waiting[first + count]); ++count) {
+      share.bytes -= share.waiting[first + count].bytes;
+      take_out(share.waiting[first + count], runs);
+    }
+    share.waiting.erase(first, count);
   }
-  share.waiting.erase(first, count);
-  const size_t bytes = share.bytes;
-  const size_t passed_on = take_expired(share.passed, receiver, now_ns, share.bytes);
-  share.passed_bytes -= bytes - share.bytes;
-  return count + passed_on + first / moves_of_a_message;
+  if (!share.passed.empty()) {
+    const size_t passed_bytes = take_expired(share.passed, now_ns, expired);
+    share.bytes -= passed_bytes;
+    share.passed_bytes -= passed_bytes;
+  }
+  if (expired.empty()) return;
+  skip(receiver, SkipReason::expired, expired);
+  of(total_.skipped, SkipReason::expired) += expired;
+}
+
+/// Out of the queue, into the books of what expires.
+void LoadBalancer::take_out(const Assigned& assigned, GatheredRuns& expired) {
+  expired.add(wire::record_sender(record_of(assigned)), wire::record_index(record_of(assigned)));
+  remove(assigned);
 }
 
 int64_t LoadBalancer::next_expiry_ns() const {
   int64_t soonest_ns = 0;
-  const auto look_at = [&](uint32_t receiver) {
-    const Assigned* first = oldest_waiting(receiver);
-    if (first == nullptr) return;
-    const int64_t at_ns = wire::record_taken_in_ns(record_of(*first)) + options_.retention_ns;
+  const auto look_at = [&](const Assigned& first) {
+    const int64_t at_ns = wire::record_taken_in_ns(record_of(first)) + options_.retention_ns;
     if (soonest_ns == 0 || at_ns < soonest_ns) soonest_ns = at_ns;
   };
-  look_at(nobody);
-  for (const uint32_t receiver : connected_) look_at(receiver);
+  if (!left_behind_.empty()) look_at(left_behind_.front());
+  for (const uint32_t receiver : connected_) {
+    const Share& share = shares_[receiver - 1];
+    const size_t first = batch(receiver).under_way() ? batch(receiver).messages : 0;
+    if (first < share.waiting.size()) look_at(share.waiting[first]);
+    if (!share.passed.empty()) look_at(share.passed.front());
+  }
   return soonest_ns;
 }
 

@@ -33,7 +33,7 @@ class LoadBalancer : public Queue {
   size_t backlog_bytes(uint32_t receiver) const override;
   /// The same for all: a message may still be given to any of them.
   bool drained(uint32_t receiver) const override;
-  bool expire(int64_t now_ns) override;
+  void expire(int64_t now_ns) override;
   int64_t next_expiry_ns() const override;
   bool drained() const override { return queued_ == 0; }
   void finish() override;
@@ -60,7 +60,7 @@ class LoadBalancer : public Queue {
     bool marked_ready = false;
   };
 
-  /// Of what others left behind: so much at most waits for one receiver, unless it is a single message.
+  /// Of what others left behind: so much at most is given to one receiver before it begins to take that, unless it is a single message.
   static constexpr size_t passed_bytes_max = 4 * Batch::body_bytes_max;
 
   void collect_ready(std::vector<uint32_t>& ready) override;
@@ -83,10 +83,9 @@ class LoadBalancer : public Queue {
   const uint8_t* record_of(const Assigned& assigned) const { return log_.at(assigned.chunk, assigned.offset); }
   /// Out of the queue, handed over or not.
   void remove(const Assigned& assigned);
-  const Assigned* oldest_waiting(uint32_t receiver) const;
-  void expire_one(const Assigned& assigned, uint32_t receiver, size_t& bytes);
-  size_t take_expired(InOrder<Assigned>& list, uint32_t receiver, int64_t now_ns, size_t& bytes);
-  size_t expire_some(uint32_t receiver, int64_t now_ns);
+  size_t take_expired(InOrder<Assigned>& list, int64_t now_ns, SenderSets& expired);
+  void expire_share(uint32_t receiver, int64_t now_ns);
+  void take_out(const Assigned& assigned, GatheredRuns& expired);
   void add_to(SenderSets& sets, const Assigned& assigned) const;
 
   Dispatcher dispatcher_;
@@ -95,6 +94,7 @@ class LoadBalancer : public Queue {
   std::vector<uint32_t> marked_;     // have something new
   InOrder<Assigned> left_behind_;    // by who went; what came while nobody was connected; and what came in behind these
   size_t left_behind_bytes_ = 0;
+  size_t came_behind_ = 0;           // messages that came in behind these since work()
   uint64_t queued_ = 0;              // messages, assigned or not
 };
 

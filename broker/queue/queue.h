@@ -44,8 +44,7 @@ struct QueueOptions {
   bool requests = false;
   size_t pending_bytes_max = limits::pending_bytes.standard;  // backlog at which the caller cuts a receiver off
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
-  /// Messages that may leave when the one who held them back goes (work() takes out the rest), or at their retention, and deliveries whose
-  /// deadline passes.
+  /// Messages that may leave when the one who held them back goes (work() takes out the rest), and deliveries whose deadline passes.
   size_t passed_at_once = 2000;
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
   size_t notes_bytes_max = 128 * 1024 * 1024;
@@ -205,9 +204,8 @@ class Queue {
 
   /// To be called after each round of writes: removes what everybody has.
   virtual void trim() {}
-  /// Removes what has been in the queue for its retention; in the load balancer a part of it, by `passed_at_once`. True: there is more, for
-  /// the next call; until then it is in the queue as before, and may be handed over.
-  virtual bool expire(int64_t now_ns) = 0;
+  /// Removes what has been in the queue for its retention.
+  virtual void expire(int64_t now_ns) = 0;
   /// When expire() is to be called next; 0: no message is in the queue.
   virtual int64_t next_expiry_ns() const = 0;
   /// Nobody who is expected has anything left.

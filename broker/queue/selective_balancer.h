@@ -63,7 +63,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   int64_t next_deadline_ns() const override;
   /// The same for all: a message may still be given to any of them.
   bool drained(uint32_t receiver) const override;
-  bool expire(int64_t now_ns) override;
+  void expire(int64_t now_ns) override;
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;
@@ -101,7 +101,6 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
     uint64_t above_highest = 0;  // one above the highest number that it was assigned
     bool has_room = false;       // stands in its interest's list
     bool marked_ready = false;
-    bool got_room = false;  // is in got_room_
   };
   using Place = QueuedMessage::Place;
 
@@ -179,7 +178,6 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
   std::deque<uint32_t> coming_back_;       // of kinds that are new, in turn: work() goes on
-  std::vector<uint32_t> got_room_;         // as something expired: filled when no more is to expire
   uint64_t looks_end_ = 0;                 // as GridIndex::rules_looked_at() counts; then what comes back has to wait for work()
   std::vector<Dispatcher::Group> groups_;  // of the one choice being made
   size_t waiting_ = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How messages leave the queue: handed over for good, skipped, or expired wherever they are.
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "broker/queue/selective_balancer.h"
 #include "broker/wire/record.h"
@@ -14,8 +12,6 @@ using wire::SkipReason;
 namespace {
 
 constexpr size_t gone_in_share_max = 64;
-/// What was meant for a receiver is written into three books, which takes so much longer.
-constexpr size_t more_for_assigned = 3;
 
 }  // namespace
 
@@ -55,10 +51,9 @@ void SelectiveBalancer::expire_waiting(uint32_t handle) {
   drained_.reset();
 }
 
-bool SelectiveBalancer::expire(int64_t now_ns) {
-  const auto is_due = [&] { return messages_.oldest() != MessageTable::none && is_expired(record_of(messages_.oldest()), now_ns); };
-  std::vector<uint32_t> touched;
-  for (size_t done = 0; done < options_.passed_at_once && is_due(); ++done) {
+void SelectiveBalancer::expire(int64_t now_ns) {
+  std::vector<uint32_t> got_room;
+  while (messages_.oldest() != MessageTable::none && is_expired(record_of(messages_.oldest()), now_ns)) {
     const uint32_t handle = messages_.oldest();
     QueuedMessage& message = messages_[handle];
     if (message.place == Place::waiting) {
@@ -77,23 +72,15 @@ bool SelectiveBalancer::expire(int64_t now_ns) {
       messages_.stop_aging(handle);
       --under_way_;
       drained_.reset();
-      done += more_for_assigned;
-      if (touched.empty() || touched.back() != number) touched.push_back(number);
+      if (got_room.empty() || got_room.back() != number) got_room.push_back(number);
     } else {
       messages_.stop_aging(handle);  // what becomes of it depends on the answer
     }
   }
-  for (const uint32_t number : touched) {
+  for (const uint32_t number : got_room) {
     drop_gone(receiver_of(number));
-    if (!std::exchange(receiver_of(number).got_room, true)) got_room_.push_back(number);
-  }
-  if (is_due()) return true;  // what has expired as well fills nobody's room
-  for (const uint32_t number : got_room_) {
-    receiver_of(number).got_room = false;
     refill(number);
   }
-  got_room_.clear();
-  return false;
 }
 
 /// Takes out of its share what expired there: from its front, and everywhere when that is most of it.

@@ -75,7 +75,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   bool settle(size_t bytes_max) override;
   bool drained(uint32_t receiver) const override;
   void trim() override;
-  bool expire(int64_t now_ns) override;
+  void expire(int64_t now_ns) override;
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;

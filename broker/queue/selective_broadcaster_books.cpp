@@ -34,13 +34,16 @@ SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) {
 }
 
 void SelectiveBroadcaster::add_waiting_from(Cell& cell, uint64_t at, SenderSets& found) {
+  constexpr uint64_t few = 256;  // to gather them would take longer, and there may be very many cells
   const auto each = [&](uint64_t from, uint64_t to, auto&& visit) {
     for (; from < to; ++from) {
       const uint32_t handle = cell.entries[from - cell.first].message;
       if (handle != MessageTable::none) visit(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
     }
   };
-  if (at - cell.first > cell.end() - at) {
+  if (cell.end() - at < few) {
+    each(at, cell.end(), [&](uint32_t sender, uint64_t index) { found.add(sender, index); });
+  } else if (at - cell.first > cell.end() - at) {
     GatheredRuns runs(found);
     each(at, cell.end(), [&](uint32_t sender, uint64_t index) { runs.add(sender, index); });
   } else if (at == cell.first) {

@@ -544,13 +544,13 @@ void SelectiveBroadcaster::expire_places(uint32_t cell_number, uint64_t below, s
   }
 }
 
-bool SelectiveBroadcaster::expire(int64_t now_ns) {
+void SelectiveBroadcaster::expire(int64_t now_ns) {
   auto& [handles, touched, moved] = expiring_;
   for (uint32_t handle = messages_.oldest(); handle != MessageTable::none; handle = messages_.newer(handle)) {
     if (!is_expired(record_of(handle), now_ns)) break;
     handles.push_back(handle);
   }
-  if (handles.empty()) return false;
+  if (handles.empty()) return;
   const uint64_t below = messages_[handles.back()].number + 1;
   for (const uint32_t handle : handles) touched.push_back(messages_[handle].cell);
   std::sort(touched.begin(), touched.end());
@@ -566,7 +566,6 @@ bool SelectiveBroadcaster::expire(int64_t now_ns) {
   for (uint32_t number = 1; number <= options_.receivers; ++number) expire_owed(number);
   for (std::vector<uint32_t>& list : expiring_) forget(list);
   trim();
-  return false;
 }
 
 int64_t SelectiveBroadcaster::next_expiry_ns() const {

@@ -379,9 +379,8 @@ void Server::balance() {
 
 void Server::run_expiry() {
   const int64_t now = net::now_ns();
-  const bool more = queue_->expire(now);
+  queue_->expire(now);
   receivers_.mark_untold();
-  if (more) return expiry_timer_.arm(now);  // others are served first
   const int64_t next_ns = queue_->next_expiry_ns();
   if (next_ns != 0) expiry_timer_.arm(std::max(next_ns, now + expiry_bundle_ns));
 }

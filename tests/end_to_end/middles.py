@@ -5,6 +5,7 @@ from statistics import median
 # The standard deviation of a middle, in times of that of the whole by the root of how many there are, and of the whole in times of the
 # middle distance from the middle, where they are spread as errors are.
 OF_MIDDLE, OF_DISTANCE = 1.253, 1.483
+PAIRS_MIN = 5  # of fewer it is chance how far they are apart
 
 
 class Middle:
@@ -19,14 +20,15 @@ class Middle:
     def is_sharp(self, within):
         """More pairs would make it no clearer that is worth their time. It says nothing of how large the middle is, so that nobody who asks
         it goes on until a middle pleases."""
-        return self.known <= within / 2
+        return len(self.differences) >= PAIRS_MIN and self.known <= within / 2
 
     def verdict(self, within):
         """"yes": it lies within that, and is known to as much. "no": it does not, as far as it is known. Else "cannot tell", as where the
         differences spread too much."""
         if abs(self.value) - self.known > within:
             return "no"
-        return "yes" if abs(self.value) <= within and self.known <= within else "cannot tell"
+        told = len(self.differences) >= PAIRS_MIN and self.known <= within
+        return "yes" if told and abs(self.value) <= within else "cannot tell"
 
     def text(self, unit):
         return (f"the middle of {len(self.differences)} pairs is {self.value:+.1f} {unit}, known to ± {self.known:.1f} {unit}; they are "

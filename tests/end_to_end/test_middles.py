@@ -29,6 +29,11 @@ class Middles(unittest.TestCase):
         self.assertEqual(Middle([-600, 0, 600]).verdict(WITHIN), "cannot tell", "exactly what is due, and known to nothing")
         self.assertEqual(Middle([390, 990, 1590]).verdict(WITHIN), "cannot tell")
 
+    def test_a_few_that_happen_to_agree_tell_nothing(self):
+        for few in ([0], [10, 11], [5, 5, 400], [1, 1, 1, 1]):
+            self.assertEqual(Middle(few).verdict(WITHIN), "cannot tell", few)
+            self.assertFalse(Middle(few).is_sharp(WITHIN))
+
     def test_noise_never_lets_pass_what_lies_beyond(self):
         for deviation in range(0, 5000, 50):
             for seed in range(20):

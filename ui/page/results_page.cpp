@@ -267,7 +267,7 @@ void ResultsPage::remove_chosen() {
   }
   if (gone.isEmpty()) return;
   removed_.append(gone);
-  list_->set_removed(gone.size() == 1 ? QFileInfo(gone.first()).fileName() : QStringLiteral("%1 results").arg(gone.size()));
+  list_->set_removed(gone.size() == 1 ? QFileInfo(gone.first()).fileName() : QStringLiteral("%1 results").arg(count_text(gone.size())));
   list_now();
 }
 

@@ -178,13 +178,14 @@ void RunBar::show_end() {
   const bool broken = outcome.verdict == app::Verdict::broken;
   const double share = share_sent();
   QString text = outcome.stopped_by_user ? QStringLiteral("stopped") : broken ? QStringLiteral("broken") : QStringLiteral("ended");
-  const QString percent = QStringLiteral("%1 %").arg(static_cast<int>(share * 100));
-  if (share >= 1 && (knows_share_sent() || actions_.run().figures().planned <= 0)) {
-    text = outcome.stopped_by_user || broken ? text + QStringLiteral(" · all was sent") : QStringLiteral("finished");
+  const app::LiveFigures& figures = actions_.run().figures();
+  const auto part = knows_share_sent() ? figures.attempted * 100 / figures.planned : static_cast<std::int64_t>(share * 100);
+  if (share >= 1 && (knows_share_sent() || figures.planned <= 0)) {
+    text = outcome.stopped_by_user || broken ? text + QStringLiteral(" · all sent") : QStringLiteral("finished");
   } else if (knows_share_sent()) {
-    text += QStringLiteral(" · %1 was sent").arg(percent);
+    text += QStringLiteral(" · %1 % sent").arg(part);
   } else if (share >= 0) {
-    text += QStringLiteral(" at %1 of its plan").arg(percent);
+    text += QStringLiteral(" · plan at %1 %").arg(part);
   }
   progress_->set_progress(share, text, broken ? ProgressStrip::Tone::bad : ProgressStrip::Tone::good);
 }

@@ -24,12 +24,12 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
   auto* row = new QHBoxLayout;
   row->setSpacing(space::in_row);
   fold_ = small_button(qPrintable(QStringLiteral("notice_fold_") + who), QStringLiteral("Details"),
-                       QStringLiteral("Shows what happened and the last lines the process wrote, to be copied"));
+                       QStringLiteral("Shows all of it, to be copied: what happened, and the last lines the process wrote where it died"));
   row->addWidget(text_, 1);
   row->addWidget(fold_);
   all->addLayout(row);
   connect(fold_, &QPushButton::clicked, this, [this] {
-    auto* popup = new TextPopup(QStringLiteral("notice"), QStringLiteral("Last lines of %1").arg(role_word(role_)), lines_, this);
+    auto* popup = new TextPopup(QStringLiteral("notice"), popup_title_.arg(role_word(role_)), lines_, this);
     popup->open_below(fold_);
   });
   hide();
@@ -50,6 +50,7 @@ void ProcessNotice::set_status(const app::ProcessStatus& status) {
     }
   }
   const bool advised = !status.advice.isEmpty();
+  popup_title_ = advised ? QStringLiteral("What may keep %1 from N2NQ") : QStringLiteral("Last lines of %1");
   if (advised) {
     text_->set_text(QStringLiteral("Does not get to N2NQ. ") + status.advice);
     lines_ = {text_->full_text()};

@@ -23,6 +23,7 @@ class ProcessNotice : public QFrame {
   app::Role role_;
   ElidedLabel* text_;
   QPushButton* fold_;
+  QString popup_title_;
   QStringList lines_;
 };
 

@@ -122,6 +122,22 @@ TEST_F(RunHostsTest, in_a_window_what_may_keep_a_group_from_n2nq_is_told_and_the
   expect_over(Verdict::clean);
 }
 
+TEST_F(RunHostsTest, in_a_window_it_is_told_also_while_messages_flow) {
+  host.behaviour[Role::receivers].connects = false;
+  auto given = options();
+  given.deadlines.connect_advice = 50;
+  auto settings = on_three_hosts();
+  settings.start_when = StartWhen::senders_connected;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_until([&] { return !control->process(Role::receivers).advice.isEmpty(); }));
+  EXPECT_EQ(control->state(), RunState::running);
+  host.process[Role::receivers]->say_connected();
+  ASSERT_TRUE(wait_until([&] { return control->process(Role::receivers).advice.isEmpty(); }));
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RunHostsTest, how_much_of_a_program_is_there_is_said_while_it_is_copied) {
   host.unreachable = {"lab-3"};
   make(options(), on_three_hosts());

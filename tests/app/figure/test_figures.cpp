@@ -212,6 +212,8 @@ TEST(NumberText, IsTheSameAtAnAxisAndInASentence) {
         {"known to ± 4453 µs, 94012 of 100000 messages/s", "known to ± 4 453 µs, 94 012 of 100 000 messages/s"},
         {"1234.5678 ms; 10000.", "1 234.5678 ms; 10 000."},
         {"N2NQ at 127.0.0.1:40001 (1999 of 2000 connected)", "N2NQ at 127.0.0.1:40001 (1 999 of 2 000 connected)"},
+        {"(-1234.5 µs), -20000", "(-1 234.5 µs), -20 000"},
+        {"mode 0644; it belongs to number 65534, and the one of the log-in is 1001", nullptr},
         {"process 12345, port 40001, senders.messages=5000, 2026-11-27T20-01-47, /runs/2026/a1234, 0.12345", nullptr}}) {
     EXPECT_EQ(grouped_in(QString::fromUtf8(sentence), ' '), QString::fromUtf8(read ? read : sentence));
   }

@@ -191,7 +191,7 @@ void Life::leave(uint32_t number, bool cut) {
 }
 
 void Life::expire() {
-  while (queue_->expire(now_ns_)) continue;
+  queue_->expire(now_ns_);
   for (size_t i = 0; i < messages_.size(); ++i) {
     Message& message = messages_[i];
     if (message.left || message.taken_in_ns + options_.retention_ns > now_ns_) continue;

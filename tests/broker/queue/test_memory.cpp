@@ -109,7 +109,7 @@ TEST_P(Memory, OfWhatWaitsIsWhatTheQueueSaysAndIsGivenBack) {
   queue.publish(5000);
   queue->lose(2);
   queue.expect_that_it_says_what_it_takes();
-  while (queue->expire(1002)) continue;
+  queue->expire(1002);
   for (int second = 0; second < 10; ++second) queue->fit();
   EXPECT_EQ(queue->bytes_held(), queue->bytes_held() % MessageLog::chunk_bytes) << "the open chunk";
   EXPECT_LE(queue.bytes_now(), beside_bytes);
@@ -234,7 +234,7 @@ TEST(BroadcasterMemory, OfReceiversThatAreGoneIsGivenBack) {
   for (uint32_t kind = 0; kind < kinds; kind += 2) each_kind.push_back({1, 1, kind, kind});
   ask(receivers, each_kind);
   for (uint64_t index = 0; index < 2 * kinds; ++index) queue->take_in(support::make_record(1, index, index % kinds), 1, 1);
-  while (queue->expire(10'000)) continue;
+  queue->expire(10'000);
   for (uint32_t number = 1; number <= receivers; ++number) ask(number, {wire::Rule()});
   for (uint32_t number = 1; number <= receivers; ++number) queue->leave(number);
   for (int second = 0; second < 10; ++second) {
@@ -282,7 +282,7 @@ TEST(KindsMemory, OfKindsThatThereWereIsWhatTheQueueSaysAndHasALimit) {
     uint64_t index = 0;
     for (uint32_t number = 1; number <= receivers; ++number, ++index) {
       for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, index, 10 * number), 1, 1);
-      while (queue->expire(10'000)) continue;
+      queue->expire(10'000);
       queue->settle(SIZE_MAX);
     }
     queue->fit();
@@ -309,7 +309,7 @@ TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
     size_t most = 0;
     for (uint32_t size = 1; size <= senders; ++size) {
       for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, size - 1, size), 1, 1);
-      while (queue->expire(10'000'000'000'000)) continue;
+      queue->expire(10'000'000'000'000);
       queue->settle(SIZE_MAX);
       most = std::max(most, queue->kinds_bytes());
     }
@@ -340,7 +340,7 @@ TEST(KindsMemory, OfKindsThatAreGoneIsWhatTheQueueSaysAndIsGivenBack) {
         }
       }
       EXPECT_GT(queue->kinds_bytes(), 10 * mib);
-      while (queue->expire(10'000)) continue;
+      queue->expire(10'000);
       while (queue->settle(SIZE_MAX)) continue;
       queue->trim();
       const auto took_bytes = [&] { return support::allocated_bytes() - before_bytes - list_bytes - queue->books_bytes(); };
