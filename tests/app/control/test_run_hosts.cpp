@@ -126,9 +126,11 @@ TEST_F(RunHostsTest, in_a_window_it_is_told_also_while_messages_flow) {
   host.behaviour[Role::receivers].connects = false;
   auto given = options();
   given.deadlines.connect_advice = 50;
-  auto settings = on_three_hosts();
-  settings.start_when = StartWhen::senders_connected;
-  make(given, settings);
+  auto endless = on_three_hosts();
+  endless.start_when = StartWhen::senders_connected;
+  endless.senders.messages.reset();
+  host.behaviour[Role::senders].runs_on = true;
+  make(given, endless);
   control->start_all();
   ASSERT_TRUE(wait_until([&] { return !control->process(Role::receivers).advice.isEmpty(); }));
   EXPECT_EQ(control->state(), RunState::running);

@@ -249,14 +249,14 @@ TEST(LoadBalancer, WhatALongBacklogLeavesBehindIsPassedOnInPartsWithinTheRetenti
     EXPECT_EQ(kit->unassigned_bytes(), (messages + 1) * 58) << "what comes in goes behind what was left";
     for (uint64_t passed = 0; passed < messages / 4;) {
       const size_t part = kit->work(1000);
-      ASSERT_EQ(part, 1000u);
+      ASSERT_EQ(part, passed == 0 ? 1002u : 1000u) << "and twice as many as came in since";
       passed += part;
       EXPECT_EQ(kit->backlog_bytes(2), passed * 58);
       EXPECT_EQ(kit->take_ready(), std::vector<uint32_t>{2});
     }
     EXPECT_EQ(kit->next_expiry_ns(), 100);
     kit->expire(100);
-    EXPECT_EQ(text_of(of(kit->take_untold(2), SkipReason::expired)), "1:0-4999");
+    EXPECT_EQ(text_of(of(kit->take_untold(2), SkipReason::expired)), "1:0-5001");
     EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), "1:0-9999");
     kit.write_all(2);
     EXPECT_EQ(kit->work(1000), 0u);
@@ -330,7 +330,7 @@ TEST(LoadBalancer, WhatIsLeftBehindWhileItIsPassedOnComesInOrderToWhoComesBackAn
     kit.publish(1);
     if (comes_back) {
       kit.join(2);
-      EXPECT_EQ(kit->work(2000), 2000u);
+      EXPECT_EQ(kit->work(2000), 2002u) << "and twice as many as came in since";
       kit.write_all(2);
       const auto delivered = kit.delivered(2);
       ASSERT_EQ(delivered.size(), 30'001u);

@@ -140,15 +140,16 @@ TEST(BalancerMemory, OfABacklogThatNobodyTakesIsNotCopiedForEachThatComesAndGoes
     for (const uint32_t receiver : {1, 2}) {
       const uint64_t before = support::allocations();
       queue->join(receiver);
-      EXPECT_GT(queue->backlog_bytes(receiver), 100'000u);
+      queue->work(2000);
+      EXPECT_GT(queue->backlog_bytes(receiver), 90'000u);
       queue->lose(receiver);
       if (round > 0) {
-        EXPECT_EQ(support::allocations(), before);
+        EXPECT_LT(support::allocations(), before + 50) << "of the part that was passed on";
       }
     }
   }
   queue->join(2);
-  queue.take(2);
+  while (queue->work(2000) > 0) queue.take(2);
   EXPECT_EQ(queue.taken(2), 100'000u);
 }
 
