@@ -420,9 +420,10 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   }
   if (said.floor.is_object()) member.record.floor = said.floor;
   const bool was_connected = std::exchange(member.connected, said.state != "waiting");
+  const bool is_watched = member.connecting != nullptr;
   if (member.connected || (reaches_broker && !options.unattended)) {
     member.connecting.reset();
-  } else if (member.connect_sent && (options.unattended ? state == RunState::preparing && was_connected : member.connecting || was_connected)) {
+  } else if (member.connect_sent && (options.unattended ? was_connected && state == RunState::preparing : was_connected || is_watched)) {
     watch_connecting(role);  // who gets on, however slowly, needs no advice yet
   }
   if (said.state == "waiting") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// N2NQ itself stands still for longer than its deadlines, while more than it looks at in one wake-up comes in. A real n2nq-broker, real TCP.
+// N2NQ itself stands still for longer than its deadlines, while more comes in than it looks at in one wake-up. A real n2nq-broker, real
+// TCP.
 #include <gtest/gtest.h>
 
 #include <chrono>
