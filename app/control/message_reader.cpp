@@ -11,6 +11,10 @@ QString excerpt(const QByteArray& line) {
   return line.size() > chars_max ? text + "…" : text;
 }
 
+nlohmann::json parsed(const QByteArray& line) {
+  return nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+}
+
 }  // namespace
 
 void MessageReader::feed(const QByteArray& bytes) {
@@ -36,7 +40,9 @@ void MessageReader::end() {
 
 void MessageReader::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
-  nlohmann::json object = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json object = parsed(line);
+  // What a login script wrote without the end of a line stands before a message.
+  if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && behind_login_ && begin > 0) object = parsed(line.mid(begin));
   if (!object.is_object()) {
     if (in_protocol_) {
       // A message, or a part of one, that something else was written into.

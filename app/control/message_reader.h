@@ -3,7 +3,8 @@
 // it.
 //
 // Lines before the first JSON object are the noise of a login shell and are skipped; where there was one, also lines behind it that have
-// nothing of one: of what a login script left in the background. Whatever else is not a message is nonsense, said once; nothing is read after that.
+// nothing of one, and what stands before an object in its line: of what a login script left in the background. Whatever else is not a message
+// is nonsense, said once; nothing is read after that.
 #pragma once
 
 #include <QByteArray>

@@ -168,14 +168,10 @@ class LabCase(BenchCase):
 
 
 def main():
-    """In place of unittest.main: where there can be no lab, or something could not be told, says why and ends with 77, which ctest takes for
-    skipped."""
+    """In place of unittest.main: where there can be no lab, says why and ends with 77, which ctest takes for skipped."""
     try:
         pretend_lab.check_possible()
     except pretend_lab.Impossible as why:
         print(f"skipped: {why}")
         sys.exit(SKIPPED)
-    result = unittest.main(exit=False).result
-    if result.wasSuccessful() and any(why.startswith("cannot tell") for _, why in result.skipped):
-        sys.exit(SKIPPED)
-    sys.exit(not result.wasSuccessful())
+    unittest.main()

@@ -299,7 +299,14 @@ class ByHand(unittest.TestCase):
         again = self.call("up", 1)
         self.assertEqual(again.returncode, 1)
         self.assertIn("stands already", again.stderr)
-        self.assertEqual(self.call("down").returncode, 0)
+        run = pretend_lab.folder_of(self.NUMBER) / "home/.local/share/n2nq/runs/a run/summary.json"
+        run.parent.mkdir(parents=True)
+        run.write_text("{}")
+        done = self.call("down")
+        self.assertEqual(done.returncode, 0)
+        kept = pathlib.Path(re.search(r"kept in (/tmp/n2nq-lab-9-results-\S+)", done.stdout)[1])
+        self.addCleanup(shutil.rmtree, kept)
+        self.assertEqual((kept / "runs/a run/summary.json").read_text(), "{}")
         self.assertEqual(traces(self.NUMBER), [])
         self.assertIn("There is no lab 9", self.call("down").stdout)
 

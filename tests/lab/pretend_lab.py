@@ -97,6 +97,17 @@ def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(
     return facts
 
 
+def keep_results(number):
+    """What a bench with the lab's home folder has made (runs, presets, test cases) goes beside the lab's folder, before take_down(). Returns
+    where to; None: there is nothing."""
+    made = folder_of(number) / "home/.local/share/n2nq"
+    if not made.is_dir() or not any(made.iterdir()):
+        return None
+    kept = folder_of(number).with_name(f"{folder_of(number).name}-results-{time.strftime('%Y-%m-%dT%H-%M-%S')}")
+    made.rename(kept)
+    return kept
+
+
 def take_down(number):
     """What of lab `number` is there, all of it. Says whether there was one. Raises OSError."""
     folder = folder_of(number)

@@ -59,10 +59,20 @@ TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_betwe
   EXPECT_TRUE(nonsense.isEmpty()) << nonsense[0].toStdString();
   behind_login.feed(QByteArray(waiting).insert(20, "reminder\n") + "\n");
   EXPECT_EQ(nonsense.size(), 1) << "part of a message is missing";
-  MessageReader glued(true);
-  QObject::connect(&glued, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
-  glued.feed(QByteArray(hello_line) + "\n." + waiting + "\n");
-  EXPECT_EQ(nonsense.size(), 2) << "a message behind what did not end its line";
+}
+
+TEST_F(MessageReaderTest, behind_a_login_shell_something_without_its_lines_end_may_stand_before_a_message) {
+  MessageReader behind_login(true);
+  std::vector<SharedMessage> heard;
+  QObject::connect(&behind_login, &MessageReader::message, [&heard](const SharedMessage& message) { heard.push_back(message); });
+  QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  behind_login.feed(QByteArray("mounting ") + hello_line + "\n. .. [1] " + waiting + "\n");
+  ASSERT_EQ(heard.size(), 2u);
+  EXPECT_EQ(std::get<HelloMessage>(*heard[0]).port, 9);
+  EXPECT_EQ(std::get<StateMessage>(*heard[1]).waiting_for, "N2NQ");
+  EXPECT_TRUE(nonsense.isEmpty());
+  behind_login.feed(". " + QByteArray(waiting).left(30) + "\n");
+  EXPECT_EQ(nonsense.size(), 1) << "a part of a message";
 }
 
 TEST_F(MessageReaderTest, endless_noise_is_nonsense) {
