@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Three hosts whose clocks are a quarter of a second apart: offsets are known to the bound that is told, and so are latencies, also where
 one direction is slower, which nobody can tell from a clock that is off.
-N2NQ_LAB_REPEATS: how many pairs of runs, with and without probes that are held up (15 with N2NQ_LAB_FULL=1, else 5); up to four times as
-many where they lie far apart."""
+N2NQ_LAB_REPEATS: how many pairs of runs, with and without probes that are held up (15 with N2NQ_LAB_FULL=1, else 5); up to twice
+as many, in a whole run four times, where they lie far apart."""
 import csv
 import os
 import subprocess

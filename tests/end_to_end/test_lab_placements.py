@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The thesis' four placements, as they come with the program, on hosts of the names that they ask for.
 N2NQ_LAB_FULL=1: whole, else fewer messages, judged less strictly, and both queue modes only where both groups are elsewhere.
-N2NQ_LAB_REPEATS: how many pairs of halves, with and without the links' delay, are judged by their middle (20 in a whole run, else 5); up to
-four times as many where they lie far apart."""
+N2NQ_LAB_REPEATS: how many pairs of halves, with and without the links' delay, are judged by their middle (20 in a whole run, else 5); up to twice,
+in a whole run four times as many where they lie far apart."""
 import os
 
 from in_turn import FULL, RATE_BPS, InTurn

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs on three hosts whose clocks are a quarter of a second apart, over links whose delay is put in and taken out again in turn while they
 run: what is measured is that delay and what the same run takes without it.
-N2NQ_LAB_REPEATS: how many pairs of such halves (up to four times as many where they lie far apart). N2NQ_LAB_FULL=1: more delays, and more
-pairs."""
+N2NQ_LAB_REPEATS: how many pairs of such halves (up to twice as many, in a whole run four times, where they lie far apart). N2NQ_LAB_FULL=1: more
+delays, and more pairs."""
 import os
 import subprocess
 import sys
