@@ -94,6 +94,19 @@ QString near_floor_lines(const ComparedPoint& point, const std::vector<ComparedS
   return out;
 }
 
+/// A line for each side that has figures which the clocks of its hosts hide.
+QString hidden_by_clocks_lines(const ComparedPoint& point, const std::vector<ComparedSide>& sides, bool many_points) {
+  QString out;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    QStringList hidden;
+    for (const ComparedFigure& figure : point.figures) {
+      if (told(figure, many_points) && std::abs(figure.values[i]) < figure.clock_bounds[i]) hidden += qt_text(figure.path);
+    }
+    if (!hidden.isEmpty()) out += "  " + sides[i].name + QString::fromUtf8(", less than its ±: ") + hidden.join(", ") + '\n';
+  }
+  return out;
+}
+
 QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>& sides, bool many_points) {
   std::vector<QStringList> rows{{point.label.isEmpty() ? QString("figure") : point.label}};
   for (std::size_t i = 0; i < sides.size(); ++i) {
@@ -115,7 +128,7 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
     }
     rows.push_back(row);
   }
-  return in_columns(rows) + near_floor_lines(point, sides, many_points) + '\n';
+  return in_columns(rows) + hidden_by_clocks_lines(point, sides, many_points) + near_floor_lines(point, sides, many_points) + '\n';
 }
 
 nlohmann::ordered_json number(double value) {

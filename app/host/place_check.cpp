@@ -147,8 +147,9 @@ void PlaceCheck::on_connected(SshSession& session) {
 /// What could not be looked at because of it is unknown.
 void PlaceCheck::on_problem(const SshProblem& problem) {
   const QString why = without_name(problem.why);
+  const bool is_gone = problem.kind == SshProblem::Kind::lost && problem.what_to_do.isEmpty();
   const auto set = [&](CheckItem item, const QString& text) {
-    cell(item) = not_good_cell(CheckState::bad, text, why, problem.what_to_do, false);
+    cell(item) = not_good_cell(CheckState::bad, text, why, is_gone ? QString(still_there) : problem.what_to_do, false);
   };
   switch (problem.kind) {
     case SshProblem::Kind::login:

@@ -278,7 +278,8 @@ void SshLauncher::end_input() {
 /// is held again only when it has gone on.
 ///
 /// While it stands still its lease goes on in its stdin, unread: it would take that for new when it goes on, and run for 13 s more. So when
-/// nothing is heard for another 5 s it is told to end.
+/// nothing is heard for another 5 s it is told to end, and killed a second later: N2NQ would wait for answers that cannot come. So it is gone
+/// 14 s after the last word at the latest; what a group has not written yet lies in its staging file.
 void SshLauncher::pause() {
   if (pid_ == 0 || !host_->control()) return;
   if (letting_go_) pause_again_ = true;
@@ -289,7 +290,7 @@ void SshLauncher::pause() {
                              " || exit " + QByteArray::number(no_stop) +
                              "; silent=0; while [ $silent = 0 ]; do timeout 8 /bin/sh -c \"read still\"; silent=$?; done; kill -s CONT " +
                              pid + "; case $silent in 124|143) timeout 5 /bin/sh -c \"read still\"; case $? in 124|143) kill -s TERM " +
-                             pid + ";; esac;; esac; exit 0'");
+                             pid + "; sleep 1; kill -s KILL " + pid + ";; esac;; esac; exit 0'");
   pause_said_.clear();
   connect(pause_.get(), &SshExec::error_output, this,
           [this](const QByteArray& bytes) { pause_said_ += bytes.left(pause_said_bytes_max - pause_said_.size()); });

@@ -204,7 +204,8 @@ sftp_session SshLink::sftp() {
     if (opened) sftp_free(opened);
     shared_.check();
     throw SshError(SshProblem::Kind::no_sftp, QString("%1 offers no SFTP: %2").arg(target_.name, why),
-                   "sshd_config there needs a line \"Subsystem sftp …\"");
+                   "sshd_config there needs a line \"Subsystem sftp …\". Where that names a program, not internal-sftp, login scripts there "
+                   "(.bashrc) must write nothing before it begins");
   }
   return sftp_ = opened;
 }

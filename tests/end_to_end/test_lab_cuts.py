@@ -104,18 +104,26 @@ class Cuts(LabCase):
     def test_unplugged_host(self):
         self.each_way("unplugged", lambda bench: self.lab.set_plugged_in("h2", False))
 
-    def test_unplugged_host_of_a_paused_process(self):
+    def check_paused(self, role, host, *settings):
         """Its sshd does not notice, so what holds the process still has to find out for itself."""
         for repeat in range(REPEATS):
-            bench = self.begin(f"paused-{repeat}", "--fault", "pause:receivers@3")
-            self.wait_for("the pause", lambda: re.search(r"^T.* n2nq-receivers", self.lab.inside("h3", "ps", "-e", "-o", "stat=,comm="), re.M))
+            out = f"paused-{role}-{repeat}"
+            bench = self.begin(out, "--fault", f"pause:{role}@3", *settings)
+            self.wait_for("the pause", lambda: re.search(rf"^T.* n2nq-{role}", self.lab.inside(host, "ps", "-e", "-o", "stat=,comm="), re.M))
             paused_at = time.monotonic()
             self.wait_for("a lease to lie unread in its input", lambda: time.monotonic() > paused_at + LEASE_S)
             cut_at = time.monotonic()
-            self.lab.set_plugged_in("h3", False)
-            self.check_end("unplugged while paused", cut_at)
-            self.check_bench_says(bench, "h3", f"paused-{repeat}")
+            self.lab.set_plugged_in(host, False)
+            self.check_end(f"unplugged while {role} paused", cut_at)
+            self.check_bench_says(bench, host, out)
             self.mend()
+
+    def test_unplugged_host_of_a_paused_group(self):
+        self.check_paused("receivers", "h3")
+
+    def test_unplugged_host_of_a_paused_n2nq(self):
+        """It would wait for answers that cannot come."""
+        self.check_paused("broker", "h1", "--set", "queue.responses=true")
 
     def check_read_back(self, name, role):
         """The cable of one group's host is pulled in the middle of traffic, and put back while its logs are waited for: the result is made from
