@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// For tests of one connection to a real sshd: its owner, who hears what becomes of it, and an agent.
+// For tests of one connection to a real sshd: its owner, who hears what becomes of it, an agent, and who stands before that.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,11 +7,14 @@
 
 #include <QDeadlineTimer>
 #include <QFile>
+#include <QLocalServer>
 #include <QLocalSocket>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "app/host/ssh_session.h"
 #include "tests/app/support/event_loop.h"
@@ -132,6 +135,34 @@ struct Agent {
   }
   const QString socket;
   QProcess process;
+};
+
+/// Stands before an agent and sees what is asked of it.
+struct AgentGate {
+  AgentGate(const QTemporaryDir& folder, const QString& agent) {
+    server.listen(folder.filePath("gate"));
+    QObject::connect(&server, &QLocalServer::newConnection, [this, agent] {
+      QLocalSocket* const asker = server.nextPendingConnection();
+      auto* const there = new QLocalSocket(asker);
+      there->connectToServer(agent);
+      QObject::connect(asker, &QLocalSocket::readyRead, [this, asker, there] {
+        asking.insert(asker);
+        most = std::max(most, asking.size());
+        ++questions;
+        there->write(asker->readAll());
+      });
+      QObject::connect(there, &QLocalSocket::readyRead, [this, asker, there] {
+        asking.erase(asker);
+        ++answers;
+        asker->write(there->readAll());
+      });
+      QObject::connect(asker, &QLocalSocket::disconnected, [this, asker] { asking.erase(asker); });
+    });
+  }
+  QLocalServer server;
+  std::set<QLocalSocket*> asking;
+  std::size_t most = 0;  // at a time
+  int questions = 0, answers = 0;
 };
 
 }  // namespace n2nq::app::testing

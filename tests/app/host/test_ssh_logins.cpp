@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Whom a real sshd lets in: by keys, by the agent, by passwords and codes.
+#include "app/host/ssh_session.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <QTimer>
+
+#include "tests/app/host/ssh_session_kit.h"
+
+namespace n2nq::app {
+namespace {
+
+using testing::Agent;
+using testing::AgentGate;
+using testing::SshSessionTest;
+
+TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once) {
+  config.identities_only = true;
+  config.identity_files = {encrypted_key()};
+  person.secrets = {"close sesame", "open sesame"};
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::passphrase);
+  EXPECT_EQ(person.secret_questions[0].key_file, config.identity_files[0]);
+  EXPECT_FALSE(person.secret_questions[0].again);
+  EXPECT_TRUE(person.secret_questions[1].again);
+  ASSERT_TRUE(gets_in()) << "the second connection: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+TEST_F(SshSessionTest, a_passphrase_that_is_not_given_is_not_asked_for_by_the_next_machine) {
+  config.identities_only = true;
+  config.identity_files = {encrypted_key()};
+  // Both are begun before the first one is answered.
+  std::vector<SshProblem> problems;
+  std::vector<std::unique_ptr<SshSession>> both;
+  for (int i = 0; i < 2; ++i) {
+    both.push_back(make(config));
+    QObject::connect(both.back().get(), &SshSession::ended, [&](const SshProblem& why) { problems.push_back(why); });
+    both.back()->open();
+  }
+  ASSERT_TRUE(wait_until([&] { return problems.size() == 2; }));
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+  for (const SshProblem& why : problems) {
+    EXPECT_EQ(why.kind, SshProblem::Kind::login);
+    EXPECT_TRUE(why.why.contains("needs the passphrase of " + config.identity_files[0])) << why.text().toStdString();
+  }
+  person.secrets = {"open sesame"};
+  EXPECT_TRUE(gets_in()) << "another start: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
+  const Agent agent(folder, {lab->key_file()});
+  config.identity_files = {encrypted_key()};
+  config.identities_only = false;
+  config.identity_agent = agent.socket;
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(person.secret_questions.empty());
+
+  // An agent that stands still: closing does not wait for it, and nobody is kept.
+  agent.send(SIGSTOP);
+  open();
+  session.reset();
+  agent.send(SIGCONT);
+}
+
+TEST_F(SshSessionTest, of_several_machines_one_at_a_time_asks_the_agent) {
+  constexpr int asks_s = 1;
+  const Agent agent(folder, {lab->key_file()}, asks_s);
+  const AgentGate gate(folder, agent.socket);
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = gate.server.fullServerName();
+  auto given_up = make(config), other = make(config);
+  bool other_ready = false;
+  QObject::connect(other.get(), &SshSession::ready, [&] { other_ready = true; });
+  open();
+  other->open();
+  given_up->open();
+  ASSERT_TRUE(wait_until([&] { return gate.answers > 0 && !gate.asking.empty(); }));
+  given_up.reset();  // the others' turns come all the same
+  EXPECT_TRUE(wait_until([&] { return (ready && other_ready) || over; })) << told();
+  EXPECT_TRUE(ready && other_ready) << told();
+  EXPECT_EQ(gate.most, 1u);
+}
+
+TEST_F(SshSessionTest, an_agent_that_does_not_answer_one_is_not_waited_for_by_the_others) {
+  const Agent agent(folder, {lab->key_file()});
+  const AgentGate gate(folder, agent.socket);
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = gate.server.fullServerName();
+  agent.send(SIGSTOP);
+  SshProblem others;
+  auto other = make(config);
+  QObject::connect(other.get(), &SshSession::ended, [&](const SshProblem& why) { others = why; });
+  open();
+  other->open();
+  const auto both = [&] { return over && !others.none(); };
+  for (int minute = 0; minute < 3 && !both(); ++minute) static_cast<void>(wait_until(both));
+  agent.send(SIGCONT);
+  ASSERT_TRUE(both());
+  for (const SshProblem& why : {problem, others}) EXPECT_EQ(why.why, "h1: the SSH agent did not answer for 60 s");
+  EXPECT_EQ(gate.questions, 1);
+  EXPECT_TRUE(gets_in()) << "the next time it is asked again: " << told();
+}
+
+/// As many connections to that socket as can wait to be let in.
+std::vector<OwnedFd> fill(const QString& socket_path) {
+  std::vector<OwnedFd> waiting;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const QByteArray path = socket_path.toLocal8Bit();
+  std::copy(path.begin(), path.end(), address.sun_path);
+  for (;;) {
+    OwnedFd one(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (::connect(one.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      EXPECT_EQ(errno, EAGAIN);
+      return waiting;
+    }
+    waiting.push_back(std::move(one));
+  }
+}
+
+TEST_F(SshSessionTest, an_agent_that_takes_nobody_in_keeps_nobody_and_is_told) {
+  const Agent agent(folder, {lab->key_file()});
+  agent.send(SIGSTOP);
+  std::vector<OwnedFd> waiting = fill(agent.socket);
+  config.identity_agent = agent.socket;
+  without_keys();
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_TRUE(problem.why.contains("the agent " + agent.socket + " (takes nobody in: others wait for it already)")) << told();
+  EXPECT_NE(told().find("Does the SSH agent stand still?"), std::string::npos) << told();
+
+  const QString half = folder.filePath("half.pub");
+  ASSERT_TRUE(QFile::copy(lab->key_file() + ".pub", half));
+  config.identity_files = {half};
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(problem.why.contains(half + " (no private key is in it, but in the agent, perhaps)")) << told();
+  EXPECT_NE(told().find("Does the SSH agent stand still?"), std::string::npos) << told();
+
+  person.secret_questions.clear();
+  person.secrets = {"open sesame"};
+  config.identity_files = {encrypted_key()};
+  EXPECT_TRUE(gets_in()) << "by what else there is: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+
+  open();
+  session.reset();  // nothing waits for it
+
+  config.identity_files.clear();
+  config.identities_only = false;
+  QTimer::singleShot(300, [&] {
+    agent.send(SIGCONT);
+    waiting.clear();
+  });
+  EXPECT_TRUE(gets_in()) << "one that was busy for a moment: " << told();
+}
+
+TEST_F(SshSessionTest, only_the_keys_that_are_named_are_taken_from_the_agent_where_the_config_says_so) {
+  QStringList keys;
+  for (int i = 0; i < 7; ++i) keys += new_key(QString("another-%1").arg(i));  // more than the host tries
+  const Agent agent(folder, keys + QStringList(lab->key_file()));
+  config.identity_agent = agent.socket;
+  config.identities_only = true;
+  for (const bool public_half_only : {false, true}) {
+    const QString file = public_half_only ? folder.filePath("half.pub") : encrypted_key();
+    if (public_half_only) QFile::copy(lab->key_file() + ".pub", file);
+    config.identity_files = {file};
+    EXPECT_TRUE(gets_in()) << told();
+  }
+  config.identities_only = false;
+  EXPECT_TRUE(gets_in()) << "what is named comes first: " << told();
+  config.identities_only = true;
+  config.identity_files = {folder.filePath("none")};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(told().find("the agent's keys"), std::string::npos) << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u) << "for the password, at the end";
+}
+
+TEST_F(SshSessionTest, a_certificate_lets_in_whose_key_does_not) {
+  const QString authority = new_key("authority");
+  QFile authority_key(authority + ".pub");
+  ASSERT_TRUE(authority_key.open(QIODevice::ReadOnly));
+  lab->inside(1, {"sh", "-c", "cat > /etc/ssh/user_ca.pub"}, authority_key.readAll());
+  lab->change_sshd(1, "1i TrustedUserCAKeys /etc/ssh/user_ca.pub");
+  const QString key = new_key("certified"), locked = new_key("locked", "open sesame");
+  for (const QString& each : {key, locked})
+    QProcess::execute("ssh-keygen", {"-q", "-s", authority, "-I", "lab", "-n", "lab", each + ".pub"});
+  config.identities_only = true;
+  config.identity_files = {key};
+  EXPECT_TRUE(gets_in()) << "beside its key: " << told();
+
+  const QString elsewhere = folder.filePath("elsewhere.pub");
+  ASSERT_TRUE(QFile::rename(key + "-cert.pub", elsewhere));
+  EXPECT_FALSE(gets_in()) << "without it";
+  config.certificate_files = {folder.filePath("none"), elsewhere};
+  EXPECT_TRUE(gets_in()) << "named: " << told();
+
+  person.secret_questions.clear();
+  person.secrets = {"open sesame"};
+  config.identity_files = {locked};
+  EXPECT_TRUE(gets_in()) << "with a passphrase: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+
+  const Agent agent(folder, {key});
+  config.identity_agent = agent.socket;
+  config.identity_files = {key + ".pub"};
+  EXPECT_TRUE(gets_in()) << "its key in the agent: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+}
+
+TEST_F(SshSessionTest, a_host_that_does_not_wait_for_an_answer_is_tried_again_with_it) {
+  lab->change_sshd(1, "1i LoginGraceTime 3");  // enough for a login on a busy machine
+  config.known_hosts_files = {folder.filePath("known_hosts")};
+  config.identity_files = {encrypted_key()};
+  config.identities_only = true;
+  person.answers_late_ms = 4'500;
+  person.accepts_keys = true;
+  person.secrets = {"open sesame"};
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.key_questions.size(), 1u);
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+
+  without_keys();
+  person.secrets = {lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+  lab->change_sshd(1, "/LoginGraceTime/d");
+}
+
+TEST_F(SshSessionTest, several_connections_to_one_machine_ask_once) {
+  for (const char* file : {"known_hosts", "/dev/null"}) {
+    config.known_hosts_files = {*file == '/' ? QString(file) : folder.filePath(file)};
+    without_keys();
+    person = {};
+    person.answers_late_ms = 300;
+    person.accepts_keys = true;
+    person.secrets = {lab->password().toUtf8()};
+    secrets = std::make_shared<SshSecrets>();
+    const auto one = make(config), other = make(config);
+    for (const auto& each : {one.get(), other.get()}) each->open();
+    ASSERT_TRUE(wait_until([&] { return one->state() >= SshSession::State::ready && other->state() >= SshSession::State::ready; }));
+    EXPECT_EQ(one->state(), SshSession::State::ready) << one->problem().text().toStdString();
+    EXPECT_EQ(other->state(), SshSession::State::ready) << other->problem().text().toStdString();
+    EXPECT_EQ(person.key_questions.size(), 1u) << file;
+    EXPECT_EQ(person.secret_questions.size(), 1u) << file;
+  }
+}
+
+TEST_F(SshSessionTest, a_file_that_remembers_nothing_is_not_what_a_key_is_to_be_added_to) {
+  config.known_hosts_files = {"/dev/null"};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown);
+  EXPECT_EQ(told().find("echo"), std::string::npos) << told();
+  EXPECT_NE(told().find("UserKnownHostsFile"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, the_host_asks_and_the_person_answers) {
+  without_keys();
+  person.secrets = {"wrong", lab->password().toUtf8()};
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::keyboard_interactive);
+  EXPECT_EQ(person.secret_questions[0].prompts[0].text, "Password:");
+  EXPECT_FALSE(person.secret_questions[0].prompts[0].echo);
+  EXPECT_TRUE(person.secret_questions[1].again);
+  ASSERT_TRUE(gets_in()) << "the second connection: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+/// A host that asks for the password and then for a code (PAM, google-authenticator): one of those that are good for once.
+struct CodeTest : SshSessionTest {
+  static constexpr const char* password_prompt = "Password:";
+  static constexpr const char* code_prompt = "Verification code:";
+  void SetUp() override {
+    SshSessionTest::SetUp();
+    if (!lab) return;
+    config = lab->config().look_up("h2");
+    without_keys();
+    lab->inside(2, {"sh", "-c",
+                    "cd /home/lab; (echo JBSWY3DPEHPK3PXP; echo '\" TOTP_AUTH'; seq 12345601 12345609) >.google_authenticator; chmod 600 "
+                    ".google_authenticator; chown lab .google_authenticator; echo auth required pam_google_authenticator.so >>/etc/pam.d/sshd"});
+  }
+  void TearDown() override {
+    if (lab) lab->inside(2, {"sh", "-c", "rm /home/lab/.google_authenticator; sed -i /google/d /etc/pam.d/sshd"});
+  }
+  std::vector<std::string> prompts() const {
+    std::vector<std::string> out;
+    for (const SecretQuestion& question : person.secret_questions) out.push_back(question.prompts[0].text.toStdString());
+    return out;
+  }
+};
+
+TEST_F(CodeTest, a_code_is_asked_for_each_time_and_the_password_once) {
+  person.secrets = {lab->password().toUtf8(), "12345601"};
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt}));
+  person.secrets = {"wrong"};
+  EXPECT_FALSE(gets_in()) << "a code that was wrong, and nothing more to say";
+  ASSERT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt, code_prompt, password_prompt}));
+  EXPECT_TRUE(person.secret_questions[2].once_more) << "the one before was right";
+  EXPECT_TRUE(person.secret_questions[3].again && person.secret_questions[3].several);
+  EXPECT_FALSE(person.secret_questions[3].once_more);
+  EXPECT_EQ(again_words(person.secret_questions[3]), "One of these answers was not right: the host does not say which");
+  ASSERT_EQ(person.judged.size(), 2u) << "of the code nothing is kept";
+  EXPECT_TRUE(person.judged[0].second && !person.judged[0].first.several);
+  EXPECT_TRUE(!person.judged[1].second && person.judged[1].first.several) << "nor is the password said to be wrong, alone";
+  person.secrets = {lab->password().toUtf8(), "12345602"};
+  ASSERT_TRUE(gets_in()) << told();
+}
+
+TEST_F(CodeTest, one_that_was_typed_too_late_is_not_used) {
+  lab->change_sshd(2, "1i LoginGraceTime 3");
+  person.late_with = "code";
+  person.answers_late_ms = 4'500;
+  person.secrets = {lab->password().toUtf8(), "wrong"};
+  EXPECT_FALSE(gets_in());
+  lab->change_sshd(2, "/LoginGraceTime/d");
+  person.answers_late_ms = 0;
+  person.secret_questions.clear();
+  person.secrets = {lab->password().toUtf8(), "12345603"};
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt}));
+}
+
+/// Unlike PAM, which may go on to ask for a code whatever the password was.
+TEST_F(SshSessionTest, a_password_that_was_a_step_of_its_own_is_known_to_be_right_though_the_host_hangs_up_at_the_next_one) {
+  lab->change_sshd(2, "1i AuthenticationMethods password,keyboard-interactive\\nLoginGraceTime 3");
+  config = lab->config().look_up("h2");
+  without_keys();
+  person.late_with = "Password:";
+  person.answers_late_ms = 4'500;
+  person.secrets = {lab->password().toUtf8(), lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << told();
+  lab->change_sshd(2, "/AuthenticationMethods/d;/LoginGraceTime/d");
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::password);
+  EXPECT_EQ(person.secret_questions[1].kind, SecretQuestion::Kind::keyboard_interactive);
+}
+
+TEST_F(SshSessionTest, a_password_where_nothing_else_is_taken) {
+  lab->change_sshd(2, "s/KbdInteractiveAuthentication.*/KbdInteractiveAuthentication no/");
+  config = lab->config().look_up("h2");
+  without_keys();
+  person.secrets = {"wrong", lab->password().toUtf8()};
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 2u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::password);
+  ASSERT_TRUE(gets_in()) << "the second connection: " << told();
+  EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+TEST_F(SshSessionTest, who_has_nothing_to_show_is_told_what_to_do) {
+  without_keys();
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_NE(told().find("ssh-copy-id"), std::string::npos) << told();
+  person.secrets = {"a", "b", "c", "d", "e", "f", "g"};  // more than the host hears: it hangs up
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_NE(told().find(folder.filePath("none").toStdString() + " (is not there)"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, a_session_that_is_closed_while_it_asks_says_so_at_once) {
+  without_keys();
+  person.says_nothing = true;
+  open();
+  ASSERT_TRUE(wait_until([this] { return person.secret_questions.size() == 1; }));
+  session->close();
+  ASSERT_TRUE(wait_until([this] { return over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::closed);
+}
+
+/// Who would give a session up because it asks gives it up for nothing, and does not learn what is wrong there.
+TEST_F(SshSessionTest, where_nobody_is_there_to_be_asked_it_does_not_say_that_it_asks) {
+  const auto says_that_it_asks = [this] {
+    bool asked = false;
+    open();
+    QObject::connect(session.get(), &SshSession::asking, [&] { asked = true; });
+    EXPECT_TRUE(wait_until([this] { return over; }));
+    return asked;
+  };
+  without_keys();
+  EXPECT_TRUE(says_that_it_asks());
+  person.is_there = false;
+  EXPECT_FALSE(says_that_it_asks());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  config.known_hosts_files = {folder.filePath("none")};
+  EXPECT_FALSE(says_that_it_asks());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown);
+}
+
+}  // namespace
+}  // namespace n2nq::app
