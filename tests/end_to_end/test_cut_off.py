@@ -76,13 +76,18 @@ class CutOff(BenchCase):
         self.assertEqual((total["delivered"] + total["cut_off"], total["lost"]), (2 * total["accepted"], 0), summary["reasons"])
 
     def test_what_was_lost_before_stays_lost_when_the_group_dies_after_it(self):
-        run, told = self.run_with("stop-reading:R001@0.5", "disconnect:R001@0.7", "normal:R001@0.75", STOPS_READING, "kill:receivers@2.95")
-        first, last = self.on_connections(run.receivers[1])
-        handed_over_first = told["handed_over"] - told["cut_connection"]["handed_over"]
-        total = run.summary["ledger"]["total"]
-        print(f"lost {total['lost']}, cut off {total['cut_off']}; handed over {handed_over_first} + {told['cut_connection']['handed_over']}, "
-              f"received {first} + {last}")
-        self.assertGreater(handed_over_first, first, "nothing was lost before")
+        # Where the machine held R001 over both instants, it stopped and went in one step, and lost nothing: that run shows nothing, so another.
+        for attempt in range(3):
+            run, told = self.run_with("stop-reading:R001@0.5", "disconnect:R001@1.1", "normal:R001@1.15", "stop-reading:R001@1.8",
+                                      "kill:receivers@3.4", out=f"run-{attempt}", **{"limits.write_deadline_s": 0.8})
+            first, last = self.on_connections(run.receivers[1])
+            handed_over_first = told["handed_over"] - told["cut_connection"]["handed_over"]
+            total = run.summary["ledger"]["total"]
+            print(f"lost {total['lost']}, cut off {total['cut_off']}; handed over {handed_over_first} + "
+                  f"{told['cut_connection']['handed_over']}, received {first} + {last}")
+            if handed_over_first > first:
+                break
+        self.assertGreater(handed_over_first, first, "nothing was lost before, three times")
         # Those that died with the group are lost as well.
         self.assert_gone(total, told, last)
         self.assertGreaterEqual(total["lost"], handed_over_first - first)
