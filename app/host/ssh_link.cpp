@@ -13,6 +13,8 @@
 #include <QFileInfo>
 #include <algorithm>
 
+#include "app/host/ssh_sftp_start.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -198,14 +200,17 @@ void SshLink::exchange_keys() {
 
 sftp_session SshLink::sftp() {
   if (sftp_) return sftp_;
-  sftp_session opened = sftp_new(session());
-  if (!opened || sftp_init(opened) != SSH_OK) {
-    const QString why = error();
-    if (opened) sftp_free(opened);
-    shared_.check();
-    throw SshError(SshProblem::Kind::no_sftp, QString("%1 offers no SFTP: %2").arg(target_.name, why),
-                   "sshd_config there needs a line \"Subsystem sftp …\". Where that names a program, not internal-sftp, login scripts there "
-                   "(.bashrc) must write nothing before it begins");
+  QString why, said;
+  sftp_session opened = start_sftp(session(), why, said);
+  if (!opened) {
+    if (!said.isEmpty()) said = QString("; it says \"%1\"").arg(said);
+    if (shared_.closed()) {
+      SshProblem problem = shared_.why_closed();
+      if (problem.kind == SshProblem::Kind::silent) problem.why += said;
+      throw SshError(problem);
+    }
+    throw SshError(SshProblem::Kind::no_sftp, QString("%1 offers no SFTP: %2%3").arg(target_.name, why, said),
+                   "sshd_config there needs a line \"Subsystem sftp …\"");
   }
   return sftp_ = opened;
 }

@@ -3,10 +3,12 @@
 #include "app/host/ssh_launcher.h"
 
 #include <gtest/gtest.h>
+
 #include <signal.h>
 
 #include <QDir>
 #include <QFile>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <nlohmann/json.hpp>
 
@@ -241,6 +243,25 @@ TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
     lab->inside(1, {"sh", "-c", "for child in $(cat /home/lab/children); do kill $child && echo ran on || echo gone; done"});
   EXPECT_FALSE(children.contains("gone")) << "what a person began there was ended: " << children.toStdString();
   EXPECT_GE(children.count("ran on"), 2);
+}
+
+/// As Debian's sshd_config has it. A first line that is empty reads as the length of a packet that would never be complete.
+TEST_F(SshLauncherTest, nor_is_it_where_sftp_is_begun_through_the_shell_that_reads_them) {
+  lab->change_sshd(1, "s|internal-sftp|/usr/lib/openssh/sftp-server|");
+  const auto as_before = qScopeGuard([] { lab->change_sshd(1, "s|/usr/lib/openssh/sftp-server|internal-sftp|"); });
+  const LoginScript script(*lab, 1);
+  for (const char* said : {"echo; seq 1 30000; printf 'no newline'; seq 1 3000 >&2", "printf '\\033[1mWelcome\\033[0m\\t'", "sleep 0.2; echo late"}) {
+    script.set(said);
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    EXPECT_TRUE(runs_broker()) << said << ": " << told();
+    launcher.reset();
+    EXPECT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
+  }
+  script.set("yes '' | head -c 5000; yes 'too much' | tr '\\n' ' ' | head -c 5000000");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  make(lab->host(1));
+  EXPECT_FALSE(gets_put());
+  EXPECT_TRUE(failure.contains("it says \"too much too much")) << told();
 }
 
 TEST_F(SshLauncherTest, who_logs_in_as_root_is_served_alike) {
