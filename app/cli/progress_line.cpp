@@ -30,7 +30,10 @@ std::vector<LinePart> live_parts(const LiveFigures& figures) {
   if (figures.planned >= 0) sent += '/' + grouped(figures.planned);
   QString latency = QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
-  if (figures.clocks.latency.apart && !std::isnan(bound_us)) latency += QString::fromUtf8(" ± ") + figure_text(bound_us);
+  if (figures.clocks.latency.apart) {
+    latency += QString::fromUtf8(" ± ") + (std::isnan(bound_us) ? QString("?") : figure_text(bound_us));
+    if (std::abs(figures.latency.p50_us) < bound_us) latency += " (more than the median)";
+  }
   const auto rate_text = [](double per_s) { return QString(" at %1/s").arg(figure_text(per_s)); };
   // That it goes on, how quick it is, that it arrives; a rate only beside its count.
   return {{sent, 1},

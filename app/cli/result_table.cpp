@@ -51,7 +51,8 @@ QString figures_block(const Json& summary) {
     const Json& figures = summary.at(row.key);
     out += left_aligned(row.name, name_width) + left_aligned(QString::fromUtf8(row.unit), unit_width);
     out += right_aligned(grouped(figures.at("count").get<std::int64_t>()), cell_width);
-    QStringList near;  // columns that say more about the machine than about the queue
+    QStringList near, below;  // columns that say more about the machine than about the queue, and that are less than their ±
+    const double bound_us = number_of(figures.value("bound_us", Json()));
     const double floor_us = floor_us_at(summary, std::string(row.key) + ".p50");
     for (std::size_t i = 0; i < std::size(table_columns); ++i) {
       const char* const column = table_columns[i];
@@ -59,11 +60,11 @@ QString figures_block(const Json& summary) {
       // A trimmed mean never stands without the number of samples that the trimming hides.
       out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);
       if (is_latency(std::string(row.key) + '.' + column) && is_near_floor(floor_us, number_of(value))) near += column_names[i];
+      if (std::abs(number_of(value)) < bound_us && is_between_clocks(summary, std::string(row.key) + '.' + column)) below += column_names[i];
     }
-    const double bound_us = number_of(figures.value("bound_us", Json()));
     if (!std::isnan(bound_us)) {
       out += QString::fromUtf8("  ± ") + figure_text(bound_us);
-      if (const double p50_us = number_of(figures.at("p50")); std::abs(p50_us) < bound_us) out += ", more than the median itself";
+      if (!below.isEmpty()) out += ", which is more than " + below.join(", ");
     }
     if (!near.isEmpty()) out += "  " + below_floor_text(floor_us) + ": " + near.join(", ");
     out += '\n';

@@ -47,11 +47,19 @@ class Digester {
     take_received();
     finish_slices();
     take_pairs();
+    out_.latency_bound_us = bound_us("latency_us.p50");
+    out_.to_broker_bound_us = bound_us("stages.to_broker_us.p50");
+    out_.to_receiver_bound_us = bound_us("stages.to_receiver_us.p50");
     return std::move(out_);
   }
 
  private:
   bool stopped() const { return cancelled_ != nullptr && *cancelled_; }
+
+  std::optional<double> bound_us(std::string_view path) const {
+    if (!is_between_clocks(run_.summary, path)) return {};
+    return clock_bound_at(run_.summary, path);
+  }
 
   /// When a message was due (without a plan: sent) by its receiver's own clock.
   std::int64_t begun_ns(const ReceivedLine& line) const {

@@ -57,6 +57,8 @@ struct RunDigest {
   double slice_s = 1;
   std::vector<TimeSlice> slices;
   std::vector<std::vector<SlowMessage>> slowest;  // per slice, slowest first
+  // ± of their times, as of all of the run. None: of one clock; NaN: nobody knows.
+  std::optional<double> latency_bound_us, to_broker_bound_us, to_receiver_bound_us;
   measure::Histogram latencies;
   std::vector<ServiceBox> receivers;
   std::vector<int> pair_senders, pair_receivers;  // numbers

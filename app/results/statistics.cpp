@@ -116,7 +116,8 @@ QString Difference::words(bool is_time) const {
       return "no value to compare";
     case Kind::too_few:
       if (from == 0 && to == 0) return "both 0";
-      return std::isnan(percent) ? QString("was 0: no percentage") : QString("under %1 repeats: no statement").arg(repeats_for_statement);
+      return (std::isnan(percent) ? QString("was 0: no percentage") : QString("under %1 repeats: no statement").arg(repeats_for_statement)) +
+             (std::abs(difference) < clock_bound ? QString::fromUtf8(", less than its ±") : QString());
     case Kind::not_shown:
       return QString::fromUtf8("no difference shown (%1 % ± %2 %%3)")
           .arg(percent_text(percent), percent_text(half), clock_bound > 0 ? " if the clocks of both err alike" : "");

@@ -40,7 +40,8 @@ struct Difference {
   /// What the repeats show and the clocks could have made is not shown: more repeats do not help against that.
   void limit_by_clocks(double bound);
   /// "slower by 12 % ± 3 %", "no difference shown (−1 % ± 4 %)" (with clocks "… if the clocks of both err alike)"), "within what the clocks
-  /// may err (slower by 12 % ± 3 % if both err alike)", "under 5 repeats: no statement".
+  /// may err (slower by 12 % ± 3 % if both err alike)", "under 5 repeats: no statement" (with clocks that may have made it "…, less than
+  /// its ±").
   QString words(bool is_time) const;
 };
 

@@ -7,10 +7,12 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTest>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/figure/figure_export.h"
@@ -114,6 +116,30 @@ class TestResults : public QObject {
     auto* found = log->findChild<QLabel*>(QStringLiteral("log_found"));
     QVERIFY(BenchWindow::wait_for([found] { return found->text().startsWith(QStringLiteral("line")); }));
     log->close();
+  }
+
+  /// Of a run on several machines; this one is on one.
+  void slowest_messages_have_their_bound_and_are_grey_below_it() {
+    n2nq::app::RunDigest digest;
+    digest.slices.resize(n2nq::app::RunDigest::slices_max);
+    digest.slowest.assign(digest.slices.size(), {{.receiver = 1, .sender = 2, .to_broker_us = 20, .to_receiver_us = 900, .latency_us = 930}});
+    digest.latency_bound_us = 33;
+    digest.to_broker_bound_us = 21.5;
+    digest.to_receiver_bound_us = std::nan("");
+    auto* view = page().report_view();
+    const n2nq::app::Report report = view->report();
+    view->show_report(report, digest);
+    const auto back = qScopeGuard([&] { view->show_report(report, {}); });
+    QVERIFY(view->show_part(QStringLiteral("Latency over time")));
+    view->figure_view()->grab();
+    QTest::mouseClick(view->figure_view(), Qt::LeftButton, {}, view->figure_view()->place_of({0, 5}).toPoint());
+    auto* slow = bench->find<QTableWidget>(QStringLiteral("slow_table"));
+    QStringList heads;
+    for (int column = 4; column < 9; ++column) heads += slow->horizontalHeaderItem(column)->text();
+    QCOMPARE(heads.join(u'|'), QStringLiteral("lag µs|to N2NQ µs ± 21.5|in queue µs|to receiver µs ± ?|latency µs ± 33.0"));
+    QVERIFY2(slow->item(0, 5)->toolTip().contains(QStringLiteral("less than its ± of 21.5 µs")), qPrintable(slow->item(0, 5)->toolTip()));
+    QVERIFY(slow->item(0, 5)->foreground() != slow->item(0, 8)->foreground());
+    QVERIFY(bench->find<QLabel>(QStringLiteral("slow_title"))->text().endsWith(QStringLiteral("Grey: less than its ±")));
   }
 
   void tables_have_words_where_files_have_keys() {

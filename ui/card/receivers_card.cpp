@@ -149,11 +149,14 @@ void ReceiversCard::take_settings() {
 namespace {
 
 /// The caption of a latency, and what stands below it: another one of the same deliveries, or what is to be said of both.
-void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bound, double value_us, const QString& other) {
+void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bound, double value_us, const QString& other_name,
+                     double other_us) {
+  const QString other = other_name + ' ' + time_figure(other_us).text();
   tile.set_caption(bound.apart ? name : QStringLiteral("latency ") + name);
   tile.set_second(bound.apart ? other : QString());
   tile.set_detail(!bound.apart                ? other
                   : is_below(bound, value_us) ? bound_text(bound) + QStringLiteral(": no finer")
+                  : is_below(bound, other_us) ? bound_text(bound) + QStringLiteral(": %1 less").arg(other_name)
                                               : QStringLiteral("both ") + bound_text(bound));
 }
 
@@ -172,20 +175,21 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
            floor_words(figures.floor_us, value_us);
   };
   lowest_->set_caption(bound.apart ? QStringLiteral("low 95 % ") + bound_text(bound) : QStringLiteral("mean lowest 95 %"));
-  lowest_->set_dimmed(figures.is_near_floor(latency.mean_lowest_95_us));
-  p50_->set_dimmed(figures.is_near_floor(latency.p50_us));
-  p95_->set_dimmed(figures.is_near_floor(latency.p95_us));
-  p99_->set_dimmed(figures.is_near_floor(latency.p99_us));
+  for (const auto& [tile, value_us] :
+       {std::pair(lowest_, latency.mean_lowest_95_us), {p50_, latency.p50_us}, {p95_, latency.p95_us}, {p99_, latency.p99_us}})
+    tile->set_dimmed(figures.is_near_floor(value_us) || is_below(bound, value_us));
   lowest_->set_figure(time_figure(latency.mean_lowest_95_us),
                       exact(latency.mean_lowest_95_us) +
                           QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
-  lowest_->set_detail(latency.count == 0 ? dash() : QStringLiteral("leaves out ") + count_short(hidden));
+  lowest_->set_detail(latency.count == 0                            ? dash()
+                      : is_below(bound, latency.mean_lowest_95_us) ? QStringLiteral("no finer; without ") + count_short(hidden)
+                                                                    : QStringLiteral("leaves out ") + count_short(hidden));
   p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us));
-  caption_latency(*p50_, QStringLiteral("p50"), bound, latency.p50_us, QStringLiteral("mean ") + time_figure(latency.mean_us).text());
+  caption_latency(*p50_, QStringLiteral("p50"), bound, latency.p50_us, QStringLiteral("mean"), latency.mean_us);
   p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us));
-  caption_latency(*p95_, QStringLiteral("p95"), bound, latency.p95_us, QStringLiteral("p90 ") + time_figure(latency.p90_us).text());
+  caption_latency(*p95_, QStringLiteral("p95"), bound, latency.p95_us, QStringLiteral("p90"), latency.p90_us);
   p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us));
-  caption_latency(*p99_, QStringLiteral("p99"), bound, latency.p99_us, QStringLiteral("max ") + time_figure(latency.max_us).text());
+  caption_latency(*p99_, QStringLiteral("p99"), bound, latency.p99_us, QStringLiteral("max"), latency.max_us);
   if (figures.skipped > 0 && !skips_) {
     skips_ = true;
     take_extras();

@@ -11,6 +11,8 @@
 #include <QVBoxLayout>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "app/settings/qt_text.h"
 #include "ui/chart/figure_view.h"
@@ -68,6 +70,12 @@ QTableWidgetItem* number_item(const QString& text) {
   auto* item = new QTableWidgetItem(text);
   item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   return item;
+}
+
+/// Of a time between two clocks, behind its unit.
+QString bound_in_head(std::optional<double> bound_us) {
+  if (!bound_us) return {};
+  return std::isnan(*bound_us) ? QStringLiteral(" ± ?") : QStringLiteral(" ± ") + fixed_text(*bound_us, 1);
 }
 
 /// As the log has them.
@@ -218,7 +226,7 @@ void ReportView::show_table(const app::Table& table) {
       const QString all = app::cell_text(cell);  // all digits, and what a narrow column cuts off
       item->setToolTip(c == 0 && table.read(all) != all ? key_tip.arg(all) : all);
       if (const QString doubt = table.doubt(r, c); !doubt.isEmpty()) {
-        item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
+        make_grey(item);
         item->setToolTip(QStringLiteral("%1 (%2)").arg(app::cell_text(cell), doubt));
       }
       table_->setItem(static_cast<int>(r), static_cast<int>(c), item);
@@ -239,25 +247,27 @@ void ReportView::show_slice(int slice) {
   slice_ = slice;
   slow_->clear();
   slow_->setRowCount(0);
-  static const QStringList heads = {"received at s",
-                                    "receiver",
-                                    "sender",
-                                    "message",
-                                    QStringLiteral("lag µs"),
-                                    QStringLiteral("to N2NQ µs"),
-                                    QStringLiteral("in queue µs"),
-                                    QStringLiteral("to receiver µs"),
-                                    QStringLiteral("latency µs"),
-                                    "delivery",
-                                    "flags"};
-  slow_->setColumnCount(static_cast<int>(heads.size()));
-  slow_->setHorizontalHeaderLabels(heads);
   const bool chosen = digest_ && slice >= 0 && slice < static_cast<int>(digest_->slowest.size());
   slow_->setVisible(chosen);
   if (!chosen) {
     slow_title_->setText(QStringLiteral("A click on the curve lists the slowest messages of that moment."));
     return;
   }
+  using Bound = std::optional<double>;
+  const Bound to_broker_us = digest_->to_broker_bound_us, to_receiver_us = digest_->to_receiver_bound_us, latency_us = digest_->latency_bound_us;
+  const QStringList heads = {"received at s",
+                             "receiver",
+                             "sender",
+                             "message",
+                             QStringLiteral("lag µs"),
+                             QStringLiteral("to N2NQ µs") + bound_in_head(to_broker_us),
+                             QStringLiteral("in queue µs"),
+                             QStringLiteral("to receiver µs") + bound_in_head(to_receiver_us),
+                             QStringLiteral("latency µs") + bound_in_head(latency_us),
+                             "delivery",
+                             "flags"};
+  slow_->setColumnCount(static_cast<int>(heads.size()));
+  slow_->setHorizontalHeaderLabels(heads);
   const auto& slowest = digest_->slowest[static_cast<std::size_t>(slice)];
   const double from_s = digest_->slices[static_cast<std::size_t>(slice)].from_s;
   slow_title_->setText(
@@ -265,6 +275,7 @@ void ReportView::show_slice(int slice) {
           .arg(slowest.size())
           .arg(from_s, 0, 'g', 6)
           .arg(from_s + digest_->slice_s, 0, 'g', 6));
+  bool any_grey = false;
   slow_->setRowCount(static_cast<int>(slowest.size()));
   for (const int column : {0, 3, 4, 5, 6, 7, 8, 9})
     slow_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -275,13 +286,28 @@ void ReportView::show_slice(int slice) {
     slow_->setItem(row, column++, text_item(service_name(app::Role::receivers, message.receiver)));
     slow_->setItem(row, column++, text_item(service_name(app::Role::senders, message.sender)));
     slow_->setItem(row, column++, number_item(count_text(message.index)));
-    for (const double part_us : {message.lag_us, message.to_broker_us, message.in_queue_us, message.to_receiver_us, message.latency_us}) {
-      slow_->setItem(row, column++, number_item(fixed_text(part_us, 1)));
+    for (const auto& [part_us, bound_us] : {std::pair<double, Bound>{message.lag_us, {}},
+                                            {message.to_broker_us, to_broker_us},
+                                            {message.in_queue_us, {}},
+                                            {message.to_receiver_us, to_receiver_us},
+                                            {message.latency_us, latency_us}}) {
+      QTableWidgetItem* item = number_item(fixed_text(part_us, 1));
+      if (bound_us && std::abs(part_us) < *bound_us) {
+        make_grey(item);
+        item->setToolTip(QStringLiteral("%1 (less than its ± of %2 µs: the clocks tell nothing finer)").arg(item->text(), fixed_text(*bound_us, 1)));
+        any_grey = true;
+      }
+      slow_->setItem(row, column++, item);
     }
     slow_->setItem(row, column++, number_item(QString::number(message.attempt)));
     slow_->setItem(row, column++, text_item(flags_text(message.flags)));
   }
+  if (any_grey) slow_title_->setText(slow_title_->text() + QStringLiteral(". Grey: less than its ±"));
   fit_columns(slow_);
+}
+
+void ReportView::make_grey(QTableWidgetItem* item) const {
+  item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
 }
 
 void ReportView::resizeEvent(QResizeEvent* event) {

@@ -13,6 +13,7 @@ class QLabel;
 class QListWidget;
 class QStackedWidget;
 class QTableWidget;
+class QTableWidgetItem;
 
 namespace n2nq::ui {
 
@@ -42,6 +43,7 @@ class ReportView : public QWidget {
   void show_row(int row);
   void show_table(const app::Table& table);
   void show_slice(int slice);
+  void make_grey(QTableWidgetItem* item) const;
   void open_log(int row);
 
   Theme& theme_;

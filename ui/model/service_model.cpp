@@ -325,7 +325,9 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
 }
 
 bool ServiceModel::is_grey(const Row& row, const ColumnInfo& column) const {
-  return role_ == app::Role::receivers && column.kind == Kind::time && app::is_near_floor(floor_us_, row.times_us[column.slot]);
+  if (role_ != app::Role::receivers || column.kind != Kind::time) return false;
+  const double value_us = row.times_us[column.slot];
+  return app::is_near_floor(floor_us_, value_us) || is_below(bound_, value_us);
 }
 
 QVariant ServiceModel::data(const QModelIndex& index, int role) const {

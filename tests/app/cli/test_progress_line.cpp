@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace n2nq::app {
 namespace {
 
@@ -30,6 +32,19 @@ TEST(ProgressLine, what_is_in_flight_is_not_known_while_a_group_is_silent) {
   EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight at most 1 500 ± 177  p50"))) << whole_line(figures).toStdString();
   figures.senders_silent = true;
   EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight –  p50"))) << whole_line(figures).toStdString();
+}
+
+TEST(ProgressLine, says_in_words_that_the_median_is_less_than_what_the_clocks_may_err) {
+  LiveFigures figures = figures_between_hosts();
+  figures.latency.p50_us = 812;
+  figures.clocks.latency = {.apart = true, .asymmetry_us = 800, .estimation_us = 13};
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs ± 813 (more than the median)"))) << whole_line(figures).toStdString();
+  figures.clocks.latency.asymmetry_us = 799;
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs ± 812"))) << whole_line(figures).toStdString();
+  figures.latency.p50_us = -5000;
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs ± 812"))) << "nothing is hidden there";
+  figures.clocks.latency.asymmetry_us = std::nan("");
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs ± ?"))) << whole_line(figures).toStdString();
 }
 
 TEST(ProgressLine, on_a_narrow_terminal_whole_parts_are_left_out_and_the_line_says_so) {

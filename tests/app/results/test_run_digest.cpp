@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -57,12 +59,17 @@ TEST(RunDigest, BothSidesCountFromTheFirstThatWasSentWhoeverGotIt) {
 
   StoredRun run{folder.path(), {{"logs", {{"mode", "all"}}}}};
   run.summary["settings"] = {{"queue", {{"mode", "broadcaster"}}}, {"senders", {{"delay_ms", 103}}}};
+  run.summary["latency_us"] = {{"p50", 1000}, {"bound_us", 12.5}};
+  run.summary["stages"] = {{"to_broker_us", {{"p50", 900}, {"bound_us", nullptr}}}, {"to_receiver_us", {{"p50", 100}}}};
   QString error;
   const auto digest = digest_of(run, error);
   ASSERT_TRUE(digest) << error.toStdString();
   EXPECT_EQ(digest->lines, 15);
   EXPECT_EQ(digest->latencies.count(), 5u);
   EXPECT_EQ(digest->slice_s, 0.01);
+  EXPECT_EQ(digest->latency_bound_us, 12.5);
+  EXPECT_TRUE(digest->to_broker_bound_us && std::isnan(*digest->to_broker_bound_us)) << "nobody knows it";
+  EXPECT_FALSE(digest->to_receiver_bound_us) << "of one clock";
   for (const TimeSlice& slice : digest->slices) {
     EXPECT_EQ(slice.received, slice.from_s < 0.5 ? 0 : slice.sent) << "at " << slice.from_s << " s; 1 ms later is in the same slice";
   }

@@ -92,7 +92,10 @@ TEST(Statistics, SaysInWordsWhatItIs) {
   EXPECT_TRUE(difference_of(more, some).words(true).startsWith("faster by 10 % ± ")) << difference_of(more, some).words(true).toStdString();
   EXPECT_TRUE(difference_of(some, more).words(false).startsWith("higher by "));
   EXPECT_TRUE(difference_of(some, {101, 99, 100, 103, 98, 102}).words(true).startsWith("no difference shown ("));
-  EXPECT_EQ(difference_of(some, {120, 121, 122, 123}).words(true), "under 5 repeats: no statement");
+  Difference few = difference_of(some, {120, 121, 122, 123});
+  EXPECT_EQ(few.words(true), "under 5 repeats: no statement");
+  few.limit_by_clocks(few.difference + 1);
+  EXPECT_EQ(few.words(true), QString::fromUtf8("under 5 repeats: no statement, less than its ±"));
   EXPECT_EQ(difference_of(some, {std::nan("")}).words(true), "no value to compare");
   EXPECT_EQ(difference_of(std::vector<double>(5, 0), some).words(true), "was 0: no percentage");
 }
