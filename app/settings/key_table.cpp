@@ -328,7 +328,8 @@ void add_limit_keys(std::vector<Key>& table) {
       {"limits.write_deadline_s",
        "Write deadline",
        "s",
-       "Time after which a receiver that does not take a batch is cut off: one that stands still must not wait for its backlog to grow. "
+       "Time after which a receiver that takes neither a batch nor 64 KiB of a longer one is cut off: one that stands still must not wait for "
+       "its backlog to grow. "
        "With requests or responses also one that asks for and answers nothing for so long, where others need the memory (load balancer "
        "without responses: it would free nothing there).",
        in_seconds(limits::write_deadline_ms.min),
@@ -412,8 +413,8 @@ std::vector<Key> make_table() {
       {"broker.io",
        "I/O",
        "",
-       "How N2NQ writes to receivers: each write a call of its own (epoll), or those of one wake-up together in one call (io_uring, where "
-       "the kernel has it).",
+       "How N2NQ writes to receivers: each write a call of its own (epoll), or those of one wake-up to three receivers or more together in one "
+       "call (io_uring, where the kernel has it).",
        0,
        0,
        {"epoll", "io_uring"}},

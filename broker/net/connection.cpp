@@ -132,6 +132,10 @@ void Connection::give_turn() {
   set_interest();
 }
 
+uint64_t Connection::unacknowledged_bytes() const {
+  return net::unacknowledged_bytes(fd_.get());
+}
+
 std::optional<int64_t> Connection::host_silent_ns() const {
   return state_ == State::open ? net::host_silent_ns(fd_.get()) : std::nullopt;
 }

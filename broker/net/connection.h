@@ -128,6 +128,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void read_waiting();
   /// See liveness.h.
   std::optional<int64_t> host_silent_ns() const;
+  uint64_t unacknowledged_bytes() const;
   /// What it sent may wait to be read still; a write would make the kernel throw that away.
   bool peer_has_closed() const;
 

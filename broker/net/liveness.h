@@ -21,11 +21,14 @@ enum class Silence {
 /// of another kind than TCP ends with its host.
 std::optional<int64_t> host_silent_ns(int fd);
 
+/// What was written and the other end's kernel has not acknowledged. 0 where a socket cannot tell.
+uint64_t unacknowledged_bytes(int fd);
+
 /// The other end has closed its side: nothing new comes, but what it sent before may wait to be read. False where a socket cannot tell.
 bool has_closed(int fd);
 
-/// Of the bytes of frames that have not come whole: so many are a sign of life, for a long frame takes its time over a slow link. Fewer
-/// are none, or a byte now and then could hold the memory of a long frame for good.
+/// Of the bytes of frames that have not come whole, or not gone: so many are a sign of life, for a long frame takes its time over a slow
+/// link. Fewer are none, or a byte now and then could hold the memory of a long frame for good.
 class Progress {
  public:
   static constexpr uint64_t bytes_min = 64 * 1024;

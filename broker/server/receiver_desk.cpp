@@ -443,6 +443,7 @@ bool ReceiverDesk::took(uint32_t number, size_t bytes) {
   if (bytes > 0) {
     Desk& desk = desk_of(number);
     desk.moved_ns = loop_.woke_ns();
+    desk.taken_bytes += bytes;
     desk.session->note_sent(loop_.woke_ns());
   }
   return !queue_.batch(number).under_way();
@@ -455,9 +456,11 @@ void ReceiverDesk::watch_limits(uint32_t number) {
   const bool stuck = queue_.batch(number).under_way() || desk.session->has_unsent();
   if (!stuck) {
     if (std::exchange(desk.stuck, false)) desk.write_deadline->disarm();
-  } else if (!std::exchange(desk.stuck, true) || desk.deadline_batch != queue_.account(number).handed_over) {
+  } else if (!std::exchange(desk.stuck, true) || desk.deadline_batch != queue_.account(number).handed_over ||
+             desk.taken_bytes >= net::Progress::bytes_min) {
+    // A long batch takes its time over a slow link: who takes that much of it is not standing still.
     desk.deadline_batch = queue_.account(number).handed_over;
-    desk.write_deadline->arm(loop_.woke_ns() + options_.limits.write_deadline_ms * net::ns_per_ms);
+    arm_write_deadline(desk, desk.session->connection().unacknowledged_bytes());
   }
   const size_t backlog_bytes = queue_.backlog_bytes(number);
   if (backlog_bytes <= options_.limits.pending_bytes) {
@@ -466,6 +469,12 @@ void ReceiverDesk::watch_limits(uint32_t number) {
     cut_off(number,
             "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
   }
+}
+
+void ReceiverDesk::arm_write_deadline(Desk& desk, uint64_t underway_bytes) {
+  desk.taken_bytes = 0;
+  desk.underway_bytes = underway_bytes;
+  desk.write_deadline->arm(loop_.woke_ns() + options_.limits.write_deadline_ms * net::ns_per_ms);
 }
 
 /// Whoever may get nothing at present, because its window is full, is in nobody's round.
@@ -507,6 +516,9 @@ void ReceiverDesk::pass_write_deadline(uint32_t number) {
     desk.stuck = false;
     return;
   }
+  // A socket that was full has room again when a third of it has gone, which may be MiB: more than a slow link takes in that time.
+  const uint64_t underway_bytes = desk.session->connection().unacknowledged_bytes();
+  if (desk.underway_bytes + desk.taken_bytes >= underway_bytes + net::Progress::bytes_min) return arm_write_deadline(desk, underway_bytes);
   cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nothing is without bound, and whoever is over a bound is named while the others do not notice.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <array>
 #include <chrono>
@@ -108,6 +109,38 @@ TEST(Limits, AReceiverIsNotCutOffForATimeInWhichTheBrokerItselfStoodStill) {
   EXPECT_EQ(receivers[0]["cut_off_reason"], "");
   EXPECT_EQ(receivers[0]["handed_over"], 1);
   EXPECT_EQ(receivers[1]["cut_off_reason"], "write deadline: a batch was not taken within 100 ms");
+}
+
+/// As over a link that is slower than the load: what waits for it comes to long batches, and a socket of MiB says seldom that it has room.
+TEST(Limits, AReceiverThatTakesALongBatchSlowlyIsNotCutOff) {
+  constexpr uint64_t messages = 240;
+  constexpr size_t size = 50'000, all_bytes = messages * size;
+  constexpr size_t step_bytes = 70'000;
+  constexpr std::chrono::milliseconds step(700);
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"write_deadline_ms", 3 * step.count()}}}});
+  WireClient slow = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 64 << 10});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, size);
+  std::vector<uint8_t> taken(step_bytes);
+  size_t bytes = 0;
+  const auto take = [&](size_t most) {
+    for (const size_t until = bytes + most; bytes < until;) {
+      pollfd waits{slow.fd(), POLLIN, 0};
+      if (poll(&waits, 1, 60'000) != 1) return false;
+      const ssize_t got = recv(slow.fd(), taken.data(), std::min(taken.size(), until - bytes), 0);
+      if (got <= 0) return false;
+      bytes += static_cast<size_t>(got);
+    }
+    return true;
+  };
+  for (int steps = 0; steps < 10 && take(step_bytes); ++steps) std::this_thread::sleep_for(step);
+  while (bytes < all_bytes && take(std::min(step_bytes, all_bytes - bytes))) {
+  }
+  EXPECT_EQ(bytes, all_bytes);
+  EXPECT_EQ(sender.end(messages), messages);
+  { const WireClient gone = std::move(slow); }
+  broker.hear("state", "ended");
+  EXPECT_EQ(broker.finish()["receivers"][0]["cut_off_reason"], "");
 }
 
 TEST(Limits, WhoWasCutOffStaysSo) {
