@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/process_watch.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include <QThread>
@@ -257,7 +258,7 @@ QString ProcessWatch::exit_sentence() const {
   if (!given_up_.isEmpty()) return QString("%1 died: %2%3").arg(name_, given_up_, not_ended.isEmpty() ? QString() : "; it " + not_ended);
   if (!not_ended.isEmpty()) return name_ + ' ' + not_ended;
   if (!exit_->lost.isEmpty()) return QString("%1 lost: %2").arg(name_, exit_->lost);
-  if (exit_->signal == 0 && exit_->code == exit_lease_lost) {
+  if ((exit_->signal == 0 && exit_->code == exit_lease_lost) || exit_->signal == SIGALRM) {
     const QString slept = sleep_watch_.sentence();
     return QString("%1 died: heard nothing from this bench any more and ended by itself. %2")
         .arg(name_, slept.isEmpty() ? QString("Did the link stand still?") : slept);

@@ -119,6 +119,10 @@ int64_t ControlChannel::give_up_ns(int64_t since_ns, int64_t stall_ns) const {
   return (may_be_slow_ ? std::max(since_ns, last_written_ns_) : since_ns) + stall_ns;
 }
 
+int64_t ControlChannel::unheard_ns() const {
+  return now_ns() - last_read_ns_;
+}
+
 void ControlChannel::wake() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t bytes = ::write(wake_fd_.get(), &one, sizeof one);
@@ -133,7 +137,7 @@ bool ControlChannel::must_end(int64_t now) {
   const std::lock_guard lock(mutex_);
   if (!ending_) return false;
   if (ending_since_ns_ == 0) ending_since_ns_ = now;
-  return output_.empty() || output_failed_ || gave_up_ || now >= give_up_ns(ending_since_ns_, last_words_ns);
+  return output_.empty() || output_failed_ || gave_up_ || lost_told_ || now >= give_up_ns(ending_since_ns_, last_words_ns);
 }
 
 void ControlChannel::run() {
@@ -263,6 +267,7 @@ void ControlChannel::lose_lease(const std::string& reason) {
     const std::lock_guard lock(mutex_);
     may_be_slow_ = false;
     if (ending_) return;  // the process has said its last words and is leaving anyway
+    lost_told_ = true;
   }
   if (handlers_.on_lease_lost) handlers_.on_lease_lost(reason);
 }

@@ -45,8 +45,8 @@ class ControlChannel {
 
   /// Starts the thread. `loop` must outlive the channel.
   ControlChannel(EventLoop& loop, Options options, Handlers handlers);
-  /// Writes what waits (unless flush() has waited in vain) and joins the thread. Gives up when the bench has taken nothing for 5 s; for one
-  /// whose lease is lost that is 5 s in all.
+  /// Writes what waits (unless flush() has waited in vain) and joins the thread. Gives up when the bench has taken nothing for 5 s; where the
+  /// lease was lost meanwhile that is 5 s in all, and where it was lost before, and on_lease_lost called, at once.
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
@@ -58,6 +58,8 @@ class ControlChannel {
   /// Any thread but the control thread: waits until everything is written, or the bench has taken nothing for `stall_ns`; true when it is
   /// written. A bench that takes it slowly, over a thin line, gets it whole while it keeps its lease.
   bool flush(int64_t stall_ns);
+  /// On the control thread: since when nothing was read.
+  int64_t unheard_ns() const;
 
  private:
   void run();
@@ -96,6 +98,7 @@ class ControlChannel {
   size_t output_bytes_ = 0;         // guarded by mutex_
   int64_t last_written_ns_ = 0;     // guarded by mutex_
   bool may_be_slow_ = true;         // until the lease is lost; guarded by mutex_
+  bool lost_told_ = false;          // on_lease_lost was called; guarded by mutex_
   bool ending_ = false;             // guarded by mutex_
   std::thread thread_;
 };

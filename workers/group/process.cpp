@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/group/process.h"
 
+#include <sys/time.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -29,6 +32,15 @@ constexpr int exit_done = 0;
 constexpr int exit_bad_start = 2;
 constexpr int exit_lease_lost = 3;
 constexpr std::int64_t last_words_ns = 5 * net::ns_per_s;
+/// Since the bench was heard last: until then the last lines are to be written, so that nothing runs 15 s after a cut, also where the disk is
+/// slow. (Who waits for one that will never answer, in the kernel, cannot be ended.)
+constexpr std::int64_t last_lines_ns = 14'500'000'000;
+
+/// SIGALRM ends the process then. 0: not any more.
+void end_process_in(std::int64_t left_ns) {
+  const itimerval when = {.it_interval = {}, .it_value = {.tv_sec = left_ns / net::ns_per_s, .tv_usec = left_ns % net::ns_per_s / 1000}};
+  setitimer(ITIMER_REAL, &when, nullptr);
+}
 /// Descriptors beside a connection and a log per service: control, loop, staging, floor, and some to spare.
 constexpr std::size_t files_beside_services = 64;
 
@@ -45,6 +57,7 @@ class Process {
     loop_.run();
     if (lease_lost_) {
       if (group_) group_->finish_logs();
+      end_process_in(0);
       return exit_lease_lost;
     }
     channel_.flush(last_words_ns);
@@ -169,6 +182,7 @@ class Process {
   void lose_lease(const std::string& reason) {
     std::fprintf(stderr, "n2nq-%s: %s\n", name_of(role_), reason.c_str());
     lease_lost_ = true;
+    end_process_in(std::max(last_lines_ns - channel_.unheard_ns(), net::ns_per_s));
     loop_.stop();
   }
 

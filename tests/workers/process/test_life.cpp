@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a worker process begins, what it refuses, and how it ends whatever happens to the others.
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -132,6 +133,23 @@ TEST(Life, EndOfStdinEndsTheProcessWith3AndItsLogsWhole) {
   run.senders->close_stdin();
   EXPECT_EQ(run.senders->wait_for_exit(), 3);
   EXPECT_TRUE(fs::is_empty(run.folder() + "/staging"));
+}
+
+/// A pipe that nobody reads takes 64 KiB of lines, and then none.
+TEST(Life, EndOfStdinEndsTheProcessThoughTheDiskTakesNoMoreLines) {
+  RunShape shape = until_stopped();
+  shape.load["interval_ns"] = {{"num", 200'000}, {"den", 1}};
+  SmallRun run(shape);
+  fs::create_directories(run.folder() + "/receivers");
+  ASSERT_EQ(mkfifo(run.log_path("receivers", "R001").c_str(), 0600), 0);
+  const net::Fd kept_open(open(run.log_path("receivers", "R001").c_str(), O_RDWR | O_CLOEXEC));
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 20'000; });
+  run.receivers->close_stdin();
+  EXPECT_EQ(run.receivers->wait_for_exit(), -SIGALRM);
+  run.senders->close_stdin();
+  EXPECT_EQ(run.senders->wait_for_exit(), 3);
 }
 
 TEST(Life, ASilentBenchEndsTheProcessWith3) {
