@@ -36,6 +36,24 @@ CheckCell clock_cell(const ClockOffset& clock) {
   return cell;
 }
 
+CheckCell floor_cell(const Json& floor) {
+  const double floor_us = number_in(floor, "loopback_echo_p50_ns", -1) / 1000;
+  if (floor_us < 0) return not_known_cell("It does not say");
+  const auto us = [&floor](const char* key) {
+    const double value_ns = number_in(floor, key, -1);
+    return value_ns < 0 ? QString("?") : QString("%1 µs").arg(value_ns / 1000, 0, 'f', value_ns < 10'000 ? 2 : 0);
+  };
+  CheckCell cell = good_cell(text_of_us(floor_us), floor_us,
+                             QString("The round trip of a loopback connection there takes %1 (p99 %2), reading the clock %3, and a timer wakes %4 "
+                                     "late (p99 %5)")
+                                 .arg(us("loopback_echo_p50_ns"), us("loopback_echo_p99_ns"), us("clock_read_ns"), us("timer_wake_p50_ns"),
+                                      us("timer_wake_p99_ns")));
+  for (const char* key : {"clock_read_ns", "timer_wake_p50_ns", "timer_wake_p99_ns", "loopback_echo_p50_ns", "loopback_echo_p99_ns"}) {
+    if (const double value_ns = number_in(floor, key, -1); value_ns >= 0) cell.beside[key] = value_ns;
+  }
+  return cell;
+}
+
 CheckCell too_long_cell(std::vector<std::string> machines, const HostReports& reports) {
   using Kind = CheckActivity::Kind;
   for (const auto& [name, report] : reports) machines.push_back(name);

@@ -17,6 +17,8 @@ CheckCell not_good_cell(CheckState state, const QString& text, const QString& de
 CheckCell not_known_cell(const QString& why);
 /// How far a machine's clock is ahead of this machine's.
 CheckCell clock_cell(const ClockOffset& clock);
+/// Of what a worker there found at its start (docs/control-protocol.md, floor).
+CheckCell floor_cell(const nlohmann::json& floor);
 
 /// The time of the check is over: what was still going on at these machines, or at one that they wait for.
 CheckCell too_long_cell(std::vector<std::string> machines, const HostReports& reports);

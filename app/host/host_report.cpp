@@ -10,6 +10,7 @@ namespace {
 nlohmann::ordered_json cell_json(const CheckCell& cell) {
   nlohmann::ordered_json out = {{"state", check_word(cell.state)}, {"value", cell.value}};
   if (cell.bound_us) out["bound_us"] = *cell.bound_us;
+  for (const auto& [name, value] : cell.beside.items()) out[name] = value;
   out["text"] = cell.text.toStdString();
   if (!cell.detail.isEmpty()) out["detail"] = cell.detail.toStdString();
   if (!cell.what_to_do.isEmpty()) out["what_to_do"] = cell.what_to_do.toStdString();

@@ -28,6 +28,7 @@ struct CheckCell {
   QString what_to_do;                   // with warning and bad, always: a sentence
   nlohmann::json value;                 // for machines, in the unit that check_items() says; null: not known
   std::optional<double> bound_us = {};  // of a clock's offset: how sure the value is
+  nlohmann::json beside = {};           // more values for machines, by names that end in their units; null: none
 
   bool operator==(const CheckCell&) const = default;
 };

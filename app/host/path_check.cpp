@@ -145,9 +145,7 @@ void PathCheck::on_connected(Trial& trial, const Json& message) {
   const auto floor = message.find("floor");
   if (floor_known_ || floor == message.end() || !floor->is_object()) return;
   floor_known_ = true;
-  const double floor_us = number_in(*floor, "loopback_echo_p50_ns", -1) / 1000;
-  emit floor_found(floor_us < 0 ? not_known_cell("It does not say")
-                                : good_cell(text_of_us(floor_us), floor_us, "The round trip of a loopback connection there, p50"));
+  emit floor_found(floor_cell(*floor));
 }
 
 void PathCheck::on_receiver_over(Trial& trial, const QString& why) {

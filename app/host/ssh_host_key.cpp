@@ -191,7 +191,8 @@ void accept_new(SshLink& link, ssh_key key, const QString& name) {
   if (forgets_keys(file)) return target.secrets->accept_key(name + ' ' + question.fingerprint);  // for the other connections
   const QString error = append_line(file, line);
   if (!error.isEmpty())
-    throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error));
+    throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error),
+                   QString("See that %1 can be written by you, and that its disk has room").arg(file));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ using Outcome = LoginSteps::Outcome;
 constexpr int prompt_rounds_max = 10;  // of one keyboard-interactive attempt
 constexpr int prompts_max = 16;
 constexpr qsizetype prompt_chars_max = 1000;
+const QString other_way = "Try what it asks by hand with ssh; a key of yours in its authorized_keys lets you in without being asked";
 
 /// What a host says is shown without what could move the cursor or hide something.
 QString printable(const char* text) {
@@ -105,7 +106,8 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
       throw SshError(SshProblem::Kind::login, QString("%1 asks for %2 things at once, and not more than %3 are understood")
                                                   .arg(steps_.link().target().name)
                                                   .arg(amount)
-                                                  .arg(prompts_max));
+                                                  .arg(prompts_max),
+                     other_way);
     }
     SecretQuestion question = steps_.question(SecretQuestion::Kind::keyboard_interactive);
     question.instruction = std::exchange(said, {}).trimmed().left(prompt_chars_max);
@@ -133,7 +135,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
     if (may_be_kept) given.push_back({question, memory, answers[0]});
     for (unsigned i = 0; i < answers.size(); ++i) ssh_userauth_kbdint_setanswer(session_, i, answers[i].text());
   }
-  throw SshError(SshProblem::Kind::login, QString("%1 keeps on asking").arg(steps_.link().target().name));
+  throw SshError(SshProblem::Kind::login, QString("%1 keeps on asking").arg(steps_.link().target().name), other_way);
 }
 
 Outcome Login::by_password() {

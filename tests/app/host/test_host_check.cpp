@@ -78,6 +78,8 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
       EXPECT_EQ(report.of(item).state, CheckState::good) << name << ' ' << static_cast<int>(item) << all;
     }
     EXPECT_NE(report.of(CheckItem::disk).state, CheckState::not_known) << all;
+    for (const char* figure : {"clock_read_ns", "timer_wake_p50_ns", "timer_wake_p99_ns", "loopback_echo_p99_ns"})
+      EXPECT_GT(report.of(CheckItem::floor).beside.value(figure, 0.0), 0) << figure << all;
     ASSERT_TRUE(report.of(CheckItem::clock).bound_us) << all;
     EXPECT_GT(*report.of(CheckItem::clock).bound_us, 0) << all;
   }
@@ -95,6 +97,7 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
     for (const CheckCell& cell : report.cells) {
       EXPECT_NE(cell.state, CheckState::checking) << name;
       EXPECT_TRUE(cell.state != CheckState::bad || !cell.what_to_do.isEmpty()) << name;
+      EXPECT_FALSE(cell.what_to_do.startsWith("See the sentence above")) << name << ": " << cell.detail.toStdString();
     }
   }
   for (const int host : {1, 2}) EXPECT_TRUE(wait_until([&] { return lab->programs(host).isEmpty(); }));
