@@ -20,6 +20,7 @@
 #include "broker/net/fd.h"
 #include "broker/net/file_limit.h"
 #include "broker/net/tcp.h"
+#include "broker/net/turns.h"
 #include "broker/wire/messages.h"
 #include "broker/wire/record.h"
 
@@ -264,6 +265,7 @@ int main(int argc, char** argv) {
             0,
             0};
   net::raise_file_limit(plan.senders + plan.receivers + 16);
+  net::ask_for_short_turns();  // as the worker processes do
   std::vector<Receiver> receivers(plan.receivers);
   for (std::uint32_t i = 0; Receiver & receiver : receivers) receiver.fd = open_client(plan, wire::Role::receiver, ++i);
   plan.begin_ns = net::now_ns() + 300 * net::ns_per_ms;

@@ -14,7 +14,7 @@ from machine import Others, processor_s, resident_mib  # noqa: E402
 
 START_AFTER_S = 0.3
 RATE_FROM_S, RATE_TO_S = 0.5, 0.2  # a rate is taken between so long after the start and so long before the end
-FLOORS = {"floor-read": "read", "floor-wake": "wake-up"}
+FLOORS = {"floor-read": "read", "floor-wake": "wake-up", "floor-kept": "kept"}
 
 
 class Relay:
@@ -85,7 +85,7 @@ def check(work, sent, received, ledger_is_complete):
 
 
 def run(work, side, seconds, during=None):
-    """Runs a work once against "broker", "floor-read" or "floor-wake". `during(groups, begin_ns)` may do something meanwhile."""
+    """Runs a work once against "broker" or one of FLOORS. `during(groups, begin_ns)` may do something meanwhile."""
     server = Broker(work) if side == "broker" else Relay(work, FLOORS[side])
     system = "n2nq" if side == "broker" else "floor"
     groups = []

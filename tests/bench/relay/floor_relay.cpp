@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/bench/relay/floor_relay.h"
 
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,7 +10,9 @@
 #include <cstring>
 #include <span>
 #include <system_error>
+#include <utility>
 
+#include "broker/net/clock.h"
 #include "broker/net/tcp.h"
 #include "broker/wire/record.h"
 
@@ -22,6 +25,10 @@ constexpr std::size_t record_bytes_max = 64 * 1024;
 /// While a ring has less, nothing is read: the rest of a record, and one read more.
 constexpr std::size_t room_min = record_bytes_max + read_bytes_max;
 constexpr std::size_t greeting_bytes = 8;
+// As N2NQ's (broker/server/server.cpp, receiver_desk.cpp).
+constexpr int courteous_ready_max = 2;
+constexpr std::size_t keep_core_min = 16;
+constexpr std::uint64_t keep_core_records_max = 8;
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
@@ -49,6 +56,7 @@ FloorRelay::FloorRelay(Pattern pattern, WriteAfter write_after, unsigned senders
     watch(*epoll, listener_.get(), EPOLLIN, &listener_);
     watch(*epoll, STDIN_FILENO, EPOLLIN, nullptr);
   }
+  if (write_after == WriteAfter::each_wake_up_kept && net::CoreKeeper::is_of_use()) core_keeper_ = std::make_unique<net::CoreKeeper>();
   receiving_.reserve(receivers);
   fresh_.reserve(receivers);
 }
@@ -59,12 +67,30 @@ std::uint16_t FloorRelay::port() const {
 
 void FloorRelay::run() {
   while (!stopped_) {
-    const net::Fd& epoll = has_room() ? everybody_ : the_rest_;
-    const int count = epoll_wait(epoll.get(), events_.data(), static_cast<int>(events_.size()), -1);
-    if (count < 0 && errno != EINTR) checked(count, "epoll_wait");
+    const int count = wait();
     for (int i = 0; i < count; ++i) serve(events_[static_cast<std::size_t>(i)]);
-    if (write_after_ == WriteAfter::each_wake_up) write_all();
+    if (write_after_ == WriteAfter::each_read) continue;
+    keep_core();
+    write_all();
   }
+}
+
+int FloorRelay::wait() {
+  const net::Fd& epoll = has_room() ? everybody_ : the_rest_;
+  const int count = epoll_wait(epoll.get(), events_.data(), static_cast<int>(events_.size()), -1);
+  if (count < 0 && errno != EINTR) checked(count, "epoll_wait");
+  if (write_after_ != WriteAfter::each_wake_up_kept || count < 1 || count > courteous_ready_max) return count;
+  if (const std::int64_t awake_ns = net::now_ns(); courtesy_.due(awake_ns)) {
+    sched_yield();
+    courtesy_.yielded(awake_ns, net::now_ns());
+  }
+  return count;
+}
+
+void FloorRelay::keep_core() {
+  const std::uint64_t records = records_ - std::exchange(written_records_, records_);
+  const std::size_t receivers = pattern_ == Pattern::broadcast ? receiving_.size() : fresh_.size();
+  if (core_keeper_ && records > 0 && records <= keep_core_records_max && receivers >= keep_core_min) core_keeper_->keep();
 }
 
 void FloorRelay::serve(const epoll_event& event) {

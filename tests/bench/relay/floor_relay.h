@@ -16,16 +16,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
+#include "broker/net/core_keeper.h"
+#include "broker/net/courtesy.h"
 #include "broker/net/fd.h"
 #include "tests/bench/relay/byte_ring.h"
 
 namespace n2nq::bench {
 
 enum class Pattern { broadcast, balance };
-/// One write per receiver for each read of a sender, or for all that one epoll_wait said.
-enum class WriteAfter { each_read, each_wake_up };
+/// One write per receiver for each read of a sender, or for all that one epoll_wait said; the latter also with what N2NQ does about its core:
+/// it lets who woke it go first (courtesy.h), and keeps many receivers off its core (core_keeper.h).
+enum class WriteAfter { each_read, each_wake_up, each_wake_up_kept };
 
 class FloorRelay {
  public:
@@ -54,6 +58,8 @@ class FloorRelay {
   std::size_t take(const std::uint8_t* records, std::size_t bytes);
   void give_to_next(const std::uint8_t* record, std::size_t bytes);
   void end_sender(Client& sender);
+  int wait();
+  void keep_core();
   void write_all();
   void write_to(Client& receiver);
   ByteRing& ring_of(Client& receiver) { return pattern_ == Pattern::broadcast ? common_ : receiver.ring; }
@@ -72,7 +78,10 @@ class FloorRelay {
   std::size_t turn_ = 0;
   unsigned ended_ = 0;
   ByteRing common_;            // broadcast: what came in, read in place
-  std::uint64_t records_ = 0;  // broadcast
+  std::uint64_t records_ = 0;  // of all senders
+  std::uint64_t written_records_ = 0;
+  net::Courtesy courtesy_;
+  std::unique_ptr<net::CoreKeeper> core_keeper_;  // null: not kept
   ByteRing input_;             // balance: one read
   std::array<epoll_event, 512> events_{};
   bool tight_ = false;  // balance: some ring may be nearly full
