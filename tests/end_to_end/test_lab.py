@@ -195,6 +195,14 @@ class HostKeys(unittest.TestCase):
         self.assertEqual(shown, key)
 
 
+class DeadLinks(unittest.TestCase):
+    def test_a_lab_can_be_made_with_them(self):
+        lab = Lab(1, shape={"blackhole": True})
+        self.addCleanup(lab.close)
+        with self.assertRaises(OSError):
+            socket.create_connection((lab.hosts["h1"]["address"], 22), timeout=0.5).close()
+
+
 class EmulatedLinks(unittest.TestCase):
     def setUp(self):
         self.lab = Lab(2, shape={"delay_ns": 2_000_000})

@@ -4,6 +4,7 @@
 import pathlib
 import subprocess
 import sys
+import time
 import unittest
 
 from lab import Lab, main, pretend_lab
@@ -19,6 +20,26 @@ class Abandoned(unittest.TestCase):
         self.assertIsNotNone(pretend_host.born(pid), "a host lives on without who made it")
         Lab(1).close()
         self.assertIsNone(pretend_host.born(pid))
+
+    def test_a_host_goes_with_its_maker_that_has_not_noted_it(self):
+        program = """if True:
+            import os
+            from lab import Lab, pretend_lab
+            write = pretend_lab._write_facts
+            def die_instead(facts):
+                if facts["hosts"]:
+                    print(facts["hosts"][0]["pid"], flush=True)
+                    os.kill(os.getpid(), 9)
+                write(facts)
+            pretend_lab._write_facts = die_instead
+            Lab(1)"""
+        killed = subprocess.run([sys.executable, "-B", "-c", program], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
+        pid = int(killed.stdout)
+        until = time.monotonic() + 60
+        while pretend_host.born(pid) is not None and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertIsNone(pretend_host.born(pid))
+        Lab(1).close()  # takes the rest of it down
 
 
 if __name__ == "__main__":

@@ -17,19 +17,17 @@ ANSWER_S = 10
 _QUEUE_FRAMES = 10_000  # of a device, for bursts while the emulator waits for a processor
 
 
-def connect(facts, shape, write_facts):
-    """Gives each host its eth0. shape: of all links at first; None: plain ones."""
+def connect(facts, emulated, write_facts):
+    """Gives each host its eth0. emulated: by links whose shape can be set, and which do nothing yet; else plain ones."""
     for i, host in enumerate(facts["hosts"], 1):
         host["device"] = f"{facts['devices'][0]}-h{i}"
         facts["devices"].append(host["device"])
     write_facts()
-    if shape is None:
+    if not emulated:
         for host in facts["hosts"]:
             ip("link", "add", host["device"], "type", "veth", "peer", "name", "eth0", "netns", str(host["pid"]))
     else:
-        _start_emulator(facts)
-        write_facts()
-        set_shape(facts, shape)
+        _start_emulator(facts, write_facts)
     for host in facts["hosts"]:
         ip("link", "set", host["device"], "txqueuelen", _QUEUE_FRAMES, "master", facts["devices"][0], "up")
         ip("link", "set", "lo", "up", pid=host["pid"])
@@ -70,7 +68,7 @@ def _program():
     return str(program)
 
 
-def _start_emulator(facts):
+def _start_emulator(facts, write_facts):
     path = os.path.join(facts["folder"], "links.socket")
     arguments = [_program(), path]
     for host in facts["hosts"]:
@@ -83,6 +81,7 @@ def _start_emulator(facts):
     os.close(said_to)
     facts["emulator"] = {"pid": pid, "socket": path}
     facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
+    write_facts()
     with os.fdopen(said_from) as said:
         if said.readline() != "ready\n":
             raise OSError(f"no link emulator: {pathlib.Path(log).read_text().strip()}")

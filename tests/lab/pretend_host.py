@@ -15,13 +15,15 @@ from namespaces import NEW_IPC, NEW_MOUNT, NEW_NET, NEW_PID, NEW_TIME, NEW_UTS, 
 DEADLINE_S = 20
 
 
-def start(folder, clock_ns, settings):
-    """The process id, seen from here, of the host's first process. folder is its own, outside: its sshd's log is written there.
+def start(folder, clock_ns, settings, note):
+    """Calls note(pid) with the process id, seen from here, of the host's first process, which goes on only then: so whoever is killed meanwhile
+    leaves none that is not noted. folder is its own, outside: its sshd's log is written there.
     settings: see host_root.enter. Raises OSError with what was not to be had."""
     sshd = shutil.which("sshd") or "/usr/sbin/sshd"
     if not os.access(sshd, os.X_OK):
         raise FileNotFoundError(f"{sshd} is not there: install openssh-server")
     answer_from, answer_to = os.pipe()  # the pid, and why it failed, if it did: exec closes it
+    go_from, go_to = os.pipe()  # one byte once it is noted; its end: it never will be
     sys.stdout.flush()
     middle = os.fork()
     if middle == 0:
@@ -30,6 +32,9 @@ def start(folder, clock_ns, settings):
             shift_clocks(clock_ns)
             first = os.fork()
             if first == 0:
+                os.close(go_to)
+                if not os.read(go_from, 1):
+                    os._exit(1)
                 _become_host(folder, settings, sshd, answer_to)
             os.write(answer_to, f"pid {first}\n".encode())
         except OSError as error:
@@ -37,13 +42,19 @@ def start(folder, clock_ns, settings):
         finally:
             os._exit(0)
     os.close(answer_to)
-    os.waitpid(middle, 0)
-    with os.fdopen(answer_from) as answer:
-        lines = answer.read().splitlines()
-    pids = [int(line[4:]) for line in lines if line.startswith("pid ")]
-    if len(lines) != 1 or not pids:
-        raise OSError(f"no pretend host {settings['name']}: {[line for line in lines if not line.startswith('pid ')]}")
-    return pids[0]
+    os.close(go_from)
+    try:
+        os.waitpid(middle, 0)
+        with os.fdopen(answer_from) as answer:
+            first_line = answer.readline().strip()
+            if first_line.startswith("pid "):
+                note(int(first_line[4:]))
+                os.write(go_to, b"g")
+            trouble = [line for line in [first_line, *answer.read().splitlines()] if not line.startswith("pid ")]
+    finally:
+        os.close(go_to)
+    if trouble:
+        raise OSError(f"no pretend host {settings['name']}: {trouble}")
 
 
 def _become_host(folder, settings, sshd, answer_to):

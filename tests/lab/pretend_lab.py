@@ -86,11 +86,13 @@ def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(
         _write_facts(facts)
         _make_bridge(facts)
         _make_hosts(facts, names, clocks_ns)
-        links.connect(facts, shape, lambda: _write_facts(facts))
+        links.connect(facts, shape is not None, lambda: _write_facts(facts))
         _write_files(facts, bad_key, unknown_key)
         deadline = time.monotonic() + DEADLINE_S
         for host in facts["hosts"]:
             pretend_host.wait_for_sshd(host["address"], deadline)
+        if shape is not None:
+            links.set_shape(facts, shape)  # only now: through what lets nothing pass no sshd is seen
     except BaseException:
         take_down(number)
         raise
@@ -198,11 +200,15 @@ def _make_hosts(facts, names, clocks_ns):
         clock_ns = clocks_ns[i % len(clocks_ns)]
         settings = {"name": name, "client_key": client_key, "password_hash": password_hash,
                     "host_key": (folder / "hosts" / name / "host_key").read_text(), "host_key_public": host_key, "known": known}
-        pid = pretend_host.start(folder / "hosts" / name, clock_ns, settings)
-        facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
-        facts["hosts"].append({"name": name, "address": address, "pid": pid, "clock_ns": clock_ns, "host_key": host_key.strip(),
-                               "sshd_log": str(folder / "hosts" / name / "sshd.log")})
-        _write_facts(facts)
+        host = {"name": name, "address": address, "clock_ns": clock_ns, "host_key": host_key.strip(),
+                "sshd_log": str(folder / "hosts" / name / "sshd.log")}
+
+        def note(pid, host=host):
+            facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
+            facts["hosts"].append({**host, "pid": pid})
+            _write_facts(facts)
+
+        pretend_host.start(folder / "hosts" / name, clock_ns, settings, note)
 
 
 def make_key(path):
