@@ -100,7 +100,7 @@ void MainWindow::build(Parts& parts) {
   auto* charts = new QVBoxLayout(charts_page_);
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
   hosts_page_ =
-      new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_names), [this] { return form_.settings().broker.port; },
+      new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_offer), [this] { return form_.settings().broker.port; },
                       [this] {
                         return actions_.is_on() ? QStringLiteral("A run is on, which a check would disturb: stop it first (Shift+F5)")
                                                 : actions_.hold();
@@ -172,6 +172,7 @@ void MainWindow::make_actions() {
   quit_ = add_action("action_quit", QStringLiteral("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q),
                      QStringLiteral("Stops a run that is on, then quits"));
   connect(start_all_, &QAction::triggered, &actions_, &RunActions::start_all);
+  connect(&actions_, &RunActions::about_to_start, hosts_page_, &HostsPage::take_local_address);
   connect(&actions_, &RunActions::about_to_start, &hosts_, &app::HostBook::look_again);
   connect(stop_all_, &QAction::triggered, &actions_, &RunActions::stop_all);
   connect(save_as_, &QAction::triggered, bar_, &RunBar::ask_save_as);

@@ -10,6 +10,7 @@
 #include "app/host/host_book.h"
 #include "app/host/host_report.h"
 #include "app/host/launcher.h"
+#include "ui/dialog/import_dialog.h"
 #include "ui/log/log_viewers.h"
 #include "ui/model/preset_choice.h"
 #include "ui/model/run_actions.h"
@@ -42,7 +43,7 @@ class MainWindow : public QMainWindow {
     std::unique_ptr<QSettings> memory;
     app::HostBook* hosts = nullptr;          // lab machines; lives longer
     app::HostChecker* checker = nullptr;     // lives longer; null: nothing is checked
-    std::function<QStringList()> ssh_names;  // machines that ~/.ssh/config names
+    std::function<ImportOffer()> ssh_offer;  // machines that ~/.ssh/config names
     // Of test cases: each of their runs gets launchers of its own.
     std::function<std::unique_ptr<app::LauncherFactory>()> case_launchers;
     QString cases_folder;     // own files

@@ -46,7 +46,10 @@ int show_window(const QString& hosts_file) {
   MainWindow::Parts parts;
   parts.hosts = &hosts;
   parts.checker = &checker;
-  parts.ssh_names = [] { return app::SshConfig::of_user().names(); };
+  parts.ssh_offer = [] {
+    const app::SshConfig config = app::SshConfig::of_user();
+    return ImportOffer{config.names(), config.problems()};
+  };
   parts.launchers = std::make_unique<app::HostLaunchers>(hosts, [&pool](const app::Host& host) { return pool.launcher(host); });
   parts.case_launchers = [&hosts, &pool] {
     return std::make_unique<app::HostLaunchers>(hosts, [&pool](const app::Host& host) { return pool.launcher(host); });

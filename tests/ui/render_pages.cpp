@@ -331,7 +331,7 @@ void render_hosts(Renderer& renderer) {
   dialog.accept();
   dialog.show();
   renderer.save(dialog, QStringLiteral("host-dialog-light"));
-  n2nq::ui::ImportDialog import(bench.hosts(), {QStringLiteral("lab-1"), QStringLiteral("lab-7")}, &bench.window());
+  n2nq::ui::ImportDialog import(bench.hosts(), {{QStringLiteral("lab-1"), QStringLiteral("lab-7")}, {}}, &bench.window());
   import.show();
   renderer.save(import, QStringLiteral("import-dialog-light"));
   n2nq::ui::HostKeyDialog key(

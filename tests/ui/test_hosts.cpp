@@ -150,7 +150,7 @@ class TestHosts : public QObject {
 
   void machines_come_over_from_ssh_config_once() {
     bench->hosts().put(named("lab-1"));
-    bench->ssh_names = {"lab-1", "lab-2", "-odd"};
+    bench->ssh_offer.names = {"lab-1", "lab-2", "-odd"};
     in_dialog([](QWidget& dialog) {
       auto* list = dialog.findChild<QListWidget*>("import_names");
       QCOMPARE(list->count(), 3);
@@ -165,6 +165,25 @@ class TestHosts : public QObject {
     QVERIFY(bench->click("button_host_import"));
     QCOMPARE(bench->hosts().hosts().hosts.size(), 2u);
     QCOMPARE(bench->hosts().hosts().find("lab-2")->ssh_target(), std::string("lab-2"));
+  }
+
+  void what_keeps_ssh_config_from_being_read_is_said_where_its_machines_would_be() {
+    bench->ssh_offer.problems = {"~/.ssh/config can be written by others: chmod go-w it"};
+    in_dialog([](QWidget& dialog) {
+      QCOMPARE(dialog.findChild<QLabel*>("import_config_problem")->text(), QStringLiteral("~/.ssh/config can be written by others: chmod go-w it"));
+      for (const auto* label : dialog.findChildren<QLabel*>()) QVERIFY2(!label->text().contains("names no machine"), qPrintable(label->text()));
+      dialog.close();
+    });
+    QVERIFY(bench->click("button_host_import"));
+  }
+
+  void a_data_address_that_was_typed_counts_for_a_check_by_key() {
+    bench->hosts().put(named("lab-1"));
+    auto* field = bench->find<QLineEdit>("local_data_address");
+    field->setFocus();
+    QTest::keyClicks(field, "192.0.2.7");
+    QTest::keyClick(field, Qt::Key_R, Qt::ControlModifier);
+    QCOMPARE(bench->hosts().hosts().local_data_address, std::string("192.0.2.7"));
   }
 
   void every_red_cell_says_what_to_do() {

@@ -15,23 +15,32 @@ namespace {
 constexpr QSize size_px(420, 380);
 }
 
-ImportDialog::ImportDialog(app::HostBook& book, const QStringList& names, QWidget* parent) : QDialog(parent), book_(book) {
+ImportDialog::ImportDialog(app::HostBook& book, const ImportOffer& offer, QWidget* parent) : QDialog(parent), book_(book) {
   setObjectName(QStringLiteral("import_dialog"));
   setWindowTitle(QStringLiteral("Import from ~/.ssh/config"));
   resize(size_px);
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::between);
-  auto* words = make_label(names.isEmpty() ? QStringLiteral("~/.ssh/config names no machine. A line such as \"Host lab-1\" does, or use Add.")
-                                           : QStringLiteral("Address, port, user and key stay as ~/.ssh/config says. Space chooses."),
-                           "secondary");
-  words->setWordWrap(true);
-  all->addWidget(words);
+  if (!offer.problems.isEmpty()) {
+    auto* troubles = make_label(offer.problems.first(), "problem");
+    troubles->setObjectName(QStringLiteral("import_config_problem"));
+    troubles->setToolTip(offer.problems.join('\n'));
+    troubles->setWordWrap(true);
+    all->addWidget(troubles);
+  }
+  if (!offer.names.isEmpty() || offer.problems.isEmpty()) {
+    auto* words = make_label(offer.names.isEmpty() ? QStringLiteral("~/.ssh/config names no machine. A line such as \"Host lab-1\" does, or use Add.")
+                                                   : QStringLiteral("Address, port, user and key stay as ~/.ssh/config says. Space chooses."),
+                             "secondary");
+    words->setWordWrap(true);
+    all->addWidget(words);
+  }
   list_ = described(new QListWidget, "import_names", QStringLiteral("Machines of ~/.ssh/config"), QString());
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setTextElideMode(Qt::ElideMiddle);  // why a name cannot be taken stands at its end
   list_->ensurePolished();  // or the rows become higher when they are painted first
-  for (const QString& name : names) {
+  for (const QString& name : offer.names) {
     app::Host host;
     auto* item = new QListWidgetItem(name, list_);
     const auto problem = app::parse_host_name(name.toStdString(), host.name);

@@ -12,11 +12,17 @@ class QPushButton;
 
 namespace n2nq::ui {
 
+/// What ~/.ssh/config has to offer.
+struct ImportOffer {
+  QStringList names;     // of machines
+  QStringList problems;  // why there may be more of them: sentences
+};
+
 class ImportDialog : public QDialog {
   Q_OBJECT
  public:
-  /// `names`: what the file offers. Those that are in the book already are shown and cannot be chosen.
-  ImportDialog(app::HostBook& book, const QStringList& names, QWidget* parent = nullptr);
+  /// Machines that are in the book already are shown and cannot be chosen.
+  ImportDialog(app::HostBook& book, const ImportOffer& offer, QWidget* parent = nullptr);
   void accept() override;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialog/ssh_asker.h"
 
-#include <QCoreApplication>
+#include <QApplication>
 #include <QDeadlineTimer>
 #include <QKeyEvent>
 #include <QMessageBox>
@@ -102,6 +102,8 @@ void SshAsker::show_next() {
     if (!put_off_ms_) put_off_ms_ = now_ms_();
     return next_.start(wait_ms);
   }
+  // A dialog that has the window to itself takes the keys and clicks of every other.
+  if (QApplication::activeModalWidget() != nullptr) return next_.start(quiet_ms);
   put_off_ms_.reset();
   shown_ = waiting_.front()->make();
   QDialog* const dialog = shown_;

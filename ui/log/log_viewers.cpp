@@ -22,7 +22,11 @@ LogWindow* LogViewers::open(const QString& title, const QString& path) {
     window->activateWindow();
     return window;
   }
-  if (windows_.size() >= windows_max) delete windows_.takeFirst();
+  if (windows_.size() >= windows_max) {
+    const QPointer<LogWindow> oldest = windows_.takeFirst();
+    oldest->close();  // who waits for its end hears of it
+    delete oldest;
+  }
   auto* window = new LogWindow(title, path, theme_, thread_);
   windows_ << window;
   window->show();

@@ -278,6 +278,7 @@ void HostsPage::showEvent(QShowEvent* event) {
 void HostsPage::check() {
   app::HostChecker* checker = parts_.checker;
   if (checker == nullptr || !check_->isEnabled()) return;
+  take_local_address();  // a key does not take the focus from the field
   if (checker->is_checking()) {
     checker->cancel();
   } else if (parts_.book->look_again(); parts_.book->problems().isEmpty() && !parts_.book->hosts().hosts.empty()) {
@@ -294,7 +295,7 @@ void HostsPage::add() {
 
 void HostsPage::import() {
   if (!import_->isEnabled()) return;
-  ImportDialog dialog(*parts_.book, parts_.ssh_names ? parts_.ssh_names() : QStringList(), window());
+  ImportDialog dialog(*parts_.book, parts_.ssh_offer ? parts_.ssh_offer() : ImportOffer(), window());
   dialog.exec();
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/host/host_book.h"
 #include "app/host/host_report.h"
+#include "ui/dialog/import_dialog.h"
 #include "ui/theme/theme.h"
 
 class QLabel;
@@ -27,13 +28,15 @@ class HostsPage : public QWidget {
   struct Parts {
     app::HostBook* book = nullptr;
     app::HostChecker* checker = nullptr;         // null: there is nothing to check with
-    std::function<QStringList()> ssh_names;      // what ~/.ssh/config offers; empty: nothing
+    std::function<ImportOffer()> ssh_offer;      // what ~/.ssh/config has; empty: nothing
     std::function<int()> broker_port;            // that of the settings; 0: any
     std::function<QString()> why_not_now;        // why a check may not begin, such as a run that it would disturb; empty: it may
   };
   HostsPage(Parts parts, const Theme& theme, QWidget* parent = nullptr);
 
   void check();
+  /// What was typed into that field counts from now on.
+  void take_local_address();
   /// What may be pressed, as everything stands now.
   void refresh();
 
@@ -54,7 +57,6 @@ class HostsPage : public QWidget {
   void edit();
   void remove();
   void undo();
-  void take_local_address();
   void take_hosts();
   void select_row_of(const std::string& name);
   void select(const QString& name);

@@ -114,7 +114,6 @@ void RunBar::ask_save_as() {
 
 void RunBar::refresh() {
   const bool on = actions_.is_on();
-  const bool ending = actions_.run().state() == app::RunState::ending;
   start_->setEnabled(actions_.can_start_all());
   start_->setToolTip(actions_.hold().isEmpty() ? QStringLiteral("Starts N2NQ, the senders and the receivers (F5)") : actions_.hold());
   stop_->setEnabled(on);
@@ -124,9 +123,6 @@ void RunBar::refresh() {
   const Tokens& t = theme_.tokens();
   start_->setIcon(theme_.icon(Glyph::play, on || !actions_.hold().isEmpty() ? t.text : t.on_primary));
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
-  stop_->setToolTip(ending ? QStringLiteral("Ends now, without waiting for what is still queued: who does not say within a second what it "
-                                            "knows is killed; once more kills at once (Shift+F5)")
-                           : QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)"));
   const app::Settings& settings = actions_.shown_settings();
   const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};
   for (std::size_t i = 0; i < std::size(roles); ++i) lights_[i]->set_state(actions_.run().process(roles[i]), amounts[i]);
@@ -135,6 +131,11 @@ void RunBar::refresh() {
 
 void RunBar::refresh_progress() {
   const app::RunControl& run = actions_.run();
+  const bool ending = run.state() == app::RunState::ending;
+  stop_->setToolTip(!ending                     ? QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)")
+                    : run.brought_back() >= 0 ? QStringLiteral("Leaves the rest of the logs on the machines; the run says where (Shift+F5)")
+                                              : QStringLiteral("Ends now, without waiting for what is still queued: who does not say within a "
+                                                               "second what it knows is killed; once more kills at once (Shift+F5)"));
   switch (run.state()) {
     case app::RunState::idle:
       return progress_->set_progress(0, QStringLiteral("not started"));

@@ -208,6 +208,16 @@ class TestSshAsker : public QObject {
     QVERIFY(dialog() != nullptr);
   }
 
+  void a_question_waits_until_a_dialog_that_has_the_window_to_itself_is_gone() {
+    auto modal = std::make_unique<QDialog>(window.get());
+    modal->open();
+    asker->ask_host_key(key_question(), [](bool) {});
+    QTest::qWait(700);
+    QCOMPARE(dialog(), nullptr);
+    modal.reset();
+    QTRY_VERIFY(dialog() != nullptr);
+  }
+
   void questions_end_with_a_no_when_nobody_can_answer_any_more() {
     std::vector<bool> answers;
     asker->ask_host_key(key_question(), [&](bool yes) { answers.push_back(yes); });

@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QScrollBar>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -166,10 +167,12 @@ void TestLogWindow::one_window_per_file() {
   append(path_, "text\n");
   LogWindow* first = viewers_->open(QStringLiteral("R001"), path_);
   QCOMPARE(viewers_->open(QStringLiteral("R001"), path_), first);
+  QSignalSpy closed(first, &LogWindow::closed);
   for (int i = 0; i < LogViewers::windows_max + 3; ++i) viewers_->open(QString::number(i), folder_->filePath(QString::number(i)));
   int open = 0;
   for (QWidget* widget : QApplication::topLevelWidgets()) open += qobject_cast<LogWindow*>(widget) ? 1 : 0;
   QCOMPARE(open, LogViewers::windows_max);
+  QCOMPARE(closed.size(), 1);  // or its log would be fetched on from another host
 }
 
 void TestLogWindow::the_columns_stay_above_the_lines() {

@@ -33,7 +33,7 @@ void BenchWindow::open() {
   hosts_ = std::make_unique<app::HostBook>(folder_.filePath(QStringLiteral("hosts.yaml")));
   parts.hosts = hosts_.get();
   parts.checker = &checker_;
-  parts.ssh_names = [this] { return ssh_names; };
+  parts.ssh_offer = [this] { return ssh_offer; };
   parts.launchers = std::make_unique<app::HostLaunchers>(
       *hosts_, [](const app::Host&) { return std::unique_ptr<app::Launcher>(); }, programs_);
   parts.case_launchers = [this] {

@@ -33,7 +33,7 @@ class BenchWindow {
   CannedChecker& checker() { return checker_; }
   /// All that the message bar holds.
   QString messages();
-  QStringList ssh_names;  // what ~/.ssh/config offers
+  ui::ImportOffer ssh_offer;  // what ~/.ssh/config has
   /// Closes the window and opens a new one with the same folders, as a next session does.
   void reopen();
   template <class Widget>
