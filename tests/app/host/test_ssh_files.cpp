@@ -79,7 +79,10 @@ struct SshFilesTest : testing::WithEventLoop {
   qint64 cut_upload(const QString& program, qint64 cut_at) {
     files();  // it is connected: on the host, with its victims looked up before, the knife is quick, for a megabyte goes in two milliseconds
     const auto knife = lab->start_inside(1, {"python3", "-c", R"(
-import contextlib, glob, os, signal, sys
+import contextlib, ctypes, glob, os, signal, sys
+# One that comes too late goes with nsenter, which is killed: it would look for ever, on a whole core, and cut what comes next.
+PR_SET_PDEATHSIG = 1
+ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 pattern, cut_at = sys.argv[1], int(sys.argv[2])
 def is_session(pid):
     try:
