@@ -56,7 +56,8 @@ ReceiverDesk::ReceiverDesk(net::EventLoop& loop, const Options& options, Queue& 
     in_ring_.reserve(net::SendRing::writes_max);
   }
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
-    desk_of(number).write_deadline = std::make_unique<net::Timer>(loop, [this, number] { pass_write_deadline(number); });
+    desk_of(number).write_deadline = std::make_unique<WriteDeadline>(loop, options.limits.write_deadline_ms * net::ns_per_ms,
+                                                                     [this, number] { pass_write_deadline(number); });
   }
 }
 
@@ -73,7 +74,6 @@ void ReceiverDesk::replace(uint32_t number) {
   Session& session = *std::exchange(desk.session, nullptr);
   stop_telling(number);
   desk.write_deadline->disarm();
-  desk.stuck = false;
   --connected_;
   within_host_ -= desk.within_host;
   const bool cut_short = in_frame(number);
@@ -111,7 +111,6 @@ void ReceiverDesk::on_left(Session& session) {
   desk.session = nullptr;
   stop_telling(session.number());
   desk.write_deadline->disarm();
-  desk.stuck = false;
   --connected_;
   within_host_ -= desk.within_host;
   // Of what is left once the books are closed nothing changes any more.
@@ -380,7 +379,7 @@ bool ReceiverDesk::tell(uint32_t number) {
   for (int frames = 0; desk_of(number).telling || queue_.account(number).has_untold; ++frames) {
     if (frames == skipped_frames_per_round_max) return mark(number), false;
     // Each has the whole write deadline: it is a receiver that takes nothing who is too slow.
-    if (std::exchange(desk_of(number).stuck, false)) desk_of(number).write_deadline->disarm();
+    desk_of(number).write_deadline->disarm();
     desk_of(number).moved_ns = loop_.woke_ns();
     tell_some(number);
     if (!desk_of(number).session->flush()) return false;
@@ -443,7 +442,7 @@ bool ReceiverDesk::took(uint32_t number, size_t bytes) {
   if (bytes > 0) {
     Desk& desk = desk_of(number);
     desk.moved_ns = loop_.woke_ns();
-    desk.taken_bytes += bytes;
+    desk.write_deadline->took(bytes);
     desk.session->note_sent(loop_.woke_ns());
   }
   return !queue_.batch(number).under_way();
@@ -453,14 +452,10 @@ bool ReceiverDesk::took(uint32_t number, size_t bytes) {
 
 void ReceiverDesk::watch_limits(uint32_t number) {
   Desk& desk = desk_of(number);
-  const bool stuck = queue_.batch(number).under_way() || desk.session->has_unsent();
-  if (!stuck) {
-    if (std::exchange(desk.stuck, false)) desk.write_deadline->disarm();
-  } else if (!std::exchange(desk.stuck, true) || desk.deadline_batch != queue_.account(number).handed_over ||
-             desk.taken_bytes >= net::Progress::bytes_min) {
-    // A long batch takes its time over a slow link: who takes that much of it is not standing still.
-    desk.deadline_batch = queue_.account(number).handed_over;
-    arm_write_deadline(desk, desk.session->connection().unacknowledged_bytes());
+  if (queue_.batch(number).under_way() || desk.session->has_unsent()) {
+    desk.write_deadline->watch(queue_.account(number).handed_over, desk.session->connection());
+  } else {
+    desk.write_deadline->disarm();
   }
   const size_t backlog_bytes = queue_.backlog_bytes(number);
   if (backlog_bytes <= options_.limits.pending_bytes) {
@@ -469,12 +464,6 @@ void ReceiverDesk::watch_limits(uint32_t number) {
     cut_off(number,
             "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
   }
-}
-
-void ReceiverDesk::arm_write_deadline(Desk& desk, uint64_t underway_bytes) {
-  desk.taken_bytes = 0;
-  desk.underway_bytes = underway_bytes;
-  desk.write_deadline->arm(loop_.woke_ns() + options_.limits.write_deadline_ms * net::ns_per_ms);
 }
 
 /// Whoever may get nothing at present, because its window is full, is in nobody's round.
@@ -509,16 +498,6 @@ void ReceiverDesk::watch_silent(bool memory_is_needed) {
 }
 
 void ReceiverDesk::pass_write_deadline(uint32_t number) {
-  Desk& desk = desk_of(number);
-  if (!desk.session->connection().has_no_room()) {
-    // There is room that was not looked at yet, because this process itself stood still: that is not the receiver's slowness. What is to be
-    // written is written at the end of this wake-up, with a deadline of its own.
-    desk.stuck = false;
-    return;
-  }
-  // A socket that was full has room again when a third of it has gone, which may be MiB: more than a slow link takes in that time.
-  const uint64_t underway_bytes = desk.session->connection().unacknowledged_bytes();
-  if (desk.underway_bytes + desk.taken_bytes >= underway_bytes + net::Progress::bytes_min) return arm_write_deadline(desk, underway_bytes);
   cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
 }
 

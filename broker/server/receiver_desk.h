@@ -23,6 +23,7 @@
 #include "broker/server/session.h"
 #include "broker/server/telling.h"
 #include "broker/server/turns.h"
+#include "broker/server/write_deadline.h"
 
 namespace n2nq {
 
@@ -90,15 +91,11 @@ class ReceiverDesk {
     Session* session = nullptr;
     std::unique_ptr<Telling> telling;            // null: nothing is
     uint64_t connection = 0;                     // how many this number has had
-    std::unique_ptr<net::Timer> write_deadline;  // armed while the kernel has no room for what is under way
-    bool stuck = false;                          // the deadline is armed
+    std::unique_ptr<WriteDeadline> write_deadline;  // armed while the kernel has no room for what is under way
     bool marked = false;
     bool within_host = false;  // its connection
     bool leaving = false;  // it said END; the batch under way is its last
     bool ended = false;
-    uint64_t deadline_batch = 0;        // which batch the deadline is for: how many messages were handed over before it
-    uint64_t taken_bytes = 0;           // of it, since the deadline was armed
-    uint64_t underway_bytes = 0;        // then: what the kernel had, and the receiver's had not acknowledged
     size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
     int64_t moved_ns = 0;               // when the kernel last took something
     int64_t owes_since_ns = 0;          // when it last answered something, gave credit, or was seen to owe neither
@@ -146,7 +143,6 @@ class ReceiverDesk {
   void watch_all_limits();
   void end_if_due(uint32_t number);
   void send_end(uint32_t number, const char* why);
-  void arm_write_deadline(Desk& desk, uint64_t underway_bytes);
   void pass_write_deadline(uint32_t number);
   void cut_off(uint32_t number, const std::string& reason);
 
