@@ -49,9 +49,10 @@ LocalLauncher::~LocalLauncher() {
   if (process_->state() == QProcess::NotRunning) return;
   process_->kill();
   if (process_->waitForFinished(killed_wait_ms) || process_->state() == QProcess::NotRunning) return;
-  // It takes the kernel longer than a window may stand still.
+  // It takes the kernel longer than a window may stand still. Where nothing turns events any more, it goes with the program.
   QProcess* const left = process_.release();
   connect(left, &QProcess::finished, left, &QObject::deleteLater);
+  if (left->thread() == qApp->thread()) left->setParent(qApp);
 }
 
 void LocalLauncher::touch(const QString& path) {

@@ -190,10 +190,12 @@ class Clocks(ClocksCase):
         before, inside, after, off_us = [], [], [], []
         for log in run.receivers.values():
             begun = over = False  # a clock that went back says the same instants twice, but the lines stand in the order of receipt
+            before_ns = 0
             for row in log.rows:
                 received_ns = log.clocks.on_broker(int(row["received_ns"]))
                 sent_ns = received_ns - round(float(row["latency_us"]) * 1e3)
-                begun = begun or received_ns >= span["from_broker_ns"]
+                begun = begun or received_ns >= span["from_broker_ns"] or received_ns < before_ns - S // 2  # the jump itself is in it
+                before_ns = received_ns
                 over = over or (begun and min(sent_ns, received_ns) > span["to_broker_ns"])
                 (after if over else inside if begun else before).append(float(row["latency_us"]))
                 if over or not begun:

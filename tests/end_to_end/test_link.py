@@ -118,19 +118,32 @@ class StandStill(Run):
     def pids(self):
         return [process.popen.pid for process in (self.senders, self.receivers, self.broker)]
 
-    def test_for_less_than_the_heartbeat_time_nobody_is_taken_for_gone(self):
+    def stops_for_less_than_the_heartbeat_time(self):
+        """False where this machine held somebody up for longer than it was to be stopped, which shows nothing."""
         self.connect_all()
         # Without traffic the last sign of life before a stop is older: a heartbeat.
+        stopped_s = []
         for pid in self.pids():
-            stop_for(pid, 0.9 * HEARTBEAT_S)
+            stopped_s.append(stop_for(pid, 0.9 * HEARTBEAT_S))
             time.sleep(0.4 * HEARTBEAT_S)  # a heartbeat of everybody's
         self.start_traffic()
         for pid in self.pids():
-            stop_for(pid, 0.9 * HEARTBEAT_S)
+            stopped_s.append(stop_for(pid, 0.9 * HEARTBEAT_S))
             self.wait_for_more()
+        if max(stopped_s) > 1.05 * HEARTBEAT_S:
+            return False
         self.assertEqual(self.left(), [])
         for bye in self.finish():
             self.assertEqual(bye["faults"], [])
+        return True
+
+    def test_for_less_than_the_heartbeat_time_nobody_is_taken_for_gone(self):
+        for attempt in range(5):
+            if self.stops_for_less_than_the_heartbeat_time():
+                return
+            self.folder = self.folder / "again"
+            self.folder.mkdir()
+        self.fail("this machine holds everybody up")
 
     def test_for_much_longer_they_are_and_come_back(self):
         self.connect_all()

@@ -11,10 +11,12 @@
 #include <QTemporaryDir>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "app/cli/result_table.h"
 #include "app/settings/settings_file.h"
 #include "tests/app/support/event_loop.h"
+#include "tests/app/support/soundness.h"
 
 namespace n2nq::app {
 namespace {
@@ -49,6 +51,12 @@ struct CliTest : testing::WithEventLoop {
     start(arguments);
     return finish();
   }
+  static bool is_sound(const Json& summary) {
+    QStringList reasons;
+    for (const Json& reason : summary["reasons"]) reasons += QString::fromStdString(reason);
+    return testing::is_sound(summary["verdict"] == "clean" ? Verdict::clean : summary["verdict"] == "degraded" ? Verdict::degraded : Verdict::broken,
+                             reasons);
+  }
   std::string errors() { return bench.readAllStandardError().toStdString(); }
   Json summary() const {
     QFile file(out + "/summary.json");
@@ -74,19 +82,20 @@ TEST_F(CliTest, what_is_planned_behind_the_end_is_named_before_the_start_and_in_
 }
 
 TEST_F(CliTest, what_is_mended_behind_the_last_message_is_mended_and_nothing_stays_in_the_queue) {
-  ASSERT_EQ(run(short_run({"--set", "queue.responses=true", "--set", "queue.retention_s=60", "--set", "limits.drain_s=0", "--fault",
-                           "kill:receivers@0.03", "--fault", "restart:receivers@1", "--out", out})),
+  ASSERT_EQ(run(short_run({"--set", "senders.messages=100", "--set", "queue.responses=true", "--set", "queue.retention_s=60", "--set",
+                           "limits.drain_s=0", "--fault", "kill:receivers@0.3", "--fault", "restart:receivers@3", "--out", out})),
             0);
   const Json result = summary();
-  EXPECT_EQ(result["ledger"]["total"]["delivered"], 500) << result["reasons"];
+  EXPECT_EQ(result["ledger"]["total"]["delivered"], 10'000) << result["reasons"];
   EXPECT_EQ(result["ledger"]["total"]["still_queued"], 0);
   EXPECT_EQ(result["events"].size(), 2u);
-  EXPECT_EQ(result["reasons"][0], "done on purpose at 0.0 s: Receivers killed");
+  EXPECT_TRUE(std::regex_match(result["reasons"][0].get<std::string>(), std::regex("done on purpose at [0-9.]+ s: Receivers killed")))
+      << result["reasons"];
 }
 
 TEST_F(CliTest, a_run_whose_receivers_are_dead_for_good_gives_up_and_says_so) {
-  ASSERT_EQ(run(short_run({"--set", "queue.responses=true", "--set", "queue.retention_s=3600", "--set", "limits.drain_s=0.5", "--fault",
-                           "kill:receivers@0.03", "--fault", "restart:receivers@5000", "--out", out})),
+  ASSERT_EQ(run(short_run({"--set", "senders.messages=100", "--set", "queue.responses=true", "--set", "queue.retention_s=3600", "--set",
+                           "limits.drain_s=0.5", "--fault", "kill:receivers@0.3", "--fault", "restart:receivers@5000", "--out", out})),
             0);
   const Json result = summary();
   EXPECT_EQ(result["verdict"], "degraded");
@@ -107,7 +116,7 @@ TEST_F(CliTest, a_short_run_is_clean_and_leaves_its_folder) {
   EXPECT_TRUE(page.contains("verdict")) << page.toStdString();
   EXPECT_TRUE(page.contains(out));
   const Json result = summary();
-  EXPECT_EQ(result["verdict"], "clean") << result["reasons"];
+  EXPECT_TRUE(is_sound(result)) << result["verdict"] << result["reasons"];
   EXPECT_EQ(result["ledger"]["total"]["attempted"], 50);
   EXPECT_EQ(result["ledger"]["total"]["delivered"], 500);
   EXPECT_EQ(result["latency_us"]["count"], 500);
@@ -130,7 +139,7 @@ TEST_F(CliTest, stages_are_known_of_what_a_killed_group_received) {
 TEST_F(CliTest, the_load_balancer_delivers_each_message_once) {
   EXPECT_EQ(run(short_run({"--set", "queue.mode=load-balancer", "--out", out})), 0) << errors();
   const Json result = summary();
-  EXPECT_EQ(result["verdict"], "clean") << result["reasons"];
+  EXPECT_TRUE(is_sound(result)) << result["verdict"] << result["reasons"];
   EXPECT_EQ(result["ledger"]["total"]["delivered"], 50);
 }
 
@@ -145,7 +154,7 @@ TEST_F(CliTest, json_is_an_object_per_line_and_the_summary_is_the_last) {
   }
   const Json printed = Json::parse(lines.last().toStdString(), nullptr, false);
   ASSERT_TRUE(printed.is_object());
-  EXPECT_EQ(printed["verdict"], "clean");
+  EXPECT_TRUE(is_sound(printed)) << printed["verdict"] << printed["reasons"];
   EXPECT_EQ(printed["folder"], out.toStdString());
 }
 

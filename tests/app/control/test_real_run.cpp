@@ -13,6 +13,7 @@
 #include "app/control/run_control.h"
 #include "app/host/local_launcher.h"
 #include "tests/app/support/event_loop.h"
+#include "tests/app/support/soundness.h"
 
 namespace n2nq::app {
 namespace {
@@ -24,6 +25,7 @@ struct RealRun : testing::WithEventLoop {
   std::unique_ptr<RunControl> control;
   QStringList messages;
 
+  /// 0.1 s of traffic; what happens to it while it flows has four.
   static Settings small() {
     Settings settings;
     settings.senders.amount = 4;
@@ -72,7 +74,7 @@ TEST_F(RealRun, any_of_the_six_orders_is_clean) {
       ASSERT_TRUE(waits) << reasons();
     }
     ASSERT_TRUE(wait_finished());
-    EXPECT_EQ(control->outcome().verdict, Verdict::clean) << reasons();
+    EXPECT_TRUE(testing::is_sound(control->outcome())) << reasons();
     EXPECT_EQ(control->figures().received, 60);
     EXPECT_TRUE(messages.isEmpty()) << reasons();
   } while (std::next_permutation(order.begin(), order.end()));
@@ -91,7 +93,7 @@ TEST_F(RealRun, a_group_can_be_stopped_and_started_again_before_traffic) {
     control->start(again);
     control->start(other);
     ASSERT_TRUE(wait_finished());
-    EXPECT_EQ(control->outcome().verdict, Verdict::clean) << reasons();
+    EXPECT_TRUE(testing::is_sound(control->outcome())) << reasons();
     EXPECT_EQ(control->figures().received, 60);
   }
 }
@@ -127,7 +129,7 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
       Settings settings = small();
       settings.queue.mode = mode;
       settings.queue.responses = true;
-      settings.senders.messages = 60;
+      settings.senders.messages = 200;
       make(settings);
       control->start_all();
       ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
@@ -138,10 +140,10 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
       control->start(role);
       ASSERT_TRUE(wait_finished());
       EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
-      EXPECT_EQ(control->figures().attempted, 240);
+      EXPECT_EQ(control->figures().attempted, 800);
       EXPECT_EQ(control->figures().lost, 0) << reasons();
       const auto summary = nlohmann::json::parse(control->outcome().summary);
-      EXPECT_EQ(summary["ledger"]["total"]["delivered"], 240 * settings.copies()) << reasons();
+      EXPECT_EQ(summary["ledger"]["total"]["delivered"], 800 * settings.copies()) << reasons();
       ASSERT_EQ(summary["events"].size(), 2u);
       EXPECT_NE(summary["events"][1]["what"].get<std::string>().find("started again"), std::string::npos);
     }
@@ -154,7 +156,7 @@ struct DrainingRun : RealRun {
     settings.queue.responses = true;
     settings.queue.retention_s = 60;
     settings.limits.drain_s = 0;
-    settings.senders.messages = 20;
+    settings.senders.messages = 200;
     make(settings, 0);
     control->start_all();
     ASSERT_TRUE(wait_until([this] { return control->figures().received > 3; })) << reasons();
@@ -176,7 +178,7 @@ TEST_F(DrainingRun, a_person_starts_the_receivers_again_and_they_get_what_is_que
   control->start(Role::receivers);
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
-  EXPECT_EQ(control->figures().settled->delivered, 240) << reasons();
+  EXPECT_EQ(control->figures().settled->delivered, 2400) << reasons();
   EXPECT_EQ(reasons().find("given up"), std::string::npos) << reasons();
 }
 
@@ -312,7 +314,7 @@ TEST_F(RealRun, what_was_parked_though_it_arrived_is_told_alike_live_and_at_the_
     settings.receivers.amount = mode == QueueMode::broadcaster ? 2 : 1;
     settings.queue.mode = mode;
     settings.queue.responses = true;
-    settings.senders.messages = 60;
+    settings.senders.messages = 200;
     settings.responses.attempts_max = 3;
     make(settings);
     control->set_visible_rows(Role::receivers, 1, settings.receivers.amount);
@@ -334,11 +336,11 @@ TEST_F(RealRun, what_was_parked_though_it_arrived_is_told_alike_live_and_at_the_
     ASSERT_TRUE(end.settled) << reasons();
     EXPECT_GT(end.parked_delivered, 0) << reasons();
     EXPECT_EQ(last.parked_delivered, end.parked_delivered);
-    EXPECT_EQ(attempted_most, 240);
-    EXPECT_EQ(accepted_most, 240);
+    EXPECT_EQ(attempted_most, 800);
+    EXPECT_EQ(accepted_most, 800);
     EXPECT_EQ(parked_most, 0);
     EXPECT_EQ(row_skipped_most, 0);
-    EXPECT_EQ(end.settled->delivered, 240 * settings.copies());
+    EXPECT_EQ(end.settled->delivered, 800 * settings.copies());
     const std::string reason = "N2NQ gave up on " + std::to_string(end.parked_delivered) + " copies after 3 attempts each: parked";
     EXPECT_NE(reasons().find(reason), std::string::npos) << reasons();
     const auto summary = nlohmann::json::parse(control->outcome().summary);
@@ -351,7 +353,7 @@ TEST_F(RealRun, what_was_parked_though_it_arrived_is_told_alike_live_and_at_the_
 
 TEST_F(RealRun, a_broker_that_is_started_again_binds_the_same_port_and_the_run_says_so) {
   Settings settings = small();
-  settings.senders.messages = 60;
+  settings.senders.messages = 200;
   make(settings);
   control->start_all();
   ASSERT_TRUE(wait_until([this] { return control->figures().received > 20; })) << reasons();
@@ -360,13 +362,13 @@ TEST_F(RealRun, a_broker_that_is_started_again_binds_the_same_port_and_the_run_s
   EXPECT_NE(reasons().find("N2NQ was restarted"), std::string::npos);
   const auto summary = nlohmann::json::parse(control->outcome().summary);
   EXPECT_EQ(summary["ledger"]["total"]["unexplained"], 0) << reasons();
-  EXPECT_EQ(summary["ledger"]["total"]["attempted"], 240);
+  EXPECT_EQ(summary["ledger"]["total"]["attempted"], 800);
   EXPECT_EQ(control->outcome().verdict, summary["ledger"]["total"]["lost"] == 0 ? Verdict::degraded : Verdict::broken) << reasons();
 }
 
 TEST_F(RealRun, a_new_request_is_obeyed_while_messages_flow) {
   Settings settings = small();
-  settings.senders.messages = 60;
+  settings.senders.messages = 200;
   settings.queue.requests.emplace();
   make(settings);
   control->start_all();
@@ -375,18 +377,18 @@ TEST_F(RealRun, a_new_request_is_obeyed_while_messages_flow) {
   nothing.rules.clear();
   control->request({{2, 3}}, nothing);
   ASSERT_TRUE(wait_finished());
-  EXPECT_EQ(control->outcome().verdict, Verdict::clean) << reasons();
+  EXPECT_TRUE(testing::is_sound(control->outcome())) << reasons();
   EXPECT_EQ(control->rules_in_force()[2].text(), "nothing");
   const auto summary = nlohmann::json::parse(control->outcome().summary);
-  EXPECT_EQ(summary["ledger"]["receivers"][0]["delivered"], 240);
+  EXPECT_EQ(summary["ledger"]["receivers"][0]["delivered"], 800);
   EXPECT_GT(summary["ledger"]["receivers"][1]["unrequested"], 0);
-  EXPECT_EQ(summary["ledger"]["receivers"][1]["delivered"].get<int>() + summary["ledger"]["receivers"][1]["unrequested"].get<int>(), 240);
+  EXPECT_EQ(summary["ledger"]["receivers"][1]["delivered"].get<int>() + summary["ledger"]["receivers"][1]["unrequested"].get<int>(), 800);
   EXPECT_EQ(summary["events"][0]["kind"], "setting");
 }
 
 TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_them_up) {
   Settings settings = small();
-  settings.senders.messages = 60;
+  settings.senders.messages = 200;
   settings.limits.reconnect_deadline_s = 0.5;
   make(settings);
   control->plan({{Fault{FaultKind::kill, Role::senders}, 0.2}});
@@ -396,7 +398,7 @@ TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_the
   const auto summary = nlohmann::json::parse(control->outcome().summary);
   const auto& total = summary["ledger"]["total"];
   EXPECT_GT(total["attempted"], 0);
-  EXPECT_LT(total["attempted"], 240);
+  EXPECT_LT(total["attempted"], 800);
   EXPECT_EQ(total["delivered"], total["accepted_copies"]) << reasons();
   EXPECT_EQ(total["unexplained"], 0);
 }

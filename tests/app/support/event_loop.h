@@ -6,8 +6,10 @@
 
 #include <QCoreApplication>
 #include <QDeadlineTimer>
+#include <QElapsedTimer>
 #include <QTimer>
 #include <functional>
+#include <optional>
 
 namespace n2nq::app::testing {
 
@@ -33,6 +35,21 @@ class WithEventLoop : public ::testing::Test {
       QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
     }
     return true;
+  }
+
+  /// How long it took until that, without the time in which this machine held the test up; nothing where it never was.
+  static std::optional<qint64> wait_ms(const std::function<bool()>& condition) {
+    QElapsedTimer since;
+    since.start();
+    qint64 last_ms = 0, held_up_ms = 0;
+    const bool is = wait_until([&] {
+      const qint64 now_ms = since.elapsed(), gap_ms = now_ms - last_ms;
+      if (gap_ms > 200) held_up_ms += gap_ms;
+      last_ms = now_ms;
+      return condition();
+    });
+    if (!is) return std::nullopt;
+    return since.elapsed() - held_up_ms;
   }
 };
 

@@ -23,6 +23,9 @@ using support::SteppedServer;
 using support::text_of;
 using support::WireClient;
 
+/// Who reads must not be cut off: for so long a busy machine does not hold it up.
+constexpr int slowest_reader_ms = 4000;
+
 /// Two receivers read, the third does not; the sender publishes until the broker has accepted all.
 json run_with_one_that_does_not_read(const json& changes, uint64_t messages) {
   json configuration = {{"expect", {{"senders", 1}, {"receivers", 3}}}};
@@ -75,7 +78,7 @@ TEST(Limits, ALoneReceiverThatDoesNotReadIsCutOffForWhatIsPendingToo) {
 }
 
 TEST(Limits, AReceiverThatMissesItsWriteDeadlineIsCutOffAndTheOthersGetEverything) {
-  const json bye = run_with_one_that_does_not_read({{"limits", {{"write_deadline_ms", 300}}}}, 200);
+  const json bye = run_with_one_that_does_not_read({{"limits", {{"write_deadline_ms", slowest_reader_ms}}}}, 200);
   const json& stuck = bye["receivers"][2];
   EXPECT_EQ(stuck["cut_off_reason"].get<std::string>().find("write deadline"), 0u) << stuck["cut_off_reason"];
   EXPECT_EQ(stuck["handed_over"].get<int>() + stuck["cut_off"].get<int>(), 200);
@@ -112,7 +115,8 @@ TEST(Limits, AReceiverIsNotCutOffForATimeInWhichTheBrokerItselfStoodStill) {
 }
 
 /// As over a link that is slower than the load: what waits for it comes to long batches, and a socket of MiB says seldom that it has room.
-TEST(Limits, AReceiverThatTakesALongBatchSlowlyIsNotCutOff) {
+/// False where this machine held the receiver up for longer than it was to wait, which shows nothing.
+bool takes_a_long_batch_slowly() {
   constexpr uint64_t messages = 240;
   constexpr size_t size = 50'000, all_bytes = messages * size;
   constexpr size_t step_bytes = 70'000;
@@ -123,6 +127,7 @@ TEST(Limits, AReceiverThatTakesALongBatchSlowlyIsNotCutOff) {
   sender.publish(1, 0, messages, size);
   std::vector<uint8_t> taken(step_bytes);
   size_t bytes = 0;
+  int64_t last_ns = net::now_ns(), longest_ns = 0;
   const auto take = [&](size_t most) {
     for (const size_t until = bytes + most; bytes < until;) {
       pollfd waits{slow.fd(), POLLIN, 0};
@@ -130,17 +135,29 @@ TEST(Limits, AReceiverThatTakesALongBatchSlowlyIsNotCutOff) {
       const ssize_t got = recv(slow.fd(), taken.data(), std::min(taken.size(), until - bytes), 0);
       if (got <= 0) return false;
       bytes += static_cast<size_t>(got);
+      longest_ns = std::max(longest_ns, net::now_ns() - last_ns);
+      last_ns = net::now_ns();
     }
     return true;
   };
   for (int steps = 0; steps < 10 && take(step_bytes); ++steps) std::this_thread::sleep_for(step);
   while (bytes < all_bytes && take(std::min(step_bytes, all_bytes - bytes))) {
   }
+  if (longest_ns > 2 * net::ns_per_ms * step.count()) {
+    sender.end(messages);
+    return false;
+  }
   EXPECT_EQ(bytes, all_bytes);
   EXPECT_EQ(sender.end(messages), messages);
   { const WireClient gone = std::move(slow); }
   broker.hear("state", "ended");
   EXPECT_EQ(broker.finish()["receivers"][0]["cut_off_reason"], "");
+  return true;
+}
+
+TEST(Limits, AReceiverThatTakesALongBatchSlowlyIsNotCutOff) {
+  int attempts = 5;
+  while (!takes_a_long_batch_slowly()) ASSERT_GT(--attempts, 0) << "this machine holds everything up";
 }
 
 TEST(Limits, WhoWasCutOffStaysSo) {
@@ -165,7 +182,7 @@ TEST(Limits, WhoWasCutOffStaysSo) {
 TEST(Limits, InTheLoadBalancerTheOthersGetWhatACutOffReceiverDidNot) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 2}}},
                               {"queue", {{"mode", "load-balancer"}, {"dispatch", "round-robin"}}},
-                              {"limits", {{"write_deadline_ms", 300}}}});
+                              {"limits", {{"write_deadline_ms", slowest_reader_ms}}}});
   WireClient stuck = WireClient::receiver(broker.port(), 2, {.receive_buffer_bytes = 4096});
   Received received;
   std::thread reading([&, receiver = WireClient::receiver(broker.port(), 1)]() mutable { received = receiver.receive_all(); });
@@ -187,7 +204,7 @@ TEST(Limits, InTheLoadBalancerWhoReadsIsNotCutOffForWhatManyOthersDidNotTake) {
   constexpr int messages = 400;
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 4}}},
                               {"queue", {{"mode", "load-balancer"}, {"dispatch", "round-robin"}}},
-                              {"limits", {{"pending_bytes", 4'000'000}, {"write_deadline_ms", 1000}}}});
+                              {"limits", {{"pending_bytes", 4'000'000}, {"write_deadline_ms", slowest_reader_ms}}}});
   std::vector<WireClient> stuck;
   for (uint32_t number = 2; number <= 4; ++number) {
     stuck.push_back(WireClient::receiver(broker.port(), number, {.receive_buffer_bytes = 4096}));
@@ -244,7 +261,7 @@ TEST(Limits, WhoAsksAndThenFallsSilentIsCutOffWhereOthersNeedTheMemory) {
   constexpr uint64_t messages = 4000;
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 3}}},
                               {"queue", {{"mode", "broadcaster"}, {"requests", true}, {"retention_ms", 600'000}}},
-                              {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", 1000}}}});
+                              {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", slowest_reader_ms}}}});
   WireClient silent = WireClient::receiver(broker.port(), 3, {.receive_buffer_bytes = 4096});
   silent.send(wire::Credit{10});
   std::vector<std::thread> threads;
@@ -261,7 +278,7 @@ TEST(Limits, WhoAsksAndThenFallsSilentIsCutOffWhereOthersNeedTheMemory) {
   for (std::thread& thread : threads) thread.join();
   const json bye = broker.finish();
   EXPECT_EQ(bye["receivers"][2]["cut_off_reason"],
-            "write deadline: it answered and asked for nothing within 1000 ms, and others need the memory");
+            "write deadline: it answered and asked for nothing within 4000 ms, and others need the memory");
   EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
   EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
 }
@@ -305,7 +322,7 @@ TEST(Limits, WhoAsksForNothingAgainAndAgainIsSilent) {
         json{{"expect", {{"senders", 1}, {"receivers", 2}}},
              {"queue",
               {{"mode", "broadcaster"}, {"requests", !responses}, {"responses", responses}, {"responses_window", 1}, {"retention_ms", 600'000}}},
-             {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", 1000}}}});
+             {"limits", {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", slowest_reader_ms}}}});
     WireClient receiver = WireClient::receiver(broker.port(), 1);
     if (!responses) receiver.send(wire::Credit{1});
     std::thread sends([messages, port = broker.port()] {

@@ -12,6 +12,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr int patient_ms = 60'000;  // a busy machine holds answers up, and what is not answered in time comes twice
+
 struct Answers : ::testing::TestWithParam<const char*> {
   RunShape shape(json queue) {
     RunShape shape;
@@ -25,25 +27,24 @@ struct Answers : ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(Answers, every_delivery_is_confirmed_once) {
-  SmallRun run(shape({{"responses", true}}));
+  SmallRun run(shape({{"responses", true}, {"responses_deadline_ms", patient_ms}}));
   run.launch();
   run.start();
   run.finish();
   const auto ledger = ledger_of(run);
-  EXPECT_TRUE(ledger.balanced);
-  EXPECT_TRUE(ledger.findings.empty()) << reasons(ledger);
+  expect_sound(ledger);
   EXPECT_EQ(ledger.total.delivered, 100 * copies(run.shape));
   EXPECT_EQ(run.receivers_bye["confirmed"], ledger.total.delivered);
   EXPECT_EQ(run.receivers_bye["redelivered"], 0);
 }
 
 TEST_P(Answers, one_after_the_other_with_a_window_of_one) {
-  SmallRun run(shape({{"responses", true}, {"responses_window", 1}}));
+  SmallRun run(shape({{"responses", true}, {"responses_window", 1}, {"responses_deadline_ms", patient_ms}}));
   run.launch();
   run.start();
   run.finish();
   const auto ledger = ledger_of(run);
-  EXPECT_TRUE(ledger.balanced && ledger.findings.empty()) << reasons(ledger);
+  expect_sound(ledger);
   EXPECT_EQ(ledger.total.delivered, 100 * copies(run.shape));
 }
 

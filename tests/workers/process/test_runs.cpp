@@ -17,14 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Nothing that says that messages were treated wrongly. How late a busy machine was is not this test's question.
-void expect_sound(const measure::Ledger& ledger) {
-  EXPECT_TRUE(ledger.balanced);
-  for (const auto& finding : ledger.findings) {
-    if (finding.reason.find("plan not kept") == std::string::npos) ADD_FAILURE() << finding.reason;
-  }
-}
-
 std::vector<std::string> lines_of(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream file(path);

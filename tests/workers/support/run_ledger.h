@@ -2,6 +2,8 @@
 // What a SmallRun came to, and waiting for a count in the middle of it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 
 #include "tests/workers/support/small_run.h"
@@ -36,6 +38,14 @@ inline std::string reasons(const measure::Ledger& ledger) {
   std::string text;
   for (const measure::Finding& finding : ledger.findings) text += finding.reason + "\n";
   return text;
+}
+
+/// Nothing that says that messages were treated wrongly. How late a busy machine was is not these tests' question.
+inline void expect_sound(const measure::Ledger& ledger) {
+  EXPECT_TRUE(ledger.balanced);
+  for (const measure::Finding& finding : ledger.findings) {
+    if (finding.reason.find("plan not kept") == std::string::npos) ADD_FAILURE() << finding.reason;
+  }
 }
 
 }  // namespace n2nq::worker::testing
