@@ -331,6 +331,8 @@ void LoadBalancer::give_up_batch(uint32_t receiver, bool for_good) {
   } else if (written > 0) {
     flag_as_redelivered(waiting.front());
   }
+  // What was due while it was under way was kept for this receiver alone.
+  expire_share(receiver, expired_ns_);
 }
 
 size_t LoadBalancer::backlog_bytes(uint32_t receiver) const {
@@ -354,6 +356,7 @@ void LoadBalancer::add_to(SenderSets& sets, const Assigned& assigned) const {
 }
 
 void LoadBalancer::expire(int64_t now_ns) {
+  expired_ns_ = now_ns;
   SenderSets expired;
   left_behind_bytes_ -= take_expired(left_behind_, now_ns, expired);
   of(total_.skipped, SkipReason::expired) += expired;

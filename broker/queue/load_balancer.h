@@ -94,6 +94,7 @@ class LoadBalancer : public Queue {
   std::vector<uint32_t> marked_;     // have something new
   InOrder<Assigned> left_behind_;    // by who went; what came while nobody was connected; and what came in behind these
   size_t left_behind_bytes_ = 0;
+  int64_t expired_ns_ = 0;           // when expire() looked last
   size_t came_behind_ = 0;           // messages that came in behind these since work()
   uint64_t queued_ = 0;              // messages, assigned or not
 };

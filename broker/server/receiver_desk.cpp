@@ -78,6 +78,7 @@ void ReceiverDesk::replace(uint32_t number) {
   within_host_ -= desk.within_host;
   const bool cut_short = in_frame(number);
   queue_.replace(number);
+  went_ = true;
   session.refuse(ErrorCode::replaced, "this number has connected again", cut_short);
 }
 
@@ -117,6 +118,7 @@ void ReceiverDesk::on_left(Session& session) {
   if (books_closed_ || queue_.account(session.number()).state != State::connected) return;
   loop_.count_closings(queue_.unconfirmed(session.number()) / unconfirmed_per_closing);
   queue_.lose(session.number());
+  went_ = true;
 }
 
 void ReceiverDesk::on_gone(const Session& session) {
@@ -256,7 +258,7 @@ void ReceiverDesk::flush() {
   begin_round();
   keep_core();
   const bool together = ring_ && round_.size() >= together_min;
-  if (const auto frame = queue_.common_frame(); together && !frame.empty()) wire::store(frame.data() + Batch::stamp_at, net::now_ns());
+  if (together) stamp_common();
   size_t turn = round_.empty() ? 0 : ++turn_ % round_.size();
   for (size_t i = 0; i < round_.size(); ++i) {
     const uint32_t number = round_[turn];
@@ -305,12 +307,15 @@ bool ReceiverDesk::takes_common(uint32_t number) const {
          !desk.session->connection().waits_for_room();
 }
 
+void ReceiverDesk::stamp_common() {
+  if (const std::span<uint8_t> frame = queue_.common_frame(); !frame.empty()) wire::store(frame.data() + Batch::stamp_at, net::now_ns());
+}
+
 /// False: it gets something else, or nothing.
 bool ReceiverDesk::write_common(uint32_t number) {
   if (!takes_common(number)) return false;
-  const std::span<uint8_t> frame = queue_.common_frame();
-  wire::store(frame.data() + Batch::stamp_at, net::now_ns());
-  settle_common(number, desk_of(number).session->connection().write(frame));
+  stamp_common();
+  settle_common(number, desk_of(number).session->connection().write(queue_.common_frame()));
   return true;
 }
 
@@ -345,7 +350,10 @@ bool ReceiverDesk::add_to_ring(uint32_t number) {
   if (bytes > net::SendRing::write_bytes_max) return false;
   if (!desk.session->connection().add_to(*ring_, pieces_.data(), pieces_.count())) return false;
   in_ring_.push_back({number, bytes, common});
-  if (ring_->full()) submit_ring();
+  if (ring_->full()) {
+    submit_ring();
+    stamp_common();  // for those who come behind these
+  }
   return true;
 }
 
@@ -506,6 +514,7 @@ void ReceiverDesk::cut_off(uint32_t number, const std::string& reason) {
   desk.cut_off_reason = reason;
   const bool cut_short = in_frame(number);
   queue_.cut_off(number);
+  went_ = true;
   // cut_off() of the queue has ended the batch; the stream is still in the middle of it.
   desk.session->refuse(ErrorCode::too_slow, reason, cut_short);
   loop_.wake_again();  // what was passed on to others
@@ -540,6 +549,7 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   if (!tell(number)) return watch_limits(number);  // what it will not get goes before END
   any_stream_ended_ = any_stream_ended_ || !desk.leaving;
   queue_.leave(number);
+  went_ = true;
   loop_.wake_again();  // what was passed on to others
   send_end(number, desk.leaving ? "left" : "stream ended");
 }

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/net/core_keeper.h"
@@ -47,6 +48,8 @@ class ReceiverDesk {
   void refuse_list(const RefusedList& list);
   /// Writes what there is to write.
   void flush();
+  /// Whether some receiver went since this was asked last: what was under way to it may be older than its retention.
+  bool take_went() { return std::exchange(went_, false); }
   /// Something was skipped: receivers that have to be told are looked at by the next flush().
   void mark_untold();
   /// True in the middle of a DELIVER frame: no other frame may be written.
@@ -126,6 +129,7 @@ class ReceiverDesk {
   void flush_one(uint32_t number);
   bool takes_common(uint32_t number) const;
   bool write_common(uint32_t number);
+  void stamp_common();
   void settle_common(uint32_t number, size_t bytes);
   bool add_to_ring(uint32_t number);
   void submit_ring();
@@ -173,6 +177,7 @@ class ReceiverDesk {
   uint64_t messages_before_ = 0;                  // taken in before this round
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
+  bool went_ = false;  // since take_went()
   bool ending_ = false;
   int64_t looked_ns_ = 0;                // by watch_all_limits()
   int64_t silent_looked_ns_ = 0;         // by watch_silent()

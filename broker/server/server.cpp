@@ -338,6 +338,7 @@ void Server::after_wake_up() {
     if (memory >= memory_high_bytes || (memory_high_at_ns_ != 0 && memory >= memory_high_bytes / 2)) memory_high_at_ns_ = loop_.woke_ns();
     if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
     if (!expiry_timer_.armed() && queue_->bytes_held() > 0) expiry_timer_.arm(loop_.woke_ns() + options_.queue.retention_ns);
+    if (receivers_.take_went()) run_expiry();
     // A part of it each time, and what has come in meanwhile is served before the next one.
     if (queue_->work(options_.queue.rule_units_at_once) > 0) loop_.wake_again();
     for (const RefusedList& list : queue_->take_refused_lists()) receivers_.refuse_list(list);
@@ -433,7 +434,8 @@ void Server::watch_books() {
 void Server::keep_house() {
   const int64_t now = net::now_ns();
   if (liveness_.is_due(now)) {
-    senders_.check_gone(now);
+    // Who came back while this process stood still has not been read yet.
+    if (!liveness_.was_paused()) senders_.check_gone(now);
     give_back_memory(now);
     watch_books();
     liveness_.begin(sessions_, now);

@@ -162,6 +162,24 @@ TEST(LoadBalancer, WhatIsUnderWayDoesNotExpireButWhatWaitsBehindItDoes) {
   EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), "1:2");
 }
 
+TEST(LoadBalancer, WhatExpiredWhileItWasUnderWayIsGivenToNobodyElse) {
+  for (const bool cut_off : {false, true}) {
+    QueueKit kit(options(DispatchRule::round_robin, 2));
+    kit.join(1);
+    for (const int64_t at_ns : {0, 0, 0, 50}) kit.publish(1, at_ns);
+    kit.write(1, 16 + 58 + 10);  // 1:0 whole, 1:1 in part
+    kit->expire(100);
+    kit.join(2);
+    cut_off ? kit->cut_off(1) : kit->lose(1);
+    kit.write_all(2);
+    EXPECT_EQ(kit.text(2), "1:3") << "which was not due";
+    EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), cut_off ? "1:2" : "1:1-2");
+    EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::cut_off)), cut_off ? "1:1" : "");
+    EXPECT_EQ(kit->account(1).handed_over, 1u);
+    EXPECT_TRUE(kit->drained());
+  }
+}
+
 /// Number by number, whether a delivery says "redelivered"; the attempt has to say the same.
 std::string redelivered_text(QueueKit& kit, uint32_t receiver) {
   std::string text;

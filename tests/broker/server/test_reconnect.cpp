@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Connections break; numbers go on.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <thread>
 
@@ -49,6 +51,35 @@ TEST(Reconnect, ASenderThatComesBackRepeatsNothingAndLosesNothing) {
   EXPECT_EQ(received.records.size(), 2000u);
   EXPECT_EQ(text_of(received.set()), "1:0-1999");
   EXPECT_TRUE(received.in_order);
+}
+
+TEST(Reconnect, TheTimeInWhichTheBrokerItselfStoodStillIsNoAbsence) {
+  constexpr int64_t deadline_ms = 1000;
+  json configuration = one_to_one;
+  configuration["limits"] = {{"reconnect_deadline_ms", deadline_ms}};
+  BrokerUnderTest broker(configuration);
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  {
+    WireClient sender = WireClient::sender(broker.port(), 1);
+    sender.publish(1, 0, 10);
+    sender.wait_accepted(10);
+    sender.reset();
+  }
+  WireClient::probe(broker.port()).ask_clock();  // by then it knows that the sender is gone
+  broker.process().signal(SIGSTOP);
+  WireClient back(broker.port());
+  wire::Hello hello;
+  hello.role = wire::Role::sender;
+  hello.number = 1;
+  hello.session = 1;
+  back.send(hello);
+  std::this_thread::sleep_for(std::chrono::milliseconds(3 * deadline_ms));
+  broker.process().signal(SIGCONT);
+  EXPECT_EQ(back.read_welcome().next_index, 10u);
+  back.publish(1, 10, 20);
+  EXPECT_EQ(back.end(20), 20u);
+  EXPECT_EQ(receiver.receive_all().records.size(), 20u);
+  EXPECT_EQ(broker.finish()["faults"], json::array());
 }
 
 TEST(Reconnect, SendersThatStayAwayAreNamedAndManyOfThemCounted) {
