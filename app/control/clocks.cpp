@@ -20,6 +20,7 @@ constexpr auto now = &measure::ClockReport::bound, worst_so_far = &measure::Cloc
 /// How wrong its line can have become since it was said.
 void let_age(measure::ClockReport& report, std::int64_t ns) {
   report.bound = report.bound_after(ns);
+  report.at_ns += ns;
   if (report.bound.total_ns() > report.worst.total_ns()) report.worst = report.bound;
 }
 
@@ -96,7 +97,16 @@ ClockBound sum(const ClockBound& a, const ClockBound& b) {
 
 double offset_us(const ClockRelation& relation) {
   if (relation.kind == Kind::untold) return unknown;
-  return static_cast<double>(relation.report.line.offset_ns) / ns_in_us;
+  return static_cast<double>(relation.report.offset_ns()) / ns_in_us;
+}
+
+/// By how much the first clock is behind the second one, by N2NQ's: at one instant, for with drift it is not the same a moment later.
+double apart_us(const ClockRelation& first, const ClockRelation& second) {
+  if (first.kind == Kind::untold || second.kind == Kind::untold) return unknown;
+  const auto broker_ns = [](const measure::ClockReport& report) { return report.at_ns + report.offset_ns(); };
+  const std::int64_t then_ns = std::max(broker_ns(first.report), broker_ns(second.report));
+  const auto offset_then_ns = [then_ns](const measure::ClockLine& line) { return line.offset_at(line.when(then_ns)); };
+  return static_cast<double>(offset_then_ns(first.report.line) - offset_then_ns(second.report.line)) / ns_in_us;
 }
 
 OrderedJson known(double value) {
@@ -223,8 +233,8 @@ OrderedJson offsets_json(const RunRecord& record, std::int64_t start_at_broker_n
   const ClockBounds bounds = clock_bounds(record);
   const bool one_clock = !bounds.latency.apart;
   const bool any_unknown = !one_clock && (senders.kind == Kind::untold || receivers.kind == Kind::untold);
-  const double apart_us = one_clock ? 0 : offset_us(senders) - offset_us(receivers);
-  OrderedJson pair = {{"clock", one_clock ? "shared" : any_unknown ? "unknown" : "probed"}, {"offset_us", known(apart_us)}};
+  OrderedJson pair = {{"clock", one_clock ? "shared" : any_unknown ? "unknown" : "probed"},
+                      {"offset_us", one_clock ? OrderedJson(0) : known(apart_us(senders, receivers))}};
   pair.update(bound_json(bounds.latency));
   return {{"senders_to_broker", relation_json(senders, start_at_broker_ns)},
           {"receivers_to_broker", relation_json(receivers, start_at_broker_ns)},

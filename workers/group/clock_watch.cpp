@@ -187,6 +187,7 @@ void ClockWatch::end_span(std::int64_t now_ns) {
 /// How wrong the line in force can be now.
 void ClockWatch::watch_bound(std::int64_t now_ns) {
   if (!reported_ || span_) return;
+  report_.at_ns = now_ns;
   report_.bound = fit_.bound(report_.line, now_ns);
   report_.round_trip_min_ns = fit_.round_trip_min_ns();
   const bool measured = now_ns >= measured_from_ns_.load(std::memory_order_relaxed);
@@ -213,6 +214,7 @@ bool ClockWatch::is_line_due(std::int64_t now_ns) const {
 
 void ClockWatch::report(std::int64_t now_ns) {
   report_.line = fit_.line();
+  report_.at_ns = now_ns;
   report_.bound = fit_.bound(report_.line, now_ns);
   report_.later = fit_.bound(report_.line, now_ns + measure::ClockReport::later_after_ns);
   report_.round_trip_min_ns = fit_.round_trip_min_ns();

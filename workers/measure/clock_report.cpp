@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "workers/measure/whole_number.h"
 
@@ -45,13 +46,17 @@ void to_json(nlohmann::json& json, const ClockReport& report) {
   for (const ClockSpan& span : report.spans) {
     spans.push_back({{"from_broker_ns", span.from_broker_ns}, {"to_broker_ns", span.to_broker_ns}, {"jump_ns", span.jump_ns}});
   }
-  json = {{"line", report.line},     {"bound", report.bound}, {"worst", report.worst},    {"round_trip_min_ns", report.round_trip_min_ns},
-          {"probes", report.probes}, {"jumps", report.jumps}, {"spans", std::move(spans)}};
+  json = {{"line", report.line},   {"at_ns", report.at_ns},
+          {"bound", report.bound}, {"worst", report.worst},
+          {"probes", report.probes}, {"round_trip_min_ns", report.round_trip_min_ns},
+          {"jumps", report.jumps}, {"spans", std::move(spans)}};
   if (report.later) json["later"] = *report.later;
 }
 
 void from_json(const nlohmann::json& json, ClockReport& report) {
   report.line = json.at("line").get<ClockLine>();
+  report.at_ns = whole_number<std::int64_t>(json.at("at_ns"), "at_ns");
+  if (!wire::is_stamp(report.at_ns)) throw std::runtime_error("at_ns is no time");
   report.bound = json.at("bound").get<ClockBound>();
   report.worst = json.at("worst").get<ClockBound>();
   report.later.reset();

@@ -23,10 +23,11 @@ struct ClockReport {
   static constexpr std::size_t spans_max = 20;
   static constexpr std::int64_t later_after_ns = 60'000'000'000;
 
-  ClockLine line;    // the broker's clock over this process's: in force from now on
-  ClockBound bound;  // of the line now
-  ClockBound worst;  // the largest of all lines while they were in force, since traffic began; not in the spans
-  std::optional<ClockBound> later;  // of the line later_after_ns from now, should nothing more be heard; none: it is the last report
+  ClockLine line;          // the broker's clock over this process's: in force from then on
+  std::int64_t at_ns = 0;  // when this was said, by this process's clock
+  ClockBound bound;        // of the line then
+  ClockBound worst;        // the largest of all lines while they were in force, since traffic began; not in the spans
+  std::optional<ClockBound> later;  // of the line later_after_ns from then, should nothing more be heard; none: it is the last report
   std::int64_t round_trip_min_ns = 0;
   std::uint64_t probes = 0;  // answered so far
   std::uint64_t jumps = 0;
@@ -35,6 +36,8 @@ struct ClockReport {
   /// How wrong the line can be so long after this was said, at most, as far as the probes until then tell; below 0 ns: as it is now. Where
   /// nothing was said of later, as it was then.
   ClockBound bound_after(std::int64_t ns) const;
+  /// The broker's clock minus this one, when this was said.
+  std::int64_t offset_ns() const { return line.offset_at(at_ns); }
 };
 
 void to_json(nlohmann::json& json, const ClockBound& bound);

@@ -63,6 +63,22 @@ TEST_F(ClocksTest, the_bound_of_a_pair_is_the_sum_of_both_ways) {
   EXPECT_EQ(offsets_json(record, 0)["senders_to_receivers"]["offset_us"], -500'000);
 }
 
+/// A line is as good as new for seconds, but what it says of an offset changes with each of them.
+TEST_F(ClocksTest, offsets_are_those_of_now_and_two_of_them_are_compared_at_one_instant) {
+  place("1", "2", "3");
+  auto drifting = report(250'000'000, 10'000, 1'000), steady = report(100'000'000, 10'000, 1'000);
+  drifting.line.at_ns = drifting.at_ns = steady.line.at_ns = 10'000'000'000;
+  drifting.line.drift_ppt = 50'000'000;  // 50 ppm
+  steady.at_ns = 14'150'000'000;         // by N2NQ's clock 4 s behind the other one
+  of(Role::senders).clock = drifting;
+  of(Role::receivers).clock = steady;
+  EXPECT_DOUBLE_EQ(clock_bounds(record).senders_offset_us, 250'000);
+  EXPECT_NEAR(offsets_json(record, 0)["senders_to_receivers"]["offset_us"].get<double>(), 150'200, 0.1);
+  of(Role::senders).clock_age_ns = of(Role::receivers).clock_age_ns = 2'000'000'000;
+  EXPECT_NEAR(clock_bounds(record).senders_offset_us, 250'100, 0.001);
+  EXPECT_DOUBLE_EQ(clock_bounds(record).receivers_offset_us, 100'000);
+}
+
 /// Most of what a figure of the run so far is made of may be of its first seconds, in which little was known.
 TEST_F(ClocksTest, beside_a_figure_stands_the_worst_moment_so_far_and_beside_an_offset_what_is_known_now) {
   place("1", "2", "3");
