@@ -240,10 +240,15 @@ void SshLauncher::make_folders() {
     };
     const auto wanted = std::exchange(folders_wanted_, {});
     if (!problem.none() || wanted.empty()) return go_on(problem);
-    auto left = std::make_shared<std::size_t>(wanted.size());
+    struct Answers {
+      std::size_t left;
+      SshProblem first_problem;
+    };
+    const auto answers = std::make_shared<Answers>(wanted.size());
     for (const QString& folder : wanted) {
-      files->run(std::make_shared<MakeRunFolder>(folder, pid_), this, [left, go_on](const SshProblem& why) {
-        if (--*left == 0 || !why.none()) go_on(why);
+      files->run(std::make_shared<MakeRunFolder>(folder, pid_), this, [answers, go_on](const SshProblem& why) {
+        if (answers->first_problem.none()) answers->first_problem = why;
+        if (--answers->left == 0) go_on(answers->first_problem);
       });
     }
   });

@@ -213,7 +213,10 @@ def _make_hosts(facts, names, clocks_ns):
 
 def make_key(path):
     """A key pair without passphrase; returns the public line."""
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "n2nq-lab", "-f", path], check=True)
+    made = subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "n2nq-lab", "-f", path], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True)
+    if made.returncode != 0:
+        raise OSError(f"ssh-keygen could not make {path}: {(made.stderr or made.stdout).strip()}")
     return path.with_name(path.name + ".pub").read_text()
 
 
