@@ -13,16 +13,18 @@ from statistics import median
 
 from in_turn import FULL, RATE_BPS, InTurn
 from lab import main, processors_kept_awake
+from run_folder import RunFolder
 
 MS = 1_000_000
 PAIRS = int(os.environ.get("N2NQ_LAB_REPEATS", 25 if FULL else 7))
-DELAYS_NS = (MS // 2, 2 * MS, 10 * MS, 50 * MS) if FULL else (2 * MS,)
+ALL_DELAYS_NS = (MS // 2, 2 * MS, 10 * MS, 50 * MS)
+DELAYS_NS = {"broadcaster": ALL_DELAYS_NS if FULL else (2 * MS,), "load-balancer": ALL_DELAYS_NS if FULL else (10 * MS,)}
 SERVICES = 50
 LINKS_PASSED = 4  # up and down from the senders to the broker, and on to the receivers
 WITHIN_US = 150
 # What is put into a link comes out again, where one message at a time is on the way and so nothing else changes. (It says the slope, too: 50 us
 # of 50 ms are a thousandth.)
-KNOWN_DELAYS_NS = (MS // 2, 2 * MS, 10 * MS, 50 * MS) if FULL else (MS // 2, 50 * MS)
+KNOWN_DELAYS_NS = ALL_DELAYS_NS if FULL else (MS // 2, 50 * MS)
 KNOWN_WITHIN_US = 50
 KNOWN_PAIRS = int(os.environ.get("N2NQ_LAB_REPEATS", 25 if FULL else 9))
 # A message every 7 ms: where the links' delays are multiples of that, one thread carries what is on all of them at the same instants, and adds
@@ -68,7 +70,7 @@ class OnThreeHosts(InTurn):
 
     def check_delay(self, mode):
         self.lab.shape_links({"rate_bps": RATE_BPS[mode]})
-        for delay_ns in DELAYS_NS:
+        for delay_ns in DELAYS_NS[mode]:
             self.judge(f"{mode}, links of {delay_ns / 1e6:g} ms", WITHIN_US,
                        lambda attempt: self.pairs_over(mode, delay_ns, f"{mode}-{delay_ns}-{attempt}"))
 
@@ -85,11 +87,28 @@ class OnThreeHosts(InTurn):
             self.judge(f"{delay_ns / 1e6:g} ms put in", KNOWN_WITHIN_US,
                        lambda attempt: self.known_pairs(delay_ns, f"known-{delay_ns}-{attempt}"))
 
+    def check_clean(self, mode):
+        """Without a word to forgive, where links take what real ones do."""
+        self.lab.shape_links({"delay_ns": 2 * MS, "rate_bps": 0})
+        self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
+        values = {**PLACES, "queue.mode": mode, "senders.amount": SERVICES, "receivers.amount": SERVICES, "senders.delay_ms": 100, "senders.messages": 30}
+        with processors_kept_awake():
+            folder = self.run_bench("quick", *(word for key, value in values.items() for word in ("--set", f"{key}={value}")), out=f"{mode}-clean")
+        run = RunFolder(folder)
+        self.assert_clean(run.summary, 2 * MS)
+        self.check_logs(run)
+
     def test_broadcaster(self):
         self.check_delay("broadcaster")
 
     def test_load_balancer(self):
         self.check_delay("load-balancer")
+
+    def test_broadcaster_is_clean(self):
+        self.check_clean("broadcaster")
+
+    def test_load_balancer_is_clean(self):
+        self.check_clean("load-balancer")
 
 
 if __name__ == "__main__":
