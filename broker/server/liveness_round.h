@@ -25,8 +25,6 @@ class LivenessRound {
   /// To be asked at each wake-up for a round: whether a new one is to begin. It is not while one is under way, unless this process stood
   /// still: then nobody could be heard, which is not the clients' silence, and all are looked at anew, as heard now.
   bool is_due(int64_t now_ns);
-  /// It stood still before the round that is_due() told last.
-  bool was_paused() const { return was_paused_; }
   void begin(const Sessions& sessions, int64_t now_ns);
   /// Refuses, or sends a heartbeat to, a few of those that were there at its beginning and still are. Returns when to ask again.
   int64_t go_on(const Sessions& sessions, int64_t now_ns);

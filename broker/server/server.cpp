@@ -434,8 +434,8 @@ void Server::watch_books() {
 void Server::keep_house() {
   const int64_t now = net::now_ns();
   if (liveness_.is_due(now)) {
-    // Who came back while this process stood still has not been read yet.
-    if (!liveness_.was_paused()) senders_.check_gone(now);
+    // As of the round before: who had come back by then has been accepted since, and its HELLO read. This process may have stood still.
+    senders_.check_gone(std::exchange(looked_before_ns_, loop_.looked_ns()));
     give_back_memory(now);
     watch_books();
     liveness_.begin(sessions_, now);

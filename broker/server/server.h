@@ -136,6 +136,7 @@ class Server : private Session::Owner {
   net::Timer deadline_timer_;  // of unconfirmed deliveries
   net::Timer settle_timer_;    // tells what left unrequested
   net::Timer house_timer_;
+  int64_t looked_before_ns_ = 0;  // in the round before
   net::Timer held_timer_;     // looks again while senders are held back
   net::Timer waiting_timer_;  // says what is waited for
   net::Timer drain_timer_;    // the drain deadline, then the deadline for clients to close

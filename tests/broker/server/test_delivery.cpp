@@ -308,6 +308,30 @@ TEST(Delivery, WithoutAReceiverTheLoadBalancersMessagesExpireInTotal) {
   EXPECT_EQ(bye["total"]["expired_sets"], json::parse(R"([[1,1,"0-9"]])"));
 }
 
+TEST(Delivery, WhatBecameTooOldOnItsWayToAReceiverThatGoesIsForNobody) {
+  constexpr int64_t retention_ms = 1000;
+  BrokerUnderTest broker(json{{"expect", expect(1, 2)},
+                              {"queue", {{"mode", "load-balancer"}, {"dispatch", "round-robin"}, {"retention_ms", retention_ms}}}});
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  {
+    WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
+    sender.publish(1, 0, 200, 100'000);  // more than the sockets hold
+    sender.wait_accepted(200);
+    // Behind the retention, and mostly before N2NQ looks again: nothing waits but what is under way.
+    WireClient probe = WireClient::probe(broker.port());
+    probe.wait_for_broker_clock(probe.ask_clock().t3_ns + retention_ms * 3 / 2 * net::ns_per_ms);
+    WireClient other = WireClient::receiver(broker.port(), 2);
+    stuck.reset();
+    sender.end(200);
+    const Received received = other.receive_all();
+    EXPECT_TRUE(received.records.empty());
+  }
+  broker.hear("state", "ended");
+  const json bye = broker.finish();
+  EXPECT_GT(bye["total"]["expired"], 0);
+  EXPECT_EQ(bye["receivers"][0]["handed_over"].get<int>() + bye["total"]["expired"].get<int>(), 200);
+}
+
 TEST(Delivery, AReceiverThatLeavesIsNotWaitedFor) {
   BrokerUnderTest broker(json{{"expect", expect(1, 2)}});
   WireClient stays = WireClient::receiver(broker.port(), 1);
