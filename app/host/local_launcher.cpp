@@ -10,6 +10,7 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
+#include <QSet>
 #include <QTimer>
 
 namespace n2nq::app {
@@ -49,10 +50,15 @@ LocalLauncher::~LocalLauncher() {
   if (process_->state() == QProcess::NotRunning) return;
   process_->kill();
   if (process_->waitForFinished(killed_wait_ms) || process_->state() == QProcess::NotRunning) return;
-  // It takes the kernel longer than a window may stand still. Where nothing turns events any more, it goes with the program.
+  // It takes the kernel longer than a window may stand still. At the end of the program nobody waits for it either: ~QProcess would, for
+  // half a minute.
+  static auto* const slow = new QSet<QProcess*>;
   QProcess* const left = process_.release();
-  connect(left, &QProcess::finished, left, &QObject::deleteLater);
-  if (left->thread() == qApp->thread()) left->setParent(qApp);
+  slow->insert(left);
+  connect(left, &QProcess::finished, left, [left] {
+    slow->remove(left);
+    left->deleteLater();
+  });
 }
 
 void LocalLauncher::touch(const QString& path) {

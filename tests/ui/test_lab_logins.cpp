@@ -117,6 +117,7 @@ class TestLabLogins : public QObject {
     QVERIFY(waits([&] { return bench->is_over() || open_question() != nullptr; }));
     QVERIFY(open_question() == nullptr);
     QVERIFY2(app::testing::is_sound(bench->run().outcome()), qPrintable(bench->run().outcome().reasons.join(u'\n')));
+    QCOMPARE(bench->run().figures().received, 90);
   }
 
   void a_start_that_is_over_asks_for_nothing_any_more() {

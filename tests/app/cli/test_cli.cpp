@@ -155,6 +155,7 @@ TEST_F(CliTest, json_is_an_object_per_line_and_the_summary_is_the_last) {
   const Json printed = Json::parse(lines.last().toStdString(), nullptr, false);
   ASSERT_TRUE(printed.is_object());
   EXPECT_TRUE(is_sound(printed)) << printed["verdict"] << printed["reasons"];
+  EXPECT_EQ(printed["ledger"]["total"]["delivered"], 500);
   EXPECT_EQ(printed["folder"], out.toStdString());
 }
 
