@@ -315,8 +315,9 @@ TEST_F(RunControlTest, that_this_bench_stood_still_is_told_and_is_no_defect_of_t
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::stopped);
   EXPECT_TRUE(std::regex_search(reasons(), std::regex("this bench stood still for [0-9.]+ s"))) << reasons();
-  EXPECT_GE(summary()["events"].size(), 1u);
-  for (const auto& event : summary()["events"]) {
+  const auto result = summary();
+  EXPECT_GE(result["events"].size(), 1u);
+  for (const auto& event : result["events"]) {
     EXPECT_EQ(event["kind"], "standstill");
     EXPECT_FALSE(event.contains("recovered_after_s"));
   }
