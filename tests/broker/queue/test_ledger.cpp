@@ -18,6 +18,8 @@ using State = ReceiverAccount::State;
 
 #ifdef __SANITIZE_THREAD__
 constexpr uint64_t lives = 50;  // twenty times slower there, and nothing here has a second thread
+#elif defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t lives = 200;
 #else
 constexpr uint64_t lives = 1000;
 #endif
