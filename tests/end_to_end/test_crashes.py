@@ -217,21 +217,21 @@ class Crashes(BenchCase):
                 self.assertTrue(any("refused by N2NQ" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_what_was_left_standing_behind_the_last_message_is_freed_as_planned(self):
-        for name, harm, mend in (("reading", "stop-reading:R001@1.0", "normal:R001@2.8"), ("standing", "pause:receivers@1.6", "resume:receivers@2.8")):
+        for name, harm, mend in (("reading", "stop-reading:R001@1.0", "normal:R001@5.8"), ("standing", "pause:receivers@1.6", "resume:receivers@5.8")):
             with self.subTest(name):
-                summary, _ = self.summary_of("quick", *self.settings(senders__messages=20), "--fault", harm, "--fault", mend, out=name)
+                summary, _ = self.summary_of("quick", *self.settings(senders__messages=40), "--fault", harm, "--fault", mend, out=name)
                 total = summary["ledger"]["total"]
-                self.assertEqual((total["delivered"], total["lost"]), (2000, 0), summary["reasons"])
+                self.assertEqual((total["delivered"], total["lost"]), (4000, 0), summary["reasons"])
                 self.assertEqual(len(summary["events"]), 2, summary["events"])  # nothing was mended by itself before
                 self.assertFalse(any("not done" in reason or "given up" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_what_lies_unread_when_n2nq_has_ended_waits_longer_than_any_heartbeat(self):
         for transport in ("tcp", "unix"):
             summary, _ = self.summary_of("quick", *self.settings(
-                senders__amount=2, receivers__amount=2, senders__messages=50, senders__delay_ms=20, queue__retention_s=30, limits__heartbeat_s=1,
-                transport=transport), "--fault", "stop-reading:R001@0.4", "--fault", "normal:R001@6", out=transport)
+                senders__amount=2, receivers__amount=2, senders__messages=150, senders__delay_ms=20, queue__retention_s=30, limits__heartbeat_s=1,
+                transport=transport), "--fault", "stop-reading:R001@0.4", "--fault", "normal:R001@8", out=transport)
             total = summary["ledger"]["total"]
-            self.assertEqual((total["delivered"], total["lost"]), (200, 0), summary["reasons"])
+            self.assertEqual((total["delivered"], total["lost"]), (600, 0), summary["reasons"])
             self.assertFalse(any("not done" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_what_does_not_fit_a_receivers_buffers_waits_in_n2nq_as_long_as_it_would_have_in_the_queue(self):
