@@ -392,9 +392,12 @@ void MainWindow::choose_theme(ThemeChoice choice) {
 
 LogWindow* MainWindow::open_log(app::Role role, int number) {
   const QString path = run_.log_path(role, number);
-  if (path.isEmpty()) {
+  const bool writes_none = !path.isEmpty() && run_.run_settings().log == app::LogMode::off;
+  if (path.isEmpty() || writes_none) {
     messages_->withdraw(log_topic);
-    messages_->add(MessageBar::Kind::remark, QStringLiteral("There is no log yet: a service's log begins when a run is started (F5)."),
+    messages_->add(MessageBar::Kind::remark,
+                   writes_none ? QStringLiteral("The services of this run write no logs (Advanced, Log: off).")
+                               : QStringLiteral("There is no log yet: a service's log begins when a run is started (F5)."),
                    log_topic);
     return nullptr;
   }

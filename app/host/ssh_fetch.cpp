@@ -36,7 +36,10 @@ bool FetchFile::open(SshLink& link) {
     unreadable_ = true;
   }
   if (!file_) return false;
-  if (!local_.open(QIODevice::ReadWrite)) fail_here(local_);
+  if (!local_.open(QIODevice::ReadWrite)) {
+    file_.reset();  // whoever follows it tries again
+    fail_here(local_);
+  }
   const qint64 here = local_.size();
   const qint64 compared = std::min(here, compared_bytes);
   bool same = here == 0;

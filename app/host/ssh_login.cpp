@@ -122,7 +122,10 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
     std::vector<Secret> answers;
     const bool single = question.prompts.size() == 1 && !question.prompts[0].echo;
     const QString memory = single ? QString("prompt %1 %2").arg(steps_.account(), question.prompts[0].text) : QString();
-    if (single && !turn) turn.emplace(steps_.link(), memory);
+    if (single && !turn) {
+      turn.emplace(steps_.link(), memory);
+      steps_.link().check_that_it_waited();
+    }
     const bool may_be_kept = single && may_be_right_again(question);
     const auto known = may_be_kept ? steps_.secrets().find(memory) : std::nullopt;
     if (known) {

@@ -105,10 +105,13 @@ void TestRealRuns::load_balancing_delivers_each_message_once() {
   BenchWindow bench;
   choose_small_run(bench);
   QVERIFY(bench.click(QStringLiteral("field_queue_mode_load-balancer")));
+  bench.set({{"log", "off"}});
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(app::testing::is_sound(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
   QCOMPARE(tile(bench, "tile_received"), QStringLiteral("40"));
+  QVERIFY(bench.window().open_log(app::Role::receivers, 1) == nullptr);
+  QVERIFY(bench.window().findChild<ui::MessageBar*>()->messages().join('\n').contains("write no logs"));
 }
 
 void TestRealRuns::warm_up_is_counted_apart() {

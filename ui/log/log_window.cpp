@@ -119,6 +119,7 @@ void LogWindow::connect_tail() {
   connect(tail_, &LogTail::begun, this, [this] {
     view_->clear();
     shown_bytes_ = 0;
+    loads_earlier_ = false;
   });
   connect(tail_, &LogTail::columns_found, this, [this](const QString& columns) {
     heading_->set_columns(columns);
@@ -187,12 +188,33 @@ void LogWindow::append(const QString& text) {
 }
 
 void LogWindow::prepend(const QString& text) {
+  loads_earlier_ = false;
   shown_bytes_ += text.size();
   QScrollBar* bar = view_->verticalScrollBar();
   const int below = bar->maximum() - bar->value();
   QTextCursor start(view_->document());
   start.insertText(text);
   bar->setValue(bar->maximum() - below);
+  if (!looking_ || !text.contains(search_->text(), Qt::CaseInsensitive)) return;
+  looking_ = false;
+  view_->moveCursor(QTextCursor::Start);
+  find_next();
+}
+
+bool LogWindow::has_room_before() const {
+  return !all_loaded_ && shown_bytes_ + LogTail::tail_bytes <= shown_bytes_max;
+}
+
+/// What is looked for stands before all that is shown, or nowhere.
+void LogWindow::look_further() {
+  if (loads_earlier_) return;
+  if (has_room_before()) {
+    loads_earlier_ = true;
+    QMetaObject::invokeMethod(tail_, &LogTail::load_earlier);
+    return;
+  }
+  looking_ = false;
+  find_next();
 }
 
 void LogWindow::show_position(qint64 first, qint64 size) {
@@ -200,15 +222,15 @@ void LogWindow::show_position(qint64 first, qint64 size) {
     position_->setText(QStringLiteral("Nothing of %1 is here yet; it comes when the process has started, and its machine answers").arg(path_));
     return;
   }
-  const bool room = shown_bytes_ + LogTail::tail_bytes <= shown_bytes_max;
   all_loaded_ = first == 0;
-  earlier_->setVisible(!all_loaded_ && room);
+  earlier_->setVisible(has_room_before());
   QString text = QStringLiteral("%1 · %2").arg(path_, bytes_text(size));
   if (std::exchange(size_, size) != size || !since_growth_.isValid()) since_growth_.start();
   const qint64 still_ms = since_growth_.elapsed();
   if (awaited_ && still_ms >= told_still_ms) text += QStringLiteral(" · nothing new for %1").arg(span_text(static_cast<double>(still_ms / 1000)));
   if (first > 0) text += QStringLiteral(" · the first %1 are not loaded").arg(bytes_text(first));
   if (position_->text() != text) position_->setText(text);
+  if (looking_ && size > 0 && shown_bytes_ >= size - first) look_further();
 }
 
 void LogWindow::look_for(const QString& text) {

@@ -33,7 +33,7 @@ class LogWindow : public QWidget {
   bool is_following() const;
   /// While more is expected the window says how long nothing has come.
   void set_awaited(bool awaited) { awaited_ = awaited; }
-  /// Goes to the first place of `text` as soon as it is loaded.
+  /// Goes to a place of `text` as soon as it is loaded; loads what stands before until it is there, or no more can be shown.
   void look_for(const QString& text);
   void find_next();
   void find_previous();
@@ -52,6 +52,8 @@ class LogWindow : public QWidget {
   void append(const QString& text);
   void prepend(const QString& text);
   void show_position(qint64 first, qint64 size);
+  bool has_room_before() const;
+  void look_further();
   void set_following(bool following);
   void find(bool backwards);
   void restyle();
@@ -72,7 +74,8 @@ class LogWindow : public QWidget {
   bool awaited_ = false;
   qint64 size_ = -1;  // as far as it was read
   QElapsedTimer since_growth_;
-  bool looking_ = false;  // for what was asked with look_for()
+  bool looking_ = false;        // for what was asked with look_for()
+  bool loads_earlier_ = false;  // for that
 };
 
 }  // namespace n2nq::ui

@@ -44,6 +44,7 @@ class TestLogWindow : public QObject {
   void a_large_file_is_entered_near_its_end();
   void search_goes_both_ways_and_around();
   void a_search_in_vain_moves_nothing();
+  void what_is_asked_for_is_found_before_the_part_that_is_shown_or_said_to_be_nowhere();
   void copy_takes_the_selection_or_everything();
   void one_window_per_file();
   void the_columns_stay_above_the_lines();
@@ -148,6 +149,22 @@ void TestLogWindow::a_search_in_vain_moves_nothing() {
   QCOMPARE(bar->value(), place);
   window->find_previous();
   QCOMPARE(bar->value(), place);
+}
+
+void TestLogWindow::what_is_asked_for_is_found_before_the_part_that_is_shown_or_said_to_be_nowhere() {
+  const auto line = [](int number) { return QByteArray::number(number).rightJustified(99, '.') + '\n'; };
+  QByteArray lines;
+  for (int number = 100'000; lines.size() < 12 * (1 << 20); ++number) lines += line(number);
+  append(path_, lines);
+  const int last = 100'000 + static_cast<int>(lines.size() / 100) - 1;
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  const QString wanted = QString::number(last - 30'000);  // 3 MB before the end
+  window->look_for(wanted);
+  QTRY_COMPARE_WITH_TIMEOUT(label(window, "log_found"), QStringLiteral("found"), deadline_ms);
+  QCOMPARE(window->findChild<QPlainTextEdit*>()->textCursor().selectedText(), wanted);
+  window->look_for(QStringLiteral("100001"));  // farther away than is ever shown
+  QTRY_COMPARE_WITH_TIMEOUT(label(window, "log_found"), QStringLiteral("not in the loaded part"), deadline_ms);
+  QVERIFY(window->text().size() <= LogWindow::shown_bytes_max);
 }
 
 void TestLogWindow::copy_takes_the_selection_or_everything() {
