@@ -46,10 +46,14 @@ void to_json(nlohmann::json& json, const ClockReport& report) {
   for (const ClockSpan& span : report.spans) {
     spans.push_back({{"from_broker_ns", span.from_broker_ns}, {"to_broker_ns", span.to_broker_ns}, {"jump_ns", span.jump_ns}});
   }
-  json = {{"line", report.line},   {"at_ns", report.at_ns},
-          {"bound", report.bound}, {"worst", report.worst},
-          {"probes", report.probes}, {"round_trip_min_ns", report.round_trip_min_ns},
-          {"jumps", report.jumps}, {"spans", std::move(spans)}};
+  json = {{"line", report.line},
+          {"at_ns", report.at_ns},
+          {"bound", report.bound},
+          {"worst", report.worst},
+          {"round_trip_min_ns", report.round_trip_min_ns},
+          {"probes", report.probes},
+          {"jumps", report.jumps},
+          {"spans", std::move(spans)}};
   if (report.later) json["later"] = *report.later;
 }
 

@@ -24,7 +24,7 @@ struct ClockReport {
   static constexpr std::int64_t later_after_ns = 60'000'000'000;
 
   ClockLine line;          // the broker's clock over this process's: in force from then on
-  std::int64_t at_ns = 0;  // when this was said, by this process's clock
+  std::int64_t at_ns = 0;  // of this process's clock: when the line was looked at last
   ClockBound bound;        // of the line then
   ClockBound worst;        // the largest of all lines while they were in force, since traffic began; not in the spans
   std::optional<ClockBound> later;  // of the line later_after_ns from then, should nothing more be heard; none: it is the last report
@@ -36,7 +36,7 @@ struct ClockReport {
   /// How wrong the line can be so long after this was said, at most, as far as the probes until then tell; below 0 ns: as it is now. Where
   /// nothing was said of later, as it was then.
   ClockBound bound_after(std::int64_t ns) const;
-  /// The broker's clock minus this one, when this was said.
+  /// The broker's clock minus this one, then.
   std::int64_t offset_ns() const { return line.offset_at(at_ns); }
 };
 
