@@ -60,11 +60,12 @@ void LogTail::enter(qint64 size) {
 void LogTail::poll() {
   timer_.start(idle_ms);
   if (!file_.isOpen() && !file_.open(QIODevice::ReadOnly)) {
-    emit position_changed(0, -1);
+    emit position_changed(0, 0, -1);
     return;
   }
   const qint64 size = file_.size();
-  if (!entered_ || size < next_ || size - next_ > behind_max) enter(size);
+  if (!entered_ || size < next_) enter(size);
+  if (size - next_ > behind_max) emit fell_behind();
   if (!columns_known_) look_for_columns();
   if (size > next_) {
     file_.seek(next_);
@@ -72,18 +73,18 @@ void LogTail::poll() {
     next_ += piece.size();
     if (!piece.isEmpty()) emit appended(decoder_.decode(piece));
   }
-  emit position_changed(first_, size);
+  emit position_changed(first_, next_, size);
   if (size > next_) timer_.start(busy_ms);
 }
 
 void LogTail::load_earlier() {
-  if (!entered_ || first_ == 0) return;
-  const qint64 from = line_start_after(std::max<qint64>(0, first_ - tail_bytes));
+  if (!entered_) return;  // begun comes first
+  const qint64 from = line_start_after(std::max<qint64>(0, first_ - piece_bytes));
   file_.seek(from);
   const QByteArray piece = file_.read(first_ - from);
   first_ = from;
   emit prepended(QString::fromUtf8(piece));
-  emit position_changed(first_, file_.size());
+  emit position_changed(first_, next_, file_.size());
 }
 
 }  // namespace n2nq::ui

@@ -17,7 +17,7 @@ class LogTail : public QObject {
  public:
   static constexpr qint64 piece_bytes = 64 * 1024;
   static constexpr qint64 tail_bytes = 512 * 1024;       // read at first
-  static constexpr qint64 behind_max = 4 * 1024 * 1024;  // when further behind than this, goes on near the end
+  static constexpr qint64 behind_max = 4 * 1024 * 1024;  // beyond it fell_behind
 
   explicit LogTail(const QString& path);
 
@@ -26,7 +26,7 @@ class LogTail : public QObject {
   void begin();
   /// Stops following; begin() starts anew.
   void pause();
-  /// Reads up to tail_bytes before what was read so far; answered by prepended.
+  /// Reads a piece before what was read so far; answered by prepended, with nothing at the file's start, and position_changed.
   void load_earlier();
 
  signals:
@@ -35,8 +35,10 @@ class LogTail : public QObject {
   void columns_found(const QString& columns);
   void appended(const QString& text);
   void prepended(const QString& text);
-  /// Bytes before what was read, and of the whole file; -1: there is no such file yet.
-  void position_changed(qint64 first, qint64 size);
+  /// What was read goes from `first` to `next`; all of that was told. `size`, of the whole file, -1: there is no such file yet.
+  void position_changed(qint64 first, qint64 next, qint64 size);
+  /// The file grows faster than it is read here. That goes on; begin() is for who would rather see the end.
+  void fell_behind();
 
  private:
   void poll();

@@ -118,8 +118,11 @@ QWidget* LogWindow::make_tools() {
 void LogWindow::connect_tail() {
   connect(tail_, &LogTail::begun, this, [this] {
     view_->clear();
-    shown_bytes_ = 0;
-    loads_earlier_ = false;
+    shown_bytes_ = wanted_before_bytes_ = 0;
+    loads_before_ = stopped_for_reader_ = false;
+  });
+  connect(tail_, &LogTail::fell_behind, this, [this] {
+    if (is_following() && shows_end()) set_following(true);
   });
   connect(tail_, &LogTail::columns_found, this, [this](const QString& columns) {
     heading_->set_columns(columns);
@@ -128,7 +131,7 @@ void LogWindow::connect_tail() {
   connect(tail_, &LogTail::appended, this, &LogWindow::append);
   connect(tail_, &LogTail::prepended, this, &LogWindow::prepend);
   connect(tail_, &LogTail::position_changed, this, &LogWindow::show_position);
-  connect(earlier_, &QPushButton::clicked, tail_, &LogTail::load_earlier);
+  connect(earlier_, &QPushButton::clicked, this, [this] { load_before(LogTail::tail_bytes); });
 }
 
 void LogWindow::restyle() {
@@ -169,13 +172,10 @@ void LogWindow::set_following(bool following) {
 }
 
 void LogWindow::append(const QString& text) {
-  if (shown_bytes_ + text.size() > shown_bytes_max) {
-    set_following(true);  // begins anew near the end
-    return;
-  }
+  if (shown_bytes_ + text.size() > shown_bytes_max) return go_on_near_end();
   shown_bytes_ += text.size();
   QScrollBar* bar = view_->verticalScrollBar();
-  const bool at_end = bar->value() >= bar->maximum() - 1;
+  const bool at_end = shows_end();
   QTextCursor end(view_->document());
   end.movePosition(QTextCursor::End);
   const bool first = view_->document()->isEmpty();
@@ -187,8 +187,21 @@ void LogWindow::append(const QString& text) {
   find_next();
 }
 
+bool LogWindow::shows_end() const {
+  const QScrollBar* bar = view_->verticalScrollBar();
+  return bar->value() >= bar->maximum() - 1;
+}
+
+/// Or stays where a person reads.
+void LogWindow::go_on_near_end() {
+  if (!is_following()) return;
+  stopped_for_reader_ = !shows_end() || view_->textCursor().hasSelection();
+  set_following(!stopped_for_reader_);
+}
+
 void LogWindow::prepend(const QString& text) {
-  loads_earlier_ = false;
+  loads_before_ = false;
+  wanted_before_bytes_ -= text.size();
   shown_bytes_ += text.size();
   QScrollBar* bar = view_->verticalScrollBar();
   const int below = bar->maximum() - bar->value();
@@ -197,6 +210,7 @@ void LogWindow::prepend(const QString& text) {
   bar->setValue(bar->maximum() - below);
   if (!looking_ || !text.contains(search_->text(), Qt::CaseInsensitive)) return;
   looking_ = false;
+  wanted_before_bytes_ = 0;
   view_->moveCursor(QTextCursor::Start);
   find_next();
 }
@@ -205,19 +219,21 @@ bool LogWindow::has_room_before() const {
   return !all_loaded_ && shown_bytes_ + LogTail::tail_bytes <= shown_bytes_max;
 }
 
+void LogWindow::load_before(qint64 bytes) {
+  wanted_before_bytes_ = bytes;
+  if (std::exchange(loads_before_, true)) return;
+  QMetaObject::invokeMethod(tail_, &LogTail::load_earlier);
+}
+
 /// What is looked for stands before all that is shown, or nowhere.
 void LogWindow::look_further() {
-  if (loads_earlier_) return;
-  if (has_room_before()) {
-    loads_earlier_ = true;
-    QMetaObject::invokeMethod(tail_, &LogTail::load_earlier);
-    return;
-  }
+  if (loads_before_) return;
+  if (has_room_before()) return load_before(LogTail::tail_bytes);
   looking_ = false;
   find_next();
 }
 
-void LogWindow::show_position(qint64 first, qint64 size) {
+void LogWindow::show_position(qint64 first, qint64 next, qint64 size) {
   if (size < 0) {
     position_->setText(QStringLiteral("Nothing of %1 is here yet; it comes when the process has started, and its machine answers").arg(path_));
     return;
@@ -229,8 +245,13 @@ void LogWindow::show_position(qint64 first, qint64 size) {
   const qint64 still_ms = since_growth_.elapsed();
   if (awaited_ && still_ms >= told_still_ms) text += QStringLiteral(" · nothing new for %1").arg(span_text(static_cast<double>(still_ms / 1000)));
   if (first > 0) text += QStringLiteral(" · the first %1 are not loaded").arg(bytes_text(first));
+  if (stopped_for_reader_) text += QStringLiteral(" · no longer followed, to keep what you read; Follow goes on near the end");
   if (position_->text() != text) position_->setText(text);
-  if (looking_ && size > 0 && shown_bytes_ >= size - first) look_further();
+  if (wanted_before_bytes_ > 0 && !all_loaded_) {
+    if (!loads_before_) load_before(wanted_before_bytes_);
+  } else if (looking_ && size > 0 && next == size) {
+    look_further();
+  }
 }
 
 void LogWindow::look_for(const QString& text) {

@@ -21,7 +21,7 @@ class LogTail;
 class LogWindow : public QWidget {
   Q_OBJECT
  public:
-  /// Text shown at most; beyond it the view goes on near the end of the file.
+  /// Text shown at most; beyond it the view goes on near the end of the file, or no longer follows it where a person reads farther up.
   static constexpr qint64 shown_bytes_max = 8 * 1024 * 1024;
 
   /// `thread`: where the file is read; must outlive the window.
@@ -51,8 +51,11 @@ class LogWindow : public QWidget {
   void connect_tail();
   void append(const QString& text);
   void prepend(const QString& text);
-  void show_position(qint64 first, qint64 size);
+  void show_position(qint64 first, qint64 next, qint64 size);
+  bool shows_end() const;
+  void go_on_near_end();
   bool has_room_before() const;
+  void load_before(qint64 bytes);
   void look_further();
   void set_following(bool following);
   void find(bool backwards);
@@ -74,8 +77,10 @@ class LogWindow : public QWidget {
   bool awaited_ = false;
   qint64 size_ = -1;  // as far as it was read
   QElapsedTimer since_growth_;
-  bool looking_ = false;        // for what was asked with look_for()
-  bool loads_earlier_ = false;  // for that
+  bool looking_ = false;           // for what was asked with look_for()
+  qint64 wanted_before_bytes_ = 0;  // of what stands before
+  bool loads_before_ = false;       // a piece of it is on its way
+  bool stopped_for_reader_ = false;
 };
 
 }  // namespace n2nq::ui

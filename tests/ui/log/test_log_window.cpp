@@ -27,6 +27,12 @@ void append(const QString& path, const QByteArray& bytes) {
   file.write(bytes);
 }
 
+QByteArray lines_of(qint64 bytes) {
+  QByteArray lines;
+  for (int i = 0; lines.size() < bytes; ++i) lines += QByteArray::number(i).rightJustified(99, '.') + '\n';
+  return lines;
+}
+
 class TestLogWindow : public QObject {
   Q_OBJECT
  private slots:
@@ -42,6 +48,8 @@ class TestLogWindow : public QObject {
   void it_says_how_long_nothing_came_as_long_as_more_is_expected();
   void it_begins_anew_when_the_file_is_replaced();
   void a_large_file_is_entered_near_its_end();
+  void a_file_that_grows_beyond_what_is_shown_goes_on_near_its_end();
+  void what_a_person_reads_stays_when_a_file_grows_beyond_what_is_shown();
   void search_goes_both_ways_and_around();
   void a_search_in_vain_moves_nothing();
   void what_is_asked_for_is_found_before_the_part_that_is_shown_or_said_to_be_nowhere();
@@ -114,6 +122,34 @@ void TestLogWindow::a_large_file_is_entered_near_its_end() {
   QTRY_VERIFY_WITH_TIMEOUT(window->text().size() > before, deadline_ms);
   QStringList shown = window->text().split(u'\n', Qt::SkipEmptyParts);
   for (int i = 1; i < shown.size(); ++i) QCOMPARE(shown[i].toInt(), shown[i - 1].toInt() + 1);  // seamless
+}
+
+void TestLogWindow::a_file_that_grows_beyond_what_is_shown_goes_on_near_its_end() {
+  append(path_, "first\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("first\n"), deadline_ms);
+  append(path_, lines_of(LogWindow::shown_bytes_max + LogTail::behind_max) + "last\n");
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("last\n")), deadline_ms);
+  QVERIFY(window->text().size() <= LogWindow::shown_bytes_max);
+  QVERIFY(window->is_following());
+}
+
+void TestLogWindow::what_a_person_reads_stays_when_a_file_grows_beyond_what_is_shown() {
+  append(path_, lines_of(64 * 1024));
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().size() >= 64 * 1024, deadline_ms);
+  auto* bar = window->findChild<QPlainTextEdit*>(QStringLiteral("log_text"))->verticalScrollBar();
+  bar->setValue(3);
+  const QString read = window->text();
+  append(path_, lines_of(LogWindow::shown_bytes_max + LogTail::behind_max) + "last\n");
+  QTRY_VERIFY_WITH_TIMEOUT(!window->is_following(), deadline_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("no longer followed, to keep what you read")), deadline_ms);
+  QVERIFY(window->text().startsWith(read));
+  QVERIFY(window->text().size() <= LogWindow::shown_bytes_max);
+  QCOMPARE(bar->value(), 3);
+  QTest::mouseClick(window->findChild<QAbstractButton*>(QStringLiteral("log_follow")), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(window->text().endsWith(QStringLiteral("last\n")), deadline_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(!label(window, "log_position").contains(QStringLiteral("no longer followed")), deadline_ms);
 }
 
 void TestLogWindow::search_goes_both_ways_and_around() {
