@@ -89,12 +89,9 @@ void Connection::look_for_place() {
   const bool reads_on = state_ == State::open && !discarding_;
   if (!reads_on || (reader_.has_large() && reader_.bytes_waiting() == 0)) leave_place();
   if (!reads_on || reader_.bytes_wanted() == 0 || waits_for_place_) return;
-  if (auto place = places_->take(*this)) {
-    reader_.reserve(std::move(*place));
-  } else {
-    waits_for_place_ = true;
-    set_interest();
-  }
+  if (places_->take(*this)) return;
+  waits_for_place_ = true;
+  set_interest();
 }
 
 void Connection::on_place(wire::LargeBuffer place) {

@@ -122,6 +122,9 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   /// out.
   void wait_for_turn();
   void give_turn();
+  bool paused() const { return !reading_; }
+  /// Memory for a frame that has not been handed out.
+  bool has_place() const { return places_ && reader_.has_large(); }
   /// Neither paused nor waiting for memory or for its turn.
   bool reading() const { return reading_ && !waits_for_place_ && !waits_for_turn_; }
   /// One read of what lies there, at once: for who is about to judge that nothing came.

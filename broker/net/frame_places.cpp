@@ -8,15 +8,15 @@
 
 namespace n2nq::net {
 
-std::optional<wire::LargeBuffer> FramePlaces::take(Waiter& waiter) {
+bool FramePlaces::take(Waiter& waiter) {
   if (!waiting_.empty() || !has_room_for(waiter)) {
     waiting_.push_back(&waiter);
     note_whether_waited_for();
-    return std::nullopt;
+    return false;
   }
-  wire::LargeBuffer place = make(waiter);
+  waiter.on_place(make(waiter));
   on_taken_();
-  return place;
+  return true;
 }
 
 void FramePlaces::forget(Waiter& waiter) {
@@ -32,6 +32,10 @@ void FramePlaces::give_back(wire::LargeBuffer place) {
     free_.erase(free_.begin());
   }
   serve();
+}
+
+void FramePlaces::set_held(bool held) {
+  if (std::exchange(held_, held) && !held) serve();
 }
 
 void FramePlaces::serve() {

@@ -39,7 +39,7 @@ bool is_right(uint32_t number, uint64_t next_index, const uint8_t* record) {
 
 }  // namespace
 
-SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, const net::FramePlaces& frame_places, EventLog& log)
+SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, net::FramePlaces& frame_places, EventLog& log)
     : loop_(loop),
       options_(options),
       queue_(queue),
@@ -192,8 +192,11 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     session.refuse(wire::ErrorCode::frame, "PUBLISH ends in the middle of a record");
     return;
   }
-  const size_t memory_bytes = queue_.bytes_held() + frame_places_.bytes_taken();
-  if (right && !held_back() && !ending_ && memory_bytes >= options_.limits.memory_bytes) hold_back(Hold::memory);
+  if (!right || ending_) return;
+  if (!held_back() && memory_bytes() >= options_.limits.memory_bytes) hold_back(Hold::memory);
+  if (!held_back() || account.awaits_turn) return;
+  session.connection().pause_reading();  // its frame is done
+  if (finish_ && memory_bytes() > held_bytes_max_) let_finish(false);
 }
 
 bool SenderDesk::has_time_for(const uint8_t* record) {
@@ -326,9 +329,11 @@ void SenderDesk::dismiss() {
 }
 
 void SenderDesk::hold_back(Hold hold) {
-  if (hold_ == hold) return;
+  if (hold_ == hold) {
+    if (hold == Hold::memory && !finish_ && memory_bytes() <= held_bytes_max_) let_finish(true);
+    return;
+  }
   const int64_t now = net::now_ns();
-  const bool was_held = held_back();
   held_total_ns_[static_cast<size_t>(hold_)] += now - held_since_ns_;
   held_since_ns_ = now;
   hold_ = hold;
@@ -336,15 +341,23 @@ void SenderDesk::hold_back(Hold hold) {
     log_.write(hold == Hold::memory ? "senders are held back for the first time: the memory budget is used up"
                                     : "senders are held back for the first time: most receivers are behind");
   }
-  const bool held = held_back();
-  if (held == was_held) return;
+  held_bytes_max_ = std::max(options_.limits.memory_bytes, memory_bytes());
+  frame_places_.set_held(hold == Hold::memory);
+  let_finish(hold == Hold::memory);
+}
+
+/// Brings it in force who is read.
+void SenderDesk::let_finish(bool finish) {
+  finish_ = finish;
+  const int64_t now = net::now_ns();
   for (Account& account : accounts_) {
     if (!account.session) continue;
-    if (held) {
-      account.session->connection().pause_reading();
-    } else {
+    net::Connection& connection = account.session->connection();
+    if (held_back() && !(finish_ && connection.has_place())) {
+      connection.pause_reading();
+    } else if (connection.paused()) {
       account.session->note_heard(now);  // it could not be heard
-      account.session->connection().resume_reading();
+      connection.resume_reading();
     }
   }
 }

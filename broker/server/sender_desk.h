@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The senders' side: takes their messages into the queue, tells them what is accepted, holds them back when the queue is full.
 //
+// At the memory budget nobody is read who has not begun a long frame. Who has one in memory shared for these is read to its end: that memory
+// is in use until then, and what is wanted of it leaves again, where the queue may hold only what nobody wants. It may not take more memory
+// than there was when the hold began.
+//
 // A message is accepted when it is in the queue; its index must be the next one. What a sender repeats after a reconnect is dropped.
 // Messages of kinds that are new are compared with every list of rules, which may be much. A wake-up has time for about a millisecond of it:
 // a frame that needs more goes on in later ones, in turns with those of other senders. Messages of known kinds wait for nobody.
@@ -51,7 +55,7 @@ class SenderDesk {
     bool awaits_turn = false;  // stands in turns_
   };
 
-  SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, const net::FramePlaces& frame_places, EventLog& log);
+  SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, net::FramePlaces& frame_places, EventLog& log);
 
   /// A sender said HELLO with a number in range; returns the index the broker expects next. A former session of the same number was
   /// refused by the caller.
@@ -64,7 +68,7 @@ class SenderDesk {
   const Account& account(uint32_t number) const { return accounts_[number - 1]; }
   uint32_t connected() const { return connected_; }
   /// Every expected sender has ended, and there was something to end: a run in which nothing was published is not over.
-  bool all_ended() const { return ended_ == accounts_.size() && (accepted_ > 0 || any_lapsed_); }
+  bool all_ended() const { return ended_ == accounts_.size() && (accepted_ + refused_ > 0 || any_lapsed_); }
   uint64_t accepted() const { return accepted_; }
   uint64_t refused() const { return refused_; }
 
@@ -80,7 +84,7 @@ class SenderDesk {
   /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
   void dismiss();
 
-  /// Stops or resumes reading from all senders.
+  /// Stops or resumes reading from senders; to be told again and again while it lasts.
   void hold_back(Hold hold);
   bool held_back() const { return hold_ != Hold::none; }
   /// How long in all for this reason, until now.
@@ -125,7 +129,7 @@ class SenderDesk {
   net::EventLoop& loop_;
   const Options& options_;
   Queue& queue_;
-  const net::FramePlaces& frame_places_;
+  net::FramePlaces& frame_places_;
   EventLog& log_;
   std::vector<Account> accounts_;
   std::vector<uint32_t> untold_;  // at most twice as many as senders: one that was told is marked again behind those that are due
@@ -146,9 +150,13 @@ class SenderDesk {
   bool any_lapsed_ = false;
   bool lapsed_refused_ = false;
   Hold hold_ = Hold::none;
+  size_t held_bytes_max_ = 0;  // while held by memory
+  bool finish_ = false;        // likewise: frames that have their memory are read on
   int64_t held_since_ns_ = 0;
   std::array<int64_t, 3> held_total_ns_{};  // by reason
   std::array<bool, 3> hold_told_{};         // likewise
+  size_t memory_bytes() const { return queue_.bytes_held() + frame_places_.bytes_taken(); }
+  void let_finish(bool finish);
   void note_fault(std::string sentence);
   std::vector<std::string> faults_;
   uint64_t faults_beyond_ = 0;

@@ -213,6 +213,18 @@ TEST(Delivery, AMessageThatIsTooLargeIsRefusedByNameAndTheRestGoesOn) {
   EXPECT_EQ(bye["senders"][0]["refused"], 2);
 }
 
+TEST(Delivery, ARunAllOfWhoseMessagesWereRefusedEnds) {
+  BrokerUnderTest broker(json{{"expect", expect(1, 1)}, {"limits", {{"message_bytes_max", 100}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, 2, 101);
+  EXPECT_EQ(sender.end(2), 0u);
+  const support::Received received = receiver.receive_all();
+  EXPECT_TRUE(received.totals.has_value());
+  EXPECT_TRUE(received.records.empty());
+  broker.hear("state", "ended");
+}
+
 TEST(Delivery, AMessageThatIsTooLargeIsRefusedBeforeItsPayloadComesAndTheSenderGoesOn) {
   constexpr uint32_t largest = 1'000'000;
   BrokerUnderTest broker(json{{"expect", expect(2, 1)}, {"limits", {{"message_bytes_max", largest}}}});

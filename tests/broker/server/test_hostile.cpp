@@ -316,6 +316,37 @@ TEST(HostileLimits, FramesThatHaveNotComeWholeCountAgainstTheMemoryBudget) {
   EXPECT_LE(bye["kept_bytes"].get<size_t>(), net::FramePlaces::free_bytes_max + MessageLog::free_bytes_max);
 }
 
+TEST(HostileLimits, ALongFrameThatIsUnderWayGetsThroughWhereWhatNobodyWantsUsedUpTheMemory) {
+  constexpr size_t payload_bytes = 1'000'000, budget_bytes = 4u << 20, read_bytes = 64 * 1024;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}},
+                              {"queue", {{"mode", "load-balancer"}, {"requests", true}, {"retention_ms", 600'000}}},
+                              {"limits", {{"memory_bytes", budget_bytes}, {"pending_bytes", budget_bytes}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  receiver.send(wire::Rules{1, {wire::Rule{2, 2, 0, UINT32_MAX}}});
+  receiver.send(wire::Credit{1});
+  WireClient wanted = WireClient::sender(broker.port(), 2);
+  const wire::Bytes frame = support::publish_frames(2, 0, 1, payload_bytes, 1 << 20);
+  wanted.send(wire::ByteView(frame).first(frame.size() / 2));
+  WireClient unwanted = WireClient::sender(broker.port(), 1);
+  const wire::Bytes frames = support::publish_frames(1, 0, 3000, 10'000, read_bytes);  // more than budget and sockets take
+  WireClient probe = WireClient::probe(broker.port());
+  size_t sent = 0;
+  for (int rounds_without = 0; rounds_without < 20; ++rounds_without) {
+    const size_t taken = send_what_is_taken(unwanted, wire::ByteView(frames).subspan(sent));
+    sent += taken;
+    if (taken > 0) rounds_without = 0;
+    probe.ask_clock();
+  }
+  ASSERT_LT(sent, frames.size());
+  wanted.send(wire::ByteView(frame).subspan(frame.size() / 2));
+  const support::Received received = receiver.receive(1);
+  ASSERT_EQ(received.records.size(), 1u);
+  EXPECT_EQ(received.records[0].sender, 2u);
+  const json bye = broker.finish();
+  EXPECT_GT(bye["held_back_by_memory_ns"].get<int64_t>(), 0);
+  EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + 2 * read_bytes);
+}
+
 TEST(HostileLimits, WhoHoldsAPlaceForALongFrameAndSaysNothingLosesItToWhoWaits) {
   constexpr size_t payload_bytes = 1'000'000;
   BrokerUnderTest broker(json{{"expect", {{"senders", 4}, {"receivers", 1}}},
