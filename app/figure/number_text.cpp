@@ -61,4 +61,20 @@ QString short_number(double value) {
   return fixed_text(value, small ? std::min(decimals_max, 2 - static_cast<int>(std::floor(std::log10(size)))) : decimals_for(value));
 }
 
+BoundedText bounded_time_text(double value_us, double bound_us, QChar apart) {
+  constexpr int finest_us_exponent = -1;  // a tenth of a microsecond
+  const int step_exponent = bound_us > 0 ? std::max(finest_us_exponent, static_cast<int>(std::floor(std::log10(bound_us))) - 1) : 0;
+  const double step_us = std::pow(10.0, step_exponent);
+  const auto text = [&](double us) {
+    const int unit_exponent = us >= 1e6 ? 6 : us >= 1e3 ? 3 : 0;
+    const QString digits = QString::number(us / std::pow(10.0, unit_exponent), 'f', std::max(0, unit_exponent - step_exponent));
+    return grouped_digits(digits, apart) + apart + (unit_exponent == 6 ? QStringLiteral("s") : unit_exponent == 3 ? QStringLiteral("ms") : QStringLiteral("µs"));
+  };
+  const double shown_us = std::round(std::abs(value_us) / step_us) * step_us;
+  const double within_us = bound_us + std::abs(std::abs(value_us) - shown_us);
+  // What arithmetic adds to a whole number of steps is none more.
+  constexpr double hardly = 1e-6;
+  return {text(shown_us), text(std::ceil(within_us / step_us - hardly) * step_us), value_us < 0 && shown_us > 0};
+}
+
 }  // namespace n2nq::app

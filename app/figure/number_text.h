@@ -25,4 +25,13 @@ int decimals_for(double value);
 /// Whole numbers with all digits, others with about three: 9.12, 94.8, 0.0123.
 QString short_number(double value);
 
+/// A time and its ±, both of them with their unit: the time to a tenth of the ±, however large it is, and the ± rounded up by what that
+/// leaves out.
+struct BoundedText {
+  QString value;  // without a sign
+  QString bound;
+  bool negative = false;  // what is shown
+};
+BoundedText bounded_time_text(double value_us, double bound_us, QChar apart = narrow_space);
+
 }  // namespace n2nq::app

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure/number_text.h"
+
 namespace n2nq::app {
 
 using Json = nlohmann::json;
@@ -22,16 +24,36 @@ CheckCell not_known_cell(const QString& why) {
   return {CheckState::not_known, "unknown", why, {}, {}};
 }
 
+namespace {
+
+/// Between machines that were started on different days: what a cell has room for.
+QString rough_span(double us) {
+  struct Unit {
+    const char* name;
+    double s;
+  };
+  constexpr double enough = 2;  // of a unit
+  const double s = us / 1e6;
+  for (const Unit& unit : {Unit{"d", 86'400}, Unit{"h", 3'600}, Unit{"min", 60}}) {
+    if (s >= enough * unit.s) return QString("%1 %2").arg(s / unit.s, 0, 'f', 0).arg(unit.name);
+  }
+  return QString("%1 s").arg(s, 0, 'f', 0);
+}
+
+}  // namespace
+
 CheckCell clock_cell(const ClockOffset& clock) {
-  const QString offset = text_of_us(std::abs(clock.offset_us)), within = text_of_us(clock.bound_us);
-  const bool behind = clock.offset_us <= -0.5;  // of what is shown, in whole microseconds
+  const auto [offset, within, behind] = bounded_time_text(clock.offset_us, clock.bound_us, u' ');
   QString detail = std::abs(clock.offset_us) < clock.bound_us
                        ? QString("Its clock is that of this machine as far as can be told, to within %1").arg(within)
                        : QString("Its clock is %1 %2 this machine's, to within %3").arg(offset, behind ? "behind" : "ahead of", within);
   QStringList by;
   for (const std::string& name : clock.by) by += QString::fromStdString(name);
   if (!by.isEmpty()) detail += QString(" (found by way of %1)").arg(by.join(" and "));
-  CheckCell cell = good_cell(QString("%1%2 ± %3").arg(behind ? "−" : "+", offset, within), clock.offset_us, detail);
+  constexpr double rough_us_min = 1e6;
+  const double size_us = std::abs(clock.offset_us);
+  const QString text = size_us < rough_us_min ? QString("%1%2 ± %3") : QString("≈ %1%2, ± %3");
+  CheckCell cell = good_cell(text.arg(behind ? "−" : "+", size_us < rough_us_min ? offset : rough_span(size_us), within), clock.offset_us, detail);
   cell.bound_us = clock.bound_us;
   return cell;
 }

@@ -34,10 +34,10 @@ constexpr int look_again_ms = 1000;
 constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
-constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 76, 76, 84, 84, 154, 76};
+constexpr int column_px[] = {0, 0, 116, 88, 92, 136, 70, 70, 84, 84, 172, 70};
 // From that width on all columns grow, the first two four times as much as the others.
 constexpr int roomy_px = 1240, shares_of_room = 18;
-constexpr int column_min_px = 76;
+constexpr int column_min_px = 70;
 constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
 

@@ -84,8 +84,13 @@ namespace {
 QString clock_words(double offset_us, const app::ClockBound& bound) {
   if (!bound.apart || std::isnan(offset_us)) return {};
   // The offset is N2NQ's minus theirs.
-  return QStringLiteral(" (clock %1%2 %3)")
-      .arg(offset_us < 0 ? QStringLiteral("+") : QStringLiteral("−"), time_figure(std::abs(offset_us)).text(), bound_text(bound));
+  const double ahead_us = -offset_us;
+  if (std::isnan(bound.total_us())) {
+    return QStringLiteral(" (clock %1%2 %3)")
+        .arg(ahead_us < 0 ? QStringLiteral("−") : QStringLiteral("+"), time_figure(std::abs(ahead_us)).text(), bound_text(bound));
+  }
+  const auto [ahead, within, behind] = app::bounded_time_text(ahead_us, bound.total_us());
+  return QStringLiteral(" (clock %1%2 ± %3)").arg(behind ? QStringLiteral("−") : QStringLiteral("+"), ahead, within);
 }
 
 }  // namespace

@@ -204,6 +204,29 @@ TEST(NumberText, IsReadWithAboutThreeDigits) {
   EXPECT_EQ(short_number(std::nan("")), dash());
 }
 
+TEST(Numbers, a_time_is_told_to_a_tenth_of_its_bound_which_is_rounded_up) {
+  struct Case {
+    double value_us, bound_us;
+    const char *value, *bound;
+  };
+  for (const auto& [value_us, bound_us, value, bound] : {
+           Case{259'200'412'396, 118.2, "259 200.41240 s", "130 µs"},
+           Case{-250'004.2, 41.3, "250.004 ms", "42 µs"},
+           Case{3'240, 18, "3.240 ms", "18 µs"},
+           Case{250'000, 2'140, "250.0 ms", "2.2 ms"},
+           Case{0.04, 0.31, "0.0 µs", "0.4 µs"},
+           Case{-12.34, 5.5, "12.3 µs", "5.6 µs"},
+           Case{7, 1'250'000, "0 µs", "1.3 s"},
+           Case{42, 0, "42 µs", "0 µs"},
+       }) {
+    const BoundedText text = bounded_time_text(value_us, bound_us, u' ');
+    EXPECT_EQ(text.value, QString::fromUtf8(value));
+    EXPECT_EQ(text.bound, QString::fromUtf8(bound));
+    EXPECT_EQ(text.negative, value_us < 0) << value;
+  }
+  EXPECT_FALSE(bounded_time_text(-0.2, 41).negative) << "nothing of it is shown";
+}
+
 TEST(NumberText, IsTheSameAtAnAxisAndInASentence) {
   EXPECT_EQ(axis_number(8811), count_text(8811));
   EXPECT_EQ(axis_number(-12'345), count_text(-12'345));

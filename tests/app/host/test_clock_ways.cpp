@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "app/host/check_cells.h"
+
 namespace n2nq::app {
 namespace {
 
@@ -36,6 +38,19 @@ TEST(ClockWays, of_two_chains_the_surer_one_counts) {
   EXPECT_EQ(clocks.at("h3").bound_us, 130);
   EXPECT_EQ(clocks.at("h1").offset_us, 12);
   EXPECT_EQ(clocks.at("h1").bound_us, 131);
+}
+
+TEST(ClockCell, its_bound_is_whole_and_the_offset_as_exact_as_there_is_room_for) {
+  const CheckCell near = clock_cell({-250'004.2, 41.3, {}});
+  EXPECT_EQ(near.text, QString::fromUtf8("−250.004 ms ± 42 µs"));
+  EXPECT_EQ(near.detail, QString::fromUtf8("Its clock is 250.004 ms behind this machine's, to within 42 µs"));
+  const CheckCell far = clock_cell({259'200'412'396, 118.2, {"h1"}});
+  EXPECT_EQ(far.text, QString::fromUtf8("≈ +3 d, ± 130 µs"));
+  EXPECT_EQ(far.detail, QString::fromUtf8("Its clock is 259 200.41240 s ahead of this machine's, to within 130 µs (found by way of h1)"));
+  EXPECT_EQ(far.value, 259'200'412'396);
+  EXPECT_EQ(far.bound_us, 118.2);
+  EXPECT_EQ(clock_cell({1'500'000, 41.3, {}}).text, QString::fromUtf8("≈ +2 s, ± 42 µs"));
+  EXPECT_EQ(clock_cell({-30, 41.3, {}}).detail, QString::fromUtf8("Its clock is that of this machine as far as can be told, to within 42 µs"));
 }
 
 }  // namespace
