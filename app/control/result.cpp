@@ -123,6 +123,7 @@ void find_impossible_latencies(const RunRecord& record, QStringList& reasons) {
 
 /// What was measured while a clock jumped is wrong by as much, and cannot be taken out of the histograms again.
 void find_jumps(const RunRecord& record, QStringList& reasons) {
+  constexpr std::int64_t ns_in_10_ms = 10'000'000;
   const auto at_s = [&](std::int64_t broker_ns) { return static_cast<double>(broker_ns - record.start_at_broker_ns) / 1e9; };
   for (const Role role : {Role::senders, Role::receivers}) {
     const measure::ClockReport report = relation(record.of(role), record.of(Role::broker)).report;
@@ -138,9 +139,9 @@ void find_jumps(const RunRecord& record, QStringList& reasons) {
     for (const measure::ClockSpan& span : report.spans) {
       if (span.to_broker_ns < record.start_at_broker_ns) continue;
       reasons +=
-          QString("the clock of the %1' host, or N2NQ's, jumped by %2 ms: latencies of what was under way from %3 s to %4 s are wrong")
+          QString("the clock of the %1' host, or N2NQ's, jumped by about %2 ms: latencies of what was under way from %3 s to %4 s are wrong")
               .arg(role_key(role))
-              .arg(static_cast<double>(span.jump_ns) / 1e6, 0, 'f', 3)
+              .arg(static_cast<double>(span.jump_ns) / 1e6, 0, 'f', std::abs(span.jump_ns) < ns_in_10_ms ? 1 : 0)  // it is of one probe
               .arg(at_s(span.from_broker_ns), 0, 'f', 2)
               .arg(at_s(span.to_broker_ns), 0, 'f', 2);
     }

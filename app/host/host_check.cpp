@@ -140,7 +140,19 @@ void HostCheck::go_on() {
   if (ways_left_ == 0 && all([](const PlaceCheck& place) { return place.is_ready(); })) finish();
 }
 
+/// One machine under two names has its port once.
+void HostCheck::tell_same() {
+  for (const auto& place : places_) {
+    if (place->taken_address().empty()) continue;
+    const auto same = std::find_if(places_.begin(), places_.end(), [&](const auto& other) {
+      return other != place && !other->unreachable() && other->port() == terms_.port && other->address() == place->taken_address();
+    });
+    if (same != places_.end()) place->note_same_as(**same);
+  }
+}
+
 void HostCheck::begin_ways() {
+  tell_same();
   const std::size_t tried = ways_.size();
   for (const auto& from : places_) {
     if (!from->is_ready()) continue;

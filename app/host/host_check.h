@@ -52,6 +52,7 @@ class HostCheck : public HostChecker {
   bool is_jump(const PlaceCheck& place) const;
   CheckCell eased(const PlaceCheck& place, CheckCell cell) const;
   void go_on();
+  void tell_same();
   void begin_ways();
   std::vector<const PlaceCheck*> to_try_from(const PlaceCheck& from);
   void add_ways(PlaceCheck& from, std::vector<const PlaceCheck*> to);

@@ -37,9 +37,11 @@ class HostPool : public QObject {
   const QString& programs_folder() const { return programs_folder_; }
   /// ~/.ssh/config, read anew when the event loop comes round: however many hosts are asked for at a time, once for all of them.
   const SshConfig& ssh_config();
+  using Way = std::vector<SshHostConfig>;  // of jump hosts, the nearest to the target first
+  /// To who is reached through `jumps`, as ~/.ssh/config says now, the jump hosts of jump hosts included.
+  Way way_of(QStringList jumps);
 
  private:
-  using Way = std::vector<SshHostConfig>;  // of jump hosts, the nearest to the target first
   struct Known {
     std::shared_ptr<LabHost> lab;
     Way way;
@@ -49,7 +51,6 @@ class HostPool : public QObject {
     Way way;
   };
 
-  Way way_of(QStringList jumps);
   std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use);
   std::shared_ptr<SshSession> hop(const QStringList& jumps, const Way& way, SshUse use);
 

@@ -49,10 +49,7 @@ PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, std::optional<Ho
 PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const Host& host, std::size_t number)
     : PlaceCheck(pool, terms, host, host.name, number) {
   lab_ = pool.host(host);
-  for (const QString& jump : lab_->config().jumps) {
-    const SshDestination to = *SshDestination::parse(jump);
-    jumps_.push_back(pool.ssh_config().look_up(to.name, to.user, to.port));
-  }
+  jumps_ = pool.way_of(lab_->config().jumps);
 }
 
 PlaceCheck::PlaceCheck(HostPool& pool, const CheckTerms& terms, const std::string& data_address, std::size_t number)
@@ -249,9 +246,21 @@ void PlaceCheck::on_broker_over(const QString& why) {
     return on_problem({SshProblem::Kind::files, trouble,
                        "Is there memory left on it, and may you run programs in the folder? Its system log (journalctl, dmesg) says who "
                        "ended the process"});
+  if (listen_error_.contains("already in use")) taken_address_ = address_;
   unreachable_ = not_good_cell(CheckState::bad, "cannot listen", trouble, listen_advice(listen_error_, "the data address", terms_.port));
   // What led here is the process's own signal.
   QTimer::singleShot(0, this, &PlaceCheck::launch_broker);
+}
+
+void PlaceCheck::note_same_as(const PlaceCheck& other) {
+  taken_address_.clear();
+  const QString name = QString::fromStdString(other.name());
+  unreachable_ = not_good_cell(
+      CheckState::warning, "as " + name,
+      QString("It is the machine %1: N2NQ listens there at %2 port %3 for this check already, and the ways to %1 are the ways to it")
+          .arg(name, QString::fromStdString(other.address()))
+          .arg(other.port()),
+      "One of both names is enough");
 }
 
 void PlaceCheck::on_broker_hello(const Json& hello) {

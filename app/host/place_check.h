@@ -55,6 +55,10 @@ class PlaceCheck : public QObject {
   int port() const { return port_; }
   /// Why the others cannot reach it there, as the cell of a way; none: they can be told to try.
   const std::optional<CheckCell>& unreachable() const { return unreachable_; }
+  /// Where something listened already at the port that N2NQ was given; empty: nowhere.
+  const std::string& taken_address() const { return taken_address_; }
+  /// That was N2NQ of this check, under another name of the same machine.
+  void note_same_as(const PlaceCheck& other);
   std::unique_ptr<Launcher> launcher() const;
   /// What is not found out here, or not yet, is `checking`.
   const HostReport& report() const { return report_; }
@@ -89,7 +93,7 @@ class PlaceCheck : public QObject {
   std::vector<SshHostConfig> jumps_;
   std::unique_ptr<CheckProcess> broker_;
   HostReport report_;
-  std::string address_;
+  std::string address_, taken_address_;
   std::optional<CheckCell> unreachable_;
   SshProblem little_staging_;
   QString listen_error_;  // what N2NQ said of the address that it was given

@@ -232,7 +232,8 @@ void SshLauncher::make_folders() {
   host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
     const auto go_on = [this](const SshProblem& why) {
       if (!why.none()) stderr_tail_.add(why.why.toUtf8() + '\n');
-      made_no_folder_ = made_no_folder_ || !why.none();
+      const bool may_be_there = needs_no_room() && may_pass(why);  // of the process before this one
+      made_no_folder_ = made_no_folder_ || (!why.none() && !may_be_there);
       if (!why.none() && !needs_no_room()) emit not_made(why.text());
       making_folders_ = false;
       write(std::exchange(unwritten_, {}));

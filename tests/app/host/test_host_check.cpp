@@ -245,6 +245,50 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   config.write(before);
 }
 
+TEST_F(HostCheckTest, jump_hosts_of_jump_hosts_are_on_the_way_too) {
+  QFile config(lab->home() + "/.ssh/config");
+  ASSERT_TRUE(config.open(QIODevice::ReadWrite));
+  const QByteArray before = config.readAll();
+  config.write("\nHost deep\n  ProxyJump inner\nHost inner\n  ProxyJump edge\n");
+  config.flush();
+  {
+    HostPool pool(person, programs_folder);
+    Host deep;
+    deep.name = deep.address = "deep";
+    const PlaceCheck place(pool, {}, deep, 2);
+    ASSERT_EQ(place.jumps().size(), 2u);
+    EXPECT_EQ(place.jumps()[0].name, "inner");
+    EXPECT_EQ(place.jumps()[1].name, "edge") << "whom it asks for no more than to be let through, too";
+  }
+  config.resize(0);
+  config.seek(0);
+  config.write(before);
+}
+
+TEST_F(HostCheckTest, one_machine_under_two_names_has_its_port_once_and_is_not_to_blame) {
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.local_data_address = lab->bench_address().toStdString();
+  hosts.hosts = {lab->host(1), lab->host(1), lab->host(2)};
+  hosts.hosts[1].name = "twin";
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  constexpr int port = 7171;
+  check.check(hosts, port);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
+  EXPECT_EQ(worst_of(check.hosts(), check.paths()), CheckState::warning) << all;
+  const bool twin_is_second = check.paths().at({"h2", "twin"}).state == CheckState::warning;
+  const std::string first = twin_is_second ? "h1" : "twin", second = twin_is_second ? "twin" : "h1";
+  EXPECT_EQ(check.paths().at({"h2", first}).state, CheckState::good) << all;
+  const CheckCell& way = check.paths().at({"h2", second});
+  EXPECT_EQ(way.state, CheckState::warning) << all;
+  EXPECT_EQ(way.text.toStdString(), "as " + first);
+  EXPECT_TRUE(way.detail.startsWith(QString::fromStdString("It is the machine " + first + ": N2NQ listens there at "))) << all;
+  EXPECT_EQ(check.paths().at({second, "h2"}).state, CheckState::good) << all;
+}
+
 TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it_is) {
   lab->inside(1, {"sh", "-c", "mkdir /small && mount -t tmpfs -o size=60m,mode=1777 small /small"});
   HostPool pool(person, programs_folder);
