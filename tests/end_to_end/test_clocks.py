@@ -76,6 +76,12 @@ class Clocks(ClocksCase):
         print(f"behind the span at most {max(off_us):.1f} us from the truth, within {bound_us:.1f}")
         self.assertGreater(max(off_us), 900_000, "the bench stood still over the jump")
         self.assertLess(max(off_us), bound_us)
+        # Meanwhile the messages seemed to leave a second later than they did.
+        below_zero = sum(float(row["latency_us"]) < 0 for log in run.receivers.values() for row in log.rows)
+        self.assertGreater(below_zero, 0)
+        self.assertEqual(run.summary["ledger"]["total"]["negative"], below_zero)
+        self.assertTrue(any("below zero" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
+        self.assertEqual(run.summary["verdict"], "degraded", run.summary["reasons"])
 
     def test_a_jump_just_before_the_end_counts_too(self):
         # The first ones come while messages flow, the last ones too late; what is noticed is in the verdict, however little is known of it.

@@ -13,6 +13,7 @@ from statistics import median
 
 from in_turn import FULL, RATE_BPS, InTurn
 from lab import main, processors_kept_awake
+from middles import Middle
 from run_folder import RunFolder
 
 MS = 1_000_000
@@ -66,6 +67,8 @@ class OnThreeHosts(InTurn):
         clocks_us, bound_us = self.clock_error_us(run), run.summary["latency_us"]["bound_us"]
         print(f"{mode}: the estimated clocks are off by {clocks_us:+.0f} us, known to ± {bound_us:.0f} us")
         self.assertLessEqual(abs(clocks_us), bound_us)
+        middle = Middle(errors_us)
+        self.assertLessEqual(abs(middle.value) - middle.known, bound_us, f"as far as it is known: {middle.text('us')}")
         return errors_us
 
     def check_delay(self, mode):

@@ -130,6 +130,17 @@ def check_answers(check, run):
             check.equal(f"{log.path.stem} {count}", mine, row[count])
 
 
+def check_negative(check, run):
+    """Latencies below zero are marked, and counted of each receiver; those of the warm-up are in no count."""
+    for row in run.summary["services"]["receivers"]:
+        log = run.receivers[row["number"]]
+        marked = ["negative" in line["flags"].split(",") for line in log.rows]
+        below_zero = [latency < 0 for latency in latencies(log)]
+        check.equal(f"{log.path.stem} lines that are marked as negative and are not, or are and are not marked", 0,
+                    sum(a != b for a, b in zip(marked, below_zero)))
+        check.equal(f"{log.path.stem} negative", sum(below_zero), row["negative"])
+
+
 def unnoted_messages(run):
     return any(row.get("unnoted") for row in run.summary["services"]["senders"])
 
@@ -224,6 +235,7 @@ def verify(folder):
     check_figures(check, run)
     check_clocks(check, run)
     check_answers(check, run)
+    check_negative(check, run)
     check_rates(check, run)
     check_ledger(check, run)
     check_master_file(check, run)

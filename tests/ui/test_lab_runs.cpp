@@ -7,6 +7,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QProcess>
 #include <QRegularExpression>
@@ -15,6 +16,7 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QThread>
+#include <QTimer>
 #include <cstdio>
 
 #include "tests/app/support/pretend_lab.h"
@@ -300,6 +302,42 @@ class TestLabRuns : public QObject {
       return lab->programs(1).isEmpty() && lab->programs(2).isEmpty() && lab->programs(3).isEmpty();
     };
     QVERIFY(BenchWindow::wait_for(are_gone, 15'000));
+  }
+
+  void a_window_that_is_closed_in_a_run_leaves_nothing_on_any_machine() {
+    for (int host = 1; host <= 3; ++host)  // what the one that was killed left stays for a day
+      lab->inside(host, {QStringLiteral("sh"), QStringLiteral("-c"), QStringLiteral("rm -rf /home/lab/.cache/n2nq-bench/runs/*")});
+    const auto logs = [this](int host) {
+      return lab->inside(host, {QStringLiteral("find"), QStringLiteral("/home/lab/.cache"), QStringLiteral("-path"),
+                                QStringLiteral("*/runs/*.log")});
+    };
+    LabWindow own(std::vector{lab->host(1), lab->host(2), lab->host(3)});
+    own.window().presets().choose(QStringLiteral("quick"));
+    QVERIFY(own.window().form().set(QStringLiteral("senders.messages"), QStringLiteral("none")));
+    QVERIFY(own.choose("field_broker_host", "h1") && own.choose("field_senders_host", "h2") && own.choose("field_receivers_host", "h3"));
+    QVERIFY(own.click("button_start_all"));
+    const auto flows = [&] { return own.run().figures().received > 5 && !logs(1).isEmpty() && !logs(2).isEmpty() && !logs(3).isEmpty(); };
+    QVERIFY(BenchWindow::wait_for([&] { return own.is_over() || flows(); }));
+    QVERIFY2(own.run().state() == app::RunState::running, qPrintable(own.run().outcome().reasons.join(u'\n')));
+    for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host).size(), 1);
+    bool asked = false;
+    QTimer::singleShot(0, &own.window(), [&] {
+      auto* question = own.window().findChild<QMessageBox*>(QStringLiteral("close_question"));
+      if (question == nullptr) return;
+      asked = true;
+      question->findChild<QAbstractButton*>(QStringLiteral("close_stop"))->click();
+    });
+    own.window().close();
+    QVERIFY(asked);
+    QVERIFY(BenchWindow::wait_for([&] { return !own.window().isVisible(); }));
+    QVERIFY(own.is_over());
+    for (int host = 1; host <= 3; ++host) {
+      QVERIFY(BenchWindow::wait_for([&] { return lab->programs(host).isEmpty(); }));
+      QVERIFY(BenchWindow::wait_for([&] { return logs(host).isEmpty(); }));
+    }
+    const QString folder = own.run().outcome().folder;
+    QCOMPARE(QDir(folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 10);
+    QCOMPARE(QDir(folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 10);
   }
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.

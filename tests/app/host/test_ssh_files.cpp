@@ -267,8 +267,12 @@ TEST_F(SshFilesTest, a_growing_file_is_followed) {
 TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_there) {
   const QString local = folder.filePath("back");
   QString sum;
-  qint64 done = 0, all = 0;
-  const auto progress = [&](qint64 done_bytes, qint64 all_bytes) { done = done_bytes, all = all_bytes; };
+  constexpr qint64 small_bytes = 100 * 4;  // S101.log to S200.log, which come before the large one
+  qint64 done = 0, all = 0, first = -1;    // first: when something of the large one was here
+  const auto progress = [&](qint64 done_bytes, qint64 all_bytes) {
+    done = done_bytes, all = all_bytes;
+    if (first < 0 && done > small_bytes) first = done;
+  };
   for (int attempts = 20; attempts > 0; --attempts) {  // on a busy machine all may be here before the cut
     sh("mkdir -p " + there + "/runs/x && cd " + there +
        "/runs/x && head -c 60M /dev/urandom >broker.log && for i in $(seq 101 200); do echo $i >S$i.log; done");
@@ -282,10 +286,13 @@ TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone
   }
   const qint64 before = QFileInfo(local + "/broker.log").size();
   EXPECT_FALSE(outcome->none());
+  EXPECT_GT(before, 5 << 20);
   EXPECT_LT(before, 60 << 20);
+  first = -1;
   begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/x", local, progress));
   ASSERT_TRUE(ends());
   EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
+  EXPECT_GE(first, before) << "it goes on where it was";
   EXPECT_EQ(done, all);
   QCryptographicHash hash(QCryptographicHash::Sha256);
   hash.addData(read(local + "/broker.log"));

@@ -9,6 +9,7 @@ namespace n2nq::app {
 namespace {
 
 using testing::Agent;
+using testing::AgentGate;
 using testing::SshSessionTest;
 
 TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
@@ -160,6 +161,80 @@ TEST_F(SshSessionTest, a_host_behind_another_one_is_reached_through_it) {
   lab->kill_sessions(1);
   EXPECT_TRUE(wait_until([this] { return over; }));
   EXPECT_EQ(problem.kind, SshProblem::Kind::lost);
+}
+
+/// How often somebody has been let in there.
+int logins(int host) {
+  QFile log(QString("%1/hosts/h%2/sshd.log").arg(SshSessionTest::lab->folder()).arg(host));
+  EXPECT_TRUE(log.open(QIODevice::ReadOnly));
+  return static_cast<int>(log.readAll().count("Accepted publickey for "));
+}
+
+TEST_F(SshSessionTest, a_jump_host_whose_key_is_not_known_is_asked_about_and_sent_nothing) {
+  const Agent agent(folder, {lab->key_file()});
+  const AgentGate gate(folder, agent.socket);
+  SshHostConfig jump = config;
+  jump.known_hosts_files = {folder.filePath("known_hosts")};
+  jump.identities_only = false;
+  jump.identity_files.clear();
+  jump.identity_agent = gate.server.fullServerName();
+  config = lab->config().look_up("h2");
+  person.secrets = {lab->password().toUtf8()};
+  const int logins_before = logins(1);
+  open(std::make_shared<SshSession>("h1", jump, SshUse::control, person, secrets));
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_FALSE(ready);
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown) << told();
+  EXPECT_NE(told().find("its jump host failed: the host key of h1 "), std::string::npos) << told();
+  ASSERT_EQ(person.key_questions.size(), 1u);
+  const QString fingerprint = lab->inside(1, {"ssh-keygen", "-lf", "/etc/ssh/ssh_host_ed25519_key"}).section(' ', 1, 1);
+  EXPECT_EQ(person.key_questions[0].fingerprint, fingerprint);
+  EXPECT_TRUE(person.secret_questions.empty());
+  EXPECT_EQ(gate.questions, 0);
+  EXPECT_EQ(logins(1), logins_before);
+
+  person.accepts_keys = true;
+  open(std::make_shared<SshSession>("h1", jump, SshUse::control, person, secrets));
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_TRUE(ready) << told();
+  EXPECT_EQ(person.key_questions.size(), 2u) << "that of the host behind it is known";
+  EXPECT_GT(gate.questions, 0) << "that is how it gets in, and would have been seen";
+  EXPECT_TRUE(wait_until([&] { return logins(1) == logins_before + 1; })) << "and so would that";
+}
+
+TEST_F(SshSessionTest, a_changed_key_behind_a_jump_host_is_refused_before_anything_is_sent) {
+  QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", folder.filePath("other")});
+  QFile other(folder.filePath("other.pub")), known(folder.filePath("known_hosts"));
+  ASSERT_TRUE(other.open(QIODevice::ReadOnly) && known.open(QIODevice::WriteOnly));
+  known.write(lab->address(2).toUtf8() + ' ' + other.readAll());
+  known.close();
+  const Agent agent(folder, {lab->key_file()});
+  const AgentGate gate(folder, agent.socket);
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  config = lab->config().look_up("h2");
+  config.known_hosts_files = {known.fileName()};
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = gate.server.fullServerName();
+  person.accepts_keys = true;
+  person.secrets = {lab->password().toUtf8()};
+  const int logins_before = logins(2);
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_FALSE(ready);
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed) << told();
+  EXPECT_EQ(problem.text().count("SHA256:"), 2) << told();
+  EXPECT_TRUE(person.key_questions.empty());
+  EXPECT_TRUE(person.secret_questions.empty());
+  EXPECT_EQ(gate.questions, 0);
+  EXPECT_EQ(logins(2), logins_before);
+
+  config.known_hosts_files = {lab->known_hosts()};
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_TRUE(ready) << "with the right key: " << told();
+  EXPECT_GT(gate.questions, 0) << "that is how it gets in, and would have been seen";
+  EXPECT_TRUE(wait_until([&] { return logins(2) == logins_before + 1; })) << "and so would that";
 }
 
 TEST_F(SshSessionTest, a_jump_host_that_cannot_go_on_says_why) {
