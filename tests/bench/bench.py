@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from figures import interval, ratios, text_of, verdict
+from judging import AGAIN, BARE, BARE_AGAIN, judge
 from sides import FLOORS, run, run_bare
 from findings import FINDINGS
 from variants import HANDSHAKE_S, VARIANTS, work_of
@@ -25,16 +26,7 @@ UNITS = {"p50": "µs", "p99": "µs", "rate": "deliveries/s", "p99_beside": "µs"
 NAMES = {"p99_beside": "p99 of the other nine", "delay_p99": "p99 of the senders' delay"}
 OTHERS_MAX = 0.05  # share of all cores; a run with more is repeated
 TRIES_MAX = 4
-AGAIN = {kind: f"{kind}-again" for kind in FLOORS}
-BARE = {kind: f"bare-{kind}" for kind in (*FLOORS, "broker")}
 SIDES = (*FLOORS, *AGAIN.values(), "broker")
-CLIENT_APART_MAX = 1.15  # beyond it is the clients that are measured
-
-
-def better(figure, medians):
-    """The kind of relay that is better at this figure."""
-    choose = max if figure == "rate" else min
-    return choose(FLOORS, key=lambda kind: medians[kind])
 
 
 def undisturbed(one):
@@ -52,14 +44,14 @@ def undisturbed(one):
 def measure(work, pairs, seconds, seed, bare):
     """All sides of a work, `pairs` times in an order that changes."""
     figures = list(work.aims)
-    sides = [*SIDES, *(BARE.values() if bare else ())]
+    sides = [*SIDES, *((*BARE.values(), *BARE_AGAIN.values()) if bare else ())]
     results = {side: [] for side in sides}
     order = random.Random(seed)
     for pair in range(pairs):
         order.shuffle(sides)
         for side in sides:
             if sys.stderr.isatty():
-                print(f"\r{work.name}: {pair + 1}/{pairs} {side:12}", end="", file=sys.stderr, flush=True)
+                print(f"\r{work.name}: {pair + 1}/{pairs} {side:21}", end="", file=sys.stderr, flush=True)
             runner = run_bare if side.startswith("bare") else run
             against = side.removeprefix("bare-").removesuffix("-again")
             results[side].append(undisturbed(lambda: runner(work, against, seconds)))
@@ -89,37 +81,22 @@ def measure_variant(variant, pairs, seconds, seed):
     return {"variant": variant.name, "title": variant.title, "runs": results, "figures": figures}
 
 
-def judge(work, figure, results):
-    values = {side: [result[figure] for result in runs] for side, runs in results.items()}
-    medians = {side: statistics.median(values[side]) for side in values}
-    floor = better(figure, medians)
-    aa = interval(ratios(values[AGAIN[floor]], values[floor]))
-    ratio = interval(ratios(values["broker"], values[floor]))
-    found = {"medians": medians, "floor": floor, "aa": aa, "ratio": ratio, "aim": work.aims[figure],
-             "met": verdict(ratio, work.aims[figure], aa, at_least=figure == "rate")}
-    found["cpu_ns"] = {side: statistics.median(result["cpu"] for result in runs) * 1e3 for side, runs in results.items()}
-    if BARE[floor] in values:
-        found["client"] = interval(ratios(values[floor], values[BARE[floor]]))
-        _, low, high = found["client"]
-        if low > CLIENT_APART_MAX or high < 1 / CLIENT_APART_MAX:
-            found["met"] += ", but the clients are measured"
-        found["bare"] = interval(ratios(values[BARE["broker"]], values[BARE[floor]]))
-    return found
-
-
 def print_table(measured):
     bare = any("client" in found for entry in measured for found in entry["figures"].values())
-    print("| work | figure | A/A | floor | N2NQ | N2NQ : floor | aim | met | processor time per delivery, floor → N2NQ |" +
-          (" workers : bare client | N2NQ : floor by the bare client |" if bare else ""))
-    print("|---|---|---|---|---|---|---|---|---|" + ("---|---|" if bare else ""))
+    print("| work | figure | A/A | floor | N2NQ | N2NQ : floor | aim | met | the better of read and wake: A/A | N2NQ : it | met "
+          "| processor time per delivery, floor → N2NQ |" +
+          (" workers : bare client | by the bare client: A/A | N2NQ : floor |" if bare else ""))
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|" + ("---|---|---|" if bare else ""))
     for entry in measured:
         for figure, found in entry["figures"].items():
             unit, sign, medians, cpu = UNITS[figure], "≥" if figure == "rate" else "≤", found["medians"], found["cpu_ns"]
+            plain = found["plain"]
             line = (f"| {entry['title']} | {figure} | {text_of(found['aa'])} | {medians[found['floor']]:,.0f} {unit} ({found['floor'][6:]}) "
                     f"| {medians['broker']:,.0f} {unit} | {text_of(found['ratio'])} | {sign} {found['aim']:.2f} | {found['met']} "
+                    f"| {text_of(plain['aa'])} | {text_of(plain['ratio'])} ({plain['floor'][6:]}) | {plain['met']} "
                     f"| {cpu[found['floor']]:,.0f} → {cpu['broker']:,.0f} ns |")
             if "client" in found:
-                line += f" {text_of(found['client'])} | {text_of(found['bare'])} |"
+                line += f" {text_of(found['client'])} | {text_of(found['bare_aa'])} | {text_of(found['bare'])} |"
             print(line)
 
 
@@ -145,6 +122,12 @@ def print_knocks(measured):
               f"one of a thousand (N2NQ's handshake deadline: {HANDSHAKE_S} s); descriptors left open: {left}")
 
 
+def judged_anew(path):
+    """The works of a file that --json wrote, by their runs."""
+    kept = json.loads(path.read_text())["works"]
+    return [{**entry, "figures": {figure: judge(WORKS[entry["work"]], figure, entry["runs"]) for figure in entry["figures"]}} for entry in kept]
+
+
 def worst_disturbance(measured):
     return max(result["others"] for entry in measured for runs in entry["runs"].values() for result in runs)
 
@@ -165,7 +148,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--bare", action="store_true", help="also the bare client through the relay")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--judge", type=Path, metavar="JSON", help="run nothing: the table of the works that --json wrote there, judged anew")
     arguments = parser.parse_args()
+    if arguments.judge:
+        print_table(judged_anew(arguments.judge))
+        return
     facts = environment()
     print(f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}, commit {facts['commit']}, load {facts['load']:.1f}")
     print(f"{arguments.pairs} pairs of {arguments.seconds:g} s\n")

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from repeats import repeats
 from sides import BIN, START_AFTER_S, Broker, load_of, run, start_group
 from variants import wait_until
 from works import Work
+# Of the folder that sides adds to the path
+from control import DEADLINE_S, TOKEN, start_broker
+from random_wire import ERROR, FRAME, HEADER, HELLO, NOT_N2NQ, RECEIVER, SENDER, TOKEN_WRONG, WELCOME, hello_frame
 
 MANY = Work("thousand", "load-balancer", 1000, 1000, 1_000_000_000, {})
 STEADY = Work("steady", "load-balancer", 20, 20, 10_000_000, {})
@@ -25,6 +29,9 @@ POLL_S = 0.005
 TRACED_S = 10
 COUNTED_S = 3
 KILLS, KILL_RUN_S = 50, 2
+REFUSED, CUT_OFF = 100, 10  # times
+MIB = 1 << 20
+LARGE = Work("large", "broadcaster", 1, 1, 0, {}, size_bytes=MIB)
 ROUNDS_PER_PAIR = 3  # figures of one whole run differ more from those of the next than the pairs of a work do
 
 
@@ -91,6 +98,68 @@ def killed(_seconds, _pairs):
     return [(what + ": the last redelivered message after", f"median {statistics.median(times_ms):.0f} ms, longest {max(times_ms):.0f} ms "
              f"({min(redelivered):,} to {max(redelivered):,} redelivered)", "1 s"),
             (what + ": lost in all; duplicated, most in a run", f"{sum(lost)}; {max(duplicated)}", f"0; at most {25 * 256}")]
+
+
+def said_hello(connection, role, number):
+    connection.sendall(hello_frame(role, number, token=bytes.fromhex(TOKEN)))
+    size, kind, _, _ = HEADER.unpack(connection.recv(HEADER.size, socket.MSG_WAITALL))
+    connection.recv(size, socket.MSG_WAITALL)
+    assert kind == WELCOME, kind
+
+
+def refused_after_s(port, wrong, code, greeted_as=None):
+    """How long until N2NQ has closed the connection, behind an ERROR with this code, of who says something wrong: at first, or as a sender."""
+    with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as connection:
+        if greeted_as:
+            said_hello(connection, SENDER, greeted_as)
+        began_s, heard = time.monotonic(), b""
+        connection.sendall(wrong)
+        while part := connection.recv(4096):
+            heard += part
+        after_s = time.monotonic() - began_s
+    assert (heard[4], heard[HEADER.size]) == (ERROR, code), heard
+    return after_s
+
+
+def cut_off_after_s():
+    """How long N2NQ bears, from the first message on, a receiver that takes hardly a byte of a hundred of 1 MiB, where 1 MiB may be pending."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, socket.socket() as receiver:
+        log = Path(folder, "broker.log")
+        processes = []
+        try:
+            broker, port = start_broker(1, 1, limits={"pending_bytes": MIB}, log_file=str(log))
+            processes.append(broker)
+            receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128)
+            receiver.connect(("127.0.0.1", port))
+            said_hello(receiver, RECEIVER, 1)
+            senders = start_group("senders", "n2nq", port, (1, 1), 1, seed=1, load={**load_of(LARGE, 0), "messages": 100, "duration_ms": None})
+            processes.append(senders)
+            senders.wait_for("state", state="connected")
+            begin_ns = start([senders])
+            while not re.search(r"R001.* left: .*pending bytes", log.read_text()):
+                assert time.monotonic() < begin_ns / 1e9 + DEADLINE_S, log.read_text()
+                time.sleep(POLL_S)
+            return time.monotonic() - begin_ns / 1e9
+        finally:
+            for process in processes:
+                process.close()
+
+
+def refusals(_seconds, _pairs):
+    """How soon N2NQ closes what it can do nothing with."""
+    broker, port = start_broker(REFUSED, 1)
+    lines = b"\0" + (b"A" * 1023 + b"\n") * 50  # every header behind it is read from somewhere else
+    try:
+        times_s = {
+            "a header with a length of 2^31": [refused_after_s(port, HEADER.pack(1 << 31, HELLO, 0, 0), NOT_N2NQ) for _ in range(REFUSED)],
+            "a sender's stream shifted by a byte": [refused_after_s(port, lines, FRAME, greeted_as=1 + i) for i in range(REFUSED)],
+            "a wrong token": [refused_after_s(port, hello_frame(RECEIVER, 1, token=bytes(32)), TOKEN_WRONG) for _ in range(REFUSED)]}
+    finally:
+        broker.close()
+    found = [(f"{what}, {len(after_s)} times: closed after at most", f"{max(after_s) * 1e3:.1f} ms", aim)
+             for (what, after_s), aim in zip(times_s.items(), ("1 s", "1 s", "2 s"))]
+    return [*found, (f"a receiver that does not read, 100 messages of 1 MiB, 1 MiB pending, {CUT_OFF} times: cut off after at most",
+                     f"{max(cut_off_after_s() for _ in range(CUT_OFF)) * 1e3:.0f} ms", "2 s")]
 
 
 def system_calls(_seconds, _pairs):
@@ -215,5 +284,5 @@ def over_ssh(seconds, pairs):
              f"{over}, {alike}; p50 in µs here/over/here: {text}", "1.02")]
 
 
-FINDINGS = {"thousand": thousand, "killed": killed, "system-calls": system_calls, "allocations": allocations, "window": window, "ssh": over_ssh,
-            "repeats": repeats}
+FINDINGS = {"thousand": thousand, "killed": killed, "refusals": refusals, "system-calls": system_calls, "allocations": allocations,
+            "window": window, "ssh": over_ssh, "repeats": repeats}

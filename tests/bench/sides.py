@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is compared: N2NQ, the bare relay in its two kinds, and a bare client through that relay. run() runs one of them once."""
+"""What is compared: N2NQ, the bare relay in its three kinds, and a bare client through that relay. run() runs one of them once."""
 import json
 import statistics
 import subprocess
@@ -15,6 +15,7 @@ from machine import Others, processor_s, resident_mib  # noqa: E402
 START_AFTER_S = 0.3
 RATE_FROM_S, RATE_TO_S = 0.5, 0.2  # a rate is taken between so long after the start and so long before the end
 FLOORS = {"floor-read": "read", "floor-wake": "wake-up", "floor-kept": "kept"}
+PLAIN_FLOORS = ("floor-read", "floor-wake")  # without what N2NQ does about its core
 
 
 class Relay:

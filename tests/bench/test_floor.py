@@ -7,6 +7,7 @@ sides.run() raises when something is missing, doubled, out of order or damaged. 
 import unittest
 
 from figures import interval, verdict
+from judging import judge
 from sides import FLOORS, run, run_bare
 from works import Work
 
@@ -47,6 +48,14 @@ class Figures(unittest.TestCase):
 
     def test_where_equal_things_differ_nothing_can_be_told(self):
         self.assertEqual(verdict((1.0, 0.9, 1.1), 1.05, (1.1, 0.7, 1.6), at_least=False), "cannot tell")
+
+    def test_who_is_behind_the_best_relay_may_be_ahead_of_those_that_do_nothing_about_their_core(self):
+        medians = {"floor-read": 200, "floor-wake": 190, "floor-kept": 90, "broker": 100}
+        again = {f"{kind}-again": value for kind, value in medians.items() if kind != "broker"}
+        runs = {side: [{"p50": value, "cpu": 1}] * 5 for side, value in {**medians, **again}.items()}
+        found = judge(Work("test", "broadcaster", 1, 1, 1, {"p50": 1.05}), "p50", runs)
+        self.assertEqual((found["floor"], found["met"]), ("floor-kept", "no"))
+        self.assertEqual((found["plain"]["floor"], found["plain"]["met"]), ("floor-wake", "yes"))
 
     def test_the_interval_holds_the_median(self):
         median, low, high = interval([1.0, 1.1, 0.9, 1.05, 5.0])

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the runs of a work tell: N2NQ against the relay, and the worker processes against the bare client."""
+import statistics
+
+from figures import interval, ratios, verdict
+from sides import FLOORS, PLAIN_FLOORS
+
+AGAIN = {kind: f"{kind}-again" for kind in FLOORS}
+BARE = {kind: f"bare-{kind}" for kind in (*FLOORS, "broker")}
+BARE_AGAIN = {kind: f"{BARE[kind]}-again" for kind in FLOORS}
+CLIENT_APART_MAX = 1.15  # beyond it is the clients that are measured
+
+
+def better(figure, medians):
+    """The kind of relay that is better at this figure."""
+    choose = max if figure == "rate" else min
+    return choose(medians, key=medians.get)
+
+
+def against(work, figure, values, kinds):
+    """N2NQ against the better one of these kinds of relay, with what that one is against itself, and both by the bare client."""
+    medians = {kind: statistics.median(values[kind]) for kind in kinds}
+    floor = better(figure, medians)
+    aa = interval(ratios(values[AGAIN[floor]], values[floor]))
+    ratio = interval(ratios(values["broker"], values[floor]))
+    found = {"floor": floor, "aa": aa, "ratio": ratio, "met": verdict(ratio, work.aims[figure], aa, at_least=figure == "rate")}
+    if BARE[floor] in values:
+        found["client"] = interval(ratios(values[floor], values[BARE[floor]]))
+        _, low, high = found["client"]
+        if low > CLIENT_APART_MAX or high < 1 / CLIENT_APART_MAX:
+            found["met"] += ", but the clients are measured"
+        found["bare"] = interval(ratios(values[BARE["broker"]], values[BARE[floor]]))
+        found["bare_aa"] = interval(ratios(values[BARE_AGAIN[floor]], values[BARE[floor]]))
+    return found
+
+
+def judge(work, figure, results):
+    """Against the best relay; and against the better one of those that do nothing about their core ("plain"), which may be the same."""
+    values = {side: [result[figure] for result in runs] for side, runs in results.items()}
+    return {"medians": {side: statistics.median(values[side]) for side in values}, "aim": work.aims[figure],
+            **against(work, figure, values, FLOORS), "plain": against(work, figure, values, PLAIN_FLOORS),
+            "cpu_ns": {side: statistics.median(result["cpu"] for result in runs) * 1e3 for side, runs in results.items()}}
