@@ -16,6 +16,7 @@ from works import TENTH, Work
 
 SETTLED_S = 0.5  # after the start
 HALF_OPEN = 1000
+CLOSED_S = 1.0
 HANDSHAKE_S = 2  # N2NQ's default
 
 
@@ -56,8 +57,14 @@ def knock(work, server, receivers, senders, begin_ns, seconds, apart_s=0):
                 while connection.recv(4096):  # ERROR, then the end
                     pass
         closed_after_s.append(time.monotonic() - last_opened)
-    return {"half_open": len(closed_after_s) * HALF_OPEN, "closed_after_s": closed_after_s,
-            "files": (begin_files, len(os.listdir(f"/proc/{server.pid}/fd")))}
+    def files_now():
+        return len(os.listdir(f"/proc/{server.pid}/fd"))
+
+    # N2NQ has ended each of them; the last ones it closes when it hears that the other end has, too.
+    deadline = time.monotonic() + CLOSED_S
+    while files_now() > begin_files and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return {"half_open": len(closed_after_s) * HALF_OPEN, "closed_after_s": closed_after_s, "files": (begin_files, files_now())}
 
 
 def ask_often(work, server, receivers, senders, begin_ns, seconds):
