@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// summary.json of a run folder that somebody brings along, and everything that goes by it: what is no summary is said, nothing is thrown.
+// summary.json and service logs of a run folder that somebody brings along, and everything that goes by them: what is no summary, and which
+// line of a log is none, is said, nothing is thrown.
 //   up to the first 0 byte the file, from there up to the next one S001's log, and from there R001's
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/results/service_logs.h"
 #include "app/results/stored_run.h"
 #ifdef N2NQ_FUZZ_VERIFY
 #include "app/results/verify.h"
@@ -32,6 +34,25 @@ class Folder {
   std::string path;
 };
 
+/// Also where there is no summary: each log is read by itself.
+void read_logs_of(const QString& folder) {
+  using n2nq::fuzz::require;
+  QString error;
+  const auto logs = n2nq::app::read_logs(folder, error);
+  require(logs.has_value() == error.isEmpty(), "logs are read, or it is said why not");
+  if (!logs) return;
+  require(logs->senders.size() == 1 && logs->receivers.size() == 1, "there is one of each");
+  const auto tells_lines = [](const n2nq::app::LogFrame& log) {
+    const auto has_number = [](const QString& told) { return told.startsWith("line "); };
+    return std::all_of(log.unreadable.begin(), log.unreadable.end(), has_number) &&
+           static_cast<std::int64_t>(log.unreadable.size()) == std::min<std::int64_t>(log.unreadable_count, 10);
+  };
+  const n2nq::app::ReceiverLog& receiver = logs->receivers.front();
+  require(tells_lines(logs->senders.front()) && tells_lines(receiver), "the first ten lines that are none are named");
+  for (const n2nq::measure::ReceivedLine& line : receiver.lines) receiver.clocks.between(line.sent_ns, line.received_ns);
+  receiver.clocks.went_back();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -43,6 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     std::ofstream(folder.path + name, std::ios::binary | std::ios::trunc).write(part.data(), static_cast<std::streamsize>(part.size()));
   }
+  read_logs_of(QString::fromStdString(folder.path));
   QString error;
   const auto run = app::read_run(QString::fromStdString(folder.path), error);
   fuzz::require(run.has_value() == error.isEmpty(), "a summary is read, or it is said why not");
