@@ -122,7 +122,7 @@ void LogWindow::connect_tail() {
     loads_before_ = stopped_for_reader_ = false;
   });
   connect(tail_, &LogTail::fell_behind, this, [this] {
-    if (is_following() && shows_end()) set_following(true);
+    if (is_following() && !is_read()) set_following(true);
   });
   connect(tail_, &LogTail::columns_found, this, [this](const QString& columns) {
     heading_->set_columns(columns);
@@ -172,6 +172,7 @@ void LogWindow::set_following(bool following) {
 }
 
 void LogWindow::append(const QString& text) {
+  if (stopped_for_reader_) return;  // or a part would be missing before it
   if (shown_bytes_ + text.size() > shown_bytes_max) return go_on_near_end();
   shown_bytes_ += text.size();
   QScrollBar* bar = view_->verticalScrollBar();
@@ -192,10 +193,14 @@ bool LogWindow::shows_end() const {
   return bar->value() >= bar->maximum() - 1;
 }
 
-/// Or stays where a person reads.
+/// What would be gone from sight if the view began anew near the end.
+bool LogWindow::is_read() const {
+  return !shows_end() || (view_->textCursor().hasSelection() && view_->viewport()->rect().intersects(view_->cursorRect()));
+}
+
 void LogWindow::go_on_near_end() {
   if (!is_following()) return;
-  stopped_for_reader_ = !shows_end() || view_->textCursor().hasSelection();
+  stopped_for_reader_ = is_read();
   set_following(!stopped_for_reader_);
 }
 
@@ -249,7 +254,7 @@ void LogWindow::show_position(qint64 first, qint64 next, qint64 size) {
   if (position_->text() != text) position_->setText(text);
   if (wanted_before_bytes_ > 0 && !all_loaded_) {
     if (!loads_before_) load_before(wanted_before_bytes_);
-  } else if (looking_ && size > 0 && next == size) {
+  } else if (looking_ && size > 0 && (next == size || !is_following())) {
     look_further();
   }
 }
@@ -258,7 +263,8 @@ void LogWindow::look_for(const QString& text) {
   search_->setText(text);
   looking_ = view_->document()->find(text).isNull();
   view_->moveCursor(QTextCursor::Start);
-  if (!looking_) find_next();
+  if (!looking_) return find_next();
+  if (!is_following()) set_following(true);  // it may have come since
 }
 
 void LogWindow::find_next() {

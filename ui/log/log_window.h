@@ -21,7 +21,7 @@ class LogTail;
 class LogWindow : public QWidget {
   Q_OBJECT
  public:
-  /// Text shown at most; beyond it the view goes on near the end of the file, or no longer follows it where a person reads farther up.
+  /// Text shown at most; beyond it the view goes on near the end of the file, or no longer follows it where a person reads.
   static constexpr qint64 shown_bytes_max = 8 * 1024 * 1024;
 
   /// `thread`: where the file is read; must outlive the window.
@@ -53,6 +53,7 @@ class LogWindow : public QWidget {
   void prepend(const QString& text);
   void show_position(qint64 first, qint64 next, qint64 size);
   bool shows_end() const;
+  bool is_read() const;
   void go_on_near_end();
   bool has_room_before() const;
   void load_before(qint64 bytes);
