@@ -194,9 +194,10 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   }
   if (!right || ending_) return;
   if (!held_back() && memory_bytes() >= options_.limits.memory_bytes) hold_back(Hold::memory);
-  if (!held_back() || account.awaits_turn) return;
-  session.connection().pause_reading();  // its frame is done
-  if (finish_ && memory_bytes() > held_bytes_max_) let_finish(false);
+  if (!held_back()) return;
+  if (!account.awaits_turn) session.connection().pause_reading();  // its frame is done
+  // One that takes turns counts twice, until it is done.
+  if (finish_ && memory_bytes() > held_bytes_max_) let_finish(false, account.awaits_turn ? &session : nullptr);
 }
 
 bool SenderDesk::has_time_for(const uint8_t* record) {
@@ -346,14 +347,15 @@ void SenderDesk::hold_back(Hold hold) {
   let_finish(hold == Hold::memory);
 }
 
-/// Brings it in force who is read.
-void SenderDesk::let_finish(bool finish) {
+/// Brings it in force who is read while senders are held back, and who is again.
+void SenderDesk::let_finish(bool finish, const Session* all_the_same) {
   finish_ = finish;
   const int64_t now = net::now_ns();
   for (Account& account : accounts_) {
     if (!account.session) continue;
     net::Connection& connection = account.session->connection();
-    if (held_back() && !(finish_ && connection.has_place())) {
+    const bool is_read = !held_back() || (finish_ && connection.has_place()) || account.session == all_the_same;
+    if (!is_read) {
       connection.pause_reading();
     } else if (connection.paused()) {
       account.session->note_heard(now);  // it could not be heard

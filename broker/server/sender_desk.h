@@ -2,8 +2,8 @@
 // The senders' side: takes their messages into the queue, tells them what is accepted, holds them back when the queue is full.
 //
 // At the memory budget nobody is read who has not begun a long frame. Who has one in memory shared for these is read to its end: that memory
-// is in use until then, and what is wanted of it leaves again, where the queue may hold only what nobody wants. It may not take more memory
-// than there was when the hold began.
+// is in use until then, and what is wanted of it leaves again, where the queue may hold only what nobody wants. Where memory grows by it
+// beyond what there was when the hold began, the others of these wait, too.
 //
 // A message is accepted when it is in the queue; its index must be the next one. What a sender repeats after a reconnect is dropped.
 // Messages of kinds that are new are compared with every list of rules, which may be much. A wake-up has time for about a millisecond of it:
@@ -84,6 +84,8 @@ class SenderDesk {
   /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
   void dismiss();
 
+  /// What counts against the memory budget.
+  size_t memory_bytes() const { return queue_.bytes_held() + frame_places_.bytes_taken(); }
   /// Stops or resumes reading from senders; to be told again and again while it lasts.
   void hold_back(Hold hold);
   bool held_back() const { return hold_ != Hold::none; }
@@ -125,6 +127,8 @@ class SenderDesk {
   void tell_later(int64_t now_ns);
   void tell_next(size_t senders_max);
   void forget_told();
+  void let_finish(bool finish, const Session* all_the_same = nullptr);
+  void note_fault(std::string sentence);
 
   net::EventLoop& loop_;
   const Options& options_;
@@ -155,9 +159,6 @@ class SenderDesk {
   int64_t held_since_ns_ = 0;
   std::array<int64_t, 3> held_total_ns_{};  // by reason
   std::array<bool, 3> hold_told_{};         // likewise
-  size_t memory_bytes() const { return queue_.bytes_held() + frame_places_.bytes_taken(); }
-  void let_finish(bool finish);
-  void note_fault(std::string sentence);
   std::vector<std::string> faults_;
   uint64_t faults_beyond_ = 0;
 };

@@ -333,7 +333,7 @@ void Server::on_gone(Session& session) {
 
 void Server::after_wake_up() {
   if (!books_closed_) {
-    const size_t memory = memory_bytes();
+    const size_t memory = senders_.memory_bytes();
     memory_bytes_max_ = std::max(memory_bytes_max_, memory);
     if (memory >= memory_high_bytes || (memory_high_at_ns_ != 0 && memory >= memory_high_bytes / 2)) memory_high_at_ns_ = loop_.woke_ns();
     if (state_ == State::waiting && queue_->messages_taken_in() > 0) set_state(State::running);
@@ -360,20 +360,20 @@ void Server::after_wake_up() {
 
 /// At once, so that no more than one place is beyond the budget.
 void Server::on_place_taken() {
-  if (!books_closed_ && !stopping_ && memory_bytes() >= options_.limits.memory_bytes) senders_.hold_back(Hold::memory);
+  if (!books_closed_ && !stopping_ && senders_.memory_bytes() >= options_.limits.memory_bytes) senders_.hold_back(Hold::memory);
 }
 
 void Server::balance() {
   const bool held = senders_.held_back();
   const bool serves = !books_closed_ && !stopping_;
   const size_t eighth_bytes = options_.limits.memory_bytes / 8;
-  if (serves && !senders_.all_ended() && memory_bytes() >= eighth_bytes * much_in_use_eighths) {
-    receivers_.watch_silent(memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
+  if (serves && !senders_.all_ended() && senders_.memory_bytes() >= eighth_bytes * much_in_use_eighths) {
+    receivers_.watch_silent(senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
   }
   const size_t bytes_max = eighth_bytes * (held ? resume_eighths : 8);
   Hold hold = Hold::none;
   if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
-  if (memory_bytes() >= bytes_max) hold = Hold::memory;
+  if (senders_.memory_bytes() >= bytes_max) hold = Hold::memory;
   senders_.hold_back(serves ? hold : Hold::none);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }

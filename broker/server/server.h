@@ -82,8 +82,6 @@ class Server : private Session::Owner {
   void note_lingering(Session& session);
   void give_back_memory(int64_t now_ns);
   void watch_books();
-  /// What counts against the memory budget.
-  size_t memory_bytes() const { return queue_->bytes_held() + frame_places_.bytes_taken(); }
   void on_place_taken();
   void balance();
   void run_expiry();
