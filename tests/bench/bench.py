@@ -96,7 +96,7 @@ def print_table(measured):
                     f"| {text_of(plain['aa'])} | {text_of(plain['ratio'])} ({plain['floor'][6:]}) | {plain['met']} "
                     f"| {cpu[found['floor']]:,.0f} → {cpu['broker']:,.0f} ns |")
             if "client" in found:
-                line += f" {text_of(found['client'])} | {text_of(found['bare_aa'])} | {text_of(found['bare'])} |"
+                line += f" {text_of(found['client'])} | {text_of(found['bare_aa']) if 'bare_aa' in found else '–'} | {text_of(found['bare'])} |"
             print(line)
 
 
@@ -151,7 +151,10 @@ def main():
     parser.add_argument("--judge", type=Path, metavar="JSON", help="run nothing: the table of the works that --json wrote there, judged anew")
     arguments = parser.parse_args()
     if arguments.judge:
-        print_table(judged_anew(arguments.judge))
+        try:
+            print_table(judged_anew(arguments.judge))
+        except KeyError as missing:
+            parser.error(f"{arguments.judge} has no runs of {missing}: it is from before each kind of relay ran twice")
         return
     facts = environment()
     print(f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}, commit {facts['commit']}, load {facts['load']:.1f}")

@@ -284,5 +284,35 @@ def over_ssh(seconds, pairs):
              f"{over}, {alike}; p50 in µs here/over/here: {text}", "1.02")]
 
 
+def falls(seconds, _pairs):
+    """From which delay on runs are not clean any more: 50 x 50 and fewer, each delay a whole run of `n2nq-bench`, downwards until one is not."""
+    both = {"queue.responses": "true", "queue.requests": "true"}
+    delays_ms = (100, 50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05)
+    found = []
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+
+        def whole_run(name, values):
+            shape = {"senders.duration_s": max(int(seconds), 4), "log": "off", **values}
+            words = [word for key, value in shape.items() for word in ("--set", f"{key}={value}")]
+            done = subprocess.run([BIN / "n2nq-bench", "run", "thesis-baseline", *words, "--json", "--out", f"{folder}/{name}"],
+                                  capture_output=True, text=True)
+            return json.loads(done.stdout.splitlines()[-1])
+
+        for mode in ("broadcaster", "load-balancer"):
+            for features, values in (("", {}), (", responses and requests", both)):
+                for services in (50, 30, 20) if values else (50,):
+                    steps = []
+                    for delay_ms in delays_ms:
+                        told = whole_run(f"{mode}{features}-{services}-{delay_ms}".replace(", ", "-").replace(" ", "-"),
+                                         {"queue.mode": mode, "senders.amount": services, "receivers.amount": services,
+                                          "senders.delay_ms": delay_ms, **values})
+                        p50, p99 = (told["latency_us"][key] for key in ("p50", "p99"))
+                        steps.append(f"{delay_ms:g} ms: {p50:,.0f} µs, {p99:,.0f} µs" + ("" if told["verdict"] == "clean" else f" {told['verdict']}: {told['reasons'][0]}"))
+                        if told["verdict"] != "clean":
+                            break
+                    found.append((f"{mode} {services} x {services}{features}: delay of each sender: p50, p99 of the latency", "; ".join(steps), "clean at 100 ms"))
+    return found
+
+
 FINDINGS = {"thousand": thousand, "killed": killed, "refusals": refusals, "system-calls": system_calls, "allocations": allocations,
-            "window": window, "ssh": over_ssh, "repeats": repeats}
+            "falls": falls, "window": window, "ssh": over_ssh, "repeats": repeats}

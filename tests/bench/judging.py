@@ -30,7 +30,8 @@ def against(work, figure, values, kinds):
         if low > CLIENT_APART_MAX or high < 1 / CLIENT_APART_MAX:
             found["met"] += ", but the clients are measured"
         found["bare"] = interval(ratios(values[BARE["broker"]], values[BARE[floor]]))
-        found["bare_aa"] = interval(ratios(values[BARE_AGAIN[floor]], values[BARE[floor]]))
+        if BARE_AGAIN[floor] in values:  # not in runs that were kept before it had them
+            found["bare_aa"] = interval(ratios(values[BARE_AGAIN[floor]], values[BARE[floor]]))
     return found
 
 
