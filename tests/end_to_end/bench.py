@@ -108,6 +108,25 @@ def alive(pid):
         return False
 
 
+def is_pending(pid, number):
+    """Whether a process has yet to take this signal: until then a second one would be the same one."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return bool(int(re.search(r"^ShdPnd:\s*([0-9a-f]+)", status, re.MULTILINE)[1], 16) >> (number - 1) & 1)
+
+
+def is_sound(summary):
+    """Whether a run found what it should: nothing, but for what a busy machine does to the clock (as in tests/app/support/soundness.h)."""
+    late = ("plan not kept: the last message left ", "plan not kept: messages left later", "this bench stood still")
+
+    def is_late(reason):
+        return reason.startswith(late) or reason.endswith(" behind the common start")
+    verdict, reasons = summary["verdict"], summary["reasons"]
+    return verdict == "clean" or (verdict == "degraded" and bool(reasons) and all(map(is_late, reasons)))
+
+
 def times_run(pid):
     """How often a process' main thread was given a core."""
     return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[2])

@@ -12,12 +12,14 @@ import signal
 import time
 import unittest
 
-from bench import DEADLINE_S, BenchCase, children
+from bench import DEADLINE_S, BenchCase, children, is_pending
 from run_folder import RunFolder
 from verify_run import keys_of, verify
 
 KILLS = int(os.environ.get("N2NQ_KILLS", 3))
 MIB = 1 << 20
+# For runs in which a process has a second to answer: the address sanitizer's search for leaks at its end takes longer.
+WITHOUT_LEAK_SEARCH = {**os.environ, "ASAN_OPTIONS": ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))}
 
 
 class Crashes(BenchCase):
@@ -29,6 +31,7 @@ class Crashes(BenchCase):
         """As a person does who does not want to wait. Returns the summary."""
         for _ in range(2):
             process.send_signal(signal.SIGINT)
+            self.wait_for("the stop to be heard", lambda: not is_pending(process.pid, signal.SIGINT))
             time.sleep(0.3)
         process.communicate(timeout=60)
         return json.loads((self.folder / "run" / "summary.json").read_text())
@@ -150,10 +153,11 @@ class Crashes(BenchCase):
         self.assertEqual(verify(folder).differences, [])
 
     def test_broker_told_to_end_drains_what_it_has_accepted(self):
-        process = self.start("quick", *self.settings(senders__duration_s=30, senders__rate_per_s=200), "--json")
+        process = self.start("quick", *self.settings(
+            senders__duration_s=30, senders__rate_per_s=200, queue__retention_s=120, limits__drain_s=60), "--json")
         self.wait_until_traffic(lines=50)
         os.kill(children(process.pid)["n2nq-broker"], signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=DEADLINE_S)
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         total = summary["ledger"]["total"]
         self.assertEqual((total["lost"], total["still_queued"], total["unexplained"]), (0, 0, 0), summary["reasons"])
@@ -210,7 +214,7 @@ class Crashes(BenchCase):
             with self.subTest(mode):
                 summary, _ = self.summary_of("quick", *self.settings(
                     queue__mode=mode, queue__responses="true", senders__messages=80, limits__heartbeat_s=1, limits__reconnect_deadline_s=0.5),
-                    "--fault", "pause:senders@1", "--fault", "resume:senders@4.5", out=mode)
+                    "--fault", "pause:senders@1", "--fault", "resume:senders@6.5", out=mode)
                 total, copies = summary["ledger"]["total"], 10 if mode == "broadcaster" else 1
                 self.assertEqual(total["delivered"], total["accepted"] * copies, summary["reasons"])
                 self.assertEqual((total["accepted"] + total["refused"], total["lost"], total["still_queued"]), (800, 0, 0), summary["reasons"])
@@ -228,7 +232,7 @@ class Crashes(BenchCase):
     def test_what_lies_unread_when_n2nq_has_ended_waits_longer_than_any_heartbeat(self):
         for transport in ("tcp", "unix"):
             summary, _ = self.summary_of("quick", *self.settings(
-                senders__amount=2, receivers__amount=2, senders__messages=150, senders__delay_ms=20, queue__retention_s=30, limits__heartbeat_s=1,
+                senders__amount=2, receivers__amount=2, senders__messages=150, senders__delay_ms=20, queue__retention_s=30, limits__heartbeat_s=2,
                 transport=transport), "--fault", "stop-reading:R001@0.4", "--fault", "normal:R001@8", out=transport)
             total = summary["ledger"]["total"]
             self.assertEqual((total["delivered"], total["lost"]), (600, 0), summary["reasons"])
@@ -271,7 +275,7 @@ class Crashes(BenchCase):
         self.assertIn("R001 is back to normal, because the run was stopped", " ".join(summary["reasons"] + [event["what"] for event in summary["events"]]))
 
     def test_a_request_for_much_that_waits_is_no_slowness(self):
-        settings = {"queue": {"mode": "load-balancer", "responses": True, "retention_s": 10,
+        settings = {"queue": {"mode": "load-balancer", "responses": True, "retention_s": 60,
                               "requests": [{"receivers": "R1-R1", "senders": "S1-S1", "sizes": "1-2", "prefetch": 1}]},
                     "senders": {"amount": 1, "messages": 400, "delay_ms": 2, "size_bytes": 50000}, "receivers": {"amount": 1},
                     "limits": {"pending_mib": 1}}
@@ -306,7 +310,8 @@ class Crashes(BenchCase):
         total = summary["ledger"]["total"]
         print(f"{told} copies were told as skipped, {total['unrequested']} of them as unrequested; {total['lost']} lost")
         self.assertGreater(total["unrequested"], 200)
-        self.assertLess(total["lost"], 600)
+        # R001 was told of some 320 at most too late; were all forgotten that it was told before, it would be 520 and more.
+        self.assertLess(summary["ledger"]["receivers"][0]["lost"], 450)
         self.assertTrue("# skipped: senders=2-3 " in run.receivers[1].path.read_text(), "one line for all that have the same range")
         self.assertEqual(total["unexplained"], 0)
         self.assertEqual(verify(folder).differences, [])
@@ -349,7 +354,7 @@ class Crashes(BenchCase):
     def stop_twice_with_receivers_that_stand_still(self):
         process = self.start("quick", *self.settings(
             senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=5, queue__mode="load-balancer", queue__retention_s=60,
-            queue__responses="true", responses__window=8, responses__deadline_s=30))
+            queue__responses="true", responses__window=8, responses__deadline_s=30), env=WITHOUT_LEAK_SEARCH)
         log = self.folder / "run" / "broker.log"
         self.wait_for("messages", lambda: log.exists() and "first message" in log.read_text())
         receivers = children(process.pid).get("n2nq-receivers")
@@ -380,7 +385,7 @@ class Crashes(BenchCase):
     def stop_twice_with_something_unconfirmed(self):
         process = self.start("quick", *self.settings(
             senders__amount=2, receivers__amount=2, senders__messages=40, senders__delay_ms=10, queue__mode="load-balancer", queue__retention_s=60,
-            queue__responses="true", responses__deadline_s=30), "--fault", "confirm-nothing:R001@0.1")
+            queue__responses="true", responses__deadline_s=30), "--fault", "confirm-nothing:R001@0.1", env=WITHOUT_LEAK_SEARCH)
         log = self.folder / "run" / "broker.log"
         self.wait_for("the senders' end", lambda: log.exists() and log.read_text().count("left: ended, 40 messages accepted") == 2)
         return self.stop_twice(process)
@@ -417,9 +422,9 @@ class Crashes(BenchCase):
                 senders__amount=2, receivers__amount=2, senders__messages="none", senders__duration_s=60, senders__delay_ms=1, limits__drain_s=drain_s,
                 senders__size_bytes=10_000, queue__responses="true", queue__retention_s=60, limits__memory_mib=8, limits__pending_mib=4), "--fault", "kill:receivers@0.3",
                 out=out)
-            # 420 of each fill the budget.
-            lines = self.folder / out / "senders" / "S001.log"
-            self.wait_for("the budget to be used up", lambda: lines.exists() and len(lines.read_text().splitlines()) > 700)
+            log = self.folder / out / "broker.log"
+            self.wait_for("the budget to be used up", lambda: log.exists() and "the memory budget is used up" in log.read_text())
+            time.sleep(0.5)  # what they send now is not read
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=DEADLINE_S)
             summary = json.loads((self.folder / out / "summary.json").read_text())
@@ -435,7 +440,7 @@ class Crashes(BenchCase):
 
     def test_who_was_cut_off_and_does_not_read_hears_it_when_n2nq_has_ended(self):
         summary, _ = self.summary_of("quick", *self.settings(
-            senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=2, senders__size_bytes=50_000,
+            senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=10, senders__size_bytes=50_000,
             queue__retention_s=3600, limits__pending_mib=4), "--fault", "stop-reading:R001@0.1")
         told = [event["what"] for event in summary["events"]]
         self.assertEqual(told, ["R001 stops reading", "R001 is back to normal, because N2NQ had ended, and nobody had told it to"])
@@ -444,9 +449,10 @@ class Crashes(BenchCase):
         self.assertEqual((summary["ledger"]["total"]["lost"], summary["verdict"]), (0, "degraded"), summary["reasons"])
 
     def test_a_stop_while_receivers_connect_is_a_stop(self):
-        for delay_ms in (100, 180, 230, 300, 350, 450):
+        for delay_ms in (50, 100, 180, 230, 300, 350, 450):
             with self.subTest(delay_ms):
                 process = self.start("quick", *self.settings(start_when="senders-connected", receivers__amount=300), out=f"stop-{delay_ms}")
+                self.wait_for("a program", lambda: children(process.pid))
                 time.sleep(delay_ms / 1000)
                 process.send_signal(signal.SIGINT)
                 output, _ = process.communicate(timeout=60)
@@ -464,7 +470,7 @@ class Crashes(BenchCase):
     def test_a_full_window_hides_no_backlog(self):
         for fault in ("stop-reading", "confirm-nothing"):
             summary, _ = self.summary_of("quick", *self.settings(
-                senders__amount=2, receivers__amount=4, senders__messages=1500, senders__delay_ms=2, senders__size_bytes=5000, queue__retention_s=20,
+                senders__amount=2, receivers__amount=4, senders__messages=1500, senders__delay_ms=6, senders__size_bytes=5000, queue__retention_s=20,
                 queue__responses="true", responses__deadline_s=60, limits__memory_mib=16, limits__pending_mib=4), "--fault", f"{fault}:R001@0.2", out=fault)
             [told] = [reason for reason in summary["reasons"] if "pending bytes" in reason]
             self.assertTrue(told.startswith("R001"), told)
@@ -488,12 +494,13 @@ class Crashes(BenchCase):
         # A second of 5,000 messages/s of 50 letters, and chunks that are held by a few of them.
         self.assertLess(summary["broker"]["memory_bytes_max"], 16 * MIB)
 
-    def test_a_bench_that_stands_still_for_ten_seconds_loses_no_sample(self):
+    def test_a_bench_that_stands_still_for_seven_seconds_loses_no_sample(self):
         process = self.start("quick", *self.settings(senders__duration_s=14))
         self.wait_until_traffic(lines=20)
         os.kill(process.pid, signal.SIGSTOP)
         begun = time.monotonic()
-        self.wait_for("ten seconds", lambda: time.monotonic() - begun > 10)
+        # The programs end where they hear nothing for 13 s, and may have last heard it 5 s before.
+        self.wait_for("seven seconds", lambda: time.monotonic() - begun > 7)
         os.kill(process.pid, signal.SIGCONT)
         output, _ = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 0, output)
@@ -503,7 +510,7 @@ class Crashes(BenchCase):
         self.assertEqual(verify(self.folder / "run").differences, [])
 
     def test_strict_makes_a_degraded_run_fail(self):
-        arguments = ("quick", *self.settings(senders__messages=10), "--fault", "disconnect:R001@0.3")
+        arguments = ("quick", *self.settings(senders__messages=10, queue__responses="true"), "--fault", "disconnect:R001@0.3")
         summary, _ = self.summary_of(*arguments, out="lenient")
         self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
         summary, _ = self.summary_of(*arguments, "--strict", out="strict", expect_exit=1)

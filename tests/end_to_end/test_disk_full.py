@@ -14,7 +14,8 @@ class DiskFull(BenchCase):
     def test_run_on_a_full_disk(self):
         disk = self.folder / "disk"
         disk.mkdir()
-        bench = [BIN / "n2nq-bench", "run", "thesis-baseline", "--set", "senders.delay_ms=20", "--json", "--out", disk / "run"]
+        bench = [BIN / "n2nq-bench", "run", "thesis-baseline", "--set", "senders.delay_ms=20", "--set", "queue.remove=when-all-have-it",
+                 "--set", "queue.retention_s=60", "--json", "--out", disk / "run"]
         # A file system of 2 MiB. Without root a user namespace may mount it, for this run alone.
         mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]
         if os.geteuid() == 0:

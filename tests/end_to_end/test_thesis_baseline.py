@@ -3,7 +3,7 @@
 """The thesis' baseline in both queue modes: exact counts, a balanced ledger, and figures that a script can work out again."""
 import unittest
 
-from bench import BenchCase
+from bench import BenchCase, is_sound
 from run_folder import RunFolder
 from verify_run import nanoseconds, verify
 
@@ -11,7 +11,7 @@ from verify_run import nanoseconds, verify
 class ThesisBaseline(BenchCase):
     def check(self, folder, delivered_each):
         run = RunFolder(folder)
-        self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
+        self.assertTrue(is_sound(run.summary), (run.summary["verdict"], run.summary["reasons"]))
         total = run.summary["ledger"]["total"]
         self.assertEqual(total["attempted"], 2500)
         self.assertEqual(total["accepted"], 2500)

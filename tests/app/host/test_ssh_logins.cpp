@@ -216,11 +216,11 @@ TEST_F(SshSessionTest, a_certificate_lets_in_whose_key_does_not) {
 }
 
 TEST_F(SshSessionTest, a_host_that_does_not_wait_for_an_answer_is_tried_again_with_it) {
-  lab->change_sshd(1, "1i LoginGraceTime 3");  // enough for a login on a busy machine
+  lab->change_sshd(1, "1i LoginGraceTime 6");  // enough for a login on a busy machine
   config.known_hosts_files = {folder.filePath("known_hosts")};
   config.identity_files = {encrypted_key()};
   config.identities_only = true;
-  person.answers_late_ms = 4'500;
+  person.answers_late_ms = 8'000;
   person.accepts_keys = true;
   person.secrets = {"open sesame"};
   EXPECT_TRUE(gets_in()) << told();
@@ -316,9 +316,9 @@ TEST_F(CodeTest, a_code_is_asked_for_each_time_and_the_password_once) {
 }
 
 TEST_F(CodeTest, one_that_was_typed_too_late_is_not_used) {
-  lab->change_sshd(2, "1i LoginGraceTime 3");
+  lab->change_sshd(2, "1i LoginGraceTime 6");
   person.late_with = "code";
-  person.answers_late_ms = 4'500;
+  person.answers_late_ms = 8'000;
   person.secrets = {lab->password().toUtf8(), "wrong"};
   EXPECT_FALSE(gets_in());
   lab->change_sshd(2, "/LoginGraceTime/d");
@@ -331,11 +331,11 @@ TEST_F(CodeTest, one_that_was_typed_too_late_is_not_used) {
 
 /// Unlike PAM, which may go on to ask for a code whatever the password was.
 TEST_F(SshSessionTest, a_password_that_was_a_step_of_its_own_is_known_to_be_right_though_the_host_hangs_up_at_the_next_one) {
-  lab->change_sshd(2, "1i AuthenticationMethods password,keyboard-interactive\\nLoginGraceTime 3");
+  lab->change_sshd(2, "1i AuthenticationMethods password,keyboard-interactive\\nLoginGraceTime 6");
   config = lab->config().look_up("h2");
   without_keys();
   person.late_with = "Password:";
-  person.answers_late_ms = 4'500;
+  person.answers_late_ms = 8'000;
   person.secrets = {lab->password().toUtf8(), lab->password().toUtf8()};
   EXPECT_TRUE(gets_in()) << told();
   lab->change_sshd(2, "/AuthenticationMethods/d;/LoginGraceTime/d");

@@ -78,7 +78,7 @@ TEST_F(SshSessionTest, reaching_a_host_and_logging_in_share_what_they_may_take) 
     static const QRegularExpression said("h1 did not answer for ([0-9.]+) s while logging in");
     return said.match(problem.why).captured(1).toDouble();
   };
-  constexpr double before_s = 4, all_s = ssh_reach_ms_max / 1000.0;
+  constexpr double before_s = 2, all_s = ssh_reach_ms_max / 1000.0;
   config.identities_only = true;
   config.identity_files = {new_key("unknown")};
   config.proxy_command =

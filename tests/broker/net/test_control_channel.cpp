@@ -133,9 +133,9 @@ TEST_F(Control, LastWordsAreWrittenBeforeItEnds) {
 
 TEST_F(Control, ABenchThatReadsSlowlyGetsTheLastWordsWhole) {
   start();
-  const std::string text(700'000, 'x');
+  const std::string text(1'500'000, 'x');
   channel_->write_line({{"text", text}});
-  // A reading every 20 ms frees the pipe of a page: all of it takes more than 3 s, longer than nothing may be taken for.
+  // A reading every 20 ms frees the pipe of a page: all of it takes more than 7 s, longer than nothing may be taken for.
   std::string heard;
   std::thread reader([&] {
     std::array<char, 4096> bytes;
@@ -146,7 +146,7 @@ TEST_F(Control, ABenchThatReadsSlowlyGetsTheLastWordsWhole) {
       heard.append(bytes.data(), static_cast<size_t>(count));
     }
   });
-  EXPECT_TRUE(channel_->flush(2 * ns_per_s));
+  EXPECT_TRUE(channel_->flush(5 * ns_per_s));
   reader.join();
   EXPECT_EQ(nlohmann::json::parse(heard)["text"], text);
 }

@@ -459,7 +459,7 @@ TEST(HostileLimits, WhoHasNotIntroducedItselfKeepsNobodyOut) {
 TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) {
   constexpr size_t connections = 1000;
   ASSERT_EQ(net::raise_file_limit(connections + 100), "");
-  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", 500}, {"drain_ms", 0}}}});
+  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", 2000}, {"drain_ms", 0}}}});
   const size_t files_before = files_of(broker);
   WireClient receiver = WireClient::receiver(broker.port(), 1);
   WireClient sender = WireClient::sender(broker.port(), 1);
@@ -479,7 +479,7 @@ TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) 
 }
 
 TEST(HostileLimits, AHelloThatLiesThereIsNotLateWhenTheBrokerItselfStoodStill) {
-  constexpr int64_t deadline_ms = 1000;
+  constexpr int64_t deadline_ms = 4000;
   constexpr size_t connections = 800;  // far more than are looked at in one wake-up
   ASSERT_EQ(net::raise_file_limit(connections + 100), "");
   BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", deadline_ms}, {"drain_ms", 0}}}});
@@ -492,8 +492,7 @@ TEST(HostileLimits, AHelloThatLiesThereIsNotLateWhenTheBrokerItselfStoodStill) {
   wire::Hello hello;
   hello.role = wire::Role::probe;
   for (WireClient& client : clients) client.send(hello);
-  std::this_thread::sleep_until(
-      std::chrono::steady_clock::time_point(std::chrono::nanoseconds(connected_ns + 2 * deadline_ms * net::ns_per_ms)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(deadline_ms + 500));
   broker.process().signal(SIGCONT);
   size_t welcomed = 0;
   for (WireClient& client : clients) {

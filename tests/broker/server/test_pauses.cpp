@@ -18,7 +18,8 @@ using support::BrokerUnderTest;
 using support::WireClient;
 
 constexpr uint32_t senders = 600;  // one wake-up looks at 512
-constexpr int64_t deadline_ms = 2000;
+constexpr int64_t deadline_ms = 5000;
+constexpr int64_t retention_ms = 60'000;  // nothing expires while N2NQ stands still
 
 std::vector<WireClient> connect_senders(const BrokerUnderTest& broker) {
   std::vector<WireClient> all;
@@ -40,7 +41,11 @@ void pause_beyond_the_deadline(BrokerUnderTest& broker, std::vector<WireClient>&
 
 TEST(Pauses, AnAnswerThatCameInTimeCountsHoweverManyCameBeforeIt) {
   BrokerUnderTest broker(json{{"expect", {{"senders", senders}, {"receivers", 1}}},
-                              {"queue", {{"responses", true}, {"responses_deadline_ms", deadline_ms}, {"responses_attempts_max", 1}}}});
+                              {"queue",
+                               {{"responses", true},
+                                {"responses_deadline_ms", deadline_ms},
+                                {"responses_attempts_max", 1},
+                                {"retention_ms", retention_ms}}}});
   std::vector<WireClient> all = connect_senders(broker);
   WireClient receiver = WireClient::receiver(broker.port(), 1);
   all[0].publish(1, 0, 1);
@@ -59,7 +64,9 @@ TEST(Pauses, AnAnswerThatCameInTimeCountsHoweverManyCameBeforeIt) {
 
 TEST(Pauses, AReceiverThatReadsIsNotCutOffHoweverManyAreReadyBeforeIt) {
   constexpr uint64_t messages = 100;  // more than the sockets hold
-  BrokerUnderTest broker(json{{"expect", {{"senders", senders}, {"receivers", 1}}}, {"limits", {{"write_deadline_ms", deadline_ms}}}});
+  BrokerUnderTest broker(json{{"expect", {{"senders", senders}, {"receivers", 1}}},
+                              {"queue", {{"retention_ms", retention_ms}}},
+                              {"limits", {{"write_deadline_ms", deadline_ms}}}});
   std::vector<WireClient> all = connect_senders(broker);
   WireClient receiver = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
   all[0].publish(1, 0, messages, 100'000);
