@@ -329,9 +329,10 @@ void SenderDesk::dismiss() {
   }
 }
 
-void SenderDesk::hold_back(Hold hold) {
+void SenderDesk::hold_back(Hold hold, bool finish) {
   if (hold_ == hold) {
-    if (hold == Hold::memory && !finish_ && memory_bytes() <= held_bytes_max_) let_finish(true);
+    const bool may_finish = hold == Hold::memory && finish && memory_bytes() <= held_bytes_max_;
+    if (may_finish != finish_) let_finish(may_finish);
     return;
   }
   const int64_t now = net::now_ns();
@@ -344,7 +345,7 @@ void SenderDesk::hold_back(Hold hold) {
   }
   held_bytes_max_ = std::max(options_.limits.memory_bytes, memory_bytes());
   frame_places_.set_held(hold == Hold::memory);
-  let_finish(hold == Hold::memory);
+  let_finish(false);
 }
 
 /// Brings it in force who is read while senders are held back, and who is again.

@@ -371,10 +371,10 @@ void Server::balance() {
     receivers_.watch_silent(senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
   }
   const size_t bytes_max = eighth_bytes * (held ? resume_eighths : 8);
-  Hold hold = Hold::none;
-  if (receivers_.wants_hold(held, net::now_ns())) hold = Hold::receivers;
+  const bool receivers_are_behind = receivers_.wants_hold(held, net::now_ns());
+  Hold hold = receivers_are_behind ? Hold::receivers : Hold::none;
   if (senders_.memory_bytes() >= bytes_max) hold = Hold::memory;
-  senders_.hold_back(serves ? hold : Hold::none);
+  senders_.hold_back(serves ? hold : Hold::none, !receivers_are_behind);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }
 
