@@ -124,7 +124,8 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void give_turn();
   bool paused() const { return !reading_; }
   /// Memory for a frame that has not been handed out.
-  bool has_place() const { return places_ && reader_.has_large(); }
+  bool has_place() const { return place_bytes() > 0; }
+  size_t place_bytes() const { return places_ ? reader_.large_bytes() : 0; }
   /// Neither paused nor waiting for memory or for its turn.
   bool reading() const { return reading_ && !waits_for_place_ && !waits_for_turn_; }
   /// One read of what lies there, at once: for who is about to judge that nothing came.

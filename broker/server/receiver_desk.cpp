@@ -520,9 +520,9 @@ void ReceiverDesk::cut_off(uint32_t number, const std::string& reason) {
   loop_.wake_again();  // what was passed on to others
 }
 
-bool ReceiverDesk::wants_hold(bool held, int64_t now_ns) {
+uint32_t ReceiverDesk::behind(bool held, int64_t now_ns) const {
   const size_t behind_bytes = options_.limits.pending_bytes / behind_divisor / (held ? 2 : 1);
-  if (queue_.bytes_held() <= behind_bytes) return false;
+  if (queue_.bytes_held() <= behind_bytes) return 0;
   uint32_t behind = 0;
   const size_t unassigned_bytes = queue_.unassigned_bytes() / std::max<uint32_t>(connected_, 1);  // will be theirs
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
@@ -530,6 +530,10 @@ bool ReceiverDesk::wants_hold(bool held, int64_t now_ns) {
     const bool moving = desk.session && now_ns - desk.moved_ns < standing_still_ns;
     if (moving && queue_.backlog_bytes(number) + unassigned_bytes > behind_bytes) ++behind;
   }
+  return behind;
+}
+
+bool ReceiverDesk::wants_hold(bool held, uint32_t behind, int64_t now_ns) {
   if (2 * behind > connected_) {
     few_behind_since_ns_ = 0;
     return true;

@@ -84,10 +84,12 @@ class ReceiverDesk {
     return desk.missing_before + (desk.answered_below - std::min(desk.answered, desk.answered_below));  // what is forgotten may come again
   }
 
-  /// Whether senders are to be held back for the receivers' sake; `held` is what was answered last. Begins when most of the receivers are
-  /// behind, and are moving: then it is the load that is too high, not a receiver that is too slow, and nobody is to be cut off for it.
-  /// Once that is so, waits for the last of them too, for a while.
-  bool wants_hold(bool held, int64_t now_ns);
+  /// Receivers that are behind and moving. `held`: senders are held back, so that less is enough for it.
+  uint32_t behind(bool held, int64_t now_ns) const;
+  /// Whether senders are to be held back for the sake of these; `held` is what was answered last. Begins when most of the receivers are
+  /// behind: then it is the load that is too high, not a receiver that is too slow, and nobody is to be cut off for it. Once that is so,
+  /// waits for the last of them too, for a while.
+  bool wants_hold(bool held, uint32_t behind, int64_t now_ns);
 
  private:
   struct Desk {

@@ -194,10 +194,12 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   }
   if (!right || ending_) return;
   if (!held_back() && memory_bytes() >= options_.limits.memory_bytes) hold_back(Hold::memory);
-  if (!held_back()) return;
-  if (!account.awaits_turn) session.connection().pause_reading();  // its frame is done
-  // One that takes turns counts twice, until it is done.
-  if (finish_ && memory_bytes() > held_bytes_max_) let_finish(false, account.awaits_turn ? &session : nullptr);
+  if (!held_back() || account.session != &session) return;
+  const bool is_done = !account.awaits_turn;
+  if (is_done) session.connection().pause_reading();
+  // What is done gives back its place in a moment; what takes turns counts twice until then.
+  const size_t place_bytes = is_done ? session.connection().place_bytes() : 0;
+  if (finish_ && memory_bytes() - place_bytes > held_bytes_max_) let_finish(false, is_done ? nullptr : &session);
 }
 
 bool SenderDesk::has_time_for(const uint8_t* record) {
@@ -331,8 +333,10 @@ void SenderDesk::dismiss() {
 
 void SenderDesk::hold_back(Hold hold, bool finish) {
   if (hold_ == hold) {
-    const bool may_finish = hold == Hold::memory && finish && memory_bytes() <= held_bytes_max_;
-    if (may_finish != finish_) let_finish(may_finish);
+    if (finish_ && !finish) let_finish(false);
+    // Who takes turns goes on alone until it is done.
+    const bool may_finish = hold == Hold::memory && finish && turns_.empty() && memory_bytes() <= held_bytes_max_;
+    if (!finish_ && may_finish) let_finish(true);
     return;
   }
   const int64_t now = net::now_ns();

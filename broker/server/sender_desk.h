@@ -3,7 +3,7 @@
 //
 // At the memory budget nobody is read who has not begun a long frame. Who has one in memory shared for these is read to its end: that memory
 // is in use until then, and what is wanted of it leaves again, where the queue may hold only what nobody wants. Where memory grows by it
-// beyond what there was when the hold began, the others of these wait, too, and all of them where most receivers are behind.
+// beyond what there was when the hold began, the others of these wait, too, and all of them as long as a receiver is behind.
 //
 // A message is accepted when it is in the queue; its index must be the next one. What a sender repeats after a reconnect is dropped.
 // Messages of kinds that are new are compared with every list of rules, which may be much. A wake-up has time for about a millisecond of it:
@@ -86,8 +86,8 @@ class SenderDesk {
 
   /// What counts against the memory budget.
   size_t memory_bytes() const { return queue_.bytes_held() + frame_places_.bytes_taken(); }
-  /// Stops or resumes reading from senders; to be told again and again while it lasts. `finish`: receivers have room for what long frames
-  /// that are under way bring.
+  /// Stops or resumes reading from senders; to be told again and again while it lasts. `finish`: no receiver is behind for whom what long
+  /// frames that are under way bring would be too much.
   void hold_back(Hold hold, bool finish = false);
   bool held_back() const { return hold_ != Hold::none; }
   /// How long in all for this reason, until now.

@@ -371,10 +371,11 @@ void Server::balance() {
     receivers_.watch_silent(senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
   }
   const size_t bytes_max = eighth_bytes * (held ? resume_eighths : 8);
-  const bool receivers_are_behind = receivers_.wants_hold(held, net::now_ns());
-  Hold hold = receivers_are_behind ? Hold::receivers : Hold::none;
+  const int64_t now = net::now_ns();
+  const uint32_t behind = receivers_.behind(held, now);
+  Hold hold = receivers_.wants_hold(held, behind, now) ? Hold::receivers : Hold::none;
   if (senders_.memory_bytes() >= bytes_max) hold = Hold::memory;
-  senders_.hold_back(serves ? hold : Hold::none, !receivers_are_behind);
+  senders_.hold_back(serves ? hold : Hold::none, behind == 0);
   if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
 }
 

@@ -123,6 +123,7 @@ class FrameReader {
   /// At least bytes_wanted().
   void reserve(LargeBuffer large);
   bool has_large() const { return large_.bytes != nullptr; }
+  size_t large_bytes() const { return has_large() ? large_.capacity : 0; }
   /// What was lent. Forgets the frame under way, if there is one in it. Invalidates bodies of frames given before.
   LargeBuffer give_back();
 
