@@ -440,7 +440,7 @@ class Crashes(BenchCase):
 
     def test_who_was_cut_off_and_does_not_read_hears_it_when_n2nq_has_ended(self):
         summary, _ = self.summary_of("quick", *self.settings(
-            senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=10, senders__size_bytes=50_000,
+            senders__amount=2, receivers__amount=3, senders__messages=300, senders__delay_ms=4, senders__size_bytes=50_000,
             queue__retention_s=3600, limits__pending_mib=4), "--fault", "stop-reading:R001@0.1")
         told = [event["what"] for event in summary["events"]]
         self.assertEqual(told, ["R001 stops reading", "R001 is back to normal, because N2NQ had ended, and nobody had told it to"])
