@@ -36,8 +36,6 @@ constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
 constexpr int64_t look_ns = 10 * net::ns_per_ms;
 /// Longer between two looks at who is silent: this process stood still, nothing came in, or the memory was not needed.
 constexpr int64_t unwatched_ns = 250 * net::ns_per_ms;
-/// How long those who have caught up wait for the last ones, when the load was too high for most.
-constexpr int64_t last_ones_ns = 2 * net::ns_per_s;
 
 /// Brings what a write needs of a session nearer while the one before it is written to.
 void prefetch(const Session& session) {
@@ -531,16 +529,6 @@ uint32_t ReceiverDesk::behind(bool held, int64_t now_ns) const {
     if (moving && queue_.backlog_bytes(number) + unassigned_bytes > behind_bytes) ++behind;
   }
   return behind;
-}
-
-bool ReceiverDesk::wants_hold(bool held, uint32_t behind, int64_t now_ns) {
-  if (2 * behind > connected_) {
-    few_behind_since_ns_ = 0;
-    return true;
-  }
-  if (!held || behind == 0) return false;
-  if (few_behind_since_ns_ == 0) few_behind_since_ns_ = now_ns;
-  return now_ns - few_behind_since_ns_ < last_ones_ns;
 }
 
 // --- the end ---

@@ -86,10 +86,6 @@ class ReceiverDesk {
 
   /// Receivers that are behind and moving. `held`: senders are held back, so that less is enough for it.
   uint32_t behind(bool held, int64_t now_ns) const;
-  /// Whether senders are to be held back for the sake of these; `held` is what was answered last. Begins when most of the receivers are
-  /// behind: then it is the load that is too high, not a receiver that is too slow, and nobody is to be cut off for it. Once that is so,
-  /// waits for the last of them too, for a while.
-  bool wants_hold(bool held, uint32_t behind, int64_t now_ns);
 
  private:
   struct Desk {
@@ -184,7 +180,6 @@ class ReceiverDesk {
   int64_t looked_ns_ = 0;                // by watch_all_limits()
   int64_t silent_looked_ns_ = 0;         // by watch_silent()
   int64_t silent_watched_since_ns_ = 0;  // it has looked without a gap since
-  int64_t few_behind_since_ns_ = 0;      // while held: since when only some are behind; 0: most are
 };
 
 }  // namespace n2nq

@@ -373,10 +373,10 @@ void Server::balance() {
   const size_t bytes_max = eighth_bytes * (held ? resume_eighths : 8);
   const int64_t now = net::now_ns();
   const uint32_t behind = receivers_.behind(held, now);
-  Hold hold = receivers_.wants_hold(held, behind, now) ? Hold::receivers : Hold::none;
+  Hold hold = receiver_hold_.is_wanted(held, behind, receivers_.connected(), now) ? Hold::receivers : Hold::none;
   if (senders_.memory_bytes() >= bytes_max) hold = Hold::memory;
   senders_.hold_back(serves ? hold : Hold::none, behind == 0);
-  if (senders_.held_back()) held_timer_.arm(net::now_ns() + held_look_ns);
+  if (senders_.held_back()) held_timer_.arm(now + held_look_ns);
 }
 
 void Server::run_expiry() {
