@@ -1,58 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The check of lab machines, on pretend hosts. Takes the programs' folder.
-#include "app/host/host_check.h"
-
-#include <gtest/gtest.h>
-
-#include <QFile>
-
 #include "app/host/check_advice.h"
 #include "app/host/ssh_room.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/host/host_check_kit.h"
 #include "workers/recorder/staging_ring.h"
 
 namespace n2nq::app {
 namespace {
 
-using testing::PretendLab;
+using testing::HostCheckTest;
 using testing::PretendPerson;
-
-QString programs_folder;
-
-struct HostCheckTest : testing::WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
-  PretendPerson person;
-
-  static void SetUpTestSuite() {
-    lab = PretendLab::take_up(4, {"--bad-key", "h3", "--unknown-key", "h4", "--clock", "0,250ms,0,0"});
-    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
-  }
-  static void TearDownTestSuite() { lab.reset(); }
-  void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
-  }
-  /// Machines that h1 cannot connect to, as behind a firewall that drops: all of them are h2, under names of their own.
-  void check_far_hosts(HostCheck& check, int far_hosts) {
-    Hosts hosts;
-    hosts.hosts = {lab->host(1)};
-    for (int number = 1; number <= far_hosts; ++number) {
-      hosts.hosts.push_back(lab->host(2));
-      hosts.hosts.back().name = "far-" + std::to_string(number);
-    }
-    const QString no_answer = lab->address(1) + "/32";
-    lab->inside(2, {"ip", "route", "add", "blackhole", no_answer});
-    bool over = false;
-    QObject::connect(&check, &HostChecker::checked, &check, [&] { over = true; });
-    check.check(hosts, 0);
-    EXPECT_TRUE(wait_until([&] { return over; }));
-    lab->inside(2, {"ip", "route", "delete", "blackhole", no_answer});
-    for (int number = 1; number <= far_hosts; ++number) {
-      const CheckCell& way = check.paths().at({"h1", "far-" + std::to_string(number)});
-      EXPECT_EQ(way.text, "no answer") << number << ' ' << way.detail.toStdString();
-    }
-  }
-};
+using testing::programs_folder;
 
 TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
   HostPool pool(person, programs_folder);
@@ -173,96 +131,6 @@ TEST_F(HostCheckTest, what_n2nq_says_of_a_wrong_data_address_is_told) {
   EXPECT_EQ(check.paths().at({"h1", "h2"}).state, CheckState::bad) << check.paths().at({"h1", "h2"}).detail.toStdString();
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::floor).state, CheckState::good) << "though none of its ways leads anywhere";
   lab->inside(2, {"ip", "address", "delete", "192.0.2.2/32", "dev", "lo"});
-}
-
-TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2nq_and_ports_of_root_are_named) {
-  QFile config(lab->home() + "/.ssh/config");
-  ASSERT_TRUE(config.open(QIODevice::ReadWrite));
-  const QByteArray before = config.readAll();
-  config.write(("\nHost jumped\n  HostName " + lab->address(2) + "\n  ProxyJump " + lab->address(1) + "\nHost " + lab->address(1) +
-                "\n  HostKeyAlias " + lab->address(1) + '\n')
-                   .toUtf8());
-  config.flush();
-  HostPool pool(person, programs_folder);
-  HostCheck check(pool);
-  Hosts hosts;
-  hosts.hosts = {lab->host(1), lab->host(2)};
-  Host& jumped = hosts.hosts[1];
-  jumped.name = jumped.address = "jumped";
-  jumped.data_address.clear();
-  bool over = false;
-  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
-  check.check(hosts, 0);
-  ASSERT_TRUE(wait_until([&] { return over; }));
-  const CheckCell& way = check.paths().at({"h1", "jumped"});
-  EXPECT_EQ(way.state, CheckState::warning) << "groups run there as it is";
-  EXPECT_TRUE(way.detail.contains("reached through a jump host")) << way.detail.toStdString();
-  EXPECT_EQ(way.what_to_do, "Set its data address (Edit on the page Hosts, or data_address in the hosts file), if N2NQ is to run there");
-  EXPECT_EQ(check.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good);
-  EXPECT_EQ(check.paths().at({"jumped", "h1"}).state, CheckState::good) << "a group can run there as it is";
-  const CheckCell& clock = check.hosts().at("jumped").of(CheckItem::clock);
-  ASSERT_TRUE(clock.bound_us) << clock.detail.toStdString();
-  EXPECT_NEAR(clock.value.get<double>(), 250'000, *clock.bound_us);
-  EXPECT_LT(*clock.bound_us, 60'000) << "at most a minute between both";
-  EXPECT_TRUE(clock.detail.contains("by way of h1")) << clock.detail.toStdString();
-
-  over = false;
-  check.check(hosts, 80);
-  ASSERT_TRUE(wait_until([&] { return over; }));
-  const CheckCell& port = check.paths().at({"jumped", "h1"});
-  EXPECT_EQ(port.state, CheckState::warning) << "h1 is a jump host";
-  EXPECT_TRUE(port.what_to_do.contains("below 1024 are root's")) << port.detail.toStdString() << port.what_to_do.toStdString();
-  EXPECT_EQ(check.paths().at({"local", "h1"}).state, CheckState::warning);
-  EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good);
-
-  // One that only lets others through.
-  lab->change_sshd(1, "$a ForceCommand /bin/false");
-  // sshd says that it is there before it listens.
-  lab->inside(1, {"sh", "-c", "/usr/sbin/sshd -p 2222; timeout 20 sh -c 'until ss -Hltn sport = 2222 | grep -q .; do sleep 0.02; done'"});
-  Host beside = lab->host(1);
-  beside.name = "beside";
-  beside.port = 2222;
-  hosts.hosts.push_back(beside);
-  over = false;
-  HostPool anew(person, programs_folder);
-  HostCheck again(anew);
-  QObject::connect(&again, &HostChecker::checked, [&] { over = true; });
-  again.check(hosts, 0);
-  ASSERT_TRUE(wait_until([&] { return over; }));
-  const std::string all = report_json(names_in_order(hosts, again.hosts()), again.hosts(), again.paths()).dump(1);
-  EXPECT_EQ(again.hosts().at("h1").of(CheckItem::login).state, CheckState::warning) << all;
-  EXPECT_EQ(again.hosts().at("beside").of(CheckItem::login).state, CheckState::bad) << "of the same address, and no jump host: " << all;
-  EXPECT_EQ(again.hosts().at("beside").of(CheckItem::disk).what_to_do, "") << "of the same reason, which no line of sshd_config mends";
-  hosts.hosts.pop_back();
-  over = false;
-  again.check(hosts, 0);
-  ASSERT_TRUE(wait_until([&] { return over; }));
-  EXPECT_EQ(worst_of(again.hosts(), again.paths()), CheckState::warning) << "without that one";
-  EXPECT_EQ(again.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good) << all;
-  lab->change_sshd(1, "$d");
-  config.resize(0);
-  config.seek(0);
-  config.write(before);
-}
-
-TEST_F(HostCheckTest, jump_hosts_of_jump_hosts_are_on_the_way_too) {
-  QFile config(lab->home() + "/.ssh/config");
-  ASSERT_TRUE(config.open(QIODevice::ReadWrite));
-  const QByteArray before = config.readAll();
-  config.write("\nHost deep\n  ProxyJump inner\nHost inner\n  ProxyJump edge\n");
-  config.flush();
-  {
-    HostPool pool(person, programs_folder);
-    Host deep;
-    deep.name = deep.address = "deep";
-    const PlaceCheck place(pool, {}, deep, 2);
-    ASSERT_EQ(place.jumps().size(), 2u);
-    EXPECT_EQ(place.jumps()[0].name, "inner");
-    EXPECT_EQ(place.jumps()[1].name, "edge") << "whom it asks for no more than to be let through, too";
-  }
-  config.resize(0);
-  config.seek(0);
-  config.write(before);
 }
 
 TEST_F(HostCheckTest, one_machine_under_two_names_has_its_port_once_and_is_not_to_blame) {
@@ -432,107 +300,6 @@ TEST_F(HostCheckTest, a_machine_whose_sftp_says_nothing_is_reached_and_logged_in
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::folder).state, CheckState::good) << "that has nothing to do with it";
 }
 
-/// A file of the lab's home that begins with something else for a while.
-class FileWithMore {
- public:
-  explicit FileWithMore(const QString& path) : file_(path) {
-    EXPECT_TRUE(file_.open(QIODevice::ReadWrite));
-    whole_ = file_.readAll();
-  }
-  ~FileWithMore() { begin_with(""); }
-  void begin_with(const QByteArray& text) {
-    file_.resize(0);
-    file_.seek(0);
-    file_.write(text + whole_);
-    file_.flush();
-  }
-
- private:
-  QFile file_;
-  QByteArray whole_;
-};
-
-TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_again_when_it_is_mended) {
-  FileWithMore config(lab->home() + "/.ssh/config");
-  const auto write = [&](const QByteArray& port) { config.begin_with("Host h2\n  Port " + port + "\n"); };
-  HostPool pool(person, programs_folder);
-  HostCheck check(pool);
-  Hosts hosts;
-  hosts.hosts = {lab->host(2)};
-  hosts.hosts[0].address.clear();  // so that its name is what the file speaks of
-  hosts.hosts[0].port = 0;
-  bool over = false;
-  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
-  write("abc");
-  check.check(hosts, 0);
-  EXPECT_TRUE(wait_until([&] { return over; }));
-  const CheckCell wrong = check.hosts().at("h2").of(CheckItem::reach);
-  over = false;
-  write("22");
-  check.check(hosts, 0);
-  EXPECT_TRUE(wait_until([&] { return over; }));
-  const CheckCell mended = check.hosts().at("h2").of(CheckItem::reach);
-  EXPECT_EQ(wrong.state, CheckState::bad);
-  EXPECT_EQ(wrong.detail, lab->home() + "/.ssh/config:2: Port must be from 1 to 65535, not abc");
-  EXPECT_EQ(wrong.what_to_do, "Mend that: ssh refuses it, too");
-  EXPECT_EQ(mended.state, CheckState::good) << mended.detail.toStdString();
-}
-
-TEST_F(HostCheckTest, each_check_and_each_start_finds_the_machine_that_the_config_names_then) {
-  FileWithMore config(lab->home() + "/.ssh/config");
-  HostPool pool(person, programs_folder);
-  HostCheck check(pool);
-  Hosts hosts;
-  hosts.hosts = {lab->host(2)};
-  const std::string first = hosts.hosts[0].address, other = lab->host(1).address;
-  hosts.hosts[0].address.clear();  // so that its name is what the file speaks of
-  bool over = false;
-  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
-  const auto reach = [&] {
-    over = false;
-    check.check(hosts, 0);
-    EXPECT_TRUE(wait_until([&] { return over; }));
-    return check.hosts().at("h2").of(CheckItem::reach);
-  };
-  const CheckCell before = reach();
-  const auto kept = pool.host(hosts.hosts[0]);
-  EXPECT_EQ(pool.host(hosts.hosts[0]), kept) << "a start goes on with the connections of the check";
-  ASSERT_NE(kept->control(), nullptr);
-  const auto begin_with = [&config](const QByteArray& lines) {
-    config.begin_with(lines);
-    QCoreApplication::processEvents();  // the file is read once for all that happens at a time
-  };
-  for (const std::string& gate : {first, other}) {
-    begin_with("Host h2\n  ProxyJump gate\nHost gate\n  HostName " + QByteArray::fromStdString(gate) + "\n");
-    const auto jumped = pool.host(hosts.hosts[0]);
-    EXPECT_EQ(pool.host(hosts.hosts[0]), jumped);
-    begin_with("Host h2\n  ProxyJump gate\nHost gate\n  User other\n  HostName " + QByteArray::fromStdString(gate) + "\n");
-    EXPECT_NE(pool.host(hosts.hosts[0]), jumped) << "though of itself the file says the same";
-  }
-  begin_with("Host h2\n  HostName " + QByteArray::fromStdString(other) + "\n");
-  const auto changed = pool.host(hosts.hosts[0]);
-  const CheckCell behind = reach();
-  config.begin_with("");
-  EXPECT_NE(changed, kept) << "a start does not";
-  EXPECT_EQ(changed->config().host_name.toStdString(), other);
-  EXPECT_TRUE(before.detail.contains(QString::fromStdString(first))) << before.detail.toStdString();
-  EXPECT_TRUE(behind.detail.contains(QString::fromStdString(other))) << behind.detail.toStdString();
-
-  // What is known of its key has gone: the connections that stood until then are no reason to call it reached.
-  EXPECT_EQ(reach().state, CheckState::good);
-  QFile known(lab->home() + "/.ssh/known_hosts");
-  ASSERT_TRUE(known.open(QIODevice::ReadWrite));
-  const QByteArray all_known = known.readAll();
-  known.resize(0);
-  person.accepts_keys = false;
-  const CheckCell unknown = reach();
-  known.seek(0);
-  known.write(all_known);
-  known.flush();
-  EXPECT_EQ(unknown.state, CheckState::bad) << unknown.detail.toStdString();
-  EXPECT_EQ(reach().state, CheckState::good);
-}
-
 /// Compares the fingerprint before they answer.
 struct SlowPerson : PretendPerson {
   std::function<void(bool)> answer;
@@ -631,6 +398,6 @@ int main(int argc, char** argv) {
     fputs("usage: test_host_check FOLDER-OF-THE-PROGRAMS\n", stderr);
     return 2;
   }
-  n2nq::app::programs_folder = QString::fromLocal8Bit(argv[1]);
+  n2nq::app::testing::programs_folder = QString::fromLocal8Bit(argv[1]);
   return n2nq::app::testing::PretendLab::exit_code(RUN_ALL_TESTS());
 }
