@@ -93,7 +93,7 @@ class CutOff(BenchCase):
         self.assertGreaterEqual(total["lost"], handed_over_first - first)
 
     def test_n2nq_that_was_restarted_before_it_knows_what_went_with_it(self):
-        run, told = self.run_with("restart:broker@0.7", STOPS_READING)
+        run, told = self.run_with("restart:broker@0.5", "stop-reading:R001@2.2")
         *_, last = self.on_connections(run.receivers[1])
         total = run.summary["ledger"]["total"]
         print(f"lost {total['lost']}, cut off {total['cut_off']} of {total['accepted']}")
