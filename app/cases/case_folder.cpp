@@ -113,7 +113,7 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
   error = write_whole(folder.path_ + case_yaml, QByteArray::fromStdString(plan.file().text));
   // Last: a folder with a state is a whole one.
   if (error.isEmpty()) error = folder.write_state();
-  return error.isEmpty() ? std::optional(folder) : std::nullopt;
+  return error.isEmpty() ? std::optional(std::move(folder)) : std::nullopt;
 }
 
 QString CaseFolder::write_state() const {
@@ -189,7 +189,7 @@ QString CaseFolder::lock() {
   if (lock_) return {};
   const QString file = path_ + "/case.lock";
   for (int attempt = 0; attempt < 2; ++attempt) {  // whoever had it may be about to go
-    if (auto lock = FolderLock::take(file)) return lock_ = std::make_shared<FolderLock>(std::move(*lock)), QString();
+    if (auto lock = FolderLock::take(file)) return lock_ = std::make_unique<FolderLock>(std::move(*lock)), QString();
     if (const qint64 pid = FolderLock::holder(file)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
   }
   return QString("Cannot make %1/case.lock: is the folder writable?").arg(path_);
@@ -203,9 +203,10 @@ QString CaseFolder::next_run_folder(const ScheduledRun& run) const {
   return QString("%1/runs/%2-%3-r%4").arg(path_).arg(number + 1, 4, 10, QLatin1Char('0')).arg(slug(run.label)).arg(run.repeat);
 }
 
-CaseResults CaseFolder::read_results(const CasePlan& plan, QStringList* unreadable, const std::atomic<bool>* cancelled) const {
+CaseResults CaseFolder::read_results(const QString& folder, const CasePlan& plan, QStringList* unreadable,
+                                     const std::atomic<bool>* cancelled) {
   CaseResults out;
-  for (const QFileInfo& info : QDir(path_ + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+  for (const QFileInfo& info : QDir(folder + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
     if (cancelled && *cancelled) break;
     if (!QFileInfo::exists(info.filePath() + "/summary.json")) continue;  // broken off
     QString problem;

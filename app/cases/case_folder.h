@@ -46,13 +46,14 @@ class CaseFolder {
 
   /// From then on runs are of this build too. Empty result: done.
   QString accept_build(const QString& build);
-  /// Empty: it is ours now, until unlock(), or until this and its copies are gone; else which bench works in it.
+  /// Empty: it is ours now, until unlock(), or until this is gone; else which bench works in it.
   QString lock();
   void unlock() { lock_.reset(); }
   /// Where the next run goes, whatever it is.
   QString next_run_folder(const ScheduledRun& run) const;
-  /// All that are finished; takes a moment for each. `unreadable` are told.
-  CaseResults read_results(const CasePlan& plan, QStringList* unreadable = nullptr, const std::atomic<bool>* cancelled = nullptr) const;
+  /// All runs in `folder` that are finished; takes a moment for each. `unreadable` are told. Any thread.
+  static CaseResults read_results(const QString& folder, const CasePlan& plan, QStringList* unreadable = nullptr,
+                                  const std::atomic<bool>* cancelled = nullptr);
 
  private:
   QString write_state() const;
@@ -64,7 +65,7 @@ class CaseFolder {
   QString build_;
   QDateTime begun_;
   std::optional<int> runs_planned_;  // empty: what is measured decides
-  std::shared_ptr<FolderLock> lock_;
+  std::unique_ptr<FolderLock> lock_;  // never in a copy: it is to end when unlock() says so
 };
 
 }  // namespace n2nq::app

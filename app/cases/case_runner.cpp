@@ -23,9 +23,9 @@ CaseRunner::~CaseRunner() {
 }
 
 void CaseRunner::read() {
-  reader_.start([this, planned = planned_, folder = folder_] {
+  reader_.start([this, planned = planned_, folder = folder_.path()] {
     QStringList unreadable;
-    auto results = std::make_shared<CaseResults>(folder.read_results(planned->plan, &unreadable, &ended_));
+    auto results = std::make_shared<CaseResults>(CaseFolder::read_results(folder, planned->plan, &unreadable, &ended_));
     QMetaObject::invokeMethod(
         this,
         [this, results, unreadable] {

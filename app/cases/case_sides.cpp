@@ -75,7 +75,7 @@ std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder
   const auto plan = CasePlan::make(folder.file(), folder.choice(), ignored);
   if (!plan) return {};
   const CaseSchedule schedule(*plan);
-  const CaseResults results = folder.read_results(*plan);
+  const CaseResults results = CaseFolder::read_results(folder.path(), *plan);
   const auto points = schedule.points(results);
   const auto varying = varying_axes(points);
   std::map<QString, PlaceInCase> out;

@@ -149,7 +149,7 @@ std::vector<Figure> figures_of_cases(const QStringList& folders) {
     const auto plan = plan_of(*folder, ignored);
     if (!plan) return {};
     kind = folder->name();
-    const auto figures = case_figures(*plan, CaseSchedule(*plan), folder->read_results(*plan));
+    const auto figures = case_figures(*plan, CaseSchedule(*plan), CaseFolder::read_results(folder->path(), *plan));
     const QString side = side_letter(static_cast<std::size_t>(i));
     for (const Figure& figure : figures) {
       const auto same = std::find_if(out.begin(), out.end(), [&](const Figure& each) { return each.id == figure.id; });
@@ -171,7 +171,7 @@ std::optional<Report> report_of_case(const QString& path, QString& error) {
   if (!plan) return {};
   const CaseSchedule schedule(*plan);
   QStringList unreadable;
-  const CaseResults results = folder->read_results(*plan, &unreadable);
+  const CaseResults results = CaseFolder::read_results(folder->path(), *plan, &unreadable);
   Report report;
   report.title = QString("Test case: %1").arg(qt_text(folder->file().title));
   if (!folder->file().about.empty()) report.lead += qt_text(folder->file().about);
