@@ -23,17 +23,11 @@
 #include "broker/net/event_loop.h"
 #include "broker/queue/queue.h"
 #include "broker/server/event_log.h"
+#include "broker/server/hold.h"
 #include "broker/server/options.h"
 #include "broker/server/session.h"
 
 namespace n2nq {
-
-/// Why no sender is read.
-enum class Hold {
-  none,
-  memory,     // the memory budget is used up
-  receivers,  // most receivers are behind
-};
 
 class SenderDesk {
  public:
@@ -89,6 +83,7 @@ class SenderDesk {
   /// Stops or resumes reading from senders; to be told again and again while it lasts. `finish`: no receiver is behind for whom what long
   /// frames that are under way bring would be too much.
   void hold_back(Hold hold, bool finish = false);
+  Hold hold() const { return hold_; }
   bool held_back() const { return hold_ != Hold::none; }
   /// How long in all for this reason, until now.
   int64_t held_back_ns(Hold why, int64_t now_ns) const {

@@ -18,9 +18,7 @@ using wire::Role;
 
 namespace {
 
-/// Senders resume when so much of the budget (in eighths) is left in use; a gap, so that they are not stopped and started for each message.
-constexpr size_t resume_eighths = 7;
-/// From so much of the budget on, receivers that have been silent for their write deadline are cut off, so that senders are not held back
+/// From so much of the budget (in eighths) on, receivers that have been silent for their write deadline are cut off, so that senders are not held back
 /// for them for good; who is silent is watched from before that on.
 constexpr size_t nearly_used_up_eighths = 6, much_in_use_eighths = 2;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
@@ -94,6 +92,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       frame_places_(options_.limits.memory_bytes / frame_places_divisor, [this] { on_place_taken(); }),
       senders_(loop, options_, *queue_, frame_places_, log),
       receivers_(loop, options_, *queue_, log),
+      hold_rule_(options_.limits.memory_bytes),
       liveness_(house_look_ns(options_.limits), options_.limits.heartbeat_ms, [this](const Session& session) { return in_frame(session); }),
       listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
       unix_listener_(listen_beside()),
@@ -364,17 +363,14 @@ void Server::on_place_taken() {
 }
 
 void Server::balance() {
-  const bool held = senders_.held_back();
   const bool serves = !books_closed_ && !stopping_;
   const size_t eighth_bytes = options_.limits.memory_bytes / 8;
   if (serves && !senders_.all_ended() && senders_.memory_bytes() >= eighth_bytes * much_in_use_eighths) {
     receivers_.watch_silent(senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
   }
-  const size_t bytes_max = eighth_bytes * (held ? resume_eighths : 8);
   const int64_t now = net::now_ns();
-  const uint32_t behind = receivers_.behind(held, now);
-  Hold hold = receiver_hold_.is_wanted(held, behind, receivers_.connected(), now) ? Hold::receivers : Hold::none;
-  if (senders_.memory_bytes() >= bytes_max) hold = Hold::memory;
+  const uint32_t behind = receivers_.behind(senders_.held_back(), now);
+  const Hold hold = hold_rule_.next(senders_.hold(), senders_.memory_bytes(), behind, receivers_.connected(), now);
   senders_.hold_back(serves ? hold : Hold::none, behind == 0);
   if (senders_.held_back()) held_timer_.arm(now + held_look_ns);
 }

@@ -22,7 +22,6 @@
 #include "broker/server/liveness_round.h"
 #include "broker/server/options.h"
 #include "broker/server/receiver_desk.h"
-#include "broker/server/receiver_hold.h"
 #include "broker/server/sender_desk.h"
 #include "broker/server/session.h"
 
@@ -107,7 +106,7 @@ class Server : private Session::Owner {
   net::FramePlaces frame_places_;
   SenderDesk senders_;
   ReceiverDesk receivers_;
-  ReceiverHold receiver_hold_;
+  HoldRule hold_rule_;
   LivenessRound::Sessions sessions_;
   std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, and probes that left, until they are gone
   /// Of each service, the connection whose last frame is on its way, by role and number. Not more: whoever says HELLO and END over and over
