@@ -308,8 +308,8 @@ void add_limit_keys(std::vector<Key>& table) {
                "Pending limit",
                "MiB",
                "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
-               "others. 0: a quarter of limits.memory_mib, and room for the largest message. With requests on, what a receiver has asked for "
-               "is no backlog: the write deadline alone tells who is slow.",
+               "others. 0: a quarter of limits.memory_mib, and room for three of the largest messages where that has it. With requests on, what "
+               "a receiver has asked for is no backlog: the write deadline alone tells who is slow.",
                0,
                in_mib(limits::pending_bytes.max),
                {}},
@@ -385,7 +385,8 @@ void add_limit_keys(std::vector<Key>& table) {
   table.push_back(decimal({"limits.reconnect_deadline_s",
                            "Reconnect deadline",
                            "s",
-                           "Time after which a sender that is gone counts as ended: otherwise a run would wait for it for ever.",
+                           "Time after which a sender that is gone counts as ended: otherwise a run would wait for it for ever. Services try for as long to "
+                           "get back to N2NQ, and for 10 s at least.",
                            in_seconds(limits::reconnect_deadline_ms.min),
                            in_seconds(limits::reconnect_deadline_ms.max),
                            {}},

@@ -93,7 +93,9 @@ std::optional<double> Settings::planned_rate_per_s() const {
 
 std::int64_t Settings::pending_mib() const {
   if (limits.pending_mib > 0) return limits.pending_mib;
-  return std::max(limits.memory_mib / 4, (limits.message_max_bytes + bytes_per_mib - 1) / bytes_per_mib);
+  // Who reads may have one on the way, and the next two wait before the senders are held back for it.
+  const std::int64_t three_messages_mib = (3 * limits.message_max_bytes + bytes_per_mib - 1) / bytes_per_mib;
+  return std::min(limits.memory_mib, std::max(limits.memory_mib / 4, three_messages_mib));
 }
 
 std::int64_t Settings::planned_warmup() const {
@@ -229,7 +231,7 @@ std::vector<std::string> remarks(const Settings& s) {
     out.push_back("A heartbeat under 5 s may take a service for gone whose host is only busy.");
   }
   // What is noted about each message may take as much as the message.
-  if (2 * s.limits.pending_mib > s.limits.memory_mib) {
+  if (2 * s.pending_mib() > s.limits.memory_mib) {
     out.push_back(
         "limits.pending_mib is more than half of limits.memory_mib: a receiver that stands still may use the budget up before it is cut "
         "off, and hold all others up for up to limits.write_deadline_s.");

@@ -464,9 +464,11 @@ void ReceiverDesk::watch_limits(uint32_t number) {
     desk.write_deadline->disarm();
   }
   const size_t backlog_bytes = queue_.backlog_bytes(number);
-  if (backlog_bytes <= options_.limits.pending_bytes) {
+  // A message of that size alone cuts nobody off.
+  const size_t pending_bytes_max = options_.limits.pending_bytes + wire::record_header_bytes;
+  if (backlog_bytes <= pending_bytes_max) {
     desk.joined_with_bytes = 0;
-  } else if (backlog_bytes > options_.limits.pending_bytes + desk.joined_with_bytes) {
+  } else if (backlog_bytes > pending_bytes_max + desk.joined_with_bytes) {
     cut_off(number,
             "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
   }

@@ -38,6 +38,15 @@ class MemoryBudget(BenchCase):
         self.assertEqual((total["attempted"], total["delivered"], total["lost"]), (16_000, 32_000, 0), summary["reasons"])
         self.assertLessEqual(summary["broker"]["memory_bytes_max"], budget_mib * MIB + FRAME_BYTES)
 
+    def test_the_largest_messages_cut_nobody_off_who_reads(self):
+        """Each is a quarter of the smallest budget that has room for such."""
+        settings = {"limits.memory_mib": 4, "senders.size_bytes": MIB, "senders.delay_ms": 0, "senders.amount": 2, "senders.messages": 50, "receivers.amount": 1,
+                    "log": "off"}
+        folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), expect_exit=None)
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertEqual(summary["ledger"]["total"]["delivered"], 100, summary["reasons"])
+        self.assertNotIn("pending bytes", self.output)
+
     def test_without_receivers_the_senders_wait_and_memory_does_not_grow(self):
         budget_mib, senders = 1024 if FULL else 64, 4
         # Of messages of a letter, what is noted of them takes more than they do.

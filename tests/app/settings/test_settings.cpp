@@ -280,15 +280,17 @@ TEST(settings, a_title_is_one_line_of_text) {
   }
 }
 
-TEST(settings, a_receiver_may_have_a_quarter_of_the_budget_waiting_and_one_message) {
+TEST(settings, a_receiver_may_have_a_quarter_of_the_budget_waiting_and_three_messages) {
   Settings s;
   EXPECT_EQ(s.pending_mib(), 64);
   s.limits.memory_mib = 1000;
   EXPECT_EQ(s.pending_mib(), 250);
   s.limits.memory_mib = 32;
   EXPECT_EQ(s.pending_mib(), 8);
+  s.limits.message_max_bytes = (5 << 20) + 1;
+  EXPECT_EQ(s.pending_mib(), 16);
   s.limits.message_max_bytes = (12 << 20) + 1;
-  EXPECT_EQ(s.pending_mib(), 13);
+  EXPECT_EQ(s.pending_mib(), 32) << "no more than the budget";
   EXPECT_TRUE(validate(s).empty());
   s.limits.pending_mib = 20;
   EXPECT_EQ(s.pending_mib(), 20);
