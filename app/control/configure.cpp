@@ -109,6 +109,7 @@ Json configure_senders(const Settings& settings, const LaunchFacts& facts) {
                  {"start", value_text(settings, "senders.start")},
                  {"warmup_messages", senders.warmup_messages}};
   out["seed"] = settings.seed;
+  out["reconnect_deadline_ms"] = milliseconds(settings.limits.reconnect_deadline_s);
   out["log"] = log(settings, facts);
   out["staging_folder"] = staging_folder;
   return out;
@@ -121,6 +122,7 @@ Json configure_receivers(const Settings& settings, const LaunchFacts& facts) {
   out["senders_total"] = settings.senders.amount;
   out["warmup_messages"] = settings.senders.warmup_messages;
   out["queue_mode"] = value_text(settings, "queue.mode");
+  out["reconnect_deadline_ms"] = milliseconds(settings.limits.reconnect_deadline_s);
   out["requests"] = settings.queue.requests ? request_orders(rules_of(*settings.queue.requests, settings.receivers.amount)) : Json();
   out["log"] = log(settings, facts);
   out["staging_folder"] = staging_folder;

@@ -42,7 +42,8 @@ Group::Group(net::EventLoop& loop, WorkerSettings settings, Tell tell)
 Group::~Group() = default;
 
 Service::Tools Group::tools() {
-  return {loop_, recorder_, *this, settings_.system, settings_.token, settings_.seed, settings_.continue_of.empty() ? 0u : 1u};
+  return {loop_, recorder_, *this, settings_.system, settings_.token, settings_.seed, settings_.continue_of.empty() ? 0u : 1u,
+          settings_.reconnect_deadline_ns};
 }
 
 void Group::connect(const net::SocketAddress& address, bool clock_shared, bool clocks_first) {

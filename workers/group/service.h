@@ -6,7 +6,7 @@
 //      +-> failed (refused for good)
 //
 // Until its first connection it tries again every 100 ms without end. A connection that breaks later is tried again with jittered, growing
-// pauses until reconnect_deadline_ns is over; then the service has failed, with a fault. The data thread, except where noted.
+// pauses until Tools::reconnect_deadline_ns is over; then the service has failed, with a fault. The data thread, except where noted.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,6 @@ class ServiceObserver {
 class Service : public QueueHandler {
  public:
   static constexpr std::int64_t first_retry_ns = 100'000'000;
-  static constexpr std::int64_t reconnect_deadline_ns = 10'000'000'000;
 
   struct Tools {
     net::EventLoop& loop;
@@ -47,6 +46,7 @@ class Service : public QueueHandler {
     wire::Token token;
     std::uint64_t seed = 0;  // for the jitter
     std::uint32_t first_session = 0;
+    std::int64_t reconnect_deadline_ns;
   };
 
   Service(const Tools& tools, wire::Role role, std::uint32_t number);

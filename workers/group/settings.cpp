@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/group/settings.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "broker/net/clock.h"
@@ -175,6 +176,10 @@ WorkerSettings parse_worker_settings(const Json& configure, WorkerRole role) {
                                      {{"broadcaster", wire::QueueMode::broadcaster}, {"load-balancer", wire::QueueMode::load_balancer}});
   }
   top.whole_number("seed", settings.seed, 0, INT64_MAX);
+  std::int64_t reconnect_ms = limits::reconnect_deadline_ms.standard;
+  top.whole_number("reconnect_deadline_ms", reconnect_ms, limits::reconnect_deadline_ms.min, limits::reconnect_deadline_ms.max);
+  // How soon N2NQ takes somebody for gone is no reason to give up: one that is started again may need its time.
+  settings.reconnect_deadline_ns = std::max(reconnect_ms * net::ns_per_ms, settings.reconnect_deadline_ns);
   settings.log = read_log(top.section("log"));
   settings.staging_folder = top.text("staging_folder");
   net::take_test_clock(top);

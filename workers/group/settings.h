@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "broker/net/clock.h"
 #include "broker/net/section.h"
+#include "broker/wire/limits.h"
 #include "broker/wire/messages.h"
 #include "workers/group/sender.h"
 #include "workers/recorder/recorder.h"
@@ -31,6 +33,7 @@ struct WorkerSettings {
   std::string system;  // the system under test: "n2nq"
   std::uint32_t first = 1, last = 1, total = 1;
   std::uint64_t seed = 0;
+  std::int64_t reconnect_deadline_ns = limits::reconnect_deadline_ms.standard * net::ns_per_ms;  // never less
   LogOptions log;
   std::string staging_folder;
   std::string salvage;      // path of the staging file of a killed group of the same settings; empty: this is a group that runs

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "broker/net/clock.h"
 #include "broker/net/section.h"
 
 namespace n2nq::worker {
@@ -49,6 +50,17 @@ TEST(WorkerSettings, OfSenders) {
   EXPECT_EQ(settings.log.sample_every, 7u);
   EXPECT_EQ(settings.log.head, (HeadLines{{"queue.mode", "broadcaster"}, {"seed", "1"}}));
   EXPECT_EQ(settings.seed, 9u);
+}
+
+TEST(WorkerSettings, ServicesTryToGetBackAsLongAsTheyAreWaitedForAndTenSecondsAtLeast) {
+  json configure = senders();
+  EXPECT_EQ(parse_worker_settings(configure, WorkerRole::senders).reconnect_deadline_ns, 10 * net::ns_per_s);
+  configure["reconnect_deadline_ms"] = 60'000;
+  EXPECT_EQ(parse_worker_settings(configure, WorkerRole::senders).reconnect_deadline_ns, 60 * net::ns_per_s);
+  configure["reconnect_deadline_ms"] = 10;
+  EXPECT_EQ(parse_worker_settings(configure, WorkerRole::senders).reconnect_deadline_ns, 10 * net::ns_per_s);
+  configure["reconnect_deadline_ms"] = 9;
+  EXPECT_EQ(refusal(configure).first, "reconnect_deadline_ms");
 }
 
 TEST(WorkerSettings, OfReceivers) {

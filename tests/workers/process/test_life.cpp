@@ -204,14 +204,16 @@ TEST(Life, ReceiversCanLeaveInTheMiddle) {
 }
 
 TEST(Life, WithoutTheBrokerTheyGiveUpWithAFaultAndStillSayTheirFigures) {
-  SmallRun run(until_stopped());
+  RunShape shape = until_stopped();
+  shape.reconnect_deadline_ms = 11'000;
+  SmallRun run(shape);
   run.launch();
   run.start();
   const json stats = stats_until(*run.receivers, [](const json& now) { return now["received"] > 50; });
   run.broker->kill(SIGKILL);
   for (Child* child : {run.senders.get(), run.receivers.get()}) {
     const json failed = child->wait_for_state("failed");
-    EXPECT_NE(failed["message"].get<std::string>().find("not back within 10 s"), std::string::npos) << failed;
+    EXPECT_NE(failed["message"].get<std::string>().find("not back within 11 s"), std::string::npos) << failed;
     child->send({{"type", "bye"}});
   }
   const json receivers_bye = run.receivers->wait_for_type("bye");

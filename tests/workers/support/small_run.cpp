@@ -47,6 +47,7 @@ json SmallRun::configure_senders() const {
   configure["services"] = {{"first", 1}, {"last", shape.senders}, {"total", shape.senders}};
   configure["load"] = shape.load;
   configure["seed"] = 1;
+  configure["reconnect_deadline_ms"] = shape.reconnect_deadline_ms;
   configure["log"] = log_settings("senders");
   configure["staging_folder"] = folder_ + "/staging";
   return configure;
@@ -60,6 +61,7 @@ json SmallRun::configure_receivers() const {
   configure["warmup_messages"] = shape.load.value("warmup_messages", 0);
   configure["queue_mode"] = shape.mode;
   configure["requests"] = shape.requests;
+  configure["reconnect_deadline_ms"] = shape.reconnect_deadline_ms;
   configure["log"] = log_settings("receivers");
   configure["staging_folder"] = folder_ + "/staging";
   return configure;

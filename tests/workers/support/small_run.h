@@ -21,6 +21,7 @@ struct RunShape {
   std::string log = "all";
   nlohmann::json queue = nlohmann::json::object();  // of the broker's settings, on top of these
   nlohmann::json requests;                          // of the receivers' settings; null: off
+  int reconnect_deadline_ms = 10'000;               // of both groups
 };
 
 class SmallRun {
