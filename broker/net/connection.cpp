@@ -59,7 +59,7 @@ size_t Connection::settle(const IoResult& result, size_t offered) {
   if (result.status == IoStatus::failed) {
     write_failed_ = true;
     write_error_ = result.error;
-    later_.arm(0);
+    later_.arm(loop_.woke_ns());
     return 0;
   }
   if (result.bytes < offered && !wants_write_) {
@@ -108,6 +108,7 @@ void Connection::leave_place() {
 
 void Connection::pause_reading() {
   reading_ = false;
+  if (!write_failed_) later_.disarm();
   set_interest();
 }
 
@@ -115,7 +116,7 @@ void Connection::resume_reading() {
   if (reading_) return;
   reading_ = true;
   set_interest();
-  if (reader_.bytes_waiting() > 0) later_.arm(0);
+  if (reader_.bytes_waiting() > 0) later_.arm(loop_.woke_ns());
 }
 
 void Connection::wait_for_turn() {

@@ -19,6 +19,12 @@ constexpr size_t looked_at_once_max = 1024;
 /// Of a round's time: asked as much later, this process has stood still.
 constexpr int64_t pause_rounds = 4;
 
+/// What it had sent before it ended waits to be read, and it acknowledges nothing any more. A word to it, and its host answers that nobody is
+/// there: all that waits is lost.
+bool has_closed_unread(const Session& session) {
+  return !session.connection().reading() && session.connection().peer_has_closed();
+}
+
 }  // namespace
 
 LivenessRound::LivenessRound(int64_t every_ns, uint32_t heartbeat_ms, std::function<bool(const Session&)> in_frame)
@@ -53,6 +59,7 @@ int64_t LivenessRound::go_on(const Sessions& sessions, int64_t now_ns) {
     if (!sessions.contains(session) || session->arrival() != arrival || !session->serving()) continue;
     if (was_paused_ || !session->connection().reading()) session->note_heard(now_ns);
     session->note_progress(now_ns);
+    if (has_closed_unread(*session)) continue;
     const bool cut_short = in_frame_(*session);
     if (const std::string reason = silence(*session, now_ns); !reason.empty()) {
       session->refuse(wire::ErrorCode::silent, reason, cut_short);

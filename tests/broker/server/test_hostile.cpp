@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -347,6 +348,38 @@ TEST(HostileLimits, ALongFrameThatIsUnderWayGetsThroughWhereWhatNobodyWantsUsedU
   EXPECT_LE(bye["memory_bytes_max"].get<size_t>(), budget_bytes + 2 * read_bytes);
 }
 
+TEST(HostileLimits, WhatSomebodySentWhoEndsWhileNobodyIsReadIsTakenIn) {
+  constexpr size_t payload_bytes = 10'000;
+  constexpr int64_t heartbeat_ms = 1000;
+  constexpr uint64_t last_words = 5;
+  BrokerUnderTest broker(json{
+      {"expect", {{"senders", 2}, {"receivers", 1}}},
+      {"queue", {{"retention_ms", 600'000}}},
+      {"limits",
+       {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"heartbeat_ms", heartbeat_ms}, {"reconnect_deadline_ms", 600'000}}}});
+  WireClient sender = WireClient::sender(broker.port(), 1), doomed = WireClient::sender(broker.port(), 2);
+  const wire::Bytes frames = support::publish_frames(1, 0, 3000, payload_bytes, 64 * 1024);  // more than budget and sockets take
+  WireClient probe = WireClient::probe(broker.port());
+  size_t sent = 0;
+  for (int rounds_without = 0; rounds_without < 20; ++rounds_without) {
+    const size_t taken = send_what_is_taken(sender, wire::ByteView(frames).subspan(sent));
+    sent += taken;
+    if (taken > 0) rounds_without = 0;
+    probe.ask_clock();
+  }
+  ASSERT_LT(sent, frames.size());
+  doomed.publish(2, 0, last_words, payload_bytes);
+  // With something unread its own host would throw away what N2NQ has not read yet.
+  for (std::array<char, 4096> told; ::recv(doomed.fd(), told.data(), told.size(), MSG_DONTWAIT) > 0;) {
+  }
+  doomed.close();
+  probe.wait_for_broker_clock(net::now_ns() + 2 * heartbeat_ms * net::ns_per_ms);  // a word to it would have been due
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  for (uint64_t heard = 0; heard < last_words;) {
+    for (const wire::RecordHeader& record : receiver.receive(1).records) heard += record.sender == 2;
+  }
+}
+
 TEST(HostileLimits, WhoHoldsAPlaceForALongFrameAndSaysNothingLosesItToWhoWaits) {
   constexpr size_t payload_bytes = 1'000'000;
   BrokerUnderTest broker(json{{"expect", {{"senders", 4}, {"receivers", 1}}},
@@ -479,7 +512,7 @@ TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) 
 }
 
 TEST(HostileLimits, AHelloThatLiesThereIsNotLateWhenTheBrokerItselfStoodStill) {
-  constexpr int64_t deadline_ms = 4000;
+  constexpr int64_t deadline_ms = 12'000;  // within which all are accepted, on a busy machine, too
   constexpr size_t connections = 800;  // far more than are looked at in one wake-up
   ASSERT_EQ(net::raise_file_limit(connections + 100), "");
   BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", deadline_ms}, {"drain_ms", 0}}}});
