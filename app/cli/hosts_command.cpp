@@ -167,7 +167,8 @@ int check_hosts(const Arguments& arguments, HostChecker& checker, const Terminal
   const bool printed = arguments.json ? terminal.print_json(report_json(names, checker.hosts(), checker.paths()).dump(1))
                                       : terminal.print(check_page(names, checker.hosts(), checker.paths()));
   if (interrupted) return exit_interrupted;
-  return printed && worst_of(checker.hosts(), checker.paths()) != CheckState::bad ? exit_good : exit_failed;
+  const CheckState state = state_of(checker.hosts(), checker.paths());
+  return printed && (state == CheckState::good || state == CheckState::warning) ? exit_good : exit_failed;
 }
 
 }  // namespace n2nq::app

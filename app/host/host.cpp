@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include <QDir>
 #include <algorithm>
 
 namespace n2nq::app {
@@ -60,7 +61,8 @@ Problem parse_yes(std::string_view text, bool& out) {
   return {};
 }
 
-/// It becomes part of paths on the host, and must stay where it says.
+/// It becomes part of paths on the host, and must stay where it says. Kept in its shortest spelling: whoever looks there at what it is in
+/// goes by its text, and "link/" is what the link leads to.
 Problem parse_folder(std::string_view text, std::string& out) {
   const bool climbs = ("/" + std::string(text) + "/").find("/../") != std::string::npos;
   const bool names_none = !text.empty() && text.find_first_not_of("./") == std::string_view::npos;
@@ -68,7 +70,8 @@ Problem parse_folder(std::string_view text, std::string& out) {
     return "must be the path of a folder of its own, of at most " + std::to_string(folder_chars_max) +
            " of the characters A–Z a–z 0–9 . _ / -, without .., below the home there or from /, not " + in_quotes(text);
   }
-  out = text;
+  const std::string path = QDir::cleanPath(QString::fromStdString(std::string(text))).toStdString();
+  out = path.starts_with('-') ? "./" + path : path;  // or commands there would take it for an option
   return {};
 }
 

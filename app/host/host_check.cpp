@@ -82,6 +82,7 @@ void HostCheck::on_place_changed(const PlaceCheck& place) {
   if (!checking_) return;
   HostReport& report = reports_[place.name()];
   report.now = place.report().now;
+  report.lets_through = place.lets_in() && is_jump(place);
   for (std::size_t i = 0; i < check_items_count; ++i) {
     // What is still being looked at there may have been found out from elsewhere.
     const CheckCell& cell = place.report().cells[i];

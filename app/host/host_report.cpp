@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "app/settings/host_name.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -47,6 +49,23 @@ CheckState worst_of(const HostReports& hosts, const PathReports& paths) {
   return worst;
 }
 
+CheckState state_of(const HostReports& hosts, const PathReports& paths) {
+  const CheckState worst = worst_of(hosts, paths);
+  if (worst == CheckState::bad) return worst;
+  for (const auto& [name, report] : hosts) {
+    const auto way = paths.find({std::string(local_host), name});
+    const bool way_is_told = way != paths.end() && way->second.state == CheckState::warning;
+    for (const CheckItemInfo& info : check_items()) {
+      const CheckCell& cell = report.of(info.item);
+      // What need not be looked at has a text, as "–".
+      const bool is_open = (cell.state == CheckState::not_checked && cell.text.isEmpty()) || cell.state == CheckState::checking;
+      const bool is_told = report.lets_through || (info.item == CheckItem::clock && way_is_told);
+      if (is_open || (cell.state == CheckState::not_known && !is_told)) return CheckState::not_known;
+    }
+  }
+  return worst;
+}
+
 const char* check_word(CheckState state) {
   switch (state) {
     case CheckState::not_checked:
@@ -66,7 +85,7 @@ const char* check_word(CheckState state) {
 }
 
 nlohmann::ordered_json report_json(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths) {
-  nlohmann::ordered_json out = {{"format", 1}, {"state", check_word(worst_of(hosts, paths))}};
+  nlohmann::ordered_json out = {{"format", 1}, {"state", check_word(state_of(hosts, paths))}};
   out["hosts"] = nlohmann::ordered_json::array();
   for (const std::string& name : names) {
     nlohmann::ordered_json host = {{"name", name}};

@@ -47,7 +47,8 @@ const std::array<CheckItemInfo, check_items_count>& check_items();
 
 struct HostReport {
   std::array<CheckCell, check_items_count> cells;
-  CheckActivity now;  // while it is checked
+  CheckActivity now;          // while it is checked
+  bool lets_through = false;  // others are reached through it, which needs no more than that it lets in, and it does
   CheckCell& of(CheckItem item) { return cells[static_cast<std::size_t>(item)]; }
   const CheckCell& of(CheckItem item) const { return cells[static_cast<std::size_t>(item)]; }
 };
@@ -59,6 +60,10 @@ using PathReports = std::map<std::pair<std::string, std::string>, CheckCell>;
 
 /// The worst state of all cells: bad, then warning; good when all that was looked at is.
 CheckState worst_of(const HostReports& hosts, const PathReports& paths);
+/// What is said of the whole: bad; else not_known, where something of a machine is not known or was not checked; else as worst_of(). Ways
+/// that are not known do not count, for those to this machine are not until somebody says where it is reached; nor does a clock that a
+/// warning about the way there explains, nor what is not known of a machine that only has to let others through.
+CheckState state_of(const HostReports& hosts, const PathReports& paths);
 /// "good", "bad", …: in JSON.
 const char* check_word(CheckState state);
 /// What `hosts check --json` prints. `names`: in which order; there is a report of each.

@@ -40,21 +40,30 @@ bool FetchFile::open(SshLink& link) {
     file_.reset();  // whoever follows it tries again
     fail_here(local_);
   }
-  const qint64 here = local_.size();
-  const qint64 compared = std::min(here, compared_bytes);
-  bool same = here == 0;
-  if (!same && static_cast<quint64>(here) <= file_->size()) {
-    local_.seek(here - compared);
-    same = local_.read(compared) == file_->read_at(static_cast<quint64>(here - compared), static_cast<quint64>(compared));
+  line_up(file_->size());
+  return true;
+}
+
+/// What is here is gone on with if it begins as what is there, or the other way round: a host that was restarted may have lost the last
+/// lines of a file of which they are here. Else all is fetched anew.
+void FetchFile::line_up(quint64 size_there) {
+  const qint64 here = local_.size(), there = static_cast<qint64>(size_there);
+  const qint64 both = std::min(here, there), compared = std::min(both, compared_bytes);
+  bool same = compared == 0;
+  if (!same) {
+    local_.seek(both - compared);
+    same = local_.read(compared) == file_->read_at(static_cast<quint64>(both - compared), static_cast<quint64>(compared));
   }
   if (!same && !local_.resize(0)) fail_here(local_);
   local_.seek(local_.size());
-  return true;
+  shorter_there_ = there < local_.size() ? std::optional(size_there) : std::nullopt;
 }
 
 bool FetchFile::go_on(SshLink& link, qint64& done) {
   if (!file_ && !open(link)) return false;
-  const quint64 size = file_->size(), at = static_cast<quint64>(local_.pos());
+  const quint64 size = file_->size();
+  if (shorter_there_ && *shorter_there_ != size) line_up(size);  // it is written on with something else, perhaps
+  const auto at = static_cast<quint64>(local_.pos());
   const QByteArray bytes = size > at ? file_->read_at(at, std::min(fetched_piece_bytes, size - at)) : QByteArray();
   if (local_.write(bytes) != bytes.size() || !local_.flush()) fail_here(local_);
   done = local_.pos();

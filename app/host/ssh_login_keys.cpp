@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Logging in with keys, in this order: those that were named and need no passphrase, the agent's (those that were named first), the default
-// ones that need none, and then those that do. With each its certificates come before it.
+// ones that need none, and then those that do. With each its certificates come before it. Security keys are the agent's alone.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <thread>
 
 #include "app/host/shell_quoted.h"
@@ -110,7 +111,9 @@ class KeyLogin {
   Outcome by_passphrase(const SshIdentity& identity);
   Outcome by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell);
   bool is_wanted(const SshIdentity& identity);
+  bool is_held(const SshIdentity& identity) const;
   void tell_public_only();
+  void tell_security_keys(std::span<const SshIdentity> keys);
 
   LoginSteps& steps_;
   std::vector<QByteArray> held_;                 // keys of the agent
@@ -119,16 +122,22 @@ class KeyLogin {
 };
 
 Outcome KeyLogin::run() {
-  Identities named, others;
+  Identities named, others;     // others: of usual names
+  std::size_t files_count = 0;  // of these; security keys come behind them
   const SshHostConfig& config = steps_.config();
   for (const QString& file : config.identity_files) named.push_back(SshIdentity::of(file, config.certificate_files));
   if (named.empty() && config.default_keys) {
-    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) {
+    const auto add = [&](const char* name) {
       const QString file = QDir::homePath() + "/.ssh/" + name;
       if (QFileInfo(file).isFile()) others.push_back(SshIdentity::of(file, config.certificate_files));
-    }
+    };
+    for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) add(name);
+    files_count = others.size();
+    for (const char* name : {"id_ed25519_sk", "id_ecdsa_sk"}) add(name);
   }
-  const auto by_files = [this](const Identities& identities, bool may_ask) {
+  const std::span<const SshIdentity> usual(others);
+  const auto files = usual.first(files_count), security_keys = usual.subspan(files_count);
+  const auto by_files = [this](std::span<const SshIdentity> identities, bool may_ask) {
     for (const SshIdentity& identity : identities) {
       const Outcome outcome = by_file(identity, may_ask);
       if (outcome != Outcome::refused) return outcome;
@@ -138,9 +147,10 @@ Outcome KeyLogin::run() {
   Outcome outcome = by_files(named, false);
   if (outcome == Outcome::refused) outcome = by_agent(named.empty() ? others : named);
   if (outcome == Outcome::refused) tell_public_only();
-  if (outcome == Outcome::refused) outcome = by_files(others, false);
+  if (outcome == Outcome::refused) outcome = by_files(files, false);
   if (outcome == Outcome::refused) outcome = by_files(named, true);
-  if (outcome == Outcome::refused) outcome = by_files(others, true);
+  if (outcome == Outcome::refused) outcome = by_files(files, true);
+  if (outcome == Outcome::refused) tell_security_keys(security_keys);
   return outcome;
 }
 
@@ -212,16 +222,29 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   return Outcome::refused;
 }
 
+bool KeyLogin::is_held(const SshIdentity& identity) const {
+  return std::any_of(held_.begin(), held_.end(), [&](const QByteArray& blob) { return identity.is_for(SshPublicKey::of(blob)); });
+}
+
 void KeyLogin::tell_public_only() {
   for (const SshIdentity* identity : public_only_) {
-    const auto is_held = [identity](const QByteArray& blob) { return identity->is_for(SshPublicKey::of(blob)); };
-    if (std::any_of(held_.begin(), held_.end(), is_held)) continue;
+    if (is_held(*identity)) continue;
     steps_.add_tried(identity->file + (agent_full_ ? " (no private key is in it, but in the agent, perhaps)"
                                                    : " (no private key is in it, and the agent holds none for it)"));
     if (agent_full_) continue;
     const QString stem = identity->file.endsWith(".pub") ? identity->file.chopped(4) : QString();
     steps_.advise(QFileInfo(stem).isFile() ? QString("Name the private key as key file: %1").arg(stem)
                                            : QString("Name the file of the private key as key file, or ssh-add that key"));
+  }
+}
+
+/// Their files say which key in a device it is; libssh does not speak with these.
+void KeyLogin::tell_security_keys(std::span<const SshIdentity> keys) {
+  for (const SshIdentity& identity : keys) {
+    if (is_held(identity)) continue;
+    steps_.add_tried(identity.file + " (a security key, which only an agent can use here)");
+    if (steps_.has_advised()) continue;
+    steps_.advise(QString("Let an SSH agent hold that security key: ssh-add %1").arg(shell_quoted(identity.file)));
   }
 }
 

@@ -65,6 +65,7 @@ class LoginSteps {
   void add_to_last_tried(const QString& text) { tried_.last() += text; }
   /// What would help, if nothing lets in: in place of bringing a key.
   void advise(const QString& sentence) { advice_ = sentence; }
+  bool has_advised() const { return !advice_.isEmpty(); }
   [[noreturn]] void give_up() const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Folders of runs on a host. A bench that ends in order brings their files back and removes them; one that was killed leaves them, and the
 // next one to connect sweeps them, a day later: until then a person can get at the logs.
+#include <QRandomGenerator>
 #include <QRegularExpression>
 #include <algorithm>
 #include <utility>
@@ -12,7 +13,9 @@ namespace n2nq::app {
 namespace {
 
 const QString mark_prefix = ".process-";
-constexpr std::size_t folders_max = 100;  // of one sweep; the next connection goes on
+// Of one sweep; the next connection goes on.
+constexpr std::size_t folders_max = 100;  // that are removed
+constexpr int looked_into_max = 1000;     // each costs a few round trips, also one that stays
 constexpr std::size_t files_per_step = 20;
 constexpr quint64 command_line_bytes = 4096;
 
@@ -75,10 +78,15 @@ void SweepRunFolders::list(Sftp& sftp) {
   for (const SftpEntry& entry : folders) {
     const qint64 age_s = now_s_ - entry.changed_s;
     if (entry.is_folder) {
-      if (age_s > kept_s && waiting_.size() < folders_max) waiting_.push_back(runs_ + '/' + entry.name);
+      if (age_s > kept_s) waiting_.push_back(runs_ + '/' + entry.name);
     } else if (BriefFile::is_left_over(entry.name) || age_s > brief_file_s_max) {
       sftp.remove_file(runs_ + '/' + entry.name);
     }
+  }
+  if (const int all = static_cast<int>(waiting_.size()); all > looked_into_max) {
+    // The first ones may all be kept, and then would keep each sweep from the others.
+    std::rotate(waiting_.begin(), waiting_.begin() + QRandomGenerator::global()->bounded(all), waiting_.end());
+    waiting_.resize(looked_into_max);
   }
 }
 
@@ -99,6 +107,7 @@ void SweepRunFolders::remove_some(Sftp& sftp) {
   }
   if (!files_.empty()) return;
   sftp.remove_folder(removing_);
+  if (!sftp.look(removing_) && ++removed_ == folders_max) waiting_.clear();
   removing_.clear();
 }
 

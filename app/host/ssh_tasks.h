@@ -150,10 +150,11 @@ class SweepRunFolders : public SshTask {
   std::deque<QString> waiting_;  // folders that are old enough
   QString removing_;             // the one that goes, with `files_` still in it
   std::deque<QString> files_;
+  std::size_t removed_ = 0;  // folders that are gone
 };
 
-/// Copies what a file there has more than the one here. Goes on where an earlier copy ended, if what is here is what is there.
-/// (ssh_fetch.cpp)
+/// Copies what a file there has more than the one here. Goes on where an earlier copy ended, if what is here is what is there; where that
+/// is shorter, and else the same, what is here stays as it is. (ssh_fetch.cpp)
 class FetchFile {
  public:
   FetchFile(QString remote, QString local) : remote_(std::move(remote)), local_(std::move(local)) {}
@@ -165,10 +166,12 @@ class FetchFile {
 
  private:
   bool open(SshLink& link);
+  void line_up(quint64 size_there);
   const QString remote_;
   bool unreadable_ = false;
   QFile local_;
   std::unique_ptr<SftpFile> file_;
+  std::optional<quint64> shorter_there_;  // bytes there, while more are here
 };
 
 /// Until it is given up: looks for more each time.

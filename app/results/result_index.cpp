@@ -315,7 +315,12 @@ void add_up_cases(std::vector<ResultEntry>& entries) {
 QString in_use(const QString& folder) {
   QString test_case = folder;
   if (!QFileInfo::exists(test_case + "/case.yaml")) test_case = QFileInfo(QFileInfo(folder).path()).path();
-  if (!QFileInfo::exists(test_case + "/case.lock") || FolderLock::take(test_case + "/case.lock")) return {};
+  const QFileInfo lock(test_case + "/case.lock");
+  if (!lock.exists()) return {};
+  // Taken only where nothing else tells: a bench that begins in that moment would be refused. One that found no room to say who it is, or
+  // whose file may not be read, works there all the same.
+  const bool is_told = lock.isReadable() && lock.size() > 0;
+  if (FolderLock::holder(lock.filePath()) == 0 && (is_told || FolderLock::take(lock.filePath()))) return {};
   return QString("A bench works on the test case %1: pause or stop it first").arg(QFileInfo(test_case).fileName());
 }
 

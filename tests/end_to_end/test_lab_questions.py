@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Host keys, and what is asked at a terminal: h1's key has changed, h2's is not known, h3's is."""
+import json
 import re
 import socket
 import subprocess
@@ -165,6 +166,33 @@ class Questions(PersonCase):
                 terminal.wait_for("Passphrase of ")
                 terminal.interrupt()
                 self.assertEqual(terminal.wait(), (INTERRUPTED, True), terminal.said)
+
+    def test_what_was_not_found_out_is_not_good(self):
+        def check():
+            done = subprocess.run(self.command("hosts", "check", "--json"), env=self.environment(), stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+            return done.returncode, json.loads(done.stdout)
+
+        self.write_config(f"IdentityFile {self.right_key()}", hosts=["h3"])
+        code, found = check()
+        self.assertIn((code, found["state"]), [(0, "good"), (0, "warning")], "others may compute here")
+        self.assertIn("unknown", [path["round_trip_us"]["state"] for path in found["paths"]], "the way to this machine")
+        self.lab.set_sshd("h3", Subsystem="sftp internal-sftp -P statvfs")  # it does not say how much room there is
+        self.addCleanup(self.lab.set_sshd, "h3", Subsystem="sftp internal-sftp")
+        code, found = check()
+        host = found["hosts"][1]
+        self.assertEqual((host["name"], host["disk_free_bytes"]["state"], host["folder"]["state"]), ("h3", "unknown", "good"), found)
+        self.assertEqual((code, found["state"]), (1, "unknown"), found)
+
+    def test_a_check_that_is_interrupted_knows_nothing(self):
+        self.write_config(f"IdentityFile {self.right_key(PASSPHRASE)}", hosts=["h3"])
+        terminal = self.at_terminal(self.command("hosts", "check", "--json"))
+        terminal.wait_for("Passphrase of ")
+        terminal.interrupt()
+        self.assertEqual(terminal.wait(), (INTERRUPTED, True), terminal.said)
+        told = re.search(r'^ "state": "(.*)"', terminal.said.replace("\r", "\n"), re.M)
+        self.assertTrue(told, terminal.said)
+        self.assertEqual(told[1], "unknown", terminal.said)
 
     def test_a_question_ends_with_what_asked_it(self):
         """h3 asks, and before anybody answers the start is over, because of h1."""

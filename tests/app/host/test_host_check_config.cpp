@@ -92,6 +92,9 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   again.check(hosts, 0);
   ASSERT_TRUE(wait_until([&] { return over; }));
   EXPECT_EQ(worst_of(again.hosts(), again.paths()), CheckState::warning) << "without that one";
+  EXPECT_EQ(state_of(again.hosts(), again.paths()), CheckState::warning)
+      << "of who lets others through no more has to be known: "
+      << report_json(names_in_order(hosts, again.hosts()), again.hosts(), again.paths()).dump(1);
   EXPECT_EQ(again.hosts().at("jumped").of(CheckItem::folder).state, CheckState::good) << all;
   lab->change_sshd(1, "$d");
 }

@@ -97,6 +97,16 @@ TEST(hosts_file, a_host_s_values_are_held_to_their_rules) {
     EXPECT_EQ(problem("address", address), "") << address;
   for (const char* folder : {"..", "/", "//", ".", "./", "/./", "a/../b", "/a/..", "a b", "~/x", "-x", "$HOME"}) EXPECT_NE(problem("folder", folder), "") << folder;
   for (const char* folder : {".cache/n2nq-bench", "/var/tmp/x", "a..b", ""}) EXPECT_EQ(problem("folder", folder), "") << folder;
+  const auto stored = [](std::string_view text) {
+    Host host;
+    EXPECT_FALSE(find_host_field("folder")->set(host, text)) << text;
+    return host.folder;
+  };
+  for (const char* folder : {"/var/tmp/x/", "/var/tmp/x/.", "//var/./tmp//x", "/var/tmp/x/.//"})
+    EXPECT_EQ(stored(folder), "/var/tmp/x") << folder;
+  for (const char* folder : {"a/b/", "./a/b", "a//b/."}) EXPECT_EQ(stored(folder), "a/b") << folder;
+  EXPECT_EQ(stored("./-x/"), "./-x") << "no option of a command there";
+  EXPECT_EQ(stored(""), "");
   for (const char* address : {"lab", "0.0.0.0", "::", "10.0.0", "10.0.0.5:7"}) EXPECT_NE(problem("data_address", address), "") << address;
   for (const char* address : {"10.0.0.5", "fd00::5", ""}) EXPECT_EQ(problem("data_address", address), "") << address;
   EXPECT_NE(problem("user", "a b"), "");

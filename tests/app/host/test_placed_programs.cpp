@@ -215,6 +215,17 @@ TEST_F(PlacedProgramsTest, nothing_is_run_from_a_folder_in_which_somebody_else_m
     EXPECT_NE(told().find(each.advice), std::string::npos) << told();
     shell(each.back);
   }
+  // However a person writes it.
+  for (const char* spelled : {".cache/n2nq-bench/", ".cache/n2nq-bench/.", ".cache//n2nq-bench//"}) {
+    shell("chmod 777 ..");
+    Host host = lab->host(1);
+    ASSERT_FALSE(find_host_field("folder")->set(host, spelled)) << spelled;
+    pool = std::make_unique<HostPool>(person, programs_folder);
+    make(host);
+    EXPECT_FALSE(gets_put()) << spelled;
+    EXPECT_NE(told().find("in the place of the folder .cache/n2nq-bench, by a right to write to .cache"), std::string::npos) << told();
+    shell("chmod 700 ..");
+  }
   EXPECT_FALSE(is_taken("rm bin/n2nq-broker-*; chown 65534 .; chmod 755 .")) << "nor put there";
   EXPECT_NE(told().find("belongs to another user"), std::string::npos) << told();
   EXPECT_EQ(shell("chown lab .; chmod 700 .; ls -A bin | grep n2nq-broker || true"), "") << "nor is a part of it left";

@@ -301,6 +301,36 @@ TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone
   EXPECT_EQ(sh("ls " + there + "/runs"), "");
 }
 
+/// As after a restart of the host, whose disk had not got the last lines yet.
+TEST_F(SshFilesTest, of_what_is_shorter_there_the_lines_that_are_here_stay) {
+  const auto lines = [](int first, int last) {
+    QByteArray out;
+    for (int i = first; i <= last; ++i) out += QByteArray::number(i) + '\n';
+    return out;
+  };
+  const QByteArray here = lines(1, 3000);
+  for (const char* name : {"S001.log", "S002.log", "S003.log", "S004.log", "S005.log"}) write(name, here);
+  sh("mkdir -p " + there + "/runs/r && cd " + there +
+     "/runs/r && seq 2000 >S001.log && : >S002.log && seq 5000 6000 >S003.log && seq 10 >S004.log");
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/r", folder.path(), [](qint64, qint64) {}));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
+  for (const char* name : {"S001.log", "S002.log", "S004.log"}) EXPECT_TRUE(read(folder.filePath(name)) == here) << name;
+  EXPECT_TRUE(read(folder.filePath("S003.log")) == lines(5000, 6000)) << "that is another one";
+
+  // One that is followed, and written on with other lines.
+  const QString followed = ".cache/n2nq-bench/runs/";
+  sh("mkdir -p " + there + "/runs && cd " + there + "/runs && seq 2000 >a.log && echo x >b.log");
+  const QString local = folder.filePath("S005.log"), beside = folder.filePath("b.log");
+  files()->follow(followed + "a.log", local);
+  files()->follow(followed + "b.log", beside);
+  EXPECT_TRUE(wait_until([&] { return read(beside) == "x\n"; })) << "its turn comes behind the other's";
+  EXPECT_TRUE(read(local) == here);
+  sh("cd " + there + "/runs && seq 7000 9000 >>a.log");
+  EXPECT_TRUE(wait_until([&] { return read(local) == lines(1, 2000) + lines(7000, 9000); }));
+  for (const QString& each : {local, beside}) files()->unfollow(each);
+}
+
 TEST_F(SshFilesTest, names_that_lead_elsewhere_stay_there) {
   sh("mkdir -p " + there + "/runs/y/sub && cd " + there +
      "/runs/y && echo x >R001.log && echo x >'..evil' && echo x >'a b' && echo x >settings.yaml && ln -s /etc/passwd R002.log");

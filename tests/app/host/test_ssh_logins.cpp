@@ -6,8 +6,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <QDir>
+#include <QScopeGuard>
 #include <QTimer>
 
+#include "app/host/shell_quoted.h"
 #include "tests/app/host/ssh_session_kit.h"
 
 namespace n2nq::app {
@@ -365,6 +368,40 @@ TEST_F(SshSessionTest, who_has_nothing_to_show_is_told_what_to_do) {
   EXPECT_FALSE(gets_in());
   EXPECT_EQ(problem.kind, SshProblem::Kind::login);
   EXPECT_NE(told().find(folder.filePath("none").toStdString() + " (is not there)"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, security_keys_of_usual_names_that_the_agent_does_not_hold_are_told) {
+  const auto home_again = qScopeGuard([this, home = qgetenv("HOME")] {
+    session.reset();
+    qputenv("HOME", home);
+  });
+  qputenv("HOME", folder.path().toLocal8Bit());
+  ASSERT_TRUE(QDir(folder.path()).mkdir(".ssh"));
+  const auto make_file = [this](const QString& name) {
+    const QString file = folder.filePath(".ssh/" + name);
+    EXPECT_TRUE(QFile(file).open(QIODevice::WriteOnly));
+    return file;
+  };
+  const QString told_as = " (a security key, which only an agent can use here)", not_held = make_file("id_ecdsa_sk");
+  config.identity_files.clear();
+  config.default_keys = true;
+  config.identity_agent.clear();
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+  EXPECT_TRUE(problem.why.contains(not_held + told_as)) << told();
+  EXPECT_TRUE(problem.text().contains("ssh-add " + shell_quoted(not_held))) << told();
+  EXPECT_FALSE(problem.text().contains("ssh-copy-id")) << told();
+
+  // To the agent all keys are alike: this one is in place of one in a device. It is shown also where no others are.
+  const QString another = new_key("another"), held = make_file("id_ed25519_sk");
+  ASSERT_TRUE(QFile::copy(another + ".pub", held + ".pub"));
+  const Agent agent(folder, {another, lab->key_file()});
+  config.identity_agent = agent.socket;
+  config.identities_only = true;
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(problem.why.contains("the agent's keys (1)")) << told();
+  EXPECT_FALSE(problem.why.contains(held + told_as)) << told();
+  EXPECT_TRUE(problem.why.contains(not_held + told_as)) << told();
 }
 
 TEST_F(SshSessionTest, a_session_that_is_closed_while_it_asks_says_so_at_once) {

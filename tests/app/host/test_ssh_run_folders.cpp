@@ -231,6 +231,14 @@ TEST_F(RunFoldersTest, what_a_person_wants_kept_is_brought_and_stays_however_old
   EXPECT_EQ(runs(), QStringList(name));
 }
 
+TEST_F(RunFoldersTest, however_many_are_kept_what_killed_benches_left_is_swept) {
+  constexpr int kept = 100;
+  sh("cd runs && for i in $(seq 100 199); do d=kept-000000000$i; mkdir $d && touch -d '2 days ago' $d/.kept $d/R001.log $d; done");
+  ASSERT_EQ(runs().size(), kept);
+  let_another_bench_sweep();
+  EXPECT_EQ(runs().size(), kept) << "and none of these";
+}
+
 }  // namespace
 }  // namespace n2nq::app
 

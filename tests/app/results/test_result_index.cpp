@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of results: the folders are the truth, whatever the index says.
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <QDir>
 #include <QFile>
@@ -202,6 +203,26 @@ TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
   EXPECT_EQ(index.restore(test_case), QString());
   EXPECT_TRUE(names(list()).contains("0001-x"));
   EXPECT_FALSE(QFile::exists(test_case + "/case.lock"));
+}
+
+TEST_F(ResultIndexTest, WhoOnlyAsksWhetherABenchWorksThereIsTakenForNone) {
+  const QString test_case = folder + "/a-case", file = test_case + "/case.lock";
+  make_case_state(test_case, 4);
+  // What a killed bench has left, while another one asks, too.
+  QFile left(file);
+  ASSERT_TRUE(left.open(QIODevice::ReadWrite) && left.write("1\n") == 2 && left.flush());
+  ASSERT_EQ(::flock(left.handle(), LOCK_SH | LOCK_NB), 0);
+  ResultIndex index(folder);
+  EXPECT_EQ(index.remove(test_case + "/runs/0001-x"), QString());
+  EXPECT_EQ(index.restore(test_case + "/runs/0001-x"), QString());
+  EXPECT_TRUE(left.seek(0) && left.readAll() == "1\n") << "nobody has taken it";
+  EXPECT_TRUE(QFile::exists(file));
+  left.close();
+
+  // One that found no room to say who it is works there all the same.
+  const auto lock = FolderLock::take(file);
+  ASSERT_TRUE(lock && QFile::resize(file, 0));
+  EXPECT_TRUE(index.remove(test_case).contains("pause or stop it first"));
 }
 
 TEST_F(ResultIndexTest, ADeletedRunCanBeTakenBackUntilTheNextStart) {
