@@ -349,11 +349,29 @@ class TestLabRuns : public QObject {
 
   /// While it connected, asked, sent files, talked, followed a log and fetched all of them.
   void nothing_of_all_this_has_held_up_the_window() {
-    ui_test::BlockedMeter seen;
-    seen.begin();
-    QThread::msleep(80);
-    seen.end();
-    QVERIFY2(seen.blocked().stalls == 1, "what stands still is seen");
+    // A machine that holds up this process meanwhile may make the meter wrong once.
+    const auto one_of_three = [](const std::function<bool()>& judges_rightly) {
+      return judges_rightly() || judges_rightly() || judges_rightly();
+    };
+    const auto one_is_seen = [] {
+      ui_test::BlockedMeter seen;
+      seen.begin();
+      QThread::msleep(80);
+      seen.end();
+      return seen.blocked().stalls == 1;
+    };
+    QVERIFY2(one_of_three(one_is_seen), "what stands still is seen");
+    const auto none_is_seen_where_this_was_stopped = [] {
+      QProcess stops_this;
+      const QString script = QStringLiteral("sleep 0.1; kill -STOP $PPID; sleep 0.3; kill -CONT $PPID");
+      stops_this.start(QStringLiteral("sh"), {QStringLiteral("-c"), script});
+      ui_test::BlockedMeter stopped;
+      stopped.begin();
+      const bool went_on = BenchWindow::wait_for([&] { return stops_this.state() == QProcess::NotRunning; });
+      stopped.end();
+      return went_on && stops_this.exitCode() == 0 && stopped.blocked().stalls == 0;
+    };
+    QVERIFY2(one_of_three(none_is_seen_where_this_was_stopped), "where a thread that does nothing stands still, too, it is not the window");
     ui_test::BlockedMeter busy;
     busy.begin();
     const double begun_ms = ui_test::BlockedMeter::computed_ms();

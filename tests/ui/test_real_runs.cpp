@@ -142,19 +142,29 @@ void TestRealRuns::warm_up_is_counted_apart() {
   QVERIFY(ui_test::file_text(bench.run().log_path(app::Role::senders, 1)).contains("\n-20\t"));
 }
 
-// The mean of the lowest 95 % hardly moves when a process stands still; so it never stands without the number of samples it hides.
-void TestRealRuns::a_stall_is_told_beside_the_mean_that_hides_it() {
-  BenchWindow bench;
+/// A run of two seconds whose receivers stand still for 200 ms.
+bool stall_is_in_the_result(BenchWindow& bench) {
   choose_small_run(bench);
   bench.set({{"senders.messages", "100"}, {"senders.delay_ms", "20"}});
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(bench.wait_for([&] { return bench.run().figures().received > 100; }));
+  if (!bench.click(QStringLiteral("button_start_all"))) return false;
+  if (!bench.wait_for([&] { return bench.run().figures().received > 100; })) return false;
   const int receivers = ui_test::child_pid("n2nq-receivers");
-  QVERIFY(receivers > 0);
+  if (receivers <= 0) return false;
   kill(receivers, SIGSTOP);
   QTest::qWait(200);  // it is the stall
   kill(receivers, SIGCONT);
-  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  return bench.wait_for_state(app::RunState::finished) && bench.run().figures().latency.max_us >= 100'000;
+}
+
+// The mean of the lowest 95 % hardly moves when a process stands still; so it never stands without the number of samples it hides.
+void TestRealRuns::a_stall_is_told_beside_the_mean_that_hides_it() {
+  std::optional<BenchWindow> window;
+  // Where this bench was held up for most of the run, the stall meets no message any more: one that is not told is not told each time.
+  for (int attempts = 3; attempts > 0; --attempts) {
+    if (stall_is_in_the_result(window.emplace())) break;
+  }
+  BenchWindow& bench = *window;
+  QVERIFY(bench.run().state() == app::RunState::finished);
   const app::Percentiles& latency = bench.run().figures().latency;
   QCOMPARE(latency.count, 1200u);
   QCOMPARE(latency.left_out, 60u);

@@ -8,11 +8,11 @@
 #include <QDeadlineTimer>
 #include <QElapsedTimer>
 #include <QTimer>
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
-#include <thread>
+
+#include "tests/app/support/idle_thread.h"
 
 namespace n2nq::app::testing {
 
@@ -44,18 +44,9 @@ class WithEventLoop : public ::testing::Test {
   static std::optional<qint64> wait_ms(const std::function<bool()>& condition) {
     QElapsedTimer since;
     since.start();
-    std::atomic<qint64> held_up_ms = 0;
-    const std::jthread idle([&](const std::stop_token& over) {
-      for (qint64 last_ms = since.elapsed(); !over.stop_requested();) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        const qint64 now_ms = since.elapsed();
-        if (now_ms - last_ms > 200) held_up_ms += now_ms - last_ms;
-        last_ms = now_ms;
-      }
-    });
-    const bool is = wait_until(condition);
-    if (!is) return std::nullopt;
-    return since.elapsed() - held_up_ms;
+    const IdleThread idle(std::chrono::milliseconds(20), std::chrono::milliseconds(200));
+    if (!wait_until(condition)) return std::nullopt;
+    return since.elapsed() - idle.held_up_ms();
   }
 };
 

@@ -12,6 +12,7 @@ namespace n2nq::ui_test {
 namespace {
 
 constexpr int beat_ms = 5;
+constexpr int held_up_ms_min = 4 * beat_ms;  // less makes no stall
 constexpr double ns_per_ms = 1e6;
 
 /// For a processor. (What stands before it, the time on one, is as old as the last tick.)
@@ -33,15 +34,16 @@ void BlockedMeter::Longest::take(double ms) {
   if (ms > stall_ms) ++stalls;
 }
 
-BlockedMeter::BlockedMeter(QObject* parent) : QObject(parent), timer_(this) {
+BlockedMeter::BlockedMeter(QObject* parent)
+    : QObject(parent), timer_(this), idle_(std::chrono::milliseconds(beat_ms), std::chrono::milliseconds(held_up_ms_min)) {
   timer_.setTimerType(Qt::PreciseTimer);
   timer_.setInterval(beat_ms);
   connect(&timer_, &QTimer::timeout, this, &BlockedMeter::beat);
 }
 
-BlockedMeter::Times BlockedMeter::now() {
+BlockedMeter::Times BlockedMeter::now() const {
   const auto wall = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch());
-  return {wall.count(), computed_ms(), waited_ms()};
+  return {wall.count(), computed_ms(), waited_ms(), static_cast<double>(idle_.held_up_ms())};
 }
 
 void BlockedMeter::begin() {
@@ -56,8 +58,8 @@ void BlockedMeter::end() {
 
 void BlockedMeter::beat() {
   const Times at = now();
-  const double blocked_ms =
-      (at.wall_ms - last_.wall_ms) - (at.computed_ms - last_.computed_ms) - (at.waited_ms - last_.waited_ms) - beat_ms;
+  const double blocked_ms = (at.wall_ms - last_.wall_ms) - (at.computed_ms - last_.computed_ms) - (at.waited_ms - last_.waited_ms) -
+                            (at.held_up_ms - last_.held_up_ms) - beat_ms;
   blocked_.take(blocked_ms);
   computed_.take(at.computed_ms - last_.computed_ms);
   last_ = at;

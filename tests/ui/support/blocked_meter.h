@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // For how long this thread's event loop stood still at most, waiting for something else than its next event (a disk, a network, a lock), and
 // for how long it computed in one go, by its own processor time. Time in which it waited for a processor that others had does not count, so
-// that a busy machine changes next to nothing. Where the kernel does not tell that (schedstat in proc(5)) it counts as standing still.
+// that a busy machine changes next to nothing. Where the kernel does not tell that (schedstat in proc(5)) it counts as standing still. Time in
+// which a thread that does nothing was held up as well does not count either: this process was stopped, or its virtual machine was not run.
 #pragma once
 
 #include <QObject>
 #include <QTimer>
+
+#include "tests/app/support/idle_thread.h"
 
 namespace n2nq::ui_test {
 
@@ -31,12 +34,13 @@ class BlockedMeter : public QObject {
 
  private:
   struct Times {
-    double wall_ms = 0, computed_ms = 0, waited_ms = 0;
+    double wall_ms = 0, computed_ms = 0, waited_ms = 0, held_up_ms = 0;
   };
-  static Times now();
+  Times now() const;
   void beat();
 
   QTimer timer_;
+  app::testing::IdleThread idle_;
   Times last_;
   Longest blocked_{50}, computed_{100};  // which is 50 on a core that nobody shares
 };
