@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// n2nq-bare-client PORT SENDERS RECEIVERS SIZE INTERVAL_NS spread|in-phase SECONDS: as little of a client as can be, through the bare
-// relay. One thread sends, one receives, and nothing is checked or kept but how long each message took. What the worker processes need
+// n2nq-bare-client n2nq|floor PORT SENDERS RECEIVERS SIZE INTERVAL_NS spread|in-phase SECONDS: as little of a client as can be, through
+// N2NQ or the bare relay. One thread sends, one receives, and nothing is checked or kept but how long each message took. What the worker processes need
 // beyond that is what the difference shows.
 #include <poll.h>
 #include <sys/epoll.h>

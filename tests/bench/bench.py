@@ -19,7 +19,7 @@ from figures import interval, ratios, text_of, verdict
 from judging import AGAIN, BARE, BARE_AGAIN, judge
 from sides import FLOORS, run, run_bare
 from findings import FINDINGS
-from variants import HANDSHAKE_S, VARIANTS, work_of
+from variants import HANDSHAKE_S, VARIANTS, missing, work_of
 from works import WORKS
 
 UNITS = {"p50": "µs", "p99": "µs", "rate": "deliveries/s", "p99_beside": "µs", "delay_p99": "µs"}
@@ -139,6 +139,22 @@ def environment():
             "at": time.strftime("%Y-%m-%dT%H:%M:%S"), "command": " ".join(sys.argv)}
 
 
+def report(measured, varied, found):
+    if measured:
+        print_table(measured)
+        print()
+    if varied:
+        print_variants(varied)
+        print()
+        print_knocks(varied)
+    if found:
+        print("| what | found | aim |\n|---|---|---|")
+        for what, figure, aim in found:
+            print(f"| {what} | {figure} | {aim} |")
+    if measured or varied:
+        print(f"Others took at most {worst_disturbance(measured + varied):.0%} of the machine during a run.")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--works", nargs="+", choices=[*WORKS, *VARIANTS, *FINDINGS], default=[*WORKS, *VARIANTS, *FINDINGS], metavar="NAME",
@@ -159,25 +175,22 @@ def main():
     facts = environment()
     print(f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}, commit {facts['commit']}, load {facts['load']:.1f}")
     print(f"{arguments.pairs} pairs of {arguments.seconds:g} s\n")
-    measured = [measure(WORKS[name], arguments.pairs, arguments.seconds, arguments.seed, arguments.bare)
-                for name in arguments.works if name in WORKS]
-    varied = [measure_variant(VARIANTS[name], arguments.pairs, arguments.seconds, arguments.seed) for name in arguments.works if name in VARIANTS]
-    if measured:
-        print_table(measured)
-        print()
-    if varied:
-        print_variants(varied)
-        print()
-        print_knocks(varied)
-    found = [line for name in arguments.works if name in FINDINGS for line in FINDINGS[name](arguments.seconds, arguments.pairs)]
-    if found:
-        print("| what | found | aim |\n|---|---|---|")
-        for what, figure, aim in found:
-            print(f"| {what} | {figure} | {aim} |")
-    if measured or varied:
-        print(f"Others took at most {worst_disturbance(measured + varied):.0%} of the machine during a run.")
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"format": 1, "environment": facts, "works": measured, "variants": varied, "findings": found}, indent=1))
+    measured, varied, found = [], [], []
+    try:
+        for name in arguments.works:
+            if name in WORKS:
+                measured.append(measure(WORKS[name], arguments.pairs, arguments.seconds, arguments.seed, arguments.bare))
+            elif name in VARIANTS:
+                if needs := missing(VARIANTS[name]):
+                    found.append((VARIANTS[name].title, f"not measured: {needs}", ""))
+                else:
+                    varied.append(measure_variant(VARIANTS[name], arguments.pairs, arguments.seconds, arguments.seed))
+            else:
+                found += FINDINGS[name](arguments.seconds, arguments.pairs)
+    finally:  # what was measured until something failed, or somebody had enough, took its time
+        report(measured, varied, found)
+        if arguments.json:
+            arguments.json.write_text(json.dumps({"format": 1, "environment": facts, "works": measured, "variants": varied, "findings": found}, indent=1))
 
 
 if __name__ == "__main__":

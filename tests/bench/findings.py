@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is found out about N2NQ alone, without a comparison: (what, figure, aim) for each."""
+import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import statistics
@@ -31,6 +33,7 @@ COUNTED_S = 3
 KILLS, KILL_RUN_S = 50, 2
 REFUSED, CUT_OFF = 100, 10  # times
 MIB = 1 << 20
+BEHIND = 0.1
 LARGE = Work("large", "broadcaster", 1, 1, 0, {}, size_bytes=MIB)
 ROUNDS_PER_PAIR = 3  # figures of one whole run differ more from those of the next than the pairs of a work do
 
@@ -42,16 +45,23 @@ def thousand(seconds, _pairs):
             ("1,000 x 1,000: most memory of the broker", f"{result['peak_mib']:.0f} MiB", "under 100 MiB")]
 
 
-def groups_of(work, broker, seconds, parts=1, program="", **more):
-    """Receivers in so many processes, then senders; all connected. `program` may name others, with {} for the role."""
+@contextlib.contextmanager
+def started(work, seconds, parts=1, program="n2nq-{}", **more):
+    """N2NQ, receivers in so many processes, then senders; all connected. `program` may name others, with {} for the role. All end here."""
     each = work.receivers // parts
-    groups = [start_group("receivers", "n2nq", broker.port, (1 + i * each, (i + 1) * each), work.receivers, senders_total=work.senders,
-                          queue_mode=work.mode, program=program.format("receivers"), **work.of_receivers, **more) for i in range(parts)]
-    groups.append(start_group("senders", "n2nq", broker.port, (1, work.senders), work.senders, seed=1, load=load_of(work, seconds),
-                              program=program.format("senders"), **more))
-    for group in groups:
-        group.wait_for("state", state="connected")
-    return groups
+    with contextlib.ExitStack() as ending:
+        broker = Broker(work, program=program.format("broker"), **more)
+        ending.callback(broker.process.close)
+        groups = []
+        for role, numbers, total, own in (
+                *(("receivers", (1 + i * each, (i + 1) * each), work.receivers,
+                   {"senders_total": work.senders, "queue_mode": work.mode, **work.of_receivers}) for i in range(parts)),
+                ("senders", (1, work.senders), work.senders, {"seed": 1, "load": load_of(work, seconds)})):
+            groups.append(start_group(role, "n2nq", broker.port, numbers, total, program=program.format(role), **own, **more))
+            ending.callback(groups[-1].close)
+        for group in groups:
+            group.wait_for("state", state="connected")
+        yield broker, groups
 
 
 def start(groups):
@@ -63,28 +73,28 @@ def start(groups):
 
 def kill_once(seconds):
     """Half of the receivers, one process, is killed at full load with responses: how long until the others have what it had not confirmed."""
-    broker = Broker(FULL)
-    doomed, others, senders = groups = groups_of(FULL, broker, seconds, parts=2)
-    begin_ns = start(groups)
-    wait_until(begin_ns, seconds / 2)
-    os.kill(doomed.popen.pid, signal.SIGKILL)
-    killed_at = time.monotonic()
-    redelivered, complete_after_s, asked = 0, 0.0, 0
-    while time.monotonic() < begin_ns / 1e9 + seconds:
-        others.send(type="stats", id=asked, services=[])
-        now = others.wait_for("stats", id=asked)["redelivered"]
-        asked += 1
-        if now != redelivered:
-            redelivered, complete_after_s = now, time.monotonic() - killed_at
-        time.sleep(POLL_S)
-    for group in (senders, others):
-        group.wait_for("state", state="ended")
-    for group in (senders, others):
-        group.send(type="bye")
-    sent, received = senders.wait_for("bye"), others.wait_for("bye")
-    for group in groups:
-        group.close()
-    summary = broker.close()
+    with started(FULL, seconds, parts=2) as (broker, groups):
+        doomed, others, senders = groups
+        begin_ns = start(groups)
+        wait_until(begin_ns, seconds / 2)
+        os.kill(doomed.popen.pid, signal.SIGKILL)
+        killed_at = time.monotonic()
+        redelivered, complete_after_s, asked = 0, 0.0, 0
+        while time.monotonic() < begin_ns / 1e9 + seconds:
+            others.send(type="stats", id=asked, services=[])
+            now = others.wait_for("stats", id=asked)["redelivered"]
+            asked += 1
+            if now != redelivered:
+                redelivered, complete_after_s = now, time.monotonic() - killed_at
+            time.sleep(POLL_S)
+        for group in (senders, others):
+            group.wait_for("state", state="ended")
+        for group in (senders, others):
+            group.send(type="bye")
+        sent, received = senders.wait_for("bye"), others.wait_for("bye")
+        for group in groups:
+            group.close()
+        summary = broker.close()
     # What was accepted was confirmed, by the killed receivers or by the others, or N2NQ says what became of it.
     lost = sent["accepted"] - sum(receiver["confirmed"] for receiver in summary["receivers"]) - sum(
         summary["total"][key] for key in ("expired", "unrequested", "parked", "cut_off", "still_queued"))
@@ -164,13 +174,13 @@ def refusals(_seconds, _pairs):
 
 def system_calls(_seconds, _pairs):
     """What each process calls in a steady run, per message."""
-    broker = Broker(STEADY)
-    groups = groups_of(STEADY, broker, TRACED_S + 2)
-    start(groups)
-    time.sleep(START_AFTER_S + 0.5)
+    if not shutil.which("strace"):
+        return [("system calls per message", "not measured: there is no strace here (apt install strace)", "only send, receive, wait")]
     found = []
-    pids = {"n2nq-receivers": groups[0].popen.pid, "n2nq-senders": groups[1].popen.pid, "n2nq-broker": broker.pid}
-    with tempfile.TemporaryDirectory() as folder:
+    with started(STEADY, TRACED_S + 2) as (broker, groups), tempfile.TemporaryDirectory() as folder:
+        start(groups)
+        time.sleep(START_AFTER_S + 0.5)
+        pids = {"n2nq-receivers": groups[0].popen.pid, "n2nq-senders": groups[1].popen.pid, "n2nq-broker": broker.pid}
         tracers = [subprocess.Popen(["strace", "-f", "-c", "-U", "name,calls", "-o", f"{folder}/{name}", "-p", str(pid)], stderr=subprocess.DEVNULL)
                    for name, pid in pids.items()]
         time.sleep(TRACED_S)
@@ -184,11 +194,8 @@ def system_calls(_seconds, _pairs):
             calls.pop("total", None)
             text = ", ".join(f"{call} {int(count) / messages:.3f}" for call, count in sorted(calls.items(), key=lambda item: -int(item[1])))
             found.append((f"system calls per message, {name}, load balancer 20 x 20, 0.01 s", text, "only send, receive, wait"))
-    for group in reversed(groups):
-        group.wait_for("state", state="ended")
-    for group in groups:
-        group.close()
-    broker.close()
+        for group in reversed(groups):
+            group.wait_for("state", state="ended")
     return found
 
 
@@ -203,25 +210,21 @@ def allocations(_seconds, _pairs):
     found = []
     for work in (STEADY, replace(STEADY, mode="broadcaster"), replace(STEADY, queue={"responses": True}),
                  replace(STEADY, queue={"requests": True}, of_receivers={"requests": []})):
-        broker = Broker(work, program="n2nq-broker-counted", stderr=subprocess.PIPE)
-        groups = groups_of(work, broker, COUNTED_S + 2.5, program="n2nq-{}-counted", stderr=subprocess.PIPE)
-        processes = {"broker": broker.process, "receivers": groups[0], "senders": groups[1]}
-        begin_ns = start(groups)
-        counts = []
-        for at_s in (2, 2 + COUNTED_S):  # buffers have grown to what they need by then
-            wait_until(begin_ns, at_s)
-            counts.append({name: allocations_of(process) for name, process in processes.items()})
-        for group in reversed(groups):
-            group.wait_for("state", state="ended")
+        with started(work, COUNTED_S + 2.5, program="n2nq-{}-counted", stderr=subprocess.PIPE) as (broker, groups), contextlib.ExitStack() as ending:
+            processes = {"broker": broker.process, "receivers": groups[0], "senders": groups[1]}
+            for process in processes.values():
+                ending.callback(process.popen.stderr.close)
+            begin_ns = start(groups)
+            counts = []
+            for at_s in (2, 2 + COUNTED_S):  # buffers have grown to what they need by then
+                wait_until(begin_ns, at_s)
+                counts.append({name: allocations_of(process) for name, process in processes.items()})
+            for group in reversed(groups):
+                group.wait_for("state", state="ended")
         messages = work.senders * COUNTED_S * 1_000_000_000 / work.interval_ns
         text = ", ".join(f"{name} {(counts[1][name] - counts[0][name]) / messages:.4f}" for name in processes)
         features = "".join(f", {feature} on" for feature in work.queue)
         found.append((f"allocations per message, {work.mode} 20 x 20{features}, 0.01 s", text, "0"))
-        for group in groups:
-            group.close()
-            group.popen.stderr.close()
-        broker.close()
-        broker.process.popen.stderr.close()
     return found
 
 
@@ -285,31 +288,45 @@ def over_ssh(seconds, pairs):
 
 
 def falls(seconds, _pairs):
-    """From which delay on runs are not clean any more: 50 x 50 and fewer, each delay a whole run of `n2nq-bench`, downwards until one is not."""
+    """From which delay on N2NQ does not follow: 50 x 50 and fewer, each delay a whole run of `n2nq-bench`, downwards until it falls behind (one
+    message of a hundred is late by more than BEHIND of the run, as the last ones of a queue that grows from the first message on), or a run is
+    not clean."""
     both = {"queue.responses": "true", "queue.requests": "true"}
     delays_ms = (100, 50, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05)
+    seconds = max(int(seconds), 4)
     found = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
 
         def whole_run(name, values):
-            shape = {"senders.duration_s": max(int(seconds), 4), "log": "off", **values}
+            shape = {"senders.duration_s": seconds, "log": "off", **values}
             words = [word for key, value in shape.items() for word in ("--set", f"{key}={value}")]
             done = subprocess.run([BIN / "n2nq-bench", "run", "thesis-baseline", *words, "--json", "--out", f"{folder}/{name}"],
                                   capture_output=True, text=True)
+            if not done.stdout:
+                raise AssertionError(f"{name}: {done.stderr}")
             return json.loads(done.stdout.splitlines()[-1])
+
+        def step(mode, features, services, values, delay_ms):
+            """What to tell of it, and whether N2NQ followed."""
+            told = whole_run(f"{mode}{features}-{services}-{delay_ms}".replace(", ", "-").replace(" ", "-"),
+                             {"queue.mode": mode, "senders.amount": services, "receivers.amount": services, "senders.delay_ms": delay_ms, **values})
+            p50_us, p99_us = (told["latency_us"][key] for key in ("p50", "p99"))
+            text = f"{delay_ms:g} ms: " + (f"{p50_us:,.0f} µs, {p99_us:,.0f} µs" if p50_us else "nothing came")
+            if told["verdict"] != "clean":
+                return text + f" {told['verdict']}: {told['reasons'][0]}", False
+            return (text + " falls behind", False) if p99_us > BEHIND * seconds * 1e6 else (text, True)
 
         for mode in ("broadcaster", "load-balancer"):
             for features, values in (("", {}), (", responses and requests", both)):
                 for services in (50, 30, 20) if values else (50,):
                     steps = []
                     for delay_ms in delays_ms:
-                        told = whole_run(f"{mode}{features}-{services}-{delay_ms}".replace(", ", "-").replace(" ", "-"),
-                                         {"queue.mode": mode, "senders.amount": services, "receivers.amount": services,
-                                          "senders.delay_ms": delay_ms, **values})
-                        p50, p99 = (told["latency_us"][key] for key in ("p50", "p99"))
-                        steps.append(f"{delay_ms:g} ms: {p50:,.0f} µs, {p99:,.0f} µs" + ("" if told["verdict"] == "clean" else f" {told['verdict']}: {told['reasons'][0]}"))
-                        if told["verdict"] != "clean":
+                        text, follows = step(mode, features, services, values, delay_ms)
+                        steps.append(text)
+                        if not follows:
                             break
+                    else:
+                        steps.append("follows at all of these")
                     found.append((f"{mode} {services} x {services}{features}: delay of each sender: p50, p99 of the latency", "; ".join(steps), "clean at 100 ms"))
     return found
 

@@ -13,9 +13,10 @@ def processor_s(pid):
 
 
 def machine_s():
-    """Processor time that all processes have used so far; interrupts are nobody's."""
+    """Processor time that all processes have used so far, and what a virtual machine's host gave to others; interrupts are nobody's."""
     with open("/proc/stat", encoding="ascii") as stat:
-        return sum(int(field) for field in stat.readline().split()[1:4]) / TICKS
+        user, nice, system, _idle, _waiting, _irq, _softirq, stolen, *_ = (int(field) for field in stat.readline().split()[1:])
+    return (user + nice + system + stolen) / TICKS
 
 
 def resident_mib(pid):

@@ -57,6 +57,18 @@ class Figures(unittest.TestCase):
         self.assertEqual((found["floor"], found["met"]), ("floor-kept", "no"))
         self.assertEqual((found["plain"]["floor"], found["plain"]["met"]), ("floor-wake", "yes"))
 
+    def test_clients_are_measured_where_the_workers_take_more_than_the_bare_client(self):
+        def met(figure, workers, bare):
+            medians = {**{kind: workers for kind in FLOORS}, **{f"{kind}-again": workers for kind in FLOORS},
+                       **{f"bare-{kind}": bare for kind in (*FLOORS, "broker")}, "broker": workers}
+            runs = {side: [{figure: value, "cpu": 1}] * 5 for side, value in medians.items()}
+            return judge(Work("test", "broadcaster", 1, 1, 1, {figure: 1.0}), figure, runs)["met"]
+
+        self.assertEqual(met("p50", 120, 100), "yes, but the clients are measured")
+        self.assertEqual(met("rate", 100, 120), "yes, but the clients are measured")
+        for alike in (("p50", 110, 100), ("p50", 100, 120), ("rate", 100, 110), ("rate", 120, 100)):
+            self.assertEqual(met(*alike), "yes")
+
     def test_the_interval_holds_the_median(self):
         median, low, high = interval([1.0, 1.1, 0.9, 1.05, 5.0])
         self.assertEqual(median, 1.05)

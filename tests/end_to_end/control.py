@@ -20,7 +20,8 @@ class Process:
         self.said, self.changed, self.ended = [], threading.Condition(), False
         self.writing = threading.Lock()
         self.gone = threading.Event()
-        self.threads = [threading.Thread(target=target) for target in (self.listen, self.keep_lease)]
+        # A script that fails ends with them, and the program with its lease.
+        self.threads = [threading.Thread(target=target, daemon=True) for target in (self.listen, self.keep_lease)]
         for thread in self.threads:
             thread.start()
 

@@ -7,7 +7,8 @@
 //   sender -> relay   records (docs/wire-protocol.md, 64 KiB at most), then the end of the stream; the relay closes
 //   relay -> receiver records; when all senders have ended, one of sender 0 whose index is the number of records before it
 //
-// In the steady state it makes no system call but epoll_wait, recv and send, and allocates nothing.
+// In the steady state it makes no system call but epoll_wait, recv and send (the kind that does what N2NQ does about its core yields, and
+// wakes a thread, too), and allocates nothing.
 #pragma once
 
 #include <sys/epoll.h>
