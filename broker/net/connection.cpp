@@ -184,10 +184,10 @@ void Connection::on_events(uint32_t events) {
   if (state_ != State::open) return;
   if (ended_ || (reading() && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))) {
     read_frames();
-  } else if (events & (EPOLLHUP | EPOLLERR)) {
-    // Nobody reads, so nobody else would notice, and epoll would report it for ever. A Unix-domain socket says so of an orderly end, too:
-    // what came before it stays there to be read.
-    if (hung_up_ || !net::host_silent_ns(fd_.get())) {
+  } else if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
+    // Nobody reads, so nobody else would notice, and epoll would report it for ever. What came before an orderly end, of which a Unix-domain
+    // socket says the same, stays there to be read.
+    if (hung_up_ || !(events & (EPOLLHUP | EPOLLERR)) || !net::host_silent_ns(fd_.get())) {
       hung_up_ = true;
       set_interest();
       return;
@@ -318,7 +318,7 @@ void Connection::on_later() {
 void Connection::set_interest() {
   if (state_ != State::open) return;
   uint32_t interest = (reading() || ended_ ? EPOLLIN : 0u) | (wants_write_ ? EPOLLOUT : 0u);
-  if (hung_up_ && !reading() && !ended_) interest = EPOLLET;  // heard once, not for ever
+  if (!reading() && !ended_) interest = hung_up_ ? static_cast<uint32_t>(EPOLLET) : interest | EPOLLRDHUP;  // heard once, not for ever
   if (interest == interest_) return;
   interest_ = interest;
   loop_.change(fd_.get(), interest_, *this);

@@ -38,6 +38,7 @@ void drain_counter(int fd) {
 }  // namespace
 
 void Timer::arm(int64_t at_ns) {
+  at_ns = std::max(at_ns, loop_.due_from_ns_);
   if (armed() && at_ns == at_ns_) return;
   disarm();
   at_ns_ = at_ns;
@@ -232,16 +233,17 @@ bool EventLoop::run_ready() {
 
 void EventLoop::run_due_timers() {
   if (heap_.empty()) return;
-  // One look at the clock: a timer that is armed anew inside its callback for an instant already past waits for the next wake-up, so that
-  // descriptors get their turn.
+  // What is armed meanwhile, for an instant already past too, waits for the next wake-up: descriptors get their turn, and so do all timers.
   const int64_t now = now_ns();
-  const auto is_due = [&] { return !heap_.empty() && heap_.front()->at_ns_ <= now; };
-  for (size_t left = std::min(heap_.size(), due_max_); left > 0 && is_due(); --left) {
+  due_from_ns_ = now + 1;
+  const auto is_due = [&](int64_t by_ns) { return !heap_.empty() && heap_.front()->at_ns_ <= by_ns; };
+  for (size_t left = due_max_; left > 0 && is_due(now); --left) {
     Timer* timer = heap_.front();
     timer->disarm();
     timer->on_due_();
   }
-  if (is_due()) wake_again();
+  if (is_due(due_from_ns_)) wake_again();
+  due_from_ns_ = INT64_MIN;
 }
 
 void EventLoop::run_posted() {

@@ -148,6 +148,7 @@ class EventLoop {
   Fd eventfd_;
   int64_t timerfd_set_ns_ = 0;  // by the kernel's clock; 0: not set
   int64_t woke_ns_ = 0;
+  int64_t due_from_ns_ = INT64_MIN;  // while due timers run: what is armed is due no sooner
   bool wake_again_ = false;
   size_t watched_ = 0;
   int64_t look_ns_ = 0;          // when the last look began

@@ -60,12 +60,21 @@ void FramePlaces::note_whether_waited_for() {
 
 wire::LargeBuffer FramePlaces::make(const Waiter& waiter) {
   const size_t bytes = rounded(waiter.place_bytes_wanted());
-  bytes_taken_ += bytes;
-  const auto fitting = std::find_if(free_.begin(), free_.end(), [bytes](const wire::LargeBuffer& one) { return one.capacity == bytes; });
-  if (fitting == free_.end()) return {std::make_unique_for_overwrite<uint8_t[]>(bytes), bytes};
+  // Not one that is far too large, for all of it counts.
+  const size_t bytes_most = std::min(2 * bytes, bytes_max_ - bytes_taken_);
+  auto fitting = free_.end();
+  for (auto one = free_.begin(); one != free_.end(); ++one) {
+    const bool fits = one->capacity >= bytes && one->capacity <= bytes_most;
+    if (fits && (fitting == free_.end() || one->capacity < fitting->capacity)) fitting = one;
+  }
+  if (fitting == free_.end()) {
+    bytes_taken_ += bytes;
+    return {std::make_unique_for_overwrite<uint8_t[]>(bytes), bytes};
+  }
   wire::LargeBuffer place = std::move(*fitting);
   free_.erase(fitting);
-  free_bytes_ -= bytes;
+  free_bytes_ -= place.capacity;
+  bytes_taken_ += place.capacity;
   return place;
 }
 

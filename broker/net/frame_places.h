@@ -47,7 +47,8 @@ class FramePlaces {
   int64_t waited_ns() const;
 
  private:
-  /// Places come in steps of this, so that one that was given back fits the next frame.
+  /// Places come in steps of this, and one that was given back may be up to twice what the next frame wants: so frames of changing sizes
+  /// use the same ones again and again.
   static constexpr size_t step_bytes = 64 * 1024;
   static size_t rounded(size_t bytes) { return (bytes + step_bytes - 1) / step_bytes * step_bytes; }
   bool has_room_for(const Waiter& waiter) const { return !held_ && rounded(waiter.place_bytes_wanted()) <= bytes_max_ - bytes_taken_; }

@@ -24,7 +24,7 @@ struct SocketAddress {
   /// None when `address` is no numeric address: names are resolved by the bench.
   static std::optional<SocketAddress> parse(const std::string& address, uint16_t port);
   /// Where what listens on this TCP port is also reached from its own host: a name that leaves no file behind (unix(7), abstract), and
-  /// that nobody else has, as nobody else has the port.
+  /// that nobody else has but who listens on the same port of another of this host's addresses.
   static SocketAddress unix_beside(uint16_t tcp_port);
   std::string address() const;  // "127.0.0.1", "::1"
   uint16_t port() const;

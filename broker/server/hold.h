@@ -32,6 +32,9 @@ class HoldRule {
     return waits_for_receivers_ ? Hold::receivers : Hold::none;
   }
 
+  /// Since most were behind, shortage of memory or not.
+  bool waits_for_receivers() const { return waits_for_receivers_; }
+
  private:
   static constexpr size_t resume_eighths = 7;  // a gap, so that they are not stopped and started for each message
   static constexpr int64_t last_ones_ns = 2 * net::ns_per_s;
@@ -47,7 +50,7 @@ class HoldRule {
   }
 
   size_t memory_bytes_max_;
-  bool waits_for_receivers_ = false;  // when it was asked last, shortage of memory or not
+  bool waits_for_receivers_ = false;  // when it was asked last
   int64_t few_behind_since_ns_ = 0;   // 0: most were then
 };
 

@@ -369,9 +369,9 @@ void Server::balance() {
     receivers_.watch_silent(senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
   }
   const int64_t now = net::now_ns();
-  const uint32_t behind = receivers_.behind(senders_.held_back(), now);
+  const uint32_t behind = receivers_.behind(hold_rule_.waits_for_receivers(), now);
   const Hold hold = hold_rule_.next(senders_.hold(), senders_.memory_bytes(), behind, receivers_.connected(), now);
-  senders_.hold_back(serves ? hold : Hold::none, behind == 0);
+  senders_.hold_back(serves ? hold : Hold::none, hold == Hold::memory && receivers_.behind(true, now) == 0);
   if (senders_.held_back()) held_timer_.arm(now + held_look_ns);
 }
 

@@ -369,6 +369,43 @@ TEST_P(Connections, MoreThanThereIsRoomForComesWholeAndInOrder) {
 
 INSTANTIATE_TEST_SUITE_P(ReadsFirst, Connections, ::testing::Bool());
 
+struct Wanting : FramePlaces::Waiter {
+  explicit Wanting(size_t wanted) : bytes(wanted) {}
+  size_t place_bytes_wanted() const override { return bytes; }
+  void on_place(wire::LargeBuffer given) override { place = std::move(given); }
+  size_t bytes;
+  wire::LargeBuffer place;
+};
+
+TEST(Places, OneThatWasGivenBackIsUsedAgainForWhatWantsAtLeastHalfOfIt) {
+  constexpr size_t step = 64 * 1024;
+  FramePlaces places(20 * step, [] {});
+  Wanting large(8 * step), half(4 * step), small(4 * step - 1);
+  ASSERT_TRUE(places.take(large));
+  const uint8_t* memory = large.place.bytes.get();
+  places.give_back(std::move(large.place));
+  ASSERT_TRUE(places.take(half));
+  EXPECT_EQ(half.place.bytes.get(), memory);
+  EXPECT_EQ(places.bytes_taken(), 8 * step) << "all of it counts";
+  EXPECT_EQ(places.bytes_free(), 0u);
+  places.give_back(std::move(half.place));
+  // Of those that fit the smallest.
+  Wanting five(5 * step);
+  ASSERT_TRUE(places.take(large));
+  ASSERT_TRUE(places.take(five));
+  places.give_back(std::move(large.place));
+  const uint8_t* smaller = five.place.bytes.get();
+  places.give_back(std::move(five.place));
+  ASSERT_TRUE(places.take(small));
+  EXPECT_EQ(small.place.bytes.get(), smaller);
+  // Where a larger one has no room, one of its own does.
+  Wanting others(10 * step), last(4 * step);
+  ASSERT_TRUE(places.take(others));
+  ASSERT_TRUE(places.take(last));
+  EXPECT_EQ(places.bytes_taken(), 19 * step);
+  EXPECT_EQ(places.bytes_free(), 8 * step);
+}
+
 TEST(Connect, ARefusedConnectionSaysSo) {
   EventLoop loop;
   // A port that was free a moment ago, and that nobody listens on.

@@ -58,6 +58,26 @@ TEST(EventLoop, ATimerMayArmItselfAnewAndDestroyOthers) {
   EXPECT_EQ(times, 5);
 }
 
+TEST(EventLoop, ATimerThatIsArmedForThePastOverAndOverLeavesOthersTheirTurn) {
+  EventLoop loop;
+  int again = 0, others = 0, looks = 0;
+  Timer* self = nullptr;
+  Timer impatient(loop, [&] {
+    ++again;
+    self->arm(0);
+  });
+  self = &impatient;
+  Timer other(loop, [&] { ++others; });
+  loop.set_after_wake_up([&] {
+    if (++looks == 3) loop.stop();
+  });
+  impatient.arm(0);
+  other.arm(now_ns() - 1'000'000);
+  loop.run();
+  EXPECT_EQ(others, 1);
+  EXPECT_EQ(again, looks) << "once in each wake-up, so that descriptors have their turn in between";
+}
+
 TEST(EventLoop, WorkFromManyThreadsRunsOnceAndInEachThreadsOrder) {
   EventLoop loop;
   constexpr int threads = 4, posts = 2000;
