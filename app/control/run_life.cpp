@@ -344,6 +344,8 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
   member.record.clock = said.report;
   member.stood_still_before_ns = stood_still_ns;
   member.clock_said_ns = since_begun.nsecsElapsed() - member.watch->ns_since_answered_question();
+  // The next one is no older than this question, however long the others take until traffic begins.
+  if (state == RunState::preparing) member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
   if (!member.record.clock_first) member.record.clock_first = said.report;
   run.contradiction.look(of(Role::senders).record, of(Role::receivers).record);
   tell_clocks();
@@ -539,7 +541,8 @@ void RunControl::Private::look_for_standstill() {
     return;
   }
   const Interval period = run.settings.interval();
-  const auto limit_ms = std::max<std::int64_t>(options.deadlines.standstill, 2 * period.num_ns / period.den / 1'000'000);
+  const auto reconnect_ms = static_cast<std::int64_t>(1000 * run.settings.limits.reconnect_deadline_s);
+  const auto limit_ms = std::max({std::int64_t{options.deadlines.standstill}, 2 * period.num_ns / period.den / 1'000'000, reconnect_ms});
   if (since_moved.elapsed() <= limit_ms) return;
   if (any_paused()) {
     // Nothing is wrong: it moves again at the end of the plan, or when somebody resumes or stops it.

@@ -7,6 +7,7 @@
 
 #include "app/settings/key_table.h"
 #include "app/settings/text_value.h"
+#include "broker/wire/record.h"
 
 namespace n2nq::app {
 
@@ -94,7 +95,7 @@ std::optional<double> Settings::planned_rate_per_s() const {
 std::int64_t Settings::pending_mib() const {
   if (limits.pending_mib > 0) return limits.pending_mib;
   // Who reads may have one on the way, and the next two wait before the senders are held back for it.
-  const std::int64_t three_messages_mib = (3 * limits.message_max_bytes + bytes_per_mib - 1) / bytes_per_mib;
+  const std::int64_t three_messages_mib = (3 * (limits.message_max_bytes + wire::record_header_bytes) + bytes_per_mib - 1) / bytes_per_mib;
   return std::min(limits.memory_mib, std::max(limits.memory_mib / 4, three_messages_mib));
 }
 

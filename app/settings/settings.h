@@ -125,7 +125,7 @@ struct Settings {
   std::optional<double> planned_rate_per_s() const;
   /// Deliveries of one message: receivers.amount for the broadcaster, 1 for the load balancer.
   int copies() const;
-  /// limits.pending_mib, and where that is 0 a quarter of the memory budget; room for one of the largest messages at least.
+  /// limits.pending_mib, and where that is 0 a quarter of the memory budget; room for three of the largest messages at least, where that has it.
   std::int64_t pending_mib() const;
   /// Warm-up messages of all senders together, beside planned_messages().
   std::int64_t planned_warmup() const;

@@ -134,7 +134,7 @@ void Service::on_closed(const std::string& reason, Closed closed) {
   if (!incarnation_) return retry_.arm(now + first_retry_ns);
   if (lost_at_ns_ == 0) lost_at_ns_ = now;
   if (now - lost_at_ns_ >= tools_.reconnect_deadline_ns) {
-    return fail("connection lost: " + reason + "; not back within " + std::to_string(tools_.reconnect_deadline_ns / net::ns_per_s) + " s");
+    return fail("connection lost: " + reason + "; not back within " + std::to_string(tools_.reconnect_deadline_ns / net::ns_per_ms) + " ms");
   }
   pause_ns_ = std::clamp(pause_ns_ * 2, reconnect_pause_first_ns, reconnect_pause_max_ns);
   // Between half of the pause and all of it, so that a thousand services do not come back in one instant.

@@ -122,6 +122,23 @@ TEST_F(RunHostsTest, in_a_window_what_may_keep_a_group_from_n2nq_is_told_and_the
   expect_over(Verdict::clean);
 }
 
+/// What is known of a clock is as old as the last question behind which it was said: others may take minutes to be started.
+TEST_F(RunHostsTest, a_group_that_waits_is_asked_whenever_it_says_what_it_knows_of_its_clock) {
+  host.behaviour[Role::senders].connects = false;
+  make(options(), on_three_hosts());
+  control->start_all();
+  ASSERT_TRUE(wait_until([&] { return host.times_told(Role::senders, "connect") == 1; }));
+  nlohmann::json clock = measure::ClockReport();
+  clock["type"] = "clock";
+  ASSERT_TRUE(wait_until([&] {
+    host.process[Role::senders]->say(clock);
+    return host.times_told(Role::senders, "stats") > 3;
+  }));
+  host.process[Role::senders]->say_connected();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+}
+
 TEST_F(RunHostsTest, in_a_window_it_is_told_also_while_messages_flow) {
   host.behaviour[Role::receivers].connects = false;
   auto given = options();

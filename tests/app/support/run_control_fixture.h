@@ -27,6 +27,7 @@ struct RunControlTest : WithEventLoop {
     settings.senders.messages = 4;
     settings.senders.delay_ms = 1;
     settings.receivers.amount = 2;
+    settings.limits.reconnect_deadline_s = 0.1;  // a run in which nothing moves goes on for as long
     return settings;
   }
 

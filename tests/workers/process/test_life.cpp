@@ -213,7 +213,7 @@ TEST(Life, WithoutTheBrokerTheyGiveUpWithAFaultAndStillSayTheirFigures) {
   run.broker->kill(SIGKILL);
   for (Child* child : {run.senders.get(), run.receivers.get()}) {
     const json failed = child->wait_for_state("failed");
-    EXPECT_NE(failed["message"].get<std::string>().find("not back within 11 s"), std::string::npos) << failed;
+    EXPECT_NE(failed["message"].get<std::string>().find("not back within 11000 ms"), std::string::npos) << failed;
     child->send({{"type", "bye"}});
   }
   const json receivers_bye = run.receivers->wait_for_type("bye");
