@@ -77,4 +77,21 @@ BoundedText bounded_time_text(double value_us, double bound_us, QChar apart) {
   return {text(shown_us), text(std::ceil(within_us / step_us - hardly) * step_us), value_us < 0 && shown_us > 0};
 }
 
+QString offset_text(double offset_us, double bound_us, QChar apart) {
+  struct Unit {
+    const char* name;
+    double s;
+  };
+  constexpr double rough_s_min = 1, enough = 2;  // of a unit
+  const auto [exact, within, negative] = bounded_time_text(offset_us, bound_us, apart);
+  const QString sign = QString::fromUtf8(negative ? "−" : "+");
+  const double s = std::abs(offset_us) / 1e6;
+  if (s < rough_s_min) return QString::fromUtf8("%1%2 ± %3").arg(sign, exact, within);
+  Unit used{"s", 1};
+  for (const Unit& unit : {Unit{"min", 60}, Unit{"h", 3'600}, Unit{"d", 86'400}}) {
+    if (s >= enough * unit.s) used = unit;
+  }
+  return QString::fromUtf8("≈ %1%2%3%4, ± %5").arg(sign, grouped_digits(QString::number(s / used.s, 'f', 0), apart), apart, QString::fromUtf8(used.name), within);
+}
+
 }  // namespace n2nq::app

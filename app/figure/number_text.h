@@ -33,5 +33,8 @@ struct BoundedText {
   bool negative = false;  // what is shown
 };
 BoundedText bounded_time_text(double value_us, double bound_us, QChar apart = narrow_space);
+/// How far apart two clocks are, where there is little room: "+250 ms ± 2.1 ms"; from 1 s on, as between machines that were started on
+/// different days, "≈ +3 d, ± 130 µs".
+QString offset_text(double offset_us, double bound_us, QChar apart = narrow_space);
 
 }  // namespace n2nq::app

@@ -24,24 +24,6 @@ CheckCell not_known_cell(const QString& why) {
   return {CheckState::not_known, "unknown", why, {}, {}};
 }
 
-namespace {
-
-/// Between machines that were started on different days: what a cell has room for.
-QString rough_span(double us) {
-  struct Unit {
-    const char* name;
-    double s;
-  };
-  constexpr double enough = 2;  // of a unit
-  const double s = us / 1e6;
-  for (const Unit& unit : {Unit{"d", 86'400}, Unit{"h", 3'600}, Unit{"min", 60}}) {
-    if (s >= enough * unit.s) return QString("%1 %2").arg(s / unit.s, 0, 'f', 0).arg(unit.name);
-  }
-  return QString("%1 s").arg(s, 0, 'f', 0);
-}
-
-}  // namespace
-
 CheckCell clock_cell(const ClockOffset& clock) {
   const auto [offset, within, behind] = bounded_time_text(clock.offset_us, clock.bound_us, u' ');
   QString detail = std::abs(clock.offset_us) < clock.bound_us
@@ -50,10 +32,7 @@ CheckCell clock_cell(const ClockOffset& clock) {
   QStringList by;
   for (const std::string& name : clock.by) by += QString::fromStdString(name);
   if (!by.isEmpty()) detail += QString(" (found by way of %1)").arg(by.join(" and "));
-  constexpr double rough_us_min = 1e6;
-  const double size_us = std::abs(clock.offset_us);
-  const QString text = size_us < rough_us_min ? QString("%1%2 ± %3") : QString("≈ %1%2, ± %3");
-  CheckCell cell = good_cell(text.arg(behind ? "−" : "+", size_us < rough_us_min ? offset : rough_span(size_us), within), clock.offset_us, detail);
+  CheckCell cell = good_cell(offset_text(clock.offset_us, clock.bound_us, u' '), clock.offset_us, detail);
   cell.bound_us = clock.bound_us;
   return cell;
 }

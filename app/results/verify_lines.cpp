@@ -119,7 +119,7 @@ class LineVerifier {
     for (std::size_t i = 1; i < log.lines.size(); ++i) back = back || log.lines[i].received_ns < log.lines[i - 1].received_ns;
     for (const ReceivedLine& line : log.lines) {
       const QString where = QString("%1.log, message %2 of S%3").arg(name_of(log)).arg(line.index).arg(line.sender, 3, 10, QChar('0'));
-      tally_.compared(4);
+      tally_.compared(5);
       if (line.latency_ns != line.to_broker_ns + line.in_queue_ns + line.to_receiver_ns) {
         tally_.differ(where + ": latency_us is not to_broker_us + in_queue_us + to_receiver_us");
       }
@@ -127,6 +127,9 @@ class LineVerifier {
         tally_.differ(where + ": latency_us is not what its stamps make");
       }
       if (line.flags & (measure::line_unexpected | measure::line_bad_checksum)) continue;
+      if (((line.flags & measure::line_negative) != 0) != (line.latency_ns < 0)) {
+        tally_.differ(where + ": it is marked as negative and is not, or is and is not marked");
+      }
       if (is_warm_up(line) != (line.index < 0)) tally_.differ(where + ": its flag and its index say different things about the warm-up");
       const SentLine* sent = sent_line(static_cast<int>(line.sender), line.index);
       if (sent == nullptr) continue;

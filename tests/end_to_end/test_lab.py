@@ -270,6 +270,9 @@ class EmulatedLinks(unittest.TestCase):
                                     ({"weight": 1}, [], "unknown key weight"), ({"delay_ns": 5}, ["h9"], "no link h9")):
             with self.assertRaisesRegex(OSError, words):
                 self.lab.shape_links(shape, names)
+        done = subprocess.run([LAB / "link", "h9", "--number", str(self.lab.number)], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("There is no link h9: there are h1, h2", done.stderr)
         self.assertEqual(self.lab.link_stats()["h1"]["up"]["shape"]["delay_ns"], 2_000_000)
 
     def test_nothing_is_left_of_it(self):

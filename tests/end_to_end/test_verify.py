@@ -70,6 +70,21 @@ class Verify(BenchCase):
             self.assertEqual(missed, [], pattern)
         self.assert_agrees(folder)
 
+    def test_finds_a_mark_that_all_files_agree_on_and_the_latency_does_not(self):
+        folder = self.run_small()
+        for path in (folder / "receivers/R001.log", folder / "messages.tsv"):
+            lines = path.read_text().splitlines(keepends=True)
+            at = next(i for i, line in enumerate(lines) if line.removeprefix("R001\t").startswith("0\t1\t"))
+            lines[at] = lines[at].removesuffix("-\n") + "negative\n"
+            path.write_text("".join(lines))
+        summary = json.loads((folder / "summary.json").read_text())
+        summary["services"]["receivers"][0]["negative"] += 1
+        (folder / "summary.json").write_text(json.dumps(summary))
+        code, found = verify(folder)
+        self.assertEqual(code, 1)
+        self.assertTrue(any("R001.log, message 0 of S001" in difference and "marked as negative" in difference
+                            for difference in found["differences"]), found["differences"])
+
     def test_says_that_not_all_logs_were_fetched(self):
         folder = self.run_small()
         summary = json.loads((folder / "summary.json").read_text())

@@ -335,6 +335,7 @@ void TestUse::waiting_texts_are_whole() {
                                "senders and receivers",
                                "50 senders and 50 receivers",
                                "senders (49 of 50 connected)",
+                               "N2NQ at 127.0.0.1:40001 (all connected, and its clock is being compared with this host's)",
                                "50 receivers"};
   for (const char* name : {"light_N2NQ", "light_senders", "light_receivers"}) {
     auto* light = bench.find<ui::StateLight>(QString::fromLatin1(name));
@@ -345,6 +346,7 @@ void TestUse::waiting_texts_are_whole() {
       light->set_state(status, 50);
       QVERIFY2(light->is_word_whole(), qPrintable(light->word()));
       QVERIFY(light->toolTip().contains(QString::fromLatin1(wait)));
+      if (status.waiting_for.contains(QStringLiteral("clock"))) QCOMPARE(light->word(), QStringLiteral("comparing clocks"));
     }
   }
 }

@@ -25,7 +25,6 @@ StatusStrip::StatusStrip(SettingsForm& form, RunActions& actions, const Theme& t
     : QWidget(parent), actions_(actions), theme_(theme), cpu_percent_(app::unknown) {
   setObjectName(QStringLiteral("status_strip"));
   setAccessibleName(QStringLiteral("Status"));
-  setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived."));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(&form, &SettingsForm::changed, this, &StatusStrip::refresh);
   connect(&actions_.run(), &app::RunControl::state_changed, this, &StatusStrip::refresh);
@@ -89,8 +88,7 @@ QString clock_words(double offset_us, const app::ClockBound& bound) {
     return QStringLiteral(" (clock %1%2 %3)")
         .arg(ahead_us < 0 ? QStringLiteral("−") : QStringLiteral("+"), time_figure(std::abs(ahead_us)).text(), bound_text(bound));
   }
-  const auto [ahead, within, behind] = app::bounded_time_text(ahead_us, bound.total_us());
-  return QStringLiteral(" (clock %1%2 ± %3)").arg(behind ? QStringLiteral("−") : QStringLiteral("+"), ahead, within);
+  return QStringLiteral(" (clock %1)").arg(app::offset_text(ahead_us, bound.total_us()));
 }
 
 }  // namespace
@@ -128,6 +126,8 @@ void StatusStrip::refresh() {
   right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());
   setAccessibleDescription(text());
+  // All of it: a narrow window has no room for long names of machines.
+  setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived.\n\n") + text());
   update();
 }
 
