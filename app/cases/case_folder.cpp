@@ -10,6 +10,7 @@
 
 #include "app/control/run_folder.h"
 #include "app/settings/qt_text.h"
+#include "broker/net/parsed_json.h"
 #include "workers/measure/whole_number.h"
 
 namespace n2nq::app {
@@ -70,7 +71,7 @@ OrderedJson hosts_json(const std::optional<CaseHosts>& hosts) {
 std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   QFile file(folder + case_json);
   if (!file.open(QIODevice::ReadOnly)) return problem = folder + " has no case.json: it is not the folder of a test case", std::nullopt;
-  const auto state = OrderedJson::parse(file.read(state_bytes_max).toStdString(), nullptr, false);
+  const auto state = net::parsed_json<OrderedJson>(file.read(state_bytes_max));
   if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
     return problem = file.fileName() + " is not what n2nq-bench writes", std::nullopt;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/message_reader.h"
 
+#include "broker/net/parsed_json.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -9,10 +11,6 @@ QString excerpt(const QByteArray& line) {
   constexpr qsizetype chars_max = 120;
   const QString text = QString::fromUtf8(line.left(chars_max));
   return line.size() > chars_max ? text + "…" : text;
-}
-
-nlohmann::json parsed(const QByteArray& line) {
-  return nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
 }
 
 }  // namespace
@@ -40,9 +38,9 @@ void MessageReader::end() {
 
 void MessageReader::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
-  nlohmann::json object = parsed(line);
+  nlohmann::json object = net::parsed_json(line);
   // What a login script wrote without the end of a line stands before a message.
-  if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && behind_login_ && begin > 0) object = parsed(line.mid(begin));
+  if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && behind_login_ && begin > 0) object = net::parsed_json(line.mid(begin));
   if (!object.is_object()) {
     if (in_protocol_) {
       // A message, or a part of one, that something else was written into.

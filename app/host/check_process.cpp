@@ -3,6 +3,7 @@
 
 #include "app/control/message_reader.h"
 #include "app/host/check_cells.h"
+#include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
 
@@ -46,7 +47,7 @@ void CheckProcess::take(const QByteArray& bytes) {
   for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
     const QByteArray line = line_.left(end);
     line_.remove(0, end + 1);
-    const Json object = Json::parse(line.begin(), line.end(), nullptr, false);
+    const Json object = net::parsed_json(line);
     if (!object.is_object()) continue;
     if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
     try {

@@ -20,6 +20,7 @@
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
 #include "app/settings/settings_file.h"
+#include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
 
@@ -125,7 +126,7 @@ std::optional<ResultEntry> unfinished(const QString& folder) {
 std::optional<ResultEntry> read_case_entry(const QString& folder) {
   QFile file(folder + "/case.json");
   if (!file.open(QIODevice::ReadOnly)) return {};
-  const auto state = nlohmann::json::parse(file.read(case_bytes_max).toStdString(), nullptr, false);
+  const auto state = net::parsed_json(file.read(case_bytes_max));
   if (!state.is_object()) return {};
   const auto text = [&state](const char* key) {
     const auto found = state.find(key);

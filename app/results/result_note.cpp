@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/control/run_folder.h"
+#include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
 
@@ -22,7 +23,7 @@ ResultNote read_note(const QString& folder) {
   QFile file(path_in(folder));
   if (!file.open(QIODevice::ReadOnly) || file.size() > note_bytes_max) return {};
   const QByteArray bytes = file.readAll();
-  const auto json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const auto json = net::parsed_json(bytes);
   ResultNote out;
   if (!json.is_object()) return out;
   if (const auto note = json.find("note"); note != json.end() && note->is_string()) {

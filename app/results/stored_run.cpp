@@ -13,6 +13,7 @@
 
 #include "app/control/live_figures.h"
 #include "app/control/summary.h"
+#include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
 
@@ -172,7 +173,7 @@ std::optional<StoredRun> read_run(const QString& folder, QString& error) {
   StoredRun run;
   run.folder = QDir::cleanPath(QDir(folder).absolutePath());
   const QByteArray bytes = file.readAll();
-  run.summary = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  run.summary = net::parsed_json(bytes);
   const QString problem = run.summary.is_discarded() ? QString("is not JSON") : problem_of(run.summary);
   if (!problem.isEmpty()) return error = QString("%1 %2").arg(path, problem), std::nullopt;
   return run;

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "broker/net/clock.h"
+#include "broker/net/parsed_json.h"
 
 namespace n2nq::net {
 
@@ -24,8 +25,6 @@ constexpr size_t read_bytes = 64 * 1024;
 /// change it for whoever shares it).
 constexpr size_t write_bytes_max = 4096;
 constexpr int64_t last_words_ns = 5 * ns_per_s;
-/// Deeper nesting than any message of the protocol; a deeper line is refused instead of parsed.
-constexpr int json_depth_max = 64;
 
 int poll_ms(int64_t left_ns) {
   return static_cast<int>(std::clamp<int64_t>(left_ns / ns_per_ms + 1, 0, 60'000));
@@ -40,15 +39,8 @@ sigset_t terminate_signals() {
 
 /// The object of a line; discarded when it is no JSON object.
 nlohmann::json parse_object(std::string_view line) {
-  bool too_deep = false;
-  auto object = nlohmann::json::parse(
-      line,
-      [&too_deep](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-        too_deep = too_deep || depth > json_depth_max;
-        return !too_deep;
-      },
-      false);
-  if (too_deep || !object.is_object()) return nlohmann::json(nlohmann::json::value_t::discarded);
+  auto object = parsed_json(line);
+  if (!object.is_object()) return nlohmann::json(nlohmann::json::value_t::discarded);
   return object;
 }
 

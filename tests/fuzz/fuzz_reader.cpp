@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A process's stdout as the bench reads it: bytes to lines to control messages, in whatever pieces they come.
-//   byte 0  how long the pieces are; the rest is the stream
+//   byte 0  how long the pieces are, and by its highest bit whether a shell on the way may say something in between; the rest is the stream
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -18,8 +18,8 @@ struct Read {
   bool operator==(const Read&) const = default;
 };
 
-Read read(const QByteArray& stream, qsizetype piece_bytes) {
-  app::MessageReader reader;
+Read read(const QByteArray& stream, bool behind_login, qsizetype piece_bytes) {
+  app::MessageReader reader(behind_login);
   Read seen;
   bool drained = false;
   QObject::connect(&reader, &app::MessageReader::message, [&](const app::SharedMessage& message) {
@@ -42,6 +42,8 @@ Read read(const QByteArray& stream, qsizetype piece_bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const QByteArray stream(reinterpret_cast<const char*>(data + 1), static_cast<qsizetype>(size - 1));
-  fuzz::require(read(stream, 1 + data[0]) == read(stream, std::max<qsizetype>(1, stream.size())), "pieces make no difference");
+  const bool behind_login = (data[0] & 0x80) != 0;
+  fuzz::require(read(stream, behind_login, 1 + (data[0] & 0x7f)) == read(stream, behind_login, std::max<qsizetype>(1, stream.size())),
+                "pieces make no difference");
   return 0;
 }

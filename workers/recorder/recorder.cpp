@@ -109,6 +109,10 @@ bool Recorder::push_clocks() {
 
 void Recorder::go_on_from(const LogCounts& before) {
   if (ring_) ring_->add_unwritten(before.dropped);
+  if (before.dropped > 0) {
+    foot_remark_ = "the process before this one dropped " + std::to_string(before.dropped) +
+                   " lines of its services; whether any of this log is not known";
+  }
   keep_error(before.error);
 }
 
@@ -221,7 +225,7 @@ void Recorder::write_waiting() {
 void Recorder::close_logs() {
   for (std::size_t place = 0; place < logs_.size(); ++place) {
     if (!logs_[place].is_open()) open_log(place);  // also where there was no room for the file before
-    keep_error(logs_[place].close(begun_[place].dropped.load(std::memory_order_relaxed)));
+    keep_error(logs_[place].close(begun_[place].dropped.load(std::memory_order_relaxed), foot_remark_));
   }
   count_lines();
 }

@@ -106,6 +106,7 @@ class Recorder {
   std::int64_t touched_ns_ = 0;
   std::atomic<std::uint64_t> lines_{0};
   std::uint64_t dropped_by_disk_ = 0;  // the writer's
+  std::string foot_remark_;            // of all logs; set before anything is noted
 
   mutable std::mutex mutex_;
   std::condition_variable finishing_changed_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <stdexcept>
 #include <vector>
 
@@ -103,6 +104,14 @@ std::size_t written_already(WorkerRole role, const std::vector<Staged>& records,
   return 0;
 }
 
+/// "# dropped: 20" of a log that was closed.
+std::uint64_t dropped_by_foot(std::string_view line) {
+  constexpr std::string_view begins = "# dropped: ";
+  std::uint64_t dropped = 0;
+  if (line.starts_with(begins)) std::from_chars(line.data() + begins.size(), line.data() + line.size(), dropped);
+  return dropped;
+}
+
 /// Without a staging file the logs are everything, if each says how it ended: the process was killed behind its last line and before it
 /// could say so; or the one that was to go on for it had read everything back, and was killed before it noted anything.
 LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
@@ -119,6 +128,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
     }
     bool whole = false, has_foot = false;
     const std::string error = log.open_again([&](std::string_view line) {
+      counts.dropped += dropped_by_foot(line);
       const auto record = parse_record(role, number, line);
       if (record) each_record(*record);
       has_foot = has_foot || line.starts_with("# complete: ");
@@ -129,7 +139,9 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
       throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
     }
     counts.lines += log.lines();
-    if (go_on == LogsGoOn::no && !has_foot) counts.error = log.close(0, ended_early);
+    if (go_on == LogsGoOn::no && !has_foot) {
+      if (const std::string problem = log.close(0, ended_early); counts.error.empty()) counts.error = problem;
+    }
   }
   // Whoever reads back leaves out a log of which nothing has come; otherwise each service has one.
   if (!missing.empty() && !was_read_back)

@@ -49,6 +49,13 @@ TEST_F(MessageReaderTest, nonsense_is_said_once_and_ends_the_reading) {
   EXPECT_EQ(nonsense, QStringList{"\"oops\""});
 }
 
+TEST_F(MessageReaderTest, what_is_nested_more_deeply_than_any_message_is_nonsense) {
+  const QByteArray deep = "{\"type\":\"state\",\"floor\":" + QByteArray(1'000'000, '[') + QByteArray(1'000'000, ']') + "}";
+  reader.feed(QByteArray(hello_line) + "\n" + deep + "\n");
+  EXPECT_EQ(messages.size(), 1u);
+  EXPECT_EQ(nonsense.size(), 1);
+}
+
 TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_between_but_no_broken_messages) {
   MessageReader behind_login(true);
   int heard = 0;

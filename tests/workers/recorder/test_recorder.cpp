@@ -464,6 +464,22 @@ TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
   EXPECT_EQ(lines.size() + counts.dropped, 1001u);
   for (const std::string& line : lines) EXPECT_TRUE(measure::parse_received_line(line)) << line;
   EXPECT_EQ(read(log_path("R002")).second.size(), 1u) << "the others notice nothing";
+
+  // Killed behind that, and before it gave its account: who reads back knows of them, and so do the logs of who goes on.
+  const auto read_back = [&](LogsGoOn go_on) {
+    return salvage_logs(staging() + "/gone", WorkerRole::receivers, 1, 2, options(), go_on, [](const Record&) {});
+  };
+  EXPECT_EQ(read_back(LogsGoOn::no).dropped, counts.dropped);
+  LogOptions going_on = options();
+  going_on.go_on = true;
+  Recorder another(WorkerRole::receivers, 1, 2, going_on, staging());
+  another.go_on_from(read_back(LogsGoOn::yes));
+  another.begin_log(1, 51236, 0);
+  another.note(received(1, 1001));
+  another.finish();
+  EXPECT_EQ(another.counts().dropped, counts.dropped);
+  const auto all_marks = read(log_path("R001")).first;
+  EXPECT_EQ(std::count(all_marks.begin(), all_marks.end(), "# complete: no"), 2);
 }
 
 TEST_F(RecorderTest, AFullDiskThatTakesNoLineOfWhatWasSkippedIsSaidToo) {
