@@ -21,7 +21,8 @@ struct RunDeadlines {
   int drain_margin = 5'000;  // beyond queue.retention_s (limits.drain_s if longer): from the senders' end to that of broker and receivers
   int hurry = 1'000;         // the same, when a person stops for the second time
   int bye = 20'000;          // from bye to the process's end, logs written
-  // From the last message that was sent or received to giving up. At least two periods of the plan, and queue.retention_s and drain_margin.
+  // From the last message that was sent or received to giving up. At least two periods of the plan, and queue.retention_s
+  // and drain_margin, and limits.reconnect_deadline_s; where a process is paused on purpose it goes on then, after two periods at least.
   int standstill = 60'000;
   int salvage = 60'000;        // for reading back what a killed worker has left
   int touch = 120'000;         // between two touches of what it has left, while it may be started again

@@ -54,7 +54,9 @@ class LiveAccumulator {
     CountRate rate;
     std::map<int, CountRate> row_rates;  // by number, of the rows that were ever in sight
 
-    void asked(double t_s) { asked_s = t_s; }
+    void asked(double t_s) {
+      if (!is_open()) asked_s = t_s;
+    }
     void take(const Stats& stats, std::int64_t count, double t_s);
     bool is_open() const { return asked_s == asked_s; }
     bool is_silent(double t_s) const;

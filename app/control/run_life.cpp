@@ -524,7 +524,8 @@ void RunControl::Private::pull() {
       accumulator->set_absent(role, false);
     }
     if (!member.alive() || !member.start_sent || member.end_asked) continue;
-    if (!member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row))) continue;
+    // One that was asked before traffic began may not have answered yet.
+    if (!member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row)) && member.status.paused) continue;
     role == Role::senders ? accumulator->asked_senders(t_s()) : accumulator->asked_receivers(t_s());
   }
   resume_at_planned_end();
@@ -541,8 +542,7 @@ void RunControl::Private::look_for_standstill() {
     return;
   }
   const Interval period = run.settings.interval();
-  const auto reconnect_ms = static_cast<std::int64_t>(1000 * run.settings.limits.reconnect_deadline_s);
-  const auto limit_ms = std::max({std::int64_t{options.deadlines.standstill}, 2 * period.num_ns / period.den / 1'000'000, reconnect_ms});
+  const auto limit_ms = std::max<std::int64_t>(options.deadlines.standstill, 2 * period.num_ns / period.den / 1'000'000);
   if (since_moved.elapsed() <= limit_ms) return;
   if (any_paused()) {
     // Nothing is wrong: it moves again at the end of the plan, or when somebody resumes or stops it.
@@ -553,8 +553,9 @@ void RunControl::Private::look_for_standstill() {
     }
     since_moved.start();
   } else if (!drains()) {  // which has a deadline of its own
-    // Senders that a full queue holds back wait for its retention, at the end of which it has room.
-    const auto give_up_ms = of(Role::broker).alive() ? std::max<std::int64_t>(limit_ms, drain_ms_max()) : limit_ms;
+    // Senders that a full queue holds back wait for its retention, at the end of which it has room; services try to get back to N2NQ.
+    const auto reconnect_ms = static_cast<std::int64_t>(1000 * run.settings.limits.reconnect_deadline_s);
+    const auto give_up_ms = std::max({limit_ms, reconnect_ms, of(Role::broker).alive() ? std::int64_t{drain_ms_max()} : 0});
     if (since_moved.elapsed() > give_up_ms)
       end_because(QString("nothing was sent or received for %1 s").arg(static_cast<double>(give_up_ms) / 1000));
   }

@@ -176,6 +176,8 @@ void Connection::on_events(uint32_t events) {
     finish_connect();
     return;
   }
+  // Before anything is written: nobody would hear it, and it would cost what was sent before the end.
+  if (state_ == State::open && !reading() && !ended_ && is_orderly_end(events)) hung_up_ = true;
   if (state_ == State::open && (events & EPOLLOUT)) {
     wants_write_ = false;
     set_interest();
@@ -185,17 +187,18 @@ void Connection::on_events(uint32_t events) {
   if (ended_ || (reading() && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)))) {
     read_frames();
   } else if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
-    // Nobody reads, so nobody else would notice, and epoll would report it for ever. What came before an orderly end, of which a Unix-domain
-    // socket says the same, stays there to be read.
-    if (hung_up_ || !(events & (EPOLLHUP | EPOLLERR)) || !net::host_silent_ns(fd_.get())) {
-      hung_up_ = true;
-      set_interest();
-      return;
-    }
+    // Nobody reads, so nobody else would notice, and epoll would report it for ever. What came before an orderly end stays there to be read.
+    if (hung_up_) return set_interest();
     if (!loop_.takes_closing()) return;
     const int error = connect_error(fd_.get());
     fail(error == 0 ? "connection reset" : std::strerror(error));
   }
+}
+
+/// A Unix-domain socket says of one what TCP says of a reset.
+bool Connection::is_orderly_end(uint32_t events) const {
+  if (events & (EPOLLHUP | EPOLLERR)) return !net::host_silent_ns(fd_.get());
+  return (events & EPOLLRDHUP) != 0;
 }
 
 void Connection::finish_connect() {

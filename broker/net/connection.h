@@ -147,6 +147,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
  private:
   bool takes() const { return state_ == State::open && !write_failed_ && !ended_ && !hung_up_; }
   void on_events(uint32_t events) override;
+  bool is_orderly_end(uint32_t events) const;
   void look_at_read() override;
   size_t place_bytes_wanted() const override { return reader_.bytes_wanted(); }
   void on_place(wire::LargeBuffer place) override;

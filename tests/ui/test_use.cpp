@@ -336,6 +336,7 @@ void TestUse::waiting_texts_are_whole() {
                                "50 senders and 50 receivers",
                                "senders (49 of 50 connected)",
                                "N2NQ at 127.0.0.1:40001 (all connected, and its clock is being compared with this host's)",
+                               "N2NQ at 127.0.0.1:40001 (the clocks are being compared before anybody connects)",
                                "50 receivers"};
   for (const char* name : {"light_N2NQ", "light_senders", "light_receivers"}) {
     auto* light = bench.find<ui::StateLight>(QString::fromLatin1(name));

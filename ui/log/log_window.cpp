@@ -240,7 +240,7 @@ void LogWindow::look_further() {
 
 void LogWindow::show_position(qint64 first, qint64 next, qint64 size) {
   if (size < 0) {
-    position_->setText(QStringLiteral("Nothing of %1 is here yet; it comes when the process has started, and its machine answers").arg(path_));
+    position_->setText(QStringLiteral("Nothing of %1 is here yet; it comes when the process has started, its machine answers, and it can be written here").arg(path_));
     return;
   }
   all_loaded_ = first == 0;

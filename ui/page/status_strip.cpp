@@ -79,8 +79,8 @@ QString StatusStrip::ledger_words() const {
 
 namespace {
 
-/// How far a group's clock is from N2NQ's; empty where it is the same one, or nothing is known yet.
-QString clock_words(double offset_us, const app::ClockBound& bound) {
+/// How far a group's clock is from N2NQ's, `exactly` however far that is; empty where it is the same one, or nothing is known yet.
+QString clock_words(double offset_us, const app::ClockBound& bound, bool exactly) {
   if (!bound.apart || std::isnan(offset_us)) return {};
   // The offset is N2NQ's minus theirs.
   const double ahead_us = -offset_us;
@@ -88,7 +88,9 @@ QString clock_words(double offset_us, const app::ClockBound& bound) {
     return QStringLiteral(" (clock %1%2 %3)")
         .arg(ahead_us < 0 ? QStringLiteral("−") : QStringLiteral("+"), time_figure(std::abs(ahead_us)).text(), bound_text(bound));
   }
-  return QStringLiteral(" (clock %1)").arg(app::offset_text(ahead_us, bound.total_us()));
+  if (!exactly) return QStringLiteral(" (clock %1)").arg(app::offset_text(ahead_us, bound.total_us()));
+  const auto [ahead, within, behind] = app::bounded_time_text(ahead_us, bound.total_us());
+  return QStringLiteral(" (clock %1%2 ± %3)").arg(behind ? QStringLiteral("−") : QStringLiteral("+"), ahead, within);
 }
 
 }  // namespace
@@ -117,17 +119,20 @@ void StatusStrip::refresh() {
   const app::Settings& settings = actions_.shown_settings();
   const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
                                      [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
-  if (!all_local || f.clocks.to_broker.apart || f.clocks.to_receiver.apart) {
-    left_ += QStringLiteral(" · N2NQ on %1, senders on %2%3, receivers on %4%5")
-                 .arg(host_words(settings.broker.host), host_words(settings.senders.host),
-                      clock_words(f.clocks.senders_offset_us, f.clocks.senders_offset), host_words(settings.receivers.host),
-                      clock_words(f.clocks.receivers_offset_us, f.clocks.receivers_offset));
-  }
+  const auto places = [&](bool exactly) {
+    if (all_local && !f.clocks.to_broker.apart && !f.clocks.to_receiver.apart) return QString();
+    return QStringLiteral(" · N2NQ on %1, senders on %2%3, receivers on %4%5")
+        .arg(host_words(settings.broker.host), host_words(settings.senders.host),
+             clock_words(f.clocks.senders_offset_us, f.clocks.senders_offset, exactly), host_words(settings.receivers.host),
+             clock_words(f.clocks.receivers_offset_us, f.clocks.receivers_offset, exactly));
+  };
+  // All of it: a narrow window has no room for long names of machines.
+  setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived.\n\n") +
+             QStringList{left_ + places(true), counts_}.join(u'\n').trimmed());
+  left_ += places(false);
   right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());
   setAccessibleDescription(text());
-  // All of it: a narrow window has no room for long names of machines.
-  setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived.\n\n") + text());
   update();
 }
 

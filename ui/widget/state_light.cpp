@@ -45,7 +45,7 @@ QString short_wait(const QString& waiting_for) {
   static const QRegularExpression connected(QStringLiteral("\\(([0-9]+) of ([0-9]+) connected\\)"));
   const QRegularExpressionMatch match = connected.match(waiting_for);
   if (match.hasMatch()) return connected_words(match.captured(1).toLongLong(), match.captured(2).toLongLong());
-  if (waiting_for.contains(QStringLiteral("is being compared"))) return QStringLiteral("comparing clocks");
+  if (waiting_for.contains(QStringLiteral("being compared"))) return QStringLiteral("comparing clocks");
   if (waiting_for.contains(QStringLiteral(" and "))) return QStringLiteral("waiting for services");
   if (waiting_for == QLatin1String("the first message")) return QStringLiteral("waiting for messages");
   static const QRegularExpression amount(QStringLiteral("^[0-9]+ "));

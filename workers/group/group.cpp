@@ -70,6 +70,7 @@ void Group::connect_services() {
 void Group::look_at_clocks() {
   if (!waits_for_clocks_ || !knows_clocks() || state() != State::waiting) return;
   waits_for_clocks_ = false;
+  waiting_told_ = UINT64_MAX;  // for something else from now on
   connect_services();
 }
 

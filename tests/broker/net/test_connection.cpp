@@ -175,6 +175,24 @@ TEST_P(Connections, AFrameThatIsNotDoneWaitsForItsTurnAndThoseBehindItWait) {
   EXPECT_TRUE(std::all_of(read_ns.begin(), read_ns.end(), [&](int64_t ns) { return ns == read_ns[0]; })) << "it was read once";
 }
 
+TEST_P(Connections, WhoEndsWhileNobodyReadsHearsNoMoreAndWhatItSentIsReadFirst) {
+  server_.connection->pause_reading();
+  client_.connection->write(probe(1));
+  client_.connection->close();
+  run_until([this] { return server_.connection->peer_has_closed(); });
+  run_until([this, left = 3]() mutable {  // it is told of the end, and not over and over
+    loop_.wake_again();
+    return --left == 0;
+  });
+  EXPECT_EQ(server_.connection->write(probe(2)), 0u);
+  EXPECT_TRUE(server_.connection->is_open());
+  server_.connection->resume_reading();
+  EXPECT_EQ(server_.connection->write(probe(2)), 0u);
+  run_until([this] { return !server_.connection->is_open(); });
+  ASSERT_EQ(server_.frames.size(), 1u);
+  EXPECT_EQ(server_.events, "closed() ");
+}
+
 TEST_P(Connections, ALongFrameWhoseTurnComesWhileNobodyReadsIsNoEndOfTheStream) {
   FramePlaces places(1 << 21, [] {});
   server_.connection->share_places(places);
