@@ -15,7 +15,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from figures import interval
+from figures import interval, verdict
 from repeats import repeats
 from sides import BIN, START_AFTER_S, Broker, load_of, run, start_group
 from variants import wait_until
@@ -228,10 +228,14 @@ def allocations(_seconds, _pairs):
     return found
 
 
-def told_of(rounds):
+def ratios_of(rounds):
     """Of (without, with, without again): with against the mean of both others, and the others against each other, each with its interval."""
-    return ["{:.3f} ({:.3f} to {:.3f})".format(*interval(values)) for values in (
-        [changed / statistics.mean((here, again)) for here, changed, again in rounds], [again / here for here, _, again in rounds])]
+    return [interval(values) for values in ([changed / statistics.mean((here, again)) for here, changed, again in rounds],
+                                            [again / here for here, _, again in rounds])]
+
+
+def told_of(rounds):
+    return ["{:.3f} ({:.3f} to {:.3f})".format(*found) for found in ratios_of(rounds)]
 
 
 def window(seconds, pairs):
@@ -282,9 +286,11 @@ def over_ssh(seconds, pairs):
     finally:
         lab.close()
     over, alike = told_of(rounds)
+    ratio, aa = ratios_of(rounds)
+    met = verdict(ratio, 1.02, aa, at_least=False)
     text = "; ".join(f"{here:,.1f}/{over:,.1f}/{again:,.1f}" for here, over, again in rounds)
     return [("over SSH to this machine, 50 x 50, 0.1 s, against local processes: p50, and local against local",
-             f"{over}, {alike}; p50 in µs here/over/here: {text}", "1.02")]
+             f"{over}, {alike}: {met}; p50 in µs here/over/here: {text}", "1.02")]
 
 
 def falls(seconds, _pairs):

@@ -213,11 +213,11 @@ class Crashes(BenchCase):
         for mode in ("broadcaster", "load-balancer"):
             with self.subTest(mode):
                 summary, _ = self.summary_of("quick", *self.settings(
-                    queue__mode=mode, queue__responses="true", senders__messages=80, limits__heartbeat_s=1, limits__reconnect_deadline_s=0.5),
+                    queue__mode=mode, queue__responses="true", senders__messages=160, limits__heartbeat_s=1, limits__reconnect_deadline_s=0.5),
                     "--fault", "pause:senders@1", "--fault", "resume:senders@6.5", out=mode)
                 total, copies = summary["ledger"]["total"], 10 if mode == "broadcaster" else 1
                 self.assertEqual(total["delivered"], total["accepted"] * copies, summary["reasons"])
-                self.assertEqual((total["accepted"] + total["refused"], total["lost"], total["still_queued"]), (800, 0, 0), summary["reasons"])
+                self.assertEqual((total["accepted"] + total["refused"], total["lost"], total["still_queued"]), (1600, 0, 0), summary["reasons"])
                 self.assertTrue(any("refused by N2NQ" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_what_was_left_standing_behind_the_last_message_is_freed_as_planned(self):

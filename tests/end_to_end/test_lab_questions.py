@@ -86,18 +86,41 @@ class Questions(PersonCase):
 
     def test_an_unknown_key_is_refused_where_nobody_can_be_asked_and_the_command_that_is_told_adds_it(self):
         self.write_config(f"IdentityFile {self.right_key()}", hosts=["h2"])
-        before = self.known_hosts.read_text()
+        before, tried = self.known_hosts.read_text(), self.logins_tried("h2")
         refused = self.with_nobody(self.command("hosts", "check"))
         self.assertNotEqual(refused.returncode, 0, refused.stdout)
         self.assertIn(self.fingerprint(self.lab.hosts["h2"]["host_key"]), refused.stdout)
         self.assertEqual(self.known_hosts.read_text(), before)
-        self.assertEqual(self.logins_tried("h2"), 0)
+        self.assertEqual(self.logins_tried("h2"), tried)
         told = re.search(r"same: (echo '[^']*' >> '[^']*')", refused.stdout)
         self.assertIsNotNone(told, refused.stdout)
         subprocess.run(["sh", "-c", told[1]], check=True)
         done = self.with_nobody(self.command("hosts", "check"))
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(self.with_nobody(self.run_command("h2")).returncode, 0)
+
+    def test_an_answer_that_two_connections_wait_for_may_come_after_the_host_has_hung_up_on_both(self):
+        """h2 is a host and the way to h3: one of its two connections asks, and the other one must not send what is answered into a dead line."""
+        self.lab.set_sshd("h2", AuthenticationMethods="keyboard-interactive", LoginGraceTime=6)  # enough for a login on a busy machine
+        self.addCleanup(self.lab.set_sshd, "h2", AuthenticationMethods="any", LoginGraceTime=120)
+        self.write_config(f"IdentityFile {self.right_key()}", hosts=["h2", "h3"])
+        config = self.home / ".ssh/config"
+        config.write_text("Host h3\n  ProxyJump h2\n\n" + config.read_text())
+        self.hosts_file.write_text(self.hosts_file.read_text() + f"    data_address: {self.lab.hosts['h3']['address']}\n")
+        with self.known_hosts.open("a") as known:
+            known.write(f"{self.lab.hosts['h2']['address']} {self.lab.hosts['h2']['host_key']}\n")
+
+        def at_the_prompt():
+            return self.lab.sshd_log("h2").count("Postponed keyboard-interactive for lab")
+        before = at_the_prompt()
+        terminal = self.at_terminal(self.command("hosts", "check"))
+        terminal.wait_for("(lab@h2) Password: ")
+        self.wait_for("both connections to be asked", lambda: at_the_prompt() >= before + 2)
+        self.wait_for("the host to hang up on both", lambda: not self.lab.sshd_of_sessions("h2"))
+        said_before = len(terminal.said)
+        terminal.type(self.lab.facts["password"] + "\n")
+        self.assertEqual(terminal.wait(), (0, True), terminal.said)
+        self.assertNotIn("Password:", terminal.said[said_before:], "what was answered is remembered")
 
     def test_the_command_that_is_told_makes_the_folder_too(self):
         folder = self.known_hosts.parent / "not yet"

@@ -3,6 +3,7 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>
@@ -17,6 +18,8 @@
 #include <QTextBrowser>
 #include <QThread>
 #include <QTimer>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -296,19 +299,64 @@ class TestLabRuns : public QObject {
     QCOMPARE(bench->book().put(lab->host(1), QStringLiteral("h1")), QString());
   }
 
+  /// As on a disk here that takes nothing for a while.
+  void a_log_whose_file_cannot_be_opened_here_at_first_is_followed_when_it_can() {
+    LabWindow own(std::vector{lab->host(1), lab->host(2), lab->host(3)});
+    QVERIFY(starts_until_stopped(own));
+    const QString path = own.run().log_path(app::Role::receivers, 2);
+    QVERIFY(QDir().mkpath(path));  // no file can be here
+    ui::LogWindow* log = own.click_log(app::Role::receivers, 2);
+    QVERIFY(log != nullptr);
+    QTest::qWait(1500);  // it looks four times a second
+    QCOMPARE(log->text(), QString());
+    QVERIFY(QDir().rmdir(path));
+    QVERIFY(BenchWindow::wait_for([&] { return has_lines(*log) || own.is_over(); }));
+    QVERIFY(!own.is_over());
+    QVERIFY(own.click("button_stop_all"));
+    QVERIFY(BenchWindow::wait_for([&] { return own.is_over(); }));
+    QCOMPARE(QDir(own.run().outcome().folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 10);
+  }
+
+  /// A disk that others write to may do so once; what the window does by itself it does each time.
+  void no_start_log_or_stop_holds_up_the_window_each_time() {
+    std::array<double, 3> longest_ms{};
+    for (double& ms : longest_ms) {
+      lab->inside(3, {QStringLiteral("rm"), QStringLiteral("-rf"), QStringLiteral("/home/lab/.cache/n2nq-bench/bin")});
+      LabWindow own(std::vector{lab->host(1), lab->host(2), lab->host(3)});
+      ui_test::BlockedMeter steps;
+      steps.begin();
+      const bool flows = starts_until_stopped(own);
+      ui::LogWindow* log = flows ? own.click_log(app::Role::receivers, 2) : nullptr;
+      const bool followed = log != nullptr && BenchWindow::wait_for([&] { return has_lines(*log) || own.is_over(); });
+      const bool stopped = followed && own.click("button_stop_all") && BenchWindow::wait_for([&] { return own.is_over(); });
+      steps.end();
+      QVERIFY(stopped);
+      ms = steps.blocked().max_ms;
+    }
+    std::printf("starts, logs, stops: stood still for %.1f, %.1f, %.1f ms at most\n", longest_ms[0], longest_ms[1], longest_ms[2]);
+    QVERIFY(*std::min_element(longest_ms.begin(), longest_ms.end()) <= 50);
+  }
+
+  /// N2NQ_LAB_REPEATS: how often (1).
   void a_window_that_is_killed_leaves_nothing_on_any_machine() {
-    QProcess killed;
-    killed.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-    killed.start(QCoreApplication::applicationFilePath(), {QLatin1String(window_option), lab->folder() + QStringLiteral("/hosts.yaml")});
-    QVERIFY(BenchWindow::wait_for([&] { return killed.bytesAvailable() > 0 || killed.state() == QProcess::NotRunning; }));
-    QCOMPARE(killed.readAll(), QByteArray("follows\n"));
-    for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host).size(), 1);
-    killed.kill();
-    killed.waitForFinished();
-    const auto are_gone = [this] {
-      return lab->programs(1).isEmpty() && lab->programs(2).isEmpty() && lab->programs(3).isEmpty();
-    };
-    QVERIFY(BenchWindow::wait_for(are_gone, 15'000));
+    const QString others = QStringLiteral("find /home /root /tmp /var /run /dev/shm -type f -not -path '/home/lab/.cache/n2nq-bench/*' "
+                                          "-not -path '*/.ssh/authorized_keys'");
+    for (int left = std::max(1, qEnvironmentVariableIntValue("N2NQ_LAB_REPEATS")); left > 0; --left) {
+      QProcess killed;
+      killed.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+      killed.start(QCoreApplication::applicationFilePath(), {QLatin1String(window_option), lab->folder() + QStringLiteral("/hosts.yaml")});
+      QVERIFY(BenchWindow::wait_for([&] { return killed.bytesAvailable() > 0 || killed.state() == QProcess::NotRunning; }));
+      QCOMPARE(killed.readAll(), QByteArray("follows\n"));
+      for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host).size(), 1);
+      QElapsedTimer since;
+      since.start();
+      killed.kill();
+      killed.waitForFinished();
+      const auto are_gone = [this] { return lab->programs(1).isEmpty() && lab->programs(2).isEmpty() && lab->programs(3).isEmpty(); };
+      QVERIFY(BenchWindow::wait_for(are_gone, 15'000));
+      std::printf("a killed window: nothing runs any more after %.1f s\n", static_cast<double>(since.elapsed()) / 1000);
+      for (int host = 1; host <= 3; ++host) QCOMPARE(lab->inside(host, {QStringLiteral("sh"), QStringLiteral("-c"), others}), QString());
+    }
   }
 
   void a_window_that_is_closed_in_a_run_leaves_nothing_on_any_machine() {
@@ -319,10 +367,7 @@ class TestLabRuns : public QObject {
                                 QStringLiteral("*/runs/*.log")});
     };
     LabWindow own(std::vector{lab->host(1), lab->host(2), lab->host(3)});
-    own.window().presets().choose(QStringLiteral("quick"));
-    QVERIFY(own.window().form().set(QStringLiteral("senders.messages"), QStringLiteral("none")));
-    QVERIFY(own.choose("field_broker_host", "h1") && own.choose("field_senders_host", "h2") && own.choose("field_receivers_host", "h3"));
-    QVERIFY(own.click("button_start_all"));
+    QVERIFY(starts_until_stopped(own));
     const auto flows = [&] { return own.run().figures().received > 5 && !logs(1).isEmpty() && !logs(2).isEmpty() && !logs(3).isEmpty(); };
     QVERIFY(BenchWindow::wait_for([&] { return own.is_over() || flows(); }));
     QVERIFY2(own.run().state() == app::RunState::running, qPrintable(own.run().outcome().reasons.join(u'\n')));
@@ -389,6 +434,14 @@ class TestLabRuns : public QObject {
   }
 
  private:
+  /// A run on all three machines, of which some messages have come.
+  bool starts_until_stopped(LabWindow& own) {
+    own.window().presets().choose(QStringLiteral("quick"));
+    return own.window().form().set(QStringLiteral("senders.messages"), QStringLiteral("none")) && own.choose("field_broker_host", "h1") &&
+           own.choose("field_senders_host", "h2") && own.choose("field_receivers_host", "h3") && own.click("button_start_all") &&
+           BenchWindow::wait_for([&] { return own.run().figures().received > 5 || own.is_over(); }) && !own.is_over();
+  }
+  static bool has_lines(const ui::LogWindow& log) { return log.text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))); }
   /// A disk that others write to may hold it up; what stalls by itself does so at each of the three starts.
   static constexpr int chance_stalls_max = 2;
   static constexpr double chance_stall_ms_max = 3000;
