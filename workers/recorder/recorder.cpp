@@ -110,7 +110,7 @@ bool Recorder::push_clocks() {
 void Recorder::go_on_from(const LogCounts& before) {
   if (ring_) ring_->add_unwritten(before.dropped);
   if (before.dropped > 0) {
-    foot_remark_ = "the process before this one dropped " + std::to_string(before.dropped) +
+    foot_remark_ = std::string(dropped_before_begins) + std::to_string(before.dropped) +
                    " lines of its services; whether any of this log is not known";
   }
   keep_error(before.error);

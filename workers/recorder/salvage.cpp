@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace n2nq::worker {
@@ -104,13 +106,24 @@ std::size_t written_already(WorkerRole role, const std::vector<Staged>& records,
   return 0;
 }
 
-/// "# dropped: 20" of a log that was closed.
-std::uint64_t dropped_by_foot(std::string_view line) {
-  constexpr std::string_view begins = "# dropped: ";
-  std::uint64_t dropped = 0;
-  if (line.starts_with(begins)) std::from_chars(line.data() + begins.size(), line.data() + line.size(), dropped);
-  return dropped;
-}
+/// What the feet of a log say: each counts what its own process dropped of it, and a remark what all before that did of the whole group.
+struct DroppedByFeet {
+  std::uint64_t all = 0, last = 0, before = 0;
+
+  void take(std::string_view line) {
+    if (const auto dropped = number_behind("# dropped: ", line)) all += last = *dropped;
+    if (const auto dropped = number_behind(dropped_before_begins, line.substr(std::min(line.size(), remark_begins.size())))) before = *dropped;
+  }
+
+ private:
+  static constexpr std::string_view remark_begins = "# remark: ";
+  static std::optional<std::uint64_t> number_behind(std::string_view begins, std::string_view line) {
+    std::uint64_t number = 0;
+    if (!line.starts_with(begins)) return {};
+    std::from_chars(line.data() + begins.size(), line.data() + line.size(), number);
+    return number;
+  }
+};
 
 /// Without a staging file the logs are everything, if each says how it ended: the process was killed behind its last line and before it
 /// could say so; or the one that was to go on for it had read everything back, and was killed before it noted anything.
@@ -118,6 +131,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
                           const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
   const std::string read_back = std::string("# remark: ") + killed_and_started;
   LogCounts counts;
+  std::uint64_t dropped_by_all = 0, dropped_by_last = 0, dropped_before = 0;
   std::string missing;
   bool was_read_back = go_on == LogsGoOn::yes;
   for (std::uint32_t number = first; number <= last; ++number) {
@@ -127,8 +141,9 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
       continue;
     }
     bool whole = false, has_foot = false;
+    DroppedByFeet dropped;
     const std::string error = log.open_again([&](std::string_view line) {
-      counts.dropped += dropped_by_foot(line);
+      dropped.take(line);
       const auto record = parse_record(role, number, line);
       if (record) each_record(*record);
       has_foot = has_foot || line.starts_with("# complete: ");
@@ -139,6 +154,9 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
       throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
     }
     counts.lines += log.lines();
+    dropped_by_all += dropped.all;
+    dropped_by_last += dropped.last;
+    dropped_before = std::max(dropped_before, dropped.before);
     if (go_on == LogsGoOn::no && !has_foot) {
       if (const std::string problem = log.close(0, ended_early); counts.error.empty()) counts.error = problem;
     }
@@ -146,6 +164,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
   // Whoever reads back leaves out a log of which nothing has come; otherwise each service has one.
   if (!missing.empty() && !was_read_back)
     throw std::runtime_error("staging file " + staging_file + " is gone, and " + missing + " is missing");
+  counts.dropped = dropped_before > 0 ? dropped_before + dropped_by_last : dropped_by_all;
   return counts;
 }
 

@@ -17,6 +17,9 @@ namespace n2nq::worker {
 
 using HeadLines = std::vector<std::pair<std::string, std::string>>;  // "key", "value"
 
+/// A remark in the foot of a log: what the process before did not write of all its group's logs follows.
+inline constexpr std::string_view dropped_before_begins = "the process before this one dropped ";
+
 class ServiceLog {
  public:
   /// `folder`/S001.log or R001.log; nothing is opened yet.

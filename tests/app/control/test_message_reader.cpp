@@ -56,6 +56,14 @@ TEST_F(MessageReaderTest, what_is_nested_more_deeply_than_any_message_is_nonsens
   EXPECT_EQ(nonsense.size(), 1);
 }
 
+TEST_F(MessageReaderTest, what_is_in_quotes_nests_nothing_and_many_objects_side_by_side_take_no_longer_than_their_bytes) {
+  QByteArray many = "{\"type\":\"state\",\"state\":\"waiting\",\"for\":\"\\\"" + QByteArray(100, '[') + "\",\"now_ns\":1,\"floor\":[{}";
+  for (int i = 0; i < 300'000; ++i) many += ",{}";
+  reader.feed(QByteArray(hello_line) + "\n" + many + "]}\n");
+  EXPECT_EQ(messages.size(), 2u);
+  EXPECT_TRUE(nonsense.isEmpty()) << nonsense.join(' ').left(200).toStdString();
+}
+
 TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_between_but_no_broken_messages) {
   MessageReader behind_login(true);
   int heard = 0;

@@ -480,6 +480,7 @@ TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
   EXPECT_EQ(another.counts().dropped, counts.dropped);
   const auto all_marks = read(log_path("R001")).first;
   EXPECT_EQ(std::count(all_marks.begin(), all_marks.end(), "# complete: no"), 2);
+  EXPECT_EQ(read_back(LogsGoOn::no).dropped, counts.dropped) << "by the remark of the one, not by the feet of both";
 }
 
 TEST_F(RecorderTest, AFullDiskThatTakesNoLineOfWhatWasSkippedIsSaidToo) {
