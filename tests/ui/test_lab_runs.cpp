@@ -307,7 +307,10 @@ class TestLabRuns : public QObject {
     QVERIFY(QDir().mkpath(path));  // no file can be here
     ui::LogWindow* log = own.click_log(app::Role::receivers, 2);
     QVERIFY(log != nullptr);
-    QTest::qWait(1500);  // it looks four times a second
+    // Followed by the same connection, each in its turn: so the other one was looked for, too.
+    ui::LogWindow* another = own.click_log(app::Role::receivers, 3);
+    QVERIFY(another != nullptr);
+    QVERIFY(BenchWindow::wait_for([&] { return has_lines(*another) || own.is_over(); }));
     QCOMPARE(log->text(), QString());
     QVERIFY(QDir().rmdir(path));
     QVERIFY(BenchWindow::wait_for([&] { return has_lines(*log) || own.is_over(); }));
@@ -410,10 +413,11 @@ class TestLabRuns : public QObject {
     QVERIFY2(one_of_three(one_is_seen), "what stands still is seen");
     const auto none_is_seen_where_this_was_stopped = [] {
       QProcess stops_this;
-      const QString script = QStringLiteral("sleep 0.1; kill -STOP $PPID; sleep 0.3; kill -CONT $PPID");
+      const QString script = QStringLiteral("read go; kill -STOP $PPID; sleep 0.3; kill -CONT $PPID");
       stops_this.start(QStringLiteral("sh"), {QStringLiteral("-c"), script});
       ui_test::BlockedMeter stopped;
       stopped.begin();
+      stops_this.write("\n");
       const bool went_on = BenchWindow::wait_for([&] { return stops_this.state() == QProcess::NotRunning; });
       stopped.end();
       return went_on && stops_this.exitCode() == 0 && stopped.blocked().stalls == 0;
