@@ -273,6 +273,18 @@ size_t send_what_is_taken(WireClient& client, wire::ByteView bytes) {
   return taken > 0 ? static_cast<size_t>(taken) : 0;
 }
 
+/// How much of it N2NQ takes until it holds senders back, and then the sockets.
+size_t send_until_held_back(WireClient& sender, wire::ByteView frames, WireClient& probe) {
+  size_t sent = 0;
+  for (int rounds_without = 0; rounds_without < 20; ++rounds_without) {
+    const size_t taken = send_what_is_taken(sender, frames.subspan(sent));
+    sent += taken;
+    if (taken > 0) rounds_without = 0;
+    probe.ask_clock();
+  }
+  return sent;
+}
+
 TEST(HostileLimits, FramesThatHaveNotComeWholeCountAgainstTheMemoryBudget) {
   constexpr uint32_t senders = 60;
   constexpr size_t payload_bytes = 1'000'000, budget_bytes = 8u << 20, own_bytes = 64 * 1024, place_bytes = 1 << 20;
@@ -331,14 +343,7 @@ TEST(HostileLimits, ALongFrameThatIsUnderWayGetsThroughWhereWhatNobodyWantsUsedU
   WireClient unwanted = WireClient::sender(broker.port(), 1);
   const wire::Bytes frames = support::publish_frames(1, 0, 3000, 10'000, read_bytes);  // more than budget and sockets take
   WireClient probe = WireClient::probe(broker.port());
-  size_t sent = 0;
-  for (int rounds_without = 0; rounds_without < 20; ++rounds_without) {
-    const size_t taken = send_what_is_taken(unwanted, wire::ByteView(frames).subspan(sent));
-    sent += taken;
-    if (taken > 0) rounds_without = 0;
-    probe.ask_clock();
-  }
-  ASSERT_LT(sent, frames.size());
+  ASSERT_LT(send_until_held_back(unwanted, frames, probe), frames.size());
   wanted.send(wire::ByteView(frame).subspan(frame.size() / 2));
   const support::Received received = receiver.receive(1);
   ASSERT_EQ(received.records.size(), 1u);
@@ -360,14 +365,7 @@ TEST(HostileLimits, WhatSomebodySentWhoEndsWhileNobodyIsReadIsTakenIn) {
   WireClient sender = WireClient::sender(broker.port(), 1), doomed = WireClient::sender(broker.port(), 2);
   const wire::Bytes frames = support::publish_frames(1, 0, 3000, payload_bytes, 64 * 1024);  // more than budget and sockets take
   WireClient probe = WireClient::probe(broker.port());
-  size_t sent = 0;
-  for (int rounds_without = 0; rounds_without < 20; ++rounds_without) {
-    const size_t taken = send_what_is_taken(sender, wire::ByteView(frames).subspan(sent));
-    sent += taken;
-    if (taken > 0) rounds_without = 0;
-    probe.ask_clock();
-  }
-  ASSERT_LT(sent, frames.size());
+  ASSERT_LT(send_until_held_back(sender, frames, probe), frames.size());
   doomed.publish(2, 0, last_words, payload_bytes);
   // With something unread its own host would throw away what N2NQ has not read yet.
   for (std::array<char, 4096> told; ::recv(doomed.fd(), told.data(), told.size(), MSG_DONTWAIT) > 0;) {
