@@ -355,17 +355,18 @@ TEST(HostileLimits, ALongFrameThatIsUnderWayGetsThroughWhereWhatNobodyWantsUsedU
 
 TEST(HostileLimits, WhatSomebodySentWhoEndsWhileNobodyIsReadIsTakenIn) {
   constexpr size_t payload_bytes = 10'000;
-  constexpr int64_t heartbeat_ms = 1000;
+  constexpr int64_t heartbeat_ms = 2000;
   constexpr uint64_t last_words = 5;
   BrokerUnderTest broker(json{
       {"expect", {{"senders", 2}, {"receivers", 1}}},
       {"queue", {{"retention_ms", 600'000}}},
       {"limits",
        {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"heartbeat_ms", heartbeat_ms}, {"reconnect_deadline_ms", 600'000}}}});
-  WireClient sender = WireClient::sender(broker.port(), 1), doomed = WireClient::sender(broker.port(), 2);
+  WireClient sender = WireClient::sender(broker.port(), 1);
   const wire::Bytes frames = support::publish_frames(1, 0, 3000, payload_bytes, 64 * 1024);  // more than budget and sockets take
   WireClient probe = WireClient::probe(broker.port());
   ASSERT_LT(send_until_held_back(sender, frames, probe), frames.size());
+  WireClient doomed = WireClient::sender(broker.port(), 2);  // not before: it would have been silent, however long that took
   doomed.publish(2, 0, last_words, payload_bytes);
   // With something unread its own host would throw away what N2NQ has not read yet.
   for (std::array<char, 4096> told; ::recv(doomed.fd(), told.data(), told.size(), MSG_DONTWAIT) > 0;) {
@@ -373,8 +374,11 @@ TEST(HostileLimits, WhatSomebodySentWhoEndsWhileNobodyIsReadIsTakenIn) {
   doomed.close();
   probe.wait_for_broker_clock(net::now_ns() + 2 * heartbeat_ms * net::ns_per_ms);  // a word to it would have been due
   WireClient receiver = WireClient::receiver(broker.port(), 1);
+  wire::Bytes heartbeat;
+  wire::encode_heartbeat(heartbeat);
   for (uint64_t heard = 0; heard < last_words;) {
     for (const wire::RecordHeader& record : receiver.receive(1).records) heard += record.sender == 2;
+    receiver.send(wire::ByteView(heartbeat));
   }
 }
 
