@@ -270,7 +270,7 @@ def over_ssh(seconds, pairs):
     sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
     from lab import Lab
 
-    shape = {"senders.amount": 50, "receivers.amount": 50, "senders.delay_ms": 100, "senders.messages": max(int(seconds), 10) * 10, "log": "off"}
+    shape = {"senders.amount": 50, "receivers.amount": 50, "senders.delay_ms": 100, "senders.messages": max(int(seconds), 4) * 10, "log": "off"}
     places = {f"{role}.host": "h1" for role in ("broker", "senders", "receivers")}
     lab = Lab(1)
     try:
