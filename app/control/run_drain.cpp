@@ -2,7 +2,8 @@
 // From the last message that is sent to N2NQ's own end, when nothing ends the run before its time.
 //
 // Messages still flow, so faults, requests and mends are made as before. It waits as long as something can still be taken: by then
-// (queue.retention_s) every message has left the queue. Where nobody is left who could take anything it gives up sooner.
+// (queue.retention_s) every message has left the queue. Answers that are due for longer (responses.deadline_s) are not waited for. Where
+// nobody is left who could take anything it gives up sooner.
 #include <algorithm>
 #include <cmath>
 
@@ -87,6 +88,13 @@ bool RunControl::Private::anybody_was_made_not_to_read() const {
   return std::any_of(misbehaving.begin(), misbehaving.end(), [](const auto& told) { return told.second == FaultKind::stop_reading; });
 }
 
+/// N2NQ waits for answers to what it handed over, also behind the retention.
+bool RunControl::Private::answers_may_be_due() const {
+  const Settings& settings = run.settings;
+  return settings.queue.responses && !of(Role::broker).said_ended &&
+         (settings.queue.retention_s + settings.responses.deadline_s) * 1000 > drain_ms_max();
+}
+
 void RunControl::Private::give_up_drain() {
   if (broker_is_new && of(Role::broker).alive()) {  // told to end, it ends the receivers
     since_stop.start();
@@ -104,6 +112,7 @@ void RunControl::Private::give_up_drain() {
     run.gave_up = QString("%1 %2 after the last message: given up; a larger %3 lets the run wait longer")
                       .arg(of(Role::broker).said_ended ? "the receivers had not read all that N2NQ had sent them" : "N2NQ was not drained",
                            seconds_text(drain_ms_max() / 1000.0), by_retention ? "queue.retention_s" : "limits.drain_s");
+    if (answers_may_be_due()) run.gave_up += ", and a shorter responses.deadline_s lets N2NQ wait less for answers";
   }
   emit q->message(run.gave_up);
   if (!nobody_can_take() && (of(Role::receivers).status.paused || anybody_was_made_not_to_read())) {

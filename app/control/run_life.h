@@ -162,6 +162,7 @@ struct RunControl::Private {
   void wait_for_drain();
   void give_up_drain();
   int drain_ms_max() const;
+  bool answers_may_be_due() const;
   double steps_made_until_s() const;
   bool may_come_back(Role role) const;
   bool nobody_can_take() const;

@@ -100,7 +100,8 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void share_places(FramePlaces& places);
 
   /// Offers the pieces to the kernel and returns how many bytes it took, in order, from the front. Fewer than offered: on_writable()
-  /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call.
+  /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call; one whose
+  /// other end has closed while it was not read takes nothing either, and nothing follows before it is read again.
   size_t write(const iovec* pieces, int count);
   /// The same for one piece.
   size_t write(wire::ByteView bytes);

@@ -75,10 +75,15 @@ Flights::Answer Flights::answer(uint64_t number, Flight& flight) {
   return Answer::taken;
 }
 
-int64_t Flights::next_deadline_ns() const {
-  if (open_ == 0) return 0;
+const Flight* Flights::oldest() const {
+  if (open_ == 0) return nullptr;
   // tidy() keeps an open one in front.
-  return old_.empty() ? recent_.front().deadline_ns : old_.front().flight.deadline_ns;
+  return old_.empty() ? &recent_.front() : &old_.front().flight;
+}
+
+int64_t Flights::next_deadline_ns() const {
+  const Flight* const first = oldest();
+  return first ? first->deadline_ns : 0;
 }
 
 std::optional<Flight> Flights::pass_deadline(int64_t now_ns) {

@@ -35,6 +35,8 @@ class Flights {
   /// The next delivery; its deadline is not before that of the one before.
   void add(const Flight& flight);
   size_t open() const { return open_; }
+  /// The one open the longest; null: nothing is open.
+  const Flight* oldest() const;
   /// Those that take memory: what is open, and at most 64 and as many again as are open.
   size_t kept() const { return recent_.size() + old_.size(); }
   size_t answered_bytes() const { return answered_.bytes(); }

@@ -157,7 +157,8 @@ class Queue {
   /// What waits for this receiver because it does not take it, the batch under way included (bytes of records). With requests that batch
   /// alone: what it has asked for waits for it in the queue.
   virtual size_t backlog_bytes(uint32_t receiver) const = 0;
-  /// Something is kept for this receiver that it could have: it has to answer, or to give credit first.
+  /// Something is kept for this receiver that it could have: it has to answer, or to give credit first. With RemovalRule::after_time what
+  /// goes by time all the same does not count.
   virtual bool is_kept_waiting(uint32_t /*receiver*/) const { return false; }
   /// Deliveries that lose() would take back.
   virtual uint64_t unconfirmed(uint32_t /*receiver*/) const { return 0; }

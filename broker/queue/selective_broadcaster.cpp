@@ -282,7 +282,10 @@ size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
 
 bool SelectiveBroadcaster::is_kept_waiting(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  if (receiver.allowance.flights().open() > 0) return true;
+  const Flight* const oldest = receiver.allowance.flights().oldest();
+  // Only what it has not answered by its retention stays. The oldest tells of the others, or will within a retention.
+  if (options_.removal == RemovalRule::after_time) return oldest && is_gone(oldest->message);
+  if (oldest) return true;
   return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() == 0;
 }
 

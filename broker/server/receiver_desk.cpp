@@ -487,8 +487,6 @@ void ReceiverDesk::watch_all_limits() {
 }
 
 void ReceiverDesk::watch_silent(bool memory_is_needed) {
-  // Then it is time that frees memory, and nobody holds it.
-  if (options_.queue.mode == wire::QueueMode::broadcaster && options_.queue.removal == RemovalRule::after_time) return;
   const int64_t now_ns = loop_.woke_ns();
   if (looked_ns_ != now_ns) return;  // as often as at the other limits
   if (now_ns - silent_looked_ns_ > unwatched_ns) silent_watched_since_ns_ = now_ns;

@@ -388,6 +388,24 @@ TEST_F(RunControlTest, n2nq_that_does_not_end_is_given_up_when_every_message_has
   EXPECT_EQ(reasons(), "N2NQ was not drained 0.6 s after the last message: given up; a larger queue.retention_s lets the run wait longer");
 }
 
+TEST_F(RunControlTest, n2nq_that_still_waits_for_answers_is_given_up_with_a_word_on_their_deadline) {
+  host.behaviour[Role::broker].ends_by_itself = false;
+  auto given = options();
+  given.deadlines.drain_margin = 100;
+  Settings settings = small();
+  settings.limits.drain_s = 0.1;
+  settings.queue.retention_s = 0.5;
+  settings.queue.responses = true;
+  settings.responses.deadline_s = 60;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::degraded);
+  EXPECT_EQ(reasons(),
+            "N2NQ was not drained 0.6 s after the last message: given up; a larger queue.retention_s lets the run wait longer, and a "
+            "shorter responses.deadline_s lets N2NQ wait less for answers");
+}
+
 TEST_F(RunControlTest, who_does_not_answer_during_traffic_is_killed) {
   host.behaviour[Role::senders].runs_on = true;
   host.behaviour[Role::receivers].silent_in_traffic = true;

@@ -371,6 +371,26 @@ TEST(SelectiveBroadcaster, WhatOneHeldBackInManyKindsLeavesInParts) {
   }
 }
 
+/// Everything goes by time but what is to be answered still: that alone keeps memory from others.
+TEST(SelectiveBroadcaster, ByTimeNothingIsKeptForAReceiverButWhatItHasNotAnsweredByTheRetention) {
+  QueueOptions options;
+  options.removal = RemovalRule::after_time;
+  options.responses = options.requests = true;
+  options.responses_deadline_ns = 10 * options.retention_ns;
+  support::QueueKit kit(options);
+  kit.join(1);
+  kit.publish(1);
+  EXPECT_FALSE(kit->is_kept_waiting(1)) << "it asks for nothing, and time does not wait for that";
+  kit->add_credit(1, 1);
+  kit.write_all(1);
+  ASSERT_EQ(kit.text(1), "1:0");
+  EXPECT_FALSE(kit->is_kept_waiting(1)) << "its retention is not over";
+  kit->expire(options.retention_ns);
+  EXPECT_TRUE(kit->is_kept_waiting(1));
+  EXPECT_EQ(kit->confirm(1, 0, 1, false), Queue::Confirmed::yes);
+  EXPECT_FALSE(kit->is_kept_waiting(1));
+}
+
 /// A receiver that answers nothing, with a large window: others are served between the parts in which its deliveries are taken back.
 TEST(Selective, DeadlinesOfVeryManyDeliveriesPassInParts) {
   constexpr uint64_t messages = 5000;

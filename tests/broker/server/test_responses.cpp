@@ -2,6 +2,8 @@
 // Responses as clients see them: confirmations, what comes again, what is parked. A real n2nq-broker, real TCP.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/wire_client.h"
@@ -271,6 +273,36 @@ TEST(Responses, ARestartedBrokerTakesASenderWhereItIsAndRepeatsItsEnd) {
   EXPECT_EQ(text_of(receiver.receive(3).set()), "1:500-502");
   confirm(receiver, 0, 3);
   EXPECT_TRUE(receiver.receive_all().totals.has_value());
+}
+
+TEST(Responses, WhoNeverConfirmsIsCutOffWhereTimeWouldFreeTheMemoryThatOthersNeed) {
+  constexpr uint64_t messages = 1500;
+  constexpr int write_deadline_ms = 4000;  // who answers must not be cut off: for so long a busy machine does not hold it up
+  json configuration = with_responses("broadcaster", 2, {{"remove", "after-time"}, {"retention_ms", 500}, {"responses_window", 4000}});
+  configuration["limits"] = {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"write_deadline_ms", write_deadline_ms}};
+  BrokerUnderTest broker(configuration);
+  // It reads on, so that its socket is never full.
+  std::thread silent([receiver = WireClient::receiver(broker.port(), 1)]() mutable { receiver.read_error(); });
+  std::thread answers([receiver = WireClient::receiver(broker.port(), 2)]() mutable {
+    for (uint64_t answered = 0;;) {
+      const auto frame = receiver.read();
+      if (!frame || frame->type == wire::FrameType::end) return;
+      if (frame->type != wire::FrameType::deliver) continue;
+      Received received;
+      receiver.take(*frame, received);
+      confirm(receiver, answered, static_cast<uint32_t>(received.records.size()));
+      answered += received.records.size();
+    }
+  });
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, 10'000);
+  EXPECT_EQ(sender.end(messages), messages);
+  silent.join();
+  answers.join();
+  const json bye = broker.finish();
+  EXPECT_EQ(bye["receivers"][0]["cut_off_reason"],
+            "write deadline: it answered and asked for nothing within 4000 ms, and others need the memory");
+  EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
 }
 
 TEST_P(BothModes, AReceiverThatNeverConfirmsHoldsItsWindowAndNoMore) {
