@@ -119,33 +119,31 @@ bool is_plain_name(const QString& pattern) {
 }
 
 const QStringList algorithm_keys = {"ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms"};
-/// The others that are read. What is wrong with the rest is for ssh to say.
-const QStringList other_keys = {"host",
-                                "match",
-                                "include",
-                                "hostname",
-                                "port",
-                                "user",
-                                "identityfile",
-                                "certificatefile",
-                                "identitiesonly",
-                                "identityagent",
-                                "userknownhostsfile",
-                                "globalknownhostsfile",
-                                "hostkeyalias",
-                                "proxyjump",
-                                "proxycommand",
-                                "pubkeyacceptedkeytypes"};
+/// The others that are read, of one value as those are, and of more. What is wrong with the rest is for ssh to say.
+const QStringList one_value_keys = {"hostname",       "port",          "user",         "identityfile",          "certificatefile",
+                                    "identitiesonly", "identityagent", "hostkeyalias", "pubkeyacceptedkeytypes"};
+const QStringList other_keys = {"host", "match", "include", "userknownhostsfile", "globalknownhostsfile", "proxyjump", "proxycommand"};
+
+bool has_one_value(const QString& key) {
+  return one_value_keys.contains(key) || algorithm_keys.contains(key);
+}
 
 /// The names that a look-up is about, as far as they are known so far.
 struct Subject {
   QString name, host_name, user;
 };
 
+/// "user root", "user=root" and "user = root" are the same. `at`: the word; then the last argument that belongs to it.
+QString behind_word(const QStringList& arguments, qsizetype& at) {
+  QString text = arguments[at].section('=', 1);
+  if (!arguments[at].contains('=') && at + 1 < arguments.size() && arguments[at + 1].startsWith('=')) text = arguments[++at].mid(1);
+  return text.isEmpty() && at + 1 < arguments.size() ? arguments[++at] : text;
+}
+
 bool match_holds(const QStringList& arguments, const Subject& subject) {
   bool all = true;
   for (qsizetype at = 0; at < arguments.size(); ++at) {
-    QString word = arguments[at].toLower();
+    QString word = arguments[at].section('=', 0, 0).toLower();
     const bool negated = word.startsWith('!');
     if (negated) word.remove(0, 1);
     bool holds = false;
@@ -154,7 +152,7 @@ bool match_holds(const QStringList& arguments, const Subject& subject) {
     } else if (word == "canonical" || word == "final") {
       holds = false;
     } else {
-      const QStringList patterns = at + 1 < arguments.size() ? arguments[++at].split(',', Qt::SkipEmptyParts) : QStringList();
+      const QStringList patterns = behind_word(arguments, at).split(',', Qt::SkipEmptyParts);
       if (word == "host") holds = list_matches_name(patterns, subject.host_name.isEmpty() ? subject.name : subject.host_name);
       if (word == "originalhost") holds = list_matches_name(patterns, subject.name);
       if (word == "user") holds = list_matches(patterns, subject.user.isEmpty() ? local_user() : subject.user);
@@ -269,7 +267,9 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     } else if (key == "include") {
       include(arguments, path, conditions, depth);
     } else {
-      const QString wrong = what_is_wrong(key, arguments[0]);
+      const bool too_many = arguments.size() > 1 && has_one_value(key);
+      const QString wrong = too_many ? QString("must be one value, in quotes where it has blanks, not %1").arg(arguments.join(' '))
+                                     : what_is_wrong(key, arguments[0]);
       if (!wrong.isEmpty()) add_problem(conditions, key, QString("%1: %2 %3").arg(where, line.left(key_end), wrong));
       lines_.push_back({conditions, key, arguments, rest, where, {}});
     }
@@ -293,7 +293,7 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
 
 void SshConfig::add_problem(const std::vector<Condition>& conditions, const QString& key, const QString& problem) {
   problems_ += problem;
-  if (other_keys.contains(key) || algorithm_keys.contains(key)) lines_.push_back({conditions, key, {}, {}, {}, problem});
+  if (has_one_value(key) || other_keys.contains(key)) lines_.push_back({conditions, key, {}, {}, {}, problem});
 }
 
 QStringList SshConfig::names() const {

@@ -27,7 +27,7 @@ bool is_blank(QChar c) {
 
 /// Of %C: it names this machine, the host, its port and the user in few letters.
 QString connection_hash(const SshHostConfig& host) {
-  const QString text = QHostInfo::localHostName() + host.host_name + QString::number(host.port) + host.user;
+  const QString text = QHostInfo::localHostName() + host.host_name.toLower() + QString::number(host.port) + host.user;
   return QString::fromLatin1(QCryptographicHash::hash(text.toUtf8(), QCryptographicHash::Sha1).toHex());
 }
 
@@ -38,11 +38,11 @@ std::optional<QString> token_text(QChar token, const SshHostConfig& host, const 
     case 'C':
       return connection_hash(host);
     case 'h':
-      return host.host_name;
+      return host.host_name.toLower();
     case 'n':
       return host.name;
     case 'k':
-      return host.host_key_alias.isEmpty() ? host.name : host.host_key_alias;
+      return host.host_key_alias.isEmpty() ? host.name : host.host_key_alias.toLower();
     case 'p':
       return QString::number(host.port);
     case 'r':

@@ -14,7 +14,7 @@ struct SshHostConfig;
 /// backslash or (outside of quotes) a blank its meaning, and is itself before all else. None: a quote has no end.
 std::optional<QStringList> ssh_words(const QString& text);
 
-/// %h and the like become what is known of `host` by now.
+/// %h and the like become what is known of `host` by now, in small letters where ssh makes them so.
 QString with_ssh_tokens(const QString& text, const SshHostConfig& host, const QString& home);
 
 /// ~ and ~user become home folders, of which the first is `home`. None: there is no such user.

@@ -27,6 +27,9 @@ bool is_log(const QString& name) {
 
 }  // namespace
 
+// The disk here may stand still for a while (a network drive, one that wakes up): before it is used the step with the host ends, whose
+// silence that is not.
+
 /// False: it is not there.
 bool FetchFile::open(SshLink& link) {
   try {
@@ -36,23 +39,27 @@ bool FetchFile::open(SshLink& link) {
     unreadable_ = true;
   }
   if (!file_) return false;
+  link.shared().end_step();
   if (!local_.open(QIODevice::ReadWrite)) {
     file_.reset();  // whoever follows it tries again
     fail_here(local_);
   }
-  line_up(file_->size());
+  line_up(link, file_->size());
   return true;
 }
 
 /// What is here is gone on with if it begins as what is there, or the other way round: a host that was restarted may have lost the last
 /// lines of a file of which they are here. Else all is fetched anew.
-void FetchFile::line_up(quint64 size_there) {
+void FetchFile::line_up(SshLink& link, quint64 size_there) {
+  link.shared().end_step();
   const qint64 here = local_.size(), there = static_cast<qint64>(size_there);
   const qint64 both = std::min(here, there), compared = std::min(both, compared_bytes);
   bool same = compared == 0;
   if (!same) {
     local_.seek(both - compared);
-    same = local_.read(compared) == file_->read_at(static_cast<quint64>(both - compared), static_cast<quint64>(compared));
+    const QByteArray end_here = local_.read(compared);
+    same = end_here == file_->read_at(static_cast<quint64>(both - compared), static_cast<quint64>(compared));
+    link.shared().end_step();
   }
   if (!same && !local_.resize(0)) fail_here(local_);
   local_.seek(local_.size());
@@ -62,9 +69,10 @@ void FetchFile::line_up(quint64 size_there) {
 bool FetchFile::go_on(SshLink& link, qint64& done) {
   if (!file_ && !open(link)) return false;
   const quint64 size = file_->size();
-  if (shorter_there_ && *shorter_there_ != size) line_up(size);  // it is written on with something else, perhaps
+  if (shorter_there_ && *shorter_there_ != size) line_up(link, size);  // it is written on with something else, perhaps
   const auto at = static_cast<quint64>(local_.pos());
   const QByteArray bytes = size > at ? file_->read_at(at, std::min(fetched_piece_bytes, size - at)) : QByteArray();
+  link.shared().end_step();
   if (local_.write(bytes) != bytes.size() || !local_.flush()) fail_here(local_);
   done = local_.pos();
   return !bytes.isEmpty();
@@ -116,6 +124,7 @@ void BringFolder::list(SshLink& link) {
     }
   }
   std::sort(waiting_.begin(), waiting_.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
+  link.shared().end_step();
   if (!waiting_.empty() && !QDir().mkpath(local_))
     throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made").arg(local_));
 }

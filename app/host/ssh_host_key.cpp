@@ -157,6 +157,13 @@ bool forgets_keys(const QString& file) {
   return file.isEmpty() || file == "/dev/null";
 }
 
+/// What is added behind it would go on with its last line.
+bool ends_within_a_line(const QString& path) {
+  QFile file(path);
+  if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly) || file.size() == 0) return false;
+  return file.seek(file.size() - 1) && file.read(1) != "\n";
+}
+
 QString how_to_add(const QString& file, const QByteArray& line, const QString& key_type) {
   const QString compare =
       QString("Compare the fingerprint with what \"ssh-keygen -lf /etc/ssh/ssh_host_%1_key.pub\" prints on that machine")
@@ -164,7 +171,9 @@ QString how_to_add(const QString& file, const QByteArray& line, const QString& k
   if (!forgets_keys(file)) {
     const QFileInfo folder(QFileInfo(file).absolutePath());
     const QString make = folder.exists() ? QString() : QString("mkdir -p -m 700 %1 && ").arg(shell_quoted(folder.filePath()));
-    return compare + QString(". If it is the same: %1echo %2 >> %3").arg(make, shell_quoted(QString::fromUtf8(line)), shell_quoted(file));
+    const QString print = ends_within_a_line(file) ? QString("printf '\\n%s\\n'") : QString("echo");
+    return compare +
+           QString(". If it is the same: %1%2 %3 >> %4").arg(make, print, shell_quoted(QString::fromUtf8(line)), shell_quoted(file));
   }
   return compare +
          QString(

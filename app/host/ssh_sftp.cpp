@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "app/host/brief_file.h"
+#include "app/host/ssh_room.h"
 #include "app/host/ssh_sftp_writes.h"
 
 namespace n2nq::app {
@@ -65,7 +66,7 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path) {
   fail(link, doing, path, sftp_get_error(link.sftp()));
 }
 
-void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& if_missing) {
+void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& else_do) {
   link.shared().check();
   if (!ssh_is_connected(link.session())) link.throw_lost(doing + ' ' + path);
   const QString host = link.target().name;
@@ -76,10 +77,10 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
                      other_folder("Give its user the right to write there"));
     case SSH_FX_NO_SUCH_FILE:
     case SSH_FX_NO_SUCH_PATH:
-      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path), if_missing);
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path), else_do);
     default:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path),
-                     "Is the disk there full, or its quota, or the file system read-only?");
+                     QString("Is the disk there full, or its quota, or the file system read-only? " + else_do).trimmed());
   }
 }
 
@@ -174,14 +175,22 @@ void Sftp::fail_if_dangling(const QString& path) {
                  other_folder("Make there what it leads to"));
 }
 
-/// A read-only file system has no error of its own in SFTP.
+/// A read-only file system has no error of its own in SFTP, nor has a full one.
 void Sftp::fail_to_make(const QString& folder, int code) {
   const auto there = space(above(folder));
+  const QString host = link_.target().name;
   if (code != SSH_FX_PERMISSION_DENIED && there && there->read_only) {
-    throw SshError(SshProblem::Kind::files,
-                   QString("%1: the folder %2 would be on a read-only file system").arg(link_.target().name, folder), other_folder());
+    throw SshError(SshProblem::Kind::files, QString("%1: the folder %2 would be on a read-only file system").arg(host, folder),
+                   other_folder());
   }
-  fail(link_, "making the folder", folder, code, other_folder());
+  if (code != SSH_FX_PERMISSION_DENIED && there && there->free_bytes < ssh_spare_bytes) {
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: the disk is full: %2 are free where the folder %3 would be").arg(host, mib(there->free_bytes), folder),
+                   other_folder("Make room there"));
+  }
+  // What it would be in is there. Of any failure libssh says that: it looks then whether the folder is there, and keeps what that says.
+  const bool missing = code == SSH_FX_NO_SUCH_FILE || code == SSH_FX_NO_SUCH_PATH;
+  fail(link_, "making the folder", folder, missing ? SSH_FX_FAILURE : code, other_folder());
 }
 
 std::optional<SftpSpace> Sftp::space(const QString& folder) {

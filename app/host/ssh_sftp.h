@@ -100,8 +100,8 @@ class Sftp {
   void remove_file(const QString& path);
   void remove_folder(const QString& path);
 
-  /// `code`: of SFTP. `if_missing`: what to do where there is no such path.
-  [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& if_missing = {});
+  /// `code`: of SFTP. `else_do`: what would help where there is no such path, or the disk is no longer to be written to.
+  [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& else_do = {});
   [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path);
 
  private:

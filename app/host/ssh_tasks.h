@@ -166,7 +166,7 @@ class FetchFile {
 
  private:
   bool open(SshLink& link);
-  void line_up(quint64 size_there);
+  void line_up(SshLink& link, quint64 size_there);
   const QString remote_;
   bool unreadable_ = false;
   QFile local_;

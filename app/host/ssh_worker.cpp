@@ -57,6 +57,7 @@ void SshWorker::turn() {
   for (const SshShared::Job& job : shared_->take_jobs()) {
     shared_->check();
     job(*this);
+    shared_->end_step();  // the next one may have something to do here first
     if (use_ == SshUse::files) last_in_ = SshShared::Clock::now();
   }
   shared_->end_step();

@@ -76,6 +76,21 @@ TEST_F(PlacedProgramsTest, a_disk_that_is_full_read_only_or_runs_nothing_is_foun
   };
   Host host = lab->host(2);
   host.folder = "disk/bench";
+  // The folder cannot even be made: no bytes are missing for that, but numbers of files.
+  const auto filled_with_files = [&](const QByteArray& size) {
+    mounted(size + ",nr_inodes=20");
+    lab->inside(2, {"sh", "-c", "cd /home/lab/disk; i=0; while mkdir $i 2>/dev/null; do i=$((i + 1)); done"});
+  };
+  filled_with_files("size=64m");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2: making the folder disk/bench failed. Is the disk there full, or its quota"), std::string::npos) << told();
+  EXPECT_NE(told().find("ive the host another folder"), std::string::npos) << told();
+  filled_with_files("size=64k");
+  make(host);
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2: the disk is full: 0.1 MiB are free where the folder disk/bench would be. Make room there"), std::string::npos)
+      << told();
   mounted("size=1m");
   make(host);
   EXPECT_FALSE(gets_put());

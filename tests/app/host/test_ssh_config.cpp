@@ -148,6 +148,30 @@ Host bad.lab
   EXPECT_EQ(config.names(), (QStringList{"hidden", "bad.lab"}));
 }
 
+TEST_F(SshConfigTest, words_of_match_may_have_an_equals_sign) {
+  const std::map<QString, bool> expected = {{"user ann", true},
+                                            {"user=ann", true},
+                                            {"user=ann host=lab*", true},
+                                            {"host=lab* user ann", true},
+                                            {"host lab* user=ann", true},
+                                            {"User = ann", true},
+                                            {"user =ann host lab1", true},
+                                            {"user= ann", true},
+                                            {"originalhost=other,lab1", true},
+                                            {"!user=ann", false},
+                                            {"!user=bert", true},
+                                            {"user=bert", false},
+                                            {"user=ann host=other", false},
+                                            {"localuser=nobody-has-this-name", false}};
+  for (const auto& [criteria, holds] : expected) {
+    write("config", "Host lab1\n  User ann\nMatch " + criteria.toUtf8() + "\n  Port 5\n");
+    EXPECT_EQ(read().look_up("lab1").port, holds ? 5 : 22) << criteria.toStdString();
+    const auto said = of_ssh("lab1");
+    ASSERT_TRUE(said) << "ssh cannot be run";
+    EXPECT_EQ(said->value("port").value(0), holds ? "5" : "22") << criteria.toStdString();
+  }
+}
+
 TEST_F(SshConfigTest, files_that_include_themselves_and_lines_without_a_value_are_told) {
   write("config", "Include " + path("config").toUtf8() + "\nHost\n");
   const SshConfig config = read();
@@ -312,6 +336,43 @@ ProxyCommand false
   const QString said = QString::fromUtf8(ssh.readAllStandardError());
   for (const QString& file : host.identity_files)
     EXPECT_TRUE(said.contains("identity file " + file + " type")) << (file + '\n' + said).toStdString();
+}
+
+TEST_F(SshConfigTest, capital_letters_become_small_where_ssh_makes_them_so) {
+  write("config", R"(
+Host VM1
+  HostKeyAlias Al-IAS
+Host VM*
+  HostName Lab1.Example.ORG
+  User Ann
+  IdentityFile /%h/%k/%n/%r/%C
+  ProxyCommand false
+)");
+  const std::map<QString, QString> expected = {{"VM1", "/lab1.example.org/al-ias/VM1/Ann/"}, {"VM2", "/lab1.example.org/VM2/VM2/Ann/"}};
+  for (const auto& [name, begin] : expected) {
+    const QString file = read().look_up(name).identity_files.value(0);
+    EXPECT_TRUE(file.startsWith(begin)) << file.toStdString();
+    QProcess ssh;  // says where it looks for keys
+    ssh.start("ssh", {"-v", "-F", path("config"), name, "true"});
+    ASSERT_TRUE(ssh.waitForFinished()) << "ssh cannot be run";
+    const QString said = QString::fromUtf8(ssh.readAllStandardError());
+    EXPECT_TRUE(said.contains("identity file " + file + " type")) << (file + '\n' + said).toStdString();
+  }
+}
+
+TEST_F(SshConfigTest, more_values_than_a_key_takes_are_refused_as_ssh_does) {
+  for (const QByteArray line :
+       {"HostName a b", "Port 22 extra", "User a b", "IdentityFile ~/My Keys/lab", "CertificateFile a b", "IdentitiesOnly yes extra",
+        "IdentityAgent a b", "HostKeyAlias a b", "Ciphers aes128-ctr b", "MACs hmac-sha2-256 b", "KexAlgorithms curve25519-sha256 b",
+        "HostKeyAlgorithms ssh-ed25519 b", "PubkeyAcceptedKeyTypes ssh-ed25519 b", "User a ''", "User a # b", "User 'a b'", "User=a",
+        "UserKnownHostsFile a b", "GlobalKnownHostsFile a b", "ProxyCommand a b", "SendEnv A B"}) {
+    write("config", "Host a\n  " + line + "\n");
+    EXPECT_EQ(read().look_up("a").problems.isEmpty(), of_ssh("a").has_value()) << line.toStdString();
+    EXPECT_EQ(read().look_up("b").problems, QStringList()) << "nothing that concerns it: " << line.toStdString();
+  }
+  write("config", "IdentityFile ~/My Keys/lab\n");
+  const QStringList told = {path("config") + ":1: IdentityFile must be one value, in quotes where it has blanks, not ~/My Keys/lab"};
+  EXPECT_EQ(read().look_up("a").problems, told);
 }
 
 TEST_F(SshConfigTest, what_cannot_be_used_is_told_with_its_line_to_whom_it_concerns) {

@@ -3,7 +3,11 @@
 // not wait.
 #include "app/host/ssh_files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QFile>
@@ -236,7 +240,9 @@ TEST_F(SshFilesTest, a_disk_that_becomes_full_on_the_way_is_named_and_keeps_noth
 TEST_F(SshFilesTest, where_nothing_can_be_made_it_says_what_to_do) {
   begin(std::make_shared<PutProgram>(write("program", "#!/bin/sh\n"), "/proc/x"));
   ASSERT_TRUE(ends());
-  EXPECT_EQ(outcome->text(), "h1: making the folder /proc/x failed: it is not there. Give the host another folder (Edit on the page Hosts, or folder in the hosts file)");
+  EXPECT_EQ(outcome->text(),
+            "h1: making the folder /proc/x failed. Is the disk there full, or its quota, or the file system read-only?"
+            " Give the host another folder (Edit on the page Hosts, or folder in the hosts file)");
 
   sh("ln -sfn /home/lab/not-there dangling");
   begin(std::make_shared<PutProgram>(folder.filePath("program"), "/home/lab/dangling"));
@@ -262,6 +268,30 @@ TEST_F(SshFilesTest, a_growing_file_is_followed) {
   sh("printf 'late\\n' >" + there + "/runs/later.log");
   EXPECT_TRUE(wait_until([&] { return read(folder.filePath("later.log")) == "late\n"; }));
   files()->unfollow(local);
+}
+
+TEST_F(SshFilesTest, a_disk_here_that_stands_still_is_not_taken_for_the_silence_of_the_host) {
+  const QString remote = ".cache/n2nq-bench/runs/a.log", local = folder.filePath("a.log");
+  sh("mkdir -p " + there + "/runs && head -c 1M /dev/zero >" + remote);
+  // As such a disk a pipe that nobody reads takes no more.
+  ASSERT_EQ(::mkfifo(local.toLocal8Bit().constData(), 0600), 0);
+  const OwnedFd pipe(::open(local.toLocal8Bit().constData(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  files()->follow(remote, local);
+  ASSERT_TRUE(wait_until([&] {
+    int bytes = 0;
+    return ::ioctl(pipe.get(), FIONREAD, &bytes) == 0 && bytes > 0;
+  }));
+  begin(std::make_shared<HashFile>(remote, 1 << 20));  // its turn comes behind that
+  const QDeadlineTimer longer_than_a_call(sftp_call_ms_max + 2'000);
+  EXPECT_TRUE(wait_until([&] { return longer_than_a_call.hasExpired(); }));
+  EXPECT_FALSE(outcome) << "it stands still";
+  if (SshFiles* const still = host->files()) still->unfollow(local);
+  std::array<char, 64 << 10> taken;
+  EXPECT_TRUE(wait_until([&] {
+    while (::read(pipe.get(), taken.data(), taken.size()) > 0) continue;
+    return outcome.has_value();
+  }));
+  EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
 }
 
 TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_there) {

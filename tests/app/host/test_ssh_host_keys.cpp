@@ -36,6 +36,24 @@ TEST_F(SshSessionTest, an_unknown_key_is_asked_about_and_added) {
   EXPECT_EQ(found.exitCode(), 0) << "ssh finds it, too";
 }
 
+TEST_F(SshSessionTest, the_command_that_adds_a_key_begins_a_line_of_its_own) {
+  QFile other(new_key("other") + ".pub"), known(folder.filePath("known hosts"));
+  ASSERT_TRUE(other.open(QIODevice::ReadOnly) && known.open(QIODevice::WriteOnly));
+  known.write("other.example " + other.readAll().trimmed());
+  known.close();
+  config.known_hosts_files = {known.fileName()};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown);
+  EXPECT_EQ(QProcess::execute("sh", {"-c", problem.what_to_do.section("the same: ", -1)}), 0) << told();
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.key_questions.size(), 1u) << "it is known now";
+  ASSERT_TRUE(known.open(QIODevice::ReadOnly));
+  const QByteArrayList lines = known.readAll().split('\n');
+  ASSERT_EQ(lines.size(), 3) << lines.join('\n').toStdString();
+  EXPECT_TRUE(lines[0].startsWith("other.example ssh-ed25519 ") && lines[1].startsWith(lab->address(1).toUtf8() + " ssh-ed25519 "));
+  EXPECT_EQ(lines[2], "") << "the last one has an end";
+}
+
 TEST_F(SshSessionTest, a_key_that_has_changed_is_refused_before_anything_is_sent) {
   const QString known = folder.filePath("known_hosts");
   QProcess::execute("ssh-keygen", {"-q", "-t", "ed25519", "-N", "", "-f", folder.filePath("other")});
