@@ -233,9 +233,10 @@ std::vector<std::string> remarks(const Settings& s) {
   }
   // What is noted about each message may take as much as the message.
   if (2 * s.pending_mib() > s.limits.memory_mib) {
+    const std::string reckoned = s.limits.pending_mib > 0 ? "" : " (reckoned: " + std::to_string(s.pending_mib()) + " MiB)";
     out.push_back(
-        "limits.pending_mib is more than half of limits.memory_mib: a receiver that stands still may use the budget up before it is cut "
-        "off, and hold all others up for up to limits.write_deadline_s.");
+        "limits.pending_mib" + reckoned + " is more than half of limits.memory_mib: a receiver that stands still may use the budget up before it is "
+        "cut off, and hold all others up for up to limits.write_deadline_s.");
   }
   constexpr double long_warmup_s = 60;
   if (const double warmup_s = static_cast<double>(s.warmup_ns()) / static_cast<double>(ns_per_s); warmup_s > long_warmup_s) {

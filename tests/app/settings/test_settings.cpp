@@ -304,6 +304,10 @@ TEST(settings, remarks_say_when_one_receiver_can_use_the_whole_budget_up) {
   --s.limits.memory_mib;
   ASSERT_EQ(remarks(s).size(), 1u);
   EXPECT_EQ(remarks(s)[0].substr(0, 60), "limits.pending_mib is more than half of limits.memory_mib: a");
+  s.limits.pending_mib = 0;
+  s.limits.memory_mib = 4;
+  ASSERT_EQ(remarks(s).size(), 1u);
+  EXPECT_EQ(remarks(s)[0].substr(0, 62), "limits.pending_mib (reckoned: 4 MiB) is more than half of limi");
 }
 
 TEST(settings, remarks_say_what_should_be_known_before_the_start) {
