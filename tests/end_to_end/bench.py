@@ -117,12 +117,14 @@ def is_pending(pid, number):
     return bool(int(re.search(r"^ShdPnd:\s*([0-9a-f]+)", status, re.MULTILINE)[1], 16) >> (number - 1) & 1)
 
 
-def is_sound(summary):
-    """Whether a run found what it should: nothing, but for what a busy machine does to the clock (as in tests/app/support/soundness.h)."""
+def is_late(reason):
+    """What a busy machine does to the clock (as in tests/app/support/soundness.h)."""
     late = ("plan not kept: the last message left ", "plan not kept: messages left later", "this bench stood still")
+    return reason.startswith(late) or reason.endswith(" behind the common start")
 
-    def is_late(reason):
-        return reason.startswith(late) or reason.endswith(" behind the common start")
+
+def is_sound(summary):
+    """Whether a run found what it should: nothing, but for what is_late() tells."""
     verdict, reasons = summary["verdict"], summary["reasons"]
     return verdict == "clean" or (verdict == "degraded" and bool(reasons) and all(map(is_late, reasons)))
 

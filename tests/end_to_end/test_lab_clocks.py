@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from bench import BIN
+from bench import BIN, is_sound
 from in_turn import FULL, InTurn
 from lab import main
 from run_folder import RunFolder
@@ -37,7 +37,7 @@ class ClocksApart(InTurn):
                     "senders.messages": 100, "senders.delay_ms": 20, **more}
         folder = self.run_bench("quick", *(word for key, value in settings.items() for word in ("--set", f"{key}={value}")), out=out)
         run = RunFolder(folder)
-        self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
+        self.assertTrue(is_sound(run.summary), run.summary["reasons"])
         verified = subprocess.run([sys.executable, "-B", Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
         self.check_offsets(run, delay_ns)

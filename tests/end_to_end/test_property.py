@@ -261,7 +261,8 @@ class Check:
             wanted = ["broken"]
         elif self.case.arguments:
             wanted = ["degraded"]
-        elif all(reason.startswith(("plan not kept", "senders were held back")) for reason in reasons):  # a busy machine
+        elif all(reason.startswith(("plan not kept", "senders were held back", "this bench stood still")) or
+                 reason.endswith(" behind the common start") for reason in reasons):  # a busy machine
             wanted = ["clean", "degraded"]
         else:
             wanted = ["clean"]

@@ -67,7 +67,7 @@ class Mixed(BenchCase):
         self.mode, self.runs = mode, self.runs + 1
         self.logs = self.folder / str(self.runs)
         self.logs.mkdir()
-        broker, port = start_broker(self.SENDERS, self.RECEIVERS, mode=mode, **queue)
+        broker, port = start_broker(self.SENDERS, self.RECEIVERS, mode=mode, **{"responses_deadline_ms": 60_000, **queue})
         self.addCleanup(broker.close)
         requests = {"requests": group_requests} if queue.get("requests") else {}
         receivers = start_group("receivers", port, (1, 2, self.RECEIVERS), self.logs / "receivers", senders_total=self.SENDERS,

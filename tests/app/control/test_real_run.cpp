@@ -120,7 +120,7 @@ TEST_F(RealRun, receivers_that_join_late_get_what_the_queue_still_holds) {
   ASSERT_TRUE(wait_until([this] { return control->figures().received > 12; })) << reasons();
   control->stop_all();
   ASSERT_TRUE(wait_finished());
-  EXPECT_EQ(control->outcome().verdict, Verdict::stopped) << reasons();
+  EXPECT_TRUE(testing::was_stopped(control->outcome())) << reasons();
 }
 
 TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost) {
@@ -391,7 +391,7 @@ TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_the
   settings.senders.messages = 200;
   settings.limits.reconnect_deadline_s = 0.5;
   make(settings);
-  control->plan({{Fault{FaultKind::kill, Role::senders}, 0.2}});
+  control->plan({{Fault{FaultKind::kill, Role::senders}, 1}});
   control->start_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();

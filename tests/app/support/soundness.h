@@ -21,4 +21,13 @@ inline bool is_sound(const RunOutcome& outcome) {
   return is_sound(outcome.verdict, outcome.reasons);
 }
 
+/// Likewise of a run that was stopped by hand: what the machine did to the clock counts for more.
+inline bool was_stopped(Verdict verdict, QStringList reasons) {
+  return reasons.removeAll(QStringLiteral("stopped by the user")) == 1 && (verdict == Verdict::stopped || is_sound(verdict, reasons));
+}
+
+inline bool was_stopped(const RunOutcome& outcome) {
+  return was_stopped(outcome.verdict, outcome.reasons);
+}
+
 }  // namespace n2nq::app::testing

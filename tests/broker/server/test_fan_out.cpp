@@ -35,7 +35,7 @@ constexpr uint64_t messages = 3000;
 constexpr size_t payload_bytes = 50;
 
 json settings() {
-  return {{"expect", {{"senders", 2}, {"receivers", receivers}}}, {"queue", {{"retention_ms", 60'000}}}};
+  return {{"expect", {{"senders", 2}, {"receivers", receivers}}}, {"queue", {{"retention_ms", 600'000}}}};
 }
 
 /// What the last receiver has, by sender from 1.

@@ -354,18 +354,21 @@ TEST(HostileLimits, ALongFrameThatIsUnderWayGetsThroughWhereWhatNobodyWantsUsedU
 }
 
 TEST(HostileLimits, WhatSomebodySentWhoEndsWhileNobodyIsReadIsTakenIn) {
-  constexpr size_t payload_bytes = 10'000;
+  constexpr size_t payload_bytes = 10'000, memory_bytes = 3'000'000;
   constexpr int64_t heartbeat_ms = 2000;
   constexpr uint64_t last_words = 5;
   BrokerUnderTest broker(json{
       {"expect", {{"senders", 2}, {"receivers", 1}}},
       {"queue", {{"retention_ms", 600'000}}},
       {"limits",
-       {{"memory_bytes", 3'000'000}, {"message_bytes_max", 100'000}, {"heartbeat_ms", heartbeat_ms}, {"reconnect_deadline_ms", 600'000}}}});
+       {{"memory_bytes", memory_bytes}, {"message_bytes_max", 100'000}, {"heartbeat_ms", heartbeat_ms}, {"reconnect_deadline_ms", 600'000}}}});
+  // More than budget and sockets take; made before somebody connects, who would be silent meanwhile.
+  const wire::Bytes frames = support::publish_frames(1, 0, 3000, payload_bytes, 64 * 1024);
   WireClient sender = WireClient::sender(broker.port(), 1);
-  const wire::Bytes frames = support::publish_frames(1, 0, 3000, payload_bytes, 64 * 1024);  // more than budget and sockets take
   WireClient probe = WireClient::probe(broker.port());
-  ASSERT_LT(send_until_held_back(sender, frames, probe), frames.size());
+  const size_t taken = send_until_held_back(sender, frames, probe);
+  ASSERT_GE(taken, memory_bytes);
+  ASSERT_LT(taken, frames.size());
   WireClient doomed = WireClient::sender(broker.port(), 2);  // not before: it would have been silent, however long that took
   doomed.publish(2, 0, last_words, payload_bytes);
   // With something unread its own host would throw away what N2NQ has not read yet.
@@ -385,7 +388,8 @@ TEST(HostileLimits, WhatSomebodySentWhoEndsWhileNobodyIsReadIsTakenIn) {
 TEST(HostileLimits, WhoHoldsAPlaceForALongFrameAndSaysNothingLosesItToWhoWaits) {
   constexpr size_t payload_bytes = 1'000'000;
   BrokerUnderTest broker(json{{"expect", {{"senders", 4}, {"receivers", 1}}},
-                              {"limits", {{"memory_bytes", 4u << 20}, {"pending_bytes", 4u << 20}, {"heartbeat_ms", 500}}}});
+                              {"limits", {{"memory_bytes", 4u << 20}, {"pending_bytes", 4u << 20}, {"heartbeat_ms", 2000}}}});
+  const wire::Bytes frame = support::publish_frames(1, 0, 1, payload_bytes, 1 << 20);
   // The share of such frames is 2 MiB: two have room at a time.
   std::vector<WireClient> silent;
   for (uint32_t number = 2; number <= 4; ++number) {
@@ -393,7 +397,7 @@ TEST(HostileLimits, WhoHoldsAPlaceForALongFrameAndSaysNothingLosesItToWhoWaits) 
     silent.back().send(wire::ByteView(with_header(payload_bytes, static_cast<uint8_t>(FrameType::publish))));
   }
   WireClient sender = WireClient::sender(broker.port(), 1);
-  sender.publish(1, 0, 1, payload_bytes);
+  sender.send(wire::ByteView(frame));
   EXPECT_TRUE(sender.wait_accepted(1).empty());
   EXPECT_EQ(silent.front().read_error().value().code, ErrorCode::silent);
 }

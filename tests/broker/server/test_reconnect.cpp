@@ -103,7 +103,7 @@ TEST(Reconnect, SendersThatStayAwayAreNamedAndManyOfThemCounted) {
 
 TEST(Reconnect, WhoeverIsNotBackAtABrokerThatTakesOverCountsAsEnded) {
   BrokerUnderTest broker(
-      json{{"takes_over", true}, {"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"reconnect_deadline_ms", 20}}}});
+      json{{"takes_over", true}, {"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"reconnect_deadline_ms", 2000}}}});
   WireClient receiver = WireClient::receiver(broker.port(), 1);
   WireClient sender = WireClient::sender(broker.port(), 1, 0, 7);
   sender.publish(1, 7, 10);

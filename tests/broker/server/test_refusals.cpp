@@ -298,15 +298,15 @@ TEST(Heartbeat, AReceiverThatReadsSlowlyIsNoCaseForIt) {
   constexpr int64_t heartbeat_ms = 2000;
   constexpr uint64_t messages = 60;  // more than the sockets hold
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"heartbeat_ms", heartbeat_ms}}}});
-  WireClient slow = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
   WireClient sender = WireClient::sender(broker.port(), 1);
+  sender.publish(1, 0, messages, 100'000);
+  WireClient slow = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});  // not before: it would have been silent
   wire::Bytes heartbeat;
   wire::encode_heartbeat(heartbeat);
   const auto say_something = [&] {
     slow.send(wire::ByteView(heartbeat));
     sender.send(wire::ByteView(heartbeat));
   };
-  sender.publish(1, 0, messages, 100'000);
   // For three times the heartbeat time it takes nothing, so that the broker stands in the middle of a batch and can say nothing itself.
   WireClient probe = WireClient::probe(broker.port());
   const int64_t until_ns = net::now_ns() + 3 * heartbeat_ms * net::ns_per_ms;

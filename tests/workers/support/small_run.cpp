@@ -35,7 +35,7 @@ json SmallRun::log_settings(const char* group) const {
 json SmallRun::configure_broker() const {
   json configure = common("broker");
   configure["listen"] = {{"address", "127.0.0.1"}, {"port", port}};
-  configure["queue"] = {{"mode", shape.mode}, {"remove", "when-all-have-it"}, {"retention_ms", 60'000}, {"dispatch", "random"}};
+  configure["queue"] = {{"mode", shape.mode}, {"remove", "when-all-have-it"}, {"retention_ms", 600'000}, {"dispatch", "random"}};
   configure["queue"].update(shape.queue);
   configure["expect"] = {{"senders", shape.senders}, {"receivers", shape.receivers}};
   return configure;
