@@ -79,13 +79,15 @@ def kill_once(seconds):
         wait_until(begin_ns, seconds / 2)
         os.kill(doomed.popen.pid, signal.SIGKILL)
         killed_at = time.monotonic()
-        redelivered, complete_after_s, asked = 0, 0.0, 0
-        while time.monotonic() < begin_ns / 1e9 + seconds:
+        redelivered, complete_after_s, asked, ended = 0, 0.0, 0, False
+        while not ended:  # once more behind their end: then nothing is to come
+            assert time.monotonic() < killed_at + seconds + DEADLINE_S, "the receivers that were left did not end"
             others.send(type="stats", id=asked, services=[])
-            now = others.wait_for("stats", id=asked)["redelivered"]
+            told = others.wait_for("stats", id=asked)
             asked += 1
-            if now != redelivered:
-                redelivered, complete_after_s = now, time.monotonic() - killed_at
+            ended = told["state"] == "ended"
+            if told["redelivered"] != redelivered:
+                redelivered, complete_after_s = told["redelivered"], time.monotonic() - killed_at
             time.sleep(POLL_S)
         for group in (senders, others):
             group.wait_for("state", state="ended")
