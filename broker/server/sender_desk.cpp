@@ -288,6 +288,8 @@ void SenderDesk::set_ended(Account& account, bool ended) {
 }
 
 void SenderDesk::check_gone(int64_t now_ns) {
+  // Before the first message nobody has left a run: who is there may be put up and taken down again, for as long as one likes.
+  if (accepted_ + refused_ == 0 && !options_.takes_over) return;
   const int64_t deadline_ns = options_.limits.reconnect_deadline_ms * net::ns_per_ms;
   for (uint32_t number = 1; number <= accounts_.size(); ++number) {
     Account& account = accounts_[number - 1];
