@@ -130,7 +130,7 @@ bool RunControl::can_start(Role role) const {
   if (d->state == RunState::idle || d->state == RunState::finished) return true;
   if (d->of(role).alive()) return false;
   if (d->of(role).awaits_restart()) return d->state == RunState::running;
-  const bool joins_late = role == Role::receivers && !d->of(role).watch && d->state == RunState::running;
+  const bool joins_late = role == Role::receivers && !d->of(role).start_sent && d->state == RunState::running;
   return d->state == RunState::preparing || joins_late;
 }
 

@@ -38,6 +38,7 @@ QString RunControl::fault_problem(const Fault& fault) const {
   if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
   if (!member.alive() || member.end_asked || member.said_ended)
     return name + (fault.role == Role::broker ? " does not run" : " do not run");
+  if (!is_of_service(fault.kind) && !member.watch->ran()) return QString("%1 %2 being started").arg(name, is);
   // Its end is a matter of a moment; a restart may still be asked for.
   if (member.killed_on_purpose && (fault.kind != FaultKind::restart || member.restart_wanted))
     return QString("%1 %2 being killed").arg(name, is);
@@ -211,7 +212,6 @@ void RunControl::Private::relaunch(Role role) {
     } else if (before && !before->staging_file.empty()) {
       configure["continue"] = before->staging_file;
     }
-    if (role == Role::receivers && !rules.empty()) configure["requests"] = request_orders(rules);
     return configure;
   });
   follow_logs(role, true);

@@ -202,7 +202,9 @@ nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) 
     case Role::receivers:
       break;
   }
-  return configure_receivers(run.settings, facts);
+  nlohmann::json configure = configure_receivers(run.settings, facts);
+  if (!rules.empty()) configure["requests"] = request_orders(rules);  // they may have been asked for something else before they came
+  return configure;
 }
 
 void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
@@ -466,8 +468,8 @@ void RunControl::Private::update_waiting() {
 }
 
 void RunControl::Private::try_start() {
-  const bool senders_ready = of(Role::senders).alive() && of(Role::senders).connected;
-  const bool receivers_ready = of(Role::receivers).alive() && of(Role::receivers).connected;
+  const auto is_ready = [this](const Member& member) { return member.alive() && member.connected && !member.end_asked; };
+  const bool senders_ready = is_ready(of(Role::senders)), receivers_ready = is_ready(of(Role::receivers));
   if (state == RunState::running || step == Step::drain) {
     // A group that joins late, or again, is told the same instant.
     if (receivers_ready && !of(Role::receivers).start_sent) send_start(Role::receivers);

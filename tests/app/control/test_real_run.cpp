@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
@@ -96,6 +97,69 @@ TEST_F(RealRun, a_group_can_be_stopped_and_started_again_before_traffic) {
     EXPECT_TRUE(testing::is_sound(control->outcome())) << reasons();
     EXPECT_EQ(control->figures().received, 60);
   }
+}
+
+TEST_F(RealRun, senders_may_be_away_before_traffic_for_longer_than_they_may_be_in_it) {
+  Settings settings = small();
+  settings.limits.reconnect_deadline_s = 0.5;
+  make(settings);
+  control->start(Role::broker);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_waiting_for(Role::senders, "receivers")) << reasons();
+  control->stop(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::senders).state == ProcessState::ended; })) << reasons();
+  QElapsedTimer away;
+  away.start();
+  ASSERT_TRUE(wait_until([&] { return away.elapsed() > 3000; }));
+  EXPECT_TRUE(control->can_stop(Role::broker)) << "it waits";
+  control->start(Role::senders);
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_TRUE(testing::is_sound(control->outcome())) << reasons();
+  EXPECT_EQ(control->figures().received, 60);
+}
+
+TEST_F(RealRun, receivers_that_were_stopped_before_traffic_may_join_late_with_what_they_were_asked_for_meanwhile) {
+  Settings settings = small();
+  settings.start_when = StartWhen::senders_connected;
+  settings.senders.messages.reset();
+  settings.queue.requests.emplace();
+  make(settings);
+  control->start(Role::broker);
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_waiting_for(Role::receivers, "")) << reasons();
+  control->stop(Role::receivers);
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).state == ProcessState::ended; })) << reasons();
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return control->figures().attempted > 4; })) << reasons();
+  RequestRules nothing;
+  nothing.rules.clear();
+  control->request({{2, 3}}, nothing);
+  ASSERT_TRUE(control->can_start(Role::receivers));
+  control->start(Role::receivers);
+  ASSERT_TRUE(wait_until([this] { return control->figures().received > 12; })) << reasons();
+  EXPECT_FALSE(control->can_start(Role::receivers));
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_TRUE(testing::was_stopped(control->outcome())) << reasons();
+  const auto summary = nlohmann::json::parse(control->outcome().summary);
+  EXPECT_GT(summary["ledger"]["receivers"][0]["delivered"], 0);
+  EXPECT_EQ(summary["ledger"]["receivers"][1]["delivered"], 0) << "it was asked to take nothing before it came";
+}
+
+TEST_F(RealRun, who_is_being_started_is_not_killed_and_it_is_told) {
+  Settings settings = small();
+  settings.senders.messages = 100;
+  settings.queue.responses = true;
+  make(settings);
+  control->plan({{Fault{FaultKind::kill, Role::receivers}, 0.5},
+                 {Fault{FaultKind::restart, Role::receivers}, 1},
+                 {Fault{FaultKind::kill, Role::receivers}, 1}});
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
+  EXPECT_NE(reasons().find("not done: Receivers killed (Receivers are being started)"), std::string::npos) << reasons();
+  EXPECT_EQ(control->events().size(), 2u);
 }
 
 TEST_F(RealRun, stopping_the_broker_before_traffic_ends_all_without_a_fault) {
