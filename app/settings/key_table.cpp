@@ -331,7 +331,8 @@ void add_limit_keys(std::vector<Key>& table) {
        "Time after which a receiver that takes neither a batch nor 64 KiB of a longer one is cut off: one that stands still must not wait for "
        "its backlog to grow. "
        "With requests or responses also one that asks for and answers nothing for so long, where others need the memory (without responses "
-       "neither in the load balancer nor with after-time: it would free nothing there).",
+       "neither in the load balancer nor with after-time: it would free nothing there; with after-time only where responses.deadline_s is "
+       "longer, which frees it, too).",
        in_seconds(limits::write_deadline_ms.min),
        in_seconds(limits::write_deadline_ms.max),
        {}},

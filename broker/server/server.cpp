@@ -366,7 +366,9 @@ void Server::balance() {
   const bool serves = !books_closed_ && !stopping_;
   const size_t eighth_bytes = options_.limits.memory_bytes / 8;
   if (serves && !senders_.all_ended() && senders_.memory_bytes() >= eighth_bytes * much_in_use_eighths) {
-    receivers_.watch_silent(senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
+    // By time alone memory may rest at three quarters for good, without anybody having to wait.
+    const bool by_time = options_.queue.mode == wire::QueueMode::broadcaster && options_.queue.removal == RemovalRule::after_time;
+    receivers_.watch_silent(by_time ? senders_.hold() == Hold::memory : senders_.memory_bytes() >= eighth_bytes * nearly_used_up_eighths);
   }
   const int64_t now = net::now_ns();
   const uint32_t behind = receivers_.behind(hold_rule_.waits_for_receivers(), now);
