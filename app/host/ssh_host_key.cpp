@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 
 #include <QDir>
 #include <QFile>
@@ -65,7 +66,16 @@ struct Finding {
   QString other_fingerprint, other_in;  // of a key that is known in place of this one: type and fingerprint; file:line
 };
 
-void look_into(const QString& path, const QString& name, ssh_key key, Finding& finding) {
+struct KnownLine {
+  int number;
+  bool revoked;
+  QByteArray type_and_key;
+  ssh_key key;
+};
+
+/// Each line of that file that has a key of `name`. What cannot be read is passed over, as ssh does.
+template <class Take>
+void read_known(const QString& path, const QString& name, const Take& take) {
   QFile file(path);
   if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
   const QByteArrayList lines = file.read(known_hosts_bytes_max).split('\n');
@@ -73,24 +83,30 @@ void look_into(const QString& path, const QString& name, ssh_key key, Finding& f
   int number = 0;
   for (QByteArray line : lines) {
     ++number;
-    line = line.trimmed();
+    line = line.replace('\t', ' ').trimmed();
     const bool revoked = line.startsWith("@revoked");
     if (revoked) line = line.mid(8).trimmed();
     if (line.isEmpty() || line.startsWith('#') || line.startsWith('@')) continue;
     ssh_knownhosts_entry* raw = nullptr;
     if (ssh_known_hosts_parse_line(looked_up.constData(), line.constData(), &raw) != SSH_OK || !raw) continue;
     const std::unique_ptr<ssh_knownhosts_entry, EntryFree> entry(raw);
-    if (is_taken_out(line.replace('\t', ' '), name)) continue;
-    const bool same = ssh_key_cmp(key, entry->publickey, SSH_KEY_CMP_PUBLIC) == 0;
-    if (revoked) {
+    if (is_taken_out(line, name)) continue;
+    take(KnownLine{number, revoked, line.mid(line.indexOf(' ') + 1).trimmed(), entry->publickey});
+  }
+}
+
+void look_into(const QString& path, const QString& name, ssh_key key, Finding& finding) {
+  read_known(path, name, [&](const KnownLine& line) {
+    const bool same = ssh_key_cmp(key, line.key, SSH_KEY_CMP_PUBLIC) == 0;
+    if (line.revoked) {
       if (same) finding.revoked_in = path;
     } else if (same) {
       finding.known = true;
-    } else if (finding.other_in.isEmpty() || ssh_key_type(key) == ssh_key_type(entry->publickey)) {
-      finding.other_fingerprint = type_of(entry->publickey) + ' ' + fingerprint_of(entry->publickey);
-      finding.other_in = QString("%1:%2").arg(path).arg(number);
+    } else if (finding.other_in.isEmpty() || ssh_key_type(key) == ssh_key_type(line.key)) {
+      finding.other_fingerprint = type_of(line.key) + ' ' + fingerprint_of(line.key);
+      finding.other_in = QString("%1:%2").arg(path).arg(line.number);
     }
-  }
+  });
 }
 
 /// Two seconds at most: somebody who keeps the file holds nothing up for good.
@@ -205,6 +221,23 @@ void accept_new(SshLink& link, ssh_key key, const QString& name) {
 }
 
 }  // namespace
+
+OwnedFd known_keys_file(const SshHostConfig& config) {
+  QByteArray keys;
+  const auto add = [&](const QString& name) {
+    for (const QString& file : config.known_hosts_files + config.global_known_hosts_files) {
+      read_known(file, name, [&keys](const KnownLine& line) {
+        if (!line.revoked) keys += "* " + line.type_and_key + '\n';
+      });
+    }
+  };
+  add(known_name(config));
+  if (keys.isEmpty() && known_name(config).startsWith('[')) add(config.host_name.toLower());
+  OwnedFd file(::memfd_create("n2nq known keys", MFD_CLOEXEC));
+  // Without it the host is asked for its keys in libssh's order.
+  if (file.get() >= 0 && ::write(file.get(), keys.constData(), static_cast<std::size_t>(keys.size())) != keys.size()) return OwnedFd();
+  return file;
+}
 
 void check_host_key(SshLink& link) {
   const SshTarget& target = link.target();

@@ -147,16 +147,10 @@ void SshLink::set_options() {
   const long timeout_s = 10;  // beyond any of SshShared's: no wait of libssh's own is for ever
   set(SSH_OPTIONS_TIMEOUT, &timeout_s, "TIMEOUT");
   // Which key types the host is asked for first depends on what is known of it.
-  // libssh looks into two files: the first two that know any.
-  const auto look_into = [&](ssh_options_e option, const QString& file) { set(option, file.toLocal8Bit().constData(), file); };
-  look_into(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
-  QStringList knowing;
-  for (const QString& file : config.known_hosts_files + config.global_known_hosts_files) {
-    look_into(SSH_OPTIONS_KNOWNHOSTS, file);
-    if (ssh_session_has_known_hosts_entry(session) == SSH_KNOWN_HOSTS_OK) knowing += file;
-  }
-  look_into(SSH_OPTIONS_KNOWNHOSTS, knowing.value(0, "/dev/null"));
-  look_into(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, knowing.value(1, "/dev/null"));
+  known_keys_ = known_keys_file(config);
+  const QByteArray known_keys = known_keys_.get() < 0 ? QByteArray("/dev/null") : "/proc/self/fd/" + QByteArray::number(known_keys_.get());
+  set(SSH_OPTIONS_KNOWNHOSTS, known_keys.constData(), "what is known of its keys");
+  set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null", "/dev/null");
   const struct {
     const char* key;
     std::vector<ssh_options_e> options;

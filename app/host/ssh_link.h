@@ -92,9 +92,13 @@ class SshLink {
   std::vector<std::shared_ptr<sftp_file>> files_;
   ssh_counter_struct counter_{};
   OwnedFd socket_;  // until libssh owns it
+  OwnedFd known_keys_;
   QString address_;
 };
 
+/// What the known_hosts files have of that host, but for revoked keys, as a file without a name: of which types they are the host is asked for
+/// first. libssh's own look knows two of these files, and gives up at a line that it cannot read. (ssh_host_key.cpp)
+OwnedFd known_keys_file(const SshHostConfig& config);
 /// Known: returns. Unknown: asks, adds it to the file. Changed, revoked, not accepted: throws. (ssh_host_key.cpp)
 void check_host_key(SshLink& link);
 /// Agent, key files, keyboard-interactive, password: as far as the host takes them. (ssh_login.cpp)

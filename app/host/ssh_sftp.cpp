@@ -52,12 +52,16 @@ SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name
           .group = owner ? std::optional(attributes.gid) : std::nullopt};
 }
 
-void begin(SshLink& link, const QString& path) {
-  link.shared().check();
+void begin_call(SshLink& link, const QString& path) {
   link.shared().begin_step(
       sftp_call_ms_max,
       {SshProblem::Kind::silent, QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path),
        "Does the disk there answer? A network drive that is away holds SFTP up"});
+}
+
+void begin(SshLink& link, const QString& path) {
+  link.shared().check();
+  begin_call(link, path);
 }
 
 }  // namespace
@@ -267,7 +271,9 @@ void Sftp::remove_folder(const QString& path) {
 
 SftpFile::~SftpFile() {
   if (std::this_thread::get_id() != thread_ || !*handle_) return;
+  begin_call(link_, path_);  // closing waits for an answer, too
   sftp_close(*handle_);
+  link_.shared().end_step();
   *handle_ = nullptr;
 }
 

@@ -294,6 +294,21 @@ TEST_F(SshFilesTest, a_disk_here_that_stands_still_is_not_taken_for_the_silence_
   EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
 }
 
+TEST_F(SshFilesTest, closing_a_file_waits_for_no_longer_than_any_other_call) {
+  lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp /usr/lib/openssh/sftp-server#");
+  const auto usual_again = qScopeGuard([] { lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp internal-sftp#"); });
+  pool = std::make_unique<HostPool>(person, folder.path());
+  host = pool->host(lab->host(1));
+  const QString remote = ".cache/n2nq-bench/runs/a.log", local = folder.filePath("a.log");
+  sh("mkdir -p " + there + "/runs && echo line >" + remote);
+  files()->follow(remote, local);
+  ASSERT_TRUE(wait_until([&] { return QFileInfo(local).size() == 5; }));
+  lab->inside(1, {"pkill", "-STOP", "sftp-server"});  // what it is asked next is to close the file, or to say how long it is
+  host->files()->unfollow(local);
+  EXPECT_TRUE(wait_until([&] { return !host->files(); }));
+  lab->inside(1, {"pkill", "-KILL", "sftp-server"});
+}
+
 TEST_F(SshFilesTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_there) {
   const QString local = folder.filePath("back");
   QString sum;

@@ -78,8 +78,10 @@ TEST_F(SshSessionTest, a_key_that_has_changed_is_refused_before_anything_is_sent
     keygen.waitForFinished();
     return QString::fromUtf8(keygen.readAllStandardOutput()).section(' ', 1, 1).toStdString();
   };
-  for (const bool hashed : {false, true}) {
-    if (hashed) QProcess::execute("ssh-keygen", {"-q", "-H", "-f", known});
+  for (const QString how : {"plain", "tabs", "hashed"}) {
+    if (how == "tabs") QProcess::execute("sed", {"-i", "s/ \\(ssh-ed25519\\) /\\t\\1\\t/", known});
+    if (how == "hashed") QProcess::execute("sh", {"-c", QString("sed -i 's/\\t/ /g' '%1' && ssh-keygen -q -H -f '%1'").arg(known)});
+    SCOPED_TRACE(how.toStdString());
     EXPECT_FALSE(gets_in());
     EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed);
     EXPECT_NE(told().find(shown_by({"-lf", folder.filePath("other.pub")})), std::string::npos) << told();
@@ -98,12 +100,28 @@ TEST_F(SshSessionTest, a_revoked_key_is_refused) {
   QFile known(lab->known_hosts()), file(folder.filePath("known_hosts"));
   ASSERT_TRUE(known.open(QIODevice::ReadOnly) && file.open(QIODevice::WriteOnly));
   const QByteArray line = known.readLine();
-  file.write(line + "@revoked * " + line.mid(line.indexOf(' ') + 1));
+  const QByteArray key = line.mid(line.indexOf(' ') + 1);
+  file.write(line + "@revoked * " + key);
   file.close();
   config.known_hosts_files = {file.fileName()};
   EXPECT_FALSE(gets_in());
   EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed);
   EXPECT_NE(told().find("revoked"), std::string::npos) << told();
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(line + "@revoked\t*\t" + QByteArray(key).replace(' ', '\t'));
+  file.close();
+  EXPECT_FALSE(gets_in()) << "tabs are blanks";
+  EXPECT_NE(told().find("revoked"), std::string::npos) << told();
+}
+
+TEST_F(SshSessionTest, tabs_in_known_hosts_are_blanks) {
+  QFile known(lab->known_hosts()), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(known.open(QIODevice::ReadOnly) && file.open(QIODevice::WriteOnly));
+  file.write(known.readAll().replace(' ', '\t'));
+  file.close();
+  config.known_hosts_files = {file.fileName()};
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(person.key_questions.empty());
 }
 
 TEST_F(SshSessionTest, who_a_line_takes_out_is_not_known_by_it) {
@@ -148,6 +166,23 @@ TEST_F(SshSessionTest, a_key_that_any_of_the_files_knows_is_what_the_host_is_ask
   config.global_known_hosts_files = {folder.filePath("global"), file.fileName()};
   EXPECT_TRUE(gets_in()) << told();
   EXPECT_EQ(person.key_questions.size(), 1u);
+  // What cannot be read of the same host, or is very long, does not hide it.
+  const QByteArray good = [&file] {
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    const QByteArray all = file.readAll();
+    file.close();
+    return all;
+  }();
+  const QByteArray name = lab->address(1).toUtf8();
+  for (const QByteArray& other : {name + " 1024 35 12345\n", name + " ssh-ed25519 AAAA\n", QByteArray("* ssh-unheard-of AAAA\n"),
+                                  QByteArray(9000, 'x') + " ssh-ed25519 AAAA\n"}) {
+    SCOPED_TRACE(other.left(40).toStdString());
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(other + good);
+    file.close();
+    EXPECT_TRUE(gets_in()) << told();
+    EXPECT_EQ(person.key_questions.size(), 1u);
+  }
   lab->inside(1, {"sh", "-c", "rm /etc/ssh/ssh_host_rsa_key*"});
   lab->change_sshd(1, "");
 }
