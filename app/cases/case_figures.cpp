@@ -6,6 +6,7 @@
 #include <map>
 
 #include "app/control/live_figures.h"
+#include "app/figure/figure_doubts.h"
 #include "app/figure/number_text.h"
 #include "app/results/run_figures.h"
 #include "app/results/statistics.h"
@@ -263,11 +264,7 @@ class CaseDrawing {
         })) {
       out_.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
     }
-    const auto is_below = [](const FigurePoint& point) { return point.clock_bound > std::abs(point.y); };
-    if (std::none_of(out_.series.begin(), out_.series.end(),
-                     [&](const FigureSeries& series) { return std::any_of(series.points.begin(), series.points.end(), is_below); }))
-      return;
-    out_.remarks += "Where a value is smaller than what the clocks of its hosts are known to (±), it tells nothing finer.";
+    tell_values_below_clock_bounds(out_);
   }
 
   const CasePlan& plan_;

@@ -40,6 +40,12 @@ QStringList doubts_of(const Figure& figure) {
   return out;
 }
 
+void tell_values_below_clock_bounds(Figure& figure) {
+  const auto is_below = [](const FigurePoint& point) { return point.clock_bound > std::abs(point.y); };
+  if (std::ranges::any_of(figure.series, [&](const FigureSeries& series) { return std::ranges::any_of(series.points, is_below); }))
+    figure.remarks += QString::fromUtf8("Where a value is smaller than what the clocks of its hosts are known to (±), it tells nothing finer.");
+}
+
 QString grey_words(const Figure& figure) {
   const QStringList doubts = doubts_of(figure);
   return doubts.isEmpty() ? QString() : "Grey: " + doubts.join("; ") + '.';

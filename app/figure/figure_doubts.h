@@ -16,4 +16,7 @@ QStringList doubts_of(const Figure& figure);
 /// A sentence below the figure: why something in it is grey. Empty: nothing is.
 QString grey_words(const Figure& figure);
 
+/// Adds the sentence that bounds of clocks larger than their values need, where there are such.
+void tell_values_below_clock_bounds(Figure& figure);
+
 }  // namespace n2nq::app

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "app/control/live_figures.h"
+#include "app/figure/figure_doubts.h"
 #include "app/figure/number_text.h"
 #include "app/settings/qt_text.h"
 #include "workers/measure/log_line.h"
@@ -75,8 +76,8 @@ QString words_with_unit(const std::string& path) {
 /// Rows of figures: name, unit, and what a figures object has.
 Table figures_table(const Json& summary) {
   Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .doubts = {}};
-  // A bound stands beside figures between two clocks; where all share one there is none.
-  const bool bounded = summary.at("latency_us").contains("bound_us");
+  // A bound stands beside figures between two clocks, which may be those of stages alone; where all share one there is none.
+  const bool bounded = std::ranges::any_of(figure_rows, [&](const Row& row) { return is_between_clocks(summary, std::string(row.path) + ".p50"); });
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
   for (const Column& column : used) {
     table.columns += column_name(column.key);
@@ -311,6 +312,7 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
     }
     out.series.push_back(std::move(series));
   }
+  tell_values_below_clock_bounds(out);
   return out;
 }
 

@@ -150,7 +150,10 @@ Figure stages(const std::vector<DrawnRun>& runs) {
       FigurePoint point{.x = x++, .y = number_at(run.run.summary, path + ".mean"), .why = why_of(run), .folders = {run.run.folder}};
       const double bound = number_at(run.run.summary, path + ".bound_us");
       if (!std::isnan(bound)) point.clock_bound = bound;
-      if (bound > 0) bounds += out.x.names[static_cast<qsizetype>(point.x)] + ' ' + bound_text(bound);
+      if (bound > 0) {
+        bounds += out.x.names[static_cast<qsizetype>(point.x)] + ' ' + bound_text(bound);
+        if (bound > std::abs(point.y)) bounds.back() += " (more than itself)";
+      }
       if (std::isnan(point.y) && point.why.isEmpty()) point.why = "the run gave no such figure";
       series.points.push_back(point);
     }

@@ -203,6 +203,14 @@ class Report(BenchCase):
         less = {value for value, doubt in page.grey if "the clocks tell nothing finer" in doubt}
         self.assertEqual(less, {to_broker[key] for key in ("mean", "mean_lowest_95", "min", "p50", "p90", "p95", "p99", "max")}, "of it alone, but few samples")
         self.assertRegex(text, "Grey: [^<]*less than its ±: the clocks tell nothing finer")
+        # Where both groups share a clock and N2NQ does not, stages alone have one.
+        del summary["latency_us"]["bound_us"]
+        (folder / "summary.json").write_text(json.dumps(summary))
+        self.assertEqual(report(folder).returncode, 0)
+        columns, rows = from_csv(folder / "tables" / "figures.csv")
+        bounds = {row[0]: row[columns.index("clocks ±")] for row in rows}
+        self.assertEqual({name: bound for name, bound in bounds.items() if bound},
+                         {"stage: to broker": 1e6, "stage: to receiver": 0.001}, bounds)
 
     def test_latencies_near_the_floor_are_grey(self):
         few, near = "fewer than 10 samples above it", "below twice what an echo over loopback took there"

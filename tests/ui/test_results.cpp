@@ -227,7 +227,8 @@ class TestResults : public QObject {
     QVERIFY2(n2nq::app::figure_svg(figure).contains(">clocks ±</text>"), "its legend says what the band is");
     QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
-             QStringList(QStringLiteral("to N2NQ ± 2\u202f226 µs, to receiver ± 2\u202f226 µs: between the clocks of two hosts.")));
+             QStringList(QStringLiteral("to N2NQ ± 2\u202f226 µs (more than itself), to receiver ± 2\u202f226 µs (more than itself): between the clocks "
+                                        "of two hosts.")));
     const auto* grey = bench->find<QLabel>(QStringLiteral("report_grey"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
     QVERIFY2(grey->isVisible() && grey->text().startsWith(QStringLiteral("Grey: ")) && grey->text().contains(QStringLiteral("less than its ±")),
