@@ -65,8 +65,8 @@ class PersonCase(BenchCase):
         return [BIN / "n2nq-bench", *arguments, "--hosts", self.hosts_file]
 
     def run_command(self, host="h1", out="run"):
-        """A run of two seconds, all of it on one host."""
-        settings = [f"broker.host={host}", f"senders.host={host}", f"receivers.host={host}", "senders.amount=2", "senders.messages=20",
+        """A run of four seconds, all of it on one host."""
+        settings = [f"broker.host={host}", f"senders.host={host}", f"receivers.host={host}", "senders.amount=2", "senders.messages=40",
                     "senders.delay_ms=100", "receivers.amount=2"]
         return self.command("run", "quick", *sum((["--set", each] for each in settings), []), "--out", self.folder / out)
 

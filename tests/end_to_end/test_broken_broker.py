@@ -25,17 +25,19 @@ BROADCASTER = {"mode": "broadcaster"}
 BALANCER = {"mode": "load-balancer", "dispatch": "round-robin"}
 FAST = {"delay_ms": 0, "messages": 2000}
 ASKING = [{"receivers": "R1", "senders": "S1"}, {"receivers": "R2", "senders": "S2", "prefetch": 5}, {"receivers": "R3", "senders": "S3"}]
-SLOW = {"messages": 100}
+SLOW = {"messages": 200}
+PATIENT = {"amount": 1, "messages": 40, "delay_ms": 50}
 WARM_UP = {"warmup_messages": 20}
 DEADLINE = {"deadline_s": 0.2}
-ONE_AT_A_TIME = {"window": 1, "deadline_s": 1}
+PATIENT_DEADLINE = {"deadline_s": 1}  # of who confirms, on a busy machine
+ONE_AT_A_TIME = {"window": 1, "deadline_s": 3}
 # More than the buffers of a connection hold, which may be megabytes: else N2NQ does not notice who stops reading. A balancer divides it.
 TO_BE_CUT_OFF = {"messages": 3000, "delay_ms": 1, "size_bytes": 5000}
 TO_BE_DIVIDED = {**TO_BE_CUT_OFF, "size_bytes": 3 * TO_BE_CUT_OFF["size_bytes"]}
 CUT_OFF = ["--fault", "stop-reading:R001@1.5"]
 SILENT = ["--fault", "confirm-nothing:R002@0.2"]
-FOR_A_WHILE = SILENT + ["--fault", "normal:R002@0.6"]
-BAD_TEMPER = ["--fault", "answer-negatively:R002@0.2", "--fault", "normal:R002@0.6"]
+FOR_A_WHILE = SILENT + ["--fault", "normal:R002@1.2"]
+BAD_TEMPER = ["--fault", "answer-negatively:R002@0.2", "--fault", "normal:R002@1.2"]
 
 # way, settings, more arguments, verdict, what one of the reasons says
 WAYS = [
@@ -66,20 +68,20 @@ WAYS = [
     ("unmarked", settings({**BALANCER, "responses": True}, senders=WARM_UP), [], "broken", r"^1 delivery that no sender of this run made"),
     ("count-one-more", settings(BROADCASTER), [], "broken", r"^R00\d: 1 delivery counted by N2NQ did not arrive"),
     ("count-one-more", settings(BALANCER), [], "broken", r"^R00\d: 1 delivery counted by N2NQ did not arrive"),
-    ("accepted-ahead", settings(BROADCASTER, senders={"delay_ms": 60, "messages": 10}, limits={"reconnect_deadline_s": 0.5}), [], "degraded", r"N2NQ says it has messages up to \d+, but only \d+ (was|were) sent"),
+    ("accepted-ahead", settings(BROADCASTER, senders={"delay_ms": 500, "messages": 4}, limits={"reconnect_deadline_s": 0.5}), [], "degraded", r"N2NQ says it has messages up to \d+, but only \d+ (was|were) sent"),
     ("unasked", settings({**BROADCASTER, "requests": ASKING}), [], "broken", r"^1 delivery that its receiver had not asked for"),
     ("unasked", settings({**BALANCER, "requests": ASKING, "responses": True}), [], "broken", r"^1 delivery that its receiver had not asked for"),
     ("skip-confirmation", settings({**BROADCASTER, "responses": True}, DEADLINE), [], "broken", r"^R00\d: \d+ confirmations? not counted by N2NQ"),
     ("skip-confirmation", settings({**BALANCER, "responses": True}, DEADLINE), [], "broken", r"^R00\d: \d+ confirmations? not counted by N2NQ"),
-    ("confirm-by-itself", settings({**BROADCASTER, "responses": True}, DEADLINE, SLOW), FOR_A_WHILE, "broken",
+    ("confirm-by-itself", settings({**BROADCASTER, "responses": True}, PATIENT_DEADLINE, SLOW), FOR_A_WHILE, "broken",
      r"^R002: N2NQ counts 1 confirmation that was never given"),
-    ("confirm-by-itself", settings({**BALANCER, "responses": True}, DEADLINE, SLOW), FOR_A_WHILE, "broken",
+    ("confirm-by-itself", settings({**BALANCER, "responses": True}, PATIENT_DEADLINE, SLOW), FOR_A_WHILE, "broken",
      r"^R002: N2NQ counts 1 confirmation that was never given"),
     ("unflagged", settings({**BROADCASTER, "responses": True}, senders=SLOW), BAD_TEMPER, "degraded", r"^1 duplicate that N2NQ did not announce"),
     ("unflagged", settings({**BALANCER, "responses": True}, senders=SLOW), BAD_TEMPER, "degraded", r"^1 duplicate that N2NQ did not announce"),
-    ("forget-expired@1", settings({**BROADCASTER, "responses": True, "retention_s": 0.3}, ONE_AT_A_TIME, SLOW), SILENT, "broken",
+    ("forget-expired@1", settings({**BROADCASTER, "responses": True, "retention_s": 1.5}, ONE_AT_A_TIME, PATIENT), SILENT, "broken",
      r"^R002: \d+ cop(y|ies) expired, but N2NQ did not say so"),
-    ("lose-expired@1", settings({**BROADCASTER, "responses": True, "retention_s": 0.3}, ONE_AT_A_TIME, SLOW), SILENT, "broken",
+    ("lose-expired@1", settings({**BROADCASTER, "responses": True, "retention_s": 1.5}, ONE_AT_A_TIME, PATIENT), SILENT, "broken",
      r"^\d+ cop(y|ies) lost.*R002"),
 ]
 
@@ -129,7 +131,7 @@ class BrokenBroker(BenchCase):
                 out = f"{mode['mode']}-{len(more)}"
                 summary = self.finish(self.start_broken(None, settings({**mode, **more}), [], out), out)
                 with self.subTest(out):
-                    self.assertEqual((summary["verdict"], summary["reasons"]), ("clean", []))
+                    self.assertTrue(bench.is_sound(summary), summary["reasons"])
 
     def test_an_unknown_way_is_refused(self):
         result = subprocess.run([BROKEN, "--version"], env={"N2NQ_SABOTAGE": "no-such-way"}, capture_output=True, text=True)

@@ -51,7 +51,7 @@ class Placements(InTurn):
         """Clean, with some of it on this machine."""
         options = [word for role, host in places.items() for word in ("--set", f"{role}.host={host}")]
         run = RunFolder(self.run_bench("quick", *options, "--set", "senders.messages=10"))
-        self.assertEqual(run.summary["verdict"], "clean", run.summary["reasons"])
+        self.assert_clean(run.summary, LINK_NS)
         self.assertEqual((len(run.senders), len(run.receivers)), (10, 10))
 
     def test_n2nq_here_and_groups_there(self):

@@ -27,8 +27,9 @@ def rss_mib(pid):
 
 class NeverConfirms(BenchCase):
     def run_mode(self, mode):
+        log = self.folder / f"{mode}.log"
         broker, port = start_broker(
-            SENDERS, RECEIVERS, mode=mode, responses=True,
+            SENDERS, RECEIVERS, mode=mode, responses=True, log_file=str(log),
             limits={"memory_bytes": MEMORY_MIB << 20, "pending_bytes": PENDING_MIB << 20, "write_deadline_ms": WRITE_DEADLINE_MS},
             responses_window=WINDOW, responses_deadline_ms=DEADLINE_MS, responses_attempts_max=ATTEMPTS, retention_ms=RETENTION_MS)
         self.addCleanup(broker.close)
@@ -47,8 +48,9 @@ class NeverConfirms(BenchCase):
         receivers.wait_for("state", state="running")  # they take what they are told in order: by now none of them confirms
         senders.send(type="start", at_broker_ns=0)
 
-        rss = []
-        while time.monotonic() - started < SECONDS:
+        self.wait_for("a full queue", lambda: log.exists() and "the memory budget is used up" in log.read_text())
+        full, rss = time.monotonic(), []
+        while time.monotonic() - full < SECONDS or len(rss) < 20:
             time.sleep(0.25)
             rss.append(rss_mib(broker.popen.pid))
         byes = []  # the senders do not wait for room: there will be none
