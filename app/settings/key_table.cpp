@@ -386,7 +386,7 @@ void add_limit_keys(std::vector<Key>& table) {
   table.push_back(decimal({"limits.reconnect_deadline_s",
                            "Reconnect deadline",
                            "s",
-                           "Time after which a sender that is gone counts as ended: otherwise a run would wait for it for ever. Services try for as long to "
+                           "Time after which a sender that is gone counts as ended, once traffic has begun: otherwise a run would wait for it for ever. Services try for as long to "
                            "get back to N2NQ, and for 10 s at least.",
                            in_seconds(limits::reconnect_deadline_ms.min),
                            in_seconds(limits::reconnect_deadline_ms.max),

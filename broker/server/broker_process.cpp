@@ -62,12 +62,14 @@ void BrokerProcess::on_object(const nlohmann::json& object) {
   const std::string type = object.at("type").get<std::string>();
   if (type == "configure") {
     on_configure(object);
+  } else if (type == "start") {
+    if (server_) server_->begin();
   } else if (type == "stop") {
     if (server_) server_->stop();
   } else if (type == "bye") {
     on_bye();
   } else {
-    channel_.write_error("type", "the broker does not know \"" + type + "\"; it knows configure, stop and bye", "type");
+    channel_.write_error("type", "the broker does not know \"" + type + "\"; it knows configure, start, stop and bye", "type");
   }
 }
 

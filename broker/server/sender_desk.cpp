@@ -288,13 +288,15 @@ void SenderDesk::set_ended(Account& account, bool ended) {
 }
 
 void SenderDesk::check_gone(int64_t now_ns) {
-  // Before the first message nobody has left a run: who is there may be put up and taken down again, for as long as one likes.
-  if (accepted_ + refused_ == 0 && !options_.takes_over) return;
+  if (begun_ns_ == 0 && options_.takes_over) begin(1);
+  if (begun_ns_ == 0 && accepted_ + refused_ > 0) begin(now_ns);
+  // Nobody has left a run that has not begun: who is there may be put up and taken down again, for as long as one likes.
+  if (begun_ns_ == 0) return;
   const int64_t deadline_ns = options_.limits.reconnect_deadline_ms * net::ns_per_ms;
   for (uint32_t number = 1; number <= accounts_.size(); ++number) {
     Account& account = accounts_[number - 1];
     const bool gone = account.known && !account.session && !account.ended;
-    if (!gone || now_ns - account.gone_since_ns < deadline_ns) continue;
+    if (!gone || now_ns - std::max(account.gone_since_ns, begun_ns_) < deadline_ns) continue;
     set_ended(account, true);
     account.lapsed = any_lapsed_ = true;
     if (!account.joined) {  // it may have ended at the broker before, and whether it has is known to whoever started this one

@@ -66,7 +66,9 @@ class SenderDesk {
   uint64_t accepted() const { return accepted_; }
   uint64_t refused() const { return refused_; }
 
-  /// Counts senders that are gone longer than their reconnect deadline as ended.
+  /// The run has begun. Without this it does with the first message, as far as check_gone() sees it.
+  void begin(int64_t now_ns) { begun_ns_ = now_ns; }
+  /// Counts senders that are gone longer than their reconnect deadline, in a run that has begun, as ended.
   void check_gone(int64_t now_ns);
   /// Messages that come from now on are refused.
   void refuse_new() { ending_ = true; }
@@ -148,6 +150,7 @@ class SenderDesk {
   uint64_t refused_ = 0;
   bool ending_ = false;
   bool any_lapsed_ = false;
+  int64_t begun_ns_ = 0;  // 0: not yet
   bool lapsed_refused_ = false;
   Hold hold_ = Hold::none;
   size_t held_bytes_max_ = 0;  // while held by memory

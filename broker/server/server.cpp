@@ -18,8 +18,8 @@ using wire::Role;
 
 namespace {
 
-/// From so much of the budget (in eighths) on, receivers that have been silent for their write deadline are cut off, so that senders are not held back
-/// for them for good; who is silent is watched from before that on.
+/// From so much of the budget (in eighths) on, receivers that have been silent for their write deadline are cut off, so that senders are not
+/// held back for them for good (where time frees memory: only while they are); who is silent is watched from before that on.
 constexpr size_t nearly_used_up_eighths = 6, much_in_use_eighths = 2;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 /// Messages expire in bundles at most this much late.

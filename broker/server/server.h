@@ -46,6 +46,8 @@ class Server : private Session::Owner {
   void accept(net::Fd socket);
   State state() const { return state_; }
 
+  /// Senders are about to begin: from now on one that is gone may count as ended.
+  void begin() { senders_.begin(net::now_ns()); }
   /// Takes nothing more in, drains for at most drain_ms, ends.
   void stop();
   bool stopping() const { return stopping_; }
