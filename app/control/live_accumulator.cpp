@@ -81,7 +81,7 @@ void LiveAccumulator::restarted(Role role) {
   } else if (role == Role::receivers) {
     receivers_ = {};
     receivers_.absent = true;
-    latency_told_ = latency_;
+    if (!latency_told_) latency_told_ = latency_;  // the one before it may have ended without an answer
     for (measure::Histogram* told : {&latency_, &latency_from_plan_, &lag_stage_, &to_broker_, &in_queue_, &to_receiver_}) {
       *told = measure::Histogram();
     }

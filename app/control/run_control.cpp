@@ -78,17 +78,12 @@ QString RunControl::refusal() const {
 
 void RunControl::start_all() {
   for (const Role role : all_roles) {
-    if (can_start(role) && !d->start(role)) return;
+    if (can_start(role) && !d->start_or_go_on(role)) return;
   }
 }
 
 void RunControl::start(Role role) {
-  if (!can_start(role)) return;
-  if (d->state == RunState::running && d->of(role).awaits_restart()) {
-    make_fault({FaultKind::restart, role});
-  } else {
-    d->start(role);
-  }
+  if (can_start(role)) d->start_or_go_on(role);
 }
 
 void RunControl::stop(Role role) {
@@ -108,7 +103,9 @@ void RunControl::stop_all() {
 QString RunControl::lock_reason(std::string_view key) const {
   if (d->state == RunState::idle || d->state == RunState::finished) return {};
   for (const Role role : all_roles) {
-    if (d->of(role).alive() && is_used_by(role, key)) return role_name(role) + (role == Role::broker ? " runs with it" : " run with it");
+    if (!is_used_by(role, key)) continue;
+    if (d->of(role).alive()) return role_name(role) + (role == Role::broker ? " runs with it" : " run with it");
+    if (d->of(role).awaits_restart()) return role_name(role) + (role == Role::broker ? " goes on with it" : " go on with it") + " when started again";
   }
   for (const Role role : all_roles) {
     if (key == std::string(role_key(role)) + ".host" && host_of(role, d->run.settings) != local_host && d->of(role).ran())

@@ -38,7 +38,8 @@ QString RunControl::fault_problem(const Fault& fault) const {
   if (fault.kind == FaultKind::restart && member.awaits_restart()) return {};
   if (!member.alive() || member.end_asked || member.said_ended)
     return name + (fault.role == Role::broker ? " does not run" : " do not run");
-  if (!is_of_service(fault.kind) && !member.watch->ran()) return QString("%1 %2 being started").arg(name, is);
+  const bool has_begun = fault.kind == FaultKind::pause ? member.watch->answered() : member.watch->ran();
+  if (!is_of_service(fault.kind) && !has_begun) return QString("%1 %2 being started").arg(name, is);
   // Its end is a matter of a moment; a restart may still be asked for.
   if (member.killed_on_purpose && (fault.kind != FaultKind::restart || member.restart_wanted))
     return QString("%1 %2 being killed").arg(name, is);

@@ -68,6 +68,13 @@ bool RunControl::Private::start(Role role) {
   return true;
 }
 
+/// Who was killed in the run goes on with what it had. False: nothing was started.
+bool RunControl::Private::start_or_go_on(Role role) {
+  if (state != RunState::running || !of(role).awaits_restart()) return start(role);
+  q->make_fault({FaultKind::restart, role});
+  return true;
+}
+
 bool RunControl::Private::begin_run() {
   launchers->look_again();
   if (const QString refused = q->refusal(); !refused.isEmpty()) {
@@ -139,8 +146,13 @@ bool RunControl::Private::take_settings() {
     return false;
   }
   if (next == run.settings) return true;
+  // What was asked for meanwhile is in force.
+  const bool asks_anew = next.queue.requests != run.settings.queue.requests || next.receivers.amount != run.settings.receivers.amount;
   run.settings = next;
-  rules = next.queue.requests ? rules_of(*next.queue.requests, next.receivers.amount) : std::vector<RequestRules>{};
+  if (asks_anew) {
+    rules = next.queue.requests ? rules_of(*next.queue.requests, next.receivers.amount) : std::vector<RequestRules>{};
+    emit q->rules_changed();
+  }
   const QString error = run.folder->write_settings(next);
   if (!error.isEmpty()) emit q->message(error);
   return true;
@@ -485,6 +497,7 @@ void RunControl::Private::try_start() {
   accumulator.emplace(run.settings);
   since_moved.start();
   set_state(RunState::running);
+  of(Role::broker).watch->send({{"type", "start"}});
   make_planned_steps();
   send_start(Role::senders);
   if (receivers_ready) send_start(Role::receivers);

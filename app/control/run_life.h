@@ -89,6 +89,7 @@ struct RunControl::Private {
 
   // Beginning
   bool start(Role role);
+  bool start_or_go_on(Role role);
   bool begin_run();
   bool take_settings();
   void launch(Role role);

@@ -136,6 +136,8 @@ TEST_F(RealRun, receivers_that_were_stopped_before_traffic_may_join_late_with_wh
   nothing.rules.clear();
   control->request({{2, 3}}, nothing);
   ASSERT_TRUE(control->can_start(Role::receivers));
+  settings.limits.connect_deadline_s = 9;  // something else is changed, too
+  control->set_settings(settings);
   control->start(Role::receivers);
   ASSERT_TRUE(wait_until([this] { return control->figures().received > 12; })) << reasons();
   EXPECT_FALSE(control->can_start(Role::receivers));
@@ -153,8 +155,8 @@ TEST_F(RealRun, who_is_being_started_is_not_killed_and_it_is_told) {
   settings.queue.responses = true;
   make(settings);
   control->plan({{Fault{FaultKind::kill, Role::receivers}, 0.5},
-                 {Fault{FaultKind::restart, Role::receivers}, 1},
-                 {Fault{FaultKind::kill, Role::receivers}, 1}});
+                 {Fault{FaultKind::restart, Role::receivers}, 1.5},
+                 {Fault{FaultKind::kill, Role::receivers}, 1.5}});
   control->start_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
@@ -201,7 +203,8 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
       ASSERT_TRUE(wait_until([this, role] { return control->process(role).state == ProcessState::died; }));
       EXPECT_TRUE(control->can_start(role)) << "the start button starts it again";
       EXPECT_EQ(control->state(), RunState::running) << "the run goes on without it";
-      control->start(role);
+      EXPECT_FALSE(control->lock_reason(role == Role::senders ? "senders.messages" : "receivers.host").isEmpty()) << "it goes on with it";
+      mode == QueueMode::broadcaster ? control->start(role) : control->start_all();
       ASSERT_TRUE(wait_finished());
       EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
       EXPECT_EQ(control->figures().attempted, 800);
@@ -465,6 +468,17 @@ TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_the
   EXPECT_LT(total["attempted"], 800);
   EXPECT_EQ(total["delivered"], total["accepted_copies"]) << reasons();
   EXPECT_EQ(total["unexplained"], 0);
+}
+
+TEST_F(RealRun, senders_that_are_killed_before_their_first_message_end_the_run_likewise) {
+  Settings settings = small();
+  settings.limits.reconnect_deadline_s = 0.5;
+  make(settings);
+  control->plan({{Fault{FaultKind::kill, Role::senders}, 0}});
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
+  EXPECT_NE(reasons().find("was gone for 500 ms without END"), std::string::npos) << reasons();
 }
 
 TEST_F(RealRun, a_fault_that_comes_too_late_is_told) {
