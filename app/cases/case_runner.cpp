@@ -67,7 +67,12 @@ void CaseRunner::stop_now() {
 void CaseRunner::run_again(const QString& folder) {
   if (state_ != State::idle && state_ != State::done) return;
   const ReadSettings read = read_settings_file((folder + "/settings.yaml").toStdString());
-  if (!read.settings) return emit message(QString::fromStdString(read.errors.front().text()));
+  if (!read.settings) {
+    problem_ = QString::fromStdString(read.errors.front().text());
+    emit message(problem_);
+    emit stood_still();
+    return;
+  }
   ScheduledRun again{QString::fromStdString(read.settings->title).section(": ", 1), 1, *read.settings, settings_sha256(*read.settings)};
   for (const MeasuredPoint& point : schedule().points(results_)) {
     for (std::size_t i = 0; i < point.repeats.size(); ++i) {
@@ -116,19 +121,23 @@ void CaseRunner::begin(const ScheduledRun& run) {
 }
 
 void CaseRunner::on_run_finished() {
-  const QString folder = run_->outcome().folder;
+  const RunOutcome& outcome = run_->outcome();
+  const QString folder = outcome.folder;
+  // Where its summary could not be written, the last says why.
+  const QString broken = outcome.verdict == Verdict::broken && !outcome.reasons.isEmpty() ? outcome.reasons.last() : QString();
   problem_.clear();
   run_.reset();
-  reader_.start([this, folder, planned = planned_] {
+  reader_.start([this, folder, broken, planned = planned_] {
     QString problem;
     auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, planned->plan, problem));
+    if (!broken.isEmpty()) problem = broken;
     QMetaObject::invokeMethod(
         this, [this, folder, result, problem] { take(folder, std::move(*result), problem); }, Qt::QueuedConnection);
   });
 }
 
 void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem) {
-  const bool counts = result && result->counts;
+  const bool has_result = result.has_value(), counts = result && result->counts;
   const bool stopped = state_ == State::stopping;
   failed_starts_ = counts ? 0 : failed_starts_ + 1;
   const QString reason = !result ? problem : result->reasons.isEmpty() ? result->verdict : result->reasons.first();
@@ -137,7 +146,7 @@ void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result
   count();
   emit run_finished(folder);
   if (!counts && !stopped && failed_starts_ >= options_.failed_starts_max) {
-    problem_ = QString("%1 runs in a row sent nothing: %2").arg(failed_starts_).arg(reason);
+    problem_ = QString("%1 runs in a row %2: %3").arg(failed_starts_).arg(has_result ? "sent nothing" : "left no result", reason);
     emit message(problem_);
     return rest();
   }

@@ -94,9 +94,12 @@ std::optional<ScheduledRun> CaseSchedule::next_load(const CaseResults& results) 
     if (!at.knee.next) continue;
     QString problem;
     const CasePoint point = plan_.at_load(first, *at.knee.next, problem);
-    const int repeat = static_cast<int>(measured(point, results).repeats.size()) + 1;
-    const Settings settings = settings_of_repeat(point.settings, repeat);
-    return scheduled(point, settings, repeat, settings_sha256(settings));
+    // The first that is not there: one in between may be missing.
+    for (int repeat = 1; repeat <= trials_max; ++repeat) {
+      const Settings settings = settings_of_repeat(point.settings, repeat);
+      const std::string sha256 = settings_sha256(settings);
+      if (!results.find(sha256)) return scheduled(point, settings, repeat, sha256);
+    }
   }
   return {};
 }

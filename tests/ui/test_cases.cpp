@@ -323,6 +323,15 @@ figures:
     }
     QVERIFY(marked >= 0);
     QVERIFY(!button("button_case_again")->isEnabled());
+    // Where it was deleted meanwhile, that is told and nothing runs on.
+    const QString aside = bench->folder() + QStringLiteral("/aside");
+    QVERIFY(QDir().rename(run, aside));
+    emit values()->cellClicked(marked, 1);
+    QVERIFY(bench->click(QStringLiteral("button_case_again")));
+    QVERIFY(wait_off());
+    QVERIFY2(bench->messages().contains(run + QStringLiteral("/settings.yaml")), qPrintable(bench->messages()));
+    QCOMPARE(row().state, CasesDesk::State::done);
+    QVERIFY(QDir().rename(aside, run));
     emit values()->cellClicked(marked, 1);
     QVERIFY(bench->click(QStringLiteral("button_case_again")));
     QVERIFY(desk().is_on());
@@ -330,6 +339,39 @@ figures:
     QVERIFY(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size() >= 7);
     QVERIFY(!values()->item(marked, 1)->toolTip().contains(QStringLiteral("broken")));
     QVERIFY(QFile::exists(run + QStringLiteral("/summary.json")));
+  }
+
+  void a_run_that_was_deleted_is_run_by_resume_wherever_its_case_stands_in_the_list() {
+    // One that is the only one of its point and repeat: what was run again has a higher number.
+    QString gone;
+    for (const n2nq::app::CaseRunResult* run : row().runner->results().all()) {
+      if (QFileInfo(run->folder).fileName() < QStringLiteral("0007")) gone = run->folder;
+    }
+    QVERIFY(!gone.isEmpty());
+    QVERIFY(QDir(gone).removeRecursively());
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this] { return row().runs_done == 5 && row().state == CasesDesk::State::stopped; }));
+    // A case above it: it moves, with all that was read of it.
+    const auto* runner = row().runner.get();
+    const QString above = bench->folder() + QStringLiteral("/cases/above.yaml");
+    QVERIFY(QFile::copy(bench->folder() + QStringLiteral("/cases/sweep.yaml"), above));
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    QCOMPARE(table()->model()->rowCount(), own + 2);
+    const auto moved = [this]() -> const CasesDesk::Row& { return desk().rows()[own + 1]; };
+    QCOMPARE(moved().runner.get(), runner);
+    QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
+    QVERIFY(wait_off());
+    QCOMPARE(moved().runs_done, 6);
+    QCOMPARE(moved().state, CasesDesk::State::done);
+    QCOMPARE(row().state, CasesDesk::State::not_begun);
+    QVERIFY(QFile::remove(above));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(row().runner.get(), runner);
+    QCOMPARE(row().state, CasesDesk::State::done);
   }
 
   void between_hosts_the_table_says_what_their_clocks_leave_open() {

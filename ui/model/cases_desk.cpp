@@ -3,6 +3,7 @@
 
 #include <QDateTime>
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <algorithm>
 #include <numeric>
@@ -22,6 +23,13 @@ int finished_runs(const QString& folder) {
     count += QFileInfo::exists(run.filePath() + QStringLiteral("/summary.json"));
   }
   return count;
+}
+
+/// None of what it has read was deleted since.
+bool has_all_its_runs(const app::CaseRunner& runner) {
+  const auto all = runner.results().all();
+  return std::all_of(all.begin(), all.end(),
+                     [](const app::CaseRunResult* run) { return QFile::exists(run->folder + QStringLiteral("/summary.json")); });
 }
 
 QString tick_name(const app::LibraryCase& file) {
@@ -95,13 +103,22 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
     if (before == rows_.end()) continue;
     row.ticked = before->ticked && row.file.read.file;
     if (before->state == State::queued) row.state = State::queued, row.how = before->how;
-    if (before->folder != row.folder || row.folder.isEmpty() || !before->runner) continue;
+    if (before->folder != row.folder || row.folder.isEmpty() || !before->runner || !has_all_its_runs(*before->runner)) continue;
     row.planned = before->planned;
     row.runner = before->runner;
     row.state = row.state == State::queued ? row.state : before->state;
     row.runs_done = before->runs_done, row.runs_all = before->runs_all, row.marked = before->marked;
   }
   rows_ = std::move(rows);
+  // What knows a row by its number, as it may have another now; who looks at a row opens it again.
+  opening_.cancel();
+  queue_.clear();
+  for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
+    const std::shared_ptr<app::CaseRunner>& runner = rows_[static_cast<std::size_t>(row)].runner;
+    if (!runner) continue;
+    disconnect(runner.get(), nullptr, this, nullptr);
+    watch(row);
+  }
   loaded_ = true;
   emit rows_changed();
 }
@@ -253,7 +270,7 @@ void CasesDesk::set_state(int row, State state) {
 void CasesDesk::run(const std::vector<int>& rows, Begin how) {
   const QString busy = is_on() || asked_row_ >= 0 ? QStringLiteral("A test case runs already.") : parts_.busy();
   if (!busy.isEmpty()) return emit told(busy, true);
-  for (const int row : queue_) {
+  for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
     const Row& at = rows_[static_cast<std::size_t>(row)];
     const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();
     if (left_out && at.state == State::queued) set_state(row, at.folder.isEmpty() ? State::not_begun : State::stopped);

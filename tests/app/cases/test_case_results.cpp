@@ -13,11 +13,11 @@
 namespace n2nq::app {
 namespace {
 
-CasePlan plan_of(const char* text) {
+CasePlan plan_of(const char* text, Scale scale = Scale::thesis) {
   const ReadCase read = read_case_text(text, "small.yaml");
   EXPECT_TRUE(read.file) << (read.errors.empty() ? "" : read.errors.front().text());
   QStringList errors;
-  return *CasePlan::make(*read.file, {.scale = Scale::thesis}, errors);
+  return *CasePlan::make(*read.file, {.scale = scale}, errors);
 }
 
 const char* const until_tight = R"(format: 1
@@ -56,6 +56,44 @@ TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
   EXPECT_EQ(repeats[2], 8) << "never tight: the most that are allowed";
   EXPECT_EQ(schedule.done(results), 11);
   EXPECT_EQ(schedule.total(results), 11);
+}
+
+TEST(case_schedule, looks_for_the_knee_on_where_the_first_run_of_a_load_is_missing) {
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [10, 40] }
+knee: { axis: services, from: 10, to: 40 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)",
+                                Scale::stress);
+  const CaseSchedule schedule(plan);
+  std::vector<CaseRunResult> results;
+  const auto all_but = [&](std::size_t left_out) {
+    CaseResults out;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (i != left_out) out.add(results[i]);
+    }
+    return out;
+  };
+  // Nothing keeps up: two bad runs of the first load are enough.
+  while (const auto run = schedule.next(all_but(results.size()))) {
+    ASSERT_LT(results.size(), 2u);
+    results.push_back(finished(*run, 100));
+    results.back().keeps_up = false;
+  }
+  ASSERT_EQ(results.size(), 2u);
+  for (const std::size_t missing : {0u, 1u}) {
+    CaseResults left = all_but(missing);
+    const auto next = schedule.next(left);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->sha256, results[missing].sha256);
+    EXPECT_EQ(next->repeat, static_cast<int>(missing) + 1);
+    left.add(results[missing]);
+    EXPECT_FALSE(schedule.next(left));
+  }
 }
 
 TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each_value) {

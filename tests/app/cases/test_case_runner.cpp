@@ -189,6 +189,22 @@ TEST_F(CaseRunnerTest, gives_up_when_nothing_can_be_started) {
   expect_complete_without_twice();
 }
 
+TEST_F(CaseRunnerTest, runs_whose_results_cannot_be_written_are_told_as_such) {
+  make();
+  QObject::connect(runner.get(), &CaseRunner::run_started, [this] {
+    RunControl* run = runner->run();
+    QObject::connect(run, &RunControl::state_changed, [run] {
+      if (run->state() == RunState::running) QDir(run->folder()).mkdir("summary.json");  // no file takes its place
+    });
+  });
+  runner->start();
+  ASSERT_TRUE(wait_until([this] { return runner->state() == CaseRunner::State::idle && !runner->problem().isEmpty(); }));
+  const QString expected = "3 runs in a row left no result: Cannot write " + path() + "/runs/" + run_folders().value(2) + "/summary.json: ";
+  EXPECT_TRUE(runner->problem().startsWith(expected)) << runner->problem().toStdString();
+  EXPECT_EQ(run_folders().size(), 3);
+  EXPECT_EQ(runner->runs_done(), 0);
+}
+
 TEST_F(CaseRunnerTest, says_why_nothing_is_begun) {
   make();
   host.problem = "There is no such host.";
@@ -230,6 +246,26 @@ TEST_F(CaseRunnerTest, a_broken_run_is_marked_and_can_be_run_again_alone) {
   EXPECT_EQ(run_folders().size(), 4);
   EXPECT_EQ(runner->results().marked(), 0);
   EXPECT_EQ(runner->runs_done(), 3);
+}
+
+TEST_F(CaseRunnerTest, a_run_that_was_deleted_is_not_run_again_and_the_case_stands_still) {
+  make(1);
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  const QString gone = runner->results().all().front()->folder, there = runner->results().all().back()->folder;
+  ASSERT_TRUE(QDir(gone).removeRecursively());
+  int times_still = 0;
+  QObject::connect(runner.get(), &CaseRunner::stood_still, [&] { ++times_still; });
+  runner->run_again(gone);
+  EXPECT_EQ(times_still, 1);
+  EXPECT_EQ(runner->state(), CaseRunner::State::done);
+  EXPECT_TRUE(runner->problem().contains(gone + "/settings.yaml")) << runner->problem().toStdString();
+  EXPECT_TRUE(messages.contains(runner->problem()));
+  runner->run_again(there);
+  ASSERT_TRUE(wait_until([&] { return times_still == 2; }));
+  EXPECT_EQ(runner->state(), CaseRunner::State::done);
+  EXPECT_EQ(runner->problem(), "");
+  EXPECT_EQ(finished.size(), 4u);
 }
 
 TEST_F(CaseRunnerTest, draws_medians_with_intervals_and_says_what_was_not_run) {
