@@ -86,6 +86,7 @@ Problem parse_data_address(std::string_view text, std::string& out) {
   if ((is_four && four.s_addr == htonl(INADDR_ANY)) || (is_six && IN6_IS_ADDR_UNSPECIFIED(&six))) {
     return "must be the address other machines connect to, not " + in_quotes(text);
   }
+  if (is_six && IN6_IS_ADDR_LINKLOCAL(&six)) return "must be an address that leads there from more than one link, not " + in_quotes(text);
   out = address;
   return {};
 }

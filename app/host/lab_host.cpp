@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/lab_host.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <QFileInfo>
 #include <QPointer>
 #include <QRegularExpression>
@@ -12,6 +15,12 @@
 namespace n2nq::app {
 
 namespace {
+
+/// Such an address means something together with an interface of who connects.
+bool is_link_local(const QString& address) {
+  in6_addr six{};
+  return ::inet_pton(AF_INET6, address.section('%', 0, 0).toLatin1().constData(), &six) == 1 && IN6_IS_ADDR_LINKLOCAL(&six);
+}
 
 constexpr const char* default_folder = ".cache/n2nq-bench";
 
@@ -48,12 +57,14 @@ LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::
 LabHost::~LabHost() = default;
 
 QString LabHost::data_address() const {
-  return host_.data_address.empty() ? address_ : qt_text(host_.data_address);
+  if (!host_.data_address.empty()) return qt_text(host_.data_address);
+  return is_link_local(address_) ? QString() : address_;
 }
 
 SshProblem LabHost::no_data_address() const {
-  return {SshProblem::Kind::settings,
-          QString("%1 is reached through a jump host or a ProxyCommand, so it is not known where the other hosts reach it").arg(name_),
+  const QString how = address_.isEmpty() ? QString("through a jump host or a ProxyCommand")
+                                         : QString("at %1, which leads there on one link alone").arg(address_);
+  return {SshProblem::Kind::settings, QString("%1 is reached %2, so it is not known where the other hosts reach it").arg(name_, how),
           "Set its data address (Edit on the page Hosts, or data_address in the hosts file)"};
 }
 

@@ -21,7 +21,7 @@ constexpr int silent_ms = 500;     // from the hello to the connection; beyond i
 constexpr std::size_t trials_most = 8;
 
 QString place_text(const PlaceCheck& place) {
-  return QString("%1 port %2").arg(QString::fromStdString(place.address())).arg(place.port());
+  return QString("%1 port %2").arg(QString::fromStdString(place.address()), QString::number(place.port()));
 }
 
 }  // namespace
@@ -83,12 +83,12 @@ void PathCheck::begin_trial(const PlaceCheck& to) {
     trial.silent = true;
     next();
   });
-  const auto configure = [this](Launcher&) {
+  const auto configure = [this, &to](Launcher&) {
     return Json{{"type", "configure"},
                 {"control", control_version},
                 {"run", "check"},
                 {"role", "receivers"},
-                {"token", terms_.token},
+                {"token", to.token()},
                 {"system", "n2nq"},
                 {"services", {{"first", from_.number()}, {"last", from_.number()}, {"total", terms_.places}}},
                 {"senders_total", 1},

@@ -129,7 +129,7 @@ void PlaceCheck::on_connected(SshSession& session) {
     emit changed();
   });
   const QString address = session.address().isEmpty() ? lab_->config().host_name : session.address();
-  cell(CheckItem::reach) = good_cell("yes", true, QString("SSH at %1 port %2").arg(address).arg(lab_->config().port));
+  cell(CheckItem::reach) = good_cell("yes", true, QString("SSH at %1 port %2").arg(address, QString::number(lab_->config().port)));
   cell(CheckItem::login) = good_cell(lab_->config().user, true, QString("Logged in as %1").arg(lab_->config().user));
   if (lab_->data_address().isEmpty()) {
     const SshProblem problem = lab_->no_data_address();
@@ -226,7 +226,7 @@ void PlaceCheck::launch_broker() {
                 {"control", control_version},
                 {"run", "check"},
                 {"role", "broker"},
-                {"token", terms_.token},
+                {"token", token()},
                 {"listen", {{"address", address_}, {"port", unreachable_ ? 0 : terms_.port}}},
                 {"expect", {{"senders", 1}, {"receivers", terms_.places}}}};
   };
@@ -236,6 +236,11 @@ void PlaceCheck::launch_broker() {
     if (type == "error") listen_error_ = text_in(message, "message");
   };
   broker_ = std::make_unique<CheckProcess>(launcher(), "n2nq-broker", configure, said, [this](const QString& why) { on_broker_over(why); });
+}
+
+std::string PlaceCheck::token() const {
+  const std::string own = QString("%1").arg(number_, 4, 16, QChar('0')).toStdString();
+  return terms_.token.substr(own.size()) + own;
 }
 
 void PlaceCheck::on_broker_over(const QString& why) {

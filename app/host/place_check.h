@@ -53,6 +53,8 @@ class PlaceCheck : public QObject {
   /// Where N2NQ listens there; port 0: it does not run.
   const std::string& address() const { return address_; }
   int port() const { return port_; }
+  /// What N2NQ there asks for, and no other one of this check: what answers at its address may be another machine.
+  std::string token() const;
   /// Why the others cannot reach it there, as the cell of a way; none: they can be told to try.
   const std::optional<CheckCell>& unreachable() const { return unreachable_; }
   /// Where something listened already at the port that N2NQ was given; empty: nowhere.

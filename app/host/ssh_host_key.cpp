@@ -227,15 +227,18 @@ OwnedFd known_keys_file(const SshHostConfig& config) {
   const auto add = [&](const QString& name) {
     for (const QString& file : config.known_hosts_files + config.global_known_hosts_files) {
       read_known(file, name, [&keys](const KnownLine& line) {
-        if (!line.revoked) keys += "* " + line.type_and_key + '\n';
+        if (!line.revoked) keys += "* " + line.type_and_key.split(' ').mid(0, 2).join(' ') + '\n';  // without its comment, however long
       });
     }
   };
   add(known_name(config));
   if (keys.isEmpty() && known_name(config).startsWith('[')) add(config.host_name.toLower());
   OwnedFd file(::memfd_create("n2nq known keys", MFD_CLOEXEC));
-  // Without it the host is asked for its keys in libssh's order.
-  if (file.get() >= 0 && ::write(file.get(), keys.constData(), static_cast<std::size_t>(keys.size())) != keys.size()) return OwnedFd();
+  if (file.get() < 0 || ::write(file.get(), keys.constData(), static_cast<std::size_t>(keys.size())) != keys.size()) {
+    // In libssh's own order a key that is known would look like one that has changed.
+    throw SshError(SshProblem::Kind::settings, QString("what is known of the keys of %1 cannot be noted: %2").arg(config.name, ::strerror(errno)),
+                   "Are there memory and file descriptors left on this machine?");
+  }
   return file;
 }
 

@@ -85,7 +85,7 @@ SshLink::~SshLink() {
 }
 
 QString SshLink::place() const {
-  return QString("%1 port %2").arg(address_.isEmpty() ? target_.config.host_name : address_).arg(target_.config.port);
+  return QString("%1 port %2").arg(address_.isEmpty() ? target_.config.host_name : address_, QString::number(target_.config.port));
 }
 
 QString SshLink::error() const {
@@ -148,7 +148,7 @@ void SshLink::set_options() {
   set(SSH_OPTIONS_TIMEOUT, &timeout_s, "TIMEOUT");
   // Which key types the host is asked for first depends on what is known of it.
   known_keys_ = known_keys_file(config);
-  const QByteArray known_keys = known_keys_.get() < 0 ? QByteArray("/dev/null") : "/proc/self/fd/" + QByteArray::number(known_keys_.get());
+  const QByteArray known_keys = "/proc/self/fd/" + QByteArray::number(known_keys_.get());
   set(SSH_OPTIONS_KNOWNHOSTS, known_keys.constData(), "what is known of its keys");
   set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null", "/dev/null");
   const struct {

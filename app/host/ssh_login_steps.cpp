@@ -155,7 +155,7 @@ void LoginSteps::none_given(const SecretQuestion& question) const {
 }
 
 QString LoginSteps::address() const {
-  return QString("%1 port %2").arg(config().host_name).arg(config().port);
+  return QString("%1 port %2").arg(config().host_name, QString::number(config().port));
 }
 
 QString LoginSteps::account() const {

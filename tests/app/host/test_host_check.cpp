@@ -157,6 +157,27 @@ TEST_F(HostCheckTest, one_machine_under_two_names_has_its_port_once_and_is_not_t
   EXPECT_EQ(check.paths().at({second, "h2"}).state, CheckState::good) << all;
 }
 
+TEST_F(HostCheckTest, machines_that_each_have_the_others_address_do_not_reach_each_other) {
+  for (const int host : {1, 2}) lab->inside(host, {"ip", "address", "add", "192.0.2.9/32", "dev", "lo"});
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.local_data_address = lab->bench_address().toStdString();
+  hosts.hosts = {lab->host(1), lab->host(2)};
+  for (Host& host : hosts.hosts) host.data_address = "192.0.2.9";
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 7171);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
+  for (const auto& [from, to] : {std::pair{"h1", "h2"}, {"h2", "h1"}}) {
+    const CheckCell& way = check.paths().at({from, to});
+    EXPECT_EQ(way.state, CheckState::bad) << all;
+    EXPECT_TRUE(way.what_to_do.contains("Does something else answer")) << way.what_to_do.toStdString() << all;
+  }
+  for (const int host : {1, 2}) lab->inside(host, {"ip", "address", "delete", "192.0.2.9/32", "dev", "lo"});
+}
+
 TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it_is) {
   lab->inside(1, {"sh", "-c", "mkdir /small && mount -t tmpfs -o size=60m,mode=1777 small /small"});
   HostPool pool(person, programs_folder);

@@ -107,7 +107,7 @@ TEST(hosts_file, a_host_s_values_are_held_to_their_rules) {
   for (const char* folder : {"a/b/", "./a/b", "a//b/."}) EXPECT_EQ(stored(folder), "a/b") << folder;
   EXPECT_EQ(stored("./-x/"), "./-x") << "no option of a command there";
   EXPECT_EQ(stored(""), "");
-  for (const char* address : {"lab", "0.0.0.0", "::", "10.0.0", "10.0.0.5:7"}) EXPECT_NE(problem("data_address", address), "") << address;
+  for (const char* address : {"lab", "0.0.0.0", "::", "10.0.0", "10.0.0.5:7", "fe80::1", "fe80::1%eth0"}) EXPECT_NE(problem("data_address", address), "") << address;
   for (const char* address : {"10.0.0.5", "fd00::5", ""}) EXPECT_EQ(problem("data_address", address), "") << address;
   EXPECT_NE(problem("user", "a b"), "");
   EXPECT_NE(problem("identity_file", "a\nb"), "");
