@@ -42,8 +42,8 @@ SETTINGS = [
 ONLY = [int(number) for number in os.environ.get("N2NQ_SETTINGS", ",".join(map(str, range(len(SETTINGS))))).split(",")]
 SANITIZED = next((name for name in ("asan", "tsan") if name in BIN.parts), None)
 ROUND_S = min(15.0, SECONDS / len(ONLY) / 3)
-# Under sanitizers what is to be confirmed in time takes longer. Until its list is in force a receiver gets nothing. With the lists of hundreds before it that takes seconds under the thread sanitizer (13 on
-# a busy machine), in which nothing of the pair's is to expire.
+# Under sanitizers what is to be confirmed in time takes longer. Until its list is in force a receiver gets nothing. With the lists of hundreds
+# before it that takes seconds under the thread sanitizer (13 on a busy machine), in which nothing of the pair's is to expire.
 RETENTION_S = 30 if SANITIZED == "tsan" and CLIENTS > 500 else 8 if SANITIZED else 4
 DEADLINE_OF_RESPONSES_S, HANDSHAKE_S, HEARTBEAT_S, WRITE_DEADLINE_S = 0.5, 1, 12, 10
 MESSAGE_BYTES_MAX = 20_000
