@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "app/settings/host_name.h"
+
 namespace n2nq::app {
 
 const char* role_key(Role role) {
@@ -43,6 +45,10 @@ std::string host_of(Role role, const Settings& settings) {
       break;
   }
   return settings.receivers.host;
+}
+
+bool is_all_local(const Settings& settings) {
+  return std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
 }
 
 bool is_used_by(Role role, std::string_view key) {

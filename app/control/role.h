@@ -24,6 +24,8 @@ QString role_name(Role role);
 QString program_of(Role role);
 /// The host that the settings name for it.
 std::string host_of(Role role, const Settings& settings);
+/// The whole run is on this machine.
+bool is_all_local(const Settings& settings);
 /// Whether a process of this role is started with this key's value.
 bool is_used_by(Role role, std::string_view key);
 /// Whether the bench itself goes by this key from a run's first start to its result.

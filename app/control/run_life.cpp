@@ -6,7 +6,6 @@
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
-#include "app/host/listen_advice.h"
 #include "app/settings/host_name.h"
 
 namespace n2nq::app {
@@ -18,10 +17,6 @@ constexpr std::int64_t runs_on_ns_max = 15'000'000'000;
 
 Role other_group(Role role) {
   return role == Role::senders ? Role::receivers : Role::senders;
-}
-
-bool is_all_local(const Settings& settings) {
-  return std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) { return host_of(role, settings) == local_host; });
 }
 
 /// A run that is wholly on this machine is nobody else's business.
@@ -256,97 +251,6 @@ void RunControl::Private::on_hello(Role role) {
   if (role != Role::broker && state == RunState::preparing)
     member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
   connect_workers();
-}
-
-void RunControl::Private::connect_workers() {
-  if (!of(Role::broker).alive() || !of(Role::broker).watch->answered() || broker_port == 0) return;
-  for (const Role role : {Role::senders, Role::receivers}) {
-    Member& member = of(role);
-    if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
-    member.connect_sent = true;
-    const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
-    member.clocks_first = role == Role::receivers && flows_without_receivers() && !all_share_a_clock();
-    member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared, member.clocks_first));
-    // Who waits for the clocks does not try to get on.
-    if (options.unattended || !member.clocks_first) watch_connecting(role);
-  }
-  tell_clocks();
-}
-
-/// What receivers get from their first moment on has to be reckoned right.
-bool RunControl::Private::flows_without_receivers() const {
-  return state == RunState::running || run.settings.start_when != StartWhen::all_connected;
-}
-
-/// As far as it is known.
-bool RunControl::Private::all_share_a_clock() const {
-  const auto& broker = of(Role::broker).record.hello;
-  return std::all_of(all_roles.begin(), all_roles.end(), [&](Role role) {
-    const auto& hello = of(role).record.hello;
-    return hello && share_a_clock(*hello, *broker);
-  });
-}
-
-/// Behind a role's name; nothing of this machine.
-QString RunControl::Private::on_host(Role role) const {
-  const std::string host = host_of(role, run.settings);
-  return host == local_host ? QString() : " on " + QString::fromStdString(host);
-}
-
-/// What a person has to look at where N2NQ cannot listen at the address that it was given.
-QString RunControl::Private::advice_to_listen() const {
-  const Member& broker = of(Role::broker);
-  const QString address =
-      is_all_local(run.settings) ? QString() : QString("%1 (%2)").arg(broker.watch->launcher().data_address(), data_address_name());
-  return listen_advice(broker.listen_error, address, run.settings.broker.port);
-}
-
-/// And where others do not reach it there; nothing where there is no way in between.
-QString RunControl::Private::reach_advice() const {
-  if (is_all_local(run.settings) || broker_address.empty()) return {};
-  return QString("Is %1 (%2) where they reach it, and does a firewall let them through (broker.port makes its port a fixed one)?")
-      .arg(QString::fromStdString(broker_address), data_address_name());
-}
-
-/// As the page Hosts calls it.
-QString RunControl::Private::data_address_name() const {
-  const std::string host = host_of(Role::broker, run.settings);
-  return "data address of " + (host == local_host ? QString("this machine") : QString::fromStdString(host));
-}
-
-/// From the word to connect, and not before: a host that asks a person, or that programs come to over a slow link, takes its time.
-void RunControl::Private::watch_connecting(Role role) {
-  auto& timer = of(role).connecting = std::make_unique<QTimer>();
-  timer->setSingleShot(true);
-  QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
-    if (options.unattended && state == RunState::preparing) give_up_connecting();
-    if (!options.unattended) advise_connecting(role);
-  });
-  timer->start(options.unattended ? static_cast<int>(run.settings.limits.connect_deadline_s * 1000) : options.deadlines.connect_advice);
-}
-
-void RunControl::Private::give_up_connecting() {
-  QStringList late;
-  for (const Role each : {Role::senders, Role::receivers}) {
-    const Member& member = of(each);
-    if (!member.alive() || !member.connect_sent || member.connected) continue;
-    const QString& what = member.status.waiting_for;
-    late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
-  }
-  if (late.isEmpty()) return;
-  const QString advice = reach_advice();
-  end_because(QString("not connected within %1 s: %2%3")
-                  .arg(run.settings.limits.connect_deadline_s)
-                  .arg(late.join("; "), advice.isEmpty() ? QString() : ". " + advice));
-}
-
-/// A person may still mend it: the run goes on waiting.
-void RunControl::Private::advise_connecting(Role role) {
-  Member& member = of(role);
-  if (state != RunState::preparing && state != RunState::running) return;
-  if (!member.alive() || member.connected || !of(Role::broker).alive()) return;
-  member.status.advice = reach_advice();
-  if (!member.status.advice.isEmpty()) emit q->process_changed(role);
 }
 
 void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
