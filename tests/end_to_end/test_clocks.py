@@ -118,8 +118,17 @@ class Clocks(ClocksCase):
 
     def test_the_bound_of_who_is_killed_grew_until_then(self):
         """What it said last of its clock is some seconds old when its last messages leave, here because N2NQ's cannot be asked meanwhile."""
-        name, offset_ns, drift = "killed", 250 * MS, 50e-6
-        heard = self.folder / "heard"
+        for attempt in range(4):  # on a busy machine a probe of before may have been held up for as long as the bound grows in these seconds
+            grown_ns, worst_ns, told_ns = self.killed_while_unasked(f"killed-{attempt}")
+            if grown_ns > worst_ns:
+                break
+        self.assertGreater(grown_ns, worst_ns, "else nothing has grown")
+        self.assertGreaterEqual(told_ns, grown_ns)
+
+    def killed_while_unasked(self, name):
+        """Returns how wide the bound of the senders' clock had grown when they were killed, the worst that they had seen, and the result's."""
+        offset_ns, drift = 250 * MS, 50e-6
+        heard = self.folder / f"{name}-heard"
         programs = programs_in(self.folder / f"{name}-programs", heard={"n2nq-senders": heard},
                                test_clocks={"n2nq-senders": {"offset_ns": offset_ns, "drift_ppb": round(drift * 1e9)}})
         process = self.start("quick", "--set", "log=all", "--set", "senders.amount=2", "--set", "receivers.amount=2", "--set", "senders.delay_ms=10",
@@ -151,12 +160,11 @@ class Clocks(ClocksCase):
                 off_ns.append(abs(float(row["latency_us"]) * 1e3 - (int(row["received_ns"]) - sent_ns)))
         print(f"{age_ns / 1e9:.1f} s behind its last word: at most {max(off_ns) / 1e3:.1f} us from the truth, within {told_ns / 1e3:.1f} us; the "
               f"worst that it had seen was {worst / 1e3:.1f} us")
-        self.assertGreater(grown_ns, worst, "else nothing has grown")
-        self.assertGreaterEqual(told_ns, grown_ns)
         self.assertLess(told_ns, later, "the growth of those seconds, and not of any time")
         self.assertLess(max(off_ns), told_ns)
         for latency in (run.summary["latency_us"], *(receiver["latency_us"] for receiver in run.summary["services"]["receivers"])):
             self.assertEqual(latency["bound_us"] * 1e3, told_ns, "beside each latency")
+        return grown_ns, worst, told_ns
 
     def test_groups_that_a_jump_of_n2nqs_clock_told_apart_are_one_again(self):
         """The receivers start again behind the jump, while the senders, on the same clock, stand still and have not noticed it."""
