@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/message_reader.h"
 
+#include "broker/net/control_channel.h"
 #include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
@@ -11,6 +12,10 @@ QString excerpt(const QByteArray& line) {
   constexpr qsizetype chars_max = 120;
   const QString text = QString::fromUtf8(line.left(chars_max));
   return line.size() > chars_max ? text + "…" : text;
+}
+
+QString too_long() {
+  return QString("a line of more than %1 MiB").arg(MessageReader::line_bytes_max >> 20);
 }
 
 }  // namespace
@@ -27,7 +32,7 @@ void MessageReader::feed(const QByteArray& bytes) {
     if (refused_) return;
   }
   open_line_ += bytes.mid(from);
-  if (open_line_.size() > line_bytes_max) refuse(QString("a line of more than %1 MiB").arg(line_bytes_max >> 20));
+  if (open_line_.size() > line_bytes_max) refuse(too_long());
 }
 
 void MessageReader::end() {
@@ -38,13 +43,29 @@ void MessageReader::end() {
 
 void MessageReader::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
+  if (const qsizetype begin = line.indexOf(net::part_begin); behind_login_ && begin >= 0) return take_part(line.mid(begin + 1));
+  take_whole(line);
+}
+
+void MessageReader::take_part(QByteArray text) {
+  const bool is_last = text.endsWith(net::last_part_end);
+  if (is_last) text.chop(1);
+  parts_ += text;
+  if (parts_.size() > line_bytes_max) return refuse(too_long());
+  if (!is_last) return;
+  QByteArray line;
+  line.swap(parts_);
+  take_whole(line);
+}
+
+void MessageReader::take_whole(const QByteArray& line) {
   nlohmann::json object = net::parsed_json(line);
   // What a login script wrote without the end of a line stands before a message.
   if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && behind_login_ && begin > 0) object = net::parsed_json(line.mid(begin));
   if (!object.is_object()) {
     if (in_protocol_) {
       // A message, or a part of one, that something else was written into.
-      if (!behind_login_ || line.startsWith('{') || line.contains("{\"")) refuse("\"" + excerpt(line) + "\"");
+      if (!behind_login_ || line.contains("{\"")) refuse("\"" + excerpt(line) + "\"");
       return;
     }
     noise_bytes_ += line.size();
@@ -66,6 +87,7 @@ QString MessageReader::told(const QByteArray& line, const std::exception& error)
 void MessageReader::refuse(const QString& what) {
   refused_ = true;
   open_line_.clear();
+  parts_.clear();
   emit nonsense(what);
 }
 

@@ -3,8 +3,9 @@
 // it.
 //
 // Lines before the first JSON object are the noise of a login shell and are skipped; where there was one, also lines behind it that have
-// nothing of one, and what stands before an object in its line: of what a login script left in the background. Whatever else is not a message
-// is nonsense, said once; nothing is read after that.
+// nothing of one, and what stands before an object in its line: of what a login script left in the background. There, long messages come in
+// parts (broker/net/control_channel.h), between which such lines may stand. Whatever else is not a message is nonsense, said once; nothing is
+// read after that.
 #pragma once
 
 #include <QByteArray>
@@ -39,9 +40,12 @@ class MessageReader : public QObject {
 
  private:
   void take_line(const QByteArray& line);
+  void take_part(QByteArray text);
+  void take_whole(const QByteArray& line);
   void refuse(const QString& what);
 
   QByteArray open_line_;
+  QByteArray parts_;  // of a message whose last part is to come
   const bool behind_login_;
   qsizetype noise_bytes_ = 0;
   bool in_protocol_ = false;

@@ -11,6 +11,7 @@
 #include <chrono>
 
 #include "app/settings/qt_text.h"
+#include "broker/net/control_channel.h"
 
 namespace n2nq::app {
 
@@ -167,13 +168,13 @@ void LabHost::on_files_over(const SshProblem& why) {
   emit trouble(why);
 }
 
-QByteArray LabHost::command_for(const QString& path, const QByteArray& arguments) const {
+QByteArray LabHost::command_for(const QString& path) const {
   static const QRegularExpression safe("^[A-Za-z0-9._/-]+$");
   if (!safe.match(path).hasMatch()) return "exit 127";
   const QByteArray there = path.startsWith('/') ? path.toLatin1() : "./" + path.toLatin1();
   // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the
   // same in all of them.
-  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; cd && exec " + there + arguments + "'";
+  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; cd && exec " + there + ' ' + net::in_parts_argument + "'";
 }
 
 void LabHost::send_signal(int pid, const char* name, QObject* context, std::function<void(const QString&)> then) {

@@ -70,7 +70,7 @@ class LabHost : public QObject {
   void send_signal(
       int pid, const char* name, QObject* context = nullptr, std::function<void(const QString& why)> then = [](const QString&) {});
   /// How a program there is run: fixed text around what this program made up itself. Says "n2nq-pid N" first.
-  QByteArray command_for(const QString& path, const QByteArray& arguments = {}) const;
+  QByteArray command_for(const QString& path) const;
 
  signals:
   /// One of the connections was lost, or could not be made.

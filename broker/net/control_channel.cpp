@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t read_bytes = 64 * 1024;
 /// A pipe that poll() calls writable takes this much without blocking, so that stdout need not be made non-blocking (which would also
-/// change it for whoever shares it).
+/// change it for whoever shares it), and in one piece (PIPE_BUF, pipe(7)).
 constexpr size_t write_bytes_max = 4096;
 constexpr int64_t last_words_ns = 5 * ns_per_s;
 
@@ -79,10 +79,26 @@ void ControlChannel::write_line(const nlohmann::json& object) {
   line += '\n';
   {
     const std::lock_guard lock(mutex_);
-    output_bytes_ += line.size();
-    output_.push_back(std::move(line));
+    if (!options_.in_parts || line.size() <= write_bytes_max) {
+      queue_output(std::move(line));
+    } else {
+      line.pop_back();
+      constexpr size_t part_bytes_max = write_bytes_max - 3;
+      for (std::string_view rest = line; !rest.empty(); rest.remove_prefix(std::min(rest.size(), part_bytes_max))) {
+        std::string part(1, part_begin);
+        part += rest.substr(0, part_bytes_max);
+        if (rest.size() <= part_bytes_max) part += last_part_end;
+        queue_output(std::move(part += '\n'));
+      }
+    }
   }
   wake();
+}
+
+/// With mutex_ held.
+void ControlChannel::queue_output(std::string line) {
+  output_bytes_ += line.size();
+  output_.push_back(std::move(line));
 }
 
 void ControlChannel::write_error(const std::string& code, const std::string& message, const std::string& key, const std::string& order) {

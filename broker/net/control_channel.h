@@ -2,6 +2,9 @@
 // The control protocol's pipe: newline-delimited JSON over two descriptors (stdin and stdout), read and written by a thread of its own,
 // so that neither a silent bench nor a slow one can hold the data thread.
 //
+// Who shares stdout with others, behind a login shell whose scripts left something running, gets long lines in parts: each is of 4 KiB at most,
+// which the kernel takes in one piece, so that what others write comes between them and never into one.
+//
 // The thread also keeps the lease, and turns SIGTERM into a `stop` and a `bye` as if the bench had sent them.
 #pragma once
 
@@ -21,6 +24,11 @@
 
 namespace n2nq::net {
 
+/// Around the text of each part of a long line, and at the end of the last one: no JSON text has them.
+constexpr char part_begin = '\x02', last_part_end = '\x03';
+/// The argument of a program that asks for `Options::in_parts`.
+constexpr const char* in_parts_argument = "--in-parts";
+
 /// To be called first in main(), before any thread is started: SIGTERM is taken by the control channel, SIGINT and SIGPIPE are ignored.
 void prepare_signals();
 
@@ -32,6 +40,7 @@ class ControlChannel {
     int64_t lease_ns = 13'000'000'000;  // so that nothing is left 15 s after a cut, flushing included
     size_t line_bytes_max = 64 * 1024 * 1024;
     size_t unsent_bytes_max = 256 * 1024 * 1024;  // lines the bench has not read; beyond it the lease counts as lost
+    bool in_parts = false;
   };
   struct Handlers {
     /// On the loop's thread: every object that handle_here did not take.
@@ -69,6 +78,7 @@ class ControlChannel {
   void append_to_line(std::string_view part);
   void take_line(std::string_view line);
   void deliver(nlohmann::json object);
+  void queue_output(std::string line);
   void write_output();
   void check_output();
   void lose_lease(const std::string& reason);
@@ -93,8 +103,8 @@ class ControlChannel {
   std::condition_variable written_out_;
   bool output_failed_ = false;      // guarded by mutex_
   bool gave_up_ = false;            // flush(); guarded by mutex_
-  std::deque<std::string> output_;  // guarded by mutex_
-  size_t output_written_ = 0;       // of the first line; guarded by mutex_
+  std::deque<std::string> output_;  // lines, or their parts; guarded by mutex_
+  size_t output_written_ = 0;       // of the first one; guarded by mutex_
   size_t output_bytes_ = 0;         // guarded by mutex_
   int64_t last_written_ns_ = 0;     // guarded by mutex_
   bool may_be_slow_ = true;         // until the lease is lost; guarded by mutex_

@@ -44,9 +44,9 @@ uint64_t random_epoch() {
 
 }  // namespace
 
-BrokerProcess::BrokerProcess()
+BrokerProcess::BrokerProcess(bool in_parts)
     : channel_(
-          loop_, {},
+          loop_, {.in_parts = in_parts},
           {[this](const nlohmann::json& object) { on_object(object); }, {}, [this](const std::string& reason) { on_lease_lost(reason); }}) {
 }
 

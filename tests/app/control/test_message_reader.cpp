@@ -69,7 +69,7 @@ TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_betwe
   int heard = 0;
   QObject::connect(&behind_login, &MessageReader::message, [&heard] { ++heard; });
   QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
-  behind_login.feed(QByteArray("Welcome\n") + hello_line + "\nreminder\n[1]\n" + waiting + "\n");
+  behind_login.feed(QByteArray("Welcome\n") + hello_line + "\nreminder\n[1]\n{\n  up 3 days\n}\n" + waiting + "\n");
   EXPECT_EQ(heard, 2);
   EXPECT_TRUE(nonsense.isEmpty()) << nonsense[0].toStdString();
   behind_login.feed(QByteArray(waiting).insert(20, "reminder\n") + "\n");
@@ -88,6 +88,30 @@ TEST_F(MessageReaderTest, behind_a_login_shell_something_without_its_lines_end_m
   EXPECT_TRUE(nonsense.isEmpty());
   behind_login.feed(". " + QByteArray(waiting).left(30) + "\n");
   EXPECT_EQ(nonsense.size(), 1) << "a part of a message";
+}
+
+TEST_F(MessageReaderTest, behind_a_login_shell_a_long_message_comes_in_parts_between_which_may_stand_what_else_is_said) {
+  MessageReader behind_login(true);
+  std::vector<SharedMessage> heard;
+  QObject::connect(&behind_login, &MessageReader::message, [&heard](const SharedMessage& message) { heard.push_back(message); });
+  QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  const QByteArray text = waiting;
+  behind_login.feed(QByteArray(hello_line) + "\n\x02" + text.left(20) + "\n 1  0 33452\n\n. .\x02" + text.mid(20, 9) + "\n\x02" + text.mid(29) + "\x03\n" +
+                    waiting + "\n");
+  ASSERT_EQ(heard.size(), 3u) << nonsense.join(' ').toStdString();
+  EXPECT_EQ(std::get<StateMessage>(*heard[1]).waiting_for, "N2NQ");
+  EXPECT_TRUE(nonsense.isEmpty());
+  behind_login.feed("\x02" + text.left(20) + "\n\x02" + text.mid(29) + "\x03\n");
+  EXPECT_EQ(nonsense.size(), 1) << "one part is missing";
+  const QByteArray part = "\x02" + QByteArray(16 << 20, 'x') + '\n';
+  MessageReader endless(true);
+  nonsense.clear();
+  QObject::connect(&endless, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  for (int i = 0; i < 17; ++i) endless.feed(part);
+  EXPECT_EQ(nonsense, QStringList{"a line of more than 256 MiB"});
+  reader.feed("\x02" + QByteArray(hello_line) + "\x03\n" + hello_line + "\n\x02" + waiting + "\x03\n");
+  EXPECT_EQ(messages.size(), 1u);
+  EXPECT_EQ(nonsense.size(), 2) << "a process of this machine shares its stdout with nobody";
 }
 
 TEST_F(MessageReaderTest, endless_noise_is_nonsense) {

@@ -124,6 +124,30 @@ TEST_F(Control, LongAnswersArriveWhole) {
   EXPECT_TRUE(channel_->flush(60 * ns_per_s));
 }
 
+TEST_F(Control, WhoSharesStdoutGetsLongLinesInPartsThatTheKernelTakesInOnePiece) {
+  start({.in_parts = true});
+  for (const size_t length : {4084u, 4085u, 8000u, 100'000u}) {  // with {"text":""} and the line's end 4,096, 4,097, ...
+    SCOPED_TRACE(length);
+    const nlohmann::json object{{"text", std::string(length, 'x')}};
+    const std::string text = object.dump();
+    channel_->write_line(object);
+    std::string whole;
+    for (bool is_last = false; !is_last;) {
+      const std::string part = hear();
+      ASSERT_LE(part.size() + 1, 4096u);
+      if (text.size() + 1 <= 4096) {
+        whole = part;
+        break;
+      }
+      ASSERT_EQ(part[0], part_begin);
+      is_last = part.back() == last_part_end;
+      whole += part.substr(1, part.size() - (is_last ? 2 : 1));
+    }
+    EXPECT_EQ(whole, text);
+  }
+  EXPECT_TRUE(channel_->flush(60 * ns_per_s));
+}
+
 TEST_F(Control, LastWordsAreWrittenBeforeItEnds) {
   start();
   channel_->write_line({{"type", "bye"}});
