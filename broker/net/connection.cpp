@@ -258,6 +258,7 @@ void Connection::end(int error) {
 void Connection::look_at_read() {
   looks_later_ = false;
   hand_out_waiting();
+  if (discarding_) reader_.reset();  // nobody looks at what came behind what was refused
   reader_.keep();
 }
 

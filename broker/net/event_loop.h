@@ -90,8 +90,8 @@ class EventLoop {
   void set_short_nap(int64_t short_nap_ns) { short_nap_ns_ = short_nap_ns; }
   /// A wake-up that finds at most so many ready lets others of its core go first, see courtesy.h. 0: none does.
   void set_courteous(int ready_max) { courteous_ready_max_ = ready_max; }
-  /// So many timers have their turn in one wake-up, of those that are due the soonest ones; before the next ones do, so has everybody who
-  /// has something to read or to write. At first all that are due.
+  /// So many timers have their turn in one wake-up, of those that are due the soonest ones, and more of them for a fourth of the time that it
+  /// took until then; before the next ones do, so has everybody who has something to read or to write. At first all that are due.
   void set_due_max(size_t due_max) { due_max_ = due_max; }
   /// So many connections that the other end has closed are closed in one wake-up: a process of thousands may die. At first all.
   void set_closings_max(size_t closings_max) { closings_max_ = closings_max; }

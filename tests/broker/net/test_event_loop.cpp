@@ -204,7 +204,10 @@ TEST(EventLoop, WhoHasSomethingToReadHasATurnBetweenManyTimersThatAreDue) {
   PipeWatcher watcher(loop, [&] { order += 'd'; });
   std::vector<std::unique_ptr<Timer>> timers;
   for (int i = 0; i < 20; ++i) {
-    timers.push_back(std::make_unique<Timer>(loop, [&] { order += 't'; }));
+    timers.push_back(std::make_unique<Timer>(loop, [&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // eight take longer than the share of what came before them
+      order += 't';
+    }));
     timers.back()->arm(1);
   }
   loop.set_after_wake_up([&] {
@@ -213,6 +216,24 @@ TEST(EventLoop, WhoHasSomethingToReadHasATurnBetweenManyTimersThatAreDue) {
   });
   loop.run();
   EXPECT_EQ(order, "dtttttttt.dtttttttt.dtttt.");
+}
+
+TEST(EventLoop, ManyTimersThatAreDueHaveAShareOfALongWakeUp) {
+  EventLoop loop;
+  loop.set_due_max(8);
+  int due = 0, wake_ups = 0;
+  PipeWatcher watcher(loop, [] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });
+  std::vector<std::unique_ptr<Timer>> timers;
+  for (int i = 0; i < 2000; ++i) {
+    timers.push_back(std::make_unique<Timer>(loop, [&] { ++due; }));
+    timers.back()->arm(1);
+  }
+  loop.set_after_wake_up([&] {
+    ++wake_ups;
+    if (due == 2000) loop.stop();
+  });
+  loop.run();
+  EXPECT_LT(wake_ups, 50) << "by their number alone 250";
 }
 
 /// Closes nothing and is always ready.

@@ -209,6 +209,19 @@ TEST_F(Hostile, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
   EXPECT_LT(broker_.finish()["memory_bytes_max"].get<size_t>(), 1000u);
 }
 
+TEST_F(Hostile, JunkOfManyAtOnceIsNotKept) {
+  const size_t before_bytes = memory_of(broker_);
+  const wire::Bytes junk(64 << 10, 0x4E);
+  std::vector<WireClient> clients;
+  size_t most_bytes = 0;
+  for (int i = 0; i < 500; ++i) {
+    clients.emplace_back(broker_.port());
+    send_until_closed(clients.back(), wire::ByteView(junk));
+    if (i % 50 == 49) most_bytes = std::max(most_bytes, memory_of(broker_));
+  }
+  EXPECT_LT(most_bytes, before_bytes + (12u << 20) + sanitizer_bytes) << "64 KiB for each would be 32 MiB";
+}
+
 TEST_F(Hostile, JunkBehindAGoodHelloCostsNoMemoryEither) {
   const size_t before_bytes = memory_of(broker_);
   size_t most_bytes = 0;
