@@ -327,9 +327,9 @@ size_t SelectiveBalancer::load_bytes(uint32_t number) const {
   return receivers_[number - 1].share_bytes + unwritten_bytes(number);
 }
 
-/// What a receiver has asked for may come at once: that it waits is not the receiver's slowness.
+/// What is assigned was chosen for it, and goes to others when it goes: that it waits is not the receiver's slowness.
 size_t SelectiveBalancer::backlog_bytes(uint32_t number) const {
-  return options_.requests ? unwritten_bytes(number) : load_bytes(number);
+  return unwritten_bytes(number);
 }
 
 bool SelectiveBalancer::is_kept_waiting(uint32_t number) const {

@@ -178,7 +178,7 @@ void ReceiverDesk::on_confirm(Session& session, wire::ByteView body) {
       continue;
     }
     const char* reason =
-        result == Queue::Confirmed::twice ? " were answered before, in part or all" : " were not all sent on this connection";
+        result == Queue::Confirmed::twice ? " were answered before, in part or all" : " were not all sent on this connection, in whole frames";
     refuse(session, ErrorCode::confirmation,
            std::to_string(range.count) + " deliveries from number " + std::to_string(range.first_delivery) + " on" + reason);
     break;

@@ -49,6 +49,24 @@ TEST(SelectiveBalancer, WhatComesBackGoesToAnotherReceiverIfOneHasRoom) {
   }
 }
 
+/// As much as 1 MiB is chosen for one at a time: what others left cuts off nobody who reads, also where the limit is as small as that.
+TEST(SelectiveBalancer, WhatOthersLeaveIsNobodysBacklog) {
+  QueueOptions options;
+  options.mode = wire::QueueMode::load_balancer;
+  options.receivers = 2;
+  options.responses = true;
+  options.pending_bytes_max = 1 << 20;
+  support::QueueKit kit(options);
+  kit.join(1);
+  kit.join(2);
+  for (int i = 0; i < 60; ++i) kit.publish(1, 0, 100'000);
+  kit->lose(2);
+  kit->take_ready();
+  ASSERT_EQ(kit.write(1, 1000), 1000u);
+  EXPECT_GT(kit->backlog_bytes(1), 0u);
+  EXPECT_LE(kit->backlog_bytes(1), Batch::body_bytes_max);
+}
+
 /// What a new list takes from its receiver, and brings it, are units like any others, so that lists in turn hold up nobody.
 TEST(SelectiveBalancer, WhatANewListMovesIsCounted) {
   QueueOptions options;

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "tests/broker/queue/queue_kit.h"
@@ -231,7 +233,9 @@ TEST(Limits, InTheLoadBalancerWhoReadsIsNotCutOffForWhatManyOthersDidNotTake) {
 TEST(Limits, AtTheMemoryBudgetSendersAreHeldBackAndNothingIsLost) {
   for (const char* mode : {"broadcaster", "load-balancer"}) {
     const size_t budget_bytes = 3'000'000;
+    const std::string log = testing::TempDir() + "n2nq_budget_" + mode + '_' + std::to_string(getpid()) + ".log";
     BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}},
+                                {"log_file", log},
                                 {"queue", {{"mode", mode}}},
                                 {"limits", {{"memory_bytes", budget_bytes}, {"message_bytes_max", 100'000}}}});
     std::vector<std::thread> threads;
@@ -242,9 +246,17 @@ TEST(Limits, AtTheMemoryBudgetSendersAreHeldBackAndNothingIsLost) {
         EXPECT_EQ(sender.end(3000), 3000u);
       });
     }
-    // 60 MB do not fit into the budget and the sockets: only now can the senders go on.
+    const auto is_used_up = [&log] {
+      std::stringstream text;
+      text << std::ifstream(log).rdbuf();
+      return text.str().find("the memory budget is used up") != std::string::npos;
+    };
     WireClient probe = WireClient::probe(broker.port());
-    probe.wait_for_broker_clock(net::now_ns() + net::ns_per_s);
+    const int64_t deadline_ns = net::now_ns() + support::patience_ns;
+    while (!is_used_up() && net::now_ns() < deadline_ns) probe.wait_for_broker_clock(net::now_ns() + net::ns_per_s / 50);
+    EXPECT_TRUE(is_used_up());
+    // 60 MB do not fit into the budget and the sockets: only now can the senders go on.
+    std::remove(log.c_str());
     const Received received = WireClient::receiver(broker.port(), 1).receive_all();
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(text_of(received.set()), "1:0-2999 2:0-2999");
