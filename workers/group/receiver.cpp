@@ -17,9 +17,12 @@ Receiver::Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place
       shared_(shared),
       delivered_(shared.balanced == nullptr ? shared.senders_total : 0),
       leave_timer_(tools.loop, [this] {
+        if (is_over()) return;
         close();
         set_state(ServiceState::ended);
-      }) {}
+      }) {
+  if (shared.balanced != nullptr) shared.all.push_back(this);
+}
 
 void Receiver::opened(const OpenFacts& facts, bool /*restarted*/) {
   reconnected_ = reconnected_ || received_on_last_connection_ > 0;
@@ -102,7 +105,7 @@ void Receiver::note(const Delivery& delivery, std::uint16_t flags) {
 
 /// As the flag of its log line; 0: none is given.
 std::uint16_t Receiver::answer_to(const Delivery& delivery) const {
-  if (!responses_ || misbehaviour_ == Misbehaviour::confirm_nothing) return 0;
+  if (!responses_ || leaving_ || misbehaviour_ == Misbehaviour::confirm_nothing) return 0;  // behind END nothing is answered
   const bool positive = delivery.checksum_ok && misbehaviour_ != Misbehaviour::answer_negatively;
   return positive ? measure::line_confirmed : measure::line_refused;
 }
@@ -128,7 +131,9 @@ void Receiver::on_deliveries_done() {
   counts.received.add(alike_.count);
   counts.bytes.add(alike_.bytes);
   if (!is_warm_up(alike_.first.index)) {
-    if (shared_.first_measured_ns == 0) shared_.first_measured_ns = alike_.first.received_ns;
+    // The least: services are read back one after the other.
+    const std::int64_t received_ns = alike_.first.received_ns;
+    if (shared_.first_measured_ns == 0 || received_ns < shared_.first_measured_ns) shared_.first_measured_ns = received_ns;
     shared_.histograms.record(alike_.first, alike_.count);
     histograms_.record(alike_.first, alike_.count);
   }
@@ -204,8 +209,8 @@ std::uint16_t Receiver::check(const Delivery& delivery, std::optional<std::uint1
     if (!redelivered && !finding.overtaken) counts.duplicated_unflagged.add();
     flags |= measure::line_duplicate;
     if (finding.overtaken) flags |= measure::line_overtaken;
-  } else if (!skipped_sets_.empty()) {
-    take_off_skipped(delivery.sender, delivery.index);
+  } else {
+    arrived_after_all(delivery.sender, delivery.index);
   }
   if (finding.inverted) {
     counts.out_of_order.add();
@@ -249,6 +254,7 @@ bool Receiver::take_skipped(const wire::SkippedRange& range) {
   const bool known = range.reason >= wire::SkipReason::expired && range.reason <= wire::SkipReason::cut_off;
   if (!known || range.sender == 0 || range.sender > shared_.senders_total || range.from > range.to || range.to >= Pacer::messages_max)
     return false;
+  if (shared_.balanced != nullptr) shared_.skipped[range.sender].add_range(range.from, range.to);
   wire::IndexSet& set = skipped_sets_[{range.reason, range.sender}];
   const auto count = [&](const wire::IndexSet::Run& run) {
     const std::uint64_t border = shared_.warmup_messages;
@@ -275,7 +281,15 @@ void Receiver::count_skipped(wire::SkipReason reason, std::uint32_t sender, std:
   if (reason == wire::SkipReason::parked) counts_of(from).parked_delivered.add(here);
 }
 
+void Receiver::arrived_after_all(std::uint32_t sender, std::uint64_t index) {
+  if (shared_.balanced == nullptr) return take_off_skipped(sender, index);
+  const auto told = shared_.skipped.find(sender);
+  if (told == shared_.skipped.end() || !told->second.contains(index)) return;
+  for (Receiver* receiver : shared_.all) receiver->take_off_skipped(sender, index);
+}
+
 void Receiver::take_off_skipped(std::uint32_t sender, std::uint64_t index) {
+  if (skipped_sets_.empty()) return;
   for (const auto reason : {wire::SkipReason::expired, wire::SkipReason::unrequested, wire::SkipReason::parked, wire::SkipReason::cut_off}) {
     const auto found = skipped_sets_.find({reason, sender});
     if (found == skipped_sets_.end() || !found->second.contains(index)) continue;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "workers/group/clock_correction.h"
 #include "workers/group/delivered.h"
@@ -25,6 +26,9 @@ class Receiver : public Service {
     std::uint32_t senders_total = 0;
     std::uint64_t warmup_messages = 0;    // of each sender
     SharedDelivered* balanced = nullptr;  // load balancer only
+    // There also: all of the group, and what any of them was told it will not get, by sender. Another one may have it, before or behind that.
+    std::vector<Receiver*> all;
+    std::map<std::uint32_t, wire::IndexSet> skipped;
     bool begun = false;                   // traffic
     ClockCorrection clocks;
     std::int64_t first_measured_ns = 0;  // when the first delivery came that was measured; 0: none yet
@@ -69,7 +73,8 @@ class Receiver : public Service {
   bool take_skipped(const wire::SkippedRange& range);
   /// Indexes of one sender, none of them told before, and all of them warm-up or none.
   void count_skipped(wire::SkipReason reason, std::uint32_t sender, std::uint64_t from, std::uint64_t to);
-  /// What N2NQ had given up has arrived after all.
+  /// What N2NQ had given up has arrived after all, here or, in the load balancer, at any receiver.
+  void arrived_after_all(std::uint32_t sender, std::uint64_t index);
   void take_off_skipped(std::uint32_t sender, std::uint64_t index);
   bool is_warm_up(std::uint64_t index) const { return index < shared_.warmup_messages; }
   DeliveryCounts& counts_of(std::uint64_t index) { return is_warm_up(index) ? warm_up_ : measured_; }

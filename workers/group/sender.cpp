@@ -25,7 +25,8 @@ Sender::Sender(const Tools& tools, std::uint32_t number, const SenderPlan& plan,
       scheduler_(scheduler),
       pacer_(plan.interval, plan.start, number, plan.total),
       planned_(planned_messages(plan, pacer_)),
-      slip_(planned_ - std::min(plan.warmup_messages, planned_)) {}
+      slip_(planned_ - std::min(plan.warmup_messages, planned_)),
+      goes_on_(tools.first_session > 0) {}
 
 void Sender::start(std::int64_t start_ns) {
   started_ = true;
@@ -163,7 +164,6 @@ void Sender::measure_without_gap() {
 }
 
 void Sender::replay(const Record& record) {
-  goes_on_ = true;
   const std::uint64_t index = wire_index(record.index, plan_.warmup_messages);
   // Lines that were dropped, or what was found out when the group was started again before. Whether N2NQ has them is not known.
   missing_ += count_unnoted(index);

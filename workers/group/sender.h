@@ -107,7 +107,7 @@ class Sender : public Service {
   std::uint64_t planned_;  // messages, warm-up included; the largest number when it is not known beforehand
   PlanSlip slip_;
   bool started_ = false;
-  bool goes_on_ = false;  // for a killed process
+  const bool goes_on_;  // for a killed process, of which there may be no line
   bool stopping_ = false;
   std::int64_t start_ns_ = 0;
   std::optional<std::int64_t> first_sent_ns_;  // message 0

@@ -43,10 +43,11 @@ void N2nqClient::open(std::uint64_t next_index) {
   out_.clear();
   end_sent_ = false;
   reading_ = true;
+  // N2NQ begins with what it owes: what is left of it, or what this connection's credit had begun. An attempt that failed leaves all of it.
+  owed_ = std::max<std::uint64_t>(credit_, owed_ - std::min(owed_, deliveries_));
   deliveries_ = 0;
   answers_.ranges.clear();
   asked_for_.reconnect();
-  owed_ = credit_;
   rule_list_ = prefetch_ = credit_ = 0;
   given_ = 0;
   next_index_ = next_index;

@@ -81,7 +81,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   bool broadcaster_ = false;
   AskedFor asked_for_;
   std::int64_t offset_ns_ = 0;  // N2NQ's clock minus ours
-  std::uint64_t owed_ = 0;      // so many deliveries may have been begun, and not announced, on the connection before
+  std::uint64_t owed_ = 0;      // so many deliveries may have been begun, and not announced, on connections before
 };
 
 }  // namespace n2nq::worker

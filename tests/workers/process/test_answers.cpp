@@ -76,13 +76,7 @@ TEST_P(Answers, negative_answers_are_delivered_again_and_parked_in_the_end) {
       << reasons(ledger);
 }
 
-TEST_P(Answers, a_killed_and_restarted_receivers_group_misses_nothing) {
-  RunShape wanted = shape({{"responses", true}});
-  wanted.load["messages"] = 200;
-  SmallRun run(wanted);
-  run.launch();
-  run.start();
-  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 50; });
+void kill_receivers_and_go_on(SmallRun& run) {
   const std::string staging = run.receivers->staging_file();
   run.receivers->kill(SIGKILL);
   run.receivers->wait_for_exit();
@@ -94,6 +88,35 @@ TEST_P(Answers, a_killed_and_restarted_receivers_group_misses_nothing) {
   run.receivers->send(run.connect_message());
   run.receivers->wait_for_state("connected");
   run.receivers->send({{"type", "start"}, {"at_broker_ns", 0}});
+}
+
+TEST_P(Answers, what_was_parked_counts_as_delivered_also_behind_a_kill) {
+  RunShape wanted = shape({{"responses", true}, {"responses_attempts_max", 2}, {"responses_deadline_ms", patient_ms}});
+  wanted.load["messages"] = 400;
+  SmallRun run(wanted);
+  run.launch();
+  for (int number = 1; number <= run.shape.receivers; ++number)
+    run.receivers->send({{"type", "fault"}, {"service", number}, {"kind", "answer-negatively"}});
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["parked_delivered"] > 100; });
+  kill_receivers_and_go_on(run);
+  run.finish();
+  const auto ledger = ledger_of(run);
+  EXPECT_TRUE(ledger.balanced) << reasons(ledger);
+  EXPECT_EQ(ledger.total.delivered, 2000 * copies(run.shape)) << reasons(ledger);
+  EXPECT_GT(ledger.total.parked_delivered, 100u);
+  EXPECT_EQ(run.receivers_bye["parked_delivered"], ledger.total.parked_delivered);
+  EXPECT_EQ(run.receivers_bye["skipped"]["parked"], 0) << "in the load balancer another one had them first";
+}
+
+TEST_P(Answers, a_killed_and_restarted_receivers_group_misses_nothing) {
+  RunShape wanted = shape({{"responses", true}});
+  wanted.load["messages"] = 200;
+  SmallRun run(wanted);
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 50; });
+  kill_receivers_and_go_on(run);
   run.finish();
   const auto ledger = ledger_of(run);
   EXPECT_TRUE(ledger.balanced) << reasons(ledger);

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A killed sender that goes on from a log in which lines are missing: what N2NQ does not have is offered again, not skipped.
+// A killed sender that goes on from a log in which lines are missing: what N2NQ does not have is offered again, not skipped; what it has is
+// not offered again.
 #include <gtest/gtest.h>
+#include <signal.h>
 
-#include "tests/workers/support/child.h"
-#include "tests/workers/support/small_run.h"
+#include <filesystem>
+
+#include "tests/workers/support/run_ledger.h"
 #include "workers/recorder/staging_ring.h"
 
 namespace n2nq::worker::testing {
 namespace {
 
 using nlohmann::json;
+
+void go_on(SmallRun& run, const std::string& staging) {
+  run.senders = std::make_unique<Child>("n2nq-senders");
+  json configure = run.configure_senders();
+  configure["continue"] = staging;
+  run.senders->send(configure);
+  run.senders->wait_for_type("hello");
+  run.senders->send(run.connect_message());
+  run.senders->wait_for_state("connected");
+}
 
 TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   RunShape shape;
@@ -35,13 +48,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
     }
     path = ring.path();
   }
-  run.senders = std::make_unique<Child>("n2nq-senders");
-  json configure = run.configure_senders();
-  configure["continue"] = path;
-  run.senders->send(configure);
-  run.senders->wait_for_type("hello");
-  run.senders->send(run.connect_message());
-  run.senders->wait_for_state("connected");
+  go_on(run, path);
   run.start();
   run.finish();
   const json& sender = run.senders_bye["services"][0];
@@ -52,6 +59,28 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   EXPECT_NE(run.senders_bye["faults"].dump().find("10 messages were sent of which the log of the killed process has no line"),
             std::string::npos)
       << run.senders_bye["faults"];
+}
+
+TEST(MissingLines, a_sender_of_which_no_line_is_left_goes_on_behind_what_n2nq_has) {
+  RunShape shape;
+  shape.senders = shape.receivers = 1;
+  shape.load["messages"] = 1000;
+  SmallRun run(shape);
+  run.launch();
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 30; });
+  run.senders->kill(SIGKILL);
+  run.senders->wait_for_exit();
+  std::filesystem::remove(run.log_path("senders", "S001"));
+  const std::string path = StagingRing::create(run.folder(), "empty", WorkerRole::senders, StagingRing::bytes_min).path();
+  go_on(run, path);
+  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.finish();
+  const json& sender = run.senders_bye["services"][0];
+  EXPECT_EQ(sender["attempted"], 1000) << sender;
+  EXPECT_EQ(sender["accepted"], 1000) << sender;
+  EXPECT_GT(sender["unnoted"], 30) << sender;
+  EXPECT_EQ(run.receivers_bye["received"], 1000) << "none is skipped, none comes twice";
 }
 
 }  // namespace
