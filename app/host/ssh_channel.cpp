@@ -54,7 +54,7 @@ void SshChannel::make() {
 }
 
 void SshChannel::write(const QByteArray& bytes) {
-  if (end_wanted_ || state_ == State::over) return;
+  if (end_wanted_ || !told_ || state_ == State::over) return;
   to_write_ += bytes;
   // The host takes nothing: its process hangs. Whoever wrote will notice that no answer comes.
   if (to_write_.size() > unsent_bytes_max) close();
@@ -62,6 +62,9 @@ void SshChannel::write(const QByteArray& bytes) {
 
 void SshChannel::close() {
   told_ = false;
+  to_write_.clear();
+  // Its host opens it all the same, and would keep it as long as the connection: go_on() closes it then.
+  if (open_asked_) return;
   if (channel_ && state_ == State::running) {
     if (!end_sent_) ssh_channel_send_eof(channel_.get());
     ssh_channel_close(channel_.get());
@@ -121,12 +124,14 @@ void SshChannel::open() {
   if (state_ == State::opening) {
     if (std::chrono::steady_clock::now() < not_before_) return;
     const int code = ssh_channel_open_session(channel_.get());
-    if (code == SSH_AGAIN) return;
+    open_asked_ = code == SSH_AGAIN;
+    if (open_asked_) return;
     if (code != SSH_OK) {
-      if (may_try_again()) return make();
+      if (told_ && may_try_again()) return make();
       return fail(link_.error() + "; does MaxSessions in its sshd_config allow 10 on one connection, as it does by default?");
     }
     state_ = State::requesting;
+    if (!told_) return close();  // an open one is closed when it is freed
   }
   const int code = ssh_channel_request_exec(channel_.get(), command_.constData());
   if (code == SSH_AGAIN) return;

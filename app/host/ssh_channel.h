@@ -81,6 +81,7 @@ class SshChannel {
   ssh_channel_callbacks_struct callbacks_{};
   SshChannelHandle channel_;
   State state_ = State::opening;
+  bool open_asked_ = false;  // and the host has not answered yet
   int attempts_left_;
   std::chrono::steady_clock::time_point not_before_{};  // the next attempt
   std::chrono::steady_clock::time_point lingers_from_{};

@@ -247,7 +247,7 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     const QString key = line.left(key_end).toLower();
     QString rest = line.mid(key_end).trimmed();
     if (rest.startsWith('=')) rest = rest.mid(1).trimmed();
-    const QString where = QString("%1:%2").arg(path).arg(number);
+    const QString where = QString("%1:%2").arg(path, QString::number(number));
     const std::optional<QStringList> words = ssh_words(rest);
     // ProxyCommand is for a shell, whose quotes are others.
     const QStringList arguments = words || key != "proxycommand" ? words.value_or(QStringList()) : QStringList(rest);
@@ -279,7 +279,7 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
 void SshConfig::include(const QStringList& patterns, const QString& from, const std::vector<Condition>& conditions, int depth) {
   if (depth >= include_depth_max) {
     return add_problem(conditions, "include",
-                       QString("%1: files that include each other more than %2 deep").arg(from).arg(include_depth_max));
+                       QString("%1: files that include each other more than %2 deep").arg(from, QString::number(include_depth_max)));
   }
   for (QString pattern : patterns) {
     if (pattern.startsWith('~')) pattern = with_home_folder(pattern, without_wildcards(home_)).value_or(pattern);

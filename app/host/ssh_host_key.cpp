@@ -49,7 +49,7 @@ QString type_of(ssh_key key) {
 QString known_name(const SshHostConfig& config) {
   if (!config.host_key_alias.isEmpty()) return config.host_key_alias.toLower();
   const QString host = config.host_name.toLower();
-  return config.port == 22 ? host : QString("[%1]:%2").arg(host).arg(config.port);
+  return config.port == 22 ? host : QString("[%1]:%2").arg(host, QString::number(config.port));
 }
 
 /// A line's list of names may take some out again ("*,!lab-1"), which libssh passes over.
@@ -104,7 +104,7 @@ void look_into(const QString& path, const QString& name, ssh_key key, Finding& f
       finding.known = true;
     } else if (finding.other_in.isEmpty() || ssh_key_type(key) == ssh_key_type(line.key)) {
       finding.other_fingerprint = type_of(line.key) + ' ' + fingerprint_of(line.key);
-      finding.other_in = QString("%1:%2").arg(path).arg(line.number);
+      finding.other_in = QString("%1:%2").arg(path, QString::number(line.number));
     }
   });
 }

@@ -16,7 +16,8 @@ namespace n2nq::app {
 namespace {
 
 constexpr int bring_back_pause_ms = 2'000;
-constexpr qint64 bring_back_silent_ms = 60'000;  // a network that comes back takes as long after a laptop has slept
+constexpr qint64 bring_back_silent_ms = 60'000;    // a network that comes back takes as long after a laptop has slept
+constexpr qint64 bring_back_stuck_ms = 3'600'000;  // over a link that is lost again and again before it comes to anything new
 constexpr qsizetype run_name_chars_max = 80;
 constexpr int no_timeout = 91, no_stop = 92;  // exit codes of what holds a process still
 constexpr qsizetype pause_said_bytes_max = 4 << 10;
@@ -354,6 +355,7 @@ void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
   told_waiting_ = false;
   brought_some_.start();
+  brought_more_.start();
   brought_bytes_ = 0;
   bringing_ = folder_for(local_folder);
   bringing_to_ = local_folder;
@@ -381,7 +383,8 @@ void SshLauncher::bring_back_again() {
     const bool for_good = why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp ||
                           why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed;
     // Nothing of use lies where no folder could be made.
-    if (for_good || made_no_folder_ || brought_some_.hasExpired(bring_back_silent_ms)) return on_brought_back(why.text());
+    const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
+    if (for_good || made_no_folder_ || too_long) return on_brought_back(why.text());
     if (!std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
     QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
   };
@@ -397,7 +400,8 @@ void SshLauncher::bring_back_again() {
       shared->post([self, done, all] {
         if (!self) return;
         self->told_waiting_ = false;
-        if (done > self->brought_bytes_) self->brought_some_.start();
+        self->brought_some_.start();  // also by what is here already: the host answers for each log of that
+        if (done > self->brought_bytes_) self->brought_more_.start();
         self->brought_bytes_ = std::max(done, self->brought_bytes_);
         emit self->bringing_back(done, all);
       });

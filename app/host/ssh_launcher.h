@@ -89,7 +89,8 @@ class SshLauncher : public Launcher {
   QByteArray unwritten_;
   QStringList followed_;
   QTimer follow_timer_;  // until they are followed again, after the connection for files was lost
-  QElapsedTimer brought_some_;         // since more was here than ever before
+  QElapsedTimer brought_some_;         // since the host was last heard to answer for a log
+  QElapsedTimer brought_more_;         // since more was here than ever before
   qint64 brought_bytes_ = 0;           // at most, in this run
   bool told_waiting_ = false;          // since something was brought
   QString bringing_;                   // the folder there; empty: nothing is brought

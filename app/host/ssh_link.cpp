@@ -113,7 +113,7 @@ void SshLink::connect_socket() {
         address_ = address;
         break;
       }
-      refusals += QString("%1 port %2: %3").arg(address).arg(target_.config.port).arg(refusal);
+      refusals += QString("%1 port %2: %3").arg(address, QString::number(target_.config.port), refusal);
     }
     if (socket_.get() < 0) {
       throw SshError(SshProblem::Kind::unreachable, QString("%1 cannot be reached (%2)").arg(target_.name, refusals.join("; ")),
@@ -174,7 +174,7 @@ void SshLink::exchange_keys() {
   shared_.begin_step(
       limit_ms,
       {SshProblem::Kind::unreachable,
-       QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place()).arg(limit_ms / 1000.0, 0, 'g', 2),
+       QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place(), QString::number(limit_ms / 1000.0, 'g', 2)),
        limit_ms < ssh_reach_ms_max / 2
            ? QString("Reaching it and logging in have %1 s together; what came before has taken the rest").arg(ssh_reach_ms_max / 1000)
            : QString("Is the port the one of sshd?")});

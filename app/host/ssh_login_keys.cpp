@@ -199,7 +199,8 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
   if (code == SSH_OK || encrypted) {
     if (const auto mode = mode_for_others(identity.file)) {
       if (may_ask) return Outcome::refused;  // said already
-      steps_.add_tried(QString("%1 (not taken: others may read or change it, mode %2)").arg(identity.file).arg(*mode, 4, 8, QChar('0')));
+      steps_.add_tried(identity.file +
+                       QString(" (not taken: others may read or change it, mode %1)").arg(*mode, 4, 8, QChar('0')));
       steps_.advise(QString("ssh does not take such a key either. If nobody has read it: chmod 600 %1").arg(shell_quoted(identity.file)));
       return Outcome::refused;
     }

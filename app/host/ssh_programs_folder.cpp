@@ -54,7 +54,9 @@ void ProgramsFolder::look_at(SshLink& link, const QString& path, const SftpEntry
 void ProgramsFolder::check_owner(const SshLink& link, std::optional<quint32> user) const {
   for (const auto& [path, owner] : owners_) {
     if (may_own(owner, user)) continue;
-    refuse(link, QString("%1 belongs to another user there (number %2, and the one of the log-in is %3)").arg(path).arg(*owner).arg(*user),
+    refuse(link,
+           QString("%1 belongs to another user there (number %2, and the one of the log-in is %3)")
+               .arg(path, QString::number(*owner), QString::number(*user)),
            QString("Remove it there, or give it another name"));
   }
 }

@@ -97,7 +97,7 @@ void SshSession::look_up() {
   if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
   end_unless_started(ssh_reach_ms_max,
                      {SshProblem::Kind::name,
-                      QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name).arg(ssh_reach_ms_max / 1000),
+                      QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name, QString::number(ssh_reach_ms_max / 1000)),
                       "Does the name service answer? With the address itself nobody is asked"});
   lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
 }
@@ -158,9 +158,8 @@ void SshSession::go_via() {
   const auto dial = [this](int limit_ms) {
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
-                                      .arg(name_, via_->name(), config_.host_name)
-                                      .arg(config_.port)
-                                      .arg(limit_ms / 1000.0, 0, 'g', 2),
+                                      .arg(name_, via_->name(), config_.host_name, QString::number(config_.port),
+                                           QString::number(limit_ms / 1000.0, 'g', 2)),
                                   "Is it switched on, is its address right, as the jump host sees it, and does sshd listen on that port?"});
     via_->dial(config_.host_name, config_.port, this, [this](const SshProblem& problem, std::shared_ptr<OwnedFd> socket) {
       if (problem.none()) return start({}, std::move(socket));

@@ -88,6 +88,8 @@ void SshWorker::keep_alive() {
   // In a session that blocks it returns with the answer, or when the step's time is over.
   shared_->begin_step(static_cast<int>((lost_after - ask_after).count()), lost);
   ssh_send_keepalive(link_.session());
+  // In one that does not, this may only have taken the answer to the question before, and have asked nothing.
+  if (use_ == SshUse::control) ssh_send_keepalive(link_.session());
   shared_->end_step();
   if (use_ == SshUse::files) last_in_ = SshShared::Clock::now();
 }

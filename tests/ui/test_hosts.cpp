@@ -345,6 +345,18 @@ class TestHosts : public QObject {
     QCOMPARE(text.count(QStringLiteral("The link is slow: check again")), 1);
   }
 
+  void a_command_of_the_advice_stands_on_a_line_of_its_own() {
+    bench->hosts().put(named("lab-1"));
+    const auto* advice = bench->find<QTextBrowser>("hosts_advice");
+    for (const char* command : {"mkdir -p -m 700 '/home/ann/.ssh' && echo 'lab-1 ssh-ed25519 AAAA' >> '/home/ann/.ssh/known_hosts'",
+                                "echo 'lab-1 ssh-ed25519 AAAA' >> '/home/ann/.ssh/known_hosts'",
+                                "printf '\\n%s\\n' 'lab-1 ssh-ed25519 AAAA' >> '/home/ann/.ssh/known_hosts'"}) {
+      bench->checker().check(bench->hosts().hosts(), 0);
+      bench->checker().give_up(QStringLiteral("If it is the same: ") + QString::fromLatin1(command));
+      QVERIFY2(advice->toPlainText().split(QLatin1Char('\n')).contains(QString::fromLatin1(command)), qPrintable(advice->toPlainText()));
+    }
+  }
+
   void a_check_can_be_cancelled() {
     bench->hosts().put(named("lab-1"));
     table()->setFocus();
@@ -356,6 +368,33 @@ class TestHosts : public QObject {
     QCOMPARE(table()->model()->index(1, 2).data().toString(), QStringLiteral("–"));
     const QString advice = bench->find<QTextBrowser>("hosts_advice")->toPlainText();
     QVERIFY2(advice.startsWith(QStringLiteral("The check was cancelled.")), qPrintable(advice));
+  }
+
+  void a_check_can_be_cancelled_when_no_machine_is_left_in_the_list() {
+    const auto* check = bench->find<QAbstractButton>("button_host_check");
+    const auto* start = bench->find<QAbstractButton>("button_start_all");
+    const std::function<void()> gone[] = {
+        [this] { bench->hosts().remove(QStringLiteral("lab-1")); },
+        [this] {
+          QVERIFY(write_by_hand("format: 1\nhosts:\n  - name: lab 1\n"));
+          bench->hosts().reload();
+        },
+    };
+    for (const auto& go : gone) {
+      bench->hosts().put(named("lab-1"));
+      QVERIFY(bench->click("button_host_check"));
+      go();
+      QVERIFY(bench->hosts().hosts().hosts.empty());
+      QVERIFY(bench->checker().is_checking());
+      QVERIFY(!start->isEnabled());
+      QVERIFY(check->isEnabled());
+      QCOMPARE(check->text(), QStringLiteral("Cancel"));
+      QVERIFY2(check->toolTip().startsWith(QStringLiteral("Ends the check")), qPrintable(check->toolTip()));
+      QVERIFY(bench->click("button_host_check"));
+      QVERIFY(!bench->checker().is_checking());
+      QVERIFY2(!check->isEnabled(), "now there is nothing to check");
+      QVERIFY(check->toolTip().contains(QStringLiteral("nothing to check")));
+    }
   }
 
   void no_run_is_started_while_the_machines_are_checked() {

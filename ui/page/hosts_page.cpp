@@ -82,7 +82,7 @@ QTableView* make_table(const char* name, const QString& accessible_name, QAbstra
 
 /// A command that ends a sentence stands on a line of its own, as it is to be typed.
 QString advice_html(const QString& what_to_do) {
-  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-add|ssh-keygen|chmod|mkdir|echo) .+)$"));
+  static const QRegularExpression command(QStringLiteral("(?:^|: )((?:ssh-copy-id|ssh-add|ssh-keygen|chmod|mkdir|echo|printf) .+)$"));
   const auto found = command.match(what_to_do);
   if (!found.hasMatch()) return what_to_do.toHtmlEscaped();
   const QString before = what_to_do.left(found.capturedStart(1)).trimmed().toHtmlEscaped();
@@ -431,14 +431,14 @@ void HostsPage::refresh() {
   undo_->setToolTip(removed.isEmpty() ? QStringLiteral("Brings back what was removed last (Ctrl+Z); nothing was")
                                       : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(removed));
   const QString why_not = checking ? QString() : why_not_now();
-  check_->setEnabled(any && parts_.checker != nullptr && why_not.isEmpty());
+  check_->setEnabled((any || checking) && parts_.checker != nullptr && why_not.isEmpty());
   set_style_property(check_, "main", check_->isEnabled());
   check_->setText(checking ? QStringLiteral("Cancel") : QStringLiteral("Check"));
   check_->setAccessibleName(check_->text());
-  check_->setToolTip(!any       ? QStringLiteral("There is nothing to check: add a machine first")
+  check_->setToolTip(checking             ? QStringLiteral("Ends the check; what was found stays (Ctrl+R)")
+                     : !any               ? QStringLiteral("There is nothing to check: add a machine first")
                      : !why_not.isEmpty() ? why_not
-                     : checking ? QStringLiteral("Ends the check; what was found stays (Ctrl+R)")
-                                : QStringLiteral("Looks at all machines at once, and at the ways between them (Ctrl+R)"));
+                                          : QStringLiteral("Looks at all machines at once, and at the ways between them (Ctrl+R)"));
   invitation_->setVisible(!any);
   invitation_->setText(
       parts_.book->problems().isEmpty()

@@ -12,6 +12,7 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -59,6 +60,20 @@ struct SshSessionTest : WithEventLoop {
     return ready;
   }
   std::string told() const { return problem.text().toStdString(); }
+  /// That a cable which is pulled is noticed within ten seconds. Up to three times: wait_ms() does not see all that a machine may do to it.
+  void expect_cut_is_noticed(int number, const std::function<bool()>& connects, const std::function<bool()>& noticed) {
+    constexpr qint64 noticed_ms_max = 10'000;
+    std::optional<qint64> noticed_ms;
+    for (int times = 0; times < 3 && !(noticed_ms && *noticed_ms <= noticed_ms_max); ++times) {
+      ASSERT_TRUE(connects()) << told();
+      lab->set_plugged_in(number, false);
+      noticed_ms = wait_ms(noticed);
+      lab->set_plugged_in(number, true);
+      ASSERT_TRUE(noticed_ms);
+      EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
+    }
+    EXPECT_LE(*noticed_ms, noticed_ms_max);
+  }
 
   struct Result {
     QByteArray out, err;

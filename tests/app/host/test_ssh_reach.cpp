@@ -34,13 +34,7 @@ TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
 
 TEST_F(SshSessionTest, a_cable_unplugged_behind_a_proxy_command_is_noticed_within_ten_seconds) {
   config.proxy_command = QString("ssh -F %1/ssh_config -W %2:22 h2").arg(lab->folder(), lab->address(1));
-  ASSERT_TRUE(gets_in()) << told();
-  lab->set_plugged_in(2, false);
-  const std::optional<qint64> noticed_ms = wait_ms([this] { return over; });
-  ASSERT_TRUE(noticed_ms);
-  EXPECT_LE(*noticed_ms, 10'000);
-  EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
-  lab->set_plugged_in(2, true);
+  expect_cut_is_noticed(2, [this] { return gets_in(); }, [this] { return over; });
 }
 
 TEST_F(SshSessionTest, a_proxy_command_that_fails_says_why) {

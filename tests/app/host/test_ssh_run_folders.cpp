@@ -169,21 +169,30 @@ TEST_F(RunFoldersTest, what_is_reached_by_the_last_attempt_is_read_back_before_i
     bool reached = false;
     QStringList fetched() const { return QDir(local.path()).entryList(QDir::Files); }
   };
-  lab->set_answers(1, false);
-  QElapsedTimer since;
-  since.start();
   Bringing read, unread;
-  for (Bringing* const each : {&read, &unread}) {
-    each->launcher = pool.launcher(lab->host(1));
-    each->there = each->launcher->folder_there(each->local.path());
-    sh("mkdir -p " + each->there.section('/', -2) + " && echo x >" + each->there.section('/', -2) + "/R001.log");
-    QObject::connect(each->launcher.get(), &Launcher::reached, [each] { each->reached = true; });
-    QObject::connect(each->launcher.get(), &Launcher::brought_back, [each](const QString& error) { each->told = error; });
-    each->launcher->hold_when_reached();
-    each->launcher->bring_back(each->local.path());
+  const auto begin = [&](Bringing& each) {
+    each.launcher = pool.launcher(lab->host(1));
+    each.told.reset();
+    each.there = each.launcher->folder_there(each.local.path());
+    sh("mkdir -p " + each.there.section('/', -2) + " && echo x >" + each.there.section('/', -2) + "/R001.log");
+    QObject::connect(each.launcher.get(), &Launcher::reached, [&each] { each.reached = true; });
+    QObject::connect(each.launcher.get(), &Launcher::brought_back, [&each](const QString& error) { each.told = error; });
+    each.launcher->hold_when_reached();
+    each.launcher->bring_back(each.local.path());
+  };
+  for (int times = 0; times < 3; ++times) {
+    lab->set_answers(1, false);
+    QElapsedTimer since;
+    since.start();
+    for (Bringing* const each : {&read, &unread}) begin(*each);
+    const auto waited = [&] { return since.hasExpired(waited_for_ms) || read.told || unread.told; };
+    while (!waited()) static_cast<void>(wait_until(waited));
+    if (!read.told && !unread.told) break;
+    // Where this machine held it up, an attempt may have ended behind that time already, and was the last.
+    ASSERT_TRUE(wait_until([&] { return read.told && unread.told; }));
+    lab->set_answers(1, true);
+    let_another_bench_sweep();  // behind all attempts that still lie there
   }
-  const auto waited = [&] { return since.hasExpired(waited_for_ms) || read.told || unread.told; };
-  while (!waited()) static_cast<void>(wait_until(waited));
   EXPECT_FALSE(read.told || unread.told) << "an attempt is under way still";
   lab->set_answers(1, true);
   ASSERT_TRUE(wait_until([&] { return (read.reached || read.told) && (unread.reached || unread.told); }));
