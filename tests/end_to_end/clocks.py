@@ -61,7 +61,7 @@ def pass_on():
     child.stdin.close()
 threading.Thread(target=pass_on, daemon=True).start()
 if heard:
-    with open(heard, "ab") as copy:
+    with open(heard, "ab", buffering=0) as copy:
         for line in child.stdout:
             copy.write(line)
             sys.stdout.buffer.write(line)

@@ -3,7 +3,7 @@
 """Runs whose processes have clocks of their own from time namespaces, where those are allowed: the latencies are as if they had not."""
 import sys
 
-from bench import SKIPPED, main_at_once
+from bench import SKIPPED, is_late, main_at_once
 from clocks import MS, ClocksCase, can_shift_clocks, quick_us
 from run_folder import percentile
 
@@ -21,7 +21,7 @@ class Offsets(ClocksCase):
     def assert_not_moved(self, run, other, apart_ns):
         """Clocks shift all latencies alike. Another run's are comparable where both were quick, on a machine that does other things too; what
         this run's would be if all had one clock is known."""
-        self.assertLess(abs(quick_us(latencies_us(run)) - quick_us(latencies_us(other))), 100)
+        self.assertLess(abs(quick_us(latencies_us(run)) - quick_us(latencies_us(other))), 300)
         true_us = sorted(true_latencies_us(run, apart_ns))
         for figure, q in (("p50", 0.5), ("p99", 0.99)):
             moved_us = run.summary["latency_us"][figure] - percentile(true_us, q)
@@ -42,7 +42,8 @@ class Offsets(ClocksCase):
             with self.subTest(name):
                 run = self.run_with(name, *settings, namespaces=namespaces)
                 # Latencies between processes of one machine may be shorter than what clocks can be compared to.
-                reasons = [reason for reason in run.summary["reasons"] if "below zero" not in reason and "tell nothing finer" not in reason]
+                reasons = [reason for reason in run.summary["reasons"]
+                           if "below zero" not in reason and "tell nothing finer" not in reason and not is_late(reason)]
                 self.assertEqual(reasons, [])
                 self.assert_not_moved(run, plain, namespaces.get("n2nq-receivers", 0) - namespaces.get("n2nq-senders", 0))
                 # Without a correction half of them would be as far off as the clocks are.

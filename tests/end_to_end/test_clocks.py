@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 from bench import BIN, children, main_at_once, stop_for
 from clocks import MS, S, ClocksCase, programs_in, quick_us
@@ -35,14 +36,14 @@ class Clocks(ClocksCase):
             if FULL:
                 self.assertLess(abs(last - first), 20, name)
         first, last = (quick_us(some) for some in parts)
-        self.assertLess(abs(last - first), 50, "uncorrected it would be off by 100 us a second")
+        self.assertLess(abs(last - first), 300, "uncorrected it would be off by 100 us a second, 900 between these parts")
 
     def test_a_clock_that_jumps_is_noticed(self):
         for program, step_ns in (("n2nq-senders", S), ("n2nq-receivers", -S)):
             with self.subTest(program):
                 name = f"{program}-{step_ns}"
-                run = self.run_with(name, "--set", "senders.delay_ms=10", "--set", "senders.messages=600",
-                                    test_clocks={program: {"step_ns": step_ns, "step_after_ns": 4 * S}})
+                run = self.run_with(name, "--set", "senders.delay_ms=10", "--set", "senders.messages=800",
+                                    test_clocks={program: {"step_ns": step_ns, "step_after_ns": 6 * S}})
                 role = program.removeprefix("n2nq-")
                 told = self.offsets(run)[f"{role}_to_broker"]
                 self.assertEqual(told["jumps"], 1, told)
@@ -57,11 +58,15 @@ class Clocks(ClocksCase):
     def test_a_jump_that_is_told_late_is_within_the_bound(self):
         """While the bench stands still, nobody tells the receivers that the senders' clock has jumped."""
         name = "told-late"
-        programs = programs_in(self.folder / f"{name}-programs", test_clocks={"n2nq-senders": {"step_ns": S, "step_after_ns": 4 * S}})
+        heard = self.folder / f"{name}-heard"
+        programs = programs_in(self.folder / f"{name}-programs", heard={"n2nq-senders": heard},
+                               test_clocks={"n2nq-senders": {"step_ns": S, "step_after_ns": 6 * S}})
         process = self.start("quick", "--set", "log=all", "--set", "senders.amount=1", "--set", "receivers.amount=2", "--set", "senders.delay_ms=10",
-                             "--set", "senders.messages=1000", out=name, bin=programs)
+                             "--set", "senders.messages=1200", out=name, bin=programs)
         self.wait_until_traffic(out=name)
-        stop_for(process.pid, 7)
+        hello_ns = next(said["now_ns"] for said in map(json.loads, heard.read_text().splitlines()) if said["type"] == "hello")
+        self.wait_for("the jump to be near", lambda: time.monotonic_ns() - hello_ns > 4 * S)
+        stop_for(process.pid, 6)
         output, _ = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, output)
         run = RunFolder(self.folder / name)
@@ -168,9 +173,10 @@ class Clocks(ClocksCase):
 
     def test_groups_that_a_jump_of_n2nqs_clock_told_apart_are_one_again(self):
         """The receivers start again behind the jump, while the senders, on the same clock, stand still and have not noticed it."""
-        run = self.run_with("told-apart", "--set", "queue.responses=true", "--set", "senders.delay_ms=20", "--set", "senders.duration_s=16",
-                            "--fault", "kill:receivers@1", "--fault", "pause:senders@1", "--fault", "restart:receivers@4",
-                            "--fault", "resume:senders@5.5", test_clocks={"n2nq-broker": {"step_ns": S, "step_after_ns": 4 * S}})
+        run = self.run_with("told-apart", "--set", "queue.responses=true", "--set", "senders.delay_ms=20", "--set", "senders.duration_s=20",
+                            "--set", "queue.retention_s=60", "--set", "limits.reconnect_deadline_s=30",
+                            "--fault", "kill:receivers@1", "--fault", "pause:senders@1", "--fault", "restart:receivers@7",
+                            "--fault", "resume:senders@9.5", test_clocks={"n2nq-broker": {"step_ns": S, "step_after_ns": 6 * S}})
         told = self.offsets(run)
         self.assertEqual(told["senders_to_broker"]["jumps"], 1, told)
         self.assertEqual(told["receivers_to_broker"]["jumps"], 0, "they knew nothing of before")
@@ -219,7 +225,7 @@ class Clocks(ClocksCase):
                     raw_us = (int(row["received_ns"]) - int(row["sent_ns"])) / 1e3
                     off_us.append(float(row["latency_us"]) - (raw_us - round(raw_us * 1e3 / S) * S / 1e3))  # jumps are of whole seconds
         print(f"{run.folder.name}: outside of the span at most {max(map(abs, off_us)):.1f} us from the truth")
-        self.assertLess(max(map(abs, off_us)), 100)
+        self.assertLess(max(map(abs, off_us)), max(100, self.offsets(run)["senders_to_receivers"]["bound_us"]))
         outside = sorted(before + after)
         self.assertGreater(len(outside), 2 * len(inside))
         self.assertLess(abs(quick_us(before) - quick_us(after)), 100)

@@ -55,7 +55,7 @@ class CutOff(BenchCase):
         for mode in ("load-balancer", "broadcaster"):
             for responses in ("true", "false"):
                 with self.subTest(f"{mode}, responses {responses}"):
-                    run, _ = self.run_with(STOPS_READING, "restart:receivers@2.8", mode=mode, out=f"{mode}-{responses}",
+                    run, _ = self.run_with(STOPS_READING, "restart:receivers@3.4", mode=mode, out=f"{mode}-{responses}",
                                            **{"queue.responses": responses, "queue.retention_s": 60, "responses.window": 8192})
                     ledger, reasons = run.summary["ledger"], run.summary["reasons"]
                     self.assertEqual(ledger["total"]["attempted"], ledger["planned"], reasons)

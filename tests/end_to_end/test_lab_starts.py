@@ -7,8 +7,8 @@ import socket
 import subprocess
 import time
 
-from bench import BIN, stop_for
-from lab import LabCase, hold_ups, main
+from bench import BIN, hold_ups, stop_for
+from lab import LabCase, main
 
 # Stands in for sftp-server, and hands nothing on any more from the first folder of such a run.
 GATE = """#!/usr/bin/env python3

@@ -15,7 +15,7 @@ from bench import BenchCase, children, main_at_once, stop_for
 
 RUN_S = 30
 STALL_S = 1.0
-ATTEMPTS = 3
+ATTEMPTS = 5
 
 
 def of_stall(stalled_s, quantile):

@@ -432,9 +432,9 @@ class TestLabRuns : public QObject {
     const auto& [blocked, computed] = std::pair(meter.blocked(), meter.computed());
     std::printf("the event loop stood still for %.1f ms at most, %d times for more than %.0f, and computed for %.1f ms at most, %d times for more than "
                 "%.0f\n", blocked.max_ms, blocked.stalls, blocked.stall_ms, computed.max_ms, computed.stalls, computed.stall_ms);
-    QVERIFY(blocked.stalls <= chance_stalls_max);
     QVERIFY2(blocked.max_ms < chance_stall_ms_max, "so long no disk holds it up: it waited for a machine, or for a lock");
-#ifdef N2NQ_AS_PEOPLE_USE_IT  // sanitizers, and what is not optimized, compute several times as long
+#ifdef N2NQ_AS_PEOPLE_USE_IT  // sanitizers, and what is not optimized, compute several times as long, and hold locks for longer
+    QVERIFY(blocked.stalls <= chance_stalls_max);
     QVERIFY(computed.stalls <= chance_stalls_max);
 #endif
   }

@@ -59,7 +59,7 @@ class TestLedger : public QObject {
 
 void TestLedger::only_unannounced_duplicates_taint() {
   BenchWindow bench;
-  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}, {"queue.retention_s", "60"}}));
+  QVERIFY(start_with_responses(bench, {{"responses.deadline_s", "0.3"}, {"responses.attempts_max", "1000"}, {"queue.retention_s", "60"}}));
   bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->selectRow(1);
   QVERIFY(choose_fault(bench, "button_faults_receivers", "fault_receivers_confirm-nothing"));
   QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().duplicated > 0; }));
