@@ -97,7 +97,9 @@ std::vector<CaseValue> CaseReader::values(const std::string& path, const Node& n
     } else if (entry.IsScalar()) {
       value_of_keys(path, entry, entry.Scalar(), axis, out);
     } else {
-      document_.add(entry, path, "has an entry that is neither a value, nor a range, nor {name: …, set: …}");
+      document_.add(entry, path,
+                    "has an entry that is neither a value, nor a range, nor {name: …, set: …}; a range of sizes stands in quotes: "
+                    "\"[20, 100]\"");
     }
   }
   if (out.size() > case_values_max) document_.add(node, path, "has more than " + std::to_string(case_values_max) + " values");
@@ -114,12 +116,13 @@ void CaseReader::numbers(const std::string& path, const Node& node, const CaseAx
   document_.each(node, path, {"from", "to", "step"}, [&](const std::string& name, const std::string& whole, const Node&, const Node& value) {
     document_.decimal(value, whole, 0, 1e12, name == "from" ? from : name == "to" ? to : step);
   });
-  if (step <= 0 || to < from || (to - from) / step > static_cast<double>(case_values_max)) {
+  const double last = step > 0 ? (to - from) / step + 1e-9 : 0;  // its place among them, from 0
+  const double last_max = static_cast<double>(case_values_max) + (file_.begun ? 1 : 0);
+  if (step <= 0 || to < from || last >= last_max) {
     return document_.add(node, path, "must be a range that rises by a step, such as {from: 10, to: 100, step: 10}, of at most " +
                                          std::to_string(case_values_max) + " values");
   }
-  const auto steps = static_cast<int>((to - from) / step + 1e-9);
-  for (int i = 0; i <= steps; ++i) {
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
     // Nine decimal places, as they can be written: 0.1 + 0.2 is 0.3.
     const double value = from + i * step;
     value_of_keys(path, node, decimal_text(static_cast<double>(static_cast<std::int64_t>(value * 1e9 + 0.5)) / 1e9), axis, out);
@@ -146,7 +149,9 @@ CaseValue CaseReader::value_with_settings(const std::string& path, const Node& n
     if (name == "number" && document_.decimal(inner, whole, -1e12, 1e12, number)) value.number = number;
     if (name == "set") value.settings = settings(whole, inner);
     if (name == "place") place(whole, inner, value);
-    if (name == "value" && inner.IsScalar()) {
+    if (name == "value") {
+      if (!inner.IsScalar() && file_.begun) return;
+      if (!inner.IsScalar()) return document_.add(inner, whole, "must be one value, such as 50 or \"[20, 100]\"");
       std::vector<CaseValue> one;
       value_of_keys(whole, inner, inner.Scalar(), axis, one);
       if (one.empty()) return;

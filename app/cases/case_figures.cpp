@@ -9,7 +9,6 @@
 #include "app/figure/figure_doubts.h"
 #include "app/figure/number_text.h"
 #include "app/results/run_figures.h"
-#include "app/results/statistics.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 
@@ -148,7 +147,7 @@ class CaseDrawing {
     out.few_samples = few;
     if (is_near_floor(floor_us, out.y)) out.near_floor_us = floor_us;
     if (values.size() >= repeats_for_interval) {
-      const Spread interval = bootstrap_interval(values);
+      const Spread interval = schedule_.intervals().of(values);
       out.low = std::min(interval.low, out.y);
       out.high = std::max(interval.high, out.y);
     }
@@ -162,7 +161,8 @@ class CaseDrawing {
       const QString why = results_.why(*run);
       if (!why.isEmpty() && marked++ == 0) first = why;
     }
-    return marked > 1 ? QString("%1 (and %2 more of %3 runs)").arg(first).arg(marked - 1).arg(point.repeats.size()) : first;
+    if (marked <= 1) return first;
+    return QString("%1 (and %2 more of %3 runs)").arg(first, QString::number(marked - 1), QString::number(point.repeats.size()));
   }
 
   void add_percentiles() {

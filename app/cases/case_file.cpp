@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 
 #include "app/cases/case_reader.h"
@@ -54,25 +55,37 @@ const CaseAxis* CaseFile::find_axis(std::string_view id) const {
   return found == axes.end() ? nullptr : &*found;
 }
 
-ReadCase read_case_text(std::string_view text, const std::string& name) {
+bool CaseFile::has_places() const {
+  return std::any_of(axes.begin(), axes.end(), [](const CaseAxis& axis) {
+    return std::any_of(axis.values.begin(), axis.values.end(), [](const std::vector<CaseValue>& of_scale) {
+      return std::any_of(of_scale.begin(), of_scale.end(), [](const CaseValue& value) { return value.senders || value.receivers; });
+    });
+  });
+}
+
+ReadCase read_case_text(std::string_view text, const std::string& name, const CaseBase& base, CaseText what) {
   if (text.size() > settings_file_bytes_max) {
     return failed(name, 0, "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a test case's file");
   }
   ReadCase read = read_document(
-      text, [&](const YAML::Node& root) { return CaseReader(name).read(root); },
+      text, [&](const YAML::Node& root) { return CaseReader(name, base, what).read(root); },
       [&](int line, std::string why) { return failed(name, line, std::move(why)); });
   if (read.file) read.file->text = text;
   return read;
 }
 
 ReadCase read_case_file(const std::string& path) {
+  return read_case_file(path, {.folder = std::filesystem::path(path).parent_path().string()}, CaseText::written);
+}
+
+ReadCase read_case_file(const std::string& path, const CaseBase& base, CaseText what) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return failed(path, 0, "cannot be read: no such file, or no permission");
   std::string text(settings_file_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return failed(path, 0, "cannot be read");
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return read_case_text(text, path);
+  return read_case_text(text, path, base, what);
 }
 
 }  // namespace n2nq::app

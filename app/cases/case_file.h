@@ -108,8 +108,10 @@ struct CaseHosts {
 
 struct CaseFile {
   std::string title, about, source;
-  std::string base_name;  // of the preset; empty: the defaults
-  Settings base;          // with the case's own settings
+  std::string base_name;                 // a preset or a settings file; empty: the defaults
+  std::optional<Settings> named_base;    // what that came to; empty: none is named
+  Settings base;                         // with the case's own settings
+  bool pairs = false;                    // of these, queue.requests is requests_in_pairs
   std::optional<CaseHosts> hosts;        // which hosts external sets use, where a hosts file is given for the case and nothing else
   bool needs_hosts = false;              // without hosts, external sets are not run; else they run here
   bool shuffled = true;                  // within a block of repeats
@@ -118,10 +120,13 @@ struct CaseFile {
   std::array<CaseRules, all_scales.size()> rules;
   std::optional<CaseKnee> knee;
   std::vector<CaseFigure> figures;
-  std::string text;  // of the file
+  std::string text;            // of the file
+  bool begun = false;          // CaseText::begun
 
   const CaseRules& at(Scale scale) const { return rules[static_cast<std::size_t>(scale)]; }
   const CaseAxis* find_axis(std::string_view id) const;
+  /// Whether any value says where services run. If none does, hosts are of no use to the case.
+  bool has_places() const;
 };
 
 struct ReadCase {
@@ -129,8 +134,19 @@ struct ReadCase {
   std::vector<FileError> errors;  // in the order of the file
 };
 
-/// `name` stands in messages. `base:` names are looked for among the presets.
-ReadCase read_case_text(std::string_view text, const std::string& name);
+/// Where a case's `base` is, if it is no preset.
+struct CaseBase {
+  std::string folder{};  // relative paths begin there; empty: in the current folder
+  std::string kept{};    // a settings file that is read in place of what the case names; empty: there is none
+};
+
+/// begun: of a case's folder, which may be of an earlier version: what that passed over is no mistake there.
+enum class CaseText { written, begun };
+
+/// `name` stands in messages.
+ReadCase read_case_text(std::string_view text, const std::string& name, const CaseBase& base = {}, CaseText what = CaseText::written);
+ReadCase read_case_file(const std::string& path, const CaseBase& base, CaseText what);
+/// With relative paths of `base` beside the file.
 ReadCase read_case_file(const std::string& path);
 
 }  // namespace n2nq::app

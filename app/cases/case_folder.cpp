@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/control/run_folder.h"
+#include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 #include "broker/net/parsed_json.h"
 #include "workers/measure/whole_number.h"
@@ -21,7 +22,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr int same_name_max = 1000, label_chars_max = 60;
 constexpr qint64 state_bytes_max = 1 << 20;
-const QString case_yaml = QStringLiteral("/case.yaml"), case_json = QStringLiteral("/case.json");
+const QString case_yaml = QStringLiteral("/case.yaml"), base_yaml = QStringLiteral("/base.yaml"), case_json = QStringLiteral("/case.json");
 
 /// Letters, digits, points and dashes alone: "broadcaster-external-0.1-s-50".
 QString slug(const QString& text) {
@@ -54,7 +55,7 @@ QString make_folder(const QString& parent, const QString& exact, const QString& 
   }
   if (!QDir().mkpath(parent)) return error = "Cannot make the folder " + parent, QString();
   for (int i = 1; i <= same_name_max; ++i) {
-    const QString path = QDir(parent).absoluteFilePath(i == 1 ? name : QString("%1-%2").arg(name).arg(i));
+    const QString path = QDir(parent).absoluteFilePath(i == 1 ? name : QString("%1-%2").arg(name, QString::number(i)));
     if (QDir().mkdir(path)) return path;
     if (!QFileInfo::exists(path)) break;
   }
@@ -77,9 +78,7 @@ std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   }
   if (state.at("format") > case_format) {
     return problem = QString("%1 has format %2, which is newer than this program's %3: use a newer n2nq-bench")
-                         .arg(file.fileName())
-                         .arg(qt_text(state.at("format").dump()))
-                         .arg(case_format),
+                         .arg(file.fileName(), qt_text(state.at("format").dump()), QString::number(case_format)),
            std::nullopt;
   }
   return state;
@@ -112,6 +111,9 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
   if (!plan.seeks_knee() && plan.rules().interval_percent <= 0) folder.runs_planned_ = plan.runs_expected();
   if (!QDir().mkpath(folder.path_ + "/runs")) return error = "Cannot make the folder " + folder.path_ + "/runs", std::nullopt;
   error = write_whole(folder.path_ + case_yaml, QByteArray::fromStdString(plan.file().text));
+  if (const auto& base = plan.file().named_base; base && error.isEmpty()) {
+    error = write_whole(folder.path_ + base_yaml, QByteArray::fromStdString(settings_yaml(*base)));
+  }
   // Last: a folder with a state is a whole one.
   if (error.isEmpty()) error = folder.write_state();
   return error.isEmpty() ? std::optional(std::move(folder)) : std::nullopt;
@@ -135,7 +137,7 @@ QString CaseFolder::write_state() const {
 std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error) {
   const auto state = read_state(folder, error);
   if (!state) return {};
-  ReadCase read = read_case_file((folder + case_yaml).toStdString());
+  ReadCase read = read_case(folder);
   if (!read.file) return error = qt_text(read.errors.front().text()), std::nullopt;
   CaseFolder out;
   out.path_ = QFileInfo(folder).absoluteFilePath();
@@ -177,6 +179,13 @@ QString CaseFolder::newest(const QString& parent, const std::string& name, std::
   return found;
 }
 
+ReadCase CaseFolder::read_case(const QString& folder) {
+  // Folders of an earlier version have no base of their own: theirs is where it was for them.
+  const QString base = folder + base_yaml;
+  return read_case_file((folder + case_yaml).toStdString(), {.kept = QFileInfo::exists(base) ? base.toStdString() : std::string()},
+                        CaseText::begun);
+}
+
 bool CaseFolder::is_one(const QString& folder) {
   return QFileInfo::exists(folder + case_json) && QFileInfo::exists(folder + case_yaml);
 }
@@ -191,7 +200,8 @@ QString CaseFolder::lock() {
   const QString file = path_ + "/case.lock";
   for (int attempt = 0; attempt < 2; ++attempt) {  // whoever had it may be about to go
     if (auto lock = FolderLock::take(file)) return lock_ = std::make_unique<FolderLock>(std::move(*lock)), QString();
-    if (const qint64 pid = FolderLock::holder(file)) return QString("Another bench works on %1 (process %2)").arg(path_).arg(pid);
+    if (const qint64 pid = FolderLock::holder(file))
+      return QString("Another bench works on %1 (process %2)").arg(path_, QString::number(pid));
   }
   return QString("Cannot make %1/case.lock: is the folder writable?").arg(path_);
 }
@@ -199,15 +209,17 @@ QString CaseFolder::lock() {
 QString CaseFolder::next_run_folder(const ScheduledRun& run) const {
   int number = 0;
   for (const QString& name : QDir(path_ + "/runs").entryList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-    number = std::max(number, name.section('-', 0, 0).toInt());
+    number = std::max(number, number_of_run(name));
   }
-  return QString("%1/runs/%2-%3-r%4").arg(path_).arg(number + 1, 4, 10, QLatin1Char('0')).arg(slug(run.label)).arg(run.repeat);
+  return path_ + QString("/runs/%1-%2-r%3").arg(number + 1, 4, 10, QLatin1Char('0')).arg(slug(run.label)).arg(run.repeat);
 }
 
 CaseResults CaseFolder::read_results(const QString& folder, const CasePlan& plan, QStringList* unreadable,
                                      const std::atomic<bool>* cancelled) {
   CaseResults out;
-  for (const QFileInfo& info : QDir(folder + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
+  QFileInfoList runs = QDir(folder + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot);
+  std::sort(runs.begin(), runs.end(), [](const QFileInfo& a, const QFileInfo& b) { return is_earlier_run(a.fileName(), b.fileName()); });
+  for (const QFileInfo& info : runs) {
     if (cancelled && *cancelled) break;
     if (!QFileInfo::exists(info.filePath() + "/summary.json")) continue;  // broken off
     QString problem;

@@ -3,6 +3,7 @@
 //
 //   2026-11-20T14-02-11-case-3-delay-quick/
 //     case.yaml    the case's file, as it was when the case was begun
+//     base.yaml    what its `base` came to then, if it names one
 //     case.json    what was chosen for it, and by which build
 //     case.lock    while a bench works in it
 //     runs/0001-broadcaster-external-0.1-s-50-r1/   an ordinary run folder each, in the order in which they ran
@@ -34,6 +35,8 @@ class CaseFolder {
   static std::optional<CaseFolder> open(const QString& folder, QString& error);
   /// The newest folder below `parent` of this case, at this scale or at any; empty: there is none.
   static QString newest(const QString& parent, const std::string& name, std::optional<Scale> scale);
+  /// The case of such a folder, with its base as it was.
+  static ReadCase read_case(const QString& folder);
   /// Whether it is a test case's folder at all.
   static bool is_one(const QString& folder);
 

@@ -10,7 +10,11 @@
 
 namespace n2nq::app {
 
-/// `chosen` ones, else those that the case names. Empty result: `problem` says which machine the book does not know, or that none is named.
+/// Whether it names hosts by settings: then a hosts file is of use to it also without external sets.
+bool sets_hosts(const CaseFile& file);
+
+/// `chosen` ones, else those that the case names. Empty result: `problem` says which machine the book does not know, that none is named, or that the
+/// case has no external sets.
 std::optional<CaseHosts> hosts_for(const CaseFile& file, const std::optional<CaseHosts>& chosen, const HostBook& book, QString& problem);
 
 }  // namespace n2nq::app

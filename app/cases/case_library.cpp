@@ -6,7 +6,9 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 
+#include "app/cases/case_folder.h"
 #include "app/control/run_folder.h"
+#include "app/settings/presets.h"
 #include "app/settings/text_value.h"
 
 // A static library's resources are only linked when somebody asks for them.
@@ -21,10 +23,6 @@ namespace {
 constexpr int own_files_max = 500, copies_max = 1000;
 const char* const suffix = ".yaml";
 
-bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
-}
-
 LibraryCase built_in(const QString& file_name) {
   QFile file(":/cases/" + file_name);
   const std::string name = QFileInfo(file_name).completeBaseName().toStdString();
@@ -33,7 +31,10 @@ LibraryCase built_in(const QString& file_name) {
 }
 
 LibraryCase own(const QString& path) {
-  return {QFileInfo(path).completeBaseName().toStdString(), false, QFileInfo(path).absoluteFilePath(), read_case_file(path.toStdString())};
+  const QFileInfo file(path);
+  const bool was_begun = file.fileName() == "case.yaml" && CaseFolder::is_one(file.absolutePath());
+  return {file.completeBaseName().toStdString(), false, file.absoluteFilePath(),
+          was_begun ? CaseFolder::read_case(file.absolutePath()) : read_case_file(path.toStdString())};
 }
 
 /// "delay" of "3-delay".
@@ -65,7 +66,7 @@ std::vector<LibraryCase> CaseLibrary::list() const {
 }
 
 LibraryCase CaseLibrary::load(const std::string& name_or_path) const {
-  if (is_path(name_or_path)) return own(QString::fromStdString(name_or_path));
+  if (names_a_file(name_or_path)) return own(QString::fromStdString(name_or_path));
   auto all = list();
   // What a person made themselves counts before what came with the program.
   for (const bool built_in_ones : {false, true}) {
@@ -92,7 +93,7 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   if (!QDir().mkpath(folder_)) return error = "Cannot make the folder " + folder_, QString();
   const QString name = QString::fromStdString(without_number(from.name));
   for (int i = 1; i <= copies_max; ++i) {
-    const QString path = folder_ + '/' + (i == 1 ? name : QString("%1-%2").arg(name).arg(i)) + suffix;
+    const QString path = folder_ + '/' + (i == 1 ? name : QString("%1-%2").arg(name, QString::number(i))) + suffix;
     if (QFileInfo::exists(path)) continue;
     error = write_whole(path, QByteArray::fromStdString(text));
     return error.isEmpty() ? path : QString();

@@ -23,7 +23,14 @@ Requests in_pairs(int senders, int receivers) {
   Requests out;
   for (int receiver = 1; receiver <= receivers; ++receiver) {
     NumberRanges own;
-    for (int sender = receiver; sender <= senders; sender += receivers) own.push_back({sender, sender});
+    for (int sender = receiver; sender <= senders; sender += receivers) {
+      // Neighbours united, as they are read back: what is written and what is planned are the same settings.
+      if (!own.empty() && own.back().second + 1 == sender) {
+        own.back().second = sender;
+      } else {
+        own.push_back({sender, sender});
+      }
+    }
     ReceiverRequest& request = out.emplace_back();
     request.receivers = NumberRanges{{receiver, receiver}};
     request.senders = own;
@@ -35,6 +42,16 @@ Requests in_pairs(int senders, int receivers) {
 void shuffle(std::vector<std::size_t>& values, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
+}
+
+/// As much of it as a title may have, in whole letters.
+void set_title(Settings& settings, QString text) {
+  settings.title.clear();
+  text.truncate(title_chars_max);
+  while (!text.isEmpty()) {
+    if (!text.back().isHighSurrogate() && !set_value(settings, "title", text.toStdString())) return;
+    text.chop(1);
+  }
 }
 
 }  // namespace
@@ -54,11 +71,12 @@ Settings settings_of_repeat(const Settings& settings, int repeat) {
 }
 
 CasePlan::CasePlan(const CaseFile& file, const CaseChoice& choice) : file_(file), choice_(choice), rules_(file.at(choice.scale)) {
-  if (choice.repeats) {
+  if (choice.repeats && choice.scale != Scale::stress) {  // there a load runs until it is judged
     rules_.repeats = *choice.repeats;
     rules_.interval_percent = 0;  // as often as asked, neither more nor less
   }
   if (choice.warm_up_s) rules_.warm_up_s = *choice.warm_up_s;
+  if (!file.has_places()) choice_.hosts.reset();  // nothing runs on them, so nobody is to read that they were used
 }
 
 std::optional<CasePlan> CasePlan::make(const CaseFile& file, const CaseChoice& choice, QStringList& errors) {
@@ -119,7 +137,7 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
   CasePoint point;
   point.values = values;
   point.settings = file_.base;
-  bool pairs = false;
+  bool pairs = file_.pairs;
   const auto set = [&](const CaseSetting& setting) {
     if (setting.key == "queue.requests") pairs = setting.text == requests_in_pairs;
     if (setting.text == requests_in_pairs) return;
@@ -140,8 +158,10 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
   if (rules_.warm_up_s > 0 && period.num_ns > 0) {
     const double period_s = static_cast<double>(period.num_ns) / static_cast<double>(period.den) / 1e9;
     settings.senders.warmup_messages = static_cast<std::int64_t>(std::ceil(rules_.warm_up_s / period_s));
+  } else if (rules_.warm_up_s > 0 && settings.senders.warmup_messages == 0 && problem.isEmpty() && !file_.begun) {
+    problem = "warm_up_s needs a delay: without a plan seconds are not known; give senders.warmup_messages";
   }
-  settings.title = (qt_text(file_.title) + ": " + point.label).left(title_chars_max).toStdString();
+  set_title(settings, qt_text(file_.title) + ": " + point.label);
   settings.description.clear();
   for (const SettingsError& error : validate(settings)) {
     if (problem.isEmpty()) problem = qt_text(error.key + ' ' + error.message);

@@ -2,6 +2,7 @@
 #include "app/cases/case_reader.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/settings/host_name.h"
 #include "app/settings/presets.h"
@@ -15,6 +16,7 @@ namespace {
 const std::vector<std::string_view> head_keys = {"format", "title", "about",     "source", "base",   "settings", "hosts", "without_hosts", "order",
                                                  "axes",   "repeats", "stop", "warm_up_s", "scales", "knee",   "figures"};
 constexpr double warm_up_s_max = 3600, percent_min = 0.1, percent_max = 100;
+constexpr std::size_t base_errors_max = 5;
 
 }  // namespace
 
@@ -87,9 +89,19 @@ void CaseReader::head(const std::string& name, const std::string& path, const No
 
 void CaseReader::base(const Node& node) {
   if (!document_.text(node, "base", file_.base_name)) return;
-  const ReadSettings read = Presets().load(file_.base_name);
-  if (!read.settings) return document_.add(node, "base", read.errors.front().message);
-  file_.base = *read.settings;
+  const ReadSettings read = read_base();
+  for (std::size_t i = 0; i < std::min(read.errors.size(), base_errors_max); ++i) {
+    const FileError& error = read.errors[i];
+    document_.add(node, "base", error.file == file_.base_name && error.line == 0 ? error.message : "is wrong: " + error.text());
+  }
+  file_.named_base = read.settings;
+  file_.base = read.settings.value_or(Settings());
+}
+
+ReadSettings CaseReader::read_base() const {
+  if (!where_base_is_.kept.empty()) return read_settings_file(where_base_is_.kept);
+  if (!names_a_file(file_.base_name)) return Presets().load(file_.base_name);
+  return read_settings_file((std::filesystem::path(where_base_is_.folder) / file_.base_name).string());
 }
 
 void CaseReader::hosts(const std::string& path, const Node& node) {
@@ -120,12 +132,28 @@ void CaseReader::order(const std::string& path, const Node& node) {
 
 std::vector<CaseSetting> CaseReader::settings(const std::string& path, const Node& node) {
   std::vector<CaseSetting> out;
+  Settings together;
+  std::map<std::string, int> lines;
+  const auto take = [&](const std::string& whole, const std::string& key, const Node& at, const Node& value) {
+    const std::size_t before = out.size();
+    setting(whole, key, at, value, out);
+    if (out.size() == before || file_.begun) return;
+    const auto [first, is_new] = lines.emplace(key, line_of(at));
+    if (!is_new) return document_.add(at, whole, "stands twice, first in line " + std::to_string(first->second) + "; keep one of them");
+    // One that excludes another clears it.
+    const Settings without = together;
+    if (out.back().text != requests_in_pairs) set_value(together, key, out.back().text);
+    for (const auto& [other, line] : lines) {
+      if (other == key || value_text(without, other).empty() || !value_text(together, other).empty()) continue;
+      document_.add(at, whole, "excludes " + other + " (line " + std::to_string(line) + "): keep one of them");
+    }
+  };
   const auto& sections = setting_sections();
   document_.each(node, path, {}, [&](const std::string& name, const std::string& whole, const Node& at, const Node& value) {
     const bool is_section = std::find(sections.begin(), sections.end(), name) != sections.end();
-    if (!is_section) return setting(whole, name, at, value, out);
+    if (!is_section) return take(whole, name, at, value);
     document_.each(value, whole, {}, [&](const std::string& inner, const std::string& deep, const Node& inner_at, const Node& inner_value) {
-      setting(deep, name + '.' + inner, inner_at, inner_value, out);
+      take(deep, name + '.' + inner, inner_at, inner_value);
     });
   });
   return out;
@@ -148,6 +176,7 @@ void CaseReader::setting(const std::string& path, const std::string& key, const 
 
 void CaseReader::apply(const std::vector<CaseSetting>& settings) {
   for (const CaseSetting& setting : settings) {
+    if (setting.key == "queue.requests") file_.pairs = setting.text == requests_in_pairs;
     if (setting.text != requests_in_pairs) set_value(file_.base, setting.key, setting.text);
   }
 }

@@ -13,7 +13,9 @@ namespace n2nq::app {
 
 class CaseReader {
  public:
-  explicit CaseReader(std::string name) : document_(std::move(name)) {}
+  CaseReader(std::string name, CaseBase where_base_is, CaseText what) : where_base_is_(std::move(where_base_is)), document_(std::move(name)) {
+    file_.begun = what == CaseText::begun;
+  }
   ReadCase read(const YAML::Node& root);
 
  private:
@@ -22,6 +24,7 @@ class CaseReader {
   bool format_is_readable(const Node& root);
   void head(const std::string& name, const std::string& path, const Node& value);
   void base(const Node& node);
+  ReadSettings read_base() const;
   void hosts(const std::string& path, const Node& node);
   void order(const std::string& path, const Node& node);
 
@@ -51,6 +54,7 @@ class CaseReader {
   void check_figure(const std::string& path, const Node& node, const CaseFigure& figure);
   bool is_axis(const std::string& path, const Node& node, const std::string& id);
 
+  CaseBase where_base_is_;
   CaseDocument document_;
   CaseFile file_;
 };

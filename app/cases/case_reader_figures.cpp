@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of a test case's document: CaseReader, third part.
 #include <algorithm>
+#include <iterator>
 
 #include "app/cases/case_reader.h"
 #include "app/results/assertion.h"
@@ -11,6 +12,10 @@ namespace n2nq::app {
 namespace {
 
 constexpr std::size_t id_chars_max = 40;
+// What else a report of a case, or of several over each other, has under such a name: tables, and figures by point.
+constexpr std::string_view ids_of_reports[] = {"runs",        "knees",       "case",          "comparison",      "settings",
+                                               "environment", "latency-us-mean-lowest-95", "latency-us-p50", "latency-us-p99",
+                                               "rates-received-per-s"};
 
 bool is_file_name(std::string_view text) {
   const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
@@ -31,6 +36,8 @@ void CaseReader::figure_key(const std::string& name, const std::string& path, co
   std::size_t place = 0;
   if (name == "id" && document_.text(value, path, out.id)) {
     if (!is_file_name(out.id)) document_.add(value, path, "must be a word of a–z 0–9 -, such as fig-14: files are named by it");
+    if (!file_.begun && std::ranges::find(ids_of_reports, out.id) != std::end(ids_of_reports))
+      document_.add(value, path, in_quotes(out.id) + " is what reports call a table or figure of their own: choose another word, such as fig-14");
     for (const CaseFigure& other : file_.figures) {
       if (other.id == out.id) document_.add(value, path, in_quotes(out.id) + " is another figure's already");
     }
@@ -114,6 +121,7 @@ void CaseReader::check_figure(const std::string& path, const Node& node, const C
   if (lines && figure.x.empty()) document_.add(node, path + ".x", "is missing: say which axis lies along it");
   if (lines && figure.y.empty()) document_.add(node, path + ".y", "is missing: say which figure is drawn, such as latency_us.mean_lowest_95");
   if (!lines && !figure.x.empty()) document_.add(node, path + ".x", "has no place in a figure of percentiles: they lie along it");
+  if (!lines && !figure.y.empty() && !file_.begun) document_.add(node, path + ".y", "has no place in a figure of percentiles: it draws the latency's");
   if (!document_.is_clean()) return;
   // One point for each place in the figure: every axis is x, a series or held.
   for (const CaseAxis& axis : file_.axes) {

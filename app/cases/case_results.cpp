@@ -20,16 +20,7 @@ constexpr double busy_load_per_core = 2;
 constexpr double floor_moved = 2;
 constexpr std::size_t floors_min = 3;
 constexpr std::size_t trend_bins = 10;
-constexpr double samples_above_min = 10;
 const char* const roles[] = {"broker", "senders", "receivers"};
-
-/// Samples above a percentile, as a share; 1: the path names none.
-double share_above(std::string_view path) {
-  for (const auto& [end, share] : {std::pair(".p50", 0.5), {".p90", 0.1}, {".p95", 0.05}, {".p99", 0.01}, {".p99_9", 0.001}}) {
-    if (path.ends_with(end)) return share;
-  }
-  return 1;
-}
 
 double number_at(const Json& summary, const std::string& pointer) {
   const Json value = summary.value(Json::json_pointer(pointer), Json());
@@ -71,9 +62,9 @@ QString machine_of(const Json& summary) {
 }
 
 /// The slices of a run in as many bins as a trend is looked for in: medians of the latency, the last count of what is in flight. What
-/// came behind the last message that was due is left out: there a backlog only shrinks.
-LoadSigns signs_of(const StoredRun& run, const RunDigest& digest) {
-  LoadSigns signs;
+/// came behind the last message that was due is left out: there a backlog only shrinks. Where lines are missing nobody
+/// knows what is in flight: what came and was not written would be under way for ever.
+void add_trends(LoadSigns& signs, const StoredRun& run, const RunDigest& digest) {
   const double planned_s = figure_or_nan(run.summary, "rates.over_s");
   for (std::size_t bin = 0; bin < trend_bins; ++bin) {
     const double from_s = planned_s * static_cast<double>(bin) / trend_bins, to_s = planned_s * static_cast<double>(bin + 1) / trend_bins;
@@ -82,12 +73,18 @@ LoadSigns signs_of(const StoredRun& run, const RunDigest& digest) {
     for (const TimeSlice& slice : digest.slices) {
       if (slice.from_s < from_s || slice.from_s >= to_s) continue;
       if (!std::isnan(slice.from_plan_p50_us)) latencies.push_back(slice.from_plan_p50_us);
-      in_flight = static_cast<double>(slice.in_flight);
+      if (digest.in_flight_known) in_flight = static_cast<double>(slice.in_flight);
     }
     std::sort(latencies.begin(), latencies.end());
     signs.from_plan_us.push_back(latencies.empty() ? std::nan("") : latencies[latencies.size() / 2]);
     signs.in_flight.push_back(in_flight);
   }
+}
+
+/// Of logs that cannot be gone through there is no digest: what the summary says is left.
+LoadSigns signs_of(const StoredRun& run, const std::optional<RunDigest>& digest) {
+  LoadSigns signs;
+  if (digest) add_trends(signs, run, *digest);
   signs.from_plan_p99_us = figure_or_nan(run.summary, "latency_from_plan_us.p99");
   signs.plan_kept = run.summary.value(Json::json_pointer("/plan/kept"), Json()) != Json(false);
   for (const char* given_up : {"expired", "parked", "cut_off"}) {
@@ -99,14 +96,10 @@ LoadSigns signs_of(const StoredRun& run, const RunDigest& digest) {
 void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out) {
   QString problem;
   const auto digest = digest_of(run, problem);
-  if (!digest) {
-    out.keeps_up = false;
-    out.load_why = problem;
-    return;
-  }
-  const LoadVerdict verdict = judge_load(signs_of(run, *digest), plan.file().knee->p99_max_us);
+  const LoadVerdict verdict = judge_load(signs_of(run, digest), plan.file().knee->p99_max_us);
   out.keeps_up = verdict.keeps_up;
   out.load_why = verdict.why;
+  if (!digest) out.load_remark = "told by its summary alone: " + problem;
 }
 
 QString mark_of(const CaseRunResult& run, const Json& summary) {
@@ -118,8 +111,7 @@ QString mark_of(const CaseRunResult& run, const Json& summary) {
 }  // namespace
 
 bool CaseRunResult::has_few_samples(std::string_view path) const {
-  const double share = share_above(path);
-  return share < 1 && !(samples * share >= samples_above_min);
+  return few_samples.contains(path);
 }
 
 double CaseRunResult::floor_us_of(std::string_view path) const {
@@ -148,10 +140,10 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   for (const std::string& path : paths_of(plan)) out.values[path] = figure_or_nan(summary, path);
   for (const auto& [path, value] : out.values) {
     if (is_between_clocks(summary, path)) out.clock_bounds_us[path] = clock_bound_at(summary, path);
+    if (has_few_samples(summary, path)) out.few_samples.insert(path);
   }
   const double bound = figure_or_nan(summary, "latency_us.bound_us");
   out.latency_bound_us = std::isnan(bound) ? 0 : bound;
-  out.samples = figure_or_nan(summary, "latency_us.count");
   const auto instant = [&](const char* key) {
     return QDateTime::fromString(qt_text(summary.value(key, std::string())), Qt::ISODateWithMs);
   };
@@ -163,7 +155,7 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   out.one_machine = is_one_machine(summary);
   out.machine = machine_of(summary);
   out.marked = mark_of(out, summary);
-  out.counts = out.verdict != "stopped" && figure_or_nan(summary, "plan.attempted_messages") > 0;
+  out.counts = run->counts_in_case();
   if (plan.seeks_knee() && out.counts) judge(*run, plan, out);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,7 @@ struct CaseRunResult {
   /// ± in µs, by path: of those values that are times between two clocks. NaN: nobody knows how far these are apart.
   std::map<std::string, double> clock_bounds_us;
   double latency_bound_us = 0;           // ±, of its histogram of latencies; 0: of one clock, or not known
-  double samples = 0;                    // of its latencies
+  std::set<std::string, std::less<>> few_samples;  // paths of percentiles with fewer than 10 samples above them
   double floor_us = std::nan("");        // an echo over loopback, of its slower host: what its latencies are held against; NaN: not known
   double duration_s = 0, planned_s = 0;
   double echo_ns = 0;        // over loopback of the senders' host, before the run: whether floors moved; 0: not known
@@ -33,6 +34,7 @@ struct CaseRunResult {
   QString machine;           // "2 cores, Intel …, kernel …"
   std::optional<bool> keeps_up{};  // where the knee is looked for
   QString load_why{};              // what says that it does not keep up
+  QString load_remark{};           // why that is told by its summary alone; empty: by its logs, too
 
   /// Whether it counts: somebody's stop, or that nothing was ever sent, makes it one to be run again.
   bool counts = false;

@@ -140,6 +140,7 @@ void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result
   const bool has_result = result.has_value(), counts = result && result->counts;
   const bool stopped = state_ == State::stopping;
   failed_starts_ = counts ? 0 : failed_starts_ + 1;
+  const bool is_another = result && scheduled_ && result->sha256 != scheduled_->sha256;
   const QString reason = !result ? problem : result->reasons.isEmpty() ? result->verdict : result->reasons.first();
   if (result) results_.add(std::move(*result));
   scheduled_.reset();
@@ -147,6 +148,13 @@ void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result
   emit run_finished(folder);
   if (!counts && !stopped && failed_starts_ >= options_.failed_starts_max) {
     problem_ = QString("%1 runs in a row %2: %3").arg(failed_starts_).arg(has_result ? "sent nothing" : "left no result", reason);
+    emit message(problem_);
+    return rest();
+  }
+  if (is_another) {
+    // It would be planned again, for ever.
+    problem_ = QString("%1/settings.yaml reads back as other settings than were planned, so it does not count as the run that it was")
+                   .arg(folder);
     emit message(problem_);
     return rest();
   }

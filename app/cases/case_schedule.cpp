@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/results/statistics.h"
-
 namespace n2nq::app {
 
 namespace {
@@ -27,12 +25,25 @@ CaseSchedule::CaseSchedule(const CasePlan& plan) : plan_(plan) {
 
 std::optional<ScheduledRun> CaseSchedule::next(const CaseResults& results) const {
   if (plan_.seeks_knee()) return next_load(results);
+  std::optional<ScheduledRun> first;
+  each_missing(results, [&](const CaseRun& run) {
+    first = scheduled(plan_.points()[run.point], run.settings, run.repeat, run.sha256);
+    return false;
+  });
+  return first;
+}
+
+void CaseSchedule::each_missing(const CaseResults& results, const std::function<bool(const CaseRun&)>& visit) const {
+  std::map<std::size_t, bool> tight;  // each point is asked once
   for (const CaseRun& run : planned_) {
     if (results.find(run.sha256)) continue;
-    if (run.repeat > plan_.rules().repeats && is_tight(run.point, results)) continue;
-    return scheduled(plan_.points()[run.point], run.settings, run.repeat, run.sha256);
+    if (run.repeat > plan_.rules().repeats) {
+      const auto [known, is_new] = tight.try_emplace(run.point);
+      if (is_new) known->second = is_tight(run.point, results);
+      if (known->second) continue;
+    }
+    if (!visit(run)) return;
   }
-  return {};
 }
 
 /// Whether the interval of the point's first drawn figure is as narrow as asked.
@@ -45,7 +56,7 @@ bool CaseSchedule::is_tight(std::size_t point, const CaseResults& results) const
     if (const double value = run->values.at(path); !std::isnan(value)) samples.push_back(value);
   }
   if (samples.size() < repeats_for_interval) return false;
-  const Spread interval = bootstrap_interval(samples);
+  const Spread interval = intervals_.of(samples);
   return (interval.high - interval.low) / 2 <= std::abs(trimmed_mean(samples)) * plan_.rules().interval_percent / 100;
 }
 
@@ -68,19 +79,22 @@ MeasuredCurve CaseSchedule::curve(const CasePoint& first, const CaseResults& res
   const KneeSearch search(knee.from, knee.to, knee.within_percent);
   std::map<double, LoadTrials> tried;
   std::map<double, MeasuredPoint> points;
+  std::map<double, QString> refused;
   MeasuredCurve out{.first = first, .knee = {}, .tried = {}};
   while (true) {
     out.knee = search.state(tried);
     if (!out.knee.next || points.contains(*out.knee.next)) break;
     QString problem;
     CasePoint point = plan_.at_load(first, *out.knee.next, problem);
-    MeasuredPoint at = measured(point, results);
+    // Settings that cannot be: no load beyond them can be tried. They are not what was measured where they are the same but for that.
+    MeasuredPoint at = problem.isEmpty() ? measured(point, results) : MeasuredPoint{point, {}};
     LoadTrials& trials = tried[*out.knee.next];
     for (const CaseRunResult* run : at.repeats) (run->keeps_up.value_or(false) ? trials.good : trials.bad)++;
-    // Settings that cannot be: no load beyond them can be tried.
-    if (!problem.isEmpty()) trials.bad = 2;
+    if (!problem.isEmpty()) trials.bad = 2, refused[*out.knee.next] = problem;
     points.insert_or_assign(*out.knee.next, std::move(at));
   }
+  // That load was never run: it says nothing of the system.
+  if (const auto at = refused.find(out.knee.high); at != refused.end()) out.knee.high = 0, out.knee.limit = at->second;
   for (auto& [load, point] : points) {
     if (!point.repeats.empty()) out.tried.push_back(std::move(point));
   }
@@ -127,11 +141,8 @@ int CaseSchedule::total(const CaseResults& results) const {
     }
     return runs;
   }
-  int runs = 0;
-  for (const CaseRun& run : planned_) {
-    const bool there = results.find(run.sha256) != nullptr;
-    runs += there || run.repeat <= plan_.rules().repeats || !is_tight(run.point, results);
-  }
+  int runs = done(results);
+  each_missing(results, [&](const CaseRun&) { return ++runs, true; });
   return runs;
 }
 
@@ -142,10 +153,7 @@ double CaseSchedule::seconds_left(const CaseResults& results) const {
     return left ? (total(results) - done(results)) * CasePlan::seconds_of(left->settings, overhead_s) : 0;
   }
   double seconds = 0;
-  for (const CaseRun& run : planned_) {
-    if (results.find(run.sha256) || (run.repeat > plan_.rules().repeats && is_tight(run.point, results))) continue;
-    seconds += CasePlan::seconds_of(run.settings, overhead_s);
-  }
+  each_missing(results, [&](const CaseRun& run) { return seconds += CasePlan::seconds_of(run.settings, overhead_s), true; });
   return seconds;
 }
 

@@ -3,6 +3,7 @@
 // results, so nothing is run twice and nothing is left out.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "app/cases/case_plan.h"
 #include "app/cases/case_results.h"
 #include "app/cases/knee.h"
+#include "app/results/statistics.h"
 
 namespace n2nq::app {
 
@@ -50,8 +52,12 @@ class CaseSchedule {
   std::vector<MeasuredPoint> points(const CaseResults& results) const;
   /// Only where the knee is looked for.
   std::vector<MeasuredCurve> curves(const CaseResults& results) const;
+  /// Of its points' repeats, whoever asks.
+  KnownIntervals& intervals() const { return intervals_; }
 
  private:
+  /// The planned runs that are not there and that the stop rule does not spare, in order, until `visit` says false.
+  void each_missing(const CaseResults& results, const std::function<bool(const CaseRun&)>& visit) const;
   bool is_tight(std::size_t point, const CaseResults& results) const;
   std::optional<ScheduledRun> next_load(const CaseResults& results) const;
   MeasuredPoint measured(const CasePoint& point, const CaseResults& results) const;
@@ -60,6 +66,7 @@ class CaseSchedule {
   const CasePlan& plan_;
   std::vector<CaseRun> planned_;  // up to the most repeats there may be; empty where the knee is looked for
   std::map<std::string, std::vector<std::string>> planned_ids_;  // by a point's key, of each repeat: they take long to work out
+  mutable KnownIntervals intervals_;
 };
 
 /// A plan with its schedule, which takes a moment to be worked out. Shared by whoever runs, shows and draws the case; any thread.

@@ -80,6 +80,8 @@ int KneeSearch::runs_expected() const {
 
 QString KneeSearch::State::words(const QString& unit) const {
   const QString behind = unit.isEmpty() ? QString() : ' ' + unit;
+  if (!limit.isEmpty())
+    return QString("keeps up to %1%2, the highest tried that settings allow (%3)").arg(QString::number(low), behind, limit);
   if (high == 0) return QString("no knee up to %1%2").arg(low).arg(behind);
   if (low == 0) return QString("knee below %1%2").arg(high).arg(behind);
   return QString("knee between %1 and %2%3").arg(low).arg(high).arg(behind);

@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::size_t folders_max = 1000;
 
+bool is_help(const std::string& word) {
+  return word == "--help" || word == "-h";
+}
+
 /// Walks the words behind "run".
 class RunParser {
  public:
@@ -28,7 +32,7 @@ class RunParser {
 
  private:
   void take(const std::string& word) {
-    if (word == "--help" || word == "-h") {
+    if (is_help(word)) {
       arguments_.command = Command::help;
     } else if (word == "--strict") {
       arguments_.strict = true;
@@ -107,13 +111,14 @@ class RunParser {
 std::variant<Arguments, std::string> parse_hosts(const std::vector<std::string>& words) {
   Arguments arguments;
   const std::string what = words.size() > 1 ? words[1] : std::string();
-  if (what == "--help" || what == "-h") return arguments.command = Command::help, arguments;
+  if (is_help(what)) return arguments.command = Command::help, arguments;
   if (what != "list" && what != "check") {
     return what.empty() ? std::string("hosts needs to know what to do: n2nq-bench hosts list, or n2nq-bench hosts check")
                         : "hosts takes list or check, not " + in_quotes(what);
   }
   arguments.command = what == "list" ? Command::hosts_list : Command::hosts_check;
   for (std::size_t at = 2; at < words.size(); ++at) {
+    if (is_help(words[at])) return arguments.command = Command::help, arguments;
     std::string name = words[at];
     std::optional<std::string> value;
     if (const auto equals = name.find('='); name.starts_with("--") && equals != std::string::npos) {
@@ -150,7 +155,7 @@ std::variant<Arguments, std::string> parse_folders(Command command, const std::v
   arguments.command = command;
   for (std::size_t at = 1; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (word == "--help" || word == "-h") return arguments.command = Command::help, arguments;
+    if (is_help(word)) return arguments.command = Command::help, arguments;
     if (word == "--json" && command != Command::report) {
       arguments.json = true;
     } else if (command == Command::report && (word == "--out" || word.starts_with("--out="))) {
@@ -186,9 +191,10 @@ std::variant<Arguments, std::string> parse_window(const std::vector<std::string>
 }
 
 std::variant<Arguments, std::string> alone(Command command, const std::vector<std::string>& words) {
-  if (words.size() > 1) return words[0] + " takes nothing behind it, not " + in_quotes(words[1]);
+  const bool asks_for_help = words.size() > 1 && is_help(words[1]);
+  if (words.size() > 1 && !asks_for_help) return words[0] + " takes nothing behind it, not " + in_quotes(words[1]);
   Arguments arguments;
-  arguments.command = command;
+  arguments.command = asks_for_help ? Command::help : command;
   return arguments;
 }
 
@@ -206,7 +212,7 @@ std::variant<Arguments, std::string> parse_arguments(const std::vector<std::stri
   if (words[0] == "report") return parse_folders(Command::report, words, 1, folders_max);
   if (words[0] == "presets") return alone(Command::presets, words);
   if (words[0] == "settings") return alone(Command::settings, words);
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") return alone(Command::help, words);
+  if (is_help(words[0]) || words[0] == "help") return alone(Command::help, words);
   if (words[0] == "--version") return alone(Command::version, words);
   return in_quotes(words[0]) + " is not a command (nearest: " +
          std::string(nearest_word(words[0], {"run", "case", "cases", "hosts", "verify", "compare", "report", "presets", "settings",
@@ -265,14 +271,17 @@ run
                             {"progress": ...}, and last the summary
 
 case
-  NAME                      a name from n2nq-bench cases, or its number; all: all of them, one after the other
+  NAME                      a name from n2nq-bench cases, or its number; all: those that come with the program,
+                            one after the other
   --scale SCALE             quick: the shape in minutes (otherwise); thesis: the numbers of the thesis, three repeats;
                             stress: every curve until the knee
   --repeats N               how often each run is made, in place of what the scale says
   --warm-up SECONDS         traffic before the measurement, in no figure
   --out DIR                 the case's folder, of all: the folder of their folders (otherwise a new one below
                             ~/.local/share/n2nq/runs)
-  --resume                  goes on with the case in DIR, or with the newest of that name: what is finished stays
+  --resume                  goes on with the case in DIR, or with the newest of that name: what is finished stays;
+                            all: begins also those that were not begun (without --out those count that were begun as
+                            --scale, --repeats, --warm-up and --on say, and not before the newest of the first case)
   --again                   runs the marked runs of that case once more, each beside the first
   --accept-build            goes on although it was begun with another build of the programs
   --hosts FILE, --on HOSTS  lab machines for external sets: of N2NQ, senders and receivers (otherwise those that the

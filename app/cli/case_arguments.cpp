@@ -86,6 +86,10 @@ void take_flag(std::string_view name, Arguments& out) {
 
 Problem check_together(const Arguments& arguments) {
   if (arguments.what.empty()) return "case needs a test case, a file or all, such as: n2nq-bench case delay (n2nq-bench cases lists them)";
+  if (arguments.repeats && arguments.scale == Scale::stress) {
+    return "--repeats does not go with --scale stress, which runs each load until it is clear whether it is too much, at most three times: "
+           "leave one of them out";
+  }
   if (!arguments.resume) {
     if (arguments.again) return "--again goes with --resume: it runs the marked runs of a case that is there once more";
     if (arguments.accept_build) return "--accept-build goes with --resume: it mixes runs of two builds";

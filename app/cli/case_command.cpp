@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +20,7 @@
 #include "app/host/host_pool.h"
 #include "app/host/keyring.h"
 #include "app/host/local_launcher.h"
+#include "app/host/shell_quoted.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
@@ -29,9 +31,16 @@ namespace {
 
 const char* const all_cases = "all";
 constexpr int json_every_ms = 1000;
+constexpr qsizetype time_chars = 19;  // in front of a folder's name: "2026-11-20T14-02-11"
 
 QString present_build() {
   return build_of_programs(LocalLauncherFactory::folder_or_own({}));
+}
+
+/// In quotes where a shell needs them.
+QString shell_word(const QString& text) {
+  static const QRegularExpression plain(QStringLiteral("\\A[A-Za-z0-9@%+=:,./_-]+\\z"));
+  return plain.match(text).hasMatch() ? text : shell_quoted(text);
 }
 
 }  // namespace
@@ -67,7 +76,7 @@ CaseCommand::CaseCommand(Arguments arguments, Terminal& terminal) : arguments_(s
 
 int CaseCommand::execute() {
   Interrupts interrupts;
-  book_ = book_of(arguments_, terminal_);
+  book_ = book_of(arguments_, terminal_, arguments_.on.has_value());
   if (!book_) return exit_bad_input;
   TerminalQuestions questions(terminal_);
   Keyring keyring;
@@ -82,8 +91,10 @@ int CaseCommand::execute() {
   double seconds = 0;
   int runs = 0;
   for (const LibraryCase& each : cases) {
+    const bool goes_on_in_out = arguments_.resume && !arguments_.out.empty();  // its folder has the case as it was
+    if (goes_on_in_out && (!each.read.file || CaseFolder::is_one(folder_to_resume(each)))) continue;
     if (!is_readable(each)) return exit_bad_input;
-    if (arguments_.resume) continue;
+    if (arguments_.resume && arguments_.what != all_cases) continue;
     const auto plan = plan_of(each);
     if (!plan) return exit_bad_input;
     seconds += plan->seconds_expected();
@@ -93,6 +104,7 @@ int CaseCommand::execute() {
   for (const LibraryCase& each : cases) {
     auto opened = open(each);
     if (!opened) return exit_bad_input;
+    if (begun_.isEmpty()) begun_ = QFileInfo(opened->folder.path()).fileName().left(time_chars);
     const bool goes_on = run(std::move(*opened));
     runner_.reset();  // before the hosts that it uses
     if (!goes_on) break;
@@ -113,9 +125,37 @@ bool CaseCommand::is_readable(const LibraryCase& asked) {
   return asked.read.file.has_value();
 }
 
+bool CaseCommand::is_of(const CaseFolder& folder, const LibraryCase& asked) {
+  if (asked.read.file && asked.read.file->text == folder.file().text) return true;
+  const QString name = qt_text(asked.name), its_name = qt_text(folder.name());
+  if (asked.name != folder.name()) {
+    is_readable(asked);
+    say(QString("%1 holds case %2, not %3: go on with it by n2nq-bench case %4 --resume --out %5, or begin %3 in another folder")
+            .arg(folder.path(), its_name, name, shell_word(its_name), shell_word(folder.path())));
+    return false;
+  }
+  const QString what = asked.path.isEmpty() ? "case " + name : asked.path;
+  say(QString("goes on with %1/case.yaml as it was when it was begun; %2")
+          .arg(folder.path(), asked.read.file ? what + " has changed since" : qt_text(asked.read.errors.front().text())));
+  return true;
+}
+
+/// Every run has to meet them, so every point needs the figures that they name.
+bool CaseCommand::can_be_asserted(const CasePlan& plan, const std::string& name) {
+  for (const CasePoint& point : plan.points()) {
+    if (!point.not_run.isEmpty()) continue;
+    for (const Assertion& assertion : arguments_.assertions) {
+      const auto problem = check_path_with(assertion, point.settings);
+      if (problem) return say(QString("%1: %2: --assert %3").arg(qt_text(name), point.label, qt_text(*problem))), false;
+    }
+  }
+  return true;
+}
+
 std::optional<CasePlan> CaseCommand::plan_of(const LibraryCase& asked) {
   CaseChoice choice{.scale = arguments_.scale.value_or(Scale::quick), .repeats = arguments_.repeats, .warm_up_s = arguments_.warm_up_s};
-  if (!arguments_.hosts.empty() || arguments_.on) {
+  const bool by_settings = !asked.read.file->has_places() && sets_hosts(*asked.read.file);
+  if (arguments_.on || (!arguments_.hosts.empty() && !by_settings)) {
     QString problem;
     choice.hosts = hosts_for(*asked.read.file, arguments_.on, *book_, problem);
     if (!choice.hosts) return say(qt_text(asked.name) + ": " + problem), std::nullopt;
@@ -123,42 +163,73 @@ std::optional<CasePlan> CaseCommand::plan_of(const LibraryCase& asked) {
   QStringList errors;
   auto plan = CasePlan::make(*asked.read.file, choice, errors);
   for (const QString& error : errors) say(qt_text(asked.name) + ": " + error);
+  if (!plan || !can_be_asserted(*plan, asked.name)) return {};
+  const auto launchers = launchers_();
+  for (const CasePoint& point : plan->points()) {
+    const QString problem = point.not_run.isEmpty() ? launchers->problem(point.settings) : QString();
+    if (!problem.isEmpty()) return say(QString("%1: %2: %3").arg(qt_text(asked.name), point.label, problem)), std::nullopt;
+  }
   return plan;
 }
 
-QString CaseCommand::folder_to_resume(const std::string& name) const {
-  if (arguments_.out.empty()) return CaseFolder::newest(RunFolder::default_parent(), name, arguments_.scale);
+QString CaseCommand::folder_to_resume(const LibraryCase& asked) const {
+  if (arguments_.out.empty()) return CaseFolder::newest(RunFolder::default_parent(), asked.name, arguments_.scale);
   const QString folder = QDir::current().absoluteFilePath(qt_text(arguments_.out));
-  return arguments_.what == all_cases ? folder + '/' + qt_text(name) : folder;
+  return arguments_.what == all_cases ? folder + '/' + qt_text(asked.name) : folder;
+}
+
+/// The newest that was begun as it would be now, and not before the first case's: an older one is of another time that all were begun.
+QString CaseCommand::folder_of_all(const std::string& name, const CaseChoice& choice) const {
+  const QDir parent(RunFolder::default_parent());
+  const QString own_names = QString("[0-9]*-case-%1-%2*").arg(qt_text(name), qt_text(scale_word(choice.scale)));
+  for (const QFileInfo& info : parent.entryInfoList({own_names}, QDir::Dirs, QDir::Name | QDir::Reversed)) {
+    if (info.fileName().left(time_chars) < begun_) break;
+    QString ignored;
+    const auto folder = CaseFolder::open(info.absoluteFilePath(), ignored);
+    if (folder && folder->name() == name && folder->choice() == choice) return folder->path();
+  }
+  return {};
 }
 
 /// All cases as they were chosen, as some of them are not begun yet; one by its folder, which knows how it was begun.
 QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
   const bool all = arguments_.what == all_cases;
-  QString words = qt_text(arguments_.what) + " --resume";
+  QString words = shell_word(qt_text(arguments_.what)) + " --resume";
   if (all) {
     if (arguments_.scale) words += " --scale " + qt_text(scale_word(*arguments_.scale));
     if (arguments_.repeats) words += QString(" --repeats %1").arg(*arguments_.repeats);
     if (arguments_.warm_up_s) words += " --warm-up " + qt_text(decimal_text(*arguments_.warm_up_s));
-    if (const auto& on = arguments_.on) words += " --on " + qt_text(on->broker + ',' + on->senders + ',' + on->receivers);
+    if (const auto& on = arguments_.on) words += " --on " + shell_word(qt_text(on->broker + ',' + on->senders + ',' + on->receivers));
   }
-  if (!all) words += " --out " + folder.path();
-  if (all && !arguments_.out.empty()) words += " --out " + QDir::current().absoluteFilePath(qt_text(arguments_.out));
-  return arguments_.hosts.empty() ? words : words + " --hosts " + qt_text(arguments_.hosts);
+  if (!all) words += " --out " + shell_word(folder.path());
+  if (all && !arguments_.out.empty()) words += " --out " + shell_word(QDir::current().absoluteFilePath(qt_text(arguments_.out)));
+  if (!arguments_.hosts.empty()) words += " --hosts " + shell_word(qt_text(arguments_.hosts));
+  for (const Assertion& assertion : arguments_.assertions) words += " --assert " + shell_word(qt_text(assertion.text));
+  if (arguments_.strict) words += " --strict";
+  if (arguments_.json) words += " --json";
+  return words;
 }
 
 std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
-  if (arguments_.resume) {
-    const QString folder = folder_to_resume(asked.name);
-    if (!folder.isEmpty() && (CaseFolder::is_one(folder) || arguments_.what != all_cases)) return resume(folder);
-    if (arguments_.what != all_cases)
-      return say(QString("there is no folder of case %1 to go on with").arg(qt_text(asked.name))), std::nullopt;
+  const bool all = arguments_.what == all_cases;
+  if (arguments_.resume && !all) {
+    const QString folder = folder_to_resume(asked);
+    if (!folder.isEmpty()) return resume(folder, asked);
+    return say(QString("there is no folder of case %1 to go on with").arg(qt_text(asked.name))), std::nullopt;
   }
+  if (arguments_.resume && !arguments_.out.empty()) {
+    const QString folder = folder_to_resume(asked);
+    if (CaseFolder::is_one(folder)) return resume(folder, asked);
+  }
+  if (!is_readable(asked)) return {};
   auto plan = plan_of(asked);
   if (!plan) return {};
-  QString exact, error;
-  if (!arguments_.out.empty())
-    exact = arguments_.what == all_cases ? folder_to_resume(asked.name) : QDir::current().absoluteFilePath(qt_text(arguments_.out));
+  if (arguments_.resume && arguments_.out.empty()) {
+    const QString folder = folder_of_all(asked.name, plan->choice());
+    if (!folder.isEmpty()) return resume(folder, asked);
+  }
+  QString error;
+  const QString exact = arguments_.out.empty() ? QString() : folder_to_resume(asked);
   auto folder =
       CaseFolder::make(RunFolder::default_parent(), exact, asked.name, *plan, present_build(), QDateTime::currentDateTime(), error);
   if (folder && error.isEmpty()) error = folder->lock();
@@ -166,14 +237,19 @@ std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
 }
 
-std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
+std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path, const LibraryCase& asked) {
   QString error;
   auto folder = CaseFolder::open(path, error);
   if (!folder) return say(error), std::nullopt;
+  if (!is_of(*folder, asked)) return {};
   if (arguments_.scale && *arguments_.scale != folder->choice().scale) {
     say(QString("%1 was begun at scale %2: it goes on at that scale").arg(path, qt_text(scale_word(folder->choice().scale))));
     return {};
   }
+  QStringList errors;
+  auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
+  for (const QString& each : errors) say(each);
+  if (!plan || !can_be_asserted(*plan, folder->name())) return {};
   const QString build = present_build();
   if (folder->build() != build) {
     if (!arguments_.accept_build) {
@@ -187,10 +263,6 @@ std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path) {
   }
   if (error.isEmpty()) error = folder->lock();
   if (!error.isEmpty()) return say(error), std::nullopt;
-  QStringList errors;
-  auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
-  for (const QString& each : errors) say(each);
-  if (!plan) return {};
   return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
 }
 
@@ -246,10 +318,8 @@ void CaseCommand::show_progress() {
   const ScheduledRun& run = *runner.scheduled();
   const double done = runner.run() ? runner.run()->progress() : -1;
   QString text = QString("%1  run %2 of %3: %4")
-                     .arg(qt_text(runner.folder().name()))
-                     .arg(runner.runs_done() + 1)
-                     .arg(runner.runs_total())
-                     .arg(run.label);
+                     .arg(qt_text(runner.folder().name()), QString::number(runner.runs_done() + 1), QString::number(runner.runs_total()),
+                          run.label);
   if (run.repeat > 1) text += QString(", repeat %1").arg(run.repeat);
   if (done >= 0) text += QString("  %1 %").arg(done * 100, 0, 'f', 0);
   terminal_.progress(text + QString("  %1 left").arg(duration_text(runner.seconds_left())));
@@ -317,14 +387,13 @@ void CaseCommand::check_assertions(nlohmann::ordered_json& out) {
     const std::string& text = arguments_.assertions[i].text;
     out["assertions"].push_back(
         {{"text", text}, {"runs", count.runs}, {"unmet", count.unmet}, {"met", count.runs > 0 && count.unmet == 0}});
-    if (count.unmet == 0) {
-      say(QString("--assert %1: met by all %2 runs").arg(qt_text(text)).arg(count.runs));
+    if (count.runs == 0) {
+      say(QString("--assert %1: no run to look at").arg(qt_text(text)));
+    } else if (count.unmet == 0) {
+      say(QString("--assert %1: met by all %2 runs").arg(qt_text(text), QString::number(count.runs)));
     } else {
       say(QString("--assert %1: not met by %2 of %3 runs, first by %4")
-              .arg(qt_text(text))
-              .arg(count.unmet)
-              .arg(count.runs)
-              .arg(count.first));
+              .arg(qt_text(text), QString::number(count.unmet), QString::number(count.runs), count.first));
     }
     if (count.unmet > 0 || count.runs == 0) code_ = std::max(code_, count.unknown > 0 ? exit_bad_input : exit_failed);
   }

@@ -34,10 +34,14 @@ class CaseCommand : public QObject {
   std::vector<LibraryCase> asked() const;
   std::optional<CasePlan> plan_of(const LibraryCase& asked);
   std::optional<Opened> open(const LibraryCase& asked);
-  std::optional<Opened> resume(const QString& folder);
-  QString folder_to_resume(const std::string& name) const;
+  std::optional<Opened> resume(const QString& folder, const LibraryCase& asked);
+  QString folder_to_resume(const LibraryCase& asked) const;
+  QString folder_of_all(const std::string& name, const CaseChoice& choice) const;
   QString words_to_go_on(const CaseFolder& folder) const;
   bool is_readable(const LibraryCase& asked);
+  /// Whether the folder's case is the one that was asked for; where that reads otherwise by now, it says so.
+  bool is_of(const CaseFolder& folder, const LibraryCase& asked);
+  bool can_be_asserted(const CasePlan& plan, const std::string& name);
   /// False: it was interrupted, or could not go on.
   bool run(Opened opened);
   bool report();
@@ -51,6 +55,7 @@ class CaseCommand : public QObject {
   std::unique_ptr<HostBook> book_;
   CaseRunner::MakeLaunchers launchers_;
   std::unique_ptr<CaseRunner> runner_;
+  QString begun_;      // of `all` without --out: the time in the name of the first case's folder
   QStringList again_;  // folders that are still to be run once more
   QElapsedTimer since_progress_;
   int code_ = 0;

@@ -100,7 +100,8 @@ QString hidden_by_clocks_lines(const ComparedPoint& point, const std::vector<Com
   for (std::size_t i = 0; i < sides.size(); ++i) {
     QStringList hidden;
     for (const ComparedFigure& figure : point.figures) {
-      if (told(figure, many_points) && std::abs(figure.values[i]) < figure.clock_bounds[i]) hidden += qt_text(figure.path);
+      const double bound_us = figure.clock_bounds[i];
+      if (told(figure, many_points) && std::isfinite(bound_us) && std::abs(figure.values[i]) < bound_us) hidden += qt_text(figure.path);
     }
     if (!hidden.isEmpty()) out += "  " + sides[i].name + QString::fromUtf8(", less than its ±: ") + hidden.join(", ") + '\n';
   }
@@ -110,7 +111,7 @@ QString hidden_by_clocks_lines(const ComparedPoint& point, const std::vector<Com
 QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>& sides, bool many_points) {
   std::vector<QStringList> rows{{point.label.isEmpty() ? QString("figure") : point.label}};
   for (std::size_t i = 0; i < sides.size(); ++i) {
-    rows.front() += QString("%1 (%2 run%3)").arg(sides[i].name).arg(point.repeats[i]).arg(point.repeats[i] == 1 ? "" : "s");
+    rows.front() += QString("%1 (%2 run%3)").arg(sides[i].name, QString::number(point.repeats[i]), point.repeats[i] == 1 ? "" : "s");
     if (i > 0) rows.front() += QString("against %1").arg(sides[0].name);
   }
   QStringList& verdicts = rows.emplace_back(QStringList("  verdict"));

@@ -119,9 +119,10 @@ QString check_progress(const std::vector<std::string>& names, const HostReports&
   return left.isEmpty() ? text : text + "; not logged in yet: " + left.join(", ");
 }
 
-std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal) {
+std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal, bool needed) {
   const bool named = !arguments.hosts.empty();
   auto book = std::make_unique<HostBook>(named ? QString::fromStdString(arguments.hosts) : default_hosts_path(), !named);
+  if (!named && !needed) return book;
   for (const QString& problem : book->problems()) terminal.say("n2nq-bench: " + problem);
   return book->problems().isEmpty() ? std::move(book) : nullptr;
 }

@@ -26,7 +26,8 @@ int list_hosts(const Arguments& arguments, Terminal& terminal);
 int check_hosts(const Arguments& arguments, HostChecker& checker, const TerminalQuestions& questions, const HostBook& book,
                 Terminal& terminal);
 
-/// The book that the arguments name; empty: said why on the terminal.
-std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal);
+/// The book that the arguments name; empty: said why on the terminal. Not `needed`: mistakes in a file that nobody named matter only to
+/// a run that uses one of its hosts; its start says so then.
+std::unique_ptr<HostBook> book_of(const Arguments& arguments, Terminal& terminal, bool needed = true);
 
 }  // namespace n2nq::app

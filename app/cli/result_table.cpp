@@ -52,7 +52,7 @@ QString figures_block(const Json& summary) {
     out += left_aligned(row.name, name_width) + left_aligned(QString::fromUtf8(row.unit), unit_width);
     out += right_aligned(grouped(figures.at("count").get<std::int64_t>()), cell_width);
     QStringList near, below;  // columns that say more about the machine than about the queue, and that are less than their ±
-    const double bound_us = number_of(figures.value("bound_us", Json()));
+    const double bound_us = clock_limit_at(summary, std::string(row.key) + ".p50");
     const double floor_us = floor_us_at(summary, std::string(row.key) + ".p50");
     for (std::size_t i = 0; i < std::size(table_columns); ++i) {
       const char* const column = table_columns[i];
@@ -60,7 +60,8 @@ QString figures_block(const Json& summary) {
       // A trimmed mean never stands without the number of samples that the trimming hides.
       out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);
       if (is_latency(std::string(row.key) + '.' + column) && is_near_floor(floor_us, number_of(value))) near += column_names[i];
-      if (std::abs(number_of(value)) < bound_us && is_between_clocks(summary, std::string(row.key) + '.' + column)) below += column_names[i];
+      const double limit_us = clock_limit_at(summary, std::string(row.key) + '.' + column);
+      if (std::isfinite(limit_us) && std::abs(number_of(value)) < limit_us) below += column_names[i];
     }
     if (!std::isnan(bound_us)) {
       out += QString::fromUtf8("  ± ") + figure_text(bound_us);
@@ -79,8 +80,9 @@ QString stages_line(const Json& summary) {
     const double mean = number_of(stages.at(row.key).at("mean"));
     if (std::isnan(mean)) continue;
     parts += QString("%1 %2").arg(row.name, figure_text(mean));
-    if (const double bound_us = number_of(stages.at(row.key).value("bound_us", Json())); !std::isnan(bound_us)) {
-      parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us) + (std::abs(mean) < bound_us ? " (more than itself)" : "");
+    if (const double bound_us = clock_limit_at(summary, std::string("stages.") + row.key + ".mean"); !std::isnan(bound_us)) {
+      const bool is_below = std::isfinite(bound_us) && std::abs(mean) < bound_us;
+      parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us) + (is_below ? " (more than itself)" : "");
     }
   }
   if (parts.isEmpty()) return {};
@@ -157,6 +159,7 @@ QString grouped(std::int64_t number) {
 
 QString figure_text(double value) {
   if (std::isnan(value)) return QString::fromUtf8("–");
+  if (std::isinf(value)) return "?";
   const double size = std::abs(value);
   if (size >= 999.5) return grouped(std::llround(value));
   return QString::number(value, 'f', size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);

@@ -4,8 +4,10 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
+#include <algorithm>
 #include <cmath>
 
+#include "app/cli/hosts_command.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/result_table.h"
@@ -52,13 +54,17 @@ std::optional<Settings> settings_of(const Arguments& arguments, QStringList& err
     }
   }
   if (!errors.isEmpty()) return {};
-  for (const FileError& error : validate_read(settings, read, arguments.what)) errors += qt_text(error.text());
+  for (FileError& error : validate_read(settings, read, arguments.what)) {
+    const auto is_given = [&error](const auto& setting) { return setting.first == error.key; };
+    if (std::any_of(arguments.settings.begin(), arguments.settings.end(), is_given)) error.file = "--set", error.line = 0;
+    errors += qt_text(error.text());
+  }
   for (const PlannedStep& step : arguments.steps) {
     const char* option = std::holds_alternative<Fault>(step.what) ? "--fault: " : "--request: ";
     if (const auto problem = check_step(step, settings)) errors += option + qt_text(*problem);
   }
   for (const Assertion& assertion : arguments.assertions) {
-    if (const auto problem = check_service(assertion, settings)) errors += "--assert " + qt_text(*problem);
+    if (const auto problem = check_path_with(assertion, settings)) errors += "--assert " + qt_text(*problem);
   }
   return errors.isEmpty() ? std::optional(settings) : std::nullopt;
 }
@@ -80,15 +86,10 @@ int RunCommand::execute() {
   Keyring keyring;
   KeyringQuestions known(keyring, questions);
   HostPool pool(known);
-  const bool named = !arguments_.hosts.empty();
-  HostBook book(named ? qt_text(arguments_.hosts) : default_hosts_path(), !named);
-  // A file of one's own with mistakes matters only to a run that needs it; the start says so then.
-  if (named && !book.problems().isEmpty()) {
-    for (const QString& problem : book.problems()) terminal_.say("n2nq-bench: " + problem);
-    return exit_bad_input;
-  }
+  const auto book = book_of(arguments_, terminal_, false);
+  if (!book) return exit_bad_input;
   const auto over_ssh = [&pool](const Host& host) { return pool.launcher(host); };
-  control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(book, over_ssh));
+  control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(*book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
   connect(control_.get(), &RunControl::fetching_waits, this, [this](Role, const QString& why) {

@@ -448,6 +448,7 @@ void RunControl::Private::take_result() {
   figures.t_s = t;
   result = RunResult();
   emit q->figures_changed();
+  folder_lock.reset();
   set_state(RunState::finished);
   emit q->finished();
 }

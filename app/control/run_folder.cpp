@@ -20,7 +20,7 @@ constexpr int same_name_max = 1000;
 QString make_own(const QString& parent, const QString& name, QString& error) {
   if (!QDir().mkpath(parent)) return error = "Cannot make the folder " + parent, QString();
   for (int i = 1; i <= same_name_max; ++i) {
-    const QString candidate = i == 1 ? name : QString("%1-%2").arg(name).arg(i);
+    const QString candidate = i == 1 ? name : QString("%1-%2").arg(name, QString::number(i));
     if (QDir(parent).mkdir(candidate)) return parent + '/' + candidate;
     if (!QFileInfo::exists(parent + '/' + candidate)) break;
   }

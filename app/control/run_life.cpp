@@ -76,20 +76,24 @@ bool RunControl::Private::begin_run() {
     emit q->message(refused);
     return false;
   }
+  // What cannot begin leaves what is known of the last run.
+  const QDateTime started = QDateTime::currentDateTime();
+  QString error;
+  std::optional<RunFolder> folder = RunFolder::make(options.runs_folder, options.exact_folder, wanted, started, error);
+  if (!folder) {
+    emit q->message(error);
+    return false;
+  }
   run = RunRecord();
+  run.settings = wanted;
+  run.started = started;
+  run.folder = std::move(folder);
+  if (auto lock = FolderLock::take(run.folder->file("run.lock"))) folder_lock = std::make_unique<FolderLock>(std::move(*lock));
   since_begun.start();
   stood_still_ns = 0;
   hurried = false;
   misbehaving.clear();
   followed_logs.clear();
-  run.settings = wanted;
-  run.started = QDateTime::currentDateTime();
-  QString error;
-  run.folder = RunFolder::make(options.runs_folder, options.exact_folder, run.settings, run.started, error);
-  if (!run.folder) {
-    emit q->message(error);
-    return false;
-  }
   token = random_token();
   broker_port = 0;
   broker_address.clear();
@@ -110,9 +114,9 @@ bool RunControl::Private::begin_run() {
   figures.warm_up.planned = wanted.planned_warmup();
   step = Step::none;
   outcome = RunOutcome();
-  for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
   sleep_watch.start();
   set_state(RunState::preparing);
+  for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
   for (const Role role : all_roles) emit q->process_changed(role);
   return true;
 }

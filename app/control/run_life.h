@@ -36,6 +36,7 @@
 #include "app/control/run_record.h"
 #include "app/control/sleep_watch.h"
 #include "app/host/launcher.h"
+#include "app/results/folder_lock.h"
 
 namespace n2nq::app {
 
@@ -215,6 +216,7 @@ struct RunControl::Private {
 
   // The present run
   RunRecord run;
+  std::unique_ptr<FolderLock> folder_lock;  // while it is on: nobody else moves its folder away
   std::string token;
   std::string broker_address;
   int broker_port = 0;

@@ -187,7 +187,7 @@ QStringList FigurePainter::notes(double width) const {
     const auto& [why, places] = marked[i];
     const QString where = places.size() > 1 && places.size() == all ? QString(figure_.x.percentiles ? "all curves" : "all points")
                           : places.size() <= places_told_max        ? places.join("; ")
-                                                                    : QString("%1 and %2 more").arg(places.first()).arg(places.size() - 1);
+                                                                    : QString("%1 and %2 more").arg(places.first(), QString::number(places.size() - 1));
     out += QString::fromUtf8("◯ ") + where + ": " + grouped_in(why);
   }
   if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);

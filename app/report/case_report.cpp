@@ -37,6 +37,11 @@ QString doubt_of(const CaseRunResult& run, const std::string& path) {
   return near ? QString("below twice its floor, an echo over loopback: it says more about the machine than about the queue") : QString();
 }
 
+QString load_words(const CaseRunResult& run) {
+  const QString words = run.keeps_up.value_or(false) ? QString("yes") : "no: " + run.load_why;
+  return run.load_remark.isEmpty() ? words : words + " (" + run.load_remark + ')';
+}
+
 Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "runs", .title = "Runs", .columns = {"point", "repeat", "verdict"}, .rows = {}, .doubts = {}};
   const auto paths = paths_of(plan);
@@ -61,6 +66,7 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
     table.columns += QString::fromUtf8("floor (µs)");
     table.words[table.columns.last()] = QString::fromUtf8("floor µs");
   }
+  if (plan.seeks_knee()) table.columns += "keeps up";
   table.columns += {"marked", "folder"};
   QStringList seen;
   for (const MeasuredPoint& point : schedule.points(results)) {
@@ -79,6 +85,7 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
         if (bounded.contains(path)) add_clock_cells(row, *run, path);
       }
       if (floors) row.push_back(std::isnan(run->floor_us) ? Cell() : Cell(run->floor_us));
+      if (plan.seeks_knee()) row.push_back(load_words(*run));
       row.push_back(results.why(*run));
       row.push_back(QFileInfo(run->folder).fileName());
       table.rows.push_back(std::move(row));
@@ -106,7 +113,7 @@ Table case_table(const CaseFolder& folder, const CasePlan& plan) {
   add("about", qt_text(folder.file().about));
   add("source", qt_text(folder.file().source));
   add("scale", qt_text(scale_word(plan.choice().scale)));
-  add("repeats", static_cast<double>(plan.rules().repeats));
+  if (!plan.seeks_knee()) add("repeats", static_cast<double>(plan.rules().repeats));
   add("warm-up (s)", plan.rules().warm_up_s);
   if (const auto& hosts = plan.choice().hosts) {
     add("N2NQ's host", qt_text(hosts->broker));
@@ -153,7 +160,11 @@ std::vector<Figure> figures_of_cases(const QStringList& folders) {
     const QString side = side_letter(static_cast<std::size_t>(i));
     for (const Figure& figure : figures) {
       const auto same = std::find_if(out.begin(), out.end(), [&](const Figure& each) { return each.id == figure.id; });
-      if (i > 0 && (same == out.end() || same->kind != figure.kind || same->x.names != figure.x.names)) continue;
+      if (i > 0 && same == out.end()) continue;
+      if (i > 0 && (same->kind != figure.kind || same->x.names != figure.x.names)) {
+        same->remarks += side + ": drawn over other values, left out.";
+        continue;
+      }
       if (i == 0) {
         out.push_back(figure);
         out.back().series.clear(), out.back().references.clear(), out.back().remarks.clear();

@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double samples_above_min = 10;
 constexpr std::size_t differing_told_max = 4;  // in the sentence; the tables have all
 
 struct Row {
@@ -33,13 +32,9 @@ constexpr Row figure_rows[] = {{"latency_us", "latency"},
                                {"stages.to_broker_us", "stage: to broker"},
                                {"stages.in_queue_us", "stage: in queue"},
                                {"stages.to_receiver_us", "stage: to receiver"}};
-struct Column {
-  const char* key;
-  double above;  // the share of samples above it; 1: no percentile
-};
 // bound_us is there between two clocks only, and first then: it is about all that stands right of it.
-constexpr Column figure_columns[] = {{"bound_us", 1}, {"count", 1}, {"mean", 1},   {"mean_lowest_95", 1}, {"left_out", 1},  {"min", 1},
-                                     {"p50", 0.5},    {"p90", 0.1}, {"p95", 0.05}, {"p99", 0.01},         {"p99_9", 0.001}, {"max", 1}};
+constexpr const char* figure_columns[] = {"bound_us", "count", "mean", "mean_lowest_95", "left_out", "min",
+                                          "p50",      "p90",   "p95",  "p99",            "p99_9",    "max"};
 
 constexpr const char* few_samples = "fewer than 10 samples above it";
 
@@ -54,12 +49,18 @@ Cell cell_at(const Json& summary, const std::string& path) {
   return value && !std::isnan(*value) ? Cell(*value) : Cell();
 }
 
-/// Of a time that is no finer than the clocks, or says more about the machine than about the queue; empty: it is neither, or none.
-QString time_doubt(const Cell& cell, double clock_bound_us, double floor_us) {
+/// Of a percentile of few samples, or of a time that is no finer than the clocks, or says more about the machine than about the queue; empty:
+/// it is none of these.
+QString doubt_of(const Cell& cell, bool has_few, double clock_limit_us, double floor_us) {
   const auto* value = std::get_if<double>(&cell);
   if (!value) return {};
+  if (has_few) return few_samples;
   QStringList doubts;
-  if (std::abs(*value) < clock_bound_us) doubts += QString::fromUtf8("less than its ±: the clocks tell nothing finer");
+  if (std::isinf(clock_limit_us)) {
+    doubts += "between two clocks, and not known how far they are apart";
+  } else if (std::abs(*value) < clock_limit_us) {
+    doubts += QString::fromUtf8("less than its ±: the clocks tell nothing finer");
+  }
   if (const QString near = near_floor_words(floor_us, *value); !near.isEmpty()) doubts += near;
   return doubts.join("; ");
 }
@@ -79,20 +80,18 @@ Table figures_table(const Json& summary) {
   // A bound stands beside figures between two clocks, which may be those of stages alone; where all share one there is none.
   const bool bounded = std::ranges::any_of(figure_rows, [&](const Row& row) { return is_between_clocks(summary, std::string(row.path) + ".p50"); });
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
-  for (const Column& column : used) {
-    table.columns += column_name(column.key);
-    table.words[column_name(column.key)] = words_of_path(column.key);
+  for (const char* column : used) {
+    table.columns += column_name(column);
+    table.words[column_name(column)] = words_of_path(column);
   }
   table.words["stage: to broker"] = "stage: to N2NQ";
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), qt_text(unit_of_path(row.path))};
     std::vector<QString> doubts(2);
-    const double count = figure_at(summary, std::string(row.path) + ".count").value_or(0);
-    for (const Column& column : used) {
-      const std::string path = std::string(row.path) + '.' + column.key;
+    for (const char* column : used) {
+      const std::string path = std::string(row.path) + '.' + column;
       cells.push_back(cell_at(summary, path));
-      const bool few = column.above < 1 && count * column.above < samples_above_min;
-      doubts.push_back(few ? few_samples : time_doubt(cells.back(), clock_bound_at(summary, path), floor_us_at(summary, path)));
+      doubts.push_back(doubt_of(cells.back(), has_few_samples(summary, path), clock_limit_at(summary, path), floor_us_at(summary, path)));
     }
     table.rows.push_back(std::move(cells));
     table.doubts.push_back(std::move(doubts));
@@ -122,14 +121,15 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
   const char letter = role == Role::senders ? 'S' : 'R';
   Table table{.id = id, .title = title, .columns = {"service"}, .rows = {}, .doubts = {}};
   std::vector<std::string> paths;
-  const Json first = services.empty() ? Json::object() : services.front();
+  Json all = Json::object();  // what any of them has: some counts stand only where they are above 0
+  for (const Json& service : services) all.update(service);
   for (const Row& figure : figure_rows) {
-    if (!first.contains(figure.path)) continue;
+    if (!all.contains(figure.path)) continue;
     for (const char* part : {"bound_us", "p50", "p99", "mean", "max", "count"}) {
-      if (first.at(figure.path).contains(part)) paths.push_back(std::string(figure.path) + '.' + part);
+      if (all.at(figure.path).contains(part)) paths.push_back(std::string(figure.path) + '.' + part);
     }
   }
-  for (const auto& [key, value] : first.items()) {
+  for (const auto& [key, value] : all.items()) {
     if (key != "number" && value.is_number()) paths.push_back(key);
   }
   for (const std::string& path : paths) {
@@ -145,7 +145,7 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
     std::vector<QString> doubts(1);
     for (const std::string& path : paths) {
       row.push_back(cell_at(service, path));
-      doubts.push_back(time_doubt(row.back(), clock_bound_at(service, path), floor_us_at(summary, path)));
+      doubts.push_back(doubt_of(row.back(), has_few_samples(service, path), clock_limit_at(service, path), floor_us_at(summary, path)));
     }
     table.rows.push_back(std::move(row));
     table.doubts.push_back(std::move(doubts));
@@ -236,6 +236,7 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
     table.columns += names[i] + " (%)";
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
+  const auto bound_cell = [&](double bound_us) { return std::isinf(bound_us) ? Cell(QString("?")) : number(bound_us); };
   for (const ComparedPoint& point : comparison.points) {
     for (const ComparedFigure& figure : point.figures) {
       std::vector<Cell> row{qt_text(figure.path)};
@@ -247,11 +248,11 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
         if (i > 0) row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.values[i]));
         doubts.resize(row.size());
-        doubts.back() = time_doubt(row.back(), figure.clock_bounds[i], figure.floors_us[i]);
-        if (bounded[i]) row.push_back(number(figure.clock_bounds[i]));
+        doubts.back() = doubt_of(row.back(), figure.few_samples[i], figure.clock_bounds[i], figure.floors_us[i]);
+        if (bounded[i]) row.push_back(bound_cell(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
-        if (has_bound(static_cast<qsizetype>(i))) row.push_back(number(figure.differences[i].clock_bound));
+        if (has_bound(static_cast<qsizetype>(i))) row.push_back(bound_cell(figure.differences[i].clock_bound));
         row.push_back(number(figure.differences[i].percent));
       }
       table.rows.push_back(std::move(row));
@@ -272,7 +273,7 @@ QString why_of(const ComparedSide& side, const QStringList& folders) {
     const Json& reasons = run.summary.at("reasons");
     if (marked++ == 0) first = qt_text(run.verdict()) + (reasons.empty() ? QString() : ": " + qt_text(reasons.front().get<std::string>()));
   }
-  return marked > 1 ? QString("%1 (and %2 more runs)").arg(first).arg(marked - 1) : first;
+  return marked > 1 ? QString("%1 (and %2 more runs)").arg(first, QString::number(marked - 1)) : first;
 }
 
 /// One figure of the summary over the points; by number where all that the points differ in is one number.
@@ -282,7 +283,7 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
   out.id = qt_text(path).replace('.', '-').replace('_', '-');
   out.title = title_of_path(path);
   out.y = {.title = title_of_path(path), .unit = qt_text(comparison.points.front().figures[which].unit), .from_zero = true};
-  bool numbers = true;
+  bool numbers = true, some_unknown = false;
   for (const ComparedPoint& point : comparison.points) {
     bool is_number = point.at.size() == 1;
     if (is_number) point.at.front().second.toDouble(&is_number);
@@ -297,10 +298,13 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
       const ComparedFigure& figure = point.figures[which];
       if (side == 0 && !numbers) out.x.names += point.label.isEmpty() ? QString("all") : point.label;
       if (point.repeats[side] == 0) continue;
+      some_unknown = some_unknown || std::isinf(figure.clock_bounds[side]);
       FigurePoint drawn{.x = numbers ? point.at.front().second.toDouble() : static_cast<double>(i),
                         .y = figure.values[side],
-                        .clock_bound = std::isnan(figure.clock_bounds[side]) ? 0 : figure.clock_bounds[side],
+                        .clock_bound = std::isfinite(figure.clock_bounds[side]) ? figure.clock_bounds[side] : 0,
                         .repeats = point.repeats[side],
+                        .few_samples = figure.few_samples[side],
+                        .near_floor_us = figure.is_near_floor(side) ? figure.floors_us[side] : 0,
                         .why = why_of(comparison.sides[side], point.folders[side]),
                         .folders = point.folders[side]};
       if (figure.samples[side].size() >= repeats_for_interval) {
@@ -313,6 +317,7 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
     out.series.push_back(std::move(series));
   }
   tell_values_below_clock_bounds(out);
+  if (some_unknown) out.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
   return out;
 }
 
@@ -353,7 +358,8 @@ Report report_of(const Comparison& comparison) {
     const ComparedSide& side = comparison.sides[i];
     names += side_letter(i);
     titles += side.name;
-    report.lead += QString("%1: %2, %3 run%4").arg(names.last(), titles.last()).arg(side.runs.size()).arg(side.runs.size() == 1 ? "" : "s");
+    const QString count = QString::number(side.runs.size());
+    report.lead += QString("%1: %2, %3 run%4").arg(names.last(), titles.last(), count, side.runs.size() == 1 ? "" : "s");
     for (const QString& left_out : side.left_out) report.lead += "Left out: " + left_out;
   }
   tell_differing(report, comparison);

@@ -42,11 +42,13 @@ bool holds(double value, Relation relation, double bound) {
   return false;
 }
 
-/// What every summary has, whatever the run: figures as nulls.
+/// What a summary can have, whatever the run: figures as nulls, and the warm-up.
 const std::vector<std::string>& known_paths() {
   static const std::vector<std::string> paths = [] {
     RunRecord nothing;
-    return figure_paths(Json::parse(summary_json(nothing, measure::Ledger(), RunOutcome(), MasterFile()).dump()));
+    measure::Ledger ledger;
+    ledger.warm_up.emplace();
+    return figure_paths(Json::parse(summary_json(nothing, ledger, RunOutcome(), MasterFile()).dump()));
   }();
   return paths;
 }
@@ -86,8 +88,14 @@ std::optional<std::string> check_service_path(const std::string& path) {
          ")";
 }
 
+/// No digit of a count is lost, and none told that subtracting left behind.
 QString number(double value) {
-  return QString::number(value, 'g', 6);
+  if (std::isinf(value)) return "?";
+  return QString::fromStdString(decimal_text(value == std::floor(value) ? value : std::round(value * 1e6) / 1e6));
+}
+
+QString percent_text(double percent) {
+  return percent < 999.5 ? QString::number(percent, 'g', 3) : QString::number(percent, 'f', 0);
 }
 
 }  // namespace
@@ -114,13 +122,13 @@ std::optional<std::string> check_path(const Assertion& assertion) {
   const std::string& path = assertion.path;
   const auto& known = known_paths();
   if (path.starts_with("services.")) return check_service_path(path);
-  // Which of these there are depends on the run: told when it has ended.
-  if (path.starts_with("ledger.warmup.")) return {};
   if (is_bound(path, known) || std::find(known.begin(), known.end(), path) != known.end()) return {};
   return in_quotes(path) + " is no figure of a run (nearest: " + nearest(path, known) + ")";
 }
 
-std::optional<std::string> check_service(const Assertion& assertion, const Settings& settings) {
+std::optional<std::string> check_path_with(const Assertion& assertion, const Settings& settings) {
+  if (assertion.path.starts_with("ledger.warmup.") && settings.senders.warmup_messages == 0)
+    return in_quotes(assertion.path) + " is of a warm-up, which this run does not have (senders.warmup_messages is 0)";
   const auto service = service_path(assertion.path);
   if (!service) return {};
   const bool sender = service->group == Role::senders;
@@ -142,7 +150,7 @@ QString AssertionResult::sentence() const {
   if (met) return QString("%1: met: %2%3").arg(text, found, doubt);
   const double off = std::abs(value - assertion.bound);
   QString by = with_unit(off);
-  if (assertion.bound != 0) by += QString(" (%1 %)").arg(QString::number(off / std::abs(assertion.bound) * 100, 'g', 3));
+  if (assertion.bound != 0) by += QString(" (%1 %)").arg(percent_text(off / std::abs(assertion.bound) * 100));
   switch (assertion.relation) {
     case Relation::equal:
     case Relation::different:
@@ -158,7 +166,7 @@ AssertionResult check_assertion(const Assertion& assertion, const Json& summary)
   const auto value = figure_at(summary, assertion.path);
   result.known = value.has_value() || assertion.path.ends_with(".bound_us");  // its path was looked at before the run
   result.value = value.value_or(std::nan(""));
-  result.clock_bound = clock_bound_at(summary, assertion.path);
+  result.clock_bound = clock_limit_at(summary, assertion.path);
   result.met = !std::isnan(result.value) && holds(result.value, assertion.relation, assertion.bound);
   return result;
 }

@@ -25,8 +25,8 @@ struct Assertion {
 std::optional<std::string> parse_assertion(const std::string& text, Assertion& out);
 /// Whether a run can have that figure at all; otherwise the nearest that it can have.
 std::optional<std::string> check_path(const Assertion& assertion);
-/// Whether a run with these settings has the service that the figure is of.
-std::optional<std::string> check_service(const Assertion& assertion, const Settings& settings);
+/// Whether a run with these settings has the service, or the warm-up, that the figure is of.
+std::optional<std::string> check_path_with(const Assertion& assertion, const Settings& settings);
 
 struct AssertionResult {
   Assertion assertion;
@@ -34,7 +34,7 @@ struct AssertionResult {
   bool met = false;   // a figure that the run did not give meets nothing
   double value = 0;   // NaN: null in the summary
   double clock_bound =
-      std::numeric_limits<double>::quiet_NaN();  // how far it may be off because clocks are, in its unit; NaN: of one clock
+      std::numeric_limits<double>::quiet_NaN();  // how far it may be off because clocks are, in its unit; NaN: of one clock, infinite: not known
   /// "latency_us.p99 < 500: not met: 812.3 µs, 312.3 µs (62 %) too much".
   QString sentence() const;
 };

@@ -162,13 +162,16 @@ ComparedFigure figure_of(const std::string& path, const std::vector<std::vector<
     auto& samples = figure.samples.emplace_back();
     auto& bound = figure.clock_bounds.emplace_back(std::nan(""));
     auto& floor_us = figure.floors_us.emplace_back(std::nan(""));
+    bool few = true;
     for (const StoredRun* run : side) {
       const auto value = figure_at(run->summary, path);
       if (!value || std::isnan(*value)) continue;  // and nothing that could be off
       samples.push_back(*value);
-      bound = std::fmax(bound, clock_bound_at(run->summary, path));
+      bound = std::fmax(bound, clock_limit_at(run->summary, path));
       floor_us = std::fmax(floor_us, floor_us_at(run->summary, path));
+      few = few && has_few_samples(run->summary, path);
     }
+    figure.few_samples.push_back(few && !samples.empty());
     figure.values.push_back(trimmed_mean(samples));
     Difference& difference = figure.differences.emplace_back(difference_of(figure.samples.front(), samples));
     const double base = figure.clock_bounds.front();
@@ -193,12 +196,13 @@ void name_sides(std::vector<ComparedSide>& sides) {
   }
 }
 
-/// Of the runs of a test case: those that somebody stopped are none, and one that was made again takes the place of the first.
+/// Of the runs of a test case: those that somebody stopped, or that sent nothing, are none, and one that was made again takes the place of
+/// the first.
 void keep_what_counts(ComparedSide& side) {
   std::map<Texts, std::size_t> place_of;
   std::vector<StoredRun> counting;
   for (StoredRun& run : side.runs) {
-    if (run.verdict() == "stopped") continue;
+    if (!run.counts_in_case()) continue;
     const auto [place, fresh] = place_of.emplace(settings_of(run), counting.size());
     if (fresh) {
       counting.push_back(std::move(run));
@@ -293,9 +297,11 @@ std::optional<ComparedSide> read_side(const QString& folder, QString& error) {
   QStringList folders;
   while (below.hasNext()) {
     folders += QFileInfo(below.next()).absolutePath();
-    if (folders.size() > runs_max) return error = QString("%1 holds more than %2 runs").arg(folder).arg(runs_max), std::nullopt;
+    if (folders.size() > runs_max) return error = QString("%1 holds more than %2 runs").arg(folder, QString::number(runs_max)), std::nullopt;
   }
-  folders.sort();
+  std::sort(folders.begin(), folders.end(), [](const QString& a, const QString& b) {
+    return is_earlier_run(QFileInfo(a).fileName(), QFileInfo(b).fileName());
+  });
   for (const QString& path : folders) {
     QString problem;
     if (auto run = read_run(path, problem)) {

@@ -13,9 +13,11 @@
 #include <QUuid>
 #include <QVariant>
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cmath>
 
+#include "app/figure/number_text.h"
 #include "app/results/folder_lock.h"
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
@@ -26,7 +28,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 5;
+constexpr int index_format = 6;
 const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
     "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us";
@@ -181,7 +183,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->build = text("/environment/versions/bench");
     entry->p50_us = number("latency_us.p50");
     entry->p99_us = number("latency_us.p99");
-    entry->clock_bound_us = number("latency_us.bound_us");
+    entry->clock_bound_us = clock_limit_at(summary, "latency_us.p50");
     entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
     entry->floor_us = floor_us_at(summary, "latency_us.p50");
     entry->deliveries = count("latency_us.count", qint64{1} << 53);
@@ -282,7 +284,7 @@ void add_up(ResultEntry& entry, const QHash<QString, std::vector<const ResultEnt
     // Somebody's stop, or that nothing was sent, makes it one to be run again.
     if (!run->finished() || run->verdict == "stopped" || run->settings.isEmpty()) continue;
     const ResultEntry*& known = latest[run->settings];
-    if (known == nullptr || run->name > known->name) known = run;
+    if (known == nullptr || is_earlier_run(known->name, run->name)) known = run;
   }
   QMap<int, int> verdicts;
   for (const ResultEntry* run : latest) {
@@ -312,17 +314,24 @@ void add_up_cases(std::vector<ResultEntry>& entries) {
   }
 }
 
+bool is_held(const QString& lock_file) {
+  const QFileInfo lock(lock_file);
+  if (!lock.exists()) return false;
+  // Taken only where nothing else tells: a bench that begins in that moment would be refused. One that found no room to say who it is, or
+  // whose file may not be read, works there all the same.
+  const bool is_told = lock.isReadable() && lock.size() > 0;
+  // Where the file system has no locks nobody can hold one.
+  return FolderLock::holder(lock_file) != 0 || (!is_told && !FolderLock::take(lock_file) && (errno == EWOULDBLOCK || errno == EACCES));
+}
+
 /// Why nothing in this folder may be moved now; empty: it may.
 QString in_use(const QString& folder) {
   QString test_case = folder;
   if (!QFileInfo::exists(test_case + "/case.yaml")) test_case = QFileInfo(QFileInfo(folder).path()).path();
-  const QFileInfo lock(test_case + "/case.lock");
-  if (!lock.exists()) return {};
-  // Taken only where nothing else tells: a bench that begins in that moment would be refused. One that found no room to say who it is, or
-  // whose file may not be read, works there all the same.
-  const bool is_told = lock.isReadable() && lock.size() > 0;
-  if (FolderLock::holder(lock.filePath()) == 0 && (is_told || FolderLock::take(lock.filePath()))) return {};
-  return QString("A bench works on the test case %1: pause or stop it first").arg(QFileInfo(test_case).fileName());
+  if (is_held(test_case + "/case.lock"))
+    return QString("A bench works on the test case %1: pause or stop it first").arg(QFileInfo(test_case).fileName());
+  if (is_held(folder + "/run.lock")) return QString("A bench is making the run %1: stop it first").arg(QFileInfo(folder).fileName());
+  return {};
 }
 
 }  // namespace
@@ -364,6 +373,8 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
   }
   std::vector<Found> found;
   find_runs(folder_, {}, found);
+  if (found.size() >= results_max && remark.isEmpty())
+    remark = QString("%1 holds more than %2 results: the others are not listed.").arg(folder_, grouped_digits(QString::number(results_max)));
   const QHash<QString, Known> known = known_results(*database);
   database->handle().transaction();
   QSqlQuery insert = database->query();

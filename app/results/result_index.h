@@ -34,7 +34,7 @@ struct ResultEntry {
   QString reason;                  // the first one; of a case: how many runs had which verdict
   QString disturbed;               // what others did to the machine meanwhile, the first of it; empty: nothing, or of a case
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
-  double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, or not known
+  double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, infinite: not known
   double floor_us = std::nan("");            // an echo over loopback before the run; NaN: not known, or of a case
   qint64 deliveries = 0;
   QString note;

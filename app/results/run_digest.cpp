@@ -41,7 +41,8 @@ class Digester {
   }
 
   RunDigest digest() {
-    out_.whole = run_.has_every_line();
+    out_.in_flight_known = run_.dropped_no_line() && has_all_logs();
+    out_.whole = out_.in_flight_known && run_.has_every_line();
     find_span();
     take_sent();
     take_received();
@@ -59,6 +60,28 @@ class Digester {
   std::optional<double> bound_us(std::string_view path) const {
     if (!is_between_clocks(run_.summary, path)) return {};
     return clock_bound_at(run_.summary, path);
+  }
+
+  /// Whether the logs that are here make up what the summary counts: some may lie elsewhere, and what was killed noted not all. Sampled ones
+  /// have lines of the same messages at both ends; how many they should have is in no summary.
+  bool has_all_logs() const {
+    return make_up(logs_.senders, "senders", "attempted", [](const SentLine& line) { return !is_warm_up(line); }) &&
+           make_up(logs_.receivers, "receivers", "received", [](const ReceivedLine& line) { return is_measured(line); });
+  }
+
+  template <class Log, class IsCounted>
+  bool make_up(const std::vector<Log>& logs, const char* group, const char* count, IsCounted&& is_counted) const {
+    const nlohmann::json& services = run_.summary.at("services").at(group);
+    double told = 0, lines = 0;
+    for (const nlohmann::json& service : services) {
+      if (figure_at(service, "unnoted").value_or(0) > 0) return false;
+      told += figure_at(service, count).value_or(0);
+    }
+    for (const Log& log : logs) {
+      if (log.unreadable_count > 0) return false;
+      lines += static_cast<double>(std::ranges::count_if(log.lines, is_counted));
+    }
+    return logs.size() == services.size() && (lines == told || !run_.has_every_line());
   }
 
   /// When a message was due (without a plan: sent) by its receiver's own clock.

@@ -51,7 +51,8 @@ struct RunDigest {
   static constexpr int slow_per_slice = 12;
   static constexpr int pairs_max = 40'000;  // 200 x 200; of more services there is no table of pairs
 
-  bool whole = true;  // every message has a line (log: all); else what follows is of those that have
+  bool whole = true;  // every message has a line (log: all) in the logs that are here; else what follows is of those that have
+  bool in_flight_known = true;  // the same, or of a sample of the messages (log: sampled) all lines at both ends
   std::int64_t lines = 0;
   std::int64_t never_came = 0;  // copies that were sent; where the logs hold every message
   double slice_s = 1;

@@ -42,7 +42,10 @@ QString of_run(const DrawnRun& run) {
   return run.name.isEmpty() ? QString() : run.name + ": ";
 }
 
+constexpr const char* clocks_unknown = "between the clocks of two hosts, and not known how far they are apart.";
+
 QString bound_text(double bound_us) {
+  if (std::isinf(bound_us)) return QString::fromUtf8("± ?");
   return QString::fromUtf8("± %1 µs").arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)));
 }
 
@@ -52,7 +55,7 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
   if ((!up && out.x.title != "Latency") || !run.run.summary.at("latency_us").contains("bound_us")) return;
   const double bound_us = number_at(run.run.summary, "latency_us.bound_us"), p50_us = number_at(run.run.summary, "latency_us.p50");
   if (std::isnan(bound_us)) {
-    out.remarks += of_run(run) + "between the clocks of two hosts, and not known how far they are apart.";
+    out.remarks += of_run(run) + clocks_unknown;
     return;
   }
   out.remarks +=
@@ -148,11 +151,11 @@ Figure stages(const std::vector<DrawnRun>& runs) {
     for (const char* stage : {"lag_us", "to_broker_us", "in_queue_us", "to_receiver_us"}) {
       const std::string path = std::string("stages.") + stage;
       FigurePoint point{.x = x++, .y = number_at(run.run.summary, path + ".mean"), .why = why_of(run), .folders = {run.run.folder}};
-      const double bound = number_at(run.run.summary, path + ".bound_us");
-      if (!std::isnan(bound)) point.clock_bound = bound;
+      const double bound = clock_limit_at(run.run.summary, path + ".mean");
+      if (std::isfinite(bound)) point.clock_bound = bound;
       if (bound > 0) {
         bounds += out.x.names[static_cast<qsizetype>(point.x)] + ' ' + bound_text(bound);
-        if (bound > std::abs(point.y)) bounds.back() += " (more than itself)";
+        if (std::isfinite(bound) && bound > std::abs(point.y)) bounds.back() += " (more than itself)";
       }
       if (std::isnan(point.y) && point.why.isEmpty()) point.why = "the run gave no such figure";
       series.points.push_back(point);
@@ -175,8 +178,9 @@ FigureSeries over_time(const DrawnRun& run, const QString& name, Value&& value) 
 
 /// What was sent is counted by one clock and what was received by another: what is under way is wrong by what comes between their instants.
 void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun& run) {
-  const double bound_us = number_at(run.run.summary, "latency_us.bound_us");
-  if (std::isnan(bound_us) || bound_us <= 0) return;
+  const double bound_us = clock_limit_at(run.run.summary, "latency_us.p50");
+  if (std::isinf(bound_us)) remarks += of_run(run) + clocks_unknown;
+  if (!std::isfinite(bound_us) || bound_us <= 0) return;
   std::int64_t most = 0;
   for (const TimeSlice& slice : run.digest->slices) most = std::max(most, slice.received);
   const double receivers = number_at(run.run.summary, "settings.receivers.amount");

@@ -74,6 +74,24 @@ Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed) {
   return {quantile(means, share), quantile(means, 1 - share)};
 }
 
+Spread KnownIntervals::of(const std::vector<double>& samples) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = known_.find(samples); found != known_.end()) return found->second;
+  }
+  const Spread interval = bootstrap_interval(samples);
+  const std::lock_guard lock(mutex_);
+  ++made_;
+  if (samples_ + samples.size() > samples_max) known_.clear(), samples_ = 0;
+  if (known_.emplace(samples, interval).second) samples_ += samples.size();
+  return interval;
+}
+
+std::size_t KnownIntervals::made() const {
+  const std::lock_guard lock(mutex_);
+  return made_;
+}
+
 Difference difference_of(std::vector<double> from, std::vector<double> to, std::uint64_t seed) {
   for (std::vector<double>* side : {&from, &to}) std::erase_if(*side, [](double value) { return std::isnan(value); });
   Difference out;

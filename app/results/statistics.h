@@ -11,6 +11,8 @@
 #include <QString>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -28,6 +30,23 @@ double trimmed_mean(std::vector<double> samples);
 /// 95 % interval of the trimmed mean by bootstrap, expanded; `samples` has at least two.
 Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed = 1);
 
+/// The intervals of samples that were asked for already: a case asks for those of all its points whenever a run ends, and one of them is
+/// new. Any thread.
+class KnownIntervals {
+ public:
+  /// bootstrap_interval() of these samples.
+  Spread of(const std::vector<double>& samples);
+  /// How many were not known.
+  std::size_t made() const;
+  /// Of all that is kept, together (8 MB); what would be more begins anew.
+  static constexpr std::size_t samples_max = 1'000'000;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::vector<double>, Spread> known_;
+  std::size_t samples_ = 0, made_ = 0;
+};
+
 struct Difference {
   enum class Kind { no_value, too_few, not_shown, within_clocks, shown };
   Kind kind = Kind::no_value;  // unknown: a side has no value at all
@@ -35,7 +54,7 @@ struct Difference {
   double difference = 0;       // to - from
   double percent = 0;          // of from; NaN where that is 0
   Spread percent_interval{};   // not_shown, within_clocks, shown
-  /// In the unit of `difference`: how far it may be off because clocks are. NaN: each side's figure is of one clock.
+  /// In the unit of `difference`: how far it may be off because clocks are; infinite: nobody knows. NaN: each side's figure is of one clock.
   double clock_bound = std::numeric_limits<double>::quiet_NaN();
   /// What the repeats show and the clocks could have made is not shown: more repeats do not help against that.
   void limit_by_clocks(double bound);

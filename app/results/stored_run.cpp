@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr qint64 summary_bytes_max = 256 << 20;  // a thousand services take 4 MB
+constexpr double samples_above_min = 10;
 
 const char* const needed[] = {"format",      "run",      "verdict",      "reasons",  "started", "settings",
                               "environment", "ledger",   "latency_us",   "stages",   "rates",   "logs",
@@ -107,6 +108,19 @@ const Json* row_at(const Json& services, int number) {
   return nullptr;
 }
 
+/// What stands beside a figure: "latency_us.bound_us" beside "latency_us.p50".
+std::string beside(std::string_view path, const char* name) {
+  return std::string(path.substr(0, path.rfind('.'))) + '.' + name;
+}
+
+/// Samples above a percentile, as a share; 1: the path names none.
+double share_above(std::string_view path) {
+  for (const auto& [end, share] : {std::pair(".p50", 0.5), {".p90", 0.1}, {".p95", 0.05}, {".p99", 0.01}, {".p99_9", 0.001}}) {
+    if (path.ends_with(end)) return share;
+  }
+  return 1;
+}
+
 /// Takes what stands before the first dot.
 std::string_view take_name(std::string_view& path) {
   const auto dot = path.find('.');
@@ -139,6 +153,10 @@ bool StoredRun::has_plan() const {
   return delay == senders.end() || !delay->is_number() || delay->get<double>() != 0;
 }
 
+bool StoredRun::counts_in_case() const {
+  return verdict() != "stopped" && figure_at(summary, "plan.attempted_messages").value_or(0) > 0;
+}
+
 QStringList StoredRun::disturbances() const {
   QStringList out;
   const Json told = summary.value("/environment/disturbed"_json_pointer, Json::array());
@@ -148,9 +166,21 @@ QStringList StoredRun::disturbances() const {
   return out;
 }
 
+int number_of_run(const QString& name) {
+  return name.section('-', 0, 0).toInt();
+}
+
+bool is_earlier_run(const QString& name, const QString& other) {
+  const int number = number_of_run(name), other_number = number_of_run(other);
+  return number != other_number ? number < other_number : name < other;
+}
+
 bool StoredRun::has_every_line() const {
+  return summary.at("logs").value("mode", "") == "all" && dropped_no_line();
+}
+
+bool StoredRun::dropped_no_line() const {
   const Json& logs = summary.at("logs");
-  if (logs.value("mode", "") != "all") return false;
   for (const char* group : {"senders", "receivers"}) {
     const auto found = logs.find(group);
     if (found == logs.end() || !found->is_object() || !found->contains("dropped") || found->at("dropped") != 0) return false;
@@ -301,14 +331,26 @@ std::string unit_of_path(std::string_view path) {
 
 double clock_bound_at(const nlohmann::json& summary, std::string_view path) {
   if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return std::nan("");
-  return figure_at(summary, std::string(path.substr(0, path.rfind('.'))) + ".bound_us").value_or(std::nan(""));
+  return figure_at(summary, beside(path, "bound_us")).value_or(std::nan(""));
 }
 
 bool is_between_clocks(const nlohmann::json& summary, std::string_view path) {
   if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return false;
-  std::string beside = '/' + std::string(path.substr(0, path.rfind('.'))) + "/bound_us";
-  std::replace(beside.begin(), beside.end(), '.', '/');
-  return summary.contains(nlohmann::json::json_pointer(beside));
+  return figure_at(summary, beside(path, "bound_us")).has_value();
+}
+
+double clock_limit_at(const nlohmann::json& summary, std::string_view path) {
+  const double bound_us = clock_bound_at(summary, path);
+  return std::isnan(bound_us) && is_between_clocks(summary, path) ? std::numeric_limits<double>::infinity() : bound_us;
+}
+
+bool has_few_samples(std::string_view path, double samples) {
+  const double share = share_above(path);
+  return share < 1 && !(samples * share >= samples_above_min);
+}
+
+bool has_few_samples(const nlohmann::json& summary, std::string_view path) {
+  return has_few_samples(path, figure_at(summary, beside(path, "count")).value_or(0));
 }
 
 bool is_latency(std::string_view path) {

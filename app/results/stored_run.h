@@ -21,6 +21,8 @@ struct StoredRun {
   /// The folder's last part.
   QString name() const;
   std::string verdict() const { return summary.at("verdict").get<std::string>(); }
+  /// Whether it counts in a test case: somebody's stop, or that nothing was ever sent, makes it one to be run again.
+  bool counts_in_case() const;
   bool broadcaster() const { return summary.at("settings").at("queue").at("mode") == "broadcaster"; }
   /// Whether messages were due at times: not where senders went as fast as they could.
   bool has_plan() const;
@@ -28,7 +30,14 @@ struct StoredRun {
   QStringList disturbances() const;
   /// Whether each message has a line in a service log: `log: all`, nothing dropped.
   bool has_every_line() const;
+  /// Whether all lines were written that its logs were to have; with `log: off` these are none.
+  bool dropped_no_line() const;
 };
+
+/// Whether a run of a case was made before another, by their folders' names: "2000-broadcaster-r1" before "10012-broadcaster-r2".
+bool is_earlier_run(const QString& name, const QString& other);
+/// The number in front of such a name; 0: there is none.
+int number_of_run(const QString& name);
 
 /// Empty result: `error` says what is wrong with the folder.
 std::optional<StoredRun> read_run(const QString& folder, QString& error);
@@ -56,6 +65,12 @@ std::string unit_of_path(std::string_view path);
 double clock_bound_at(const nlohmann::json& summary, std::string_view path);
 /// Whether it is a time between two clocks, also where nobody knows how far they are apart.
 bool is_between_clocks(const nlohmann::json& summary, std::string_view path);
+/// How far it may be off because clocks are: the ± of a time between two clocks, infinite where nobody knows it. NaN: it is of one clock.
+double clock_limit_at(const nlohmann::json& summary, std::string_view path);
+/// Whether the path leads to a percentile with fewer than 10 of so many samples above it.
+bool has_few_samples(std::string_view path, double samples);
+/// The same by the count that stands beside it in the summary (or in a service's row).
+bool has_few_samples(const nlohmann::json& summary, std::string_view path);
 /// Whether it leads to a time from senders to receivers, of all messages: what a floor is about.
 bool is_latency(std::string_view path);
 /// The floor of the run, an echo over loopback in µs, of a latency by its path, below twice of which it says more about the machine than

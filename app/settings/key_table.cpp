@@ -308,8 +308,9 @@ void add_limit_keys(std::vector<Key>& table) {
                "Pending limit",
                "MiB",
                "Backlog at which a slow receiver is cut off: a part of the budget, so that one receiver cannot hold up all "
-               "others. 0: a quarter of limits.memory_mib, and room for three of the largest messages where that has it. With requests on, what "
-               "a receiver has asked for is no backlog: the write deadline alone tells who is slow.",
+               "others. 0: a quarter of limits.memory_mib, and room for three of the largest messages where that has it. With requests on, "
+               "what a receiver has asked for is no backlog, nor is with responses in the load balancer what goes to others when it goes: there "
+               "the write deadline alone tells who is slow.",
                0,
                in_mib(limits::pending_bytes.max),
                {}},
@@ -377,7 +378,8 @@ void add_limit_keys(std::vector<Key>& table) {
       {"limits.drain_s",
        "Drain",
        "s",
-       "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read. Without a "
+       "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read (where senders "
+       "were held back at least 1 s, in which they hear what became of their last messages). Without a "
        "stop: how long a run waits for receivers, or N2NQ, that are dead for good.",
        in_seconds(limits::drain_ms.min),
        in_seconds(limits::drain_ms.max),
@@ -416,7 +418,7 @@ std::vector<Key> make_table() {
        "I/O",
        "",
        "How N2NQ writes to receivers: each write a call of its own (epoll), or those of one wake-up to three receivers or more together in one "
-       "call (io_uring, where the kernel has it).",
+       "call (io_uring, where the kernel has it; a batch of more than 16 KiB is always a call of its own).",
        0,
        0,
        {"epoll", "io_uring"}},

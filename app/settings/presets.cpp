@@ -22,10 +22,6 @@ constexpr std::size_t preset_name_chars_max = 60;
 const char* const built_in_folder = ":/presets";
 const char* const suffix = ".yaml";
 
-bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".yaml") || text.ends_with(".yml");
-}
-
 /// In the order in which a person should meet them.
 const std::vector<std::string_view>& built_in_names() {
   static const std::vector<std::string_view> names = {"quick",
@@ -79,6 +75,10 @@ Preset described(const std::string& name, const ReadSettings& read, bool built_i
 
 }  // namespace
 
+bool names_a_file(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") || text.ends_with(".yml");
+}
+
 Presets::Presets(QString folder) : folder_(std::move(folder)) {
   link_built_in_presets();
 }
@@ -102,7 +102,7 @@ std::vector<Preset> Presets::list() const {
 }
 
 ReadSettings Presets::load(const std::string& name_or_path) const {
-  if (is_path(name_or_path)) return read_settings_file(name_or_path);
+  if (names_a_file(name_or_path)) return read_settings_file(name_or_path);
   if (is_built_in(name_or_path)) return read_resource(name_or_path);
   if (!name_problem(name_or_path) && QFile::exists(path_of(name_or_path))) return read_settings_file(path_of(name_or_path).toStdString());
 

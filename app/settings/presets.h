@@ -7,6 +7,7 @@
 #include <QString>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/settings/settings_file.h"
@@ -19,6 +20,9 @@ struct Preset {
   std::string description;
   bool built_in = true;
 };
+
+/// Ends in .yaml or .yml, or holds a slash: everything else is the name of a preset or a case.
+bool names_a_file(std::string_view text);
 
 class Presets {
  public:

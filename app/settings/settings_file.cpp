@@ -135,7 +135,7 @@ class Reader {
   void check_pair(const std::string& key, const YAML::Node& at, const Settings& before, std::string_view text) {
     static const std::vector<std::pair<std::string, std::string>> pairs = {{"senders.messages", "senders.duration_s"},
                                                                            {"senders.delay_ms", "senders.rate_per_s"}};
-    if (text == "none") return;
+    if (trimmed(text).empty() || trimmed(text) == "none") return;
     for (const auto& [a, b] : pairs) {
       if (key != a && key != b) continue;
       const std::string& other = key == a ? b : a;

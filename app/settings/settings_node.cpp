@@ -53,7 +53,12 @@ int second_document_line(std::string_view text) {
 }
 
 std::optional<std::string> value_text_of(const Key& key, const YAML::Node& value, std::string& problem) {
-  if (value.IsNull()) return "none";
+  if (value.IsNull()) {
+    Settings unused;
+    if (!key.set(unused, "")) return "";  // a text may be empty, and an optional value absent
+    problem = "has no value: give one, or leave the key out";
+    return {};
+  }
   if (value.IsScalar()) return value.Scalar();
   if (key.kind == KeyKind::range && value.IsSequence() && value.size() == 2 && value[0].IsScalar() && value[1].IsScalar()) {
     return "[" + value[0].Scalar() + ", " + value[1].Scalar() + "]";

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -43,6 +44,12 @@ class Cases(BenchCase):
         output, self.said = process.communicate(timeout=DEADLINE_S * 3)
         self.assertEqual(process.returncode, expect_exit, self.said + output)
         return output
+
+    def interrupt(self, process):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=DEADLINE_S)
+        self.assertEqual(process.returncode, 130, said)
+        return said
 
     def runs(self):
         return sorted((self.folder / "out/runs").iterdir())
@@ -122,10 +129,7 @@ class Cases(BenchCase):
         case = self.write_case(messages=40)
         process = self.begin(case, "--out", self.folder / "out")
         self.wait_for("a finished run", self.finished)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=DEADLINE_S)
-        self.assertEqual(process.returncode, 130, said)
-        self.assertIn("--resume --out ", said)
+        self.assertIn("--resume --out ", self.interrupt(process))
         count = len(self.runs())
 
         with open(other / "n2nq-broker", "ab") as broker:
@@ -137,19 +141,70 @@ class Cases(BenchCase):
         self.expect_complete()
 
     def test_all_cases_go_on_as_they_were_chosen(self):
-        first = self.folder / "all/1-message-size/runs"
-        words = ["all", "--scale", "quick", "--repeats", "2", "--warm-up", "0.1", "--out", str(self.folder / "all")]
+        first = self.folder / "all cases/1-message-size/runs"
+        words = ["all", "--scale", "quick", "--repeats", "2", "--warm-up", "0.1", "--out", str(self.folder / "all cases"),
+                 "--assert", "latency_us.p50 > 0", "--strict", "--json"]
         for _ in range(2):
             before = len(list(first.glob("*/summary.json")))
             process = self.begin(*words)
             self.wait_for("one more finished run", lambda: len(list(first.glob("*/summary.json"))) > before)
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=DEADLINE_S)
-            self.assertEqual(process.returncode, 130, said)
+            said = self.interrupt(process)
             words = ["all", "--resume", *words[words.index("--scale"):]]
-            self.assertIn("go on with: n2nq-bench case " + " ".join(words), said)
+            self.assertIn("go on with: n2nq-bench case " + shlex.join(words) + "\n", said)
         self.assertEqual(json.loads((first.parent / "case.json").read_text())["repeats"], 2)
-        self.assertEqual(os.listdir(self.folder / "all"), ["1-message-size"])
+        self.assertEqual(os.listdir(self.folder / "all cases"), ["1-message-size"])
+
+    def test_all_cases_go_on_with_what_was_begun_with_them(self):
+        def folders(name):
+            return sorted((self.folder / "data/n2nq/runs").glob(f"*-case-{name}-quick*"))
+
+        def finished(folder):
+            return len(list(folder.glob("runs/*/summary.json")))
+
+        def begin_and_interrupt(name, *words):
+            count = len(folders(name))
+            process = self.begin(*words, "--scale", "quick")
+            self.wait_for("a finished run", lambda: len(folders(name)) > count and finished(folders(name)[-1]) > 0)
+            return self.interrupt(process)
+
+        begin_and_interrupt("2-message-amount", "2")
+        said = begin_and_interrupt("1-message-size", "all")
+        words = ["all", "--resume", "--scale", "quick"]
+        self.assertIn("go on with: n2nq-bench case " + " ".join(words) + "\n", said)
+        begin_and_interrupt("1-message-size", "1", "--repeats", "3")
+        first, otherwise = folders("1-message-size")
+        before = [finished(folder) for folder in (otherwise, folders("2-message-amount")[0])]
+
+        process = self.begin(*words)
+        for runs in (6, 12):
+            self.wait_for(f"{runs} runs of the first case", lambda: finished(first) >= runs)
+        self.wait_for("the second case, begun anew", lambda: len(folders("2-message-amount")) == 2)
+        self.interrupt(process)
+        self.assertEqual(folders("1-message-size"), [first, otherwise])
+        self.assertEqual([finished(folder) for folder in (otherwise, folders("2-message-amount")[0])], before)
+
+    def test_it_goes_on_with_what_is_in_the_folder(self):
+        case, out = self.write_case(repeats=1), self.folder / "out"
+        self.run_case(case, "--out", out)
+        whole, count = case.read_text(), len(self.runs())
+        other = self.folder / "other.yaml"
+        other.write_text(whole.replace("Small", "Other"))
+        for asked in (other, self.folder / "absent.yaml", "delay", "smal"):
+            self.run_case(asked, "--resume", "--out", out, expect_exit=2)
+            self.assertIn(f"{out} holds case small, not ", self.said)
+        self.assertIn("smal: is not a test case (nearest: ", self.said)
+        as_it_was = f"goes on with {out}/case.yaml as it was when it was begun; {case}"
+        case.write_text(whole.replace("delay_ms: 25", "delay_ms: 30"))
+        self.run_case(case, "--resume", "--out", out)
+        self.assertIn(as_it_was + " has changed since", self.said)
+        case.write_text(whole.replace("messages:", "mesages:"))
+        self.run_case(case, "--resume", "--out", out)
+        self.assertIn(as_it_was + ":4: settings.senders.mesages is not a setting", self.said)
+        case.unlink()
+        for asked in (case, "small"):
+            self.run_case(asked, "--resume", "--out", out)
+            self.assertIn("4 of 4 runs are there", self.said)
+        self.assertEqual(len(self.runs()), count, "nothing else was run")
 
     def test_one_bench_at_a_time(self):
         case = self.write_case(messages=400)
@@ -157,13 +212,44 @@ class Cases(BenchCase):
         self.wait_for("a run", lambda: (self.folder / "out/runs").exists() and self.runs())
         self.run_case(case, "--resume", "--out", self.folder / "out", expect_exit=2)
         self.assertIn("Another bench works on", self.said)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=DEADLINE_S)
-        self.assertEqual(process.returncode, 130)
+        self.interrupt(process)
 
     def test_an_assertion_that_is_not_met(self):
         self.run_case(self.write_case(repeats=1), "--out", self.folder / "out", "--assert", "latency_us.max < 0.001", expect_exit=1)
         self.assertIn("--assert latency_us.max < 0.001: not met by 4 of 4 runs, first by ", self.said)
+
+    def test_an_assertion_that_some_run_cannot_meet_is_told_before_anything_is_run(self):
+        case, out = self.write_case(repeats=1), self.folder / "out"
+        for number in (500, 2):  # the second one some runs have
+            self.run_case(case, "--out", out, "--assert", f"services.receivers.R{number:03}.latency_us.p99 < 5000", expect_exit=2)
+            self.assertIn("is of a service that this run does not have: it has R001 to R001", self.said)
+        self.run_case(case, "--out", out, "--assert", "ledger.warmup.lost == 0", expect_exit=2)
+        self.assertRegex(self.said, 'small: 50.*, 1: --assert "ledger.warmup.lost" is of a warm-up, which this run does not have')
+        self.assertFalse(out.exists())
+        self.run_case(case, "--out", out, "--warm-up", "0.1", "--assert", "ledger.warmup.lost == 0")
+        self.assertIn("--assert ledger.warmup.lost == 0: met by all 4 runs", self.said)
+        self.run_case(case, "--resume", "--out", out, "--assert", "services.senders.S002.attempted > 0", expect_exit=2)
+        self.assertIn("is of a service that this run does not have: it has S001 to S001", self.said)
+
+    def test_an_assertion_without_a_run(self):
+        process = self.begin(self.write_case(messages=4000), "--out", self.folder / "out", "--assert", "latency_us.p50 > 0")
+        self.wait_for("a run", lambda: (self.folder / "out/runs").exists() and self.runs())
+        said = self.interrupt(process)
+        self.assertIn("--assert latency_us.p50 > 0: no run to look at", said)
+        self.assertIn("small.yaml --resume --out " + str(self.folder / "out") + " --assert 'latency_us.p50 > 0'\n", said)
+
+    def test_a_hosts_file_with_mistakes_matters_to_who_needs_it(self):
+        hosts = self.folder / "config/n2nq-bench/hosts.yaml"
+        hosts.parent.mkdir(parents=True)
+        hosts.write_text("format: 1\nhosts: nobody\n")
+        case = self.write_case(repeats=1)
+        self.run_case(case, "--out", self.folder / "out")
+        self.run_case(case, "--on", "a,b,c", "--out", self.folder / "on", expect_exit=2)
+        self.assertIn("hosts.yaml:2: ", self.said)
+        case.write_text(case.read_text().replace("settings: { ", "settings: { broker: { host: lab-1 }, "))
+        self.run_case(case, "--out", self.folder / "placed", expect_exit=2)
+        self.assertRegex(self.said, r"small: 50.*, 1: broker\.host is lab-1, but .*hosts\.yaml:2: ")
+        self.assertFalse((self.folder / "on").exists() or (self.folder / "placed").exists())
 
     def test_what_cannot_be_begun(self):
         case = self.write_case()

@@ -319,6 +319,31 @@ figures:
             self.assertEqual(len(values), 3)
             self.assertEqual(point, values[1])
 
+    def test_a_case_over_other_values_is_said_to_be_left_out(self):
+        case = self.folder / "sweep.yaml"
+        case.write_text("""format: 1
+title: Sweep
+settings: { senders: { messages: 5, delay_ms: 5 } }
+axes:
+  mode:
+    title: Mode
+    values:
+      quick: [{ name: broadcaster, set: { queue.mode: broadcaster } }]
+      thesis: [{ name: broadcaster, set: { queue.mode: broadcaster } }, { name: load balancer, set: { queue.mode: load-balancer } }]
+figures:
+  - { id: fig-1, title: Latency, x: mode, y: latency_us.mean_lowest_95 }
+""")
+        sides = [self.folder / f"20%3 {scale}" for scale in ("quick", "thesis")]
+        for side in sides:
+            done = subprocess.run([BIN / "n2nq-bench", "case", case, "--scale", side.name.split()[1], "--out", side], capture_output=True, text=True,
+                                  timeout=DEADLINE_S * 3)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+        done = report(*sides, "--out", self.folder / "both")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.folder / "both" / "report.html").read_text()
+        self.assertIn("B: drawn over other values, left out.", text)
+        self.assertIn("A: 20%3 quick, 1 run", text)
+
     def test_several_runs_overlaid(self):
         folders = [self.run_bench("quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10", "--set", f"queue.mode={mode}", out=mode)
                    for mode in ("broadcaster", "load-balancer")]
@@ -387,6 +412,37 @@ figures:
         log.write_text("".join(lines))
         self.assertEqual(report(folder).returncode, 0)
         self.assertIn("2 copies never came (expired, refused, parked, lost, …)", (folder / "report.html").read_text())
+
+    def test_logs_that_are_not_here_are_not_drawn_as_nothing(self):
+        few = ("--set", "senders.messages=5", "--set", "senders.delay_ms=10", "--set", "senders.amount=2", "--set", "receivers.amount=2")
+        folder = self.run_bench("quick", *few)
+        file = folder / "summary.json"
+        summary = json.loads(file.read_text())
+        drawn = folder / "charts" / "in-flight-over-time.svg"
+
+        def is_drawn():
+            drawn.unlink(missing_ok=True)
+            self.assertEqual(report(folder).returncode, 0)
+            self.assertNotIn("never came", (folder / "report.html").read_text())
+            return drawn.exists()
+        self.assertTrue(is_drawn())
+        summary["services"]["senders"][1]["unnoted"] = 3
+        file.write_text(json.dumps(summary))
+        self.assertFalse(is_drawn(), "a sender was killed and had not noted all")
+        columns, rows = from_csv(folder / "tables" / "senders.csv")
+        self.assertEqual([row[columns.index("unnoted")] for row in rows], [None, 3], "though the first one has none")
+        del summary["services"]["senders"][1]["unnoted"]
+        file.write_text(json.dumps(summary))
+        self.assertTrue(is_drawn())
+        log = sorted((folder / "receivers").glob("R*.log"))[1]
+        text = log.read_text()
+        log.unlink()
+        self.assertFalse(is_drawn(), "a receiver's log lies elsewhere")
+        log.write_text(text)
+        self.assertTrue(is_drawn())
+        for log in (folder / "senders").glob("S*.log"):
+            log.unlink()
+        self.assertFalse(is_drawn(), "the senders' logs lie elsewhere")
 
     def test_a_run_that_others_disturbed_says_so_on_top(self):
         folder = self.run_bench("quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=10")

@@ -19,6 +19,7 @@ namespace {
 QString us_text(double value, double clock_bound_us) {
   if (std::isnan(value)) return dash();
   if (std::isnan(clock_bound_us)) return fixed_text(value, 1);
+  if (std::isinf(clock_bound_us)) return fixed_text(value, 0) + QStringLiteral(" ± ?");
   return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(clock_bound_us, 0));
 }
 
@@ -27,15 +28,26 @@ double latency_us(const app::ResultEntry& of, int column) {
   return column == ResultsModel::p50 ? of.p50_us : column == ResultsModel::p99 ? of.p99_us : std::nan("");
 }
 
-/// Less than its ±, or near the floor. latency_doubts() say so in words.
-bool tells_little(const app::ResultEntry& of, double latency_us) {
+bool has_few_samples(const app::ResultEntry& of, int column) {
+  return app::has_few_samples(column == ResultsModel::p50 ? "latency_us.p50" : "latency_us.p99", static_cast<double>(of.deliveries));
+}
+
+/// Of few samples, less than its ±, or near the floor. latency_doubts() say so in words.
+bool tells_little(const app::ResultEntry& of, int column) {
+  const double latency_us = ui::latency_us(of, column);
+  if (!std::isnan(latency_us) && has_few_samples(of, column)) return true;
   return of.clock_bound_us >= std::abs(latency_us) || app::is_near_floor(of.floor_us, latency_us);
 }
 
 /// A line each.
-QString latency_doubts(const app::ResultEntry& of, double latency_us) {
+QString latency_doubts(const app::ResultEntry& of, int column) {
+  const double latency_us = ui::latency_us(of, column);
   QStringList doubts;
-  if (of.clock_bound_us >= std::abs(of.p50_us))
+  if (!std::isnan(latency_us) && has_few_samples(of, column))
+    doubts += QStringLiteral("Grey, because it has fewer than 10 samples above it");
+  if (std::isinf(of.clock_bound_us) && !std::isnan(latency_us))
+    doubts += QStringLiteral("Between the clocks of two hosts, and not known how far they are apart");
+  else if (of.clock_bound_us >= std::abs(of.p50_us))
     doubts += QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
                   .arg(fixed_text(of.clock_bound_us, 0));
   if (const QString near = app::near_floor_words(of.floor_us, latency_us); !near.isEmpty())
@@ -89,8 +101,11 @@ void ResultsModel::set_filter(const app::ResultFilter& filter) {
 
 void ResultsModel::refilter() {
   shown_.clear();
+  rows_.clear();
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (filter_.matches(all_[i])) shown_.push_back(i);
+    if (!filter_.matches(all_[i])) continue;
+    rows_.insert(all_[i].folder, static_cast<int>(shown_.size()));
+    shown_.push_back(i);
   }
 }
 
@@ -117,10 +132,7 @@ bool ResultsModel::any_noted() const {
 }
 
 int ResultsModel::row_of(const QString& folder) const {
-  for (std::size_t row = 0; row < shown_.size(); ++row) {
-    if (all_[shown_[row]].folder == folder) return static_cast<int>(row);
-  }
-  return -1;
+  return rows_.value(folder, -1);
 }
 
 QStringList ResultsModel::all_tags() const {
@@ -183,13 +195,13 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::ForegroundRole:
       if (column == verdict) return verdict_color(of.verdict, theme_.tokens());
-      if (tells_little(of, latency_us(of, column))) return theme_.tokens().secondary;
+      if (tells_little(of, column)) return theme_.tokens().secondary;
       return column == note || column == tags ? QVariant(theme_.tokens().secondary) : QVariant();
     case Qt::ToolTipRole:
       if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
-      if (column == p50 || column == p99) return latency_doubts(of, latency_us(of, column));
+      if (column == p50 || column == p99) return latency_doubts(of, column);
       if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
       return QVariant();
     default:

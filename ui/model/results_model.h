@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QHash>
 #include <vector>
 
 #include "app/results/result_index.h"
@@ -45,6 +46,7 @@ class ResultsModel : public QAbstractTableModel {
   const Theme& theme_;
   std::vector<app::ResultEntry> all_;
   std::vector<std::size_t> shown_;
+  QHash<QString, int> rows_;  // of what is shown, by folder
   app::ResultFilter filter_;
 };
 

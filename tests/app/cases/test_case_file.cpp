@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <QFile>
+#include <QTemporaryDir>
+
+#include "app/cases/case_plan.h"
+#include "app/control/run_folder.h"
+
 namespace n2nq::app {
 namespace {
 
@@ -113,6 +119,81 @@ TEST(case_file, a_figure_holds_every_axis_that_it_does_not_show) {
   std::string text = small_case;
   text.replace(text.find("    where: { mode: broadcaster }\n"), 33, "");
   EXPECT_EQ(all_errors(text), "c.yaml:23: figures[1].where must hold axis mode at one value, or it must be x or one of the series\n");
+}
+
+TEST(case_file, what_would_not_be_heeded_is_a_mistake) {
+  const auto with = [&](const std::string& part, const std::string& other) {
+    std::string text = small_case;
+    return all_errors(text.replace(text.find(part), part.size(), other));
+  };
+  EXPECT_EQ(with("thesis: [100, {from: 1000, to: 4000, step: 1000}]", "thesis: [{name: mixed, value: [20, 100]}, {name: none, value: }]"),
+            "c.yaml:11: axes.size.values.thesis.value must be one value, such as 50 or \"[20, 100]\"\n"
+            "c.yaml:11: axes.size.values.thesis.value must be one value, such as 50 or \"[20, 100]\"\n");
+  EXPECT_EQ(with("thesis: [100, {from: 1000, to: 4000, step: 1000}]", "thesis: [[20, 100]]"),
+            "c.yaml:11: axes.size.values.thesis has an entry that is neither a value, nor a range, nor {name: …, set: …}; a range of sizes "
+            "stands in quotes: \"[20, 100]\"\n");
+  EXPECT_EQ(with("{from: 1000, to: 4000, step: 1000}", "\"[20, 100]\""), "");
+  EXPECT_EQ(with("{ messages: 20 }", "{ messages: 20, delay_ms: 5, duration_s: 5 }"),
+            "c.yaml:4: settings.senders.duration_s excludes senders.messages (line 4): keep one of them\n");
+  EXPECT_EQ(with("{ messages: 20 }", "{ messages: 20, duration_s: none }"), "");
+  EXPECT_EQ(with("log: off", "senders.messages: 5"),
+            "c.yaml:4: settings.senders.messages stands twice, first in line 4; keep one of them\n");
+  EXPECT_EQ(with("    y: latency_us.mean_lowest_95\n", "    kind: percentiles\n    y: latency_us.p50\n"),
+            "c.yaml:23: figures[1].x has no place in a figure of percentiles: they lie along it\n"
+            "c.yaml:23: figures[1].y has no place in a figure of percentiles: it draws the latency's\n");
+  for (const std::string id : {"runs", "latency-us-p50"}) {
+    const std::string said = with("id: fig-14", "id: " + id);
+    const std::string wanted = ": figures[1].id \"" + id + "\" is what reports call a table or figure of their own: choose another word, such as fig-14\n";
+    EXPECT_TRUE(said.ends_with(wanted)) << said;
+  }
+}
+
+TEST(case_file, what_an_earlier_version_passed_over_is_no_mistake_in_a_folder_that_was_begun) {
+  std::string text = small_case;
+  const auto replace = [&text](const std::string& part, const std::string& other) { text.replace(text.find(part), part.size(), other); };
+  replace("id: fig-14", "id: runs");
+  replace("{ messages: 20 }", "{ messages: 20, duration_s: 5, delay_ms: 0 }");
+  EXPECT_FALSE(read_case_text(text, "c.yaml").file);
+  const ReadCase read = read_case_text(text, "c.yaml", {}, CaseText::begun);
+  ASSERT_TRUE(read.file) << read.errors.front().text();
+  QStringList errors;
+  EXPECT_TRUE(CasePlan::make(*read.file, {.scale = Scale::quick, .warm_up_s = 1}, errors)) << errors.join('\n').toStdString();
+}
+
+TEST(case_file, an_axis_has_200_values_at_most) {
+  const auto with = [](const char* range) {
+    std::string text = small_case;
+    return all_errors(text.replace(text.find("[1, 10]"), 7, range));
+  };
+  EXPECT_EQ(with("{ from: 1, to: 200, step: 1 }"), "");
+  EXPECT_EQ(with("{ from: 1, to: 201, step: 1 }"),
+            "c.yaml:14: axes.services.values must be a range that rises by a step, such as {from: 10, to: 100, step: 10}, of at most 200 "
+            "values\n");
+}
+
+TEST(case_file, finds_its_base_beside_itself_and_tells_its_mistakes_by_line) {
+  const QTemporaryDir folder;
+  const QString base = folder.filePath("lab.yaml"), path = folder.filePath("c.yaml");
+  std::string text = small_case;
+  text.replace(text.find("base: quick"), 11, "base: lab.yaml");
+  ASSERT_EQ(write_whole(path, QByteArray::fromStdString(text)), "");
+  ASSERT_EQ(write_whole(base, "format: 1\nreceivers: { amount: 7 }\n"), "");
+  const ReadCase read = read_case_file(path.toStdString());
+  ASSERT_TRUE(read.file);
+  EXPECT_EQ(read.file->base.receivers.amount, 7);
+  EXPECT_EQ(read.file->named_base->senders.messages, Settings().senders.messages) << "without the case's own settings";
+
+  ASSERT_EQ(write_whole(base, "format: 1\nreceivers: { amount: none }\nloog: off\n"), "");
+  std::string errors;
+  for (const FileError& error : read_case_file(path.toStdString()).errors) errors += error.text() + "\n";
+  const std::string in_base = path.toStdString() + ":3: base is wrong: " + base.toStdString();
+  EXPECT_EQ(errors, in_base + ":2: receivers.amount must be a whole number from 1 to 2000, not \"none\"\n" + in_base +
+                        ":3: loog is not a setting; the nearest one is log\n");
+
+  ASSERT_TRUE(QFile::remove(base));
+  const ReadCase gone = read_case_file(path.toStdString());
+  ASSERT_EQ(gone.errors.size(), 1u);
+  EXPECT_EQ(gone.errors[0].text(), in_base + ": cannot be read: no such file, or no permission");
 }
 
 TEST(case_file, newer_formats_are_refused) {

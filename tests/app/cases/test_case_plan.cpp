@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <QTemporaryDir>
 #include <algorithm>
 #include <random>
 #include <set>
 
+#include "app/cases/case_hosts.h"
 #include "app/cases/case_library.h"
 
 namespace n2nq::app {
@@ -118,6 +120,65 @@ TEST(case_plan, asks_each_sender_by_one_receiver) {
   }
 }
 
+/// Of all runs `settings`, on one axis `values` of senders and of receivers.
+CaseFile small(const std::string& settings, const std::string& rest = "") {
+  const ReadCase read = read_case_text("format: 1\ntitle: Small\nsettings: " + settings + R"(
+axes:
+  senders: { key: senders.amount, values: [1, 2, 5, 6] }
+  receivers: { key: receivers.amount, values: [1, 2, 3, 8] }
+figures:
+  - { id: a, title: A, x: senders, y: latency_us.p50, series: receivers }
+)" + rest,
+                                       "small.yaml");
+  EXPECT_TRUE(read.file) << (read.errors.empty() ? "" : read.errors.front().text());
+  return read.file.value_or(CaseFile());
+}
+
+TEST(case_plan, of_pairs_is_read_back_from_its_runs_as_it_was_planned) {
+  const CasePlan plan = plan_of(small("{ senders.messages: 4, queue.requests: pairs }"), {.scale = Scale::quick});
+  ASSERT_EQ(plan.points().size(), 16u);
+  for (const CasePoint& point : plan.points()) {
+    ASSERT_TRUE(point.settings.queue.requests) << point.label.toStdString();
+    EXPECT_EQ(point.settings.queue.requests->size(), static_cast<std::size_t>(point.settings.receivers.amount));
+    const ReadSettings read = read_settings_text(settings_yaml(point.settings), "settings.yaml");
+    ASSERT_TRUE(read.settings);
+    EXPECT_EQ(settings_sha256(*read.settings), point.key) << point.label.toStdString();
+  }
+  const CaseFile off =
+      small("{ senders.messages: 4, queue.requests: pairs }", "scales: { quick: { settings: { queue.requests: false } } }\n");
+  for (const CasePoint& point : plan_of(off, {.scale = Scale::quick}).points()) EXPECT_FALSE(point.settings.queue.requests);
+}
+
+TEST(case_plan, without_external_sets_has_no_use_for_hosts) {
+  const CaseFile file = small("{ senders.messages: 4 }");
+  EXPECT_FALSE(plan_of(file, {.scale = Scale::quick, .hosts = lab}).choice().hosts);
+  EXPECT_EQ(plan_of(built_in("1"), {.scale = Scale::quick, .hosts = lab}).choice().hosts, lab);
+
+  const QTemporaryDir folder;
+  const HostBook book(folder.filePath("hosts.yaml"));
+  const CaseHosts here = {"local", "local", "local"};
+  QString problem;
+  EXPECT_FALSE(hosts_for(file, here, book, problem));
+  EXPECT_TRUE(problem.startsWith("the case has no external sets, ")) << problem.toStdString();
+  EXPECT_EQ(hosts_for(built_in("1"), here, book, problem), here);
+  EXPECT_FALSE(sets_hosts(file));
+  const CaseFile by_settings = small("{ senders: { messages: 4, host: senders-vm } }");
+  EXPECT_TRUE(sets_hosts(by_settings));
+  EXPECT_FALSE(hosts_for(by_settings, here, book, problem)) << "they would be passed over";
+}
+
+TEST(case_plan, cuts_a_title_as_its_bytes_want_it) {
+  CaseFile file = small("{ senders.messages: 4 }");
+  file.title.clear();
+  for (int letter = 0; letter < 51; ++letter) file.title += "\u0436";
+  const CasePlan cyrillic = plan_of(file, {.scale = Scale::quick});
+  EXPECT_EQ(cyrillic.points().front().settings.title, file.title.substr(0, 100));
+  file.title = "a";
+  for (int letter = 0; letter < 40; ++letter) file.title += "\U0001F680";
+  const CasePlan rockets = plan_of(file, {.scale = Scale::quick});
+  EXPECT_EQ(rockets.points().front().settings.title, file.title.substr(0, 97)) << "no letter is halved";
+}
+
 TEST(case_plan, shuffles_within_blocks_of_repeats_and_always_alike) {
   const CasePlan plan = plan_of(built_in("4"), {.scale = Scale::thesis, .repeats = 3});
   const auto runs = plan.runs(3);
@@ -154,6 +215,16 @@ TEST(case_plan, does_not_take_a_name_for_a_setting) {
 TEST(case_plan, warms_up_for_the_time_asked) {
   const CasePlan plan = plan_of(built_in("4"), {.scale = Scale::thesis, .repeats = 1, .warm_up_s = 1.2});
   EXPECT_EQ(plan.points().front().settings.senders.warmup_messages, 3) << "every 0.5 s";
+}
+
+TEST(case_plan, warms_up_for_a_time_only_where_there_is_a_plan) {
+  QStringList errors;
+  const CaseFile file = small("{ senders: { messages: 4, delay_ms: 0 } }");
+  EXPECT_FALSE(CasePlan::make(file, {.scale = Scale::quick, .warm_up_s = 1}, errors));
+  EXPECT_EQ(errors.value(0), "1, 1: warm_up_s needs a delay: without a plan seconds are not known; give senders.warmup_messages");
+  const CaseFile counted = small("{ senders: { messages: 4, delay_ms: 0, warmup_messages: 3 } }");
+  const CasePlan plan = plan_of(counted, {.scale = Scale::quick, .warm_up_s = 1});
+  EXPECT_EQ(plan.points().front().settings.senders.warmup_messages, 3);
 }
 
 /// As slips of a hand and worse: letters changed, lines lost or doubled.

@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 
 #include "app/cases/case_figures.h"
+#include "app/cases/case_folder.h"
 #include "app/cases/case_schedule.h"
 #include "app/cli/case_table.h"
 #include "app/figure/figure_doubts.h"
@@ -36,7 +37,6 @@ CaseRunResult finished(const ScheduledRun& run, double p50_us) {
   out.sha256 = run.sha256;
   out.verdict = "clean";
   out.values = {{"latency_us.p50", p50_us}, {"latency_us.mean_lowest_95", p50_us}};
-  out.samples = 1000;
   out.counts = true;
   return out;
 }
@@ -56,6 +56,62 @@ TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
   EXPECT_EQ(repeats[2], 8) << "never tight: the most that are allowed";
   EXPECT_EQ(schedule.done(results), 11);
   EXPECT_EQ(schedule.total(results), 11);
+}
+
+TEST(case_schedule, makes_an_interval_anew_only_of_other_repeats) {
+  const CasePlan plan = plan_of(until_tight);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::optional<ScheduledRun> last;
+  while (const auto run = schedule.next(results)) {
+    last = run;
+    results.add(finished(*run, 100 * run->settings.senders.amount + 0.1 * run->repeat));
+  }
+  const auto ask = [&] {
+    case_figure(plan, schedule, results, 0);
+    return std::pair(schedule.total(results), schedule.seconds_left(results) > 0);
+  };
+  EXPECT_EQ(ask(), std::pair(6, false)) << "both are tight";
+  EXPECT_EQ(schedule.intervals().made(), 2u);
+  results.add(finished(*last, 5000));  // run again
+  EXPECT_TRUE(schedule.next(results));
+  EXPECT_EQ(ask(), std::pair(11, true)) << "no longer";
+  EXPECT_EQ(schedule.intervals().made(), 3u);
+  results.add(finished(*last, 100 * last->settings.senders.amount + 0.1 * last->repeat));
+  EXPECT_EQ(ask(), std::pair(6, false));
+  EXPECT_EQ(schedule.intervals().made(), 3u) << "known from before";
+}
+
+TEST(case_schedule, what_settings_do_not_allow_is_no_knee) {
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [10, 40] }
+knee: { axis: services, from: 10, to: 10000 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)",
+                                Scale::stress);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    ASSERT_LT(results.count(), 50);
+    CaseRunResult result = finished(*run, 100);
+    result.keeps_up = true;
+    results.add(result);
+  }
+  const auto curves = schedule.curves(results);
+  ASSERT_EQ(curves.size(), 1u);
+  const QString words =
+      "keeps up to 2000 services, the highest tried that settings allow (senders.amount must be a whole number from 1 to 2000, not \"2040\")";
+  EXPECT_EQ(curves[0].knee.low, 2000);
+  EXPECT_EQ(curves[0].knee.high, 0) << "a load that was never run is no upper end";
+  EXPECT_EQ(curves[0].knee.words("services"), words);
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.references.size(), 1u);
+  EXPECT_TRUE(figure.references[0].text.endsWith(words)) << figure.references[0].text.toStdString();
+  EXPECT_FALSE(figure.references[0].x);
 }
 
 TEST(case_schedule, looks_for_the_knee_on_where_the_first_run_of_a_load_is_missing) {
@@ -172,7 +228,7 @@ CaseRunResult told_by_folder(const QString& path, const CasePlan& plan, const Sc
   summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", floor_us * 500}}},
                                      {"receivers", {{"loopback_echo_p50_ns", floor_us * 1000}}}};
   summary["latency_us"]["count"] = count;
-  summary["stages"]["in_queue_us"]["p50"] = 1;
+  summary["stages"]["in_queue_us"] = {{"count", 20}, {"p50", 1}, {"p99", 2}};
   EXPECT_TRUE(file.open(QIODevice::WriteOnly));
   file.write(QByteArray::fromStdString(summary.dump()));
   file.close();
@@ -197,6 +253,7 @@ figures:
   - { id: b, title: Slow ones, x: services, y: latency_us.p99 }
   - { id: c, title: In queue, x: services, y: stages.in_queue_us.p50 }
   - { id: d, title: Deliveries, x: services, y: latency_us.count }
+  - { id: e, title: Slow in queue, x: services, y: stages.in_queue_us.p99 }
 )");
   const CaseSchedule schedule(plan);
   CaseResults results;
@@ -219,6 +276,7 @@ figures:
       << page(0);
   EXPECT_NE(page(1).find("155 (few samples)"), std::string::npos) << page(1);
   EXPECT_NE(page(1).find("In brackets: fewer than 10 samples above that percentile.\n"), std::string::npos) << page(1);
+  EXPECT_NE(page(4).find("2.00 (few samples)"), std::string::npos) << "by its own count: " << page(4);
   for (const std::size_t other : {2, 3}) {
     EXPECT_EQ(page(other).find('('), page(other).find("(µs)")) << "a stage and a count have no floor: " << page(other);
     EXPECT_EQ(page(other).find("In brackets"), std::string::npos) << page(other);
@@ -263,6 +321,63 @@ figures:
   EXPECT_NE(figure_page(figure).toStdString().find("50.0 (floor 30.0)"), std::string::npos) << figure_page(figure).toStdString();
 }
 
+/// 2,000 messages, one each millisecond, and ever fewer lines of what came.
+TEST(case_results, lines_that_the_logs_dropped_are_no_copies_in_flight) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [10, 40] }
+knee: { axis: services, from: 10, to: 40, p99_max_us: 100000 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)",
+                                Scale::stress);
+  constexpr std::int64_t ms = 1'000'000;
+  constexpr int messages = 2000;
+  std::vector<measure::SentLine> sent;
+  std::vector<measure::ReceivedLine> received;
+  for (int i = 0; i < messages; ++i) {
+    const std::int64_t due_ns = 1'000'000 * ms + i * ms;
+    sent.push_back({.index = i, .size = 50, .intended_ns = due_ns, .sent_ns = due_ns, .lag_ns = 0, .delay_ns = {}});
+    if (i * 7919 % messages < i * 3 / 4) continue;
+    received.push_back({.index = i, .sender = 1, .intended_ns = due_ns, .sent_ns = due_ns, .received_ns = due_ns + ms, .latency_ns = ms});
+  }
+  const auto came = static_cast<int>(received.size());
+  const QString path = folder.filePath("run");
+  make_run(path, {});
+  make_log(path + "/senders/S001.log", measure::sent_columns, sent);
+  make_log(path + "/receivers/R001.log", measure::received_columns, received);
+  const auto judged = [&](const char* mode, int dropped, int received_in_all) {
+    change_summary(path, [&](nlohmann::json& summary) {
+      summary["settings"]["senders"]["delay_ms"] = 1;
+      summary["plan"] = {{"kept", true}, {"attempted_messages", messages}};
+      summary["rates"]["over_s"] = 2;
+      summary["latency_from_plan_us"]["p99"] = 1000;
+      summary["logs"] = {{"mode", mode}, {"senders", {{"dropped", 0}}}, {"receivers", {{"dropped", dropped}}}};
+      summary["services"] = {{"senders", {{{"number", 1}, {"attempted", messages}}}},
+                             {"receivers", {{{"number", 1}, {"received", received_in_all}}}}};
+    });
+    QString problem;
+    const auto run = read_case_run(path, plan, problem);
+    EXPECT_TRUE(run) << problem.toStdString();
+    return *run;
+  };
+  const CaseRunResult lost = judged("all", 0, came);
+  EXPECT_EQ(lost.keeps_up, false) << "what is missing did not come";
+  EXPECT_EQ(lost.load_why, "copies in flight rise");
+  const CaseRunResult dropped = judged("all", messages - came, messages);
+  EXPECT_EQ(dropped.keeps_up, true) << dropped.load_why.toStdString();
+  const CaseRunResult elsewhere = judged("all", 0, messages);
+  EXPECT_EQ(elsewhere.keeps_up, true) << "lines are missing for another reason: " << elsewhere.load_why.toStdString();
+  const CaseRunResult sampled = judged("sampled", 0, 2 * messages);
+  EXPECT_EQ(sampled.load_why, "copies in flight rise") << "of the same messages at both ends";
+  const CaseRunResult without = judged("off", 0, messages);
+  EXPECT_EQ(without.keeps_up, true) << without.load_why.toStdString();
+  EXPECT_TRUE(without.load_remark.startsWith("told by its summary alone: ")) << without.load_remark.toStdString();
+}
+
 TEST(case_results, a_floor_that_moved_marks_the_run) {
   CaseResults results;
   for (int i = 0; i < 7; ++i) {
@@ -276,6 +391,19 @@ TEST(case_results, a_floor_that_moved_marks_the_run) {
   EXPECT_TRUE(results.why(*results.find("5")).startsWith("floor moved: an echo over loopback took 25.0 µs before this run, 10.3 µs"))
       << results.why(*results.find("5")).toStdString();
   EXPECT_EQ(results.marked(), 1);
+}
+
+TEST(case_results, of_more_than_9999_runs_the_later_ones_count_too) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(until_tight);
+  for (const auto& [name, p50_us] : {std::pair{"2000-1-r1", 100.0}, {"9999-1-r1", 150.0}, {"10012-1-r1", 200.0}}) {
+    const QString path = folder.filePath(QString("runs/") + name);
+    make_run(path, {.p50_us = p50_us});
+    change_summary(path, [](nlohmann::json& summary) { summary["plan"]["attempted_messages"] = 4; });
+  }
+  const CaseResults results = CaseFolder::read_results(folder.path(), plan);
+  ASSERT_EQ(results.count(), 1);
+  EXPECT_EQ(results.all().front()->values.at("latency_us.p50"), 200);
 }
 
 TEST(case_results, a_busy_host_marks_the_run) {

@@ -11,7 +11,9 @@
 #include <set>
 
 #include "app/cases/case_figures.h"
+#include "app/cases/case_library.h"
 #include "app/cases/case_sides.h"
+#include "app/control/run_folder.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_launcher.h"
 
@@ -205,6 +207,24 @@ TEST_F(CaseRunnerTest, runs_whose_results_cannot_be_written_are_told_as_such) {
   EXPECT_EQ(runner->runs_done(), 0);
 }
 
+TEST_F(CaseRunnerTest, a_run_that_reads_back_as_another_is_not_run_for_ever) {
+  make();
+  QObject::connect(runner.get(), &CaseRunner::run_started, [this] {
+    RunControl* run = runner->run();
+    QObject::connect(run, &RunControl::state_changed, [run] {
+      if (run->state() != RunState::running) return;
+      EXPECT_EQ(write_whole(run->folder() + "/settings.yaml", QByteArray::fromStdString(settings_yaml(Settings()))), "");
+    });
+  });
+  runner->start();
+  ASSERT_TRUE(wait_until([this] { return runner->state() == CaseRunner::State::idle && !runner->problem().isEmpty(); }));
+  ASSERT_EQ(run_folders().size(), 1);
+  EXPECT_EQ(runner->problem(),
+            path() + "/runs/" + run_folders().first() +
+                "/settings.yaml reads back as other settings than were planned, so it does not count as the run that it was");
+  EXPECT_EQ(runner->runs_done(), 0);
+}
+
 TEST_F(CaseRunnerTest, says_why_nothing_is_begun) {
   make();
   host.problem = "There is no such host.";
@@ -332,6 +352,45 @@ TEST_F(CaseRunnerTest, remembers_what_was_chosen_and_lets_one_bench_in) {
   EXPECT_EQ(CaseFolder::open(path(), error)->build(), "build 2");
   EXPECT_EQ(CaseFolder::newest(folder.path(), "small", Scale::thesis), path());
   EXPECT_EQ(CaseFolder::newest(folder.path(), "small", Scale::quick), "");
+}
+
+TEST(case_folder, keeps_what_its_base_was) {
+  const QTemporaryDir folder;
+  const QString base = folder.filePath("lab.yaml"), file = folder.filePath("small.yaml"), path = folder.filePath("case");
+  const auto write_base = [&](const char* log) { return write_whole(base, QByteArray("format: 1\nlog: ") + log + '\n'); };
+  ASSERT_EQ(write_base("off"), "");
+  std::string text = run_case;
+  ASSERT_EQ(write_whole(file, QByteArray::fromStdString(text.insert(text.find("settings:"), "base: lab.yaml\n"))), "");
+  const auto planned = [](const CaseFile& of) {
+    QStringList errors;
+    std::vector<std::string> out;
+    for (const CaseRun& run : CasePlan::make(of, {.scale = Scale::thesis}, errors).value().runs(1)) out.push_back(run.sha256);
+    return out;
+  };
+  const ReadCase read = read_case_file(file.toStdString());
+  ASSERT_TRUE(read.file) << read.errors.front().text();
+  const auto begun = planned(*read.file);
+  QStringList errors;
+  QString error;
+  const auto plan = CasePlan::make(*read.file, {.scale = Scale::thesis}, errors);
+  ASSERT_TRUE(CaseFolder::make({}, path, "small", *plan, "build 1", QDateTime::currentDateTime(), error)) << error.toStdString();
+
+  const auto expect_as_begun = [&] {
+    const auto opened = CaseFolder::open(path, error);
+    ASSERT_TRUE(opened) << error.toStdString();
+    EXPECT_EQ(opened->file().base.log, LogMode::off);
+    EXPECT_EQ(planned(opened->file()), begun);
+    const LibraryCase again = CaseLibrary("/nowhere").load((path + "/case.yaml").toStdString());
+    ASSERT_TRUE(again.read.file) << again.read.errors.front().text();
+    EXPECT_EQ(planned(*again.read.file), begun);
+  };
+  ASSERT_EQ(write_base("sampled"), "");
+  expect_as_begun();
+  EXPECT_NE(planned(*read_case_file(file.toStdString()).file), begun);
+  ASSERT_TRUE(QFile::remove(base));
+  expect_as_begun();
+  ASSERT_TRUE(QFile::remove(path + "/base.yaml"));
+  EXPECT_FALSE(CaseFolder::open(path, error)) << "an older one is read as it was then";
 }
 
 TEST_F(CaseRunnerTest, a_count_of_runs_that_is_none_is_refused_by_name) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <QTemporaryDir>
+#include <fstream>
+
 #include "app/cli/hosts_command.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
@@ -63,7 +66,13 @@ TEST(arguments, run_takes_its_options_in_any_order) {
 TEST(arguments, other_commands) {
   EXPECT_EQ(parsed({"presets"}).command, Command::presets);
   EXPECT_EQ(parsed({"--help"}).command, Command::help);
-  EXPECT_EQ(parsed({"run", "--help"}).command, Command::help);
+  for (const char* command : {"run", "case", "cases", "verify", "compare", "report", "presets", "settings"})
+    EXPECT_EQ(parsed({command, "--help"}).command, Command::help) << command;
+  for (const char* help : {"--help", "-h"}) {
+    EXPECT_EQ(parsed({"hosts", help}).command, Command::help);
+    EXPECT_EQ(parsed({"hosts", "check", help}).command, Command::help);
+    EXPECT_EQ(parsed({"hosts", "list", "--json", help}).command, Command::help);
+  }
   EXPECT_EQ(parsed({"--version"}).command, Command::version);
   EXPECT_NE(help_text().find("Exit code"), std::string::npos);
 }
@@ -78,6 +87,9 @@ TEST(arguments, mistakes_are_named_with_what_would_be_right) {
   EXPECT_EQ(problem({"run", "quick", "--out"}), "--out needs a folder, such as: --out results/first");
   EXPECT_TRUE(problem({"rum"}).starts_with("\"rum\" is not a command (nearest: run)")) << problem({"rum"});
   EXPECT_EQ(problem({"presets", "x"}), "presets takes nothing behind it, not \"x\"");
+  const std::string repeats = problem({"case", "1", "--repeats", "2", "--scale", "stress"});
+  EXPECT_TRUE(repeats.starts_with("--repeats does not go with --scale stress, ")) << repeats;
+  EXPECT_EQ(parsed({"case", "1", "--repeats", "2", "--scale", "thesis"}).repeats, 2);
 }
 
 TEST(arguments, settings_are_checked_together) {
@@ -85,8 +97,16 @@ TEST(arguments, settings_are_checked_together) {
   EXPECT_EQ(setting_errors("quick", {{"senders.amount", "x"}, {"amount", "3"}}).size(), 2);
   const auto between = setting_errors("quick", {{"limits.memory_mib", "32"}, {"limits.pending_mib", "64"}});
   ASSERT_EQ(between.size(), 1);
-  EXPECT_EQ(between[0].toStdString(), "quick: limits.pending_mib must be at most limits.memory_mib (32), not 64");
+  EXPECT_EQ(between[0].toStdString(), "--set: limits.pending_mib must be at most limits.memory_mib (32), not 64");
   EXPECT_EQ(setting_errors("nothing", {}).size(), 1);
+  const QTemporaryDir folder;
+  const std::string file = folder.filePath("own.yaml").toStdString();
+  std::ofstream(file) << "format: 1\nlimits:\n  memory_mib: 256\n  pending_mib: 100\n";
+  EXPECT_EQ(setting_errors(file, {{"limits.pending_mib", "600"}}).join('\n').toStdString(),
+            "--set: limits.pending_mib must be at most limits.memory_mib (256), not 600");
+  EXPECT_EQ(setting_errors(file, {{"limits.memory_mib", "64"}}).join('\n').toStdString(),
+            file + ":4: limits.pending_mib must be at most limits.memory_mib (64), not 100")
+      << "a value of the file";
 }
 
 TEST(arguments, hosts_are_listed_and_checked) {

@@ -221,6 +221,10 @@ TEST_F(CliTest, an_assertion_about_no_figure_is_bad_input_and_nothing_is_run) {
     EXPECT_EQ(run(short_run({"--assert", other, "--out", out})), 2) << other;
     EXPECT_NE(errors().find("they are called services.senders.S001 and services.receivers.R001"), std::string::npos) << other;
   }
+  EXPECT_EQ(run(short_run({"--assert", "ledger.warmup.expird == 0", "--out", out})), 2);
+  EXPECT_NE(errors().find("(nearest: ledger.warmup.expired)"), std::string::npos);
+  EXPECT_EQ(run(short_run({"--assert", "ledger.warmup.expired == 0", "--out", out})), 2);
+  EXPECT_NE(errors().find("is of a warm-up, which this run does not have"), std::string::npos);
   EXPECT_EQ(run(short_run({"--assert", "services.receivers.R99.received > 1", "--out", out})), 2);
   EXPECT_NE(errors().find("is of a service that this run does not have: it has R001 to R010"), std::string::npos);
   EXPECT_FALSE(QFile::exists(out));

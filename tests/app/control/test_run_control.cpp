@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
 
+#include "app/results/folder_lock.h"
 #include "app/settings/settings_file.h"
 #include "tests/app/support/run_control_fixture.h"
 
@@ -394,6 +396,31 @@ TEST_F(RunControlTest, an_exact_folder_must_be_empty) {
   EXPECT_TRUE(messages[0].contains("is not empty"));
 }
 
+TEST_F(RunControlTest, a_run_that_cannot_make_its_folder_leaves_what_is_known_of_the_last_one) {
+  auto given = options();
+  given.runs_folder = runs.filePath("all");
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  const QString folder = control->folder();
+  const Verdict verdict = control->outcome().verdict;
+  ASSERT_TRUE(QDir().rename(given.runs_folder, runs.filePath("aside")));
+  QFile file(given.runs_folder);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  Settings other = small();
+  other.senders.amount = 1;
+  control->set_settings(other);
+  messages.clear();
+  control->start_all();
+  ASSERT_EQ(messages.size(), 1);
+  EXPECT_TRUE(messages[0].startsWith("Cannot make the folder " + given.runs_folder)) << messages[0].toStdString();
+  EXPECT_EQ(control->state(), RunState::finished);
+  EXPECT_EQ(control->folder(), folder);
+  EXPECT_EQ(control->run_settings(), small());
+  EXPECT_EQ(control->outcome().folder, folder);
+  EXPECT_EQ(control->outcome().verdict, verdict);
+}
+
 TEST_F(RunControlTest, a_folder_can_be_read_at_any_moment) {
   host.behaviour[Role::senders].runs_on = true;
   auto given = options();
@@ -409,8 +436,11 @@ TEST_F(RunControlTest, a_folder_can_be_read_at_any_moment) {
   EXPECT_EQ(control->log_path(Role::receivers, 17), runs.filePath("exact/receivers/R017.log"));
   EXPECT_EQ(control->log_path(Role::senders, 1234), runs.filePath("exact/senders/S1234.log"));
   EXPECT_EQ(control->broker_log_path(), runs.filePath("exact/broker.log"));
+  const QString lock = runs.filePath("exact/run.lock");
+  EXPECT_EQ(FolderLock::holder(lock), QCoreApplication::applicationPid()) << "no other bench deletes it";
   control->stop_all();
   ASSERT_TRUE(wait_finished());
+  EXPECT_FALSE(QFile::exists(lock));
   for (const char* name : {"summary.json", "messages.tsv", "latency.hgrm", "settings.yaml"})
     EXPECT_TRUE(QFile::exists(runs.filePath("exact/") + name)) << name;
 }

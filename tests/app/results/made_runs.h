@@ -4,9 +4,12 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "app/settings/settings_file.h"
+#include "workers/measure/log_line.h"
 
 namespace n2nq::app {
 
@@ -46,6 +49,31 @@ inline void make_run(const QString& folder, const MadeRun& run) {
   summary["latency_us"] = {{"count", 1000}, {"p50", run.p50_us}, {"p99", run.p50_us * 5}, {"mean_lowest_95", run.p50_us * 1.1}};
   QFile file(folder + "/summary.json");
   if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(summary.dump(1)));
+}
+
+/// Changes the summary of a run's folder: `change` is given it as JSON.
+template <class Change>
+void change_summary(const QString& folder, Change&& change) {
+  QFile file(folder + "/summary.json");
+  if (!file.open(QIODevice::ReadOnly)) return;
+  auto summary = nlohmann::json::parse(file.readAll().toStdString());
+  file.close();
+  change(summary);
+  if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(summary.dump(1)));
+}
+
+/// The log of a service, without a head but the columns.
+template <class Line>
+void make_log(const QString& path, std::string_view columns, const std::vector<Line>& lines) {
+  QDir().mkpath(QFileInfo(path).path());
+  QFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) return;
+  std::string text = "# " + std::string(columns) + "\n";
+  for (const Line& line : lines) {
+    char written[measure::line_bytes_max];
+    text.append(written, measure::format_line(written, line));
+  }
+  file.write(QByteArray::fromStdString(text));
 }
 
 }  // namespace n2nq::app

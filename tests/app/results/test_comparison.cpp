@@ -2,11 +2,14 @@
 // Comparing results: how runs become points and repeats, and what is said to differ.
 #include <gtest/gtest.h>
 
+#include <QFileInfo>
+#include <QTemporaryDir>
 #include <cmath>
 
 #include "app/cli/compare_command.h"
 #include "app/results/assertion.h"
 #include "app/results/comparison.h"
+#include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
 namespace {
@@ -72,6 +75,51 @@ TEST(Comparison, WhatTheClocksOfTwoMachinesLeaveOpenIsNoDifference) {
   const auto said = comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][1];
   EXPECT_EQ(said["difference_clock_bound_us"], 700);
   EXPECT_EQ(said["percent_95"].size(), 2u);
+}
+
+TEST(Comparison, WhereNobodyKnowsHowFarTheClocksAreApartNoDifferenceIsShown) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    a.runs.push_back(run("/a/" + QString::number(repeat), 10, "broadcaster", 2000 + repeat));
+    b.runs.push_back(run("/b/" + QString::number(repeat), 10, "broadcaster", 2600 + repeat));
+    b.runs.back().summary["latency_us"]["bound_us"] = 100;
+  }
+  b.runs[3].summary["latency_us"]["bound_us"] = nullptr;  // one is enough
+  const Comparison comparison = compare({a, b});
+  const ComparedFigure& p50 = figure(comparison.points[0], "latency_us.p50");
+  EXPECT_EQ(p50.differences[1].kind, Difference::Kind::within_clocks);
+  const QString text = comparison_text(comparison);
+  EXPECT_TRUE(text.contains(QString::fromUtf8("+600 ± ? (+30 %), within what the clocks may err"))) << text.toStdString();
+  EXPECT_FALSE(text.contains(QString::fromUtf8("less than its ±"))) << text.toStdString();
+  EXPECT_TRUE(comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][1]["difference_clock_bound_us"].is_null());
+}
+
+TEST(Comparison, OfACaseWhatSentNothingDoesNotTakeTheFirstOnesPlace) {
+  const QTemporaryDir folder;
+  QFile file(folder.filePath("case.yaml"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  for (const auto& [name, verdict, attempted] : {std::tuple("0003", "degraded", 100), {"0007", "broken", 0}}) {
+    const QString path = folder.filePath(QString("runs/%1").arg(name));
+    make_run(path, {.verdict = verdict});
+    change_summary(path, [&, of = attempted](nlohmann::json& summary) { summary["plan"]["attempted_messages"] = of; });
+  }
+  QString error;
+  const auto side = read_side(folder.path(), error);
+  ASSERT_TRUE(side) << error.toStdString();
+  ASSERT_EQ(side->runs.size(), 1u);
+  EXPECT_EQ(side->runs.front().name(), "0003");
+}
+
+TEST(Comparison, APercentileOfFewSamplesIsToldToBeOne) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  a.runs.push_back(run("/a/0", 10, "broadcaster", 100));
+  b.runs.push_back(run("/b/0", 10, "broadcaster", 100));
+  for (ComparedSide* side : {&a, &b}) side->runs[0].summary["latency_us"]["p99"] = 500;
+  a.runs[0].summary["latency_us"]["count"] = 999;
+  b.runs[0].summary["latency_us"]["count"] = 1000;
+  const Comparison comparison = compare({a, b});
+  EXPECT_EQ(figure(comparison.points[0], "latency_us.p99").few_samples, (std::vector<bool>{true, false}));
+  EXPECT_EQ(figure(comparison.points[0], "latency_us.p50").few_samples, (std::vector<bool>{false, false}));
 }
 
 TEST(Comparison, SaysOfEachSideWhatBecameOfItsRuns) {
@@ -149,6 +197,21 @@ TEST(Assertion, SaysWhatTheClocksLeaveOpen) {
   EXPECT_EQ(said("latency_us.p50 < 1900"),
             "latency_us.p50 < 1900: not met: 2000 ± 300 µs, 100 µs (5.26 %) too much, within what the clocks may err");
   EXPECT_EQ(said("latency_us.count == 7"), "latency_us.count == 7: met: 7");
+  of.summary["latency_us"]["bound_us"] = nullptr;
+  EXPECT_EQ(said("latency_us.p50 < 2500"), "latency_us.p50 < 2500: met: 2000 ± ? µs, within what the clocks may err");
+}
+
+TEST(Assertion, LosesNoDigitOfACount) {
+  StoredRun of = run("/a", 10, "broadcaster", 812.3);
+  of.summary["ledger"]["total"]["delivered"] = 99'999'999;
+  const auto said = [&of](const char* text) {
+    Assertion assertion;
+    EXPECT_EQ(parse_assertion(text, assertion), std::nullopt);
+    return check_assertion(assertion, of.summary).sentence().toStdString();
+  };
+  EXPECT_EQ(said("ledger.total.delivered == 100000000"), "ledger.total.delivered == 100000000: not met: 99999999");
+  EXPECT_EQ(said("ledger.total.delivered < 1000"), "ledger.total.delivered < 1000: not met: 99999999, 99998999 (9999900 %) too much");
+  EXPECT_EQ(said("latency_us.p50 < 500"), "latency_us.p50 < 500: not met: 812.3 µs, 312.3 µs (62.5 %) too much");
 }
 
 TEST(Comparison, OneRunEachHasValuesAndNoStatement) {

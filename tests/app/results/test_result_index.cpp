@@ -205,6 +205,18 @@ TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
   EXPECT_FALSE(QFile::exists(test_case + "/case.lock"));
 }
 
+TEST_F(ResultIndexTest, NorIsARunThatAnotherBenchIsMaking) {
+  auto lock = FolderLock::take(folder + "/first/run.lock");
+  ASSERT_TRUE(lock);
+  ResultIndex index(folder);
+  EXPECT_EQ(index.remove(folder + "/first"), "A bench is making the run first: stop it first");
+  lock.reset();
+  // What cannot be locked for another reason, as on a file system without locks, is held by nobody.
+  QFile(folder + "/empty").open(QIODevice::WriteOnly);
+  ASSERT_TRUE(QFile::link(folder + "/empty", folder + "/first/run.lock"));
+  EXPECT_EQ(index.remove(folder + "/first"), QString());
+}
+
 TEST_F(ResultIndexTest, WhoOnlyAsksWhetherABenchWorksThereIsTakenForNone) {
   const QString test_case = folder + "/a-case", file = test_case + "/case.lock";
   make_case_state(test_case, 4);

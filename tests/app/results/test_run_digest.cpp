@@ -8,28 +8,14 @@
 
 #include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <QTemporaryDir>
 
-#include "workers/measure/log_line.h"
+#include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
 namespace {
 
 constexpr std::int64_t ms = 1'000'000, s = 1'000'000'000;
-
-template <class Line>
-void write_log(const QString& path, std::string_view columns, const std::vector<Line>& lines) {
-  QDir().mkpath(QFileInfo(path).path());
-  QFile file(path);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  std::string text = "# " + std::string(columns) + "\n";
-  for (const Line& line : lines) {
-    char written[measure::line_bytes_max];
-    text.append(written, measure::format_line(written, line));
-  }
-  file.write(QByteArray::fromStdString(text));
-}
 
 /// Ten messages, one each 103 ms. The receiver's clock is 7 s ahead, and what was sent in the first half second reached nobody.
 TEST(RunDigest, BothSidesCountFromTheFirstThatWasSentWhoeverGotIt) {
@@ -54,8 +40,8 @@ TEST(RunDigest, BothSidesCountFromTheFirstThatWasSentWhoeverGotIt) {
   damaged.latency_ns = damaged.to_receiver_ns = 300'000'000 * s;
   damaged.flags = measure::line_bad_checksum;
   received.push_back(damaged);
-  write_log(folder.filePath("senders/S001.log"), measure::sent_columns, sent);
-  write_log(folder.filePath("receivers/R001.log"), measure::received_columns, received);
+  make_log(folder.filePath("senders/S001.log"), measure::sent_columns, sent);
+  make_log(folder.filePath("receivers/R001.log"), measure::received_columns, received);
 
   StoredRun run{folder.path(), {{"logs", {{"mode", "all"}}}}};
   run.summary["settings"] = {{"queue", {{"mode", "broadcaster"}}}, {"senders", {{"delay_ms", 103}}}};
@@ -73,6 +59,51 @@ TEST(RunDigest, BothSidesCountFromTheFirstThatWasSentWhoeverGotIt) {
   for (const TimeSlice& slice : digest->slices) {
     EXPECT_EQ(slice.received, slice.from_s < 0.5 ? 0 : slice.sent) << "at " << slice.from_s << " s; 1 ms later is in the same slice";
   }
+}
+
+TEST(RunDigest, IsWholeOnlyWhereTheLogsThatAreHereMakeUpWhatTheSummaryCounts) {
+  const QTemporaryDir folder;
+  std::vector<measure::SentLine> sent;
+  std::vector<measure::ReceivedLine> received;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t due_ns = 1000 * s + i * ms;
+    sent.push_back({.index = i, .size = 50, .intended_ns = due_ns, .sent_ns = due_ns, .lag_ns = 0, .delay_ns = {}});
+    received.push_back({.index = i, .sender = 1, .intended_ns = due_ns, .sent_ns = due_ns, .received_ns = due_ns + ms, .latency_ns = ms});
+  }
+  make_log(folder.filePath("senders/S001.log"), measure::sent_columns, sent);
+  for (const char* name : {"R001", "R002"})
+    make_log(folder.filePath(QString("receivers/%1.log").arg(name)), measure::received_columns, received);
+  StoredRun run{folder.path(), {{"logs", {{"mode", "all"}, {"senders", {{"dropped", 0}}}, {"receivers", {{"dropped", 0}}}}}}};
+  run.summary["settings"] = {{"queue", {{"mode", "broadcaster"}}}, {"senders", {{"delay_ms", 1}}}};
+  run.summary["services"] = {{"senders", {{{"number", 1}, {"attempted", 10}}}},
+                             {"receivers", {{{"number", 1}, {"received", 10}}, {{"number", 2}, {"received", 10}}}}};
+  const auto is_whole = [&run] {
+    QString error;
+    const auto digest = digest_of(run, error);
+    EXPECT_TRUE(digest) << error.toStdString();
+    return digest && digest->whole;
+  };
+  EXPECT_TRUE(is_whole());
+  run.summary["services"]["senders"][0]["unnoted"] = 3;
+  EXPECT_FALSE(is_whole()) << "a sender was killed and had not noted all";
+  run.summary["services"]["senders"][0]["unnoted"] = 0;
+  run.summary["services"]["receivers"][1]["received"] = 11;
+  EXPECT_FALSE(is_whole()) << "a line is missing";
+  run.summary["services"]["receivers"][1]["received"] = 10;
+  QFile::remove(folder.filePath("receivers/R002.log"));
+  EXPECT_FALSE(is_whole()) << "one receiver's log lies elsewhere";
+  make_log(folder.filePath("receivers/R002.log"), measure::received_columns, received);
+  EXPECT_TRUE(is_whole());
+  // Half of the messages: the same at both ends.
+  run.summary["logs"]["mode"] = "sampled";
+  run.summary["services"]["senders"][0]["attempted"] = 20;
+  EXPECT_FALSE(is_whole());
+  QString error;
+  EXPECT_TRUE(digest_of(run, error)->in_flight_known);
+  run.summary["logs"]["receivers"]["dropped"] = 1;
+  EXPECT_FALSE(digest_of(run, error)->in_flight_known);
+  QDir(folder.filePath("senders")).removeRecursively();
+  EXPECT_FALSE(is_whole()) << "the senders' logs lie elsewhere";
 }
 
 }  // namespace

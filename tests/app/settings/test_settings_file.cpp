@@ -43,6 +43,18 @@ TEST(settings_file, until_stopped_can_be_written) {
   }
 }
 
+TEST(settings_file, a_value_left_out_is_an_empty_text_or_missing) {
+  const auto read = read_settings_text("format: 1\ntitle:\ndescription: ~\nsenders: { messages: , duration_s: 5 }\n", "f.yaml");
+  ASSERT_TRUE(read.settings) << read.errors.front().text();
+  EXPECT_EQ(read.settings->title + read.settings->description, "");
+  EXPECT_EQ(read.settings->senders.duration_s, 5);
+  EXPECT_EQ(all_errors("format: 1\nbroker: {host: }\nsenders:\n  amount:\nlog: ~\n"),
+            "f.yaml:2: broker.host has no value: give one, or leave the key out\n"
+            "f.yaml:4: senders.amount has no value: give one, or leave the key out\n"
+            "f.yaml:5: log has no value: give one, or leave the key out\n");
+  EXPECT_EQ(read_settings_text("format: 1\ntitle: none\n", "f.yaml").settings->title, "none") << "a title like any other";
+}
+
 TEST(settings_file, each_mistake_is_named_with_line_and_key) {
   EXPECT_EQ(all_errors("format: 1\nsenders:\n  amont: 7\n"),
             "f.yaml:3: senders.amont is not a setting; the nearest one is senders.amount\n");
