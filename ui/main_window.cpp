@@ -381,7 +381,10 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::ThemeChange && theme_.choice() == ThemeChoice::system) theme_.follow_desktop();
-  if (event->type() == QEvent::WindowActivate) hosts_.look_again();  // somebody may come from an editor
+  if (event->type() == QEvent::WindowActivate) {  // somebody may come from an editor
+    hosts_.look_again();
+    if (cases_ != nullptr) cases_->refresh();
+  }
   return QMainWindow::event(event);
 }
 
@@ -413,10 +416,13 @@ QString MainWindow::log_title(const QString& whose, app::Role role) const {
 
 /// A log that is written on another host is kept up to date here as long as somebody looks at it.
 LogWindow* MainWindow::follow(LogWindow* window, app::Role role, int number) {
-  if (!actions_.is_on()) return window;
+  if (!actions_.is_on() || window->is_awaited()) return window;
   run_.follow_log(role, number, true);
   window->set_awaited(true);
-  connect(&run_, &app::RunControl::state_changed, window, [this, window] { window->set_awaited(actions_.is_on()); });
+  connect(&run_, &app::RunControl::state_changed, window, [this, window, role, number] {
+    // The next run's log is another file.
+    window->set_awaited(actions_.is_on() && run_.log_path(role, number) == window->path());
+  });
   connect(window, &LogWindow::closed, this, [this, role, number](const QString& path) {
     if (run_.log_path(role, number) == path) run_.follow_log(role, number, false);
   });

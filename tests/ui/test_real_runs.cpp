@@ -64,6 +64,7 @@ class TestRealRuns : public QObject {
   void a_killed_broker_is_red_and_breaks_the_run();
   void a_log_opens_while_it_grows();
   void a_second_run_begins_with_empty_charts();
+  void a_run_that_cannot_make_its_folder_leaves_the_last_one_on_the_screen();
   void closing_while_messages_flow_asks_once_and_stops();
   void a_question_about_a_run_goes_when_the_run_ends_by_itself();
 };
@@ -274,8 +275,18 @@ void TestRealRuns::a_log_opens_while_it_grows() {
   int open = 0;
   for (QWidget* widget : QApplication::topLevelWidgets()) open += qobject_cast<ui::LogWindow*>(widget) ? 1 : 0;
   QCOMPARE(open, 2);
+  QVERIFY(log->is_awaited());
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(!log->is_awaited());
+  // Of the next run nothing comes into it.
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QVERIFY(!log->is_awaited());
+  ui::LogWindow* next = bench.window().open_log(app::Role::receivers, 2);
+  QVERIFY(next != nullptr && next != log && next->is_awaited());
+  QCOMPARE(bench.window().open_log(app::Role::receivers, 2), next);
+  QVERIFY(next->is_awaited());
 }
 
 void TestRealRuns::a_second_run_begins_with_empty_charts() {
@@ -291,6 +302,37 @@ void TestRealRuns::a_second_run_begins_with_empty_charts() {
   QVERIFY2(app::testing::is_sound(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
   QVERIFY(bench.run().folder() != folder);
   QCOMPARE(tile(bench, "tile_received"), QStringLiteral("120"));
+}
+
+void TestRealRuns::a_run_that_cannot_make_its_folder_leaves_the_last_one_on_the_screen() {
+  BenchWindow bench;
+  choose_small_run(bench);
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const QString folder = bench.run().folder(), runs = bench.folder() + QStringLiteral("/runs");
+  QVERIFY(folder.startsWith(runs));
+  const auto shown = [&bench] {
+    QStringList out;
+    for (const auto* each : bench.window().findChildren<ui::Tile*>()) out += each->text();
+    out += bench.find<QWidget>(QStringLiteral("status_strip"))->toolTip();
+    out += bench.find<QWidget>(QStringLiteral("progress"))->accessibleDescription();
+    const auto* ledger = bench.find<ui::LedgerPanel>(QStringLiteral("ledger_panel"));
+    return out << ledger->sum() << bench.find<QLabel>(QStringLiteral("verdict"))->text();
+  };
+  const QStringList before = shown();
+  const app::Verdict verdict = bench.run().outcome().verdict;
+  bench.set({{"senders.messages", "11"}});
+  QVERIFY(QDir().rename(runs, runs + QStringLiteral("-aside")));
+  QFile in_its_place(runs);
+  QVERIFY(in_its_place.open(QIODevice::WriteOnly));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.run().state() == app::RunState::finished);
+  QVERIFY2(bench.messages().contains(QStringLiteral("Not started: Cannot make the folder ") + runs), qPrintable(bench.messages()));
+  QCOMPARE(shown(), before);
+  QVERIFY(!bench.window().bench_page()->charts()->latency_history().empty());
+  QCOMPARE(bench.run().folder(), folder);
+  QVERIFY(bench.run().run_settings().senders.messages == 10);
+  QVERIFY(bench.run().outcome().verdict == verdict);
 }
 
 void TestRealRuns::closing_while_messages_flow_asks_once_and_stops() {

@@ -85,6 +85,35 @@ class TestResults : public QObject {
         [this] { return cell(1, 8) == QStringLiteral("old, disk") && cell(1, 9) == QStringLiteral("the first one"); }));
   }
 
+  void what_is_being_typed_stays_when_the_list_is_read_again() {
+    auto* note = bench->find<QLineEdit>(QStringLiteral("result_note"));
+    auto* tags = bench->find<QLineEdit>(QStringLiteral("result_tags"));
+    bench->window().activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&bench->window(), n2nq::ui_test::deadline_ms));
+    QVERIFY(settled());
+    table()->selectRow(1);
+    QVERIFY(bench->type(QStringLiteral("result_tags"), QStringLiteral("old, di")));
+    page().refresh();
+    QVERIFY(settled());
+    QVERIFY(tags->hasFocus());
+    QCOMPARE(tags->text(), QStringLiteral("old, di"));
+    QCOMPARE(note->text(), QStringLiteral("the first one"));
+    // Leaving the note saves it, and so reads the list: it arrives between two letters of the tags.
+    QVERIFY(bench->type(QStringLiteral("result_note"), QStringLiteral("the first one of two")));
+    QTest::keyClick(note, Qt::Key_Tab);
+    QVERIFY(tags->hasFocus());
+    tags->selectAll();
+    QTest::keyClicks(tags, QStringLiteral("old, d"));
+    QVERIFY(settled());
+    QTest::keyClicks(tags, QStringLiteral("isk"));
+    QCOMPARE(tags->text(), QStringLiteral("old, disk"));
+    QCOMPARE(note->text(), QStringLiteral("the first one of two"));
+    table()->setFocus();
+    QVERIFY(BenchWindow::wait_for(
+        [this] { return cell(1, 8) == QStringLiteral("old, disk") && cell(1, 9) == QStringLiteral("the first one of two"); }));
+    QVERIFY(settled());
+  }
+
   void a_run_opens_with_its_figures_and_a_spike_tells_its_slowest_messages() {
     table()->selectRow(1);
     QVERIFY(bench->click(QStringLiteral("button_result_open")));

@@ -153,14 +153,14 @@ int CaseFigureCard::count() const {
 }
 
 void CaseFigureCard::show_figure(const app::Figure& figure) {
-  if (figure.id != figure_.id) chosen_.clear(), chosen_marked_ = false, point_->setText(QString::fromUtf8(no_point));
+  if (figure.id != figure_.id) forget_point();
   figure_ = figure;
   text_->hide();
   for (QWidget* widget : std::initializer_list<QWidget*>{view_, table_, point_, again_}) widget->show();
   source_->setVisible(!figure.references.empty());
   renew();
   fill_table();
-  refresh_again();
+  choose_same_point();
 }
 
 void CaseFigureCard::renew() {
@@ -171,13 +171,11 @@ void CaseFigureCard::renew() {
 
 void CaseFigureCard::show_text(const QString& text) {
   figure_ = {};
-  chosen_.clear();
-  chosen_marked_ = false;
+  forget_point();
   text_->setAlignment(text.contains(QStringLiteral("\n\n")) ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignCenter);
   text_->setText(text);
   text_->show();
   for (QWidget* widget : std::initializer_list<QWidget*>{view_, table_, point_, again_, source_}) widget->hide();
-  refresh_again();
 }
 
 void CaseFigureCard::fill_table() {
@@ -234,9 +232,31 @@ void CaseFigureCard::choose_point(const app::FigureHit& hit) {
   const app::FigureSeries& series = figure_.series[static_cast<std::size_t>(hit.series)];
   if (hit.point >= static_cast<int>(series.points.size())) return;
   const app::FigurePoint& point = series.points[static_cast<std::size_t>(hit.point)];
+  chosen_series_ = series.name;
+  chosen_x_ = point.x;
   chosen_ = point.folders;
   chosen_marked_ = !point.why.isEmpty();
   point_->setText(app::point_lines(figure_, hit).join(QStringLiteral(" · ")));
+  refresh_again();
+}
+
+/// Of a figure that was made anew: it may have more runs, or be mended.
+void CaseFigureCard::choose_same_point() {
+  for (std::size_t s = 0; chosen_x_ && s < figure_.series.size(); ++s) {
+    if (figure_.series[s].name != chosen_series_) continue;
+    const auto& points = figure_.series[s].points;
+    const auto same = std::find_if(points.begin(), points.end(), [this](const app::FigurePoint& point) { return point.x == *chosen_x_; });
+    if (same != points.end()) return choose_point({static_cast<int>(s), static_cast<int>(same - points.begin())});
+  }
+  forget_point();
+}
+
+void CaseFigureCard::forget_point() {
+  chosen_series_.clear();
+  chosen_x_.reset();
+  chosen_.clear();
+  chosen_marked_ = false;
+  point_->setText(QString::fromUtf8(no_point));
   refresh_again();
 }
 

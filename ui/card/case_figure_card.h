@@ -4,6 +4,7 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <optional>
 
 #include "app/figure/figure_painter.h"
 #include "ui/theme/theme.h"
@@ -27,7 +28,10 @@ class CaseFigureCard : public QWidget {
   /// Its place among the titles; -1: there is none.
   int current() const;
   int count() const;
+  /// The chosen point stays chosen where this one has it too, as it is there.
   void show_figure(const app::Figure& figure);
+  /// No point is chosen any more.
+  void forget_point();
   /// In place of a figure: what there is to do, or why there is none.
   void show_text(const QString& text);
   /// Whether a marked point can be run again now, and why not.
@@ -44,6 +48,7 @@ class CaseFigureCard : public QWidget {
   void renew();
   void fill_table();
   void choose_point(const app::FigureHit& hit);
+  void choose_same_point();
   void refresh_again();
 
   Theme& theme_;
@@ -54,7 +59,9 @@ class CaseFigureCard : public QWidget {
   QLabel* text_ = nullptr;
   QLabel* point_ = nullptr;
   QTableWidget* table_ = nullptr;
-  QStringList chosen_;  // run folders of the chosen point
+  QString chosen_series_;
+  std::optional<double> chosen_x_;  // none: no point is chosen
+  QStringList chosen_;              // run folders of the chosen point
   bool chosen_marked_ = false, again_possible_ = false;
   QString again_reason_;
 };

@@ -35,7 +35,14 @@ const char* const scale_names[] = {"Quick", "Thesis", "Stress"};
 const char* const scale_meanings[] = {"The shape in minutes: short runs, few values",
                                       "The numbers of the thesis, three repeats unless said otherwise",
                                       "Each curve until the knee: up to which load it keeps up"};
+const char* const run_selected_meaning = "Begins the ticked cases, one after the other";
+const char* const run_all_meaning = "Begins all cases, one after the other";
 const char* const locked = "A test case runs: what is chosen belongs to it";
+const char* const repeats_of_stress = "At Stress each load runs until it is clear whether it is too much, at most three times";
+
+QString place_meaning(const QString& whose) {
+  return QStringLiteral("Where %1 run in external sets; internal ones run beside N2NQ").arg(whose);
+}
 
 }  // namespace
 
@@ -46,9 +53,8 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidge
   auto* card = new Card(QStringLiteral("Test cases"));
   new_ =
       make_button("button_case_new", QStringLiteral("New…"), QStringLiteral("Copies the chosen case into a file of your own and opens it"));
-  run_selected_ =
-      make_button("button_cases_run", QStringLiteral("Run selected"), QStringLiteral("Begins the ticked cases, one after the other"));
-  run_all_ = make_button("button_cases_run_all", QStringLiteral("Run all"), QStringLiteral("Begins all cases, one after the other"));
+  run_selected_ = make_button("button_cases_run", QStringLiteral("Run selected"), QString::fromLatin1(run_selected_meaning));
+  run_all_ = make_button("button_cases_run_all", QStringLiteral("Run all"), QString::fromLatin1(run_all_meaning));
   for (QPushButton* button : {new_, run_selected_, run_all_}) card->title_row()->addWidget(button);
   card->body()->addWidget(make_list(), 1);
   card->body()->addWidget(make_choice());
@@ -209,7 +215,7 @@ QWidget* CasesCard::make_hosts() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const QString what = QString::fromLatin1(whose[i]);
     places_[i] = described(new ChoiceBox(theme_), names[i], QStringLiteral("External sets: host of ") + what,
-                           QStringLiteral("Where %1 run in external sets; internal ones run beside N2NQ").arg(what));
+                           place_meaning(what));
     places_[i]->setMinimumWidth(place_px);
     row->addWidget(places_[i], 1);
     connect(places_[i], &QComboBox::activated, this, &CasesCard::take_hosts);
@@ -297,28 +303,48 @@ void CasesCard::take_hosts() {
 }
 
 void CasesCard::fill_hosts() {
+  // With mistakes in the file nothing is known of any host.
+  if (!hosts_.problems().isEmpty() && places_.front()->count() > 0) return;
   const auto& known = hosts_.hosts().hosts;
   static const char* const none[] = {"N2NQ on …", "senders on …", "receivers on …"};
+  bool any_chosen = false;
   for (std::size_t i = 0; i < places_.size(); ++i) {
     QComboBox* box = places_[i];
     const QString present = box->currentIndex() > 0 ? box->currentData().toString() : QString();
+    any_chosen = any_chosen || !present.isEmpty();
     const QSignalBlocker quiet(box);
     box->clear();
     box->addItem(QString::fromUtf8(none[i]));
     const QString whose = QString::fromUtf8(none[i]).section(u' ', 0, 0);
     for (const app::Host& host : known) box->addItem(QStringLiteral("%1: %2").arg(whose, qt_text(host.name)), qt_text(host.name));
+    // What was chosen stays so until a person chooses something else: it is what the next case is begun with.
+    const bool unknown = !present.isEmpty() && box->findData(present) < 0;
+    if (unknown) box->addItem(QStringLiteral("%1: %2 (unknown)").arg(whose, present), present);
     box->setCurrentIndex(std::max(0, box->findData(present)));
-    box->setVisible(!known.empty());
+    box->setToolTip(unknown ? QStringLiteral("There is no machine %1 on the page Hosts any more: choose another").arg(present) : place_meaning(whose));
   }
-  no_hosts_->setVisible(known.empty());
+  for (QComboBox* box : places_) box->setVisible(!known.empty() || any_chosen);
+  no_hosts_->setVisible(known.empty() && !any_chosen);
   take_hosts();
 }
 
-void CasesCard::run_all() {
-  std::vector<int> rows;
+/// Those that can be run at the chosen scale.
+std::vector<int> CasesCard::runnable_rows() const {
+  std::vector<int> out;
   for (int row = 0; row < static_cast<int>(desk_.rows().size()); ++row) {
-    if (desk_.rows()[static_cast<std::size_t>(row)].file.read.file) rows.push_back(row);
+    const CasesDesk::Row& at = desk_.rows()[static_cast<std::size_t>(row)];
+    if (at.file.read.file && problem_of(at).isEmpty()) out.push_back(row);
   }
+  return out;
+}
+
+QString CasesCard::problem_of(const CasesDesk::Row& row) const {
+  const QString& problem = row.estimates[static_cast<std::size_t>(desk_.choice().scale)].problem;
+  return problem.isEmpty() ? QString() : QStringLiteral("%1: %2").arg(qt_text(row.file.read.file->title), problem);
+}
+
+void CasesCard::run_all() {
+  const std::vector<int> rows = runnable_rows();
   for (const int row : rows) desk_.set_ticked(row, true);
   desk_.run(rows, CasesDesk::Begin::anew);
 }
@@ -328,16 +354,24 @@ void CasesCard::refresh() {
   const auto ticked = desk_.ticked_rows();
   const auto resumable = desk_.resumable();
   const bool refused = repeats_->property("refused").toBool() || warm_up_->property("refused").toBool();
-  const auto readable =
-      std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
-  const auto place = static_cast<std::size_t>(desk_.choice().scale);
-  const bool runnable = std::all_of(ticked.begin(), ticked.end(), [&](int row) {
-    return desk_.rows()[static_cast<std::size_t>(row)].estimates[place].problem.isEmpty();
-  });
+  QString in_the_way;  // of the ticked ones
+  for (const int row : ticked) {
+    if (in_the_way.isEmpty()) in_the_way = problem_of(desk_.rows()[static_cast<std::size_t>(row)]);
+  }
+  QStringList left_out;
+  for (const CasesDesk::Row& row : desk_.rows()) {
+    if (const QString problem = problem_of(row); !problem.isEmpty()) left_out += problem;
+  }
+  const std::size_t runnable = runnable_rows().size();
   new_->setEnabled(current_row() >= 0);
-  run_selected_->setEnabled(!on && !refused && !ticked.empty() && runnable);
-  run_all_->setText(QStringLiteral("Run all %1").arg(readable));
-  run_all_->setEnabled(!on && !refused && readable > 0);
+  run_selected_->setEnabled(!on && !refused && !ticked.empty() && in_the_way.isEmpty());
+  run_selected_->setToolTip(in_the_way.isEmpty() ? QString::fromLatin1(run_selected_meaning)
+                                                 : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
+  run_all_->setText(QStringLiteral("Run all %1").arg(runnable));
+  run_all_->setEnabled(!on && !refused && runnable > 0);
+  run_all_->setToolTip(left_out.isEmpty() ? QString::fromLatin1(run_all_meaning)
+                                          : QStringLiteral("%1, without those that cannot be run at this scale:\n%2")
+                                                .arg(QString::fromLatin1(run_all_meaning), left_out.join(u'\n')));
   set_style_property(run_all_, "main", run_all_->isEnabled());
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
@@ -357,7 +391,8 @@ void CasesCard::refresh() {
   const QString lock = on ? QString::fromLatin1(locked) : QString();
   const QString repeats_meaning = QStringLiteral("How often each run is made, 1 to 1 000; empty: what the case says for this scale");
   const QString warm_up_meaning = QStringLiteral("Traffic before the measurement, in no figure; empty: what the case says for this scale");
-  repeats_->set_locked(lock, on ? lock : repeats_meaning);
+  const QString no_repeats = desk_.choice().scale == app::Scale::stress ? QString::fromLatin1(repeats_of_stress) : lock;
+  repeats_->set_locked(no_repeats, no_repeats.isEmpty() ? repeats_meaning : no_repeats);
   warm_up_->set_locked(lock, on ? lock : warm_up_meaning);
   for (QComboBox* box : places_) box->setEnabled(!on);
   refresh_progress();

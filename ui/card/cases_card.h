@@ -47,6 +47,9 @@ class CasesCard : public QWidget {
   void take_fields();
   void take_hosts();
   void fill_hosts();
+  std::vector<int> runnable_rows() const;
+  /// Why it cannot be run at the chosen scale, with its title; empty: it can, or cannot be read.
+  QString problem_of(const CasesDesk::Row& row) const;
   void run_all();
   void refresh();
   void refresh_progress();

@@ -162,9 +162,12 @@ void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
   QStringList folders;
   for (const app::ResultEntry& entry : chosen()) folders += entry.folder;
   loading_ = false;
+  // For a moment nothing is chosen: what is being typed must not go with that.
+  refilling_ = true;
   model_->set_entries(std::move(entries));
   refill_tags();
   choose(folders);
+  refilling_ = false;
   refresh();
   fit_columns();
 }
@@ -213,17 +216,20 @@ std::vector<app::ResultEntry> ResultsList::chosen() const {
 }
 
 void ResultsList::choose(const QStringList& folders) {
-  QItemSelection selection;
-  QModelIndex first;
+  std::vector<int> rows;
   for (const QString& folder : folders) {
-    const int row = model_->row_of(folder);
-    if (row < 0) continue;
-    const QModelIndex index = model_->index(row, 0);
-    selection.select(index, index);
-    if (!first.isValid()) first = index;
+    if (const int row = model_->row_of(folder); row >= 0) rows.push_back(row);
+  }
+  const int first = rows.empty() ? -1 : rows.front();
+  // Neighbours are one range: a selection of five thousand ranges takes a while.
+  std::sort(rows.begin(), rows.end());
+  QItemSelection selection;
+  for (std::size_t from = 0, to = 0; from < rows.size(); from = ++to) {
+    while (to + 1 < rows.size() && rows[to + 1] == rows[to] + 1) ++to;
+    selection.select(model_->index(rows[from], 0), model_->index(rows[to], 0));
   }
   table_->selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
-  if (first.isValid()) table_->selectionModel()->setCurrentIndex(first, QItemSelectionModel::NoUpdate);
+  if (first >= 0) table_->selectionModel()->setCurrentIndex(model_->index(first, 0), QItemSelectionModel::NoUpdate);
 }
 
 void ResultsList::refill_tags() {
@@ -234,6 +240,7 @@ void ResultsList::refill_tags() {
   tag_->addItems(model_->all_tags());
   tag_->setCurrentIndex(std::max(0, tag_->findText(present)));
   tag_->setVisible(tag_->count() > 1);
+  if (!present.isEmpty() && tag_->currentIndex() == 0) take_filter();  // nobody has that tag any more
 }
 
 void ResultsList::take_filter() {
@@ -267,6 +274,7 @@ bool ResultsList::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void ResultsList::refresh() {
+  if (refilling_) return;
   const auto entries = chosen();
   const auto count = static_cast<int>(entries.size());
   const bool one = count == 1, finished_one = one && entries.front().finished();
@@ -292,11 +300,17 @@ void ResultsList::refresh() {
   note_->setEnabled(one);
   tags_->setEnabled(one);
   const QString folder = one ? entries.front().folder : QString();
-  if (folder != noted_ || !note_->hasFocus()) {
-    noted_ = folder;
-    note_->setText(one ? entries.front().note : QString());
-    tags_->setText(one ? entries.front().tags.join(QStringLiteral(", ")) : QString());
-  }
+  const bool same = folder == noted_;
+  noted_ = folder;
+  // A field that a person is typing into keeps what it says.
+  const auto fill = [same](QLineEdit* edit, const QString& stored) {
+    const bool typed_into = edit->hasFocus() && edit->isModified();
+    // The same text again would take the selection away, and the cursor from where it stands.
+    if (same && (typed_into || edit->text() == stored)) return;
+    edit->setText(stored);
+  };
+  fill(note_, one ? entries.front().note : QString());
+  fill(tags_, one ? entries.front().tags.join(QStringLiteral(", ")) : QString());
   chosen_->set_text(count == 0  ? QStringLiteral("nothing")
                     : count > 1 ? QStringLiteral("%1 results").arg(count_text(count))
                                 : entries.front().name +

@@ -62,7 +62,7 @@ class ResultsList : public QWidget {
   QLabel *invitation_ = nullptr, *count_ = nullptr;
   ElidedLabel* chosen_ = nullptr;
   QString noted_;  // folder whose note the fields show
-  bool loading_ = true;
+  bool loading_ = true, refilling_ = false;
   struct Fit {  // what the columns' widths were made for
     int room_px = 0, p50_px = 0, p99_px = 0;
     bool disturbed = false, notes = false;

@@ -33,6 +33,7 @@ class LogWindow : public QWidget {
   bool is_following() const;
   /// While more is expected the window says how long nothing has come.
   void set_awaited(bool awaited) { awaited_ = awaited; }
+  bool is_awaited() const { return awaited_; }
   /// Goes to a place of `text` as soon as it is loaded; loads what stands before until it is there, or no more can be shown.
   void look_for(const QString& text);
   void find_next();

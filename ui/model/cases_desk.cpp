@@ -96,12 +96,12 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
   if (is_on()) return;  // begun meanwhile: its row stays where it is
   for (Row& row : rows) {
     const bool wanted = restored_ ? restored_->contains(tick_name(row.file)) : row.file.built_in;
-    row.ticked = wanted && row.file.read.file && !loaded_;
+    row.ticked = wanted && !loaded_;
     const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) {
       return old.file.name == row.file.name && old.file.built_in == row.file.built_in;
     });
     if (before == rows_.end()) continue;
-    row.ticked = before->ticked && row.file.read.file;
+    row.ticked = before->ticked;  // also with mistakes, as half way through an edit
     if (before->state == State::queued) row.state = State::queued, row.how = before->how;
     if (before->folder != row.folder || row.folder.isEmpty() || !before->runner || !has_all_its_runs(*before->runner)) continue;
     row.planned = before->planned;
@@ -148,7 +148,8 @@ void CasesDesk::restore(const QStringList& ticked_names, std::optional<app::Scal
 std::vector<int> CasesDesk::ticked_rows() const {
   std::vector<int> out;
   for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
-    if (rows_[static_cast<std::size_t>(row)].ticked) out.push_back(row);
+    const Row& at = rows_[static_cast<std::size_t>(row)];
+    if (at.ticked && at.file.read.file) out.push_back(row);
   }
   return out;
 }
@@ -167,7 +168,7 @@ void CasesDesk::choose(const app::CaseChoice& choice) {
 
 CasesDesk::Wanted CasesDesk::wanted(int row, Begin how, bool only_show) const {
   const Row& at = rows_[static_cast<std::size_t>(row)];
-  return {*at.file.read.file, at.file.name, at.folder, parts_.runs_folder, build_, choice_, how, only_show};
+  return {*at.file.read.file, at.file.name, at.file.path, at.folder, parts_.runs_folder, build_, choice_, how, only_show};
 }
 
 CasesDesk::Prepared CasesDesk::prepare(const Wanted& wanted) {
@@ -177,8 +178,18 @@ CasesDesk::Prepared CasesDesk::prepare(const Wanted& wanted) {
     if (!out.folder) return out;
     out.other_build = out.folder->build() != wanted.build;
   }
+  app::CaseFile file = out.folder ? out.folder->file() : wanted.file;
+  if (!out.folder && !wanted.only_show && !wanted.own_path.isEmpty()) {
+    // A person may have edited it since the list was read.
+    app::ReadCase read = app::CaseLibrary().load(wanted.own_path.toStdString()).read;
+    if (!read.file) {
+      out.problem = qt_text(read.errors.front().text());
+      return out;
+    }
+    file = std::move(*read.file);
+  }
   QStringList errors;
-  auto plan = app::CasePlan::make(out.folder ? out.folder->file() : wanted.file, out.folder ? out.folder->choice() : wanted.choice, errors);
+  auto plan = app::CasePlan::make(file, out.folder ? out.folder->choice() : wanted.choice, errors);
   if (!plan) {
     out.problem = errors.value(0);
     return out;
@@ -194,6 +205,8 @@ CasesDesk::Prepared CasesDesk::prepare(const Wanted& wanted) {
 void CasesDesk::open(int row) {
   const Row& at = rows_[static_cast<std::size_t>(row)];
   if (at.planned || !at.file.read.file || is_on() || asked_row_ >= 0) return;
+  // That stands in the figure's place, and is not told each time the list is read.
+  if (at.folder.isEmpty() && !at.estimates[static_cast<std::size_t>(choice_.scale)].problem.isEmpty()) return;
   opening_.start([asked = wanted(row, Begin::go_on, true)](const BackgroundJob::Cancelled&) { return prepare(asked); },
                  [this, row](Prepared prepared) {
                    if (!prepared.planned) {
@@ -237,6 +250,7 @@ void CasesDesk::use(int row, Prepared prepared) {
   at.runner = std::make_shared<app::CaseRunner>(at.planned, std::move(*prepared.folder), parts_.launchers);
   watch(row);
   if (!begun_anew) return;
+  at.file.read.file = at.planned->plan.file();
   // Nothing of what was counted in the folder before.
   at.runs_done = at.marked = 0;
   at.runs_all = at.planned->plan.runs_expected();
@@ -267,9 +281,27 @@ void CasesDesk::set_state(int row, State state) {
   emit row_changed(row);
 }
 
+/// A machine that these cases are to use and nobody knows; empty: none. Found out before the first is begun, not hours later.
+QString CasesDesk::unknown_host(const std::vector<int>& rows) const {
+  const bool used = std::any_of(rows.begin(), rows.end(), [this](int row) {
+    const auto& file = rows_[static_cast<std::size_t>(row)].file.read.file;
+    return file && file->has_places();
+  });
+  if (!used || !choice_.hosts) return {};
+  for (const std::string& name : {choice_.hosts->broker, choice_.hosts->senders, choice_.hosts->receivers}) {
+    if (name != app::local_host && !parts_.hosts->hosts().find(name)) return qt_text(name);
+  }
+  return {};
+}
+
 void CasesDesk::run(const std::vector<int>& rows, Begin how) {
   const QString busy = is_on() || asked_row_ >= 0 ? QStringLiteral("A test case runs already.") : parts_.busy();
   if (!busy.isEmpty()) return emit told(busy, true);
+  if (const QString unknown = how == Begin::anew ? unknown_host(rows) : QString(); !unknown.isEmpty()) {
+    const QString why = parts_.hosts->problems().isEmpty() ? QStringLiteral("there is no such machine on the page Hosts any more")
+                                                           : QStringLiteral("the hosts file cannot be read (page Hosts)");
+    return emit told(QStringLiteral("External sets are to run on %1, but %2: choose others, or mend it there.").arg(unknown, why), true);
+  }
   for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
     const Row& at = rows_[static_cast<std::size_t>(row)];
     const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();

@@ -115,9 +115,11 @@ class CasesDesk : public QObject {
   };
   static Row read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder);
   /// What is worked out beside the window's thread: by value, and without the row's runner, which belongs to this one.
+  QString unknown_host(const std::vector<int>& rows) const;
   struct Wanted {
     app::CaseFile file;
     std::string name;
+    QString own_path;  // empty: it comes with the program
     QString folder, runs_folder, build;
     app::CaseChoice choice;
     Begin how = Begin::anew;

@@ -95,16 +95,23 @@ QString figures_text(const app::CaseFile& file) {
   return QStringLiteral("Fig. ") + parts.join(QStringLiteral(", "));
 }
 
-CasesModel::CasesModel(CasesDesk& desk, const Theme& theme, QObject* parent) : QAbstractTableModel(parent), desk_(desk), theme_(theme) {
+CasesModel::CasesModel(CasesDesk& desk, const Theme& theme, QObject* parent)
+    : QAbstractTableModel(parent), desk_(desk), theme_(theme), count_(static_cast<int>(desk.rows().size())) {
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
+    // Files are read whenever the window comes to the front, perhaps by a click on one of these rows: it must not be taken from under that.
+    if (count_ > 0 && count_ == static_cast<int>(desk_.rows().size())) {
+      emit dataChanged(index(0, 0), index(count_ - 1, column_count - 1));
+      return;
+    }
     beginResetModel();
+    count_ = static_cast<int>(desk_.rows().size());
     endResetModel();
   });
   connect(&desk_, &CasesDesk::row_changed, this, [this](int row) { emit dataChanged(index(row, 0), index(row, column_count - 1)); });
 }
 
 int CasesModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : static_cast<int>(desk_.rows().size());
+  return parent.isValid() ? 0 : count_;
 }
 
 int CasesModel::columnCount(const QModelIndex& parent) const {

@@ -31,6 +31,7 @@ class CasesModel : public QAbstractTableModel {
 
   CasesDesk& desk_;
   const Theme& theme_;
+  int count_;  // of rows, as was told
 };
 
 /// "○ not begun", "● running", "◕ stopped", "✓ done", …

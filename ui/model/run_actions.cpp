@@ -8,6 +8,10 @@ constexpr const char* lock_reason = "Locked while a run is on: every figure belo
 }
 
 RunActions::RunActions(app::RunControl& run, SettingsForm& form, QObject* parent) : QObject(parent), run_(run), form_(form) {
+  // First of those who hear of it. What does not come as far leaves the last run on the screen.
+  connect(&run_, &app::RunControl::state_changed, this, [this] {
+    if (run_.state() == app::RunState::preparing) emit fresh_run();
+  });
   form_.set_lock_rule([this](const QString& key) { return run_.lock_reason(key.toStdString()); });
   connect(&run_, &app::RunControl::state_changed, &form_, &SettingsForm::refresh_locks);
   connect(&run_, &app::RunControl::process_changed, &form_, &SettingsForm::refresh_locks);
@@ -46,17 +50,21 @@ bool RunActions::hand_over() {
     return false;
   }
   run_.set_settings(form_.settings());
-  // What is refused leaves the last run on the screen.
-  if (!is_on() && run_.refusal().isEmpty()) emit fresh_run();
   return true;
 }
 
 void RunActions::start_all() {
-  if (can_start_all() && hand_over()) run_.start_all();
+  if (!can_start_all() || !hand_over()) return;
+  beginning_ = true;
+  run_.start_all();
+  beginning_ = false;
 }
 
 void RunActions::start(app::Role role) {
-  if (can_start(role) && hand_over()) run_.start(role);
+  if (!can_start(role) || !hand_over()) return;
+  beginning_ = true;
+  run_.start(role);
+  beginning_ = false;
 }
 
 void RunActions::stop(app::Role role) {

@@ -23,6 +23,8 @@ class RunActions : public QObject {
   bool is_on() const;
   bool can_start_all() const;
   bool can_start(app::Role role) const;
+  /// A run was asked for from here, and has not begun: what is said now is why it cannot.
+  bool is_beginning() const { return beginning_ && !is_on(); }
   /// Why nothing is started from here now, although nothing runs here: something else uses the machines. Empty: nothing does.
   const QString& hold() const { return hold_; }
   void set_hold(const QString& reason);
@@ -45,6 +47,7 @@ class RunActions : public QObject {
   app::RunControl& run_;
   SettingsForm& form_;
   QString hold_;
+  bool beginning_ = false;
 };
 
 }  // namespace n2nq::ui

@@ -136,7 +136,8 @@ void BenchPage::show_message(const QString& text) {
     died = true;
     if (text == status.error) return;  // stands in the process's card
   }
-  const bool not_started = text == actions_.run().refusal();
+  const bool not_started = actions_.is_beginning() || text == actions_.run().refusal();
+  if (not_started) messages_.withdraw(run_topic);
   messages_.add(died || not_started ? MessageBar::Kind::bad : MessageBar::Kind::remark,
                 not_started ? QStringLiteral("Not started: ") + text : text, run_topic);
 }

@@ -11,6 +11,7 @@
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "app/figure/figure_doubts.h"
 #include "app/report/case_report.h"
@@ -58,7 +59,11 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
   connect(desk_, &CasesDesk::figures_changed, this, [this](int changed) {
     if (changed == row_) show_figure();
   });
-  connect(desk_, &CasesDesk::on_changed, this, &CasesPage::show_figure);
+  connect(desk_, &CasesDesk::on_changed, this, [this] {
+    show_figure();
+    // While a case runs, nothing is read anew.
+    if (std::exchange(was_on_, desk_->is_on()) && !was_on_) refresh();
+  });
   // Behind the signal: the question turns an event loop of its own.
   connect(desk_, &CasesDesk::build_asked, this, &CasesPage::ask_build, Qt::QueuedConnection);
   connect(&theme_, &Theme::changed, this, &CasesPage::show_figure);
@@ -76,13 +81,20 @@ QWidget* CasesPage::make_notes() {
 // Files are read when somebody looks, and anew each time, as a person edits them.
 void CasesPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  desk_->reload();
+  refresh();
+}
+
+void CasesPage::refresh() {
+  if (isVisible()) desk_->reload();
 }
 
 void CasesPage::show_row(int row) {
   row_ = row;
   if (row < 0 || row >= static_cast<int>(desk_->rows().size())) return;
   const CasesDesk::Row& at = desk_->rows()[static_cast<std::size_t>(row)];
+  // Figures of a case and of a copy of it are called the same.
+  const QString path = at.file.built_in ? qt_text(at.file.name) : at.file.path;
+  if (std::exchange(shown_path_, path) != path) figure_->forget_point();
   if (!at.file.read.file) return show_mistakes(at);
   QStringList titles;
   for (const app::CaseFigure& figure : at.file.read.file->figures) {

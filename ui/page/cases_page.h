@@ -21,6 +21,8 @@ class CasesPage : public QWidget {
   CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent = nullptr);
 
   CasesDesk& desk() { return *desk_; }
+  /// Reads the files anew, as after an editor.
+  void refresh();
   bool is_busy() const { return desk_->is_busy() || writing_.is_on(); }
 
  signals:
@@ -49,6 +51,8 @@ class CasesPage : public QWidget {
   QTextBrowser* notes_ = nullptr;
   BackgroundJob writing_;
   int row_ = -1;
+  QString shown_path_;  // of the case in that row; its name where it comes with the program
+  bool was_on_ = false;
 };
 
 }  // namespace n2nq::ui

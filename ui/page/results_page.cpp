@@ -11,10 +11,10 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
+#include <QSet>
 #include <QStackedWidget>
 #include <QUrl>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "app/cases/case_folder.h"
 #include "app/report/report_files.h"
@@ -49,6 +49,13 @@ QString case_command(const QString& folder) {
   if (const auto& hosts = choice.hosts)
     command += QStringLiteral(" --on ") + quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
   return command;
+}
+
+bool lies_in_one_of(const QSet<QString>& folders, const QString& folder) {
+  for (qsizetype end = folder.lastIndexOf('/'); end > 0; end = folder.lastIndexOf('/', end - 1)) {
+    if (folders.contains(folder.first(end))) return true;
+  }
+  return false;
 }
 
 QString path_of_log(const QString& folder, QChar letter, int number) {
@@ -254,13 +261,15 @@ void ResultsPage::open_folder() {
 
 void ResultsPage::remove_chosen() {
   QStringList gone;
+  QSet<QString> gone_too;  // the same, to be looked up
   app::ResultIndex index(runs_folder_);
   for (const QString& folder : chosen_folders()) {
     // With a case its runs are gone already.
-    if (std::any_of(gone.begin(), gone.end(), [&](const QString& before) { return folder.startsWith(before + '/'); })) continue;
+    if (lies_in_one_of(gone_too, folder)) continue;
     const QString in_use = in_use_ ? in_use_(folder) : QString();
     if (const QString error = in_use.isEmpty() ? index.remove(folder) : in_use; error.isEmpty()) {
       gone += folder;
+      gone_too += folder;
     } else {
       emit told(error, true);
     }
