@@ -2,7 +2,7 @@
 # What app/run and tests/run have in common: install what is missing, configure, build. Sourced, not run.
 # Everything is said on stderr, so that the stdout of what runs afterwards stays its own.
 
-project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+project_root=$(CDPATH= cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Each with what it is needed for.
 packages_build=(
@@ -18,19 +18,31 @@ packages_bench=(
   qt6-svg-dev                                    # figures as SVG
   libxlsxwriter-dev                              # tables as XLSX
   libqt6sql6-sqlite                              # the index of the results
+  qt6-wayland                                    # the window on a desktop with Wayland alone
   fonts-dejavu-core                              # a machine without any font shows boxes
 )
 packages_test=(
   libgtest-dev  # unit tests
   python3       # the scripts that check the arithmetic from outside
-  xvfb xauth    # a display where there is none
   procps iproute2
   openssh-server openssh-client libpam-google-authenticator  # pretend hosts (tests/lab)
   dbus gnome-keyring  # a keyring
 )
+# For configure, of what may have been configured by hand without one of them.
+all_parts=(-DN2NQ_BUILD_BROKER=ON -DN2NQ_BUILD_WORKERS=ON -DN2NQ_BUILD_BENCH=ON -DN2NQ_BUILD_UI=ON)
 
 say() { printf '%s\n' "$*" >&2; }
 fail() { say "$@"; exit 1; }
+
+# lock: waits until no other app/run or tests/run installs, configures or builds in this tree, and keeps others waiting until unlock, or the end
+# of this script. What is started meanwhile gets no descriptor 9 (9>&-), for it could outlive the script and hold the lock.
+lock() {
+  mkdir -p "$project_root/build" && exec 9>"$project_root/build/.lock" || fail "Cannot write to $project_root/build."
+  flock -n 9 && return
+  say "Another app/run or tests/run is building in this tree: waiting for it."
+  flock 9
+}
+unlock() { exec 9>&-; }
 
 # need_packages NAME...: installs those that are missing; says which before it does.
 need_packages() {
@@ -54,27 +66,56 @@ need_packages() {
     as_root=(sudo)
   fi
   say "Installing with apt: ${missing[*]}"
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0)
-  "${apt[@]}" update >&2 || fail "apt-get update failed (see above): is there a network?"
-  "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 || fail "apt-get install failed (see above)."
+  if [[ " ${missing[*]} " == *" openssh-server "* ]]; then
+    say "openssh-server starts no SSH server: /etc/ssh/sshd_not_to_be_run keeps it from that (remove that file if you want one)."
+    "${as_root[@]}" mkdir -p /etc/ssh && "${as_root[@]}" touch /etc/ssh/sshd_not_to_be_run || fail "Cannot make /etc/ssh/sshd_not_to_be_run."
+  fi
+  # sudo drops the proxies. Another apt at work is waited for.
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"}
+    apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update >&2 9>&- || fail "apt-get update failed: what it says stands above."
+  "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 9>&- || fail "apt-get install failed: what it says stands above."
 }
 
-# configure PRESET [CMAKE ARGUMENT...]: only when there is nothing configured yet, or it was configured with other arguments or presets.
+# is_of_another_tree PRESET: it was configured for the tree that this one was copied or moved from, and would build that. Sets other_tree.
+is_of_another_tree() {
+  other_tree=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$project_root/build/$1/CMakeCache.txt" 2>/dev/null)
+  [ -n "$other_tree" ] && [ ! "$other_tree" -ef "$project_root" ]
+}
+
+# configure PRESET [CMAKE ARGUMENT...]: only when there is nothing configured yet, or it was configured with other arguments or presets, by hand
+# since, or for another tree.
 configure() {
-  local preset=$1 folder="$project_root/build/$1" output
-  if [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/configured-with" 2>/dev/null)" = "$*" ] &&
-    [ "$folder/configured-with" -nt "$project_root/CMakePresets.json" ]; then return; fi
+  local preset=$1 folder="$project_root/build/$1" fresh=() output
+  if is_of_another_tree "$preset"; then
+    say "build/$preset was configured for $other_tree: it is made anew for this tree."
+    fresh=(--fresh)
+    rm -f "$folder/build.ninja"  # so that nobody builds by it, if this is interrupted
+  elif [ -f "$folder/build.ninja" ] && [ "$(cat "$folder/configured-with" 2>/dev/null)" = "$*" ] &&
+    [ "$folder/configured-with" -nt "$project_root/CMakePresets.json" ] && [ ! "$folder/CMakeCache.txt" -nt "$folder/configured-with" ]; then return; fi
   say "Configuring $preset"
   shift
-  output=$(cd "$project_root" && cmake --preset "$preset" "$@" 2>&1) || fail "$output" "cmake failed (see above)."
+  output=$(cd "$project_root" && cmake "${fresh[@]}" --preset "$preset" "$@" 2>&1 9>&-) || fail "$output" "cmake failed (see above)."
   printf '%s\n' "$preset${*:+ $*}" >"$folder/configured-with"
 }
 
-# build PRESET [TARGET]: what changed. Says nothing when there is nothing to do.
+# build PRESET [TARGET]: what changed. Says nothing when there is nothing to do, as far as the files' times tell (ninja -n cannot: it would look
+# for new files first).
 build() {
-  local folder="$project_root/build/$1" target=${2:-all} quiet=--quiet
-  case "$(ninja -C "$folder" -n "$target" 2>/dev/null)" in *"no work to do"*) return ;; esac
-  say "Building $1 (the first time takes some minutes)"
-  [ -t 2 ] && quiet=
-  ninja -C "$folder" $quiet "$target" >&2 || fail "The build failed (see above)."
+  local folder="$project_root/build/$1" target=${2:-all} quiet=--quiet why=
+  local built="$folder/built-$target"  # made when the last build that succeeded began
+  if [ ! -e "$built" ]; then
+    why="the first time takes some minutes"
+  elif [ -n "$(cd "$project_root" && find CMakeLists.txt app broker resources tests ui workers "$folder/configured-with" -type f ! -name '*.py*' \
+    -newer "$built" -print -quit 2>/dev/null)" ]; then
+    why="something has changed"
+  fi
+  if [ -n "$why" ]; then
+    say "Building $1 ($why)"
+    [ -t 2 ] && quiet=
+  fi
+  touch "$built.begun"
+  ninja -C "$folder" $quiet "$target" >&2 9>&- || fail "The build failed (see above)."
+  mv "$built.begun" "$built"
+  [ "$target" != all ] || cp -p "$built" "$folder/built-programs"  # they are among all
 }

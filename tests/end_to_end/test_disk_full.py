@@ -3,11 +3,16 @@
 """A real disk that is full: the run goes on, every message is delivered, and the result says what could not be written and why."""
 import json
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 import unittest
 
 from bench import BIN, DEADLINE_S, BenchCase
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lab"))
+from bare_hosts import skip_unless_possible
 
 
 class DiskFull(BenchCase):
@@ -18,6 +23,7 @@ class DiskFull(BenchCase):
                  "--set", "queue.retention_s=60", "--json", "--out", disk / "run"]
         # A file system of 2 MiB. Without root a user namespace may mount it, for this run alone.
         mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk]
+        skip_unless_possible(self, "--mount", *mount)
         if os.geteuid() == 0:
             subprocess.run(mount, check=True)
             self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)  # after the next line's

@@ -6,15 +6,16 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import time
 import unittest
 
-from bench import BenchCase, hold_ups, stop_for
+from bench import DEADLINE_S, SKIPPED, BenchCase, hold_ups, stop_for
 from control import copies, start_broker, start_group
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lab"))
-from bare_hosts import ADDRESSES, Link, become_root_here
+from bare_hosts import ADDRESSES, Link, become_root_here, skip_unless_possible
 
 HEARTBEAT_S = float(os.environ.get("N2NQ_HEARTBEAT_S", 2))
 SENDERS, RECEIVERS = 4, 3
@@ -77,6 +78,7 @@ class Run(BenchCase):
 class DeadLink(Run):
     def setUp(self):
         super().setUp()
+        skip_unless_possible(self, "--net", "ip", "link", "add", "lab0", "type", "veth", "peer", "name", "lab1")
         self.link = Link()
         self.addCleanup(self.link.close)
 
@@ -162,6 +164,30 @@ class StandStill(Run):
             self.assertRegex(why, r"^silent: nothing was heard for \d+ ms, though its host answers: the process stands still$", who)
         senders, receivers, _ = self.finish()
         self.assertEqual((len(senders["faults"]), receivers["faults"]), (SENDERS, []))
+
+
+class WhereTheKernelRefuses(unittest.TestCase):
+    """Tests that need namespaces or mounts of their own are skipped, and fail with N2NQ_NEED_LAB."""
+    TESTS = (("test_link", "DeadLink", 0), ("test_disk_full", "DiskFull", 0), ("test_cut_off", "CutOff", SKIPPED))
+
+    def without_rights(self, script, test, need):
+        rights = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"] if os.geteuid() == 0 else []
+        return subprocess.run([*rights, sys.executable, "-B", pathlib.Path(__file__).with_name(f"{script}.py"), "-v", test], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "N2NQ_NEED_LAB": need}, timeout=DEADLINE_S)
+
+    def test_they_are_skipped(self):
+        for script, test, exit_code in self.TESTS:
+            with self.subTest(script):
+                done = self.without_rights(script, test, need="")
+                self.assertEqual(done.returncode, exit_code, done.stdout)
+                self.assertRegex(done.stdout, "skipped.*are forbidden here")
+
+    def test_they_fail_where_none_may_be_skipped(self):
+        for script, test, _ in self.TESTS:
+            with self.subTest(script):
+                done = self.without_rights(script, test, need="1")
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertRegex(done.stdout, r"are forbidden here.*\(N2NQ_NEED_LAB is set\)")
 
 
 if __name__ == "__main__":

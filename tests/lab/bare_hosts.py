@@ -8,19 +8,41 @@ import sys
 import time
 
 from namespaces import ip
+from pretend_lab import REFUSALS, Impossible, refuse
 
 ADDRESSES = ("10.123.0.1", "10.123.0.2")
 DEADLINE_S = 30
 
 
-def become_root_here():
-    """Without root: starts this script again as root of a user namespace. To be called first; says and ends when that is not allowed."""
-    if os.geteuid() == 0:
+# For unshare: without root what it makes is made in a user namespace, as its root.
+AS_ROOT = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+
+
+def check_possible(*unshared):
+    """Raises Impossible where this process may not `unshare` this, OSError where it could if something were not missing or broken, and with
+    N2NQ_NEED_LAB always."""
+    probe = ["unshare", *AS_ROOT, *map(str, unshared)]
+    done = subprocess.run(probe, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    if done.returncode == 0:
         return
-    again = ["unshare", "--user", "--map-root-user"]
-    if subprocess.run([*again, "true"], capture_output=True).returncode != 0:
-        sys.exit("neither root nor a user namespace: there can be no pretend hosts here")
-    os.execvp(again[0], [*again, sys.executable, "-B", *sys.argv])
+    said = done.stderr.strip()
+    if any(refusal.lower() in said.lower() for refusal in (*REFUSALS, "Read-only file system")):
+        refuse(f"namespaces or mounts are forbidden here: {said}")
+    raise OSError(f"{' '.join(probe)} failed with {done.returncode}: {said}")
+
+
+def skip_unless_possible(test, *unshared):
+    try:
+        check_possible(*unshared)
+    except Impossible as why:
+        test.skipTest(str(why))
+
+
+def become_root_here():
+    """Without root: starts this script again as root of a user namespace, where that is allowed. To be called first."""
+    again = ["unshare", *AS_ROOT]
+    if AS_ROOT and subprocess.run([*again, "true"], capture_output=True).returncode == 0:
+        os.execvp(again[0], [*again, sys.executable, "-B", *sys.argv])
 
 
 class Link:

@@ -46,7 +46,7 @@ def bridge_of(number):
     return f"n2nq{number}"
 
 
-def _refuse(why):
+def refuse(why):
     """Where N2NQ_NEED_LAB is set no test may be skipped for want of a lab."""
     raise OSError(f"{why} (N2NQ_NEED_LAB is set)") if os.environ.get("N2NQ_NEED_LAB") else Impossible(why)
 
@@ -55,7 +55,7 @@ def check_possible():
     """Raises Impossible where this process may not make one, OSError where it could if something were not missing or broken, and with
     N2NQ_NEED_LAB always."""
     if os.geteuid() != 0:
-        _refuse("pretend hosts need root: they are made of namespaces, devices and an sshd each")
+        refuse("pretend hosts need root: they are made of namespaces, devices and an sshd each")
     probe = ["unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--time", "--fork", "ip", "link", "add", "n2nq-probe", "type", "bridge"]
     missing = {tool: package for tool, package in TOOLS.items() if shutil.which(tool) is None}
     if missing:
@@ -65,7 +65,7 @@ def check_possible():
         return
     said = done.stderr.strip()
     if any(refusal in said for refusal in REFUSALS):
-        _refuse(f"namespaces or bridges are forbidden here: {said}")
+        refuse(f"namespaces or bridges are forbidden here: {said}")
     raise OSError(f"{' '.join(probe)} failed with {done.returncode}: {said}")
 
 
