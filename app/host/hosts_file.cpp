@@ -77,11 +77,15 @@ class Reader {
     }
   }
 
+  /// A key without a value is one that is empty.
+  static bool is_one_value(const YAML::Node& value) { return value.IsScalar() || value.IsNull(); }
+  static std::string_view text_of(const YAML::Node& value) { return value.IsNull() ? std::string_view() : trimmed(value.Scalar()); }
+
   void top_level(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
     if (key == format_key) return;
     if (key == local_key) {
-      if (auto problem = value.IsScalar() ? parse_data_address(trimmed(value.Scalar()), hosts_.local_data_address)
-                                          : Problem("must be a numeric address such as 10.0.0.5")) {
+      if (auto problem = is_one_value(value) ? parse_data_address(text_of(value), hosts_.local_data_address)
+                                             : Problem("must be a numeric address such as 10.0.0.5")) {
         add(at, key, *problem);
       }
     } else if (key != hosts_key) {
@@ -118,8 +122,8 @@ class Reader {
         return add(at, prefix + key, "is not a key of a host: no secret stands in this file; it is asked for when it is needed");
       return add(at, prefix + key, "is not a key of a host; the nearest one is " + std::string(nearest_word(key, names)));
     }
-    if (!value.IsScalar() && !value.IsNull()) return add(at, prefix + key, "must be one value");
-    if (auto problem = known->set(read, value.IsNull() ? std::string_view() : trimmed(value.Scalar()))) add(at, prefix + key, *problem);
+    if (!is_one_value(value)) return add(at, prefix + key, "must be one value");
+    if (auto problem = known->set(read, text_of(value))) add(at, prefix + key, *problem);
   }
 
   std::string name_;

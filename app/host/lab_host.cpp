@@ -106,11 +106,23 @@ bool LabHost::is_waited_for() const {
   const auto waits = [this](const auto& waiting) { return waiting.context && waiting.context != this; };
   return std::any_of(wait_for_control_.begin(), wait_for_control_.end(), waits) ||
          std::any_of(wait_for_files_.begin(), wait_for_files_.end(), waits) ||
-         std::any_of(placing_.begin(), placing_.end(),
-                     [&](const auto& placing) { return std::any_of(placing.second.begin(), placing.second.end(), waits); });
+         std::any_of(placing_.begin(), placing_.end(), [this](const auto& placing) { return is_wanted(placing.first); });
+}
+
+bool LabHost::is_wanted(const QString& local_file) const {
+  const auto placing = placing_.find(local_file);
+  return placing != placing_.end() &&
+         std::any_of(placing->second.begin(), placing->second.end(), [](const Placing& waiting) { return !waiting.context.isNull(); });
 }
 
 void LabHost::let_go_unwanted() {
+  // Whoever wants one of these again has it sent anew.
+  std::erase_if(uploads_, [this](const auto& upload) {
+    if (is_wanted(upload.first)) return false;
+    upload.second->give_up();
+    placing_.erase(upload.first);
+    return true;
+  });
   if (is_waited_for()) return;
   const SshProblem unwanted{SshProblem::Kind::closed, QString("the connection to %1 is not needed any more").arg(name_), {}};
   const auto is_being_made = [](const auto& session) { return session && session->state() == SshSession::State::connecting; };
@@ -174,7 +186,8 @@ QByteArray LabHost::command_for(const QString& path) const {
   const QByteArray there = path.startsWith('/') ? path.toLatin1() : "./" + path.toLatin1();
   // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the
   // same in all of them.
-  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; cd && exec " + there + ' ' + net::in_parts_argument + "'";
+  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; " + ProgramTrial::into_home_for(path) + "exec " + there + ' ' + net::in_parts_argument +
+         "'";
 }
 
 void LabHost::send_signal(int pid, const char* name, QObject* context, std::function<void(const QString&)> then) {
@@ -195,7 +208,7 @@ void LabHost::place(const QString& local_file, PutProgram::Room room, QObject* c
 
 void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Room room) {
   with_files(this, [this, local_file, when, room](const SshProblem& problem, SshFiles* files) {
-    if (!problem.none()) return answer_placing(local_file, problem, {});
+    if (!problem.none() || !is_wanted(local_file)) return answer_placing(local_file, problem, {});
     const QPointer<LabHost> self(this);
     const auto progress = [self, shared = files->shared(), local_file](qint64 done, qint64 all) {
       shared->post([self, local_file, done, all] {
@@ -203,7 +216,10 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
       });
     };
     auto task = std::make_shared<PutProgram>(local_file, folder_, when, room, progress);
+    uploads_[local_file] = task;
     files->run(task, this, [this, local_file, task](const SshProblem& why) {
+      if (task->is_given_up()) return;
+      uploads_.erase(local_file);
       if (why.kind == SshProblem::Kind::no_sftp) return look_for_shell(local_file, why);
       if (!why.none()) return answer_placing(local_file, why, {});
       if (task->sent()) {

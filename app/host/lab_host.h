@@ -60,7 +60,7 @@ class LabHost : public QObject {
   SshFiles* files() const { return files_.get(); }
 
   /// Puts a program there and sees that it runs. A file there that is the same is not sent again: its name and size say so, and, once per
-  /// connection and when its time has changed, its SHA-256.
+  /// connection and when its time has changed, its SHA-256. What is being sent stops when everybody who waits for it is gone.
   void place(const QString& local_file, PutProgram::Room room, QObject* context,
              std::function<void(const SshProblem&, const PlacedProgram&)> then);
   /// It did not run after all: the next place() looks again.
@@ -93,6 +93,8 @@ class LabHost : public QObject {
   std::unique_ptr<SshSession> make_session(SshUse use);
   void notice_end_of(QObject* context);
   bool is_waited_for() const;
+  /// Whether anybody still waits for that program.
+  bool is_wanted(const QString& local_file) const;
   void let_go_unwanted();
   void open_files();
   void on_control_over(const SshProblem& why);
@@ -121,6 +123,7 @@ class LabHost : public QObject {
   std::vector<Waiting<SshFiles>> wait_for_files_;
   std::map<QString, PlacedProgram> placed_;
   std::map<QString, std::vector<Placing>> placing_;
+  std::map<QString, std::shared_ptr<PutProgram>> uploads_;  // of those, what is being sent, or looked for there
   QTimer sweep_timer_;
 };
 

@@ -19,8 +19,9 @@ constexpr qsizetype said_chars_max = 300;
 QByteArray ProgramTrial::command(const QString& path, const QByteArray& sha256) {
   const QByteArray there = (path.startsWith('/') ? path : "./" + path).toLatin1();
   // The mark on stderr ends what login scripts have said there; what the shell complains of is read below, in one language.
-  return "exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid $$; echo n2nq-machine $(uname -m); cd && s=$(sha256sum " + there +
-         " 2>/dev/null); echo n2nq-sha256 $s; case $s in " + sha256 + "*) echo n2nq-tries >&2; exec " + there + " --version;; esac'";
+  return "exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid $$; echo n2nq-machine $(uname -m); " + into_home_for(path) +
+         "s=$(sha256sum " + there + " 2>/dev/null); echo n2nq-sha256 $s; case $s in " + sha256 + "*) echo n2nq-tries >&2; exec " + there +
+         " --version;; esac'";
 }
 
 ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, int code, bool killed) : code_(code), killed_(killed) {

@@ -14,6 +14,8 @@ class ProgramTrial {
   /// Fixed text around a path of this program's own making: says its process id, the machine and the file's SHA-256, and has the program say
   /// its version if that is `sha256` (in hex); what is not what its name says is not run. Empty: it was compared before.
   static QByteArray command(const QString& path, const QByteArray& sha256);
+  /// Begins a command with that path; an absolute one does without the home folder, which may be missing there.
+  static QByteArray into_home_for(const QString& path) { return path.startsWith('/') ? QByteArray() : QByteArray("cd && "); }
   /// The same without a program: whether there is a shell.
   static QByteArray shell_command();
   /// Of what that said so far; 0: it has not begun, or not said it.

@@ -30,6 +30,7 @@ PutProgram::PutProgram(QString local_file, QString folder, If when, Room room, F
 }
 
 bool PutProgram::go_on(SshLink& link) {
+  if (is_given_up()) return take_away(link), false;
   if (part_.isEmpty()) return begin(link);
   const auto began = SshShared::Clock::now();
   if (sent_ < size_) {
@@ -122,6 +123,12 @@ void PutProgram::clear_up(SshLink& link, const SshError& error) {
                        .arg(link.target().name, mib(static_cast<quint64>(sent_)), mib(static_cast<quint64>(size_)), program_),
                    other_folder("Make room there"));
   }
+}
+
+void PutProgram::take_away(SshLink& link) {
+  writing_.reset();
+  reading_.reset();
+  if (!part_.isEmpty()) Sftp(link).remove_file(part_);
 }
 
 /// Whether that is to go on.

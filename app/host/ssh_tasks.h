@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QString>
 #include <QStringList>
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -36,6 +37,9 @@ class PutProgram : public SshTask {
   /// `progress`: of what has to be sent; when it is, again and again while it is read back.
   PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs, FileProgress progress = {});
   bool go_on(SshLink& link) override;
+  /// On any thread: what is there of it by half goes with the next step, which is the last one.
+  void give_up() { given_up_.store(true); }
+  bool is_given_up() const { return given_up_.load(); }
   /// The program there, once it is done.
   const QString& path() const { return path_; }
   /// Of the file here; its SHA-256 in hex.
@@ -54,12 +58,14 @@ class PutProgram : public SshTask {
   void put_in_place(SshLink& link);
   void clear_up(SshLink& link, const SshError& error);
   void sweep_parts(Sftp& sftp);
+  void take_away(SshLink& link);
 
   QFile local_;
   const QString folder_;
   const If when_;
   const Room room_;
   const FileProgress progress_;
+  std::atomic<bool> given_up_ = false;
   QString program_, path_, part_;
   std::optional<BriefFile> part_name_;
   QByteArray hash_;

@@ -20,7 +20,7 @@ PAUSE = re.escape("""exec /bin/sh -c 'timeout 8 /bin/sh -c : || exit 91; kill -s
                   """timeout 8 /bin/sh -c "read still"; silent=$?; done; kill -s CONT PID; case $silent in 124|143) timeout 5 /bin/sh -c """
                   """"read still"; case $? in 124|143) kill -s TERM PID; sleep 1; kill -s KILL PID;; esac;; esac; exit 0'""")
 PAUSE = PAUSE.replace("PID", "[0-9]+")
-FIXED = (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; cd && {PROGRAM}'",
+FIXED = (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; cd && {PROGRAM} --in-parts'",
          rf"exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {SUM}; case \$s in [0-9a-f]{{64}}\*\) echo n2nq-tries >&2; {PROGRAM} --version;; esac'",
          PAUSE, "exec /bin/sh -c 'kill -s (CONT|KILL|TERM) [0-9]+'", "internal-sftp")
 

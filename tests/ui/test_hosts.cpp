@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -111,6 +112,44 @@ class TestHosts : public QObject {
     QVERIFY(!bench->find<QAbstractButton>("button_host_undo")->isEnabled());
   }
 
+  void an_edit_leaves_what_an_editor_has_changed_in_that_machine_meanwhile() {
+    bench->hosts().put(named("lab-1"));
+    table()->selectRow(1);
+    in_dialog([this](QWidget& dialog) {
+      QVERIFY(write_by_hand("format: 1\nhosts:\n  - {name: lab-1, data_address: 10.0.0.7, keep_files: yes}\n"));
+      type_into(dialog, "host_port", "2222");
+      QTest::keyClick(&dialog, Qt::Key_Return);
+    });
+    QTest::keyClick(table(), Qt::Key_Return);
+    const app::Host* host = bench->hosts().hosts().find("lab-1");
+    QVERIFY(host != nullptr);
+    QCOMPARE(host->port, 2222);
+    QCOMPARE(host->data_address, std::string("10.0.0.7"));
+    QVERIFY(host->keep_files);
+
+    in_dialog([this](QWidget& dialog) {
+      QVERIFY(write_by_hand("format: 1\nhosts:\n  - name: lab-2\n"));
+      type_into(dialog, "host_port", "2223");
+      QTest::keyClick(&dialog, Qt::Key_Return);
+      QVERIFY(dialog.isVisible());
+      const QString refused = dialog.findChild<QLabel*>("host_refused")->text();
+      QVERIFY2(refused.contains(QStringLiteral("lab-1 is no machine of the list any more")), qPrintable(refused));
+    });
+    QTest::keyClick(table(), Qt::Key_Return);
+    QVERIFY(bench->hosts().hosts().find("lab-1") == nullptr);
+    QCOMPARE(bench->hosts().hosts().find("lab-2")->port, 0);
+  }
+
+  void a_delete_key_that_is_held_down_removes_one_machine() {
+    for (const char* name : {"lab-1", "lab-2", "lab-3"}) bench->hosts().put(named(name));
+    table()->selectRow(1);
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QKeyEvent held(QEvent::KeyPress, Qt::Key_Delete, Qt::NoModifier, QString(), true);
+    QApplication::sendEvent(table(), &held);
+    QCOMPARE(bench->hosts().hosts().hosts.size(), 2u);
+    QVERIFY(bench->hosts().hosts().find("lab-1") == nullptr);
+  }
+
   void reasons_of_several_lines_and_the_box_are_whole() {
     in_dialog([](QWidget& dialog) {
       type_into(dialog, "host_name", "not a name");
@@ -184,6 +223,35 @@ class TestHosts : public QObject {
     QTest::keyClicks(field, "192.0.2.7");
     QTest::keyClick(field, Qt::Key_R, Qt::ControlModifier);
     QCOMPARE(bench->hosts().hosts().local_data_address, std::string("192.0.2.7"));
+  }
+
+  void a_data_address_that_is_not_right_yet_stays_until_it_is() {
+    bench->hosts().put(named("lab-1"));
+    auto* field = bench->find<QLineEdit>("local_data_address");
+    field->setFocus();
+    QTest::keyClicks(field, "10.0.0.");
+    field->clearFocus();
+    const auto is_kept = [&] { return field->text() == QStringLiteral("10.0.0.") && field->property("refused").toBool(); };
+    QVERIFY(is_kept());
+    table()->selectRow(0);
+    table()->selectRow(1);
+    QVERIFY2(is_kept(), "after a click on another machine");
+    bench->checker().check(bench->hosts().hosts(), 0);
+    bench->checker().find(false);
+    QVERIFY2(is_kept(), "after a check");
+    const QByteArray text = file_text(bench->hosts().path());
+    QVERIFY(write_by_hand(text + "  - {name: lab-2, prot: 2}\n"));
+    bench->hosts().look_again();
+    QVERIFY(!field->isEnabled());
+    QVERIFY(write_by_hand(text));
+    bench->hosts().look_again();
+    QVERIFY(field->isEnabled());
+    table()->selectRow(0);
+    QVERIFY2(is_kept(), "after the file was mended");
+    QVERIFY(bench->type("local_data_address", "10.0.0.5"));
+    QTest::keyClick(field, Qt::Key_Return);
+    QCOMPARE(bench->hosts().hosts().local_data_address, std::string("10.0.0.5"));
+    QVERIFY(!field->property("refused").toBool());
   }
 
   void every_red_cell_says_what_to_do() {

@@ -24,10 +24,7 @@ HostDialog::HostDialog(app::HostBook& book, const app::Host* host, QWidget* pare
   setObjectName(QStringLiteral("host_dialog"));
   setWindowTitle(host != nullptr ? QStringLiteral("Edit lab machine") : QStringLiteral("Add lab machine"));
   setFixedWidth(host_width_px);
-  if (host != nullptr) {
-    edited_ = *host;
-    old_name_ = QString::fromStdString(host->name);
-  }
+  if (host != nullptr) edited_ = before_ = *host;
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
   all->setSpacing(space::between);
@@ -106,6 +103,21 @@ void HostDialog::grow() {
   if (needed_px > height()) resize(width(), needed_px);
 }
 
+/// What was not edited here stays as an editor or another window has written it meanwhile. Empty: done.
+QString HostDialog::put() {
+  app::Host host = edited_;
+  const QString old_name = QString::fromStdString(before_.name);
+  book_.look_again();
+  if (!old_name.isEmpty() && book_.problems().isEmpty()) {
+    const app::Host* now = book_.hosts().find(before_.name);
+    if (now == nullptr) return QStringLiteral("%1 is no machine of the list any more: it was removed or renamed").arg(old_name);
+    for (const app::HostField& field : app::host_fields()) {
+      if (field.text(edited_) == field.text(before_)) (void)field.set(host, field.text(*now));
+    }
+  }
+  return book_.put(host, old_name);
+}
+
 void HostDialog::accept() {
   for (const app::HostField& field : app::host_fields()) check(field);
   for (const app::HostField& field : app::host_fields()) {
@@ -113,7 +125,7 @@ void HostDialog::accept() {
     if (!fields_.contains(key)) continue;
     if (!problems_[key]->text().isEmpty()) return fields_[key]->setFocus();
   }
-  const QString error = book_.put(edited_, old_name_);
+  const QString error = put();
   if (error.isEmpty()) return QDialog::accept();
   refused_->setText(QStringLiteral("✕ ") + error);
   grow();

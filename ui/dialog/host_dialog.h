@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Edits a copy of one lab machine and hands it to the book; what is refused is said beside its field.
+// Edits a copy of one lab machine and hands what was edited to the book; what is refused is said beside its field.
 #pragma once
 
 #include <QDialog>
@@ -27,10 +27,11 @@ class HostDialog : public QDialog {
   void add_box(QGridLayout& grid, const app::HostField& field);
   void check(const app::HostField& field);
   void grow();
+  QString put();
 
   app::HostBook& book_;
   app::Host edited_;
-  QString old_name_;
+  app::Host before_;  // as it was when this opened; without a name: it is new
   QHash<QString, QLineEdit*> fields_;  // but those that are yes or no, which cannot be wrong
   QHash<QString, QLabel*> problems_;
   QLabel* refused_;

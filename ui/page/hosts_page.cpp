@@ -264,7 +264,7 @@ bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched != table_ || event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return edit(), true;
-  if (key->key() == Qt::Key_Delete) return remove(), true;
+  if (key->key() == Qt::Key_Delete) return key->isAutoRepeat() || (remove(), true);  // Undo brings back one
   if (key->matches(QKeySequence::Undo)) return undo(), true;
   return QWidget::eventFilter(watched, event);
 }
@@ -451,7 +451,7 @@ void HostsPage::refresh() {
   below_->setVisible(any);
   paths_hint_->setVisible(parts_.book->hosts().local_data_address.empty());
   const bool readable = parts_.book->problems().isEmpty();
-  const bool untouched = local_address_->text() == shown_address_ || (!local_address_->hasFocus() && !tells_file_problems_);
+  const bool untouched = local_address_->text() == shown_address_;
   if (readable && untouched) {
     set_style_property(local_address_, "refused", false);
     shown_address_ = QString::fromStdString(parts_.book->hosts().local_data_address);

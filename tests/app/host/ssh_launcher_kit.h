@@ -83,8 +83,9 @@ struct LauncherOnHosts : WithEventLoop {
     EXPECT_TRUE(wait_until([this] { return put || !failure.isEmpty(); }));
     return put;
   }
-  bool runs_broker(int host = 1) {
-    make(lab->host(host));
+  bool runs_broker(int host = 1) { return runs_broker(lab->host(host)); }
+  bool runs_broker(const Host& host) {
+    make(host);
     if (!gets_put()) return false;
     launcher->start("n2nq-broker");
     if (!wait_until([this] { return started || !failure.isEmpty(); }) || !started) return false;

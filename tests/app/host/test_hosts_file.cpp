@@ -43,6 +43,14 @@ TEST(hosts_file, a_host_needs_nothing_but_a_name) {
   EXPECT_EQ(read.hosts->find("lab-2"), nullptr);
 }
 
+TEST(hosts_file, a_key_without_a_value_is_one_that_is_not_set) {
+  const auto read = read_hosts_text("format: 1\nlocal_data_address:\nhosts:\n  - name: lab-1\n    user:\n", "h.yaml");
+  ASSERT_TRUE(read.hosts) << read.errors.front().text();
+  EXPECT_EQ(read.hosts->local_data_address, "");
+  EXPECT_EQ(*read.hosts->find("lab-1"), called("lab-1"));
+  EXPECT_EQ(all_errors("format: 1\nlocal_data_address: []\n"), "h.yaml:2: local_data_address must be a numeric address such as 10.0.0.5\n");
+}
+
 TEST(hosts_file, what_is_written_reads_back_the_same) {
   Hosts hosts;
   hosts.local_data_address = "fd00::1";

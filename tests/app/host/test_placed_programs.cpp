@@ -125,6 +125,20 @@ TEST_F(PlacedProgramsTest, a_disk_that_is_full_read_only_or_runs_nothing_is_foun
   lab->inside(2, {"umount", "/home/lab/disk"});
 }
 
+TEST_F(PlacedProgramsTest, an_absolute_folder_needs_no_home_folder) {
+  lab->inside(3, {"sh", "-c", "mkdir -p /disk && mount -t tmpfs -o mode=1777 tmpfs /disk"});
+  Host host = lab->host(3);
+  host.folder = "/disk/bench";
+  bool connected = false;  // the keys that let in are at home
+  pool->host(host)->with_files(pool.get(), [&](const SshProblem& problem, SshFiles*) { connected = problem.none(); });
+  ASSERT_TRUE(wait_until([&] { return connected; }));
+  lab->inside(3, {"mv", "/home/lab", "/home/away"});
+  EXPECT_TRUE(runs_broker(host)) << told();
+  launcher.reset();
+  lab->inside(3, {"mv", "/home/away", "/home/lab"});
+  lab->inside(3, {"umount", "-l", "/disk"});
+}
+
 TEST_F(PlacedProgramsTest, a_program_there_that_is_not_what_its_name_says_is_sent_again) {
   const auto sum = [] { return lab->inside(1, {"sh", "-c", "cat /home/lab/.cache/n2nq-bench/bin/n2nq-broker-* | sha256sum"}).left(64); };
   const auto whole = [&] {

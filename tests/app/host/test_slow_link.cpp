@@ -70,6 +70,37 @@ TEST_F(SlowLinkTest, a_long_way_costs_its_round_trip_for_many_pieces_together) {
   EXPECT_EQ(sum, QString::fromLatin1(put->sha256()));
 }
 
+TEST_F(SlowLinkTest, a_program_that_nobody_waits_for_any_more_is_sent_no_further) {
+  constexpr qint64 bytes = 64 << 20;  // takes longer than anything here waits
+  QTemporaryDir folder;
+  QFile program(folder.filePath("n2nq-big"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly) && program.resize(bytes));
+  program.close();
+  shape("1ms", "1mbit");
+  HostPool pool(person, folder.path());
+  const auto host = pool.host(lab->host(1));
+  qint64 sent_bytes = 0;
+  QObject::connect(host.get(), &LabHost::sending, [&](const QString&, qint64 done_bytes, qint64) { sent_bytes = done_bytes; });
+  const auto half_there = [] { return lab->inside(1, {"find", "/home/lab/.cache/n2nq-bench/bin", "-name", ".part-*"}).trimmed(); };
+  QString first;
+  for (const bool again : {false, true}) {  // who wants it again has it sent again
+    sent_bytes = 0;
+    auto wants = std::make_unique<QObject>();
+    host->place(program.fileName(), PutProgram::Room::as_it_is, wants.get(),
+                [](const SshProblem& problem, const PlacedProgram&) { ADD_FAILURE() << problem.text().toStdString(); });
+    QString part;
+    ASSERT_TRUE(wait_until([&] {
+      if (sent_bytes > 0) part = half_there();
+      return part.contains("n2nq-big") && part != first;
+    })) << again << ": " << part.toStdString();
+    first = part;
+    wants.reset();
+    EXPECT_TRUE(wait_until([&] { return half_there().isEmpty(); })) << again << ": " << half_there().toStdString();
+  }
+  EXPECT_TRUE(host->files() != nullptr) << "the connection is kept";
+  shape("1ms", "0");
+}
+
 TEST_F(SlowLinkTest, commands_that_are_let_go_of_before_they_have_begun_leave_nothing_open_there) {
   constexpr int commands = 12;      // more than sshd takes on one connection
   constexpr qint64 asked_ms = 100;  // they are on their way then, and not answered

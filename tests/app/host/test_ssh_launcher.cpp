@@ -161,7 +161,7 @@ TEST_F(SshLauncherTest, the_lease_goes_on_while_a_host_takes_its_time_for_the_fo
   QDir().mkpath(folder.filePath("bin"));
   QFile script(folder.filePath("bin/n2nq-broker"));
   ASSERT_TRUE(script.open(QIODevice::WriteOnly));
-  script.write("#!/bin/sh\n[ $# = 0 ] || exec echo n2nq-broker " N2NQ_VERSION "\nexec cat\n");
+  script.write("#!/bin/sh\n[ \"$1\" != --version ] || exec echo n2nq-broker " N2NQ_VERSION "\nexec cat\n");
   script.close();
   lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp /usr/lib/openssh/sftp-server#");
   pool = std::make_unique<HostPool>(person, folder.filePath("bin"));
