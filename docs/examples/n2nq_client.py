@@ -31,14 +31,18 @@ def crc32c(data):
 def tell(*words):
     print(*words, sep="\t", flush=True)
 
+def frame_of(kind, body=b""):
+    return struct.pack("<IBBH", len(body), kind, 0, 0) + body
+
 class Connection:
     """Frames to and from N2NQ, and the heartbeats between them."""
-    def __init__(self, args, role):
+    def __init__(self, args, role, behind_hello=b""):
         self.socket = socket.create_connection((args.host, args.port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer, self.body_max, self.heartbeat_s, self.heard_s = b"", 2048, 10, time.monotonic()
         token = bytes.fromhex(args.token or "00" * 32)
-        self.send(HELLO, struct.pack("<4sHBxIIQ32s", b"N2NQ", 1, role, args.number, args.session, 0, token))
+        hello = struct.pack("<4sHBxIIQ32s", b"N2NQ", 1, role, args.number, args.session, 0, token)
+        self.write(frame_of(HELLO, hello) + behind_hello)
         kind, body = self.frame()
         if kind != WELCOME:
             sys.exit(f"expected WELCOME, got a frame of type {kind}")
@@ -47,7 +51,10 @@ class Connection:
         tell("connected", version, mode)
 
     def send(self, kind, body=b""):
-        self.socket.sendall(struct.pack("<IBBH", len(body), kind, 0, 0) + body)
+        self.write(frame_of(kind, body))
+
+    def write(self, frames):
+        self.socket.sendall(frames)
         self.sent_s = time.monotonic()
 
     def frame(self, until_s=float("inf")):
@@ -58,25 +65,25 @@ class Connection:
                 if size > self.body_max or zero or also_zero:
                     sys.exit("N2NQ sent a malformed frame")
                 if len(self.buffer) >= 8 + size:
-                    body, self.buffer, self.heard_s = self.buffer[8:8 + size], self.buffer[8 + size:], time.monotonic()
+                    body, self.buffer = self.buffer[8:8 + size], self.buffer[8 + size:]
                     if kind == ERROR:
                         sys.exit(f"N2NQ says: error {body[0]}: {body[8:].decode()}")
                     if kind != HEARTBEAT:
                         return kind, body
                     continue
             now_s = time.monotonic()
-            if now_s - self.heard_s > self.heartbeat_s:
-                sys.exit("nothing heard from N2NQ")
             if now_s - self.sent_s > self.heartbeat_s / 4:  # a third is asked for
                 self.send(HEARTBEAT)
             if now_s >= until_s:
                 return None, b""
             if select.select([self.socket], [], [], min(until_s - now_s, self.heartbeat_s / 10))[0]:
                 data = self.socket.recv(1 << 18)
-                self.read_ns = time.monotonic_ns()  # what this read completes is received now
+                self.read_ns, self.heard_s = time.monotonic_ns(), time.monotonic()  # what this read completes is received now
                 if not data:
                     sys.exit("N2NQ closed the connection")
                 self.buffer += data
+            elif time.monotonic() - self.heard_s > 1.5 * self.heartbeat_s:  # and nothing lies there: whoever was held up reads first
+                sys.exit("nothing heard from N2NQ")
 
 def send(args):
     n2nq, period_ns = Connection(args, role=1), round(args.delay_ms * 1e6)
@@ -107,14 +114,16 @@ def span(text):  # "3", "1-3" or "any"
     return (0, 0xFFFFFFFF) if text == "any" else (int(first), int(last or first))
 
 def receive(args):
-    n2nq, deliveries, kind = Connection(args, role=2), 0, None
+    def rules(text, number):
+        entries = [] if text == "none" else [[*map(span, rule.split(":"))] for rule in text.split(",")]
+        return frame_of(RULES, struct.pack("<II", number, len(entries)) + b"".join(struct.pack("<4I", *s, *z) for s, z in entries))
 
-    def ask(rules, number):
-        entries = [] if rules == "none" else [[*map(span, rule.split(":"))] for rule in rules.split(",")]
-        n2nq.send(RULES, struct.pack("<II", number, len(entries)) + b"".join(struct.pack("<4I", *s, *z) for s, z in entries))
-
+    # Who comes back asks in one write with HELLO: N2NQ may have nothing left for its list before, and would say END.
+    comes_back = args.session > 0 and args.rules != "any:any"
+    n2nq, deliveries, kind = Connection(args, role=2, behind_hello=rules(args.rules, 0) if comes_back else b""), 0, None
     if n2nq.requests:
-        ask(args.rules, 0)  # before the credit: until then it asks for anything
+        if not comes_back:
+            n2nq.write(rules(args.rules, 0))  # before the credit: until then it asks for anything
         n2nq.send(CREDIT, struct.pack("<Q", args.credit))
     while kind != END:
         kind, body = n2nq.frame()
@@ -122,21 +131,25 @@ def receive(args):
             for entry in struct.iter_unpack("<IIQQ", body):
                 tell("skipped", *entry)
         elif kind == DELIVER:
-            at, answers = 8, b""
+            at, before, answers = 8, deliveries, []  # [first delivery, how many, wrong]
             while at < len(body):
                 size, sender, index, _, sent_ns, _, flags, attempt, checksum = RECORD.unpack_from(body, at)
                 letters = body[at + 48:at + 48 + size]
                 wrong = crc32c(body[at:at + 32] + letters) != checksum
                 told = [attempt, flags, (n2nq.read_ns - sent_ns) / 1e3, letters.decode()] if not wrong else []
                 tell("corrupt" if wrong else "delivered", sender, index, *told)
-                answers += struct.pack("<QIBxxx", deliveries, 1, wrong)
+                if answers and answers[-1][2] == wrong:
+                    answers[-1][1] += 1
+                else:
+                    answers.append([deliveries, 1, wrong])
                 at, deliveries = at + 48 + size, deliveries + 1
                 if n2nq.requests and args.then and deliveries == int(args.then[0]):
-                    ask(args.then[1], 1)
-            if n2nq.responses:
-                n2nq.send(CONFIRM, answers)  # gives the credit back, too
+                    n2nq.write(rules(args.then[1], 1))
+            if n2nq.responses:  # that gives the credit back, too
+                for some in range(0, len(answers), 4096):  # as many as a frame may have
+                    n2nq.send(CONFIRM, b"".join(struct.pack("<QIBxxx", *answer) for answer in answers[some:some + 4096]))
             elif n2nq.requests:
-                n2nq.send(CREDIT, struct.pack("<Q", len(answers) // 16))
+                n2nq.send(CREDIT, struct.pack("<Q", deliveries - before))
     tell("end", *struct.unpack("<7Q", body))
 
 if __name__ == "__main__":

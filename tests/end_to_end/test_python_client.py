@@ -217,6 +217,30 @@ class Mixed(BenchCase):
                     else:
                         self.assertEqual(self.receivers_bye["received"] + self.receivers_bye["warmup"]["received"] + count, len(self.sent))
 
+    def test_more_answers_than_a_frame_has_room_for(self):
+        """One receiver, which comes when all is there: batches of 4,500 deliveries and more."""
+        self.logs = self.folder
+        broker, port = start_broker(1, 1, mode="broadcaster", responses=True, responses_window=65536, responses_deadline_ms=60_000, retention_ms=600_000)
+        self.addCleanup(broker.close)
+        sender = self.client("send", port, 1, "--messages", 10_000, "--size", 10, "--delay-ms", 0)
+        sender.finish()
+        receiver = self.client("receive", port, 1)
+        receiver.finish()
+        self.assertEqual(receiver.delivered, [(1, index) for index in range(10_000)])
+
+    def test_who_comes_back_with_another_list_gets_what_it_asks_for_then(self):
+        self.logs = self.folder
+        broker, port = start_broker(1, 1, mode="broadcaster", requests=True, remove="after-time", retention_ms=600_000)
+        self.addCleanup(broker.close)
+        first = self.client("receive", port, 1, "--rules", "any:1-10")
+        self.wait_for("the receiver", first.is_connected)
+        self.client("send", port, 1, "--messages", 3).finish()
+        first.finish()
+        self.assertEqual((first.delivered, len(first.skipped[UNREQUESTED])), ([], 3))
+        again = self.client("receive", port, 1, "--session", 1, "--rules", "any:1-100")
+        again.finish()
+        self.assertEqual(again.delivered, [(1, 0), (1, 1), (1, 2)])
+
     # --- load balancer ---
 
     def test_load_balancer(self):
