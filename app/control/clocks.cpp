@@ -191,6 +191,15 @@ bool groups_share_a_clock(const RunRecord& record) {
   return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !record.contradiction.now();
 }
 
+/// How far the groups' clock and N2NQ's drifted apart in the longest latency, once it is known: the groups' one line is that of when a
+/// message came, and not of when it left.
+double drifted_meanwhile_us(const measure::ClockReport& report, const ProcessRecord& receivers) {
+  if (!receivers.bye) return 0;
+  const Json longest_ns = receivers.bye->value("/figures/latency/max_ns"_json_pointer, Json());
+  constexpr double ppt = 1e-12;
+  return longest_ns.is_number() ? std::fabs(static_cast<double>(report.line.drift_ppt)) * ppt * longest_ns.get<double>() / ns_in_us : 0;
+}
+
 ClockBounds clock_bounds(const RunRecord& record) {
   const ClockRelation senders = relation_now(record, Role::senders), receivers = relation_now(record, Role::receivers);
   ClockBounds out;
@@ -199,6 +208,8 @@ ClockBounds clock_bounds(const RunRecord& record) {
   // Some of the figures were reckoned while they were taken for two.
   const bool one_clock = groups_share_a_clock(record) && !record.contradiction.ever();
   if (!one_clock) out.latency = sum(out.to_broker, out.to_receiver);
+  if (one_clock && senders.kind == Kind::probed)
+    out.to_broker.estimation_us += drifted_meanwhile_us(senders.report, record.of(Role::receivers));
   out.senders_offset_us = offset_us(senders);
   out.receivers_offset_us = offset_us(receivers);
   out.senders_offset = bound_of(senders, now);

@@ -221,7 +221,9 @@ LiveFigures LiveAccumulator::show_due(Due now, double t_s) {
   }
   // Senders that ended before hold their counts, so that the receivers' answers alone are a whole round. Receivers that do not answer hold
   // theirs: they may have got more, never less.
-  if (now.senders + now.receivers > 0 || figures_.receivers_silent) settle_counts(now.receivers > 0 || figures_.receivers_silent);
+  const bool no_receivers_yet = receivers_shown_id_ < 0 && !receivers_.is_open();  // nobody was ever asked
+  const bool holds_still = figures_.receivers_silent || no_receivers_yet;
+  if (now.senders + now.receivers > 0 || figures_.receivers_silent) settle_counts(now.receivers > 0 || holds_still);
   figures_.log_lines_dropped = static_cast<std::int64_t>(senders_lines_dropped_ + receivers_lines_dropped_);
   figures_.latency = percentiles_us(latency_);
   figures_.latency_from_plan = percentiles_us(latency_from_plan_);

@@ -117,8 +117,13 @@ void find_missing_logs(const RunRecord& record, QStringList& reasons) {
 void find_impossible_latencies(const RunRecord& record, QStringList& reasons) {
   const measure::Histogram latencies = total_of(record.of(Role::receivers).bye, "latency");
   if (latencies.clamped() == 0 || latencies.max_ns() <= measure::HistogramLayout::value_max_ns) return;
-  constexpr double ns_per_h = 3600e9;
-  reasons += QString("latencies beyond 2.4 hours, of up to %1 h: a clock or a stamp is wrong").arg(static_cast<double>(latencies.max_ns()) / ns_per_h, 0, 'f', 1);
+  constexpr double s_per_h = 3600, ns_per_s = 1e9;
+  const double longest_s = static_cast<double>(latencies.max_ns()) / ns_per_s;
+  // What waits for receivers that come late may have waited for its retention.
+  const bool may_be = longest_s <= record.settings.queue.retention_s + static_cast<double>(record.started.msecsTo(record.ended)) / 1e3;
+  reasons += QString("latencies beyond 2.4 hours, of up to %1 h: %2")
+                 .arg(longest_s / s_per_h, 0, 'f', 1)
+                 .arg(may_be ? "more than the histograms hold, so percentiles above that are not known" : "a clock or a stamp is wrong");
 }
 
 /// What was measured while a clock jumped is wrong by as much, and cannot be taken out of the histograms again.
@@ -409,6 +414,11 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   tell_findings(true);
   for (const Role role : {Role::senders, Role::receivers}) {
     if (!record.traffic_started || record.of(role).bye) continue;
+    if (!record.of(role).ran) {
+      outcome.reasons += role_name(role) + " were not started in this run";
+      degraded = true;
+      continue;
+    }
     outcome.reasons += QString("%1 gave no final account: what only they knew %2")
                            .arg(role_name(role), role == Role::senders ? "counts as not sent" : "is unexplained");
     broken = true;

@@ -58,14 +58,15 @@ bool is_used_by(Role role, std::string_view key) {
   switch (role) {
     case Role::broker:
       return key.starts_with("broker.") || key.starts_with("queue.") || key.starts_with("responses.") ||
-             (key.starts_with("limits.") && key != "limits.connect_deadline_s") || one_of({"senders.amount", "receivers.amount", "seed"});
+             (key.starts_with("limits.") && key != "limits.connect_deadline_s") || one_of({"senders.amount", "receivers.amount", "seed", "transport"});
     case Role::senders:
-      return key.starts_with("senders.") || one_of({"queue.mode", "seed", "log", "log_sample_every"});
+      return key.starts_with("senders.") || one_of({"queue.mode", "seed", "log", "log_sample_every", "transport", "limits.reconnect_deadline_s"});
     case Role::receivers:
       break;
   }
   return key.starts_with("receivers.") ||
-         one_of({"queue.mode", "queue.requests", "senders.amount", "senders.warmup_messages", "log", "log_sample_every"});
+         one_of({"queue.mode", "queue.requests", "senders.amount", "senders.warmup_messages", "log", "log_sample_every", "transport",
+                 "limits.reconnect_deadline_s"});
 }
 
 bool is_used_by_run(std::string_view key) {

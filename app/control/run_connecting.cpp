@@ -13,12 +13,14 @@
 namespace n2nq::app {
 
 void RunControl::Private::connect_workers() {
-  if (!of(Role::broker).alive() || !of(Role::broker).watch->answered() || broker_port == 0) return;
+  const Member& broker = of(Role::broker);
+  // One that was told to end already is nobody's: the next one has another address.
+  if (!broker.alive() || broker.end_asked || !broker.watch->answered() || broker_port == 0) return;
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
     if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
     member.connect_sent = true;
-    const bool clock_shared = share_a_clock(*member.record.hello, *of(Role::broker).record.hello);
+    const bool clock_shared = share_a_clock(*member.record.hello, *broker.record.hello);
     member.clocks_first = role == Role::receivers && flows_without_receivers() && !all_share_a_clock();
     member.watch->send(connect_message(broker_address, broker_port, run.settings.transport, clock_shared, member.clocks_first));
     // Who waits for the clocks does not try to get on.

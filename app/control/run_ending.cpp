@@ -11,8 +11,12 @@ namespace n2nq::app {
 void RunControl::Private::stop_one(Role role) {
   const auto was_connected = [](const Member& other) { return other.alive() && other.connect_sent; };
   if (role == Role::broker && std::any_of(members.begin(), members.end(), was_connected)) return stop_by_user();
-  say_bye(role);
   ProcessWatch* const watch = of(role).watch.get();
+  if (watch->placing()) {  // it is not to be waited for, and its machine is no reason for the others to end
+    of(role).end_asked = true;
+    return watch->kill();
+  }
+  say_bye(role);
   QTimer::singleShot(options.deadlines.single_stop, watch, [watch] { watch->terminate(); });
 }
 
@@ -224,6 +228,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
       run.stopped_by_user = true;
       return enter(Step::byes);
     }
+    update_waiting();
     return advance();
   }
   // Where, in particular of a start that failed.

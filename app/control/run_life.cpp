@@ -144,6 +144,10 @@ bool RunControl::Private::take_settings() {
     emit q->message(problem);
     return false;
   }
+  if (of(Role::broker).alive() && is_all_local(run.settings) && !is_all_local(next)) {
+    emit q->message("N2NQ was started for this machine alone, and nobody else reaches it: stop it first");
+    return false;
+  }
   if (next == run.settings) return true;
   // What was asked for meanwhile is in force.
   const bool asks_anew = next.queue.requests != run.settings.queue.requests || next.receivers.amount != run.settings.receivers.amount;
@@ -194,6 +198,7 @@ void RunControl::Private::launch(Role role) {
   if (role != Role::broker && run.settings.log == LogMode::off) watch->launcher().set_needs_no_room();
   watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
   follow_logs(role, true);
+  update_waiting();
   emit q->process_changed(role);  // from now on it can be stopped
 }
 
@@ -311,7 +316,10 @@ void RunControl::Private::note_clock_ages() {
 
 void RunControl::Private::note_records() {
   note_clock_ages();
-  for (const Role role : all_roles) run.processes[index_of(role)] = of(role).record;
+  for (const Role role : all_roles) {
+    run.processes[index_of(role)] = of(role).record;
+    run.processes[index_of(role)].ran = of(role).ran();
+  }
 }
 
 /// The receivers work out the latencies: they need the senders' clock.
@@ -396,7 +404,7 @@ void RunControl::Private::try_start() {
     if (senders_ready && !of(Role::senders).start_sent) send_start(Role::senders);
     return;
   }
-  if (state != RunState::preparing || !of(Role::broker).alive() || !senders_ready) return;
+  if (state != RunState::preparing || !of(Role::broker).alive() || of(Role::broker).end_asked || !senders_ready) return;
   if (!receivers_ready && run.settings.start_when == StartWhen::all_connected) return;
   start_lead_ns = lead_ns();
   run.start_at_broker_ns = broker_now_ns + since_broker_now.nsecsElapsed() + start_lead_ns + run.settings.warmup_ns();
@@ -469,8 +477,11 @@ void RunControl::Private::look_for_standstill() {
   if (since_moved.elapsed() <= limit_ms) return;
   if (any_paused()) {
     // Nothing is wrong: it moves again at the end of the plan, or when somebody resumes or stops it.
-    const bool end_to_come = run.settings.planned_duration_s() && !plan_is_over;
-    if (end_to_come || (figures.planned < 0 && !drains())) return;
+    // (As fast as it goes, the end of a warm-up that stands still does not come by itself.)
+    const bool has_end = run.settings.senders.messages || run.settings.senders.duration_s;
+    const bool plan_waits = period.num_ns == 0 && q->warming_up();
+    const bool end_to_come = run.settings.planned_duration_s() && !plan_is_over && !plan_waits;
+    if (end_to_come || (!has_end && !drains())) return;
     for (const Role role : all_roles) {
       if (!is_mended_later(role)) resume_by_itself(role);
     }

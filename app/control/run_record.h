@@ -25,6 +25,7 @@ constexpr double worth_telling_late_ms = 50;
 
 struct ProcessRecord {
   std::optional<HelloMessage> hello;
+  bool ran = true;                                           // false: no process of it was begun in this run
   nlohmann::json floor;                                      // null: unknown
   std::int64_t started_late_ns = 0;                          // behind the common start
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known

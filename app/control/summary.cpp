@@ -175,7 +175,9 @@ std::optional<double> sending_s(const Json& senders_bye, int senders) {
     if (service.value("attempted", 0.0) <= 0) continue;
     const Gaps own = gaps_of(service);
     const double gap_s = own.count > 0 ? std::min(own.mean_s, gaps.mean_s) : gaps.mean_s;
-    each.push_back({gap_s, own.count * own.mean_s + gap_s});
+    // Gaps beside messages that a killed process had not noted are in no figure: an outage may be one.
+    const double known_s = service.value("sent_over_ns", 0.0) / ns_in_s;
+    each.push_back({gap_s, std::max(own.count * own.mean_s, known_s) + gap_s});
     longest_s = std::max(longest_s, each.back().took_s);
   }
   double together_s = 0, alike = 0;

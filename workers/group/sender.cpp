@@ -142,6 +142,7 @@ void Sender::measure(const Record& record) {
   measured_.attempted.add();
   bytes_.add(record.size);
   if (!first_sent_ns_) first_sent_ns_ = record.sent_ns;
+  latest_sent_ns_ = record.sent_ns;
   if ((record.flags & Record::without_plan) == 0) {
     last_lag_ns_ = record.sent_ns - record.intended_ns;
     slip_.note(record.index, *last_lag_ns_);

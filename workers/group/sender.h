@@ -72,6 +72,8 @@ class Sender : public Service {
   std::optional<std::int64_t> slipped_ns() const { return slip_.ns(); }
   /// Messages that a killed process had sent and not noted any more: in the counts, and in no figure and no log.
   std::uint64_t unnoted() const { return unnoted_; }
+  /// From the first to the last send that is known, whatever lies between them: gaps beside those are in no figure.
+  std::int64_t sent_over_ns() const { return first_sent_ns_ ? latest_sent_ns_ - *first_sent_ns_ : 0; }
 
  private:
   std::uint64_t next_index() const override { return known_below_; }
@@ -111,6 +113,7 @@ class Sender : public Service {
   bool stopping_ = false;
   std::int64_t start_ns_ = 0;
   std::optional<std::int64_t> first_sent_ns_;  // message 0
+  std::int64_t latest_sent_ns_ = 0;            // that is measured
 
   // Indexes as on the wire.
   //  accepted or refused | offered, not known to be either | to be offered again | not made yet

@@ -144,7 +144,10 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
                         {"accepted_set", sender.accepted_set().text()},
                         {"figures", figures_json(sender.histograms())}});
     if (settings().plan.warmup_messages > 0) services.back()["warmup"] = sender.warm_up();
-    if (sender.unnoted() > 0) services.back()["unnoted"] = sender.unnoted();
+    if (sender.unnoted() > 0) {
+      services.back()["unnoted"] = sender.unnoted();
+      services.back()["sent_over_ns"] = sender.sent_over_ns();
+    }
     const bool speaks_for_another = !settings().salvage.empty() || !settings().continue_of.empty();
     if (speaks_for_another && sender.connections() == 0) services.back()["unheard"] = true;
   }

@@ -143,6 +143,17 @@ TEST_F(ClocksTest, hellos_that_proved_to_say_nothing_do_not_make_the_groups_cloc
 }
 
 /// Their groups' machines are clones, and N2NQ is on a third one.
+TEST_F(ClocksTest, what_the_groups_one_clock_drifted_in_the_longest_latency_is_in_the_bound_of_the_way_to_n2nq) {
+  place("1", "2", "2");
+  measure::ClockReport said = report(-250'000'000, 10'000, 1'000);
+  said.line.drift_ppt = -100'000'000;  // 100 millionths
+  of(Role::senders).clock = of(Role::receivers).clock = said;
+  EXPECT_DOUBLE_EQ(clock_bounds(record).to_broker.total_us(), 12);
+  of(Role::receivers).bye = std::make_shared<nlohmann::json>(nlohmann::json{{"figures", {{"latency", {{"max_ns", 4'000'000'000}}}}}});
+  EXPECT_DOUBLE_EQ(clock_bounds(record).to_broker.total_us(), 12 + 400);
+  EXPECT_FALSE(clock_bounds(record).latency.apart) << "exact all the same";
+}
+
 TEST_F(ClocksTest, groups_whose_clocks_contradict_each_other_do_not_share_one) {
   place("1", "2", "2");
   EXPECT_TRUE(senders_clock_message(record).is_null()) << "nothing has been compared yet";

@@ -252,7 +252,9 @@ TEST(live_accumulator, a_group_that_is_not_there_keeps_nobody_waiting) {
   stats.id = 1, stats.attempted = stats.accepted = 5;
   accumulator.asked_senders(0);
   accumulator.add(stats, 0);
-  EXPECT_EQ(accumulator.snapshot(0.1).attempted, 5);
+  const LiveFigures figures = accumulator.snapshot(0.1);
+  EXPECT_EQ(figures.attempted, 5);
+  EXPECT_EQ(figures.in_flight, 10) << "for each of two receivers, who are still to come";
 }
 
 TEST(count_rate, slow_counts_are_whole) {

@@ -174,6 +174,21 @@ TEST_F(RealRun, stopping_the_broker_before_traffic_ends_all_without_a_fault) {
   EXPECT_EQ(control->outcome().verdict, Verdict::stopped) << reasons();
 }
 
+TEST_F(RealRun, receivers_that_were_never_started_have_no_account_to_give) {
+  Settings settings = small();
+  settings.start_when = StartWhen::senders_connected;
+  settings.senders.messages.reset();
+  make(settings);
+  control->start(Role::broker);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_until([this] { return control->figures().attempted > 4; })) << reasons();
+  EXPECT_GT(control->figures().in_flight, 0);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_NE(control->outcome().verdict, Verdict::broken) << reasons();
+  EXPECT_TRUE(control->outcome().reasons.contains("Receivers were not started in this run")) << reasons();
+}
+
 TEST_F(RealRun, receivers_that_join_late_get_what_the_queue_still_holds) {
   Settings settings = small();
   settings.start_when = StartWhen::senders_connected;

@@ -172,6 +172,11 @@ TEST_F(ResultTest, latencies_that_cannot_be_degrade_the_run) {
   const RunResult result = finish();
   EXPECT_EQ(result.outcome.verdict, Verdict::degraded);
   EXPECT_EQ(result.outcome.reasons, QStringList("latencies beyond 2.4 hours, of up to 312.7 h: a clock or a stamp is wrong"));
+  // What waited for receivers that came three hours later is no wrong stamp.
+  receivers["totals"]["latency"] = samples({100'000, std::int64_t{3} * 3600 * 1'000'000'000}).to_json();
+  record.settings.queue.retention_s = 86'400;
+  EXPECT_EQ(finish().outcome.reasons,
+            QStringList("latencies beyond 2.4 hours, of up to 3.0 h: more than the histograms hold, so percentiles above that are not known"));
 }
 
 TEST_F(ResultTest, who_had_to_wait_for_a_core_is_told_and_taints_nothing) {
@@ -262,6 +267,10 @@ TEST_F(ResultTest, rates_and_plan) {
   EXPECT_EQ(out["plan"]["offered_messages"], 2);
   EXPECT_EQ(out["plan"]["offered_per_s"], 2.0);
   EXPECT_EQ(out["plan"]["kept"], true);
+  // Beside what a killed process had not noted there is a gap that no figure has.
+  senders["services"][0].update({{"unnoted", 1}, {"sent_over_ns", 9'500'000'000}});
+  finish();
+  EXPECT_EQ(summary()["rates"]["over_s"], 10.0);
 }
 
 TEST_F(ResultTest, senders_that_were_stopped_between_two_sends_sent_at_the_rate_of_all_of_them) {

@@ -358,6 +358,7 @@ TEST_F(RunControlTest, what_a_process_was_started_with_stays) {
   ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
   EXPECT_EQ(control->lock_reason("queue.mode"), "N2NQ runs with it");
   EXPECT_EQ(control->lock_reason("senders.amount"), "N2NQ runs with it");
+  EXPECT_EQ(control->lock_reason("transport"), "N2NQ runs with it");
   EXPECT_EQ(control->lock_reason("senders.delay_ms"), "");
   Settings changed = small();
   changed.senders.amount = 5;

@@ -188,6 +188,39 @@ TEST_F(RunHostsTest, a_process_that_is_still_being_placed_can_be_stopped_at_once
   EXPECT_EQ(control->outcome().verdict, Verdict::stopped);
 }
 
+TEST_F(RunHostsTest, a_group_whose_host_is_still_being_reached_can_be_stopped_alone) {
+  host.unreachable = {"lab-3"};
+  auto given = options();
+  given.unattended = false;
+  make(given, on_three_hosts());
+  control->start(Role::broker);
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::waiting));
+  control->start(Role::receivers);
+  ASSERT_EQ(control->process(Role::receivers).state, ProcessState::starting);
+  control->stop(Role::receivers);
+  EXPECT_EQ(control->process(Role::receivers).state, ProcessState::not_started);
+  EXPECT_EQ(control->state(), RunState::preparing);
+  EXPECT_EQ(control->process(Role::senders).state, ProcessState::waiting);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::stopped) << reasons();
+}
+
+TEST_F(RunHostsTest, n2nq_that_was_started_for_this_machine_alone_has_nobody_elsewhere) {
+  make();
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  Settings elsewhere = small();
+  elsewhere.receivers.host = "lab-3";
+  control->set_settings(elsewhere);
+  control->start(Role::receivers);
+  EXPECT_EQ(control->process(Role::receivers).state, ProcessState::not_started);
+  EXPECT_TRUE(messages.join('\n').contains("N2NQ was started for this machine alone")) << messages.join('\n').toStdString();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RunHostsTest, what_could_not_be_brought_back_makes_the_log_incomplete) {
   host.bring_error[Role::receivers] = "lab-3: the link was lost";
   make(options(), on_three_hosts());

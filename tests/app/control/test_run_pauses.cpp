@@ -69,6 +69,24 @@ TEST_F(PausesTest, what_is_resumed_later_by_plan_stays_paused_until_then) {
   expect_over(Verdict::degraded);
 }
 
+TEST_F(PausesTest, a_warm_up_as_fast_as_it_goes_that_stands_still_is_resumed_when_nothing_moves_any_more) {
+  host.behaviour[Role::senders].runs_on = true;
+  Settings settings = small();
+  settings.senders.delay_ms = 0;
+  settings.senders.messages.reset();
+  settings.senders.duration_s = 600;
+  settings.senders.warmup_messages = 1000;
+  auto given = options();
+  given.deadlines.standstill = 500;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  control->make_fault({FaultKind::pause, Role::senders});
+  ASSERT_TRUE(is_paused(Role::senders));
+  EXPECT_TRUE(wait_until([&] { return !is_paused(Role::senders); })) << "its end does not come by itself";
+  stop();
+}
+
 TEST_F(PausesTest, what_is_paused_behind_the_plan_is_resumed_when_nothing_moves_any_more) {
   begin(1, 2000);
   ASSERT_TRUE(wait_until([&] { return control->figures().t_s > 0.01; }));

@@ -104,8 +104,9 @@ TEST_P(Answers, what_was_parked_counts_as_delivered_also_behind_a_kill) {
   const auto ledger = ledger_of(run);
   EXPECT_TRUE(ledger.balanced) << reasons(ledger);
   EXPECT_EQ(ledger.total.delivered, 2000 * copies(run.shape)) << reasons(ledger);
-  EXPECT_GT(ledger.total.parked_delivered, 100u);
-  EXPECT_EQ(run.receivers_bye["parked_delivered"], ledger.total.parked_delivered);
+  // What they were told and had not read when they were killed N2NQ alone knows.
+  EXPECT_GT(run.receivers_bye["parked_delivered"], 100);
+  EXPECT_LE(run.receivers_bye["parked_delivered"], ledger.total.parked_delivered);
   EXPECT_EQ(run.receivers_bye["skipped"]["parked"], 0) << "in the load balancer another one had them first";
 }
 

@@ -55,6 +55,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   EXPECT_EQ(sender["attempted"], 50) << sender;
   EXPECT_EQ(sender["accepted"], 50) << sender;
   EXPECT_EQ(sender["unnoted"], 10) << sender;
+  EXPECT_GE(sender["sent_over_ns"], 29) << sender;
   EXPECT_EQ(run.receivers_bye["received"], 50) << "none is skipped, none comes twice";
   EXPECT_NE(run.senders_bye["faults"].dump().find("10 messages were sent of which the log of the killed process has no line"),
             std::string::npos)
