@@ -451,11 +451,26 @@ QPointF FigurePainter::place_of(const FigureHit& hit) const {
   return {};
 }
 
+namespace {
+
+/// With all digits that mean anything: behind ten they are of the arithmetic.
+QString full_number(double value) {
+  constexpr int digits_max = 10;
+  constexpr double whole_max = 1e15;
+  if (!std::isfinite(value)) return dash();
+  if (value == std::floor(value) && std::abs(value) < whole_max) return count_text(static_cast<std::int64_t>(value));
+  const int before_point = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
+  QString text = QString::number(value, 'f', std::max(0, digits_max - before_point));
+  while (text.contains('.') && (text.endsWith('0') || text.endsWith('.'))) text.chop(1);
+  return grouped_digits(text);
+}
+
+}  // namespace
+
 QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   const FigureSeries& series = figure.series.at(static_cast<std::size_t>(hit.series));
   const FigurePoint& point = series.points.at(static_cast<std::size_t>(hit.point));
   const QString unit = figure.y.unit.isEmpty() ? QString() : ' ' + figure.y.unit;
-  const auto number = [](double value) { return axis_number(value); };
   QStringList out;
   FigurePoint of = point;
   if (figure.x.percentiles) {
@@ -465,14 +480,16 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   } else {
     out += mark_place(figure, series, of);
   }
-  QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + number(point.y) + unit;
-  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(number(point.clock_bound), unit);
+  QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + full_number(point.y) + unit;
+  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(full_number(point.clock_bound), unit);
   if (point.clock_bound > std::abs(point.y)) value += ", more than the value itself";
   out += value;
-  if (point.low && point.high) out += QString::fromUtf8("95 % interval %1 to %2%3").arg(number(*point.low), number(*point.high), unit);
+  if (point.low && point.high)
+    out += QString::fromUtf8("95 % interval %1 to %2%3").arg(full_number(*point.low), full_number(*point.high), unit);
   if (point.box) {
-    out += QString::fromUtf8("half of all between %1 and %2%3").arg(number(point.box->quarter), number(point.box->three_quarters), unit);
-    out += QString::fromUtf8("whiskers at %1 and %2%3").arg(number(point.box->low), number(point.box->high), unit);
+    out += QString::fromUtf8("half of all between %1 and %2%3")
+               .arg(full_number(point.box->quarter), full_number(point.box->three_quarters), unit);
+    out += QString::fromUtf8("whiskers at %1 and %2%3").arg(full_number(point.box->low), full_number(point.box->high), unit);
   }
   if (point.repeats > 1) out += QString("%1 repeats").arg(point.repeats);
   out += doubts_of(point);

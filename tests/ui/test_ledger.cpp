@@ -48,6 +48,7 @@ class TestLedger : public QObject {
   Q_OBJECT
  private slots:
   void only_unannounced_duplicates_taint();
+  void a_count_that_taints_has_a_sign_beside_its_colour();
   void an_unannounced_duplicate_does_not_hide_behind_announced_ones();
   void what_breaks_a_run_has_a_count_data();
   void what_breaks_a_run_has_a_count();
@@ -94,6 +95,10 @@ void TestLedger::only_unannounced_duplicates_taint() {
   QVERIFY(ledger->taint(QStringLiteral("unexpected")) == ui::Taint::breaks);
   QVERIFY(bench.find<ui::Tile>(QStringLiteral("count_unexpected"))->taint() == ui::Taint::breaks);
   QVERIFY(ui::taint_so_far(figures) == ui::Taint::breaks);
+  const auto* unexpected = bench.find<ui::Tile>(QStringLiteral("count_unexpected"));
+  QVERIFY2(unexpected->accessibleDescription().contains(QStringLiteral("breaks the run")), qPrintable(unexpected->accessibleDescription()));
+  QVERIFY2(unexpected->toolTip().contains(QStringLiteral("breaks the run")), qPrintable(unexpected->toolTip()));
+  QVERIFY2(tile->accessibleDescription().contains(QStringLiteral("degrades the run")), qPrintable(tile->accessibleDescription()));
   using app::LiveFigures;
   for (std::int64_t LiveFigures::*count : {&LiveFigures::bad_checksum, &LiveFigures::unasked}) {
     app::LiveFigures one;
@@ -114,6 +119,32 @@ void TestLedger::only_unannounced_duplicates_taint() {
   QVERIFY(ledger->taint(duplicated) == ui::Taint::none && tile->taint() == ui::Taint::none);
   QVERIFY2(!bench.run().outcome().reasons.join(u'\n').contains(QStringLiteral("did not announce")),
            qPrintable(bench.run().outcome().reasons.join(u'\n')));
+}
+
+void TestLedger::a_count_that_taints_has_a_sign_beside_its_colour() {
+  ui::Theme theme;
+  ui::Tile tile(theme, ui::Tile::Size::small, QStringLiteral("Delivered after a later message of the same sender"));
+  tile.set_caption(QStringLiteral("out of order"));
+  tile.set_figure({QStringLiteral("8"), {}});
+  tile.resize(120, tile.sizeHint().height());
+  // How far to the right something is drawn above the caption, whatever its colour.
+  const auto right_end = [&tile] {
+    const QImage picture = tile.grab().toImage();
+    for (int x = picture.width() - 12; x >= 0; --x) {
+      for (int y = 2; y < picture.height() / 2; ++y) {
+        if (picture.pixel(x, y) != picture.pixel(picture.width() / 2, 2)) return x;
+      }
+    }
+    return -1;
+  };
+  const int without = right_end();
+  for (const auto taint : {ui::Taint::degrades, ui::Taint::breaks}) {
+    tile.set_taint(taint);
+    QVERIFY2(right_end() > without + 4, qPrintable(QString::number(right_end())));
+  }
+  tile.set_taint(ui::Taint::none);
+  QCOMPARE(right_end(), without);
+  QVERIFY2(!tile.toolTip().contains(QStringLiteral("the run")), qPrintable(tile.toolTip()));
 }
 
 void TestLedger::an_unannounced_duplicate_does_not_hide_behind_announced_ones() {

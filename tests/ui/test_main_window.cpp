@@ -13,7 +13,9 @@
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/page/bench_page.h"
+#include "ui/text/figures.h"
 #include "ui/widget/message_bar.h"
+#include "ui/widget/progress_strip.h"
 #include "ui/widget/save_as_dialog.h"
 #include "ui/widget/service_table.h"
 
@@ -39,6 +41,7 @@ class TestMainWindow : public QObject {
   void pages_are_chosen_by_keys();
   void charts_move_to_their_page_in_a_low_window();
   void the_window_fits_into_1280_by_720();
+  void the_longest_words_about_progress_are_not_cut();
   void a_size_of_a_larger_screen_is_not_taken_over();
   void tab_goes_from_top_left_to_bottom_right();
   void the_next_session_goes_on_where_this_one_ended();
@@ -261,6 +264,22 @@ void TestMainWindow::the_window_fits_into_1280_by_720() {
     bench.window().resize(1280, 720);
     QCoreApplication::processEvents();
     QCOMPARE(bench.window().size(), QSize(1280, 720));
+  }
+}
+
+void TestMainWindow::the_longest_words_about_progress_are_not_cut() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  QCoreApplication::processEvents();
+  auto* strip = bench.find<ui::ProgressStrip>(QStringLiteral("progress"));
+  const QFontMetrics metrics(bench.window().theme().font(ui::TextStyle::caption));
+  for (const char* words : {"100 % · %1 left", "open end · %1", "warm-up · %1", "draining · ≤ %1"}) {
+    for (const double seconds : {3'599.0, 359'999.0}) {
+      const QString text = QString::fromUtf8(words).arg(ui::span_text(seconds));
+      strip->set_progress(0.5, text);
+      if (seconds < 3'600) QVERIFY2(metrics.horizontalAdvance(text) <= strip->width(), qPrintable(text));
+      QVERIFY2(strip->toolTip().contains(text), qPrintable(text));
+    }
   }
 }
 

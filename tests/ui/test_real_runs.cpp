@@ -19,6 +19,7 @@
 #include "ui/card/charts_card.h"
 #include "ui/card/ledger_panel.h"
 #include "ui/page/bench_page.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/message_bar.h"
 #include "ui/widget/service_table.h"
 #include "ui/widget/state_light.h"
@@ -100,6 +101,16 @@ void TestRealRuns::start_all_runs_to_a_clean_verdict() {
     QCOMPARE(senders->model()->index(row, senders->model()->columnCount() - 1).data().toString(), QStringLiteral("10 / 10"));
   }
   QVERIFY(!bench.window().bench_page()->charts()->latency_history().empty());
+  // A screen reader tells a label's accessible name in place of its text, and the description as well.
+  int named = 0;
+  for (const QLabel* label : bench.window().findChildren<QLabel*>()) {
+    if (label->accessibleName().isEmpty() || label->text().isEmpty()) continue;
+    const auto* elided = qobject_cast<const ui::ElidedLabel*>(label);
+    const QString text = elided ? elided->full_text() : label->text();
+    QVERIFY2(label->accessibleDescription().contains(text), qPrintable(label->objectName()));
+    ++named;
+  }
+  QVERIFY(named >= 2);  // the verdict and the invitation
 }
 
 void TestRealRuns::load_balancing_delivers_each_message_once() {
@@ -123,7 +134,7 @@ void TestRealRuns::warm_up_is_counted_apart() {
   QVERIFY(bench.click(QStringLiteral("button_advanced")));
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   const auto* progress = bench.find<QWidget>(QStringLiteral("progress"));
-  QVERIFY(bench.wait_for([&] { return progress->accessibleDescription().startsWith(QStringLiteral("warming up · ")); }));
+  QVERIFY(bench.wait_for([&] { return progress->accessibleDescription().startsWith(QStringLiteral("warm-up · ")); }));
   QCOMPARE(bench.run().figures().attempted, 0);
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(app::testing::is_sound(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
@@ -224,6 +235,8 @@ void TestRealRuns::fields_are_locked_while_a_run_is_on() {
   QVERIFY(bench.wait_for_state(app::RunState::running));
   QVERIFY(field->isReadOnly());
   QVERIFY(field->toolTip().contains(QStringLiteral("Locked")));
+  const auto* progress = bench.find<QWidget>(QStringLiteral("progress"));
+  QVERIFY(bench.wait_for([&] { return progress->accessibleDescription().startsWith(QStringLiteral("open end · ")); }));
   QVERIFY(!bench.click(QStringLiteral("field_queue_mode_load-balancer")));
   QVERIFY(!bench.find<QWidget>(QStringLiteral("button_preset"))->isEnabled());
   QVERIFY(!bench.click(QStringLiteral("button_start_all")));

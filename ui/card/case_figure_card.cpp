@@ -242,13 +242,8 @@ void CaseFigureCard::choose_point(const app::FigureHit& hit) {
 
 /// Of a figure that was made anew: it may have more runs, or be mended.
 void CaseFigureCard::choose_same_point() {
-  for (std::size_t s = 0; chosen_x_ && s < figure_.series.size(); ++s) {
-    if (figure_.series[s].name != chosen_series_) continue;
-    const auto& points = figure_.series[s].points;
-    const auto same = std::find_if(points.begin(), points.end(), [this](const app::FigurePoint& point) { return point.x == *chosen_x_; });
-    if (same != points.end()) return choose_point({static_cast<int>(s), static_cast<int>(same - points.begin())});
-  }
-  forget_point();
+  const auto same = chosen_x_ ? find_point(figure_, chosen_series_, *chosen_x_) : std::nullopt;
+  same ? choose_point(*same) : forget_point();
 }
 
 void CaseFigureCard::forget_point() {

@@ -56,8 +56,9 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
   log_ =
       small_button("button_log_axis", QStringLiteral("Log axis"), QStringLiteral("Logarithmic axis for the latency, where tails are long"));
   log_->setCheckable(true);
-  pause_ =
-      small_button("button_pause", QStringLiteral("Pause"), QStringLiteral("Holds both charts still; the run goes on and is recorded"));
+  pause_ = small_button("button_pause", QStringLiteral("Pause"),
+                        QStringLiteral("Holds both charts still; the run goes on and is recorded. Charts keep the last ten minutes: what is "
+                                       "older goes, held or not"));
   pause_->setCheckable(true);
   back_ = small_button("button_zoom_back", QStringLiteral("Zoom back"), QStringLiteral("Back to the newest, live"));
 
@@ -159,8 +160,10 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   show_in_flight_bound(figures.in_flight_bound);
   const bool still = !window_.is_live();
   const double span_s = window_.span_s();
+  const bool newest = window_.shows_newest();
   window_.set_limits(latency_.first_time(), latency_.last_time());
-  if (window_.span_s() != span_s && isVisible()) return window_changed();  // both axes in one moment
+  const bool scaled = window_.span_s() != span_s || window_.shows_newest() != newest;
+  if (scaled && isVisible()) return window_changed();  // both axes in one moment
   if (still || !isVisible()) return;
   if (!draw_timer_.isActive()) draw_timer_.start();
 }

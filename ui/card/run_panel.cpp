@@ -269,8 +269,8 @@ void RunPanel::refresh() {
   const QStringList remarks = form_.remarks();
   remarks_->setVisible(idle && !preparing && !remarks.isEmpty());
   if (idle) {
-    invitation_->setText(invitation());
-    remarks_->setText(remarks.join(u'\n'));
+    set_label_text(invitation_, invitation());
+    set_label_text(remarks_, remarks.join(u'\n'));
   }
   verdict_row_->setVisible(finished);
   counts_->setVisible(!idle);
@@ -281,7 +281,7 @@ void RunPanel::refresh() {
   const app::RunOutcome& outcome = actions_.run().outcome();
   const app::LiveFigures& figures = actions_.run().figures();
   set_style_property(verdict_, "tone", QString::fromLatin1(verdict_tone(outcome.verdict)));
-  verdict_->setText(verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
+  set_label_text(verdict_, verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
   disturbed_->set_text(outcome.disturbances.isEmpty() ? QString() : QStringLiteral("disturbed"));
   disturbed_->setToolTip(outcome.disturbances.join(u'\n'));
   reasons_->setVisible(!outcome.reasons.isEmpty());

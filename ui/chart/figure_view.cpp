@@ -4,6 +4,7 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <algorithm>
 
 namespace n2nq::ui {
 
@@ -37,11 +38,25 @@ FigureView::FigureView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   renew();
 }
 
+std::optional<app::FigureHit> find_point(const app::Figure& figure, const QString& series, double x) {
+  for (std::size_t s = 0; s < figure.series.size(); ++s) {
+    if (figure.series[s].name != series) continue;
+    const auto& points = figure.series[s].points;
+    const auto same = std::find_if(points.begin(), points.end(), [x](const app::FigurePoint& point) { return point.x == x; });
+    if (same != points.end()) return app::FigureHit{static_cast<int>(s), static_cast<int>(same - points.begin())};
+  }
+  return {};
+}
+
 void FigureView::set_figure(const app::Figure& figure) {
+  if (hit_) {
+    const app::FigureSeries& series = figure_.series[static_cast<std::size_t>(hit_->series)];
+    hit_ = find_point(figure, series.name, series.points[static_cast<std::size_t>(hit_->point)].x);
+  }
   figure_ = figure;
-  hit_.reset();
   setAccessibleName(figure_.title);
   renew();
+  tell_hit();
 }
 
 void FigureView::set_notes(bool shown) {
@@ -99,6 +114,10 @@ void FigureView::draw_hit(QPainter& painter) const {
 void FigureView::show_hit(std::optional<app::FigureHit> hit) {
   if (hit == hit_) return;
   hit_ = hit;
+  tell_hit();
+}
+
+void FigureView::tell_hit() {
   setAccessibleDescription(hit_ ? app::point_lines(figure_, *hit_).join(", ") : QString());
   const bool opens =
       hit_ && !figure_.series[static_cast<std::size_t>(hit_->series)].points[static_cast<std::size_t>(hit_->point)].folders.isEmpty();

@@ -16,6 +16,7 @@ class FigureView : public QWidget {
  public:
   explicit FigureView(Theme& theme, QWidget* parent = nullptr);
 
+  /// Whoever reads a point goes on reading it, if the figure still has it.
   void set_figure(const app::Figure& figure);
   const app::Figure& figure() const { return figure_; }
   /// Below the plot, as in print: what is marked and why, what publications say, remarks. On by default.
@@ -42,6 +43,7 @@ class FigureView : public QWidget {
  private:
   void renew();
   void show_hit(std::optional<app::FigureHit> hit);
+  void tell_hit();
   void draw_hit(QPainter& painter) const;
   void step(int by);
   void click();
@@ -52,6 +54,9 @@ class FigureView : public QWidget {
   std::unique_ptr<app::FigurePainter> painter_;
   std::optional<app::FigureHit> hit_;
 };
+
+/// The point of a figure that was made anew, by what it stands for.
+std::optional<app::FigureHit> find_point(const app::Figure& figure, const QString& series, double x);
 
 /// The theme's colours for drawing figures.
 app::FigureStyle figure_style(const Theme& theme);

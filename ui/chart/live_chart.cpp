@@ -21,7 +21,8 @@ constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 constexpr double zoom_per_notch = 0.8;
 constexpr int notch = 120;
 constexpr double label_room_px = 26;
-constexpr int side_room_px = 12;  // half of a time label stands beyond the plot
+constexpr double finer_below_s = 100;
+constexpr int side_room_px = 18;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
 constexpr double mark_near_px = 5;
 constexpr int mark_lines_max = 8;
@@ -151,15 +152,17 @@ void LiveChart::show_window(const TimeWindow& window) {
 void LiveChart::set_newest_word(const QString& word) {
   if (word == newest_word_) return;
   newest_word_ = word;
-  labelled_span_s_ = -1;
   scale_times();
 }
 
 void LiveChart::scale_times() {
   const double behind_s = window_.now_s() - window_.to_s();
-  if (window_.span_s() == labelled_span_s_ && std::abs(behind_s - labelled_behind_s_) < 1e-6) return;
+  const double now_s = window_.now_s();
+  const QString newest = window_.shows_newest() ? newest_word_ : fixed_text(now_s, now_s < finer_below_s ? 1 : 0) + QStringLiteral(" s");
+  if (window_.span_s() == labelled_span_s_ && std::abs(behind_s - labelled_behind_s_) < 1e-6 && newest == labelled_newest_) return;
   labelled_span_s_ = window_.span_s();
   labelled_behind_s_ = behind_s;
+  labelled_newest_ = newest;
   remove_labels(*time_axis_);
   const double right = -behind_s, left = right - window_.span_s();
   time_axis_->setRange(left, right);
@@ -167,7 +170,7 @@ void LiveChart::scale_times() {
   const double step = time_step(window_.span_s());
   for (double at = std::ceil(left / step) * step; at <= right + 1e-6; at += step) {
     const bool now = std::abs(at) < 1e-6;
-    time_axis_->append(now ? newest_word_ : QStringLiteral("%1 s").arg(app::axis_number(at).replace(u'-', u'−')), at);
+    time_axis_->append(now ? newest : QStringLiteral("%1 s").arg(app::axis_number(at).replace(u'-', u'−')), at);
   }
 }
 
@@ -278,7 +281,10 @@ QString LiveChart::value_text(const Series& series, std::size_t index, std::size
 void LiveChart::set_reading(double t_s) {
   reading_s_ = t_s;
   const std::size_t at = std::isnan(t_s) ? history_.size() : history_.nearest(t_s);
-  if (at >= history_.size() || history_.time(at) < window_.from_s() || history_.time(at) > window_.to_s() + 1e-9) return reading_->hide();
+  if (at >= history_.size() || history_.time(at) < window_.from_s() || history_.time(at) > window_.to_s() + 1e-9) {
+    setAccessibleDescription({});
+    return reading_->hide();
+  }
   const Tokens& t = theme_.tokens();
   std::vector<ReadingItem::Line> lines;
   for (std::size_t i = 0; i < spec_.series.size(); ++i) {
@@ -352,8 +358,25 @@ void LiveChart::leaveEvent(QEvent* event) {
   tell_marks(nowhere, {});
 }
 
+void LiveChart::drawForeground(QPainter* painter, const QRectF& rect) {
+  QChartView::drawForeground(painter, rect);
+  if (!hasFocus()) return;
+  painter->save();
+  painter->setRenderHint(QPainter::Antialiasing, false);
+  painter->setPen(QPen(theme_.tokens().primary, 1, Qt::DotLine));
+  painter->setBrush(Qt::NoBrush);
+  painter->drawRect(mapToScene(viewport()->rect().adjusted(0, 0, -1, -1)).boundingRect());
+  painter->restore();
+}
+
+void LiveChart::focusInEvent(QFocusEvent* event) {
+  QChartView::focusInEvent(event);
+  viewport()->update();
+}
+
 void LiveChart::focusOutEvent(QFocusEvent* event) {
   QChartView::focusOutEvent(event);
+  viewport()->update();
   emit reading_requested(nowhere);
   tell_marks(nowhere, {});
 }

@@ -74,7 +74,9 @@ class LiveChart : public QChartView {
   void mouseReleaseEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
+  void drawForeground(QPainter* painter, const QRectF& rect) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
@@ -108,7 +110,7 @@ class LiveChart : public QChartView {
   LogRange log_{1, 1000};
   TimeScale scale_;
   double labelled_span_s_ = -1, labelled_behind_s_ = -1;
-  QString newest_word_ = QStringLiteral("now");
+  QString newest_word_ = QStringLiteral("now"), labelled_newest_;
   bool logarithmic_ = false;
   QString told_;
   bool dragging_ = false;

@@ -17,6 +17,8 @@ class TimeWindow {
 
   /// Where the right edge of the axis counts as "now".
   double now_s() const { return now_s_; }
+  /// Whether that is the newest there is: a held window stays behind it.
+  bool shows_newest() const { return now_s_ == newest_s_; }
   double from_s() const { return to_s_ - span_s_; }
   double to_s() const { return to_s_; }
   double span_s() const { return span_s_; }

@@ -22,6 +22,7 @@
 #include "ui/log/log_tail.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
+#include "ui/widget/elided_label.h"
 #include "ui/widget/small_button.h"
 
 namespace n2nq::ui {
@@ -63,9 +64,9 @@ LogWindow::LogWindow(const QString& title, const QString& path, const Theme& the
   text->addWidget(heading_);
   text->addWidget(view_, 1);
   all->addLayout(text, 1);
-  position_ = described(make_label(path, "caption"), "log_position", QStringLiteral("The file and how much of it is shown"), path);
+  position_ = described(new ElidedLabel("caption"), "log_position", QStringLiteral("The file and how much of it is shown"), QString());
+  position_->set_text(path);
   position_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  position_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   all->addWidget(position_);
 
   connect(&theme_, &Theme::changed, this, &LogWindow::restyle);
@@ -105,7 +106,7 @@ QWidget* LogWindow::make_tools() {
   connect(previous_, &QPushButton::clicked, this, &LogWindow::find_previous);
   connect(next_, &QPushButton::clicked, this, &LogWindow::find_next);
   connect(search_, &QLineEdit::returnPressed, this, [this] { find(QGuiApplication::keyboardModifiers().testFlag(Qt::ShiftModifier)); });
-  connect(search_, &QLineEdit::textEdited, found_, &QLabel::clear);
+  connect(search_, &QLineEdit::textEdited, this, [this] { set_label_text(found_, {}); });
   connect(follow_, &QPushButton::clicked, this, &LogWindow::set_following);
   connect(copy_, &QPushButton::clicked, this, &LogWindow::copy);
   connect(outside_, &QPushButton::clicked, this, &LogWindow::open_outside);
@@ -240,18 +241,22 @@ void LogWindow::look_further() {
 
 void LogWindow::show_position(qint64 first, qint64 next, qint64 size) {
   if (size < 0) {
-    position_->setText(QStringLiteral("Nothing of %1 is here yet; it comes when the process has started, its machine answers, and it can be written here").arg(path_));
+    position_->set_text(
+        QStringLiteral("Nothing is here yet; it comes when the process has started, its machine answers, and it can be written here · %1")
+            .arg(path_));
     return;
   }
   all_loaded_ = first == 0;
   earlier_->setVisible(has_room_before());
-  QString text = QStringLiteral("%1 · %2").arg(path_, bytes_text(size));
+  // What may be cut off stands last.
+  QString text = bytes_text(size);
   if (std::exchange(size_, size) != size || !since_growth_.isValid()) since_growth_.start();
   const qint64 still_ms = since_growth_.elapsed();
+  if (stopped_for_reader_) text += QStringLiteral(" · no longer followed, to keep what you read; Follow goes on near the end");
   if (awaited_ && still_ms >= told_still_ms) text += QStringLiteral(" · nothing new for %1").arg(span_text(static_cast<double>(still_ms / 1000)));
   if (first > 0) text += QStringLiteral(" · the first %1 are not loaded").arg(bytes_text(first));
-  if (stopped_for_reader_) text += QStringLiteral(" · no longer followed, to keep what you read; Follow goes on near the end");
-  if (position_->text() != text) position_->setText(text);
+  text += QStringLiteral(" · ") + path_;
+  if (position_->full_text() != text) position_->set_text(text);
   if (wanted_before_bytes_ > 0 && !all_loaded_) {
     if (!loads_before_) load_before(wanted_before_bytes_);
   } else if (looking_ && size > 0 && (next == size || !is_following())) {
@@ -287,13 +292,13 @@ void LogWindow::find(bool backwards) {
     place = view_->document()->find(search_->text(), end, flags);
   }
   if (place.isNull()) {
-    found_->setText(all_loaded_ ? QStringLiteral("not found") : QStringLiteral("not in the loaded part"));
+    set_label_text(found_, all_loaded_ ? QStringLiteral("not found") : QStringLiteral("not in the loaded part"));
     return;
   }
   view_->setTextCursor(place);
   // Lines are counted from the start of the file or not at all.
   const QString where = all_loaded_ ? QStringLiteral("line %1").arg(view_->textCursor().blockNumber() + 1) : QStringLiteral("found");
-  found_->setText(wrapped ? where + QStringLiteral(", from the other end") : where);
+  set_label_text(found_, wrapped ? where + QStringLiteral(", from the other end") : where);
 }
 
 void LogWindow::copy() {
@@ -302,7 +307,7 @@ void LogWindow::copy() {
 }
 
 void LogWindow::open_outside() {
-  if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path_))) found_->setText(QStringLiteral("no viewer for it on this system"));
+  if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path_))) set_label_text(found_, QStringLiteral("no viewer for it on this system"));
 }
 
 void LogWindow::closeEvent(QCloseEvent* event) {

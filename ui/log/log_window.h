@@ -15,6 +15,7 @@ class QPushButton;
 
 namespace n2nq::ui {
 
+class ElidedLabel;
 class LogHeading;
 class LogTail;
 
@@ -72,7 +73,8 @@ class LogWindow : public QWidget {
   QPlainTextEdit* view_;
   LogHeading* heading_;
   QLineEdit* search_;
-  QLabel *found_, *position_;
+  QLabel* found_;
+  ElidedLabel* position_;
   QPushButton *next_, *previous_, *follow_, *copy_, *outside_, *earlier_;
   qint64 shown_bytes_ = 0;
   bool all_loaded_ = true;

@@ -157,14 +157,14 @@ void RunBar::refresh_progress() {
   const double left_s = run.seconds_left();
   came_ = run.draining() ? 1 : run.progress();
   if (run.warming_up()) {
-    QString text = QStringLiteral("warming up");
-    if (left_s >= 0) text += QStringLiteral(" · %1 left").arg(span_text(left_s));
+    QString text = QStringLiteral("warm-up");
+    if (left_s >= 0) text += QStringLiteral(" · %1").arg(span_text(left_s));
     return progress_->set_progress(std::max(run.progress(), 0.0), text);
   }
   if (run.draining()) return progress_->set_progress(1, QStringLiteral("draining · ≤ %1").arg(span_text(left_s)));
   if (run.progress() < 0) {
     const double t_s = std::max(run.figures().t_s, 0.0);
-    return progress_->set_progress(-1, QStringLiteral("until stopped · %1").arg(span_text(t_s)));
+    return progress_->set_progress(-1, QStringLiteral("open end · %1").arg(span_text(t_s)));
   }
   // 100 % is said by "finished" only.
   const int percent = std::min(99, static_cast<int>(run.progress() * 100));

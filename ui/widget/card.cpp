@@ -37,6 +37,11 @@ QLabel* make_label(const QString& text, const char* role, QWidget* parent) {
   return label;
 }
 
+void set_label_text(QLabel* label, const QString& text) {
+  label->setText(text);
+  label->setAccessibleDescription(text);
+}
+
 void set_style_property(QWidget* widget, const char* name, const QVariant& value) {
   if (widget->property(name) == value) return;
   widget->setProperty(name, value);

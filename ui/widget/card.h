@@ -30,6 +30,9 @@ class Card : public QFrame {
 /// A label of a role that the style sheet knows: "title", "strong", "secondary", "caption", "problem".
 QLabel* make_label(const QString& text, const char* role, QWidget* parent = nullptr);
 
+/// For a label with an accessible name: a screen reader tells that in place of the text, so the text is its description as well.
+void set_label_text(QLabel* label, const QString& text);
+
 /// Gives a control its object name, accessible name and tooltip in one line, so that none is forgotten.
 template <class Widget>
 Widget* described(Widget* widget, const char* object_name, const QString& accessible_name, const QString& tooltip) {

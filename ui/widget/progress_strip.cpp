@@ -9,13 +9,16 @@ namespace n2nq::ui {
 
 namespace {
 constexpr int bar_px = 6;
-}
+// As long as they get; a run of more than an hour is told in hours and minutes.
+constexpr const char* longest_texts[] = {"100 % · 59 min 59 s left", "open end · 59 min 59 s", "warm-up · 59 min 59 s",
+                                         "draining · ≤ 59 min 59 s"};
+}  // namespace
 
 ProgressStrip::ProgressStrip(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   setObjectName(QStringLiteral("progress"));
   setAccessibleName(QStringLiteral("Progress of the run"));
-  setToolTip(QStringLiteral("How far the run is by its plan, and the time left; at its end how much of what was planned was sent"));
+  tell();
   connect(&theme, &Theme::changed, this, [this] { updateGeometry(); });
 }
 
@@ -25,12 +28,21 @@ void ProgressStrip::set_progress(double share, const QString& text, Tone tone) {
   tone_ = tone;
   text_ = text;
   setAccessibleDescription(text);
+  tell();
   update();
+}
+
+void ProgressStrip::tell() {
+  const QString meaning =
+      QStringLiteral("How far the run is by its plan, and the time left; at its end how much of what was planned was sent");
+  setToolTip(text_.isEmpty() ? meaning : text_ + u'\n' + meaning);
 }
 
 QSize ProgressStrip::sizeHint() const {
   const QFontMetrics caption(theme_.font(TextStyle::caption));
-  return {caption.horizontalAdvance(QStringLiteral("100 % · 59 min 59 s left")), bar_px + space::in_row + caption.height()};
+  int widest = 0;
+  for (const char* text : longest_texts) widest = std::max(widest, caption.horizontalAdvance(QString::fromUtf8(text)));
+  return {widest, bar_px + space::in_row + caption.height()};
 }
 
 void ProgressStrip::paintEvent(QPaintEvent* event) {
@@ -47,7 +59,8 @@ void ProgressStrip::paintEvent(QPaintEvent* event) {
   }
   painter.setFont(theme_.font(TextStyle::caption));
   painter.setPen(t.secondary);
-  painter.drawText(QRect(0, bar_px + space::in_row, width(), height() - bar_px - space::in_row), Qt::AlignLeft | Qt::AlignBottom, text_);
+  painter.drawText(QRect(0, bar_px + space::in_row, width(), height() - bar_px - space::in_row), Qt::AlignLeft | Qt::AlignBottom,
+                   painter.fontMetrics().elidedText(text_, Qt::ElideRight, width()));
 }
 
 }  // namespace n2nq::ui

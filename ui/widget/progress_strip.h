@@ -24,6 +24,8 @@ class ProgressStrip : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  void tell();
+
   const Theme& theme_;
   double share_ = 0;
   Tone tone_ = Tone::good;

@@ -79,7 +79,8 @@ void FigureDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   option.widget->style()->drawControl(QStyle::CE_ItemViewItem, &background, painter, option.widget);
   painter->save();
   painter->setFont(option.font);
-  painter->setPen(theme_.tokens().text);
+  const QVariant own = index.data(Qt::ForegroundRole);
+  painter->setPen(own.isValid() ? own.value<QBrush>().color() : theme_.tokens().text);
   const QFontMetricsF metrics(option.font);
   const double left = option.rect.right() + 1 - cell_padding_px / 2.0 - tabular_width(metrics, text);
   const double baseline = option.rect.top() + (option.rect.height() + metrics.ascent() - metrics.descent()) / 2;

@@ -29,7 +29,7 @@ class LogButtonDelegate : public QStyledItemDelegate {
   const Theme& theme_;
 };
 
-/// Paints a figure with digits of one width.
+/// Paints a figure with digits of one width, in the colour that the model gives it.
 class FigureDelegate : public QStyledItemDelegate {
   Q_OBJECT
  public:

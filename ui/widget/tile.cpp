@@ -12,6 +12,18 @@ namespace {
 constexpr int pad_px = space::between;
 constexpr int pad_vertical_px = 6;
 constexpr int minimum_width_px = 72;
+
+// As in the ledger: never colour alone.
+QString taint_sign(Taint taint) {
+  if (taint == Taint::none) return {};
+  return taint == Taint::breaks ? QStringLiteral("✕ ") : QStringLiteral("▲ ");
+}
+
+QString taint_words(Taint taint) {
+  if (taint == Taint::none) return {};
+  return taint == Taint::breaks ? QStringLiteral("breaks the run") : QStringLiteral("degrades the run");
+}
+
 }  // namespace
 
 Tile::Tile(const Theme& theme, Size size, const QString& meaning, QWidget* parent)
@@ -40,6 +52,7 @@ void Tile::set_figure(const Figure& figure, const QString& exact, const QString&
 void Tile::set_taint(Taint taint) {
   if (taint_ == taint) return;
   taint_ = taint;
+  describe();
   update();
 }
 
@@ -51,9 +64,12 @@ void Tile::set_dimmed(bool dimmed) {
 
 void Tile::describe() {
   const QString value = exact_.isEmpty() ? figure_.text() : exact_;
-  setToolTip(QStringLiteral("%1: %2\n%3").arg(caption_, value, meaning_));
+  const QString taint = taint_words(taint_);
+  setToolTip(QStringLiteral("%1: %2\n%3").arg(caption_, taint.isEmpty() ? value : value + QStringLiteral("; ") + taint, meaning_));
   setAccessibleName(caption_);
-  setAccessibleDescription(QStringLiteral("%1, %2").arg(value, second_.isEmpty() ? detail_ : second_ + QStringLiteral(", ") + detail_));
+  QStringList parts{value, taint, second_, detail_};
+  parts.removeAll(QString());
+  setAccessibleDescription(parts.join(QStringLiteral(", ")));
 }
 
 QString Tile::caption() const {
@@ -87,8 +103,9 @@ void Tile::paintEvent(QPaintEvent* event) {
   const QFontMetrics caption_metrics(theme_.font(TextStyle::caption));
   const int room = width() - 2 * pad_px;
   const int unit_width = figure_.unit.isEmpty() ? 0 : space::in_row + QFontMetrics(unit_font).horizontalAdvance(figure_.unit);
-  QString value = figure_.value;
-  if (!shorter_.isEmpty() && tabular_width(value_metrics, value) + unit_width > room) value = shorter_;
+  const QString sign = taint_sign(taint_);  // at the figure: beside the longest caption there is no room
+  QString value = sign + figure_.value;
+  if (!shorter_.isEmpty() && tabular_width(value_metrics, value) + unit_width > room) value = sign + shorter_;
 
   double baseline = pad_vertical_px + value_metrics.ascent();
   painter.setFont(value_font);

@@ -26,7 +26,7 @@ class Tile : public QWidget {
   void set_detail(const QString& detail) { put(detail_, detail); }
   /// `exact`: all digits, for the tooltip. `shorter` is shown when the figure does not fit.
   void set_figure(const Figure& figure, const QString& exact = {}, const QString& shorter = {});
-  /// Draws the figure in the colour of what it makes of the run.
+  /// Draws the figure in the colour of what it makes of the run, with its sign; tooltip and description say it.
   void set_taint(Taint taint);
   Taint taint() const { return taint_; }
   /// Draws the figure in grey: it tells less than it seems to.

@@ -62,6 +62,7 @@ class TestCharts : public QObject {
   void labels_have_separators_also_on_a_log_axis();
   void a_reading_covers_no_curve();
   void wheel_drag_and_keys_move_both_charts();
+  void the_chart_that_has_the_keyboard_is_marked();
 };
 
 void TestCharts::history_is_bounded_and_in_order() {
@@ -176,8 +177,10 @@ void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
   QVERIFY(std::any_of(titles.begin(), titles.end(), [&](auto* one) { return one->text() == QStringLiteral("Rates, ") + off; }));
   const auto legends = card.findChildren<ChartLegend*>();
   QVERIFY(std::any_of(legends.begin(), legends.end(), [](auto* one) { return one->accessibleName().contains(QStringLiteral("at most")); }));
+  QVERIFY(!card.latency_chart()->accessibleDescription().isEmpty());
   card.latency_chart()->set_reading(app::unknown);
   QVERIFY(card.latency_chart()->reading_lines().isEmpty());
+  QCOMPARE(card.latency_chart()->accessibleDescription(), QString());
 }
 
 void TestCharts::a_point_without_neighbours_is_drawn() {
@@ -203,11 +206,20 @@ void TestCharts::pause_holds_the_charts_and_records_on() {
   for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
   card.set_paused(true);
   const double held = card.window().to_s();
+  const auto newest = [](LiveChart* chart) {
+    return qobject_cast<QCategoryAxis*>(chart->chart()->axes(Qt::Horizontal).front())->categoriesLabels().last();
+  };
+  QCOMPARE(newest(card.latency_chart()), QStringLiteral("now"));
   for (int i = 100; i < 200; ++i) card.add_sample(sample(i * 0.1, 400));
+  for (const bool running : {true, false}) {
+    card.set_running(running);
+    for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("9.9 s"));
+  }
   QCOMPARE(card.window().to_s(), held);
   QCOMPARE(card.latency_history().size(), std::size_t(200));
   card.set_paused(false);
   QCOMPARE(card.window().to_s(), card.latency_history().last_time());
+  for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("end"));
   card.add_sample(sample(-1, 400));  // before the common start
   QCOMPARE(card.latency_history().size(), std::size_t(200));
 }
@@ -342,6 +354,23 @@ void TestCharts::wheel_drag_and_keys_move_both_charts() {
   QVERIFY(card.window().is_default());
   card.latency_chart()->set_logarithmic(true);
   QVERIFY(card.latency_chart()->value_axis_top() >= 400);
+}
+
+void TestCharts::the_chart_that_has_the_keyboard_is_marked() {
+  Theme theme;
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  card.activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(&card, 20'000));
+  card.rate_chart()->setFocus();
+  QVERIFY(card.rate_chart()->hasFocus());
+  card.grab();  // lays out
+  const QImage without = card.latency_chart()->grab().toImage(), rates_with = card.rate_chart()->grab().toImage();
+  card.latency_chart()->setFocus();
+  QVERIFY(card.latency_chart()->hasFocus());
+  QVERIFY(card.latency_chart()->grab().toImage() != without);
+  QVERIFY(card.rate_chart()->grab().toImage() != rates_with);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "app/figure/number_text.h"
 #include "tests/app/figure/sample_figures.h"
 #include "ui/chart/figure_view.h"
 
@@ -44,6 +45,52 @@ class TestFigureView : public QObject {
     QTest::keyClick(&view, Qt::Key_Down);
     QVERIFY2(view.accessibleDescription().contains("0.5 s, services 10"), qPrintable(view.accessibleDescription()));
     QVERIFY2(view.accessibleDescription().contains("the host was busy"), qPrintable(view.accessibleDescription()));
+  }
+
+  void a_point_that_is_read_stays_while_the_figure_still_has_it() {
+    Theme theme;
+    FigureView view(theme);
+    auto figure = n2nq::app::sample_lines();
+    figure.series[0].points[1].folders = {"/runs/one"};
+    view.set_figure(figure);
+    view.resize(700, 460);
+    view.show();
+    QTest::keyClick(&view, Qt::Key_Right);
+    QTest::keyClick(&view, Qt::Key_Right);
+    QVERIFY2(view.accessibleDescription().contains("1.0 s, services 10"), qPrintable(view.accessibleDescription()));
+    // Another run was added to it, and another curve.
+    figure.series[0].points[1].repeats = 4;
+    figure.series[0].points.erase(figure.series[0].points.begin());
+    figure.series.insert(figure.series.begin(), {.name = "2.0 s", .points = {{.x = 10, .y = 60}}, .not_run = {}});
+    view.set_figure(figure);
+    QVERIFY2(view.accessibleDescription().contains("1.0 s, services 10"), qPrintable(view.accessibleDescription()));
+    QVERIFY2(view.accessibleDescription().contains("4 repeats"), qPrintable(view.accessibleDescription()));
+    QCOMPARE(view.cursor().shape(), Qt::PointingHandCursor);
+    QSignalSpy clicks(&view, &FigureView::point_clicked);
+    QTest::keyClick(&view, Qt::Key_Return);
+    QCOMPARE(clicks.size(), 1);
+    QCOMPARE(clicks[0][0].value<FigureHit>(), (FigureHit{1, 0}));
+    figure.series[1].points.clear();
+    view.set_figure(figure);
+    QCOMPARE(view.accessibleDescription(), QString());
+    QCOMPARE(view.cursor().shape(), Qt::ArrowCursor);
+  }
+
+  void a_point_tells_all_digits() {
+    Theme theme;
+    FigureView view(theme);
+    auto figure = n2nq::app::sample_lines();
+    for (const auto& [y, told] : {std::pair(12'345'678.0, n2nq::app::count_text(12'345'678)),
+                                  {1234.567891, n2nq::app::fixed_text(1234.567891, 6)},
+                                  {0.1 + 0.2, QString("0.3")},
+                                  {0.0000123456, QString("0.0000123456")}}) {
+      figure.series[0].points[0].y = y;
+      view.set_figure(figure);
+      view.show();
+      QTest::keyClick(&view, Qt::Key_Escape);
+      QTest::keyClick(&view, Qt::Key_Right);
+      QVERIFY2(view.accessibleDescription().contains(' ' + told + QString::fromUtf8(" µs")), qPrintable(view.accessibleDescription()));
+    }
   }
 };
 

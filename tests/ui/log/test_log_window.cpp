@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAbstractButton>
 #include <QClipboard>
+#include <QDir>
 #include <QFile>
 #include <QGuiApplication>
 #include <QLabel>
@@ -54,6 +55,7 @@ class TestLogWindow : public QObject {
   void a_search_in_vain_moves_nothing();
   void what_is_asked_for_is_found_before_the_part_that_is_shown_or_said_to_be_nowhere();
   void copy_takes_the_selection_or_everything();
+  void a_long_path_cuts_off_nothing_else_below_the_lines();
   void one_window_per_file();
   void the_columns_stay_above_the_lines();
 
@@ -167,6 +169,7 @@ void TestLogWindow::search_goes_both_ways_and_around() {
   QTest::keyClicks(search, QStringLiteral("beta"));
   window->find_next();
   QCOMPARE(label(window, "log_found"), QStringLiteral("line 2"));
+  QCOMPARE(window->findChild<QLabel*>(QStringLiteral("log_found"))->accessibleDescription(), QStringLiteral("line 2"));
   window->find_next();
   QCOMPARE(label(window, "log_found"), QStringLiteral("line 3"));
   window->find_next();
@@ -221,6 +224,23 @@ void TestLogWindow::copy_takes_the_selection_or_everything() {
   window->find_next();
   QTest::mouseClick(copy, Qt::LeftButton);
   QCOMPARE(QGuiApplication::clipboard()->text(), QStringLiteral("two"));
+}
+
+void TestLogWindow::a_long_path_cuts_off_nothing_else_below_the_lines() {
+  const QString folder = folder_->filePath(QString(200, u'f'));
+  QVERIFY(QDir().mkpath(folder));
+  path_ = folder + QStringLiteral("/R001.log");
+  append(path_, "first\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  window->set_awaited(true);
+  window->resize(700, 400);
+  const auto* position = window->findChild<QLabel*>(QStringLiteral("log_position"));
+  const QString before = QStringLiteral("6 B · nothing new for ");
+  QTRY_VERIFY_WITH_TIMEOUT(position->text().startsWith(before), deadline_ms);
+  QVERIFY2(position->text().endsWith(u'…'), qPrintable(position->text()));
+  QVERIFY(position->fontMetrics().horizontalAdvance(position->text()) <= position->width());
+  QVERIFY2(position->toolTip().startsWith(before) && position->toolTip().endsWith(path_), qPrintable(position->toolTip()));
+  QCOMPARE(position->accessibleDescription(), position->toolTip());
 }
 
 void TestLogWindow::one_window_per_file() {

@@ -4,6 +4,7 @@
 #include <QTest>
 
 #include "ui/model/service_model.h"
+#include "ui/widget/service_table.h"
 
 namespace {
 
@@ -21,6 +22,7 @@ class TestServiceModel : public QObject {
   void unknown_figures_are_dashes();
   void a_pull_changes_only_the_rows_it_names();
   void latencies_near_the_floor_are_grey_and_say_why();
+  void what_the_model_says_is_grey_is_grey_in_the_table();
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
   void names_have_at_least_three_digits();
@@ -84,6 +86,33 @@ void TestServiceModel::latencies_near_the_floor_are_grey_and_say_why() {
   QVERIFY(!colour(1, ServiceModel::first_figure_column).isValid());
   const QString told = model.data(model.index(0, ServiceModel::first_figure_column), Qt::ToolTipRole).toString();
   QVERIFY2(told.contains(QStringLiteral("below twice what an echo over loopback takes")), qPrintable(told));
+}
+
+void TestServiceModel::what_the_model_says_is_grey_is_grey_in_the_table() {
+  ui::Theme theme;
+  theme.choose(ui::ThemeChoice::light);
+  ServiceModel model(app::Role::receivers);
+  ui::ServiceTable table(theme, &model);
+  model.set_amount(2);
+  app::LiveFigures figures;
+  figures.floor_us = 40;
+  figures.receivers = {{1, 10, 5.5, 79, 180}, {2, 10, 5.5, 81, 180}};
+  model.update(figures);
+  table.resize(600, 200);
+  table.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&table, 20'000));
+  const auto darkest = [&](int row) {
+    const QRect cell = table.visualRect(model.index(row, ServiceModel::first_figure_column)).adjusted(1, 1, -1, -2);
+    const QImage picture = table.viewport()->grab(cell).toImage();
+    int least = 255;
+    for (int y = 0; y < picture.height(); ++y) {
+      for (int x = 0; x < picture.width(); ++x) least = std::min(least, qGray(picture.pixel(x, y)));
+    }
+    return least;
+  };
+  const int grey = qGray(theme.tokens().secondary.rgb());
+  QVERIFY2(darkest(0) >= grey - 2 && darkest(0) < 250, qPrintable(QString::number(darkest(0))));
+  QVERIFY2(darkest(1) < grey - 2, qPrintable(QString::number(darkest(1))));
 }
 
 void TestServiceModel::numbers_outside_the_table_are_ignored() {
