@@ -239,6 +239,11 @@ class TestHosts : public QObject {
     bench->checker().check(bench->hosts().hosts(), 0);
     bench->checker().find(false);
     QVERIFY2(is_kept(), "after a check");
+    const auto told = [this] { return bench->find<QLabel>("hosts_problem")->text(); };
+    const QString why = told();
+    QVERIFY2(why.contains(QStringLiteral("10.0.0.")), qPrintable(why));
+    QVERIFY(bench->click("button_host_remove") && bench->click("button_host_undo"));
+    QCOMPARE(told(), why);
     const QByteArray text = file_text(bench->hosts().path());
     QVERIFY(write_by_hand(text + "  - {name: lab-2, prot: 2}\n"));
     bench->hosts().look_again();
@@ -248,6 +253,7 @@ class TestHosts : public QObject {
     QVERIFY(field->isEnabled());
     table()->selectRow(0);
     QVERIFY2(is_kept(), "after the file was mended");
+    QCOMPARE(told(), why);
     QVERIFY(bench->type("local_data_address", "10.0.0.5"));
     QTest::keyClick(field, Qt::Key_Return);
     QCOMPARE(bench->hosts().hosts().local_data_address, std::string("10.0.0.5"));

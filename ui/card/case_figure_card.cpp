@@ -92,6 +92,7 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   point_ = make_label(QString(), "caption");
   point_->setObjectName(QStringLiteral("case_point"));
   point_->setWordWrap(true);
+  point_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   point_->setFixedHeight(point_lines_shown *
                          QFontMetrics(theme_.font(TextStyle::caption)).lineSpacing());  // nothing moves when it is filled
   auto* chosen = new QHBoxLayout;
@@ -237,6 +238,7 @@ void CaseFigureCard::choose_point(const app::FigureHit& hit) {
   chosen_ = point.folders;
   chosen_marked_ = !point.why.isEmpty();
   point_->setText(app::point_lines(figure_, hit).join(QStringLiteral(" · ")));
+  point_->setToolTip(point_->text());  // three lines may not hold it
   refresh_again();
 }
 
@@ -252,6 +254,7 @@ void CaseFigureCard::forget_point() {
   chosen_.clear();
   chosen_marked_ = false;
   point_->setText(QString::fromUtf8(no_point));
+  point_->setToolTip(QString());
   refresh_again();
 }
 

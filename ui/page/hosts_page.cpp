@@ -323,13 +323,14 @@ void HostsPage::undo() {
 void HostsPage::take_local_address() {
   if (local_address_->text() == shown_address_) {  // nothing was typed: what an editor wrote meanwhile is not to be undone
     set_style_property(local_address_, "refused", false);
+    address_problem_.clear();
     tell(QString());
     return;
   }
-  const QString problem = parts_.book->set_local_data_address(local_address_->text());
-  set_style_property(local_address_, "refused", !problem.isEmpty());
-  if (problem.isEmpty()) shown_address_ = local_address_->text();
-  tell(problem);
+  address_problem_ = parts_.book->set_local_data_address(local_address_->text());
+  set_style_property(local_address_, "refused", !address_problem_.isEmpty());
+  if (address_problem_.isEmpty()) shown_address_ = local_address_->text();
+  tell(QString());
 }
 
 /// Of what this window has changed, or somebody else with an editor: what a check found out belongs to the machines as they were then.
@@ -364,7 +365,8 @@ void HostsPage::select(const QString& name) {
 void HostsPage::tell(const QString& problem_of_deed) {
   // What is wrong with the file comes first, as long as that is so.
   const QStringList& of_file = parts_.book->problems();
-  const QString problem = of_file.isEmpty() ? problem_of_deed : of_file.join(QStringLiteral("; "));
+  const QString of_page = problem_of_deed.isEmpty() ? address_problem_ : problem_of_deed;
+  const QString problem = of_file.isEmpty() ? of_page : of_file.join(QStringLiteral("; "));
   problem_->setText(problem.isEmpty() ? QString() : QStringLiteral("✕ ") + problem);
 }
 
@@ -454,18 +456,19 @@ void HostsPage::refresh() {
   const bool untouched = local_address_->text() == shown_address_;
   if (readable && untouched) {
     set_style_property(local_address_, "refused", false);
+    address_problem_.clear();
     shown_address_ = QString::fromStdString(parts_.book->hosts().local_data_address);
     local_address_->setText(shown_address_);
   }
   for (QWidget* needs_file : std::initializer_list<QWidget*>{local_address_, import_, add_}) needs_file->setEnabled(readable);
+  const bool mended = std::exchange(tells_file_problems_, !readable) && readable;
   if (!readable) {
     tell(QString());
     look_again_.start();
   } else {
-    if (tells_file_problems_) tell(QString());
     look_again_.stop();
+    if (mended) untouched ? tell(QString()) : take_local_address();  // it was refused for the file's sake
   }
-  tells_file_problems_ = !readable;
   show_advice();
 }
 

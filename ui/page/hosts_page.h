@@ -73,6 +73,7 @@ class HostsPage : public QWidget {
   app::Hosts known_;                 // what the file said when it could be read last
   std::string chosen_;               // the machine of the current row; empty: none
   QString shown_address_;            // of this machine, before somebody typed
+  QString address_problem_;  // why it is refused; empty: it is not
   bool tells_file_problems_ = false;
   QLineEdit* local_address_ = nullptr;
   QLabel *invitation_ = nullptr, *problem_ = nullptr, *paths_hint_ = nullptr;

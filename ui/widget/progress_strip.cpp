@@ -34,7 +34,8 @@ void ProgressStrip::set_progress(double share, const QString& text, Tone tone) {
 
 void ProgressStrip::tell() {
   const QString meaning =
-      QStringLiteral("How far the run is by its plan, and the time left; at its end how much of what was planned was sent");
+      QStringLiteral("How far the run is by its plan, and the time left, warm-up included (open end: the time since the start); at its end how much "
+                     "of what was planned was sent");
   setToolTip(text_.isEmpty() ? meaning : text_ + u'\n' + meaning);
 }
 
