@@ -63,16 +63,15 @@ need_packages() {
   local as_root=()
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || fail "Missing packages: ${missing[*]}" "Neither root nor sudo: install them, then call again."
-    as_root=(sudo)
+    as_root=(sudo ${http_proxy:+--preserve-env=http_proxy,https_proxy,no_proxy})
   fi
   say "Installing with apt: ${missing[*]}"
   if [[ " ${missing[*]} " == *" openssh-server "* ]]; then
     say "openssh-server starts no SSH server: /etc/ssh/sshd_not_to_be_run keeps it from that (remove that file if you want one)."
     "${as_root[@]}" mkdir -p /etc/ssh && "${as_root[@]}" touch /etc/ssh/sshd_not_to_be_run || fail "Cannot make /etc/ssh/sshd_not_to_be_run."
   fi
-  # sudo drops the proxies. Another apt at work is waited for.
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"}
-    apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
+  # Another apt that installs is waited for.
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
   "${apt[@]}" update >&2 9>&- || fail "apt-get update failed: what it says stands above."
   "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 9>&- || fail "apt-get install failed: what it says stands above."
 }

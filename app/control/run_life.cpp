@@ -144,7 +144,7 @@ bool RunControl::Private::take_settings() {
     emit q->message(problem);
     return false;
   }
-  if (of(Role::broker).alive() && is_all_local(run.settings) && !is_all_local(next)) {
+  if (of(Role::broker).alive() && broker_is_for_all_local && !is_all_local(next)) {
     emit q->message("N2NQ was started for this machine alone, and nobody else reaches it: stop it first");
     return false;
   }
@@ -181,6 +181,7 @@ void RunControl::Private::follow_logs(Role role, bool follow) {
 }
 
 void RunControl::Private::launch(Role role) {
+  if (role == Role::broker) broker_is_for_all_local = is_all_local(run.settings);
   Member& member = of(role);
   const bool ran_before = member.ran();
   renew(role);
@@ -388,7 +389,7 @@ void RunControl::Private::update_waiting() {
   if (state != RunState::preparing) return;
   for (const Role role : {Role::senders, Role::receivers}) {
     const Member& member = of(role);
-    if (!member.alive() || !member.connected) continue;
+    if (!member.alive() || !member.connected || member.end_asked) continue;
     const Role other = other_group(role);
     const bool other_started = of(other).alive();
     set_status(role, ProcessState::waiting, role_name(other).toLower() + (other_started ? "" : " to be started"));

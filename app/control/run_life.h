@@ -220,6 +220,7 @@ struct RunControl::Private {
   std::string token;
   std::string broker_address;
   int broker_port = 0;
+  bool broker_is_for_all_local = false;  // it was started where all ran on this machine, and listens for nobody else
   SleepWatch sleep_watch;  // from the first start to the result
   std::array<Member, 3> members;
   std::int64_t broker_now_ns = 0;  // the broker's clock when since_broker_now was started

@@ -8,6 +8,7 @@
 
 Needs Python 3.9 and no packages. Responses and requests are used when N2NQ says that the run has them on. `--rules` are SENDERS:SIZES,
 each a number, a range or `any`; `none` asks for nothing; `--then 10 LIST` asks for another list after ten deliveries. `--warm-up 5`: so many first.
+With `--session` above 0 `--rules` need requests to be on; without them the list of before holds.
 What happens is written to stdout, tab-separated:  connected VERSION MODE  sent INDEX LETTERS  accepted BELOW  refused FROM TO REASON
     delivered SENDER INDEX ATTEMPT FLAGS LATENCY_US LETTERS  corrupt SENDER INDEX  skipped SENDER REASON FROM TO  end TOTALS…
 """
@@ -119,11 +120,11 @@ def receive(args):
         return frame_of(RULES, struct.pack("<II", number, len(entries)) + b"".join(struct.pack("<4I", *s, *z) for s, z in entries))
 
     # Who comes back asks in one write with HELLO: N2NQ may have nothing left for its list before, and would say END.
-    comes_back = args.session > 0 and args.rules != "any:any"
+    comes_back = args.session > 0 and args.rules is not None
     n2nq, deliveries, kind = Connection(args, role=2, behind_hello=rules(args.rules, 0) if comes_back else b""), 0, None
     if n2nq.requests:
-        if not comes_back:
-            n2nq.write(rules(args.rules, 0))  # before the credit: until then it asks for anything
+        if args.session == 0:
+            n2nq.write(rules(args.rules or "any:any", 0))  # before the credit: until then it asks for anything
         n2nq.send(CREDIT, struct.pack("<Q", args.credit))
     while kind != END:
         kind, body = n2nq.frame()
@@ -155,7 +156,7 @@ def receive(args):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, kind, default in [("what", str, None), ("host", str, None), ("port", int, None), ("number", int, None), ("--messages", int, 20),
-                                ("--size", int, 50), ("--delay-ms", float, 10), ("--rules", str, "any:any"), ("--credit", int, 1),
+                                ("--size", int, 50), ("--delay-ms", float, 10), ("--rules", str, None), ("--credit", int, 1),
                                 ("--token", str, ""), ("--session", int, 0), ("--warm-up", int, 0)]:
         parser.add_argument(name, type=kind, default=default)
     parser.add_argument("--then", nargs=2)

@@ -237,7 +237,7 @@ class Mixed(BenchCase):
         self.client("send", port, 1, "--messages", 3).finish()
         first.finish()
         self.assertEqual((first.delivered, len(first.skipped[UNREQUESTED])), ([], 3))
-        again = self.client("receive", port, 1, "--session", 1, "--rules", "any:1-100")
+        again = self.client("receive", port, 1, "--session", 1, "--rules", "any:any")
         again.finish()
         self.assertEqual(again.delivered, [(1, 0), (1, 1), (1, 2)])
 

@@ -181,8 +181,7 @@ TEST_F(RealRun, receivers_that_were_never_started_have_no_account_to_give) {
   make(settings);
   control->start(Role::broker);
   control->start(Role::senders);
-  ASSERT_TRUE(wait_until([this] { return control->figures().attempted > 4; })) << reasons();
-  EXPECT_GT(control->figures().in_flight, 0);
+  ASSERT_TRUE(wait_until([this] { return control->figures().in_flight > 4; })) << reasons();
   control->stop_all();
   ASSERT_TRUE(wait_finished());
   EXPECT_NE(control->outcome().verdict, Verdict::broken) << reasons();
