@@ -146,7 +146,8 @@ TEST(case_plan, of_pairs_is_read_back_from_its_runs_as_it_was_planned) {
   }
   const CaseFile off =
       small("{ senders.messages: 4, queue.requests: pairs }", "scales: { quick: { settings: { queue.requests: false } } }\n");
-  for (const CasePoint& point : plan_of(off, {.scale = Scale::quick}).points()) EXPECT_FALSE(point.settings.queue.requests);
+  const CasePlan without = plan_of(off, {.scale = Scale::quick});
+  for (const CasePoint& point : without.points()) EXPECT_FALSE(point.settings.queue.requests);
 }
 
 TEST(case_plan, without_external_sets_has_no_use_for_hosts) {
