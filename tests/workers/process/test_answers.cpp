@@ -80,13 +80,7 @@ void kill_receivers_and_go_on(SmallRun& run) {
   const std::string staging = run.receivers->staging_file();
   run.receivers->kill(SIGKILL);
   run.receivers->wait_for_exit();
-  run.receivers = std::make_unique<Child>("n2nq-receivers");
-  json again = run.configure_receivers();
-  again["continue"] = staging;
-  run.receivers->send(again);
-  run.receivers->wait_for_type("hello");
-  run.receivers->send(run.connect_message());
-  run.receivers->wait_for_state("connected");
+  run.go_on_with_receivers(staging);
   run.receivers->send({{"type", "start"}, {"at_broker_ns", 0}});
 }
 
@@ -138,13 +132,7 @@ TEST_P(Answers, a_killed_and_restarted_senders_group_goes_on_with_its_plan) {
   const std::string staging = run.senders->staging_file();
   run.senders->kill(SIGKILL);
   run.senders->wait_for_exit();
-  run.senders = std::make_unique<Child>("n2nq-senders");
-  json again = run.configure_senders();
-  again["continue"] = staging;
-  run.senders->send(again);
-  run.senders->wait_for_type("hello");
-  run.senders->send(run.connect_message());
-  run.senders->wait_for_state("connected");
+  run.go_on_with_senders(staging);
   run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
   run.finish();
   const auto ledger = ledger_of(run);

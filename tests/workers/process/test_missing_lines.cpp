@@ -14,16 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-void go_on(SmallRun& run, const std::string& staging) {
-  run.senders = std::make_unique<Child>("n2nq-senders");
-  json configure = run.configure_senders();
-  configure["continue"] = staging;
-  run.senders->send(configure);
-  run.senders->wait_for_type("hello");
-  run.senders->send(run.connect_message());
-  run.senders->wait_for_state("connected");
-}
-
 TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   RunShape shape;
   shape.senders = shape.receivers = 1;
@@ -48,7 +38,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
     }
     path = ring.path();
   }
-  go_on(run, path);
+  run.go_on_with_senders(path);
   run.start();
   run.finish();
   const json& sender = run.senders_bye["services"][0];
@@ -74,7 +64,7 @@ TEST(MissingLines, a_sender_of_which_no_line_is_left_goes_on_behind_what_n2nq_ha
   run.senders->wait_for_exit();
   std::filesystem::remove(run.log_path("senders", "S001"));
   const std::string path = StagingRing::create(run.folder(), "empty", WorkerRole::senders, StagingRing::bytes_min).path();
-  go_on(run, path);
+  run.go_on_with_senders(path);
   run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
   run.finish();
   const json& sender = run.senders_bye["services"][0];

@@ -115,4 +115,22 @@ void SmallRun::finish() {
   }
 }
 
+std::unique_ptr<Child> SmallRun::go_on(const char* program, nlohmann::json configure, const std::string& staging_file) const {
+  auto child = std::make_unique<Child>(program);
+  configure["continue"] = staging_file;
+  child->send(configure);
+  child->wait_for_type("hello");
+  child->send(connect_message());
+  child->wait_for_state("connected");
+  return child;
+}
+
+void SmallRun::go_on_with_senders(const std::string& staging_file) {
+  senders = go_on("n2nq-senders", configure_senders(), staging_file);
+}
+
+void SmallRun::go_on_with_receivers(const std::string& staging_file) {
+  receivers = go_on("n2nq-receivers", configure_receivers(), staging_file);
+}
+
 }  // namespace n2nq::worker::testing

@@ -42,6 +42,9 @@ class SmallRun {
   void launch_broker(int port = 0);
   void launch_senders();
   void launch_receivers();
+  /// In place of a killed group, from what it has left: returns when they are connected.
+  void go_on_with_senders(const std::string& staging_file);
+  void go_on_with_receivers(const std::string& staging_file);
 
   const std::string& folder() const { return folder_; }
   std::string log_path(const std::string& group, const std::string& name) const { return folder_ + "/" + group + "/" + name + ".log"; }
@@ -55,6 +58,7 @@ class SmallRun {
  private:
   nlohmann::json common(const char* role) const;
   nlohmann::json log_settings(const char* group) const;
+  std::unique_ptr<Child> go_on(const char* program, nlohmann::json configure, const std::string& staging_file) const;
 
   std::string folder_;
 };
