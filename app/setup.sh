@@ -66,13 +66,20 @@ need_packages() {
     as_root=(sudo ${http_proxy:+--preserve-env=http_proxy,https_proxy,no_proxy})
   fi
   say "Installing with apt: ${missing[*]}"
+  # Another apt that installs is waited for; one that updates its lists it would not wait for itself.
+  local apt=("${as_root[@]}" env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
+  local output tries_left=60
+  until output=$("${apt[@]}" update 2>&1 9>&-); do
+    [[ $output == *"Could not get lock"* && $tries_left -gt 0 ]] || fail "$output" "apt-get update failed (see above)."
+    [ $tries_left -lt 60 ] || say "Another apt updates its lists: waiting for it."
+    tries_left=$((tries_left - 1))
+    sleep 5
+  done
+  say "$output"
   if [[ " ${missing[*]} " == *" openssh-server "* ]]; then
     say "openssh-server starts no SSH server: /etc/ssh/sshd_not_to_be_run keeps it from that (remove that file if you want one)."
     "${as_root[@]}" mkdir -p /etc/ssh && "${as_root[@]}" touch /etc/ssh/sshd_not_to_be_run || fail "Cannot make /etc/ssh/sshd_not_to_be_run."
   fi
-  # Another apt that installs is waited for.
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
-  "${apt[@]}" update >&2 9>&- || fail "apt-get update failed: what it says stands above."
   "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 9>&- || fail "apt-get install failed: what it says stands above."
 }
 
@@ -115,6 +122,6 @@ build() {
   fi
   touch "$built.begun"
   ninja -C "$folder" $quiet "$target" >&2 9>&- || fail "The build failed (see above)."
-  mv "$built.begun" "$built"
-  [ "$target" != all ] || cp -p "$built" "$folder/built-programs"  # they are among all
+  mv -f "$built.begun" "$built"  # -f: without a question, where it is another user's
+  [ "$target" != all ] || cp -pf "$built" "$folder/built-programs"  # they are among all
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stands in for libFuzzer where there is none: every file of a corpus, every file cut at many places, and inputs made from them by the same
-// small changes each time. N2NQ_FUZZ_RUNS sets how many of those (20,000 by default, or as
-// CMakeLists.txt says of a target).
+// small changes each time. N2NQ_FUZZ_RUNS sets how many of those, else a second argument, else they are 20,000.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -12,10 +11,6 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
-
-#ifndef N2NQ_FUZZ_RUNS_DEFAULT
-#define N2NQ_FUZZ_RUNS_DEFAULT 20'000
-#endif
 
 namespace {
 
@@ -87,8 +82,8 @@ Bytes changed(Bytes input, const std::vector<Bytes>& corpus, std::minstd_rand& p
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "%s CORPUS_FOLDER\n", argv[0]);
+  if (argc != 2 && argc != 3) {
+    std::fprintf(stderr, "%s CORPUS_FOLDER [RUNS]\n", argv[0]);
     return 2;
   }
   const std::vector<Bytes> corpus = read_corpus(argv[1]);
@@ -104,7 +99,8 @@ int main(int argc, char** argv) {
     ++inputs;
   }
   const char* wanted = std::getenv("N2NQ_FUZZ_RUNS");
-  const unsigned long runs = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : N2NQ_FUZZ_RUNS_DEFAULT;
+  if (wanted == nullptr) wanted = argc == 3 ? argv[2] : "20000";
+  const unsigned long runs = std::strtoul(wanted, nullptr, 10);
   for (unsigned long seed = 1; seed <= runs; ++seed, ++inputs) {
     std::minstd_rand pick(static_cast<std::minstd_rand::result_type>(seed));
     run(changed(corpus[pick() % corpus.size()], corpus, pick));

@@ -13,7 +13,7 @@ using support::QueueKit;
 using support::text_of;
 using wire::SkipReason;
 
-QueueOptions options(DispatchRule dispatch = DispatchRule::round_robin, uint32_t receivers = 3) {
+QueueOptions balancer_options(DispatchRule dispatch = DispatchRule::round_robin, uint32_t receivers = 3) {
   QueueOptions options;
   options.mode = wire::QueueMode::load_balancer;
   options.dispatch = dispatch;
@@ -24,7 +24,7 @@ QueueOptions options(DispatchRule dispatch = DispatchRule::round_robin, uint32_t
 }
 
 TEST(LoadBalancer, EveryMessageGoesToExactlyOneReceiver) {
-  QueueKit kit(options(DispatchRule::random, 10));
+  QueueKit kit(balancer_options(DispatchRule::random, 10));
   for (uint32_t receiver = 1; receiver <= 10; ++receiver) kit.join(receiver);
   for (int i = 0; i < 3000; ++i) kit.publish(1 + static_cast<uint32_t>(i % 3));
   SenderSets all;
@@ -43,7 +43,7 @@ TEST(LoadBalancer, EveryMessageGoesToExactlyOneReceiver) {
 
 TEST(LoadBalancer, RandomIsRepeatedByItsSeed) {
   const auto first_ten = [](uint64_t seed) {
-    QueueOptions seeded = options(DispatchRule::random);
+    QueueOptions seeded = balancer_options(DispatchRule::random);
     seeded.seed = seed;
     QueueKit kit(seeded);
     for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver);
@@ -60,7 +60,7 @@ TEST(LoadBalancer, RandomIsRepeatedByItsSeed) {
 }
 
 TEST(LoadBalancer, RoundRobinGoesByNumberWhoeverComesAndGoes) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(3);
   kit.join(1);
   for (int i = 0; i < 3; ++i) kit.publish(1);  // to 1, 3, 1
@@ -76,7 +76,7 @@ TEST(LoadBalancer, MessagesThatComeTogetherGoWhereTheyWouldOneByOne) {
   std::mt19937 random(1);
   for (const uint32_t receivers : {1u, 3u, 7u, 300u}) {
     for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::next_free, DispatchRule::random}) {
-      QueueKit together(options(rule, receivers)), one_by_one(options(rule, receivers));
+      QueueKit together(balancer_options(rule, receivers)), one_by_one(balancer_options(rule, receivers));
       for (uint32_t receiver = 1; receiver <= receivers; receiver += static_cast<uint32_t>(1 + random() % 2)) {
         together.join(receiver);
         one_by_one.join(receiver);
@@ -105,7 +105,7 @@ TEST(LoadBalancer, MessagesThatComeTogetherGoWhereTheyWouldOneByOne) {
 }
 
 TEST(LoadBalancer, NextFreeIsWhoseKernelHasTakenMost) {
-  QueueKit kit(options(DispatchRule::next_free));
+  QueueKit kit(balancer_options(DispatchRule::next_free));
   for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver);
   kit.publish(1, 0, 1000);  // to 1
   kit.publish(1, 0, 10);    // to 2
@@ -120,7 +120,7 @@ TEST(LoadBalancer, NextFreeIsWhoseKernelHasTakenMost) {
 }
 
 TEST(LoadBalancer, WithoutReceiversMessagesWaitForTheFirst) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.publish(1);
   kit.publish(2);
   EXPECT_FALSE(kit->drained());
@@ -130,7 +130,7 @@ TEST(LoadBalancer, WithoutReceiversMessagesWaitForTheFirst) {
 }
 
 TEST(LoadBalancer, AtTheRetentionAMessageLeavesAndOnlyItsReceiverIsTold) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.publish(3, 0);  // nobody's
   kit->expire(100);
   kit.join(1);
@@ -150,7 +150,7 @@ TEST(LoadBalancer, AtTheRetentionAMessageLeavesAndOnlyItsReceiverIsTold) {
 }
 
 TEST(LoadBalancer, WhatIsUnderWayDoesNotExpireButWhatWaitsBehindItDoes) {
-  QueueKit kit(options(DispatchRule::round_robin, 1));
+  QueueKit kit(balancer_options(DispatchRule::round_robin, 1));
   kit.join(1);
   kit.publish(1, 0);
   kit.publish(1, 0);
@@ -164,7 +164,7 @@ TEST(LoadBalancer, WhatIsUnderWayDoesNotExpireButWhatWaitsBehindItDoes) {
 
 TEST(LoadBalancer, WhatExpiredWhileItWasUnderWayIsGivenToNobodyElse) {
   for (const bool cut_off : {false, true}) {
-    QueueKit kit(options(DispatchRule::round_robin, 2));
+    QueueKit kit(balancer_options(DispatchRule::round_robin, 2));
     kit.join(1);
     for (const int64_t at_ns : {0, 0, 0, 50}) kit.publish(1, at_ns);
     kit.write(1, 16 + 58 + 10);  // 1:0 whole, 1:1 in part
@@ -192,7 +192,7 @@ std::string redelivered_text(QueueKit& kit, uint32_t receiver) {
 }
 
 TEST(LoadBalancer, WhenAReceiverGoesItsRestGoesToOthersInOrderAndWhatTheKernelTookInPartIsMarked) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.join(2);
   for (int i = 0; i < 6; ++i) kit.publish(1);  // 1: 0 2 4, 2: 1 3 5
@@ -205,7 +205,7 @@ TEST(LoadBalancer, WhenAReceiverGoesItsRestGoesToOthersInOrderAndWhatTheKernelTo
 }
 
 TEST(LoadBalancer, WhatIsPassedOnBehindLaterOnesIsMarked) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.join(2);
   for (int i = 0; i < 6; ++i) kit.publish(1);  // 1: 0 2 4, 2: 1 3 5
@@ -219,7 +219,7 @@ TEST(LoadBalancer, WhatIsPassedOnBehindLaterOnesIsMarked) {
 
 TEST(LoadBalancer, WhatWasPassedOnBehindABatchThatIsGivenUpComesInOrderAgain) {
   for (const bool comes_back : {true, false}) {
-    QueueKit kit(options());
+    QueueKit kit(balancer_options());
     kit.join(1);
     kit.join(2);
     for (int i = 0; i < 6; ++i) kit.publish(1);
@@ -240,7 +240,7 @@ TEST(LoadBalancer, WhatWasPassedOnBehindABatchThatIsGivenUpComesInOrderAgain) {
 }
 
 TEST(LoadBalancer, WhoComesBackGetsWhatIsOlderThanWhatItHasMarked) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.join(2);
   for (int i = 0; i < 4; ++i) kit.publish(1);  // 1: 0 2, 2: 1 3
@@ -256,7 +256,7 @@ TEST(LoadBalancer, WhoComesBackGetsWhatIsOlderThanWhatItHasMarked) {
 TEST(LoadBalancer, WhatALongBacklogLeavesBehindIsPassedOnInPartsWithinTheRetention) {
   constexpr uint64_t messages = 20'000;
   for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::random, DispatchRule::next_free}) {
-    QueueKit kit(options(rule, 2));
+    QueueKit kit(balancer_options(rule, 2));
     kit.join(1);
     for (uint64_t i = 0; i < messages; ++i) kit.publish(1, i < messages / 2 ? 0 : 50);
     kit.join(2);
@@ -291,7 +291,7 @@ TEST(LoadBalancer, WhatALongBacklogLeavesBehindIsPassedOnInPartsWithinTheRetenti
 }
 
 TEST(LoadBalancer, WhatWasLeftBehindComesToItsEndHoweverMuchComesInMeanwhile) {
-  QueueKit kit(options(DispatchRule::round_robin, 2));
+  QueueKit kit(balancer_options(DispatchRule::round_robin, 2));
   kit.publish_run(1, std::vector<size_t>(5000, 10));
   kit.join(1);
   kit.join(2);
@@ -312,7 +312,7 @@ TEST(LoadBalancer, WhatWasLeftBehindComesToItsEndHoweverMuchComesInMeanwhile) {
 TEST(LoadBalancer, WhoTakesNothingGetsOnlySoMuchOfWhatOthersLeft) {
   constexpr size_t bytes = 100'048, pending_bytes_max = 4'000'000;
   for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::random, DispatchRule::next_free}) {
-    QueueOptions limited = options(rule, 4);
+    QueueOptions limited = balancer_options(rule, 4);
     limited.pending_bytes_max = pending_bytes_max;
     QueueKit kit(limited);
     for (int i = 0; i < 200; ++i) kit.publish(1, 0, bytes - 48);
@@ -336,7 +336,7 @@ TEST(LoadBalancer, WhoTakesNothingGetsOnlySoMuchOfWhatOthersLeft) {
 
 TEST(LoadBalancer, WhatIsLeftBehindWhileItIsPassedOnComesInOrderToWhoComesBackAndIsQueuedAtTheEnd) {
   for (const bool comes_back : {true, false}) {
-    QueueKit kit(options(DispatchRule::round_robin, 3));
+    QueueKit kit(balancer_options(DispatchRule::round_robin, 3));
     for (uint32_t receiver = 1; receiver <= 3; ++receiver) kit.join(receiver);
     for (int i = 0; i < 30'000; ++i) kit.publish(1);
     for (uint32_t receiver = 1; receiver <= 3; ++receiver) {
@@ -364,7 +364,7 @@ TEST(LoadBalancer, WhatIsLeftBehindWhileItIsPassedOnComesInOrderToWhoComesBackAn
 }
 
 TEST(LoadBalancer, WhoComesAndTakesNothingMarksNothing) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.join(2);
   for (int i = 0; i < 4; ++i) kit.publish(1);  // 1: 0 2, 2: 1 3
@@ -385,7 +385,7 @@ TEST(LoadBalancer, WhatManyLeaveBehindAtOnceIsPassedOnOnceAndInOrder) {
   constexpr uint32_t receivers = 50;
   for (const DispatchRule rule : {DispatchRule::round_robin, DispatchRule::random, DispatchRule::next_free}) {
     for (const bool one_stays : {true, false}) {
-      QueueKit kit(options(rule, receivers));
+      QueueKit kit(balancer_options(rule, receivers));
       for (uint32_t number = 1; number <= receivers; ++number) kit.join(number);
       for (int i = 0; i < 1000; ++i) kit.publish(1);
       for (uint32_t number = 1; number < receivers + !one_stays; ++number) kit->lose(number);
@@ -404,7 +404,7 @@ TEST(LoadBalancer, WhatManyLeaveBehindAtOnceIsPassedOnOnceAndInOrder) {
 }
 
 TEST(LoadBalancer, WhatWasLeftBehindExpiresInTimeAndIsQueuedAtTheEnd) {
-  QueueKit kit(options(DispatchRule::round_robin, 2));
+  QueueKit kit(balancer_options(DispatchRule::round_robin, 2));
   kit.join(1);
   kit.join(2);
   kit.publish(1, 0);
@@ -422,7 +422,7 @@ TEST(LoadBalancer, WhatWasLeftBehindExpiresInTimeAndIsQueuedAtTheEnd) {
 }
 
 TEST(LoadBalancer, WhoIsCutOffLosesOnlyTheMessageThatWasCutInTwo) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.join(2);
   for (int i = 0; i < 6; ++i) kit.publish(1);
@@ -435,7 +435,7 @@ TEST(LoadBalancer, WhoIsCutOffLosesOnlyTheMessageThatWasCutInTwo) {
 }
 
 TEST(LoadBalancer, TheLastReceiversRestWaitsForTheNextOne) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.publish(1);
   kit.publish(1);
@@ -447,7 +447,7 @@ TEST(LoadBalancer, TheLastReceiversRestWaitsForTheNextOne) {
 }
 
 TEST(LoadBalancer, AttemptsBeyondWhatTheFieldHoldsAreNoFirstOnes) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.publish(1);
   for (int i = 0; i < 70'000; ++i) {
     kit.join(1);
@@ -460,7 +460,7 @@ TEST(LoadBalancer, AttemptsBeyondWhatTheFieldHoldsAreNoFirstOnes) {
 }
 
 TEST(LoadBalancer, WhatNobodyTookIsStillQueuedAtTheEnd) {
-  QueueKit kit(options());
+  QueueKit kit(balancer_options());
   kit.join(1);
   kit.publish(1);
   kit.publish(1);
@@ -472,7 +472,7 @@ TEST(LoadBalancer, WhatNobodyTookIsStillQueuedAtTheEnd) {
 }
 
 TEST(LoadBalancer, SmallAndLargeMessagesGoTogether) {
-  QueueKit kit(options(DispatchRule::round_robin, 2));
+  QueueKit kit(balancer_options(DispatchRule::round_robin, 2));
   kit.join(1);
   kit.join(2);
   for (size_t i = 0; i < 400; ++i) kit.publish(1, 0, i % 7 == 0 ? 20'000 : i);

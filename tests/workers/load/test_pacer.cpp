@@ -47,7 +47,7 @@ TEST(Pacer, AMinuteOf3000ASecondIs180000) {
 
 TEST(Pacer, DoesNotDrift) {
   const Pacer pacer({second_ns, 3000}, StartPhase::spread, 1, 1);
-  for (std::int64_t s = -60; s < 3600; ++s) ASSERT_EQ(pacer.due_ns(s * 3000), s * second_ns);
+  for (std::int64_t second = -60; second < 3600; ++second) ASSERT_EQ(pacer.due_ns(second * 3000), second * second_ns);
 }
 
 TEST(Pacer, EverySenderSendsAsMuchInAWholeNumberOfIntervals) {

@@ -9,7 +9,7 @@
 namespace n2nq::measure {
 namespace {
 
-wire::IndexSet set(const std::string& text) {
+wire::IndexSet indexes(const std::string& text) {
   return *wire::IndexSet::parse(text);
 }
 
@@ -20,7 +20,7 @@ ReceivedCounts received(std::uint64_t count) {
 }
 
 /// Two senders with 4 warm-up messages and 6 that count, two receivers that got everything.
-LedgerInput broadcast() {
+LedgerInput broadcast_with_warm_up() {
   LedgerInput input;
   input.senders_total = input.receivers_total = 2;
   input.warmup_messages = 4;
@@ -32,14 +32,14 @@ LedgerInput broadcast() {
     SenderAccount sender;
     sender.number = number;
     sender.attempted = sender.accepted = 6;
-    sender.accepted_set = set("0-9");
+    sender.accepted_set = indexes("0-9");
     sender.warm_up = {4, 4, 0};
     senders.services.push_back(sender);
     ReceiverAccount receiver;
     receiver.number = number;
     receiver.counts = received(12);
     receiver.warm_up = received(8);
-    receiver.delivered_sets = {{1, 2, set("0-9")}};
+    receiver.delivered_sets = {{1, 2, indexes("0-9")}};
     receiver.ended_by_broker = true;
     receiver.connections = 1;
     receivers.services.push_back(receiver);
@@ -67,7 +67,7 @@ std::string findings(const Ledger& ledger) {
 }
 
 TEST(WarmUpLedger, CountsBothPartsEachForItself) {
-  const Ledger ledger = make_ledger(broadcast());
+  const Ledger ledger = make_ledger(broadcast_with_warm_up());
   EXPECT_EQ(findings(ledger), "");
   EXPECT_TRUE(ledger.balanced);
   EXPECT_EQ(ledger.attempted, 12u);
@@ -87,15 +87,15 @@ TEST(WarmUpLedger, CountsBothPartsEachForItself) {
 }
 
 TEST(WarmUpLedger, WithoutAnyThereIsNone) {
-  LedgerInput input = broadcast();
+  LedgerInput input = broadcast_with_warm_up();
   input.warmup_messages = 0;
   const nlohmann::json json = make_ledger(input);
   EXPECT_FALSE(json.contains("warmup"));
 }
 
 TEST(WarmUpLedger, ALostOneBreaksTheRunAndSaysWhich) {
-  LedgerInput input = broadcast();
-  first_receiver(input).delivered_sets = {{1, 1, set("0-2,4-9")}, {2, 2, set("0-9")}};
+  LedgerInput input = broadcast_with_warm_up();
+  first_receiver(input).delivered_sets = {{1, 1, indexes("0-2,4-9")}, {2, 2, indexes("0-9")}};
   first_receiver(input).warm_up = received(7);
   input.broker->receivers[0].handed_over = 19;
   const Ledger ledger = make_ledger(input);
@@ -105,8 +105,8 @@ TEST(WarmUpLedger, ALostOneBreaksTheRunAndSaysWhich) {
 }
 
 TEST(WarmUpLedger, ALostOneBehindItIsNotOfIt) {
-  LedgerInput input = broadcast();
-  first_receiver(input).delivered_sets = {{1, 1, set("0-3,5-9")}, {2, 2, set("0-9")}};
+  LedgerInput input = broadcast_with_warm_up();
+  first_receiver(input).delivered_sets = {{1, 1, indexes("0-3,5-9")}, {2, 2, indexes("0-9")}};
   first_receiver(input).counts = received(11);
   input.receivers[0].latency_samples = 23;
   input.broker->receivers[0].handed_over = 19;
@@ -116,17 +116,17 @@ TEST(WarmUpLedger, ALostOneBehindItIsNotOfIt) {
 }
 
 TEST(WarmUpLedger, WhatExpiredOfBothIsToldOfEach) {
-  LedgerInput input = broadcast();
+  LedgerInput input = broadcast_with_warm_up();
   ReceiverAccount& receiver = first_receiver(input);
-  receiver.delivered_sets = {{1, 2, set("0-2,6-9")}};
+  receiver.delivered_sets = {{1, 2, indexes("0-2,6-9")}};
   receiver.counts = received(8);
   receiver.warm_up = received(6);
-  receiver.skipped_sets.expired = {{1, 2, set("3-5")}};
+  receiver.skipped_sets.expired = {{1, 2, indexes("3-5")}};
   receiver.skipped_at_end.expired = 6;
   input.receivers[0].latency_samples = 20;
   input.broker->receivers[0].handed_over = 14;
   input.broker->receivers[0].skipped.expired = 6;
-  input.broker->receivers[0].sets.expired = {{1, 2, set("3-5")}};
+  input.broker->receivers[0].sets.expired = {{1, 2, indexes("3-5")}};
   const Ledger ledger = make_ledger(input);
   EXPECT_EQ(findings(ledger),
             "degrades: 4 copies expired: their retention ended first (R001: 4)\n"
@@ -137,13 +137,13 @@ TEST(WarmUpLedger, WhatExpiredOfBothIsToldOfEach) {
 }
 
 TEST(WarmUpLedger, AnUntoldSkipIsFoundOnce) {
-  LedgerInput input = broadcast();
+  LedgerInput input = broadcast_with_warm_up();
   first_receiver(input).skipped_at_end.expired = 1;
   EXPECT_EQ(findings(make_ledger(input)), "breaks: R001: 1 copy expired, but N2NQ did not say so\n");
 }
 
 TEST(WarmUpLedger, AnswersAreOfBothTogether) {
-  LedgerInput input = broadcast();
+  LedgerInput input = broadcast_with_warm_up();
   first_receiver(input).confirmed = 20;
   input.broker->receivers[0].confirmed = 20;
   EXPECT_EQ(findings(make_ledger(input)), "");
@@ -152,7 +152,7 @@ TEST(WarmUpLedger, AnswersAreOfBothTogether) {
 }
 
 TEST(WarmUpLedger, InTheLoadBalancerTheGroupsSetIsCut) {
-  LedgerInput input = broadcast();
+  LedgerInput input = broadcast_with_warm_up();
   input.mode = wire::QueueMode::load_balancer;
   for (ReceiverAccount& receiver : input.receivers[0].services) {
     receiver.delivered_sets.clear();
@@ -160,14 +160,14 @@ TEST(WarmUpLedger, InTheLoadBalancerTheGroupsSetIsCut) {
     receiver.warm_up = received(4);
   }
   input.receivers[0].latency_samples = 12;
-  input.receivers[0].delivered_sets = {{1, 2, set("0-9")}};
+  input.receivers[0].delivered_sets = {{1, 2, indexes("0-9")}};
   for (BrokerAccount::Receiver& told : input.broker->receivers) told.handed_over = 10;
   Ledger ledger = make_ledger(input);
   EXPECT_EQ(findings(ledger), "");
   EXPECT_EQ(ledger.total.delivered, 12u);
   EXPECT_EQ(ledger.warm_up->total.delivered, 8u);
   // One of the warm-up is gone with a receiver that was cut off.
-  input.receivers[0].delivered_sets = {{1, 1, set("0-2,4-9")}, {2, 2, set("0-9")}};
+  input.receivers[0].delivered_sets = {{1, 1, indexes("0-2,4-9")}, {2, 2, indexes("0-9")}};
   first_receiver(input).warm_up = received(3);
   first_receiver(input).connections = 2;
   input.broker->receivers[0].cut_off_reason = "too slow";
@@ -177,17 +177,17 @@ TEST(WarmUpLedger, InTheLoadBalancerTheGroupsSetIsCut) {
 }
 
 TEST(WarmUpLedger, ARunThatEndsInItHasSentNothing) {
-  LedgerInput input = broadcast();
+  LedgerInput input = broadcast_with_warm_up();
   input.stopped_by_user = true;
   for (SenderAccount& sender : input.senders[0].services) {
     sender.attempted = sender.accepted = 0;
     sender.warm_up = {3, 3, 0};
-    sender.accepted_set = set("0-2");
+    sender.accepted_set = indexes("0-2");
   }
   for (ReceiverAccount& receiver : input.receivers[0].services) {
     receiver.counts = {};
     receiver.warm_up = received(6);
-    receiver.delivered_sets = {{1, 2, set("0-2")}};
+    receiver.delivered_sets = {{1, 2, indexes("0-2")}};
   }
   input.receivers[0].latency_samples = 0;
   for (BrokerAccount::Sender& told : input.broker->senders) told.accepted = 3;
